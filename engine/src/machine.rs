@@ -323,7 +323,7 @@ impl Machine {
     /// Has changes of wires recorded from now on, in [`Bus::waves`]: of the signals at these places there. Those that
     /// are too many for memory go to `file`, which is empty; without one there is a limit.
     pub fn record_waves(&mut self, signals: &[usize], file: Option<File>) {
-        self.bus.wires.report_levels(&self.bus.waves);
+        self.bus.wires.record_levels(&self.bus.waves);
         self.bus.waves.choose(signals);
         self.bus.device_signals.record(signals, &self.bus.activities, &self.bus.waves);
         match file {

@@ -1,19 +1,18 @@
-//! Wires between pins of devices: what a GPIO port drives and reads, and what the chips on the other side do.
+//! Wires between pins of devices: between GPIO ports and the chips at their pins.
 //!
-//! A wire begins at a pin of a port, and a port is a device with up to 32 pins; a device with more is as many ports,
-//! its banks. So a wire needs no name but its [`Pin`], and all wires of a port are kept as words, a bit a pin. Two
-//! sides can drive a wire: the port, and whatever is wired to the pin. Its level is
-//! - what is driven; low, where one side drives high and the other low (the stronger transistors of most outputs pull
-//!   down): the user gets a note, once a wire;
-//! - what a resistor of the board pulls it to that is stronger than the port's own, where nobody drives;
-//! - high, where the port's pull-up is on; low, where only its pull-down is;
-//! - what a weaker resistor of the board pulls it to;
-//! - what it was before, where nothing holds it.
+//! A wire starts at a pin of a port. A port is a device with up to 32 pins; a device with more pins has several ports,
+//! its banks. A wire is identified by its [`Pin`], and all wires of a port are kept as words, a bit a pin. Two sides
+//! can drive a wire: the port, and whatever is wired to the pin. The level of the wire is
+//! - the driven level; low if one side drives high and the other low (most outputs have stronger transistors for low):
+//!   the user gets a note, once for each wire;
+//! - if no side drives it, the level of a resistor on the board that is stronger than the port's own;
+//! - high if the port's pull-up is on; low if only its pull-down is on;
+//! - the level of a weaker resistor on the board;
+//! - its previous level, if nothing holds it.
 //!
-//! A port tells of a register write as one change, at its exact time; the devices that watch its pins get that change
-//! ([`crate::bus::device::Device::pins_changed`]), and may drive wires themselves while the port is still being called.
-//! So a port looks at its wires again when it has driven them; edges in between are kept for it
-//! ([`Wires::take_edges`]).
+//! A port reports a register write as one change, at its exact time. The devices that watch its pins get that change
+//! ([`crate::bus::device::Device::pins_changed`]), and may drive wires while the port is still being called. So a port
+//! reads its wires again after it has driven them; edges in between are kept for it ([`Wires::take_edges`]).
 
 pub mod functions;
 pub mod parts;
@@ -26,15 +25,15 @@ use crate::observe::waves::{SignalId, Waves};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// What pins of ports are, told only where it is asked for.
+/// The level of a port's pin; recorded on request only.
 pub static PIN: Activity = Activity::new(Kind::Pin, "pin", "a pin of the port is high; its number is the part's");
 
-/// What one side does to the wires of a port, a bit a pin.
+/// How one side drives the wires of a port, a bit a pin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Drive {
     /// Wires that it drives.
     pub enables: u32,
-    /// What it drives them to; bits of other wires mean nothing.
+    /// The levels to which it drives them; bits of other wires have no meaning.
     pub levels: u32,
 }
 
@@ -44,12 +43,12 @@ impl Drive {
     }
 }
 
-/// A device that is told of changes of a port's wires.
+/// A device that is notified of changes of a port's wires.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 pub(crate) struct Watcher {
     pub(crate) device: DeviceId,
     pub(crate) pins: u32,
-    /// Wires that it drives with a delay: it wants to be asked before they are read.
+    /// Wires that it drives with a delay: it is called to update them before they are read.
     pub(crate) late: u32,
 }
 
@@ -57,35 +56,35 @@ pub(crate) struct Watcher {
 #[derive(Debug, State)]
 pub(crate) struct Port {
     pub(crate) own: Drive,
-    /// Pins that the port leaves to other peripherals of the chip.
+    /// Pins that the port gives to other peripherals of the chip.
     pub(crate) shared: Shared,
     pub(crate) far: Drive,
     pub(crate) pull_ups: u32,
     /// Wires that the port pulls down.
     pull_downs: u32,
-    /// Wires that a resistor of the board pulls up, which nobody switches off: strong ones, and weak ones.
+    /// Wires that a resistor of the board pulls up permanently: strong resistors, weak resistors.
     board_pull_ups: [u32; 2],
-    /// The same down.
+    /// The same for pull-downs.
     board_pull_downs: [u32; 2],
     pub(crate) levels: u32,
-    /// Wires that went up or down since the port has looked.
+    /// Wires that rose or fell since the port last read them.
     pub(crate) rose: u32,
     pub(crate) fell: u32,
-    /// Wires that will change by themselves, without an event: a driver takes its time.
+    /// Wires that will change without an event, because their driver has a delay.
     pub(crate) moving: u32,
-    /// Wires whose drivers disagree, as the user knows already.
+    /// Wires whose drivers conflict, for which the user has a note.
     pub(crate) disputed: u32,
     pub(crate) watchers: Vec<Watcher>,
     /// Wires that have a name in waveforms.
     #[state(skip)]
     pub(crate) named: Vec<(u32, SignalId)>,
-    /// The signal of the first pin, and how many pins have one each, in their order.
+    /// The signal of the first pin, and the number of pins that have signals, in their order.
     #[state(skip)]
     shown: Option<(SignalId, u32)>,
-    /// As whom the port tells of its pins.
+    /// The scope in which the port records its pins.
     #[state(skip)]
     pub(crate) scope: Scope,
-    /// The number that its device has for its first pin.
+    /// The device's number of the first pin.
     #[state(skip)]
     first: u32,
 }
@@ -113,22 +112,22 @@ impl Port {
         }
     }
 
-    /// What the chip does to its wires: the port, and peripherals that have pins of it.
-    fn near(&self) -> Drive {
+    /// How the chip drives its wires: the port, and peripherals that have pins of it.
+    fn chip_drive(&self) -> Drive {
         let (own, shared) = (self.own, self.shared.drive);
         Drive { enables: own.enables | shared.enables, levels: own.high() | shared.high() }
     }
 
     pub(crate) fn disputes(&self) -> u32 {
-        let near = self.near();
-        near.enables & self.far.enables & (near.levels ^ self.far.levels)
+        let chip = self.chip_drive();
+        chip.enables & self.far.enables & (chip.levels ^ self.far.levels)
     }
 
-    /// Works the levels out anew: which of them changed.
+    /// Computes the levels: returns the wires that changed.
     pub(crate) fn settle(&mut self) -> u32 {
-        let near = self.near();
-        let driven = near.enables | self.far.enables;
-        let high = (near.high() | self.far.high()) & !self.disputes();
+        let chip = self.chip_drive();
+        let driven = chip.enables | self.far.enables;
+        let high = (chip.high() | self.far.high()) & !self.disputes();
         let ([strong_ups, weak_ups], [strong_downs, weak_downs]) = (self.board_pull_ups, self.board_pull_downs);
         let unpulled = weak_ups | self.levels & !weak_downs;
         let inside = self.pull_ups | unpulled & !self.pull_downs;
@@ -154,9 +153,9 @@ impl Port {
         self.shown.filter(|(_, count)| pin < *count).map(|(first, _)| first.plus(pin))
     }
 
-    /// Tells which pins have changed.
+    /// Records which pins have changed.
     #[cold]
-    pub(crate) fn report_pins(&self, changed: u32, at: Ps) {
+    pub(crate) fn record_pins(&self, changed: u32, at: Ps) {
         let level = |number: u32| self.levels >> number & 1 != 0;
         bits(changed).for_each(|number| self.scope.level((&PIN, self.first + number), level(number), at));
     }
@@ -174,12 +173,12 @@ pub(crate) fn bits(mut word: u32) -> impl Iterator<Item = u32> {
 /// The wires of all ports.
 #[derive(Debug, Default, State)]
 pub struct Wires {
-    /// By device, each with its banks; none for devices without pins.
+    /// By device, each with its banks; empty for devices without pins.
     #[state(with = banks)]
     ports: Vec<Box<[Port]>>,
 }
 
-/// The wires of the devices that the board gives pins.
+/// The wires of the devices to which the board gives pins.
 mod banks {
     use super::Port;
     use crate::state::{Damaged, Loader, Saver, fixed};
@@ -201,7 +200,7 @@ mod banks {
 }
 
 impl Wires {
-    /// Makes `device` a port, or several, its banks of 32 pins, with all wires pulled up, unless it is one.
+    /// Makes `device` a port with `banks` banks of 32 pins, with all wires pulled up, unless it is one already.
     pub fn add_port(&mut self, device: DeviceId, banks: u32) {
         let index = device.0 as usize;
         if index >= self.ports.len() {
@@ -217,7 +216,7 @@ impl Wires {
         self.banks(device) > 0
     }
 
-    /// How many banks of pins `device` has.
+    /// The number of banks of pins that `device` has.
     pub fn banks(&self, device: DeviceId) -> u32 {
         self.ports.get(device.0 as usize).map_or(0, |banks| banks.len() as u32)
     }
@@ -232,8 +231,8 @@ impl Wires {
         self.ports.get_mut(port.device.0 as usize)?.get_mut(port.bank as usize)
     }
 
-    /// `watcher` is told of changes of the wire at `pin`. Where it drives that wire itself, and with a delay, `late`
-    /// says so, and it is also asked to bring the wire up to date before the port reads it.
+    /// Notifies `watcher` of changes of the wire at `pin` from now on. `late`: the watcher drives that wire with a
+    /// delay, and is called to update it before the port reads it.
     pub fn watch(&mut self, pin: Pin, watcher: DeviceId, late: bool) {
         let Some(port) = self.port_mut(pin.port) else { return };
         let index = port.watchers.iter().position(|known| known.device == watcher).unwrap_or_else(|| {
@@ -248,24 +247,24 @@ impl Wires {
         }
     }
 
-    /// A port pulls these wires down from when it next drives its wires.
+    /// Sets the wires that a port pulls down from its next change of the wires on.
     pub fn set_pull_downs(&mut self, port: impl Into<PortId>, pull_downs: u32) {
         if let Some(port) = self.port_mut(port.into()) {
             port.pull_downs = pull_downs;
         }
     }
 
-    /// A resistor of the board pulls the wire at `pin` up, which a port's own is weaker than.
+    /// Adds a board resistor that pulls the wire at `pin` up, stronger than the port's own.
     pub fn pull_up(&mut self, pin: Pin) {
         self.pull(pin, true, true);
     }
 
-    /// The same down.
+    /// Adds a board resistor that pulls the wire at `pin` down, stronger than the port's own.
     pub fn pull_down(&mut self, pin: Pin) {
         self.pull(pin, false, true);
     }
 
-    /// A resistor of the board pulls the wire at `pin` up or down; it is stronger than a port's own, or weaker.
+    /// Adds a board resistor that pulls the wire at `pin` up or down, stronger or weaker than the port's own.
     pub fn pull(&mut self, pin: Pin, up: bool, is_strong: bool) {
         if let Some(port) = self.port_mut(pin.port) {
             let pulls = if up { &mut port.board_pull_ups } else { &mut port.board_pull_downs };
@@ -273,7 +272,7 @@ impl Wires {
         }
     }
 
-    /// The first `count` pins of a device, which is called `label`, have signals by their numbers from now on.
+    /// Gives the first `count` pins of the device called `label` signals, named by their numbers.
     pub fn show_pins(&mut self, device: DeviceId, label: &str, count: u32, waves: &Waves, scope: impl Fn() -> Scope) {
         let Some(banks) = self.ports.get_mut(device.0 as usize) else { return };
         let level =
@@ -286,7 +285,7 @@ impl Wires {
         }
     }
 
-    /// The signals of all ports' pins by their numbers, each with whether its wire has another name beside.
+    /// The signals of all ports' pins by number, each with whether its wire also has a name.
     pub fn pin_signals(&self) -> Vec<(SignalId, bool)> {
         let pins =
             self.all().filter_map(|port| Some((port.shown?, port.named.iter().fold(0, |all, (mask, _)| all | mask))));
@@ -294,7 +293,7 @@ impl Wires {
             .collect()
     }
 
-    /// The wire at `pin` is `signal` in waveforms.
+    /// Shows the wire at `pin` as `signal` in waveforms.
     pub fn name(&mut self, pin: Pin, signal: SignalId) {
         if let Some(port) = self.port_mut(pin.port) {
             port.named.push((pin.mask(), signal));
@@ -311,14 +310,13 @@ impl Wires {
         pin.of(self.levels(pin.port))
     }
 
-    /// Wires of a port that went up, and those that went down, since the last call.
+    /// The wires of a port that rose, and those that fell, since the last call.
     pub fn take_edges(&mut self, port: impl Into<PortId>) -> (u32, u32) {
         let Some(port) = self.port_mut(port.into()) else { return (0, 0) };
         (std::mem::take(&mut port.rose), std::mem::take(&mut port.fell))
     }
 
-    /// What drives the wire at `pin` has begun to change it, and it will show the change in a while; or it shows it
-    /// now.
+    /// Marks the wire at `pin` as about to change after its driver's delay, or as changed.
     pub fn set_moving(&mut self, pin: Pin, moving: bool) {
         if let Some(port) = self.port_mut(pin.port) {
             port.moving = port.moving & !pin.mask() | if moving { pin.mask() } else { 0 };
@@ -342,7 +340,7 @@ impl Wires {
         named.collect()
     }
 
-    /// The level of the wire that a signal shows, if it shows one.
+    /// The level of the wire that a signal shows; `None` if it shows none.
     pub fn level_of(&self, signal: SignalId) -> Option<bool> {
         self.all().find_map(|port| {
             let named = port.named.iter().find(|(_, named)| *named == signal).map(|(mask, _)| *mask);
@@ -351,8 +349,8 @@ impl Wires {
         })
     }
 
-    /// Tells a recorder that starts what all named wires are.
-    pub fn report_levels(&self, waves: &Waves) {
+    /// Records the levels of all named wires, for a recorder that starts.
+    pub fn record_levels(&self, waves: &Waves) {
         for port in self.all() {
             port.record(u32::MAX, Ps::ZERO, waves);
         }

@@ -10,7 +10,7 @@
 
 #define JTAG_UART_FIFO_CHARACTERS 64u
 
-/* A host that takes no character while the control register is read so often is not there: no further character waits
+/* A host that takes no character during this many reads of the control register is absent: no further character waits
    for it, until it takes one again. */
 #define JTAG_UART_LIMIT_READS 1000000u
 
@@ -21,7 +21,7 @@ static uint32_t space(void)
     return mmio_read(BOARD_JTAG_UART_BASE, JTAG_UART_CONTROL) >> JTAG_UART_CONTROL_WSPACE_SHIFT;
 }
 
-/* True once the FIFO has so many free places; false if the host takes too long. */
+/* True once the FIFO has this many free places; false if the host takes too long. */
 static int wait_for_space(uint32_t places)
 {
     for (uint32_t reads = host_is_away ? 1 : JTAG_UART_LIMIT_READS; reads; reads--) {

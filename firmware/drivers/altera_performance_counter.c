@@ -47,7 +47,7 @@ static uint64_t power_of_ten(int exponent)
     return power;
 }
 
-/* The quotient to so many significant digits, without zeros behind its last decimal (printf's %g, but never with an
+/* The quotient to `digits` significant digits, without trailing zeros after the point (printf's %g, but never with an
    exponent). A dividend up to 10^12 and a divisor up to 10^11 don't overflow. */
 static struct decimal significant(uint64_t dividend, uint64_t divisor, int digits)
 {

@@ -34,7 +34,7 @@ uint64_t perf_get_section_time(void *base, int section);
 uint32_t perf_get_num_starts(void *base, int section);
 
 /* Stops measuring and prints a table of sections 1 to `sections`: share of the total in percent, seconds, clocks at
-   `clock_hz`, and how often each was begun. Each section's name (const char *) follows. Gives 0. */
+   `clock_hz`, and how often each was begun. Each section's name (const char *) follows. Returns 0. */
 int perf_print_formatted_report(void *base, uint32_t clock_hz, int sections, ...);
 
 #endif

@@ -19,7 +19,7 @@ static void write_cntv_cval(uint64_t value)
     __asm__ volatile("mcrr p15, 3, %Q0, %R0, c14" : : "r"(value) : "memory");
 }
 
-/* The alarm went off: who set it looks at the count. */
+/* The alarm went off: the code that set it reads the count. */
 static void alarm(void)
 {
     write_cntv_ctl(CNTV_CTL_ENABLE | CNTV_CTL_IMASK);

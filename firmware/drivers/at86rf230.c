@@ -115,7 +115,7 @@ static int send_frame(struct at86rf230 *chip, const uint8_t *frame, uint8_t byte
 }
 
 #if APP_MODE_EXTENDED
-/* What became of the frame. TX_ARET is left for PLL_ON, as nothing else leads to RX_AACK. */
+/* The result of the frame. TX_ARET is left for PLL_ON, as nothing else leads to RX_AACK. */
 static int end_transaction(struct at86rf230 *chip)
 {
     int error = at86rf230_read_field(chip, TRX_STATE_TRAC_STATUS, &chip->trac);

@@ -12,7 +12,7 @@
 #define AT86RF230_FRAME_BYTES 127u /* the longest frame, with its checksum */
 #define AT86RF230_CHECKSUM_BYTES 2u
 
-/* What the board tells the driver. */
+/* The board's data for the driver. */
 struct at86rf230_platform_data {
     int slp_tr;                       /* pin SLP_TR, or -1 if it is not used */
     void (*reset)(void *reset_data);  /* to state P_ON, by whatever the board has for that */

@@ -145,7 +145,7 @@ static int take_irq(struct at86rf230 *chip)
 
     irq_set_trigger(irq, IRQ_LEVEL_HIGH);
     int error = request_irq(irq, at86rf230_irq, chip);
-    return error ? error : at86rf230_read_register(chip, IRQ_STATUS, &status); /* lets go of the line */
+    return error ? error : at86rf230_read_register(chip, IRQ_STATUS, &status); /* releases the line */
 }
 
 int at86rf230_attach(struct at86rf230 *chip, struct spi_device *spi)

@@ -67,7 +67,7 @@
 #define STATE_BUSY_LISTENS STATE_BUSY_RX
 #endif
 
-/* What ends reception before a frame is sent: the AT86RF230 has no FORCE_PLL_ON. */
+/* The command that ends reception before a frame is sent: the AT86RF230 has no FORCE_PLL_ON. */
 #if APP_TRANSCEIVER_AT86RF230
 #define STATE_BEFORE_TX STATE_PLL_ON
 #else
@@ -77,7 +77,7 @@
 /* IRQ_STATUS */
 #define IRQ_TRX_END 0x08
 
-/* What they are known by. */
+/* Their identification. */
 #define PART_NUM_AT86RF230 0x02
 #define PART_NUM_AT86RF231 0x03
 #if APP_TRANSCEIVER_AT86RF230

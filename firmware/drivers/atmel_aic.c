@@ -49,7 +49,7 @@ void aic_start(void)
         mmio_write(BOARD_AIC_BASE, AIC_ICCR, 1);
     }
     mmio_write(BOARD_AIC_BASE, AIC_SPU, (uint32_t)ignore);
-    /* What a program before this one did not finish. */
+    /* Interrupts that an earlier program did not finish. */
     for (uint32_t priority = 0; priority < AIC_PRIORITIES; priority++) {
         mmio_write(BOARD_AIC_BASE, AIC_EOICR, 0);
     }

@@ -8,12 +8,12 @@
 #define AIC_IVR 0x10u
 #define AIC_EOICR 0x38u
 
-/* Called for an interrupt; on its return the controller is told that it is served. */
+/* Called for an interrupt; on its return the controller gets the end of interrupt. */
 typedef void aic_handler(void);
 
 enum aic_trigger { AIC_LEVEL, AIC_EDGE };
 
-/* All sources off, all of them, those of secure peripherals too, sent to this controller; what nobody asked for goes to
+/* All sources off, and all, those of secure peripherals too, sent to this controller; an unexpected interrupt goes to
  * a handler that does nothing. */
 void aic_start(void);
 

@@ -48,7 +48,7 @@
 
 /* Where accesses go that only give commands: the last megabyte, so that nothing that was loaded suffers. */
 #define COMMAND_OFFSET 0x0FF00000u
-/* Bank address bits in an access: behind 10 column bits of 4 bytes. */
+/* Bank address bits in an access: above 10 column bits of 4 bytes. */
 #define BANK(n) ((n) << 12)
 
 static BOARD_BOOT_CODE void wait_us(uint32_t microseconds)

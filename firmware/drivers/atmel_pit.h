@@ -10,7 +10,7 @@ void pit_start(uint32_t hz);
 /* Lets no more interrupts come. */
 void pit_stop(void);
 
-/* What the interrupt's handler has to do. */
+/* To be called by the interrupt's handler. */
 void pit_acknowledge(void);
 
 #endif

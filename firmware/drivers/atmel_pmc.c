@@ -47,7 +47,7 @@
 
 #define PMC_LIMIT_READS 1000000u
 
-/* A clock that does not get ready shows in all that comes behind; there is no console yet to tell. */
+/* A clock that does not get ready shows in everything that follows; there is no console yet for a message. */
 static BOARD_BOOT_CODE void wait_for(uint32_t mask)
 {
     for (uint32_t reads = 0; reads < PMC_LIMIT_READS; reads++) {

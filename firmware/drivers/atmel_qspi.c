@@ -35,7 +35,7 @@ static BOARD_BOOT_CODE void instruction(uint32_t code)
     wait_for_instruction_end();
 }
 
-/* One with data starts with the access to the window, and ends when it is told to. */
+/* One with data starts with the access to the window, and ends with LASTXFER. */
 static BOARD_BOOT_CODE void instruction_with_byte(uint32_t code, uint8_t byte)
 {
     mmio_write(BOARD_QSPI_BASE, QSPI_ICR, ICR_INST(code));

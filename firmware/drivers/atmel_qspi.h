@@ -1,5 +1,5 @@
-/* Quad SPI controller of the SAMA5D2 (data sheet, chapter Quad Serial Peripheral Interface) with an N25Q128A behind
- * it. */
+/* Quad SPI controller of the SAMA5D2 (data sheet, chapter Quad Serial Peripheral Interface) with an N25Q128A on
+ * its bus. */
 #ifndef ATMEL_QSPI_H
 #define ATMEL_QSPI_H
 

@@ -84,7 +84,7 @@ BOARD_BOOT_CODE uint32_t qspi_read_frame(enum qspi_width width)
     return (uint32_t)width | IFR_INSTEN | IFR_ADDREN | IFR_DATAEN | IFR_NBDUM((uint32_t)read_commands[width].dummies);
 }
 
-/* Of reads that go on without an instruction. */
+/* For reads that continue without an instruction. */
 static BOARD_BOOT_CODE uint32_t continuous_frame(enum qspi_width width)
 {
     const struct read_command *command = &read_commands[width];

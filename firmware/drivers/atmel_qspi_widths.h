@@ -21,8 +21,8 @@ enum qspi_width {
  * `continuous` only the first frame has an instruction. For the boot stub and later. */
 void qspi_map_width(enum qspi_width width, bool continuous);
 
-/* Behind qspi_map_width with the same arguments, and if they were continuous behind a read: the flash takes all
- * instructions again, on one line. */
+/* Called after qspi_map_width with the same arguments and, if these were continuous, after a read: the flash takes
+ * all instructions again, on one line. */
 void qspi_unmap_width(enum qspi_width width, bool continuous);
 
 /* QSPI_ICR and QSPI_IFR of a read that has an instruction in each frame, but for QSPI_IFR.TFRTYP. */

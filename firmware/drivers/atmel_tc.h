@@ -9,7 +9,7 @@
 
 #define TC_CHANNELS 3u
 
-/* Cycles of the core in so many ticks. A tick is one of TIMER_CLOCK2, an eighth of the peripheral clock; without a
+/* Cycles of the core in `ticks` ticks. A tick is one of TIMER_CLOCK2, an eighth of the peripheral clock; without a
  * division where it is a whole number of cycles. */
 #define TC_CORE_CYCLES(ticks)                                                                      \
     (8ull * BOARD_CORE_HZ % BOARD_PERIPHERAL_HZ                                                    \

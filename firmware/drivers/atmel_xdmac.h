@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a channel moves: bytes between a peripheral's register and memory, one a request, or words between memories in
+/* A channel's transfer: bytes between a peripheral's register and memory, one a request, or words between memories in
  * bursts of 16. */
 enum xdmac_kind {
     XDMAC_FROM_PERIPHERAL,

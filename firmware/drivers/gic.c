@@ -80,7 +80,7 @@ void arm_handle_irq(void)
         program_exit(ABORT_EXIT + ABORT_IRQ);
     }
     handlers[interrupt]();
-    /* What the handler wrote to a device is there before the next interrupt. */
+    /* The handler's writes reach their devices before the next interrupt. */
     arm_dsb();
     mmio_write(BOARD_GICC_BASE, GICC_EOIR, acknowledged);
 }

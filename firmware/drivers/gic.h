@@ -12,7 +12,7 @@
 /* Numbers that gic_enable takes: those of an STM32MP157. */
 #define GIC_INTERRUPTS 288u
 
-/* Called for an interrupt, with interrupts off; on its return the controller is told that it is served. */
+/* Called for an interrupt, with interrupts off; on its return the controller gets the end of interrupt. */
 typedef void gic_handler(void);
 
 /* All interrupts off, none pending, one priority for all; lets interrupts in. */

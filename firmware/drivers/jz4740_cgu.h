@@ -21,7 +21,7 @@ uint32_t cgu_cclk_hz(void);
 uint32_t cgu_hclk_hz(void);
 uint32_t cgu_pclk_hz(void);
 
-/* The SSI's clock before its own divider: the PLL's output by 1 to 16, or EXTAL for 0. Gives the clock in hertz. */
+/* The SSI's clock before its own divider: the PLL's output by 1 to 16, or EXTAL for 0. Returns the clock in hertz. */
 uint32_t cgu_set_ssi_divider(uint32_t divider);
 
 #endif

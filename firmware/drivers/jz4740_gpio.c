@@ -55,7 +55,7 @@ void gpio_irq_set_trigger(uint32_t gpio, enum irq_trigger trigger)
     write_bit(gpio, high ? GPIO_DIRS : GPIO_DIRC);
     write_bit(gpio, edge ? GPIO_TRGS : GPIO_TRGC);
     write_bit(gpio, GPIO_SELS);
-    /* What the pin did before is no interrupt. */
+    /* Earlier edges of the pin are not an interrupt. */
     gpio_irq_acknowledge(gpio);
 }
 

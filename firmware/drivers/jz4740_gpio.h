@@ -38,7 +38,7 @@
 
 #define GPIO_PORT_BYTES 0x100u
 
-/* What a pin is. */
+/* The function of a pin. */
 enum gpio_function {
     GPIO_FUNCTION_PORT, /* input or output */
     GPIO_FUNCTION_0,    /* the first device that the data sheet has for it, and so on */

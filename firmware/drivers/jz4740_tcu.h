@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* What clock_ticks counts: EXTAL, 83.3 ns each. */
+/* The clock of clock_ticks: EXTAL, 83.3 ns each. */
 #define TCU_TICKS_HZ BOARD_EXTAL_HZ
 
 /* The counter of channel 0. */

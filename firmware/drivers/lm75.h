@@ -6,7 +6,7 @@
 
 /* With its address pins low. */
 #define LM75_ADDRESS 0x48u
-/* What a conversion takes at the most. A read before the first one is over gives no temperature. */
+/* The longest time of a conversion. A read before the end of the first one returns no temperature. */
 #define LM75_CONVERSION_US 300000u
 
 /* Reads the temperature in thousandths of a degree Celsius, from a chip on the STM32's interface at `i2c_base`. Each

@@ -11,7 +11,7 @@
 #define CLOCK (1u << 4)
 #define DESELECTED (1u << 5)
 
-/* S25FL128L (002-00124): Write Enable; Write Any Register, of which the volatile configuration registers 1 and 3. */
+/* S25FL128L (002-00124): Write Enable; Write Any Register, for the volatile configuration registers 1 and 3. */
 #define FLASH_WREN 0x06u
 #define FLASH_WRAR 0x71u
 #define FLASH_CR1V 0x800002u
@@ -19,7 +19,7 @@
 #define FLASH_CR3V 0x800004u
 #define FLASH_CR3V_OTHERS 0x70u /* bits 3:0 are the read latency */
 
-/* What the code in SRAM works with: nothing of it may be in flash. */
+/* The data of the code in SRAM: none of it may be in flash. */
 struct change {
     uint32_t config;
     uint32_t leave_clocks;

@@ -1,5 +1,5 @@
-/* PicoSoC's flash interface (picosoc/spimemio.v of YosysHQ/picorv32) and the S25FL128L behind it: how the flash is read
- * when the core fetches and loads from it. */
+/* PicoSoC's flash interface (picosoc/spimemio.v of YosysHQ/picorv32) and its S25FL128L: the settings for reading the
+ * flash when the core fetches and loads from it. */
 #ifndef PICOSOC_SPIMEMIO_H
 #define PICOSOC_SPIMEMIO_H
 
@@ -12,8 +12,8 @@
 #define PICOSOC_SPIMEMIO_DUMMY_SHIFT 16
 #define PICOSOC_SPIMEMIO_DUMMY_RESET 8u
 
-/* A way to read: its bits of the configuration register, and what it takes to get the flash out of continuous read: so
-   many clocks of ones on these lines, which are those of address and mode byte. 0 clocks: nothing. */
+/* A way to read: its bits of the configuration register, and the way to get the flash out of continuous read: `clocks`
+   clocks of ones on these lines, which are those of address and mode byte. 0 clocks: nothing. */
 struct picosoc_spimemio_mode {
     uint32_t bits;
     uint8_t leave_clocks;

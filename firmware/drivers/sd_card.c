@@ -39,7 +39,7 @@ static void select(const struct sd_card *card)
     card->link.port->select(true);
 }
 
-/* The card lets go of the line with a clock after the deselection only. */
+/* The card releases the line only with a clock after the deselection. */
 static void deselect(const struct sd_card *card)
 {
     card->link.port->select(false);
@@ -118,7 +118,7 @@ static int leave_idle(struct sd_card *card, uint32_t op_cond)
     return ERROR_SD_POWER_UP;
 }
 
-/* Tells old cards from those that know CMD8 (4.2.2). */
+/* Distinguishes old cards from those that know CMD8 (4.2.2). */
 static int find_kind(struct sd_card *card)
 {
     int response = sd_command(&card->link, CMD8, IF_COND_27_36_V);
@@ -217,8 +217,8 @@ static bool is_refusal(int error)
     return error == ERROR_SD_CRC || error == ERROR_SD_WRITE;
 }
 
-/* Ends a write of more than one block, which waits for more blocks after an error just the same. An SD card that
-   refused one must be told so by CMD12 (7.3.3.1); an MMC knows the token only. */
+/* Ends a write of more than one block, which waits for more blocks after an error just the same. For an SD card
+   that refused one, CMD12 ends the write (7.3.3.1); an MMC knows the token only. */
 static int stop_writing(struct sd_card *card, const uint8_t *last_block, int error)
 {
     if (card->kind == SD_MMC || !is_refusal(error)) {

@@ -16,7 +16,7 @@ struct sd_card {
     enum sd_kind kind;
     bool has_block_addresses; /* SDHC; others are addressed by byte */
     int error;                /* of the last function that failed, for messages */
-    uint8_t refused;          /* the command behind ERROR_SD_COMMAND and the R1 that it got */
+    uint8_t refused;          /* the command of ERROR_SD_COMMAND and the R1 that it got */
     uint8_t response;
 };
 
@@ -28,8 +28,8 @@ struct sd_card {
    ERROR_SD_NO_CARD, ERROR_SD_POWER_UP. */
 int sd_init(struct sd_card *card, const struct sd_port *port, bool crc);
 
-/* Reads or writes `count` blocks (not 0) from `first` on. What a failed write has written is not told. A card tells of
-   errors in its flash by CMD13 only, after it was busy (7.2.4): as in the report's driver, nobody asks. */
+/* Reads or writes `count` blocks (not 0) from `first` on. Blocks that a failed write has written are not reported. A
+   card reports errors in its flash by CMD13 only, after it was busy (7.2.4): as in the report's driver, nobody asks. */
 int sd_read(struct sd_card *card, uint32_t first, uint8_t *to, uint32_t count);
 int sd_write(struct sd_card *card, uint32_t first, const uint8_t *from, uint32_t count);
 
@@ -39,7 +39,7 @@ int sd_write(struct sd_card *card, uint32_t first, const uint8_t *from, uint32_t
 int sd_begin(struct sd_card *card, uint8_t index, uint32_t block);
 int sd_end(struct sd_card *card, int error);
 
-/* Waits until the card has done all that it was told. */
+/* Waits until the card has finished all commands. */
 int sd_sync(struct sd_card *card);
 
 /* The argument of a command that means this block: its number or that of its first byte. */
@@ -54,7 +54,7 @@ int sd_erase(struct sd_card *card, uint32_t first, uint32_t last);
 int sd_read_csd(struct sd_card *card, uint8_t csd[SD_CSD_BYTES]);
 int sd_read_status(struct sd_card *card, uint8_t status[SD_STATUS_BYTES]);
 
-/* What they say: the card's size, and the unit it likes to be erased and written in. */
+/* Their contents: the card's size, and its preferred unit for erasing and writing. */
 int sd_read_block_count(struct sd_card *card, uint32_t *blocks);
 int sd_read_erase_blocks(struct sd_card *card, uint32_t *blocks);
 

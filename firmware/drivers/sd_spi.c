@@ -131,7 +131,7 @@ int sd_stop_reading(const struct sd_link *link)
     xmit_frame(link, CMD12, 0);
     sd_rcvr(link); /* what the card was sending */
     int response = rcvr_response(link);
-    /* Errors in it are no concern: they are those of blocks behind the last wanted one, which the card has read
+    /* Errors in it are no concern: they are those of blocks after the last wanted one, which the card has read
      * ahead. */
     return response < 0 ? response : sd_wait_ready(link);
 }
@@ -146,7 +146,7 @@ static int data_response_error(uint8_t response)
     }
 }
 
-/* What section 2 times. */
+/* The part that section 2 times. */
 static int xmit_data(const struct sd_link *link, const uint8_t *block, uint8_t token, uint16_t crc)
 {
     uint8_t (*xmit)(uint8_t byte) = link->port->exchange;

@@ -43,7 +43,7 @@ static inline uint8_t sd_rcvr(const struct sd_link *link)
 /* Polls the card until it is not busy. ERROR_SD_BUSY after 500 ms. */
 int sd_wait_ready(const struct sd_link *link);
 
-/* Waits for ready and sends a command. Gives R1, or ERROR_SD_BUSY, or ERROR_SD_SILENT if there is no answer. */
+/* Waits for ready and sends a command. Returns R1, or ERROR_SD_BUSY, or ERROR_SD_SILENT without an answer. */
 int sd_command(const struct sd_link *link, uint8_t index, uint32_t argument);
 
 /* Sends a block with SD_TOKEN_BLOCK or SD_TOKEN_MULTIPLE_BLOCK. The card may be busy afterwards. ERROR_SD_BUSY before

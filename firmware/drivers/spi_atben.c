@@ -28,7 +28,7 @@ struct spi_atben {
 
 static struct spi_atben bus;
 
-/* Its base is the only one of these that the compiler does not know. */
+/* The base is the only value that the compiler does not know. */
 static inline struct spi_lines lines_of(const struct spi_atben *self)
 {
     return (struct spi_lines){.base = &self->base, .mosi = MOSI, .miso = MISO, .sck = SCLK};

@@ -49,8 +49,8 @@ SPI_IN_LINE void spi_receive_bytes(struct spi_lines lines, uint8_t *to, unsigned
     }
 }
 
-/* The clock's pulse for bit `bit`, then MOSI for the one behind it: code of its own for each level that MOSI has, so
-   that nothing is written that is so already. A fall of MOSI goes with the clock's. */
+/* The clock's pulse for bit `bit`, then MOSI for the next one: separate code for each level that MOSI has, so
+   that no level is written that is already there. A fall of MOSI goes with the clock's. */
 #define SPI_SEND_BIT(bit, next)                   \
     one_##bit:                                    \
     spi_raise(lines, lines.sck);                  \

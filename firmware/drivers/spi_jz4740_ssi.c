@@ -18,7 +18,7 @@
 
 #define CR1_TFVCK_1 (1u << 28)
 #define CR1_TCKFI_1 (1u << 26)
-#define CR1_UNFIN (1u << 23) /* the frame goes on when the transmit FIFO is empty: the device stays selected */
+#define CR1_UNFIN (1u << 23) /* the frame continues when the transmit FIFO is empty: the device stays selected */
 #define CR1_FLEN_8 (6u << 4)
 #define CR1_PHA (1u << 1)
 #define CR1_POL (1u << 0)

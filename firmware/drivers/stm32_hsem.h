@@ -13,7 +13,7 @@ void hsem_start(void);
 /* Tries to take a semaphore; false if another processor has it. */
 bool hsem_take(uint32_t semaphore);
 
-/* Gives a semaphore back that this processor took. */
+/* Releases a semaphore that this processor took. */
 void hsem_release(uint32_t semaphore);
 
 #endif

@@ -50,7 +50,7 @@ static uint32_t wait_for(uintptr_t base, uint32_t flags)
     return 0;
 }
 
-/* The interface sends a STOP by itself behind what was not acknowledged. A byte that waits must not begin the next
+/* The interface sends a STOP by itself after a byte without an acknowledge. A byte that waits must not begin the next
  * frame. */
 static int give_up(uintptr_t base, uint32_t set)
 {

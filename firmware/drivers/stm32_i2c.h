@@ -22,7 +22,7 @@
 /* Sets the interface up, with its analog filter. Its clock runs already. */
 void stm32_i2c_start(uintptr_t base, uint32_t timing);
 
-/* Writes `written` bytes to a chip and then reads `read` of its bytes behind a repeated START; either may be 0. Up to
+/* Writes `written` bytes to a chip and then reads `read` of its bytes after a repeated START; either may be 0. Up to
  * 255 bytes each. Returns 0, ERROR_I2C_NACK if the chip did not acknowledge its address or a byte, ERROR_TOO_LONG, or
  * ERROR_TIMEOUT. */
 int stm32_i2c_transfer(uintptr_t base, uint8_t address, const uint8_t *out, size_t written, uint8_t *in, size_t read);

@@ -11,7 +11,7 @@
 #include "gic.h"
 #endif
 
-/* Registers of processor 1; those of processor 2 are the same behind them. */
+/* Registers of processor 1; those of processor 2 follow in the same order. */
 #define IPCC_CR 0x00u
 #define IPCC_MR 0x04u
 #define IPCC_SCR 0x08u
@@ -133,7 +133,7 @@ int ipcc_send(uint32_t channel)
     if (!ipcc_is_free(channel)) {
         return ERROR_BUSY;
     }
-    /* What the message is about is in memory before anyone hears of it. */
+    /* The message's data are in memory before the signal. */
     __asm__ volatile("dsb" : : : "memory");
     mmio_write(OWN, IPCC_SCR, SEND_CHANNEL(channel));
     return 0;

@@ -24,7 +24,7 @@ void ipcc_acknowledge(uint32_t channel);
 /* True if the last message that this core sent on a channel was acknowledged. */
 bool ipcc_is_free(uint32_t channel);
 
-/* Tells the other side that there is a message. Gives ERROR_BUSY while the last one is not acknowledged. */
+/* Signals a message to the other side. Returns ERROR_BUSY while the last one is not acknowledged. */
 int ipcc_send(uint32_t channel);
 
 /* `handler` is called once, when the channel is free to send; at once if it is. */

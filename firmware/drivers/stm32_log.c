@@ -38,7 +38,7 @@ int stream_write(const char *text, int count)
     return count;
 }
 
-/* For who reports a fault: it may have cut uart_transmit in two, or have come before the log was started. */
+/* For fault reports: the fault may have interrupted uart_transmit, or have come before the log was started. */
 void console_uart_put(char character)
 {
     if (!started) {

@@ -9,7 +9,7 @@
 /* 8N1 from hsi_ck with 8 samples a bit, as ST's board support sets it up, at the rate of the setting baud_rate. */
 void log_start(void);
 
-/* One line of the log: "[00000.008][INFO ]text". With the setting log off there is none, and nothing is left of it. */
+/* One line of the log: "[00000.008][INFO ]text". With the setting log off there is no log, and no code for it. */
 #if APP_LOG_ON
 #define log_line(level, format, ...) \
     format_log( \

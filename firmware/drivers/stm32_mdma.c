@@ -74,7 +74,7 @@ void mdma_begin(uint32_t channel, void *to, const void *from, uint32_t bytes)
     mmio_write(base, MDMA_CLAR, 0);
     mmio_write(base, MDMA_CTBR, 0);
     mmio_write(base, MDMA_CMAR, 0);
-    /* What is to be moved is in memory. */
+    /* The data that are to be moved are in memory. */
     __asm__ volatile("dsb" : : : "memory");
     mmio_write(base, MDMA_CCR, CCR_EN);
     mmio_write(base, MDMA_CCR, CCR_EN | CCR_SWRQ);
@@ -94,7 +94,7 @@ int mdma_finish(uint32_t channel)
         status = mmio_read(base, MDMA_CISR);
     } while (!(status & (CISR_TEIF | CISR_CTCIF)));
     mmio_write(base, MDMA_CIFCR, CIFCR_ALL);
-    /* What was moved is read behind the look at the status. */
+    /* The moved data are read after the status. */
     __asm__ volatile("dmb" : : : "memory");
     return status & CISR_TEIF ? ERROR_DMA : 0;
 }

@@ -7,7 +7,7 @@
 
 #define MDMA_CHANNELS 32u
 
-/* What one transfer moves at most. */
+/* The most bytes of one transfer. */
 #define MDMA_BLOCK_BYTES 65536u
 
 /* Turns the clock on. */
@@ -23,7 +23,7 @@ bool mdma_is_done(uint32_t channel);
 /* The end of a transfer: waits for it, and gives 0 or ERROR_DMA. */
 int mdma_finish(uint32_t channel);
 
-/* Copies any number of bytes, and waits for the end. Caches are the caller's business. Gives 0 or ERROR_DMA. */
+/* Copies any number of bytes, and waits for the end. The caller maintains the caches. Returns 0 or ERROR_DMA. */
 int mdma_copy(uint32_t channel, void *to, const void *from, uint32_t bytes);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* FLASH_ACR, alike in STM32F4 and STM32L4+ (RM0090, RM0432). */
+/* FLASH_ACR, identical in STM32F4 and STM32L4+ (RM0090, RM0432). */
 #define STM32_FLASH_PREFETCH (1u << 8)
 #define STM32_FLASH_I_CACHE (1u << 9)
 #define STM32_FLASH_D_CACHE (1u << 10)

@@ -10,7 +10,7 @@
 
 #define CKSELR_SOURCE 7u
 
-/* Each enable register of the A7s' has one of the M4's behind it. */
+/* Each enable register of the A7s is followed by one of the M4. */
 #if BOARD_CORE_CM4
 #define ENABLE_OFFSET 0x80u
 #else
@@ -38,7 +38,7 @@ uint32_t rcc_selected(uint32_t selection_register)
 
 void rcc_start_mcu(void)
 {
-    /* The bit has an effect while the M4 waits behind a reset; cleared, it holds the next one (Linux,
+    /* The bit has an effect while the M4 waits after a reset; cleared, it holds the next one (Linux,
      * stm32_rproc_start). */
     mmio_write(BOARD_RCC_BASE, RCC_MP_GCR, MP_GCR_BOOT_MCU);
     mmio_write(BOARD_RCC_BASE, RCC_MP_GCR, 0);

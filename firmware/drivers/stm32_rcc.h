@@ -23,11 +23,11 @@
 /* Turns a peripheral's clock on, for this core. */
 void rcc_enable(uint32_t clock);
 
-/* Chooses the kernel clock of UARTs by its register, or tells the choice. */
+/* Selects the kernel clock of UARTs by its register, or returns the selection. */
 void rcc_select(uint32_t selection_register, uint32_t choice);
 uint32_t rcc_selected(uint32_t selection_register);
 
-/* Lets the M4 go, once: it takes its stack and its first address from the vectors at 0, which are RETRAM's. Behind its
+/* Starts the M4, once: it takes its stack and its first address from the vectors at 0, which are RETRAM's. After its
  * next reset it waits again. */
 void rcc_start_mcu(void);
 

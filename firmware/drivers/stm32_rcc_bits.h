@@ -10,7 +10,7 @@
 
 #define RCC_LIMIT_READS 1000000u
 
-/* Sets bits; the read behind it gives an enabled peripheral its two clocks (RM0090, RCC_AHB1ENR; RM0432, "Peripheral
+/* Sets bits; the read after it gives an enabled peripheral its two clocks (RM0090, RCC_AHB1ENR; RM0432, "Peripheral
  * clock enable"). */
 static inline void rcc_set_bits(uint32_t offset, uint32_t bits)
 {

@@ -22,7 +22,7 @@ struct uart_handle {
 /* A time-out that never comes, in milliseconds. */
 #define UART_WAIT_FOREVER UINT32_MAX
 
-/* Sends characters of 8 bits, or of 9, two bytes each. Gives 0, ERROR_BUSY while another call is sending, or
+/* Sends characters of 8 bits, or of 9, two bytes each. Returns 0, ERROR_BUSY while another call is sending, or
  * ERROR_TIMEOUT. */
 int uart_transmit(struct uart_handle *uart, const uint8_t *data, uint16_t count, uint32_t timeout_ms);
 

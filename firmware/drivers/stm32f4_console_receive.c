@@ -4,7 +4,7 @@
 #include "mmio.h"
 #include "stm32f4_usart.h"
 
-/* The read of USART_SR and that of USART_DR behind it clear an overrun, too. */
+/* The read of USART_SR followed by that of USART_DR clears an overrun, too. */
 int console_uart_get(void)
 {
     if (mmio_read(BOARD_USART2_BASE, USART_SR) & (USART_SR_RXNE | USART_SR_ORE)) {

@@ -20,7 +20,7 @@
 #define QUEUE_DESC_LOW 0x080u
 #define QUEUE_DRIVER_LOW 0x090u
 #define QUEUE_DEVICE_LOW 0x0A0u
-/* The upper half of each of the three is behind the lower one. */
+/* The upper half of each of the three follows the lower one. */
 #define HIGH 4u
 
 #define MAGIC 0x74726976u

@@ -1,4 +1,4 @@
-/* A virtio console (VIRTIO 1.1, 5.3) behind MMIO registers (4.2.2): a serial port to the host of a virtual board. Needs
+/* A virtio console (VIRTIO 1.1, 5.3) with MMIO registers (4.2.2): a serial port to the host of a virtual board. Needs
  * rpmsg/virtqueue_driver.c. */
 #ifndef VIRTIO_CONSOLE_H
 #define VIRTIO_CONSOLE_H
@@ -23,19 +23,19 @@ struct virtio_console {
 };
 
 /* Sets up the device with registers at `base`: from then on it has buffers for the host's bytes. A fault and false if
- * it is none. */
+ * it is not one. */
 bool virtio_console_start(struct virtio_console *console, uintptr_t base, struct link_monitor *monitor);
 
-/* The next bytes that the host wrote: how many, 0 if there are none, and where. */
+/* The next bytes that the host wrote: their number, 0 without any, and their place. */
 uint32_t virtio_console_read(struct virtio_console *console, const uint8_t **data);
 
-/* What the last read gave has been used: the device may have the memory again. */
+/* The data of the last read have been used: returns their memory to the device. */
 void virtio_console_done(struct virtio_console *console);
 
 /* Sends bytes to the host, and waits until the device has them. False if the link had a fault. */
 bool virtio_console_write(struct virtio_console *console, const uint8_t *data, uint32_t bytes);
 
-/* To be called for the device's interrupt: it rests. A fault if the device can't go on. */
+/* To be called for the device's interrupt: it is cleared. A fault if the device can't continue. */
 void virtio_console_interrupt(struct virtio_console *console);
 
 #endif

@@ -56,7 +56,7 @@ void xlnx_axi_cdma_set_addresses(const struct xlnx_axi_cdma *dma, uintptr_t sour
 
 void xlnx_axi_cdma_start(const struct xlnx_axi_cdma *dma, uint32_t bytes)
 {
-    /* What the processor has stored must be there before the engine reads it. */
+    /* The processor's stores must reach memory before the engine reads it. */
     riscv_fence();
     mmio_write(dma->base, AXI_CDMA_BTT, bytes);
 }

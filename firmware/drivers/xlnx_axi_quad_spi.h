@@ -31,7 +31,7 @@ int xlnx_axi_quad_spi_exchange(const struct xlnx_axi_quad_spi *spi, const uint8_
                                uint32_t count);
 
 /* One frame that only sends: the transmit FIFO is filled first, then the transfer starts and what is left follows
-   as the FIFO drains. What comes back is dropped. `words`: a byte each, in uncached memory where DMA is used.
+   as the FIFO drains. The received bytes are dropped. `words`: a byte each, in uncached memory where DMA is used.
    ERROR_TIMEOUT, ERROR_SPI_COMMAND, ERROR_DMA. */
 int xlnx_axi_quad_spi_write(const struct xlnx_axi_quad_spi *spi, const uint32_t *words, uint32_t count);
 

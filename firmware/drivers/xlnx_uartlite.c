@@ -34,6 +34,6 @@ void console_uart_flush(void)
         }
         clock_sleep_us(UARTLITE_CHARACTER_US);
     }
-    /* TX_EMPTY tells of the FIFO; the last character is still on the wire. */
+    /* TX_EMPTY is the state of the FIFO; the last character is still on the wire. */
     clock_sleep_us(UARTLITE_CHARACTER_US);
 }

@@ -40,7 +40,7 @@ static inline bool gpiolib_is_valid(int gpio)
 int gpiolib_request(unsigned gpio, const char *label);
 void gpiolib_free(unsigned gpio);
 
-/* Who has taken the pin; 0 if nobody. */
+/* The user of the pin; 0 without one. */
 const char *gpiolib_label(unsigned gpio);
 
 /* Of a pin that was taken; ERROR_NO_PIN for any other. */

@@ -5,14 +5,14 @@
 #include "wait.h"
 
 struct completion {
-    uint32_t done; /* times that nobody has waited for yet */
+    uint32_t done; /* completions that no thread has waited for yet */
     struct wait_queue_head queue;
 };
 
 /* Also forgets what was done. */
 void completion_init(struct completion *completion);
 
-/* It is done: one waiting thread goes on, or the next that waits. Threads and interrupt handlers may call it. */
+/* Completes it: one waiting thread continues, or the next that waits. Threads and interrupt handlers may call it. */
 void complete(struct completion *completion);
 
 void wait_for_completion(struct completion *completion);

@@ -24,7 +24,7 @@ static void loop(uint32_t loops)
                      : "+r"(loops));
 }
 
-/* Ticks that so many loops take, with the clock's reads around them. */
+/* Ticks that `loops` loops take, with the clock's reads around them. */
 static uint32_t measure(uint32_t loops)
 {
     uint64_t start = clock_ticks();

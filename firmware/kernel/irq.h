@@ -1,4 +1,4 @@
-/* Interrupts, by numbers that go through all controllers of the board: 0 to 31 are the INTC's, behind them come the
+/* Interrupts, by numbers that go through all controllers of the board: 0 to 31 are the INTC's, followed by the
  * pins of the GPIO ports (irq_of_pin). */
 #ifndef IRQ_H
 #define IRQ_H
@@ -29,7 +29,7 @@ int request_irq(uint32_t irq, irq_handler *handler, void *arg);
 /* Takes the handler away and disables the interrupt. */
 void free_irq(uint32_t irq);
 
-/* What a pin's interrupt is, before it is requested: the pin becomes an interrupt input. */
+/* Sets the type of a pin's interrupt before it is requested: the pin becomes an interrupt input. */
 void irq_set_trigger(uint32_t irq, enum irq_trigger trigger);
 
 /* These nest: an interrupt is enabled after as many enable_irq as disable_irq. A handler may disable its own. */

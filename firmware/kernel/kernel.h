@@ -25,7 +25,7 @@ enum thread_state {
     THREAD_DEAD,     /* its function has returned */
 };
 
-/* What a switch keeps of a thread that does not run: registers that a function call preserves, and Status. */
+/* The state that a switch saves for a suspended thread: registers that a function call preserves, and Status. */
 struct thread_context {
     uint32_t s[8]; /* s0 to s7 */
     uint32_t sp;
@@ -68,7 +68,7 @@ bool thread_wake(struct thread *thread);
 /* Lets others of the same priority run. */
 void thread_yield(void);
 
-/* Says what the running thread will be at its next schedule(): set THREAD_SLEEPING *before* looking at what is waited
+/* Sets the state of the running thread for its next schedule(): set THREAD_SLEEPING *before* looking at what is waited
  * for, so that a wake-up in between is not lost. */
 void thread_set_state(enum thread_state state);
 
@@ -80,7 +80,7 @@ void schedule(void);
  * preferred. With interrupts kept out. */
 void preempt_schedule_irq(void);
 
-/* Whether an interrupt's handler runs. irq_handle tells. */
+/* Whether an interrupt's handler runs. irq_handle sets this. */
 bool in_interrupt(void);
 void interrupt_enter(void);
 void interrupt_leave(void);

@@ -11,7 +11,7 @@
 
 #define PROGRAM_STACK_BYTES 16384
 
-/* What a stack's last word holds as long as nobody has come that far. */
+/* The value of a stack's last word until it is overwritten. */
 #define STACK_MARK 0x57AC6E9Du
 
 /* The bytes that a function of the o32 calling convention has for its arguments. */
@@ -25,7 +25,7 @@ static struct {
     uint32_t interrupts;
 } kernel;
 
-/* What runs when nobody else does: the program's first stack, on which kernel_start was called. */
+/* The idle thread: the program's first stack, on which kernel_start was called. */
 static struct thread idle;
 static struct thread main_thread;
 THREAD_STACK(main_stack, PROGRAM_STACK_BYTES);

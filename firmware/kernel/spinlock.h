@@ -1,4 +1,4 @@
-/* Locks against interrupts and against other threads: on one core, nobody else runs while interrupts are kept out. */
+/* Locks against interrupts and against other threads: on one core, no other code runs while interrupts are disabled. */
 #ifndef SPINLOCK_H
 #define SPINLOCK_H
 
@@ -21,7 +21,7 @@ static inline void irq_restore(uint32_t before)
     mips_write_status((mips_read_status() & ~MIPS_STATUS_IE) | before);
 }
 
-/* Says what is guarded; there is nothing to spin on. */
+/* Names the protected data; there is no other core to wait for. */
 struct spin_lock {
     char nothing;
 };

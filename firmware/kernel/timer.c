@@ -34,7 +34,7 @@ static void on_alarm(void *arg)
     }
 }
 
-/* Keeps count of the wraps while nobody asks for the time. */
+/* Counts the wraps while the time is not read. */
 static void on_wrap(void *arg)
 {
     (void)arg;

@@ -2,7 +2,7 @@
 
 #include "delay.h"
 
-/* What a kernel as large as Linux spends on the wake-up of a worker beyond what this one does: the setting wakeup_ns.
+/* The additional time of a kernel as large as Linux for the wake-up of a worker: the setting wakeup_ns.
  * It is spent here and nowhere else. */
 static void spend_wakeup(void)
 {

@@ -27,7 +27,7 @@ bool elf32_check(const struct elf32_image *image);
 /* How many program headers there are. */
 unsigned int elf32_segments(const struct elf32_image *image);
 
-/* A segment that is to be loaded, or false. What it says is checked: a fault otherwise, and false. */
+/* A segment that is to be loaded, or false. Its values are checked: a fault and false if they are wrong. */
 bool elf32_segment(const struct elf32_image *image, unsigned int index, struct elf32_part *part);
 
 /* The section of a name, or false. */

@@ -11,8 +11,8 @@
 /* The remote, for endpoints and sending. */
 extern struct rpmsg_remote openamp_remote;
 
-/* Waits until the host has its driver, and takes up the rings. Any fault of the link is told to the host, and the M4
- * stops. */
+/* Waits until the host has its driver, and takes up the rings. The host gets a report of any fault of the link, and
+ * the M4 stops. */
 void openamp_start(void);
 
 /* Serves what the mailbox has brought since the last time; for the main loop. */

@@ -48,7 +48,7 @@ static void overdue(uint32_t channel)
     link_fault(monitor, "mailbox: the A7 has not acknowledged channel %u for %u ms", channel, LIMIT_MS);
 }
 
-/* The kick of a message that nobody takes would never be noticed if no other follows. */
+/* The kick of a message that is not taken would never be noticed without another one. */
 static void check_last_kick(void)
 {
     if (systick_ms() - kicked_ms > LIMIT_MS) {

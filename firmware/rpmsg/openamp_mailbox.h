@@ -14,7 +14,7 @@ void mailbox_poll(struct rpmsg_remote *remote);
 void mailbox_notify_tx(struct virtqueue_device *queue);
 void mailbox_notify_rx(struct virtqueue_device *queue);
 
-/* Tells the host that the trace buffer has the M4's last words. */
+/* Signals to the host that the trace buffer has the M4's last message. */
 void mailbox_tell_crash(void);
 
 /* See openamp_stop_acknowledging. */

@@ -16,7 +16,7 @@ struct remoteproc_memory {
     uintptr_t here;
 };
 
-/* Memory for the virtio device, of which both have the same idea. */
+/* Memory for the virtio device, at addresses on which both sides agree. */
 struct remoteproc_carveout {
     uintptr_t vring0, vring1, buffers;
     uint32_t vring_bytes, buffers_bytes;
@@ -35,7 +35,7 @@ struct remoteproc {
  * be. */
 bool remoteproc_load(struct remoteproc *rproc, const uint8_t *image, uint32_t bytes);
 
-/* Gives the device's rings their addresses, and says where everything is. `buffer_bytes` is the host's choice. */
+/* Sets the addresses of the device's rings, and prints all addresses. `buffer_bytes` is the host's choice. */
 bool remoteproc_place_vrings(struct remoteproc *rproc, const struct remoteproc_carveout *carveout,
     uint32_t buffer_bytes, struct rpmsg_host_memory *memory);
 

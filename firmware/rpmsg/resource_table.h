@@ -46,7 +46,7 @@ struct resource_vdev {
     struct resource_vring vring[2];
 };
 
-/* What a remote with RPMsg has; its section is .resource_table. */
+/* The table of a remote with RPMsg; its section is .resource_table. */
 struct resource_table {
     struct resource_table_header header;
     uint32_t offset[2];

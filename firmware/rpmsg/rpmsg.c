@@ -40,7 +40,7 @@ void rpmsg_deliver(
         return;
     }
     if (endpoint->dest == RPMSG_ADDR_ANY) {
-        endpoint->dest = header->src; /* the first message tells who is at the other end */
+        endpoint->dest = header->src; /* the first message has the address of the other end */
     }
     endpoint->received(endpoint, header + 1, header->len, header->src);
 }

@@ -55,7 +55,7 @@ struct rpmsg_endpoint {
     struct rpmsg_endpoint *next;
 };
 
-/* What sending gives if it fails; all are negative. */
+/* Errors of sending; all are negative. */
 enum rpmsg_error {
     RPMSG_NO_BUFFER = -1, /* all buffers are at the other side */
     RPMSG_TOO_LONG = -2,  /* longer than a buffer's payload */
@@ -70,7 +70,7 @@ struct rpmsg_endpoint *rpmsg_find_endpoint(struct rpmsg_endpoint *list, uint32_t
 int rpmsg_header_fits(
     struct link_monitor *monitor, const char *ring, const volatile struct rpmsg_header *header, uint32_t bytes);
 
-/* Delivers a message to its endpoint in a list; a fault if there is none. */
+/* Delivers a message to its endpoint in a list; a fault without such an endpoint. */
 void rpmsg_deliver(
     struct link_monitor *monitor, const char *ring, struct rpmsg_endpoint *list, struct rpmsg_header *header);
 

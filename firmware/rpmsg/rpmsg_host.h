@@ -9,7 +9,7 @@
 #include "rpmsg.h"
 #include "virtqueue_driver.h"
 
-/* What the host needs of the program around it. */
+/* Functions that the program provides for the host. */
 struct rpmsg_host_ops {
     /* The other side announced a channel: an endpoint that shall have it, with name, callback and context, or null for
      * none. */
@@ -55,7 +55,7 @@ void rpmsg_host_start(struct rpmsg_host *host, struct link_monitor *monitor, con
 /* Adds an endpoint; an address of RPMSG_ADDR_ANY is replaced by the next free one from 1024 on. */
 void rpmsg_host_add_endpoint(struct rpmsg_host *host, struct rpmsg_endpoint *endpoint);
 
-/* Sends to the endpoint's destination; waits for a free buffer if there is none, at most 15 s, after which it is a
+/* Sends to the endpoint's destination; waits for a free buffer if necessary, at most 15 s, after which it is a
  * fault. 0 or an rpmsg_error. */
 int rpmsg_host_send(struct rpmsg_host *host, struct rpmsg_endpoint *endpoint, const void *data, uint32_t bytes);
 

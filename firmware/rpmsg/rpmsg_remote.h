@@ -38,7 +38,7 @@ void rpmsg_remote_start(
  * one from 0 on, as OpenAMP gives them. 0 or an rpmsg_error. */
 int rpmsg_remote_create_endpoint(struct rpmsg_remote *remote, struct rpmsg_endpoint *endpoint);
 
-/* Sends to the endpoint's destination; waits for a free buffer if there is none, looking each millisecond for 15 s,
+/* Sends to the endpoint's destination; waits for a free buffer if necessary, checking each millisecond for 15 s,
  * after which it is a fault. 0 or an rpmsg_error. */
 int rpmsg_remote_send(struct rpmsg_remote *remote, struct rpmsg_endpoint *endpoint, const void *data, uint32_t bytes);
 

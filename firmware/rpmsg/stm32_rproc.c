@@ -31,7 +31,7 @@ static struct kicks kicks[MAILBOX_CRASH];
 static volatile uint32_t events;
 static volatile bool acknowledging = true;
 
-/* What the M4 sees where (Linux, stm32mp151.dtsi, m4@10000000). */
+/* The M4's view of the memory (Linux, stm32mp151.dtsi, m4@10000000). */
 static const struct remoteproc_memory memories[] = {
     {0x00000000u, BOARD_RETRAM_BYTES, BOARD_RETRAM_BASE},
     {BOARD_MCU_SRAM_BASE, BOARD_MCU_SRAM_BYTES, BOARD_MCU_SRAM_BASE},

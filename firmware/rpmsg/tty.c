@@ -66,7 +66,7 @@ int tty_write(struct tty *tty, const uint8_t *data, uint32_t bytes)
     return 0;
 }
 
-/* Whether a byte is there, after sleeping for it if need be. */
+/* Whether a byte is available, after sleeping for it if necessary. */
 static bool wait_for_byte(struct tty *tty, uint32_t limit_ms)
 {
     const struct rpmsg_host_ops *ops = tty->host->ops;

@@ -23,9 +23,9 @@ struct tty {
     uint32_t lost;                    /* bytes for which there was no room */
     uint32_t accepted, sent;          /* bytes that writers know to be on their way, and that went over the link */
     /* If set, the driver does as ST's: a message without a free buffer is given up, and so is its piece, whatever went
-     * out of it. The writer sleeps until someone wakes it, which nobody does. This is called instead of sleeping. */
+     * out of it. The writer sleeps until it is woken, which never happens. This is called instead of sleeping. */
     void (*stuck)(struct tty *tty);
-    /* A reader that slept goes on; null if that takes no time. */
+    /* A reader that slept continues; null if that takes no time. */
     void (*woken)(struct tty *tty);
     void *context; /* of whoever has these two */
 };
@@ -36,7 +36,7 @@ struct rpmsg_endpoint *tty_probe(struct tty *tty, struct rpmsg_host *host);
 /* Writes all of it. 0, or an rpmsg_error; RPMSG_NO_BUFFER if the writer is stuck. */
 int tty_write(struct tty *tty, const uint8_t *data, uint32_t bytes);
 
-/* Reads what there is, up to `bytes`; waits for the first byte, at most `limit_ms`. Gives their number, 0 if none
+/* Reads what there is, up to `bytes`; waits for the first byte, at most `limit_ms`. Returns their number, 0 if none
  * came. */
 uint32_t tty_read(struct tty *tty, uint8_t *data, uint32_t bytes, uint32_t limit_ms);
 

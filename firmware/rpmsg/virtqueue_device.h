@@ -38,17 +38,17 @@ struct virtqueue_device {
 void virtqueue_device_start(struct virtqueue_device *queue, const char *name, struct link_monitor *monitor,
     const struct virtqueue_window *window, unsigned int num, uintptr_t base, size_t align);
 
-/* The next available buffer. False if there is none, or if the available ring or the descriptor makes no sense, which
+/* The next available buffer. False without a buffer, or if the available ring or the descriptor is invalid, which
  * is a fault. */
 bool virtqueue_take(struct virtqueue_device *queue, struct virtqueue_buffer *buffer);
 
-/* Gives a buffer back, `bytes` of which were written. */
+/* Returns a buffer into which `bytes` were written. */
 void virtqueue_give_back(struct virtqueue_device *queue, uint16_t head, uint32_t bytes);
 
-/* Tells the driver of used buffers, unless it does not want to know. */
+/* Notifies the driver of used buffers, unless it suppresses that. */
 void virtqueue_notify_used(struct virtqueue_device *queue);
 
-/* The driver need not tell of available buffers (2.6.9). */
+/* Suppresses notifications of available buffers (2.6.9). */
 void virtqueue_refuse_notifications(struct virtqueue_device *queue);
 
 /* To be called for the driver's notification. */

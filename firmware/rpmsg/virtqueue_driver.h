@@ -34,17 +34,17 @@ void virtqueue_driver_start(struct virtqueue_driver *queue, const char *name, st
  * back with it. False if all descriptors are in use. */
 bool virtqueue_add(struct virtqueue_driver *queue, uintptr_t address, uint32_t bytes, bool writable, void *cookie);
 
-/* The cookie of the next buffer that the device is done with, and how much it wrote; null if there is none, or if the
- * used ring makes no sense, which is a fault. */
+/* The cookie of the next buffer that the device has used, and how much it wrote; null without such a buffer, or if the
+ * used ring is invalid, which is a fault. */
 void *virtqueue_get(struct virtqueue_driver *queue, uint32_t *bytes);
 
 /* Whether the device has used a buffer that was not taken yet. */
 bool virtqueue_more_used(const struct virtqueue_driver *queue);
 
-/* Tells the device of buffers that were added since the last time, unless it does not want to know. */
+/* Notifies the device of buffers that were added since the last time, unless it suppresses that. */
 void virtqueue_kick(struct virtqueue_driver *queue);
 
-/* Whether the device shall tell of used buffers: it may do so nevertheless (2.6.7). */
+/* Whether the device shall notify of used buffers: it may do so nevertheless (2.6.7). */
 void virtqueue_want_interrupts(struct virtqueue_driver *queue, bool wanted);
 
 /* To be called for the device's notification: calls back if there are used buffers. */

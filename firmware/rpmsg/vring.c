@@ -1,6 +1,6 @@
 #include "vring.h"
 
-/* Behind each ring is a halfword for event indices, which nobody here uses (2.6.7). */
+/* Each ring is followed by a halfword for event indices, which are not used here (2.6.7). */
 static size_t avail_bytes(unsigned int num)
 {
     return sizeof(struct vring_avail) + num * sizeof(uint16_t) + sizeof(uint16_t);

@@ -52,7 +52,7 @@ size_t vring_bytes(unsigned int num, size_t align);
 /* The parts of a queue at `base`; nothing is written. */
 void vring_place(struct vring *vring, unsigned int num, uintptr_t base, size_t align);
 
-/* What is before it is seen by the other side no later than what is behind it (2.6.13). */
+/* The other side sees accesses before it no later than those after it (2.6.13). */
 static inline void vring_barrier(void)
 {
     __asm__ volatile("dmb" : : : "memory");

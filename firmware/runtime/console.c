@@ -46,7 +46,7 @@ static void put_signed(int64_t value, int width, char padding)
     }
 }
 
-/* Prints one conversion; `format` points behind the '%'. Gives where the text goes on. */
+/* Prints one conversion; `format` points after the '%'. Returns the rest of the text. */
 static const char *put_conversion(const char *format, va_list *arguments)
 {
     char padding = ' ';

@@ -1,4 +1,4 @@
-/* Errors of the drivers: functions that can fail return 0 or one of these, which are all negative. */
+/* Errors of the drivers: functions that can fail return 0 or an error, which is negative. */
 #ifndef ERROR_H
 #define ERROR_H
 

@@ -7,7 +7,7 @@
 #define SEMIHOSTING_SYS_EXIT_EXTENDED 0x20u
 #define SEMIHOSTING_APPLICATION_EXIT 0x20026u
 
-/* Where the ebreak of the exit call leads if no debugger is there to take it. */
+/* The handler of the exit call's ebreak without a debugger. */
 static _Noreturn void __attribute__((aligned(4))) exit_park(void)
 {
     for (;;) {

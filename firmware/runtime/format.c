@@ -28,7 +28,7 @@ static void put_padding(struct stream *stream, char character, int count)
     }
 }
 
-/* Sign, zeros and digits or text, with spaces before or behind. */
+/* Sign, zeros and digits or text, with spaces before or after them. */
 static void put_field(struct stream *stream, const struct conversion *conversion, char sign, int zeros,
     const char *text, int count)
 {
@@ -83,7 +83,7 @@ static const char *read_number(const char *format, int *number)
     return format;
 }
 
-/* Flags, width and precision; `format` points behind the '%'. Gives where the conversion's letter is. */
+/* Flags, width and precision; `format` points after the '%'. Returns the place of the conversion's letter. */
 static const char *read_conversion(const char *format, struct conversion *conversion)
 {
     *conversion = (struct conversion){.precision = -1};

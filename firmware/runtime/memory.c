@@ -1,4 +1,4 @@
-/* What a compiler may call without being asked (C11 4, freestanding, as GCC and Clang read it). */
+/* Functions that a compiler may call by itself (C11 4, freestanding, as GCC and Clang read it). */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* A function that stays one in the ELF, so that its time can be told apart by its symbol: what a measurement times. */
+/* A function that is not inlined, so that its time can be found by its symbol: for code that a measurement times. */
 #ifndef SECTION_H
 #define SECTION_H
 

@@ -1,4 +1,4 @@
-/* What the C library's <string.h> has and this runtime too: memory.c, string.c. */
+/* The functions of the C library's <string.h> in this runtime: memory.c, string.c. */
 #ifndef STRING_H
 #define STRING_H
 

@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-/* Ticks of `hz` a second in so many microseconds, rounded up. */
+/* Ticks of `hz` a second in `us` microseconds, rounded up. */
 #define TICKS_OF_US(us, hz) \
     ((hz) % 1000000u ? ((uint64_t)(us) * (hz) + 999999u) / 1000000u : (us) * ((hz) / 1000000u))
 
-/* Whole microseconds in so many ticks of `hz` a second. */
+/* Whole microseconds in `ticks` ticks of `hz` a second. */
 #define US_OF_TICKS(ticks, hz) \
     ((hz) % 1000000u ? (uint64_t)(ticks) * 1000000u / (hz) : (ticks) / ((hz) / 1000000u))
 

@@ -1,4 +1,4 @@
-/* Traps: interrupts go to their handlers; an exception that nobody expects ends the program. */
+/* Traps: interrupts go to their handlers; an unexpected exception ends the program. */
 #ifndef TRAP_H
 #define TRAP_H
 
@@ -8,7 +8,7 @@
 #define TRAP_EXIT_EXCEPTION 64
 #define TRAP_EXIT_INTERRUPT 96
 
-/* Called for exception `cause` at `pc` with mtval `value`; gives the address to go on at. */
+/* Called for exception `cause` at `pc` with mtval `value`; returns the address at which to continue. */
 typedef uint32_t trap_exception_handler(uint32_t cause, uint32_t pc, uint32_t value);
 
 /* Called for an interrupt, with interrupts disabled. */

@@ -25,7 +25,7 @@ trap_entry:
     csrr    a1, mepc
     csrr    a2, mtval
     call    trap_handle
-    # trap_handle gives the address to go on at.
+    # trap_handle returns the address at which to continue.
     csrw    mepc, a0
 
     lw      ra,  0(sp)

@@ -1,4 +1,4 @@
-/* What every device has, whatever bus it is on. */
+/* The common part of devices on all buses. */
 #ifndef DEVICE_H
 #define DEVICE_H
 
@@ -9,7 +9,7 @@ struct device_private {
 
 struct device {
     const char *name;          /* for people */
-    const void *platform_data; /* what the board tells its driver */
+    const void *platform_data; /* the board's data for its driver */
     struct device_private *private;
 };
 

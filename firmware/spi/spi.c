@@ -63,7 +63,7 @@ static int check_directions(const struct spi_device *spi, struct spi_message *me
     return 0;
 }
 
-/* What a transfer leaves open is the device's; then the master must be able to do it. */
+/* Values that a transfer leaves open are the device's; the master must support the result. */
 static int complete_transfers(const struct spi_device *spi, struct spi_message *message)
 {
     uint32_t bits_per_word_mask = spi->master->bits_per_word_mask;

@@ -77,7 +77,7 @@ int spi_bitbang_setup(struct spi_device *spi)
     return 0;
 }
 
-/* Gives how many bytes were done. */
+/* Returns the number of transferred bytes. */
 static unsigned txrx(struct spi_device *spi, const struct spi_transfer *transfer)
 {
     struct spi_bitbang_device *state = spi->controller_state;

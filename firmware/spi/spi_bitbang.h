@@ -24,7 +24,7 @@ struct spi_bitbang {
     spi_txrx_word *txrx_word[4]; /* by mode */
 };
 
-/* What it keeps of a device, in spi_device.controller_state. */
+/* Its state of a device, in spi_device.controller_state. */
 struct spi_bitbang_device {
     unsigned nsecs; /* half a clock period */
     spi_txrx_word *txrx_word;

@@ -136,7 +136,7 @@ impl Bus {
             wires.record(changed, since, &self.waves);
         }
         if self.activities.records(Kind::Pin) {
-            wires.report_pins(changed, since);
+            wires.record_pins(changed, since);
         }
         if disputed != 0 {
             wires.disputed |= disputed;

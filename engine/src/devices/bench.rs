@@ -1,4 +1,4 @@
-//! For the tests of device models: a device alone on a bus, whose time the test moves by hand.
+//! For the tests of device models: one device alone on a bus whose time the test advances by hand.
 
 pub mod dma;
 pub mod polled;
@@ -22,7 +22,7 @@ const CHANGING: ClockId = ClockId(9);
 pub struct Bench {
     /// The bus: console, interrupts of core 0, notes, exit.
     pub bus: Bus,
-    /// What was printed and nobody has asked for: on the console, and on the first device's own line.
+    /// Text that was printed and not taken yet: on the console, and on the first device's own line.
     text: [String; 2],
 }
 
@@ -32,8 +32,8 @@ impl Bench {
         Bench { bus: Bus::default(), text: Default::default() }.and(device)
     }
 
-    /// Puts a device on a bus whose clock, [`Bench::changing_clock`], runs at 50 MHz from 8 us on; `start` is done
-    /// before that.
+    /// Puts a device on a bus whose clock, [`Bench::changing_clock`], runs at 50 MHz from 8 us on; `start` runs before
+    /// that.
     pub fn slowed(device: impl Device + 'static, start: impl FnOnce(&mut Bench)) -> Bench {
         let mut bench = Bench::new(device);
         bench.bus.clocks.add_user(CHANGING, User::Device(DeviceId(0)));
@@ -48,25 +48,25 @@ impl Bench {
         ClockInput { rate: Hz::new(100_000_000).unwrap(), id: Some(CHANGING) }
     }
 
-    /// Puts a device on a bus that a model made.
+    /// Puts a device that a model made on a bus.
     pub fn boxed(device: Box<dyn Device>) -> Bench {
         let mut bench = Bench { bus: Bus::default(), text: Default::default() };
         bench.add(device);
         bench
     }
 
-    /// Adds a second device, number 1, and so on: what the first one's lines lead to.
+    /// Adds a second device (number 1), and so on: the devices to which the first one's lines lead.
     pub fn and(mut self, device: impl Device + 'static) -> Bench {
         self.add(Box::new(device));
         self
     }
 
-    /// Device 0 is a port, whose wires the bus keeps.
+    /// Makes device 0 a port, whose wires the bus keeps.
     pub fn as_port(self) -> Bench {
         self.as_banks(1)
     }
 
-    /// Device 0 has this many banks of 32 pins, whose wires the bus keeps.
+    /// Gives device 0 this many banks of 32 pins, whose wires the bus keeps.
     pub fn as_banks(mut self, banks: u32) -> Bench {
         self.bus.wires.add_port(DeviceId(0), banks);
         self
@@ -80,7 +80,7 @@ impl Bench {
         }
     }
 
-    /// Reads a word: its value, and when it was answered; an error's time where the device answers with one.
+    /// Reads a word: its value and the time of the answer; for an error, the time of the error response.
     pub fn read(&mut self, at: Ps, offset: u32) -> Result<(u32, Ps), Ps> {
         self.bus
             .with_device(DeviceId(0), at, |device, ctx| device.read(0, offset, AccessSize::Word, ctx))
@@ -88,12 +88,12 @@ impl Bench {
             .map_err(|error| error.done)
     }
 
-    /// The value of [`Bench::read`], where it must not be an error.
+    /// The value of [`Bench::read`], which must not be an error.
     pub fn value(&mut self, at: Ps, offset: u32) -> u32 {
         self.read(at, offset).unwrap().0
     }
 
-    /// Writes a word: when it was answered.
+    /// Writes a word: the time of the answer.
     pub fn write(&mut self, at: Ps, offset: u32, value: u32) -> Result<Ps, Ps> {
         self.bus
             .with_device(DeviceId(0), at, |device, ctx| device.write(0, offset, AccessSize::Word, value, ctx))
@@ -101,7 +101,7 @@ impl Bench {
             .map_err(|error| error.done)
     }
 
-    /// Somebody types at the other end of device 0's serial line, from `at` on.
+    /// Sends characters to device 0 from the other end of its serial line, from `at` on.
     pub fn type_at(&mut self, at: Ps, text: &str) {
         let far_end = self.bus.lines.far_end(DeviceId(0)).unwrap_or_else(|| {
             let far_end = DeviceId(self.bus.devices.len() as u32);
@@ -113,7 +113,7 @@ impl Bench {
         self.bus.events.schedule(at, far_end, FAR_END_LOOKS);
     }
 
-    /// Runs the events up to `now`.
+    /// Runs all events up to `now`.
     pub fn run(&mut self, now: Ps) {
         self.bus.run_events(now);
     }
@@ -127,17 +127,17 @@ impl Bench {
         &mut self.text
     }
 
-    /// What the device has printed, and forgets it.
+    /// Takes the text that the device has printed on the console.
     pub fn printed(&mut self) -> String {
         self.take_text()[0].split_off(0)
     }
 
-    /// What the device has printed on a line of its own, and forgets it.
+    /// Takes the text that the device has printed on its own line.
     pub fn streamed(&mut self) -> String {
         self.take_text()[1].split_off(0)
     }
 
-    /// What the device sends when the firmware has ended: each character, and when its stop bits have.
+    /// The characters that the device still sends after the firmware has ended, each with the end of its stop bits.
     pub fn rest(&mut self, end: Ps) -> Vec<(String, Ps)> {
         let mut rest = Vec::new();
         while let Some(at) = self.bus.send_next(end) {
@@ -147,13 +147,13 @@ impl Bench {
         rest
     }
 
-    /// Brings device 0 out of reset and has its wires recorded from then on.
+    /// Brings device 0 out of reset and records its wires from then on.
     pub fn record(&mut self) {
         self.bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.reset(ctx));
         self.bus.waves.start();
     }
 
-    /// When a wire changed since then, and to what.
+    /// The changes of a wire since then: time and new level.
     pub fn recorded(&self, name: &str) -> Vec<(Ps, bool)> {
         let signal = self.bus.waves.signals().iter().position(|signal| signal.name == name);
         let changes = self.bus.waves.recorded().unwrap().map(Result::unwrap);
@@ -163,13 +163,14 @@ impl Bench {
             .collect()
     }
 
-    /// Brings device 0 out of reset and has what is in its FIFOs recorded from then on.
+    /// Brings device 0 out of reset and records its FIFOs' entries from then on.
     pub fn record_entries(&mut self) {
         self.bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.reset(ctx));
         self.bus.activities.start(Kinds::of(&[Kind::Queue]), 1 << 20);
     }
 
-    /// The run ends at `end`: what was in a FIFO since then, each entry with when it came and left, and its value.
+    /// Ends the run at `end`. The entries of a FIFO since [`Bench::record_entries`]: arrival, departure and value of
+    /// each.
     pub fn entries(&mut self, name: &str, end: Ps) -> Vec<(u64, u64, u32)> {
         if let Some(device) = &mut self.bus.devices[0] {
             device.finish(end);
@@ -251,8 +252,8 @@ fn build_node<'a>(
     (Bench::boxed(device), faults)
 }
 
-/// Reads the last child of a root. Returns what that gives, and the node's faults without their place. Lines may lead
-/// to [`CPU_INTC`] and to devices ([`phandle_of`]).
+/// Reads the last child of a root. Returns the result, and the node's faults without their place. Lines may lead to
+/// [`CPU_INTC`] and to devices ([`phandle_of`]).
 pub fn read_tree<T>(root: &Node, read: impl FnOnce(&mut NodeReader) -> T) -> (T, Vec<String>) {
     let interrupts = |phandle: u32, cells: &[u32]| match phandle {
         CPU_INTC => Some(IrqLine::Core { core: 0, bit: cells[0] }),
@@ -274,12 +275,12 @@ pub fn read_tree<T>(root: &Node, read: impl FnOnce(&mut NodeReader) -> T) -> (T,
     (read, board.faults.iter().map(|fault| fault.kind.to_string()).collect())
 }
 
-/// Cells as a property has them.
+/// Cells as the bytes of a property.
 pub fn cells(cells: &[u32]) -> Vec<u8> {
     cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
 }
 
-/// A node of a tree that a test makes.
+/// A node of a devicetree for a test.
 pub fn node(name: &str, phandle: Option<u32>, properties: Vec<(&str, Vec<u8>)>, children: Vec<Node>) -> Node {
     let at = Location { file: "test.dts".into(), line: 1 };
     let property = |(name, value): (&str, Vec<u8>)| Property { name: name.to_owned(), value, at: at.clone() };

@@ -1,8 +1,8 @@
-//! Models that are not the engine's own: who embeds it brings them, and a board is built with them
+//! Models outside of the engine: the program that embeds the engine provides them, and a board is built with them
 //! (`board::build::build_with`).
 //!
-//! What the node of such a model may say is data ([`Property`]); it is read and checked here as the engine's own models
-//! read theirs. What the node becomes is a function of what was given there.
+//! The properties that such a model's node may have are data ([`Property`]). They are read and checked here in the same
+//! way as those of the engine's own models. A function makes the device or chip from the values.
 
 mod properties;
 
@@ -22,31 +22,32 @@ use crate::wire::notes::Notes;
 use crate::wire::spi::SpiTarget;
 pub use properties::{Numbers, Property, PropertyKind, Value};
 
-/// What a node gives to its model.
+/// The values of a node, from which its model is made.
 #[derive(Clone, Debug)]
 pub struct Given {
     /// The node's label, or else its name.
     pub label: String,
     /// One for each property, in their order.
     pub values: Vec<Value>,
-    /// The clocks that it names.
+    /// The rates of the clocks that the node names.
     pub clocks: Vec<Hz>,
-    /// Where its interrupt lines lead: nowhere, where the node has no such line. None of a chip's, which its host has.
+    /// The destinations of its interrupt lines; `None` where the node has no such line. Empty for a chip: its host has
+    /// the line.
     pub interrupts: Vec<Option<IrqLine>>,
-    /// The pins of ports that it names: none, where the node has no such property. None of a chip's.
+    /// The port pins that the node names; `None` where the node has no such property. Empty for a chip.
     pub pins: Vec<Option<Pin>>,
-    /// `/chosen` names it as the console.
+    /// True if `/chosen` names this node as the console.
     pub is_console: bool,
 }
 
-/// Makes a device; else why it can't be made, in one line.
+/// Makes a device, or returns in one line why it can't be made.
 pub type MakeDevice = Box<dyn Fn(Given) -> Result<Box<dyn Device>, String>>;
-/// The same of a chip on SPI, which reads what any chip's node says of its wire.
+/// Makes a chip on SPI. The reader is for the properties that all chips on SPI have.
 pub type MakeSpiChip = Box<dyn Fn(Given, &mut NodeReader) -> Result<Box<dyn SpiTarget>, String>>;
-/// The same of a chip on I2C.
+/// Makes a chip on I2C.
 pub type MakeI2cChip = Box<dyn Fn(Given) -> Result<Box<dyn I2cTarget>, String>>;
 
-/// What chips are on.
+/// The bus that chips are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     /// SPI.
@@ -55,11 +56,11 @@ pub enum Wire {
     I2c,
 }
 
-/// What a model's node becomes.
+/// The kind of device that a model makes.
 pub enum Make {
-    /// A device on a bus, with so many ranges of `reg` at least.
+    /// A device on a bus, with at least this many ranges of `reg`.
     Device(usize, MakeDevice),
-    /// A chip on an SPI wire, which takes clocks up to so many hertz where its node says nothing else.
+    /// A chip on SPI, with its fastest clock in hertz; `spi-max-frequency` in the node takes precedence.
     SpiChip(u32, MakeSpiChip),
     /// A chip on an I2C bus.
     I2cChip(MakeI2cChip),
@@ -69,53 +70,53 @@ pub enum Make {
 pub struct ExternalModel {
     /// The devicetree compatible that it answers to.
     pub compatible: String,
-    /// It takes the place of the engine's own model of that compatible.
+    /// True if it replaces the engine's own model of that compatible.
     pub replaces: bool,
-    /// What its node may say.
+    /// Properties that its node may have.
     pub properties: Vec<Property>,
-    /// Properties that its node may have, and that change nothing.
+    /// Properties that its node may have and that have no effect.
     pub ignored: Vec<String>,
     /// Meanings of the clocks that its node has to name.
     pub clocks: Vec<String>,
-    /// Meanings of its interrupt lines. A chip has one at the most.
+    /// Meanings of its interrupt lines. A chip has at most one.
     pub interrupts: Vec<String>,
-    /// Properties that name a pin of a port, as "reset-gpios", with their meanings. A chip has none.
+    /// Properties that name a pin of a port ("reset-gpios"), with their meanings. A chip has none.
     pub pins: Vec<(String, String)>,
-    /// What the node becomes.
+    /// The kind of device that it makes.
     pub make: Make,
 }
 
-/// All of them, by their compatibles.
+/// All external models, by their compatibles.
 #[derive(Default)]
 pub struct Externals {
     models: BTreeMap<String, ExternalModel>,
 }
 
 impl Externals {
-    /// Adds a model, and gives the one that there was for its compatible. What may be added,
-    /// `board::external` says.
+    /// Adds a model, and returns the previous one for its compatible. `board::external` decides which models may be
+    /// added.
     pub fn insert(&mut self, model: ExternalModel) -> Option<ExternalModel> {
         self.models.insert(model.compatible.clone(), model)
     }
 
-    /// The model that answers to a compatible.
+    /// The model of a compatible.
     pub fn find(&self, compatible: &str) -> Option<&ExternalModel> {
         self.models.get(compatible)
     }
 
-    /// All of them, in the order of their compatibles.
+    /// All models, in the order of their compatibles.
     pub fn all(&self) -> impl Iterator<Item = &ExternalModel> {
         self.models.values()
     }
 
-    /// Those of a board that is being read.
+    /// The external models of the board that is being read.
     pub(super) fn of(external: Option<&dyn Any>) -> Option<&Externals> {
         external.and_then(|any| any.downcast_ref())
     }
 }
 
 impl ExternalModel {
-    /// How many ranges a device's node has at least; `None` of what is no device on a bus.
+    /// The least number of `reg` ranges of a device's node; `None` if the model is not a device on a bus.
     pub fn ranges(&self) -> Option<usize> {
         match self.make {
             Make::Device(ranges, _) => Some(ranges),
@@ -123,7 +124,7 @@ impl ExternalModel {
         }
     }
 
-    /// What a chip is on.
+    /// The bus that a chip is on.
     pub fn wire(&self) -> Option<Wire> {
         match self.make {
             Make::Device(..) => None,
@@ -132,7 +133,7 @@ impl ExternalModel {
         }
     }
 
-    /// The device of a node; `None`, with a fault, where it can't be made, and of a chip.
+    /// The device of a node; `None` for a chip, and `None` with a fault if the device can't be made.
     pub fn device(&self, reader: &mut NodeReader) -> Option<Box<dyn Device>> {
         let mut given = self.read(reader);
         for (index, meaning) in self.interrupts.iter().enumerate() {
@@ -146,7 +147,7 @@ impl ExternalModel {
         make(given).map_err(|what| reader.fault_at("compatible", FaultKind::Incomplete { what })).ok()
     }
 
-    /// The chip of a node on SPI; one that does nothing, with a fault, where it can't be made.
+    /// The SPI chip of a node; a chip that does nothing, with a fault, if it can't be made.
     pub fn spi_chip(&self, reader: &mut NodeReader) -> Box<dyn SpiTarget> {
         let given = self.read(reader);
         let Make::SpiChip(max_hz, make) = &self.make else { return Box::new(self.stand_in(0, reader)) };
@@ -159,7 +160,7 @@ impl ExternalModel {
         })
     }
 
-    /// The same on I2C.
+    /// The I2C chip of a node; a chip that does nothing, with a fault, if it can't be made.
     pub fn i2c_chip(&self, reader: &mut NodeReader) -> Box<dyn I2cTarget> {
         let given = self.read(reader);
         let has_interrupt = !self.interrupts.is_empty();
@@ -180,8 +181,8 @@ impl ExternalModel {
         OnWire::from_node(StandIn { has_interrupt: !self.interrupts.is_empty() }, max_hz, reader)
     }
 
-    /// The rate of a clock that its node names. A device learns of changes (`Device::clocks_changed`), a chip has no
-    /// way to: its clocks are such as stay.
+    /// The rate of a clock that its node names. A device is notified of changes (`Device::clocks_changed`); a chip is
+    /// not, so that its clocks must have a fixed rate.
     fn clock(&self, reader: &mut NodeReader, index: usize, meaning: &str) -> Hz {
         match self.make {
             Make::Device(..) => reader.clock_input(index, meaning).rate,
@@ -206,7 +207,7 @@ impl ExternalModel {
     }
 }
 
-/// In the place of a chip that could not be made.
+/// Stands in for a chip that could not be made.
 #[derive(State)]
 struct StandIn {
     #[state(skip)]

@@ -1,13 +1,13 @@
-//! The other end of a UART's line, as a device of the bus that no address reaches: it brings characters to the UART at
-//! the line's own rate, one after the other without a pause, and lets a script go on as time passes.
+//! The other end of a UART's line, as a device on the bus without an address. It sends characters to the UART at the
+//! line's rate, one after the other without a pause, and runs its script as time passes.
 //!
-//! The UART says when a character that begins now has been received, at its own settings; while its receiver takes
-//! none (it has no baud rate, is off, or holds the line by RTS), the far end waits. Where the board says at what rate
-//! the line is, and the UART's settings don't take that, a character is on the wire for its own time, and the UART gets
-//! what its receiver makes of the wire ([`crate::serial::wave`]). Where the line leads to no pin of the UART,
-//! characters pass, and are lost.
+//! The UART reports when a character that starts now will have been received, at its own settings. While its receiver
+//! takes no characters (it has no baud rate, is off, or holds the line by RTS), the far end waits. If the board sets a
+//! rate for the line and the UART has other settings, a character is on the wire for the time that the line's rate
+//! gives, and the UART receives what its receiver samples from the wire ([`crate::serial::wave`]). If the line leads to
+//! no pin of the UART, characters pass and are lost.
 //!
-//! A script drives pins, too, and waits for them. One that has to do with nothing else is at no line.
+//! A script can also drive pins and wait for them. A script that does nothing else needs no line.
 
 use crate::activity::{Detail, Kind};
 use crate::bus::Bus;
@@ -22,30 +22,30 @@ use crate::state::State;
 use crate::time::Ps;
 use crate::wires::Pin;
 
-// Tokens 0 and 1 are others': to look (FAR_END_LOOKS), and the end of a step of the machine.
+// Tokens 0 and 1 have other meanings: FAR_END_LOOKS, and the end of a step of the machine.
 const RECEIVED: u32 = 2;
 const LINE_FREE: u32 = 3;
 const DEADLINE: u32 = 4;
 const HEARD: u32 = 5;
 
-/// The device.
+/// The far end of a line.
 #[derive(Debug, State)]
 pub struct FarEndDevice {
     #[state(skip)]
     uart: DeviceId,
     end: FarEnd,
     on_line: Option<(u8, Passage)>,
-    /// What the UART hears of characters in a format that is not its own.
+    /// The UART's receiver, for characters in another format than its own.
     ear: Ear,
-    /// The character on the line is one of these.
+    /// True if the character on the line comes from [`FarEndDevice::ear`].
     is_damaged: bool,
-    /// When the script wants to be called at the latest, and has asked for.
+    /// The latest time at which the script wants to run, for which an event was requested.
     deadline: Option<Ps>,
-    /// The script has ended the run.
+    /// True if the script has ended the run.
     ended: bool,
 }
 
-/// The board's pins at a time, as a script has them.
+/// The board's pins at a time, as a script reads them.
 struct At<'a> {
     bus: &'a mut Bus,
     now: Ps,
@@ -62,7 +62,7 @@ impl Pins for At<'_> {
 }
 
 impl FarEndDevice {
-    /// At the line of `uart`, which is the device itself where it is at none.
+    /// A far end at the line of `uart`; `uart` is the device itself if it is at no line.
     pub fn new(uart: DeviceId, end: FarEnd) -> FarEndDevice {
         FarEndDevice { uart, end, on_line: None, ear: Ear::default(), is_damaged: false, deadline: None, ended: false }
     }
@@ -101,7 +101,7 @@ impl FarEndDevice {
         }
     }
 
-    /// Has the next character begin, if there is one and the UART takes it.
+    /// Starts the next character, if there is one and the UART takes it.
     fn begin(&mut self, ctx: &mut Ctx) {
         if self.end.waiting() == 0 {
             return;
@@ -125,13 +125,13 @@ impl FarEndDevice {
         }
     }
 
-    /// What the UART's own settings make of the wire.
+    /// The format of the UART's own settings.
     fn format_of_uart(&self, ctx: &mut Ctx) -> Option<Format> {
         ctx.bus.with_device(self.uart, ctx.now, |uart, _| uart.serial_port()?.format())
     }
 
-    /// Where the line has a format that the UART does not take: a character is on the wire for as long as the line
-    /// says.
+    /// For a line with a format that the UART does not use: puts a character on the wire for the time that the line's
+    /// format gives.
     fn put_on_wire(&mut self, character: u8, ctx: &mut Ctx) -> Option<Passage> {
         self.is_damaged = false;
         let line = ctx.bus.lines.format_of(self.uart)?;
@@ -149,14 +149,14 @@ impl FarEndDevice {
         Some(Passage::whole(ctx.now + line.frame()))
     }
 
-    /// Asks for an event when the UART has made a character of the wire.
+    /// Requests an event for the time at which the UART has received a character from the wire.
     fn listen(&self, own: &Format, ctx: &mut Ctx) {
         if let Some(due) = self.ear.next(own) {
             ctx.schedule(due.max(ctx.now), HEARD);
         }
     }
 
-    /// The UART takes what it has made of the wire by now.
+    /// Passes to the UART the characters that it has received from the wire by now.
     fn heard(&mut self, ctx: &mut Ctx) {
         let Some(own) = self.format_of_uart(ctx) else { return };
         let mut has_come = false;
@@ -213,7 +213,7 @@ impl Device for FarEndDevice {
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        // Whoever has changed them is still being called.
+        // The device that changed the pins is still being called.
         if self.end.pins_changed(port, changed, levels) && !self.ended {
             ctx.schedule(ctx.now, FAR_END_LOOKS);
         }

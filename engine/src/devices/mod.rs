@@ -1,7 +1,7 @@
-//! Device models, by vendors: `devices/<vendor>/<device>.rs` is the model of the devicetree compatible of that name.
+//! Device models, by vendor: `devices/<vendor>/<device>.rs` is the model of the devicetree compatible of that name.
 //!
-//! A model's file has a constant `MODEL`, which says what it answers to, and its folder's `mod.rs` a line for the file.
-//! The build script lists all that there are.
+//! A model's file has a constant `MODEL`, which gives its compatibles, and its folder's `mod.rs` has a line for the
+//! file. The build script lists all models.
 
 use std::sync::LazyLock;
 
@@ -36,16 +36,16 @@ use external::{ExternalModel, Externals, Wire};
 pub use model::{Group, Kind, Model};
 use support::registers::Register;
 
-/// All models, each with what its file says of itself at the top.
+/// All models, each with the comment at the top of its file.
 const LISTED: &[(Model, &str)] = include!(concat!(env!("OUT_DIR"), "/models.rs"));
 
 /// A model under one of its compatibles.
 pub struct Entry {
     /// The devicetree compatible.
     pub compatible: &'static str,
-    /// What answers to it.
+    /// The model of this compatible.
     pub model: Model,
-    /// What it is, and what is modelled: what its module says of itself.
+    /// The description of the device and of its model: the comment at the top of its file.
     pub about: &'static str,
 }
 
@@ -64,36 +64,35 @@ pub fn entries() -> &'static [Entry] {
     &ENTRIES
 }
 
-/// The model that answers to a compatible.
+/// The model of a compatible.
 pub fn find(compatible: &str) -> Option<&'static Entry> {
     let index = ENTRIES.binary_search_by_key(&compatible, |entry| entry.compatible).ok()?;
     Some(&ENTRIES[index])
 }
 
-/// The registers that a device has by name, by its compatible.
+/// The named registers of a device, by its compatible.
 pub fn registers_of(compatible: &str) -> &'static [Register] {
     find(compatible).map_or(&[], |entry| entry.model.registers(compatible))
 }
 
-/// Of a port whose pins can be wired to something, how many its model has room for; 0 for other nodes.
+/// The number of pins of a port, which can be wired; 0 for other nodes.
 pub fn pins_of(node: &Node) -> u32 {
     let banks = |compatible: &&str| find(compatible).map(|entry| entry.model.banks).filter(|banks| *banks > 0);
     let port = node.property("gpio-controller").and_then(|_| node.compatibles().iter().find_map(banks));
     port.map_or(0, |banks| banks * PINS_OF_PORT)
 }
 
-/// True if `node` is a port whose pins can be wired to something.
+/// True if `node` is a port, whose pins can be wired.
 pub fn is_port(node: &Node) -> bool {
     pins_of(node) > 0
 }
 
-/// Compatibles of the flashes' parts.
+/// Compatibles of the flash parts.
 fn parts() -> impl Iterator<Item = &'static str> {
     spi_nor::parts::PARTS.iter().map(|part| part.compatible)
 }
 
-/// Builds the chip of a child node of an SPI controller; `None`, with a fault, if no model answers to any of its
-/// compatibles.
+/// Builds the chip of an SPI controller's child node; `None`, with a fault, if there is no model of its compatibles.
 pub fn spi_chip(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {
     let own = |kind| match kind {
         Kind::SpiChip(from_node) => Some(from_node),
@@ -102,7 +101,7 @@ pub fn spi_chip(reader: &mut NodeReader) -> Option<Box<dyn SpiTarget>> {
     chip(reader, own, Wire::Spi, ExternalModel::spi_chip)
 }
 
-/// As [`spi_chip`], of an I2C controller.
+/// Builds the chip of an I2C master's child node; see [`spi_chip`].
 pub fn i2c_chip(reader: &mut NodeReader) -> Option<Box<dyn I2cTarget>> {
     let own = |kind| match kind {
         Kind::I2cChip(from_node) => Some(from_node),
@@ -111,11 +110,11 @@ pub fn i2c_chip(reader: &mut NodeReader) -> Option<Box<dyn I2cTarget>> {
     chip(reader, own, Wire::I2c, ExternalModel::i2c_chip)
 }
 
-/// What makes a chip of its node.
+/// Makes a chip from its node.
 type FromNode<T> = fn(&mut NodeReader) -> Box<T>;
 
-/// Builds the chip of a node by the models that are chips of a wire: the engine's own, for which `made_by` gives what
-/// makes them, and others, which `external` makes chips of.
+/// Builds the chip of a node. `made_by` gives the constructors of the engine's own models, `external` makes chips of
+/// external models.
 fn chip<T: ?Sized>(
     reader: &mut NodeReader,
     made_by: fn(Kind) -> Option<FromNode<T>>,
@@ -133,7 +132,7 @@ fn chip<T: ?Sized>(
             return Some(from_node(reader));
         }
     }
-    // A flash says its part, and what all of them are beside: the part is enough.
+    // A flash names its part and the common compatible: the part is enough.
     let flash = own(spi_nor::COMPATIBLE);
     if let Some(from_node) = flash.filter(|_| parts().any(|part| compatibles.contains(&part))) {
         return Some(from_node(reader));

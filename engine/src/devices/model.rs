@@ -1,4 +1,4 @@
-//! What a model says of itself to be found: a constant `MODEL` in its file.
+//! The description of a model in the list of models: the constant `MODEL` in its file.
 
 use crate::activity::Activity;
 use crate::bus::device::Device;
@@ -7,7 +7,7 @@ use crate::dt::reader::NodeReader;
 use crate::wire::i2c::I2cTarget;
 use crate::wire::spi::SpiTarget;
 
-/// What a binding is one of, for the reference.
+/// The kind of a binding: the page of the reference on which it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// Cores.
@@ -38,16 +38,16 @@ pub enum Group {
     Dma,
     /// Mailboxes, semaphores, and devices that drivers of other cores talk to.
     Message,
-    /// Clocks, resets, pins, and what else a chip is set up by.
+    /// Clocks, resets, pins, and other functions that configure a chip.
     System,
-    /// What no board has: for firmware that is measured.
+    /// Parts that no real board has, for firmware that is measured.
     Own,
-    /// Nodes that are no devices.
+    /// Nodes that are not devices.
     Passive,
 }
 
 impl Group {
-    /// What a page of the reference is called.
+    /// The title of the page in the reference.
     pub fn title(self) -> &'static str {
         match self {
             Group::Core => "Cores",
@@ -71,13 +71,13 @@ impl Group {
     }
 }
 
-/// What a model's node becomes, and how. Faults go to the reader, and then the result is never used.
+/// The kind of device that a model makes, with its constructor. Faults go to the reader; the result is not used then.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// A device on a bus, with so many ranges of `reg` at least.
+    /// A device on a bus, with at least this many ranges of `reg`.
     Device(usize, fn(&mut NodeReader) -> Box<dyn Device>),
-    /// The same, with pins that wires can lead to: the bus keeps these ([`crate::wires`]), and an interrupt line that
-    /// ends at it is one.
+    /// A device with pins that can be wired: the bus keeps the wires ([`crate::wires`]), and an interrupt line that
+    /// ends at the device is a pin.
     Port(usize, fn(&mut NodeReader) -> Box<dyn Device>),
     /// A chip on an SPI wire.
     SpiChip(fn(&mut NodeReader) -> Box<dyn SpiTarget>),
@@ -88,19 +88,19 @@ pub enum Kind {
 /// A model.
 #[derive(Clone, Copy)]
 pub struct Model {
-    /// What it is one of.
+    /// The page of the reference.
     pub group: Group,
-    /// The devicetree compatibles that it answers to.
+    /// Its devicetree compatibles.
     pub compatibles: &'static [&'static str],
-    /// What its node becomes.
+    /// The kind of device that it makes.
     pub kind: Kind,
-    /// How many banks of 32 pins a port has.
+    /// The number of banks of 32 pins that a port has.
     pub banks: u32,
-    /// What it tells of what it does.
+    /// The activities that it records.
     pub activities: &'static [&'static Activity],
     /// Registers of its first range, by the data sheet's names.
     registers: &'static [Register],
-    /// Those of one of its compatibles that has others.
+    /// The registers of one of its compatibles, if they differ.
     other: Option<(&'static str, &'static [Register])>,
 }
 
@@ -123,31 +123,31 @@ impl Model {
         }
     }
 
-    /// The same, of a model that tells these activities.
+    /// The same model, which records these activities.
     #[must_use]
     pub const fn with_activities(self, activities: &'static [&'static Activity]) -> Model {
         Model { activities, ..self }
     }
 
-    /// The same, of a model that has registers by name, in its first range.
+    /// The same model, with these named registers in its first range.
     #[must_use]
     pub const fn naming(self, registers: &'static [Register]) -> Model {
         Model { registers, ..self }
     }
 
-    /// The same, where one of its compatibles has other registers.
+    /// The same model, with other registers for one of its compatibles.
     #[must_use]
     pub const fn naming_as(self, compatible: &'static str, registers: &'static [Register]) -> Model {
         Model { other: Some((compatible, registers)), ..self }
     }
 
-    /// The same, on the page of `group`.
+    /// The same model, on the page of `group`.
     #[must_use]
     pub const fn in_group(self, group: Group) -> Model {
         Model { group, ..self }
     }
 
-    /// The registers that it has by name, as one of its compatibles.
+    /// The named registers of a compatible.
     pub fn registers(&self, compatible: &str) -> &'static [Register] {
         match self.other {
             Some((other, registers)) if other == compatible => registers,
@@ -155,7 +155,7 @@ impl Model {
         }
     }
 
-    /// The same, of a port that has this many banks of 32 pins; properties count through them.
+    /// The same model of a port with this many banks of 32 pins; properties number the pins across banks.
     #[must_use]
     pub const fn with_banks(self, banks: u32) -> Model {
         Model { banks, ..self }

@@ -256,7 +256,7 @@ impl Machine {
         }
         self.triggers.tracks = (tracks, self.bus.activities.track_count());
         if !self.bus.waves.is_on() {
-            self.bus.wires.report_levels(&self.bus.waves);
+            self.bus.wires.record_levels(&self.bus.waves);
         }
         self.bus.waves.follow(&wires);
         self.bus.activities.follow(Kinds::of(&kinds));

@@ -1,9 +1,10 @@
-//! From clocks to bytes: for chips with one line in each direction that take and give whole bytes, most significant bit
+//! From clocks to bytes: for chips with one line in each direction that transfer whole bytes, most significant bit
 //! first.
 //!
-//! [`single_lines`] splits a burst of any width into clocks as such a chip sees them, [`ByteLine`] makes bytes of
-//! these. A chip that needs no more implements [`ByteTarget`], and [`OnWire`] puts it on the wire. (A flash uses four
-//! lines and both edges, and looks at each clock where a controller errs, so it has code of its own for the wire.)
+//! [`single_lines`] splits a burst of any width into the clocks that such a chip sees; [`ByteLine`] assembles bytes
+//! from them. A chip that needs no more implements [`ByteTarget`], and [`OnWire`] connects it to the wire. (A flash
+//! uses four lines and both edges, and checks each clock for the controller's errors, so it has its own code for the
+//! wire.)
 
 use super::notes::{ChipReport, Notes};
 use super::spi::{Burst, ControlPin, Drive, INTERRUPT, Lines, MISO, NextClock, Rate, SpiTarget};
@@ -13,16 +14,16 @@ use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
 /// Passes the clocks of a burst to a chip with one line in and one line out. `clock` gets the level of IO0 on the
-/// rising edge and how many clocks follow, and returns what the chip drives on IO1. The result is what the controller
-/// samples, as in [`SpiTarget::shift`].
+/// rising edge and the number of remaining clocks, and returns the level that the chip drives on IO1. Returns the bits
+/// that the controller samples, as [`SpiTarget::shift`] does.
 pub fn single_lines(burst: Burst, mut clock: impl FnMut(bool, u32) -> bool) -> u32 {
     let Burst { lines, rate, drive, clocks, bits } = burst;
     let (width, mask) = (burst.bits_per_clock(), u32::from(lines.mask()));
     (0..clocks).rev().fold(0, |sampled, left| {
-        // Where the controller does not drive there are no bits, and dummy clocks may be more than 32 bits' worth.
+        // If the controller does not drive there are no bits, and dummy clocks may be more than 32 bits' worth.
         let out = bits.checked_shr(left.saturating_mul(width)).unwrap_or(0);
         let first = if rate == Rate::Double { out >> lines.bits() } else { out };
-        // What nobody drives is pulled up; a single line that only listens is kept low.
+        // A line without a driver is pulled up; a single line of a controller that only listens is kept low.
         let io0 = match drive {
             Drive::Controller => first & 1 != 0,
             Drive::Target => lines != Lines::Single,
@@ -37,14 +38,14 @@ pub fn single_lines(burst: Burst, mut clock: impl FnMut(bool, u32) -> bool) -> u
     })
 }
 
-/// When the clocks of a burst pass: evenly from the edge before to its end.
+/// The times of a burst's clocks: evenly spaced from the edge before the first to the end of the last.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     /// The edge before the first clock.
     pub start: Ps,
     /// The end of the last one.
     pub end: Ps,
-    /// How many there are.
+    /// The number of clocks.
     pub clocks: u32,
 }
 
@@ -59,10 +60,10 @@ impl Span {
     }
 }
 
-/// The byte on a chip's lines.
+/// The byte that is being shifted.
 #[derive(Clone, Copy, Debug, Default, State)]
 pub struct ByteLine {
-    /// Bits that have passed, 0 to 7, and those that came in.
+    /// Bits that have passed, 0 to 7, and the bits that were shifted in.
     bits: u32,
     shifter: u8,
 }
@@ -73,12 +74,12 @@ impl ByteLine {
         self.bits
     }
 
-    /// The level of the next bit of a byte that goes out.
+    /// The level of the next bit of the byte `out`.
     pub const fn level(&self, out: u8) -> bool {
         out << self.bits & 0x80 != 0
     }
 
-    /// Takes in the bit of a clock. Gives the byte, if that was its last bit.
+    /// Shifts in the bit of a clock. Returns the byte if this was its last bit.
     #[inline]
     pub fn clock(&mut self, input: bool) -> Option<u8> {
         self.shifter = self.shifter << 1 | u8::from(input);
@@ -87,16 +88,16 @@ impl ByteLine {
     }
 }
 
-/// A chip that takes and gives bytes while it is selected. Times are never earlier than in the call before.
-/// [`SpiTarget`] says more of the calls that both have.
+/// A chip that transfers bytes while it is selected. Times never decrease from call to call. [`SpiTarget`] describes
+/// the calls that both traits have.
 pub trait ByteTarget: State + Send {
-    /// Chip select goes active: what the chip shows during the first byte.
+    /// Chip select goes active. Returns the byte that the chip sends during the first byte.
     fn select(&mut self, _now: Ps) -> u8 {
         0xff
     }
 
-    /// Byte number `index` of the frame, from 0, has come in at `now`: what the chip shows during the next.
-    /// What a user should know goes to `notes`.
+    /// Byte number `index` of the frame, from 0, was received at `now`. Returns the byte that the chip sends during the
+    /// next one. Messages for the user go to `notes`.
     fn byte(&mut self, index: u64, input: u8, now: Ps, notes: &mut Notes<String>) -> u8;
 
     /// Chip select goes inactive.
@@ -141,18 +142,18 @@ pub struct OnWire<T> {
     #[state(skip)]
     max_clock: Option<Hz>,
     line: ByteLine,
-    /// What goes out, while the chip is selected, and the byte's number in the frame.
+    /// The byte that is being sent while the chip is selected, and its number in the frame.
     out: Option<u8>,
     index: u64,
     last_edge: Ps,
-    /// Counts what was done to the chip: two states with the same number are the same.
+    /// Counts accesses to the chip: two states with the same number are the same.
     version: u64,
     notes: Notes<String>,
 }
 
 impl<T: ByteTarget> OnWire<T> {
-    /// The chip of a node, not selected: what any chip's node says of the wire is read here (`reg`,
-    /// `spi-max-frequency`, whose value without it is `max_hz`).
+    /// The chip of a node, not selected. Reads the properties of all chips on the wire: `reg`, and `spi-max-frequency`
+    /// with the default `max_hz`.
     pub fn from_node(chip: T, max_hz: u32, reader: &mut NodeReader) -> OnWire<T> {
         reader.u32("reg", 0..=31, "the chip select line, 0 to 31");
         if chip.interrupt().is_some() {
@@ -168,7 +169,7 @@ impl<T: ByteTarget> OnWire<T> {
         self.chip.advance(now);
     }
 
-    /// Notes a clock that is too fast: the burst is shorter than as many clocks at the greatest frequency.
+    /// Notes a clock that is too fast: the burst is shorter than this many clocks at the greatest frequency.
     fn check(&mut self, burst: Burst, span: Span) {
         let length = span.end.saturating_sub(span.start);
         let shortest = self.max_clock.map_or(Ps::ZERO, |hz| hz.ps_at_floor(Cycles(burst.clocks.into())));

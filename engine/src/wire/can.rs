@@ -1,5 +1,5 @@
-//! CAN: frames, the bits that they are on the wire, and the bit time of a node (ISO 11898-1; Bosch, CAN Specification
-//! 2.0). A bit is recessive (true) or dominant (false); a dominant one wins.
+//! CAN: frames, their bits on the wire, and the bit time of a node (ISO 11898-1; Bosch, CAN Specification 2.0). A bit
+//! is recessive (true) or dominant (false); a dominant bit wins.
 
 pub mod reading;
 pub mod script;
@@ -8,15 +8,15 @@ pub mod text;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
-/// Bits behind a frame's last one in which no node sends.
+/// Bits after the last bit of a frame in which no node sends.
 pub const INTERMISSION_BITS: u64 = 3;
 /// An error flag, active or passive.
 pub const ERROR_FLAG_BITS: u64 = 6;
-/// What follows the last error flag.
+/// Recessive bits after the last error flag.
 pub const ERROR_DELIMITER_BITS: u64 = 8;
-/// An error-passive node that has sent waits for so many bits more.
+/// Bits for which an error-passive node waits additionally after it has sent.
 pub const SUSPEND_BITS: u64 = 8;
-/// So many recessive bits in a row tell that the bus is free.
+/// Recessive bits in a row after which the bus is free.
 pub const IDLE_BITS: u64 = 11;
 /// Bits of the end of frame.
 const EOF_BITS: usize = 7;
@@ -30,7 +30,7 @@ pub struct Frame {
     pub id: u32,
     /// It has 29 bits.
     pub is_extended: bool,
-    /// It asks for data, and has none.
+    /// A remote frame: it requests data, and has none.
     pub is_remote: bool,
     /// The data length code, 0 to 15: above 8 it means 8.
     pub length: u8,
@@ -38,15 +38,15 @@ pub struct Frame {
     pub data: [u8; 8],
 }
 
-/// A frame as it is on the wire.
+/// The bits of a frame on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bits {
     /// From the start of frame to the end of frame, with stuff bits; the acknowledge slot as the sender has it,
     /// recessive.
     pub levels: Vec<bool>,
-    /// So many of them are up to the end of the arbitration field.
+    /// The number of bits up to the end of the arbitration field.
     pub arbitration: usize,
-    /// Where the acknowledge slot is.
+    /// The index of the acknowledge slot.
     pub acknowledge: usize,
 }
 
@@ -58,13 +58,13 @@ impl Frame {
         frame
     }
 
-    /// Its data; none of a remote frame.
+    /// Its data; empty for a remote frame.
     pub fn bytes(&self) -> &[u8] {
         let bytes = if self.is_remote { 0 } else { self.length.min(8) as usize };
         &self.data[..bytes]
     }
 
-    /// What decides who sends first: the smaller one wins, as its bits do on the wire.
+    /// The arbitration priority: the smallest value wins, as its bits do on the wire.
     pub const fn priority(&self) -> u64 {
         let (id, remote) = (self.id as u64, self.is_remote as u64);
         if self.is_extended {
@@ -74,7 +74,7 @@ impl Frame {
         }
     }
 
-    /// The frame on the wire.
+    /// The bits of the frame.
     pub fn bits(&self) -> Bits {
         let mut bits = Stuffed::default();
         bits.push(0, 1);
@@ -103,7 +103,7 @@ impl Frame {
     }
 }
 
-/// Bits among which one of the other level is put behind each five of a kind.
+/// Collects bits, with a stuff bit of the opposite level after each five equal bits.
 #[derive(Default)]
 struct Stuffed {
     levels: Vec<bool>,
@@ -130,30 +130,31 @@ impl Stuffed {
     }
 }
 
-/// The CRC behind one more bit.
+/// The CRC after one more bit.
 const fn next_crc(crc: u32, level: bool) -> u32 {
     let feedback = (crc >> 14 & 1 != 0) != level;
     let shifted = crc << 1 & 0x7fff;
     if feedback { shifted ^ CRC_POLYNOMIAL } else { shifted }
 }
 
-/// A node's bit: a synchronization segment of one time quantum, and two segments with the sample point between them.
+/// A node's bit timing: a synchronization segment of one time quantum, and two segments with the sample point between
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct BitTime {
-    /// The clock that makes time quanta.
+    /// The clock from which time quanta are made.
     pub clock: Hz,
-    /// Cycles of it in one.
+    /// Clock cycles of a time quantum.
     pub quantum_cycles: u32,
     /// Time quanta from the synchronization segment to the sample point.
     pub before_sample: u32,
-    /// Those behind it.
+    /// Time quanta after the sample point.
     pub after_sample: u32,
-    /// By so many at the most an edge moves the sample point.
+    /// The largest number of time quanta by which an edge moves the sample point.
     pub jump: u32,
 }
 
 impl BitTime {
-    /// Of a node at so many bits a second, which samples at 87.5 % (CiA 301's recommendation).
+    /// The bit timing for this many bits a second, with the sample point at 87.5 % (CiA 301's recommendation).
     pub fn of_rate(bits_per_second: u32) -> Option<BitTime> {
         let clock = Hz::new(16 * u64::from(bits_per_second))?;
         Some(BitTime { clock, quantum_cycles: 1, before_sample: 13, after_sample: 2, jump: 1 })
@@ -174,25 +175,25 @@ impl BitTime {
         self.clock.get() / self.cycles()
     }
 
-    /// True if a bit of both is as long.
+    /// True if the bits of both have the same length.
     pub fn is_as_long_as(&self, other: &BitTime) -> bool {
         let [own, others] = [(self, other), (other, self)]
             .map(|(one, another)| u128::from(one.clock.get()) * u128::from(another.cycles()));
         own == others
     }
 
-    /// When a bit begins, of a frame that began at an edge of the clock.
+    /// The start of a bit, in a frame that began at an edge of the clock.
     pub fn begin(&self, first: u64, bit: u64) -> Ps {
         self.clock.ps_at_floor(Cycles(first.saturating_add(bit.saturating_mul(self.cycles()))))
     }
 
-    /// When it is sampled.
+    /// The sample point of a bit.
     pub fn sample(&self, first: u64, bit: u64) -> Ps {
         let into = u64::from(self.quantum_cycles) * u64::from(1 + self.before_sample);
         self.clock.ps_at_floor(Cycles(first.saturating_add(bit.saturating_mul(self.cycles())).saturating_add(into)))
     }
 
-    /// When this node samples a bit of another one's frame, which it is synchronized to.
+    /// The time at which this node samples a bit of another node's frame, to which it is synchronized.
     pub fn sample_of(&self, sender: &BitTime, first: u64, bit: u64) -> Ps {
         if self.clock == sender.clock && self.cycles() == sender.cycles() {
             return self.sample(first, bit);
@@ -200,12 +201,12 @@ impl BitTime {
         self.sample(self.clock.cycles_until_ceil(sender.begin(first, bit)).0, 0)
     }
 
-    /// So many bits from the next edge of the clock on.
+    /// The end of this many bits from the next edge of the clock on.
     pub fn after(&self, at: Ps, bits: u64) -> Ps {
         self.begin(self.clock.cycles_until_ceil(at).0, bits)
     }
 
-    /// The first boundary between two bits at `at` or later, where one is at `origin`.
+    /// The first boundary between two bits at `at` or later; one boundary is at `origin`.
     pub fn boundary(&self, origin: Ps, at: Ps) -> Ps {
         let first = self.clock.cycles_until_ceil(origin).0;
         let passed = self.clock.cycles_until_ceil(at).0.saturating_sub(first);
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_frame_is_as_long_as_its_fields_and_stuff_bits() {
-        // SOF, 11 of the identifier, RTR, IDE, r0, 4 of the length, 16 of data, 15 of the CRC, and 10 behind it: 60.
+        // SOF, 11 of the identifier, RTR, IDE, r0, 4 of the length, 16 of data, 15 of the CRC, and 10 after it: 60.
         // RTR, IDE, r0 and the length's first two bits are five dominant ones, which a stuff bit follows.
         let bits = Frame::standard(0x555, &[0xaa, 0x55]).bits();
         assert_eq!(text(&bits.levels[..13]), "0101010101010");

@@ -1,61 +1,62 @@
-//! What chips have beyond their wire, whichever that is: an interrupt pin, pins that a port controls, things that they
-//! do by themselves, notes and totals.
+//! The functions of chips outside of their wire, for all kinds of wire: an interrupt pin, pins that a port controls,
+//! own operations, notes and totals.
 
 use super::notes::ChipReport;
 use crate::activity::Scope;
 use crate::state::State;
 use crate::time::Ps;
 
-/// What the interrupt of a chip's node is.
+/// The meaning of a chip's interrupt property.
 pub const INTERRUPT: &str = "where the chip's interrupt pin leads to";
-/// Properties that lead a port's pin to a pin of the chip: the name of the wire, the pin, and what that is.
+/// Properties that connect a port's pin to a pin of the chip: the property, the wire's name, the pin, the meaning.
 pub const CONTROLS: [(&str, &str, ControlPin, &str); 3] = [
     ("sleep-gpio", "sleep", ControlPin::Sleep, "a port's pin that leads to the one that lets the chip sleep"),
     ("reset-gpio", "reset", ControlPin::Reset, "a port's pin that leads to the chip's reset"),
     ("vdd-off-gpio", "vdd_off", ControlPin::PowerOff, "a port's pin that switches the chip's supply off"),
 ];
 
-/// A pin of a chip beyond the wire, which a board may lead to an output of something else.
+/// A pin of a chip outside of its wire, which a board may connect to another part's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ControlPin {
-    /// Sends the chip to sleep, or starts what it does otherwise with the same pin; active high (a transceiver's
+    /// Sends the chip to sleep, or starts another operation that uses the same pin; active high (a transceiver's
     /// SLP_TR).
     Sleep,
     /// Reset, active low.
     Reset,
-    /// Takes the chip's supply away, active high: not a pin of the chip, but of the switch in front of it.
+    /// Switches the chip's supply off, active high: not a pin of the chip, but of the switch in front of it.
     PowerOff,
 }
 
-/// What a host of chips does with any of them. Chips do not implement this: they implement the trait of their wire
-/// ([`crate::wire::spi::SpiTarget`], [`crate::wire::i2c::I2cTarget`]), whose methods of the same names say more.
+/// The calls of a chip that its host makes on any wire. Chips do not implement this trait: they implement the trait of
+/// their wire ([`crate::wire::spi::SpiTarget`], [`crate::wire::i2c::I2cTarget`]), whose methods of the same names have
+/// the details.
 pub trait Chip: State + Send {
-    /// The chip tells from now on what it does, as this one.
+    /// Has the chip record its activities from now on, in this scope.
     fn observe(&mut self, scope: Scope);
 
-    /// A pin beyond the wire has this level from `now` on.
+    /// A pin outside of the wire has this level from `now` on.
     fn control(&mut self, pin: ControlPin, level: bool, now: Ps);
 
-    /// Carries out what the chip does by itself up to `now`.
+    /// Carries out the chip's own operations up to `now`.
     fn advance(&mut self, now: Ps);
 
-    /// When the chip next does something by itself that shows beyond the wire.
+    /// The time of the chip's next own operation that is visible outside of the wire.
     fn wakes_at(&self) -> Option<Ps>;
 
     /// The level of the chip's interrupt pin; `None` if it has none.
     fn interrupt(&self) -> Option<bool>;
 
-    /// Notes for the user, taken away by the call.
+    /// Notes for the user; the call removes them.
     fn take_notes(&mut self) -> Vec<String>;
 
-    /// What else the chip has for the run; `None` of a chip that never has anything.
+    /// Further reports of the chip for the run; `None` for a chip that never has any.
     fn chip_report(&mut self) -> Option<&mut ChipReport>;
 
     /// Named totals since reset.
     fn counters(&self) -> Vec<(&'static str, u64)>;
 }
 
-/// Makes a wire's targets chips, by their methods of the same names.
+/// Implements [`Chip`] for a wire's targets, by their methods of the same names.
 macro_rules! targets_are_chips {
     ($target:ident) => {
         impl $crate::wire::chip::Chip for dyn $target + '_ {

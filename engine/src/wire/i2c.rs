@@ -1,8 +1,8 @@
-//! The I2C wire: two lines with pull-ups, SCL and SDA, which the master and the chips only ever pull low (NXP UM10204,
+//! The I2C wire: two lines with pull-ups, SCL and SDA, which the master and the chips only pull low (NXP UM10204,
 //! "I2C-bus specification and user manual", from which sections are cited).
 //!
-//! A chip sees its bus byte by byte ([`I2cTarget`]), at the edges of SCL that matter to it. Between a START and a STOP
-//! each byte takes eight clocks for its bits, highest first, and a ninth for the acknowledge of who takes the byte:
+//! A chip sees the bus byte by byte ([`I2cTarget`]), at the edges of SCL that matter to it. Between a START and a STOP,
+//! each byte takes eight clocks for its bits, highest first, and a ninth for the receiver's acknowledge:
 //!
 //! ```text
 //!      ___                                                                   ___
@@ -12,9 +12,9 @@
 //!       START                               A         B                    STOP
 //! ```
 //!
-//! At A, the falling edge behind the eighth clock, the chip that takes the byte answers it. At B, the falling edge
-//! behind the acknowledge, the chip that is read gives its next byte. At both it may stretch the clock: it keeps SCL
-//! low for a while, and the master waits (3.1.9).
+//! At A, the falling edge after the eighth clock, the receiving chip answers the byte. At B, the falling edge after the
+//! acknowledge, the transmitting chip gives its next byte. At both it may stretch the clock: it holds SCL low for some
+//! time, and the master waits (3.1.9).
 
 use super::chip::{ControlPin, targets_are_chips};
 use super::notes::ChipReport;
@@ -26,10 +26,10 @@ use crate::time::Ps;
 pub const GENERAL_CALL: u8 = 0;
 /// Addresses of chips: those below and above are reserved (3.1.12).
 pub const ADDRESSES: std::ops::RangeInclusive<u32> = 0x08..=0x77;
-/// What a master reads while no chip drives SDA.
+/// The byte that a master reads while no chip drives SDA.
 pub const PULLED_UP: u8 = 0xff;
 
-/// Who sends the bytes behind an address: the R/W bit.
+/// The direction of the bytes after an address: the R/W bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Direction {
     /// The master writes to the chip (0).
@@ -39,7 +39,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// That of an address byte.
+    /// The direction in an address byte.
     pub const fn of(address_byte: u8) -> Direction {
         if address_byte & 1 == 0 { Direction::Write } else { Direction::Read }
     }
@@ -48,99 +48,98 @@ impl Direction {
 /// A chip's answer to a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Answer {
-    /// It pulls SDA low in the acknowledge clock.
+    /// True if it pulls SDA low in the acknowledge clock.
     pub ack: bool,
-    /// It keeps SCL low for so long from the call's time on, before the acknowledge clock.
+    /// It holds SCL low for this long from the call's time on, before the acknowledge clock.
     pub stretch: Ps,
 }
 
 impl Answer {
-    /// It takes the byte.
+    /// Acknowledges the byte.
     pub const ACK: Answer = Answer { ack: true, stretch: Ps::ZERO };
-    /// It does not.
+    /// Does not acknowledge the byte.
     pub const NACK: Answer = Answer { ack: false, stretch: Ps::ZERO };
 
-    /// The same, behind a clock that is stretched.
+    /// The same answer after a stretched clock.
     #[must_use]
     pub const fn stretched(self, stretch: Ps) -> Answer {
         Answer { stretch, ..self }
     }
 }
 
-/// A byte that a chip gives.
+/// A byte that a chip transmits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Given {
-    /// What it drives, highest bit first.
+    /// The byte, highest bit first on the wire.
     pub byte: u8,
-    /// It keeps SCL low for so long from the call's time on, before the first bit's clock.
+    /// It holds SCL low for this long from the call's time on, before the first bit's clock.
     pub stretch: Ps,
 }
 
 impl Given {
-    /// A byte that is there at once.
+    /// A byte without clock stretching.
     pub const fn byte(byte: u8) -> Given {
         Given { byte, stretch: Ps::ZERO }
     }
 
-    /// The same, behind a clock that is stretched.
+    /// The same byte after a stretched clock.
     #[must_use]
     pub const fn stretched(self, stretch: Ps) -> Given {
         Given { stretch, ..self }
     }
 }
 
-/// A chip on an I2C bus. Times are those at which the wire changes, never earlier than in the call before. A chip is
-/// not told of what goes on between a START that is followed by another address and the next START.
-/// For skipping of polling loops it has nothing to list: each call comes from an event of the master, or from a change
-/// of pins, and the master lists how many there were.
+/// A chip on an I2C bus. Times are those at which the wire changes, and never decrease from call to call. A chip is not
+/// notified of the traffic between a START with another address and the next START. For skipping of polling loops it
+/// has nothing to list: each call comes from an event of the master, or from a change of pins, and the master lists how
+/// many there were.
 ///
 /// The calls of a frame: [`I2cTarget::address`]; then [`I2cTarget::write`] a byte, or [`I2cTarget::read`] and
 /// [`I2cTarget::acknowledged`] a byte, until the master does not acknowledge one; then [`I2cTarget::stop`], or
 /// [`I2cTarget::repeated_start`] and the next frame.
 pub trait I2cTarget: State + Send {
-    /// The chip's own address has come behind a START or a repeated START; `now` is the falling edge behind the
+    /// The chip's own address was received after a START or a repeated START; `now` is the falling edge after the
     /// eighth clock.
     fn address(&mut self, direction: Direction, now: Ps) -> Answer;
 
-    /// The address of a general call has come: what follows is written to all chips that acknowledge it. By default
-    /// the chip does not.
+    /// The address of a general call was received: the following bytes are written to all chips that acknowledge it. By
+    /// default the chip does not acknowledge.
     fn general_call(&mut self, _now: Ps) -> Answer {
         Answer::NACK
     }
 
-    /// The master has written a byte; `now` is the falling edge behind the eighth clock.
+    /// The master has written a byte; `now` is the falling edge after the eighth clock.
     fn write(&mut self, byte: u8, now: Ps) -> Answer;
 
-    /// The master reads: the next byte that the chip gives; `now` is the falling edge behind the acknowledge before
-    /// it. Only called after the chip has acknowledged its address for reading.
+    /// The master reads the chip's next byte; `now` is the falling edge after the previous acknowledge. Only called
+    /// after the chip has acknowledged its address for reading.
     fn read(&mut self, now: Ps) -> Given;
 
-    /// The master has acknowledged the byte that was read, and wants another one, or has not, and then the chip lets
-    /// go of SDA; `now` is the falling edge behind the acknowledge clock. [`I2cTarget::read`] follows at the same time
-    /// if it has.
+    /// The ninth clock of a byte that was read has passed. `ack`: the master has acknowledged it and reads another
+    /// byte, so that [`I2cTarget::read`] follows at the same time; else the chip releases SDA. `now` is the falling
+    /// edge after the acknowledge clock.
     fn acknowledged(&mut self, _ack: bool, _now: Ps) {}
 
-    /// A repeated START has ended the frame, at its falling edge of SDA. Which chip the next frame is for shows with
-    /// its address.
+    /// A repeated START has ended the frame, at its falling edge of SDA. The address that follows selects the chip of
+    /// the next frame.
     fn repeated_start(&mut self, _now: Ps) {}
 
-    /// A STOP has ended the frame, at its rising edge of SDA. What the chip does on that (store a page) begins at
-    /// `now`.
+    /// A STOP has ended the frame, at its rising edge of SDA. An operation that the STOP starts (store a page) begins
+    /// at `now`.
     fn stop(&mut self, now: Ps);
 
-    /// A pin beyond the wire has this level from `now` on. A chip that has no such pin, or whose pin has the level
+    /// A pin outside of the wire has this level from `now` on. A chip without such a pin, or whose pin has the level
     /// already, does nothing.
     fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
 
-    /// The chip tells from now on what it does, as this one, and declares what that may be. By default it tells
-    /// nothing.
+    /// Has the chip record its activities from now on, in this scope, and declares them. By default it has no activities.
     fn observe(&mut self, _scope: Scope) {}
 
-    /// Carries out what the chip does by itself up to `now`. All calls with a time do so as well.
+    /// Carries out the chip's own operations up to `now`. All other calls with a time do so as well.
     fn advance(&mut self, _now: Ps) {}
 
-    /// When the chip next does something by itself that shows beyond the wire; `None` if it does nothing by itself. Its
-    /// host calls [`I2cTarget::advance`] then.
+    /// The time of the chip's next own operation that is visible outside of the wire, if any. Its host
+    /// calls [`I2cTarget::advance`] then.
     fn wakes_at(&self) -> Option<Ps> {
         None
     }
@@ -150,12 +149,12 @@ pub trait I2cTarget: State + Send {
         None
     }
 
-    /// What a user should know and the wire does not show, as one line each, taken away by the call.
+    /// Messages for the user about what the wire does not show, one line each; the call removes them.
     fn take_notes(&mut self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What else the chip has for the run; `None` of a chip that never has anything.
+    /// Further reports of the chip for the run; `None` for a chip that never has any.
     fn chip_report(&mut self) -> Option<&mut ChipReport> {
         None
     }

@@ -1,37 +1,37 @@
-//! The I2C wire as two pins: what the levels of SCL and SDA say, for a master whose lines firmware pulls and lets go by
-//! hand.
+//! The I2C wire as two pins: decodes the levels of SCL and SDA, for a master whose lines firmware pulls low and
+//! releases by hand.
 //!
-//! SDA counts on the rising edge of SCL, with the level that it had before: what changes together with the clock counts
+//! SDA counts on the rising edge of SCL, with the level from before the edge: a change together with the clock counts
 //! from the next edge on. A change of SDA while SCL stays high is a START or a STOP.
 
 use crate::state::State;
 
-/// What an edge says.
+/// The event that an edge of the lines means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
     /// A START, or a repeated one.
     Start,
     /// A STOP.
     Stop,
-    /// SCL has fallen behind a bit of a byte, from 1 to 7: who sends puts the next one on SDA.
+    /// SCL has fallen after one of the bits 1 to 7 of a byte: the transmitter puts the next bit on SDA.
     Bit(u32),
-    /// SCL has fallen behind the eighth clock: the byte that was on SDA.
+    /// SCL has fallen after the eighth clock: the byte that was on SDA.
     Byte(u8),
-    /// SCL has fallen behind the ninth clock: whether SDA was low in it.
+    /// SCL has fallen after the ninth clock: true if SDA was low in it.
     Acknowledge(bool),
 }
 
 /// Clocks of a byte with its acknowledge.
 const CLOCKS: u32 = 9;
 
-/// The levels so far, and where in a frame they have led to.
+/// The present levels, and the position in the frame.
 #[derive(Clone, Copy, Debug, State)]
 pub struct I2cPins {
     scl: bool,
     sda: bool,
-    /// Clocks that have risen since the frame or its last byte began; `None` outside of frames.
+    /// Rising edges of SCL since the frame or its last byte began; `None` outside of frames.
     clocks: Option<u32>,
-    /// What was on SDA in them.
+    /// The levels of SDA on these edges.
     bits: u32,
 }
 

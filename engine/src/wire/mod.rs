@@ -1,4 +1,4 @@
-//! Wires between a controller and the chips beside it.
+//! Wires between a controller and the chips next to it.
 
 pub mod bytes;
 pub mod can;

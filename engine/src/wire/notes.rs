@@ -1,11 +1,11 @@
-//! What a chip on a wire has to tell the user, collected until its controller asks for it.
+//! Notes of a chip on a wire for the user, kept until its controller takes them.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 
-/// A host that errs for ever must not fill the memory.
+/// Bounds the memory for a host that errs forever.
 const MOST_NOTES: usize = 1000;
 
 /// Collects notes of type `N`, each once.
@@ -38,7 +38,7 @@ impl<N: Fresh + Ord> State for Notes<N> {
 }
 
 impl<N: Ord + Display> Notes<N> {
-    /// Records a note unless it is known already.
+    /// Records a note unless there is one with the same text.
     #[cold]
     pub fn add(&mut self, note: N) {
         if self.seen.len() < MOST_NOTES && !self.seen.contains(&note) {
@@ -47,27 +47,27 @@ impl<N: Ord + Display> Notes<N> {
         }
     }
 
-    /// True if none is new since the last call of [`Notes::take`].
+    /// True if there is no new note since the last call of [`Notes::take`].
     pub fn has_none(&self) -> bool {
         self.new.is_empty()
     }
 
-    /// Takes away the notes that are new since the last call.
+    /// Takes the notes that are new since the last call.
     pub fn take(&mut self) -> Vec<String> {
         std::mem::take(&mut self.new)
     }
 }
 
-/// What a chip that is not the engine's own has for the run beside notes, collected until its controller takes it.
+/// Reports of an external chip for the run besides notes, kept until its controller takes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub struct ChipReport {
-    /// What it prints: whole lines.
+    /// The text that it prints: whole lines.
     pub printed: Vec<u8>,
-    /// Why it can't go on, in one line: the run ends with it.
+    /// Why it can't continue, in one line, which ends the run.
     pub failure: Option<String>,
-    /// The firmware's exit status, where the chip ends the run.
+    /// The firmware's exit status, if the chip ends the run.
     pub exit: Option<i32>,
-    /// It has taken the host long: the machine looks whether the user wants to stop.
+    /// True if it has taken much time on the host: the machine checks whether the user wants to stop.
     pub has_taken_long: bool,
 }
 

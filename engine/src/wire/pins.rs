@@ -1,11 +1,11 @@
-//! The SPI wire as single pins: for a controller whose lines firmware drives and reads by hand.
+//! The SPI wire as single pins, for a controller whose lines firmware drives and reads by hand.
 //!
-//! For targets that take SPI modes 0 and 3: they sample on the rising edge of the clock (at the double rate on the
-//! falling one, too), and change their outputs on the falling one. The clock may rest at either level. An edge sees the
-//! lines as they were before: what changes together with the clock counts from the next edge on. In modes 1 and 2 these
-//! targets see what their own edges show them, as on a board.
+//! For targets that take SPI modes 0 and 3: they sample on the rising edge of the clock (at the double rate also on the
+//! falling edge) and change their outputs on the falling edge. The clock may rest at either level. On an edge, the
+//! lines have the levels from before it: a line that changes together with the clock counts from the next edge on. In
+//! modes 1 and 2 these targets sample on their own edges, as on a board.
 //!
-//! A target hears of each clock with the times of its edges ([`SpiTarget::edges`]).
+//! A target gets each clock with the times of its edges ([`SpiTarget::edges`]).
 
 use super::spi::{Burst, Drive, Edges, Lines, NextClock, Rate, SpiTarget};
 use crate::polling::Poll;
@@ -15,7 +15,7 @@ use crate::time::{Hz, Ps};
 /// All four data lines.
 const ALL: u8 = Lines::Quad.mask();
 
-/// What a controller does with the pins. The default is what it does at rest.
+/// The controller's side of the pins. The default is its state at rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct PinLevels {
     /// Chip select is active (low).
@@ -24,16 +24,16 @@ pub struct PinLevels {
     pub clock: bool,
     /// Data lines that the controller drives: bit n is IOn.
     pub enables: u8,
-    /// What it drives them to; bits of other lines mean nothing.
+    /// The levels to which it drives them; bits of other lines have no meaning.
     pub levels: u8,
 }
 
 impl PinLevels {
-    /// The levels of IO0 (bit 0) to IO3 as the controller would read them: its own where it drives, else the target's,
-    /// else 1, as pulled up. `interrupt_sources`: the rising edge of the target's next clock has passed. Without side effects.
-    pub fn read(self, target: &dyn SpiTarget, interrupt_sources: bool) -> u8 {
+    /// The levels of IO0 (bit 0) to IO3 as the controller reads them: its own where it drives, else the target's, else
+    /// 1, as pulled up. `is_after_edge`: the rising edge of the target's next clock has passed. Without side effects.
+    pub fn read(self, target: &dyn SpiTarget, is_after_edge: bool) -> u8 {
         let next_clock = if self.selected { target.next_clock() } else { NextClock::default() };
-        let chip = next_clock.levels[usize::from(interrupt_sources)];
+        let chip = next_clock.levels[usize::from(is_after_edge)];
         let free = !self.enables & ALL;
         self.levels & self.enables & ALL | chip & next_clock.driven & free | free & !next_clock.driven
     }
@@ -53,7 +53,7 @@ struct Rising {
     /// The controller's side of the lines just before it.
     seen: PinLevels,
     at: Ps,
-    /// IO0 had its level since.
+    /// The time since which IO0 has had its level.
     data_since: Ps,
     /// When IO0 changed after the edge, if it has.
     data_until: Option<Ps>,
@@ -64,9 +64,9 @@ struct Rising {
 pub struct Pins {
     now: PinLevels,
     rising: Option<Rising>,
-    /// IO0 has its level since.
+    /// The time since which IO0 has had its level.
     data_since: Ps,
-    /// The clock was high when the frame began, and has not fallen since.
+    /// True if the clock was high when the frame began, and has not fallen since.
     rested_high: bool,
 }
 
@@ -76,19 +76,19 @@ impl Pins {
         Pins::default()
     }
 
-    /// Pins that something else in the controller has driven until now, and left so: if chip select is active, the
-    /// frame goes on.
+    /// Pins that another part of the controller has driven until now, at these levels: if chip select is active, the
+    /// frame continues.
     pub fn taken_over(now: PinLevels) -> Pins {
         Pins { now, ..Pins::default() }
     }
 
-    /// What the controller does with the pins now.
+    /// The controller's levels now.
     pub fn levels(&self) -> PinLevels {
         self.now
     }
 
-    /// The controller sets all pins at once, at `at`. A clock reaches the target when it ends: on the falling edge, or
-    /// where chip select rises before that.
+    /// Sets all pins at once, at `at`. A clock reaches the target when it ends: on the falling edge, or when chip
+    /// select rises before that.
     pub fn set(&mut self, next: PinLevels, at: Ps, target: &mut dyn SpiTarget) {
         let before = std::mem::replace(&mut self.now, next);
         if before.clock && !next.clock || before.selected && !next.selected {
@@ -116,7 +116,7 @@ impl Pins {
         }
     }
 
-    /// For skipping of polling loops: the levels, and when they changed, by edges of the controller's `clock`.
+    /// For skipping of polling loops: the levels, and the times of their changes by edges of the controller's `clock`.
     pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
         self.now.polled(poll);
         poll.state(self.rested_high);
@@ -131,13 +131,12 @@ impl Pins {
         }
     }
 
-    /// What [`PinLevels::read`] gives now.
+    /// The result of [`PinLevels::read`] now.
     pub fn read(&self, target: &dyn SpiTarget) -> u8 {
         self.now.read(target, self.rising.is_some())
     }
 
-    /// What the target drives at `at`, and what it will drive once its outputs have settled: lines as a mask, and their
-    /// levels.
+    /// The lines that the target drives at `at`, and those after its output delay: masks and levels.
     pub fn driven(&self, target: &dyn SpiTarget, at: Ps) -> [(u8, u8); 2] {
         if !self.now.selected {
             return [(0, 0); 2];
@@ -147,7 +146,7 @@ impl Pins {
             .map(|next_clock| (next_clock.driven, next_clock.levels[half] & next_clock.driven))
     }
 
-    /// Hands a clock to the target, with the lines as they were on its two edges.
+    /// Passes a clock to the target, with the levels of the lines on its two edges.
     fn end_clock(&mut self, falling: PinLevels, at: Ps, target: &mut dyn SpiTarget) {
         let Some(rising) = self.rising.take() else { return };
         target.edges(Edges {
@@ -174,8 +173,8 @@ fn seen(pins: PinLevels) -> u8 {
     (pins.levels | !pins.enables) & ALL
 }
 
-/// How the lines are used in a clock, from what the controller drives; where it drives nothing, from what the target
-/// does. IO2 and IO3 alone are W# and HOLD#, and carry no data.
+/// The lines and the direction of a clock: from the lines that the controller drives or, if it drives none, from those
+/// of the target. IO2 and IO3 alone are W# and HOLD#, and carry no data.
 fn direction(enables: u8, driven_by_target: u8) -> (Lines, Drive) {
     match (enables & ALL, driven_by_target) {
         (0b1111, _) => (Lines::Quad, Drive::Controller),

@@ -1,8 +1,8 @@
-//! The SPI wire: 1, 2 or 4 data lines, seen clock by clock.
+//! The SPI wire: 1, 2 or 4 data lines, clock by clock.
 //!
-//! A controller drives a [`SpiTarget`] with bursts of clocks in which nothing about the lines changes. The target keeps
-//! its own idea of what each clock means (command, address, mode, dummy, data), as the chip does: a controller that
-//! sends too few dummy clocks, or on the wrong number of lines, reads wrong data, and nobody has to detect it.
+//! A controller drives a [`SpiTarget`] with bursts of clocks in which width, rate and direction stay the same. The
+//! target keeps its own state of what each clock means (command, address, mode, dummy, data), as the chip does: a
+//! controller that sends too few dummy clocks, or uses the wrong number of lines, reads wrong data.
 
 use super::chip::targets_are_chips;
 pub use super::chip::{CONTROLS, ControlPin, INTERRUPT};
@@ -15,7 +15,7 @@ use crate::wire::notes::ChipReport;
 
 /// IO1 among a target's lines, on which a chip with single lines answers.
 pub const MISO: u8 = 0b10;
-/// What a controller samples while nobody drives the lines.
+/// The bits that a controller samples while no side drives the lines.
 pub const PULLED_UP: u32 = u32::MAX;
 
 /// How many data lines carry bits.
@@ -35,7 +35,7 @@ impl Lines {
         self as u32
     }
 
-    /// Clocks that `bits` take at the single rate; a part of a clock counts as a whole one.
+    /// Clocks for `bits` at the single rate, rounded up.
     pub const fn clocks(self, bits: u32) -> u32 {
         bits.div_ceil(self as u32)
     }
@@ -56,14 +56,14 @@ pub enum Rate {
     Double = 2,
 }
 
-/// Who puts bits on the lines during a burst.
+/// The side that drives the lines during a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Drive {
     /// The controller drives all `lines` (on a single line: IO0), and samples what the target drives on IO1 if single.
     Controller,
-    /// The controller has let go of all lines and samples them; on a single line IO0 stays driven low.
+    /// The controller has released all lines and samples them; on a single line IO0 stays driven low.
     Target,
-    /// Dummy clocks: the controller has let go of all lines, and does not look at them either.
+    /// Dummy clocks: the controller has released all lines, and does not sample them.
     Nobody,
 }
 
@@ -74,11 +74,11 @@ pub struct Burst {
     pub lines: Lines,
     /// Edges with data in a clock.
     pub rate: Rate,
-    /// Who drives.
+    /// The side that drives.
     pub drive: Drive,
     /// Number of serial clocks.
     pub clocks: u32,
-    /// What the controller drives, right-aligned, first edge in the highest bits; 0 where it does not.
+    /// The bits that the controller drives, right-aligned, first edge in the highest bits; 0 if it does not drive.
     pub bits: u32,
 }
 
@@ -93,7 +93,7 @@ impl Burst {
         Burst { lines, rate, drive: Drive::Target, clocks: clocks_of(bits, lines, rate), bits: 0 }
     }
 
-    /// Dummy clocks for which the controller lets go of the lines.
+    /// Dummy clocks for which the controller releases the lines.
     pub const fn dummy(lines: Lines, clocks: u32) -> Burst {
         Burst { lines, rate: Rate::Single, drive: Drive::Nobody, clocks, bits: 0 }
     }
@@ -114,34 +114,34 @@ impl Burst {
     }
 }
 
-/// Clocks of so many bits, a whole number; lines and rates are powers of two.
+/// Clocks for this many bits, a whole number; lines and rates are powers of two.
 const fn clocks_of(bits: u32, lines: Lines, rate: Rate) -> u32 {
     bits >> (lines as u32 * rate as u32).trailing_zeros()
 }
 
-/// The most bursts of a [`Header`].
+/// The largest number of bursts in a [`Header`].
 const MOST_HEADER_BURSTS: usize = 4;
 
-/// What a read sends in front of its data: the same for all addresses, but for the address itself. Controllers make it
+/// The part of a read before its data: the same for all addresses except for the address itself. Controllers make it
 /// once for their settings.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 pub struct Header {
     bursts: [Burst; MOST_HEADER_BURSTS],
     count: usize,
-    /// The burst that has the address, its bits, and the bits behind them.
+    /// The index of the burst with the address, the number of its address bits, and the bits after them.
     address: (usize, u32, u32),
     /// Its serial clocks.
     pub clocks: u32,
-    /// Lines and rate of the data behind it, in which the controller listens.
+    /// Lines and rate of the data after it, which the controller samples.
     pub data: (Lines, Rate),
-    /// What the serial clock is divided from, and by how much.
+    /// The clock from which the serial clock is divided, and the divider.
     pub clock: (Hz, u64),
-    /// Tells it from all others of its controller.
+    /// Identifies this header among all headers of its controller.
     pub version: u32,
 }
 
 impl Header {
-    /// Without any clocks so far.
+    /// A header without clocks.
     pub const fn new(data: (Lines, Rate), clock: (Hz, u64), version: u32) -> Header {
         let bursts = [Burst::dummy(Lines::Single, 0); MOST_HEADER_BURSTS];
         // No burst has the address yet.
@@ -149,7 +149,7 @@ impl Header {
         Header { bursts, count: 0, address, clocks: 0, data, clock, version }
     }
 
-    /// The same with a burst behind it, if that has any clocks.
+    /// Appends a burst, if it has any clocks.
     #[must_use]
     pub const fn with(mut self, burst: Burst) -> Header {
         if burst.clocks == 0 {
@@ -161,7 +161,7 @@ impl Header {
         self
     }
 
-    /// The same with the address behind it, of 24 or 32 bits, and so many further `bits` of `data` on the same lines.
+    /// Appends the address, of 24 or 32 bits, and `bits` further bits of `data` on the same lines.
     #[must_use]
     pub const fn with_address(
         mut self,
@@ -183,14 +183,14 @@ impl Header {
             .map(move |(index, burst)| if index == at { Burst { bits: burst.bits | address, ..burst } } else { burst })
     }
 
-    /// The least that so many clocks take, wherever they begin: times of edges are rounded down.
+    /// The shortest time of this many clocks, wherever they begin: times of edges are rounded down.
     pub const fn least(&self, clocks: u32) -> Ps {
         let (source, period) = self.clock;
         source.ps_at_floor(Cycles(clocks as u64 * period))
     }
 }
 
-/// What the target is about to do in the clock that comes next.
+/// The target's output in the next clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NextClock {
     /// Edges on which it takes or changes bits.
@@ -201,101 +201,100 @@ pub struct NextClock {
     pub levels: [u8; 2],
 }
 
-/// A read in which the target's next clock begins a byte that it stores.
+/// A read in which the target's next clock begins a stored byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextRead {
-    /// The byte's address. The next ones follow it.
+    /// The byte's address. The next bytes follow it.
     pub address: u32,
-    /// The last address that there is, all ones: behind it comes 0.
+    /// The last address, all ones: address 0 follows it.
     pub last_address: u32,
     /// The width at which bytes come.
     pub lines: Lines,
 }
 
-/// Where the edges of a burst of clocks lie, for chips that hold a controller to limits.
+/// The edges of a burst of clocks, for chips that check a controller's timing limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Edges {
-    /// IO0 has had the level of the first bit since.
+    /// The time since which IO0 has had the level of the first bit.
     pub data_since: Ps,
     /// Rising edge of the first clock.
     pub first_rise: Ps,
-    /// From rising edge to rising edge; the same in the whole burst, and of no meaning where that is one clock.
+    /// From rising edge to rising edge; the same in the whole burst, and without meaning for a burst of one clock.
     pub period: Ps,
-    /// How long each clock is high.
+    /// The time for which each clock is high.
     pub high: Ps,
-    /// IO0 keeps the level of each bit for so long from the rising edge on: until it changes, or the clock falls.
+    /// The hold time of IO0: from the rising edge until the level changes or the clock falls.
     pub held: Ps,
 }
 
-/// A chip on an SPI wire. Times are those at which the wire changes, never earlier than in the call before.
+/// A chip on an SPI wire. Times are those at which the wire changes, and never decrease from call to call.
 pub trait SpiTarget: State + Send {
     /// Chip select goes active.
     fn select(&mut self, now: Ps);
 
     /// `burst.clocks` serial clocks pass, the last of them ending at `end`. Returns the bits that the controller
-    /// samples (right-aligned, first edge highest, `clocks * lines * rate` of them, of the last 32 if dummy clocks are
-    /// more); a line that nobody drives reads 1, as pulled up.
+    /// samples (right-aligned, first edge highest, `clocks * lines * rate` bits, or the last 32 if dummy clocks are
+    /// more); a line without a driver reads 1, as pulled up.
     fn shift(&mut self, burst: Burst, end: Ps) -> u32;
 
-    /// The same as [`SpiTarget::select`] and [`SpiTarget::shift`] of the bursts of `header`, of a chip that is not
-    /// selected, and whose data clocks follow at once. False, with nothing done, unless the chip knows beforehand what
-    /// comes of it, whenever that is: whole bytes that it stores, from `address` on, without a note; and that a further
-    /// such frame behind this one is no different.
-    fn open_read(&mut self, _header: &Header, _address: u32) -> bool {
+    /// Begins a repeated read: same effect as [`SpiTarget::select`] and [`SpiTarget::shift`] of the bursts of `header`,
+    /// on a chip that is not selected; the data clocks follow at once. Returns false, and does nothing, unless the chip
+    /// can predict the result for any time: whole stored bytes from `address` on, without a note, and the same for
+    /// every further frame of this kind.
+    fn start_repeated_read(&mut self, _header: &Header, _address: u32) -> bool {
         false
     }
 
-    /// The same as [`SpiTarget::shift`] of 32 bits to the controller, in a frame of [`SpiTarget::open_read`]. `None`,
-    /// with nothing done, where it is not as simple as that.
-    fn read_on(&mut self) -> Option<u32> {
+    /// Reads the next word of a repeated read: same effect as [`SpiTarget::shift`] of 32 bits to the controller.
+    /// Returns `None`, and does nothing, if the word needs more than a fetch of stored bytes.
+    fn read_next_word(&mut self) -> Option<u32> {
         None
     }
 
-    /// True if the chip is in a frame of [`SpiTarget::open_read`], in which each [`SpiTarget::read_on`] gives a word,
-    /// and would be in one behind each further one.
-    fn reads_on(&self) -> bool {
+    /// True if the chip is in a repeated read in which each [`SpiTarget::read_next_word`] gives a word, and in which
+    /// every further such frame would do so.
+    fn can_repeat_read(&self) -> bool {
         false
     }
 
-    /// The word that such a frame at `address` begins with; false if there is none.
+    /// Copies the first word of a repeated read at `address`; false if there is no such word.
     fn peek_word(&self, _address: u32, _into: &mut [u8; 4]) -> bool {
         false
     }
 
-    /// Where [`SpiTarget::reads_on`] holds, further such frames have been read, of `bytes` in all, the last of them up
-    /// to `address`.
-    fn has_read(&mut self, _bytes: u64, _address: u32) {}
+    /// Accounts for further frames of a repeated read, where [`SpiTarget::can_repeat_read`] holds: `bytes` in all, the
+    /// last of them up to `address`.
+    fn skip_repeated_reads(&mut self, _bytes: u64, _address: u32) {}
 
-    /// The same as [`SpiTarget::deselect`], if the chip is in a frame of [`SpiTarget::open_read`]; else false, with
-    /// nothing done.
-    fn close_read(&mut self) -> bool {
+    /// Ends a repeated read: same effect as [`SpiTarget::deselect`]. Returns false, and does nothing, if the chip is in
+    /// no repeated read.
+    fn end_repeated_read(&mut self) -> bool {
         false
     }
 
-    /// Chip select goes inactive. What the chip does on this edge (program, erase) begins at `now`.
+    /// Chip select goes inactive. Operations that start on this edge (program, erase) begin at `now`.
     fn deselect(&mut self, now: Ps);
 
-    /// Tells where the edges of the clocks of the next [`SpiTarget::shift`] lie. A controller that does not know that
-    /// does not call this.
+    /// Gives the times of the edges of the next [`SpiTarget::shift`]. A controller that does not know them does not
+    /// call this.
     fn edges(&mut self, _edges: Edges) {}
 
-    /// The clock, which was high as chip select went active (SPI modes 2 and 3), falls before it has risen in this
+    /// The clock, which was high when chip select went active (SPI modes 2 and 3), falls before its first rise in this
     /// frame.
     fn falls_first(&mut self, _now: Ps) {}
 
-    /// A pin beyond the wire has this level from `now` on. A chip that has no such pin, or whose pin has the level
+    /// A pin outside of the wire has this level from `now` on. A chip without such a pin, or whose pin has the level
     /// already, does nothing.
     fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
 
-    /// The chip tells from now on what it does, as this one, and declares what that may be. By default it tells
-    /// nothing.
+    /// Has the chip record its activities from now on, in this scope, and declares them. By default it has no activities.
     fn observe(&mut self, _scope: Scope) {}
 
-    /// Carries out what the chip does by itself up to `now`. All calls with a time do so as well.
+    /// Carries out the chip's own operations up to `now`. All other calls with a time do so as well.
     fn advance(&mut self, _now: Ps) {}
 
-    /// When the chip next does something by itself that shows beyond the wire; `None` if it does nothing by itself. Its
-    /// host calls [`SpiTarget::advance`] then.
+    /// The time of the chip's next own operation that is visible outside of the wire, if any. Its host
+    /// calls [`SpiTarget::advance`] then.
     fn wakes_at(&self) -> Option<Ps> {
         None
     }
@@ -309,8 +308,8 @@ pub trait SpiTarget: State + Send {
     /// card counts them at power-up.
     fn idle_clocks(&mut self, _clocks: u32, _end: Ps) {}
 
-    /// False once a removable chip is out of its slot, as the slot's switch shows it. Where that changes at a fixed
-    /// time, [`SpiTarget::polled`] names the time as a deadline.
+    /// False once a removable chip is out of its slot, as the slot's switch shows it. If that changes at a fixed time,
+    /// [`SpiTarget::polled`] gives the time as a deadline.
     fn present(&self, _now: Ps) -> bool {
         true
     }
@@ -320,65 +319,65 @@ pub trait SpiTarget: State + Send {
         false
     }
 
-    /// Lists all state that answers can depend on, for skipping of polling loops, as
+    /// Lists all state on which answers can depend, for skipping of polling loops, as
     /// [`crate::bus::device::Device::polled`] does. Deadlines are times of the wire. Clocks that have been shifted may
-    /// lie ahead of the list: their end is for the controller to list.
+    /// lie ahead of the list: the controller lists their end.
     fn polled(&mut self, _poll: &mut Poll) -> bool {
         false
     }
 
-    /// What the target does in the next clock, as far as the lines show it: for a controller whose pins are driven and
-    /// read by hand. Without side effects. By default it drives nothing.
+    /// The target's output in the next clock: for a controller whose pins firmware drives
+    /// and reads by hand. Without side effects. By default it drives nothing.
     fn next_clock(&self) -> NextClock {
         NextClock::default()
     }
 
-    /// What the lines show at `now`, while the next clock has not come: a chip whose output has a delay still shows the
-    /// level before. Without side effects.
+    /// The levels of the lines at `now`, before the next clock: a chip with an output delay still shows the previous
+    /// level. Without side effects.
     fn next_clock_at(&self, _now: Ps) -> NextClock {
         self.next_clock()
     }
 
-    /// A copy, on which a controller can try what the chip would do, if the chip can be copied cheaply.
+    /// A copy on which a controller can try an access, if the chip can be copied cheaply.
     fn copy(&self) -> Option<Box<dyn SpiTarget>> {
         None
     }
 
-    /// The read that is going on, if its next clock at the single rate begins a stored byte and the bytes after it
-    /// follow.
+    /// The read in progress, if its next clock at the single rate begins a stored byte and the following bytes come
+    /// after it.
     fn next_read(&self) -> Option<NextRead> {
         None
     }
 
-    /// What a user should know and the wire does not show (a frame that the chip ignored, a wait too short), as one
-    /// line each, taken away by the call.
+    /// Messages for the user about what the wire does not show (a frame that the chip ignored, a wait that was too
+    /// short), one line each; the call removes them.
     fn take_notes(&mut self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What else the chip has for the run; `None` of a chip that never has anything.
+    /// Further reports of the chip for the run; `None` for a chip that never has any.
     fn chip_report(&mut self) -> Option<&mut ChipReport> {
         None
     }
 
-    /// Stored bytes from `addr` on, copied to `into` without time or side effects: what a controller's execute-in-place
-    /// window shows. `false` if the chip stores none there.
+    /// Copies stored bytes from `addr` on to `into`, without time or side effects, for a controller's execute-in-place
+    /// window. False if the chip has no stored bytes there.
     fn peek(&self, _addr: u32, _into: &mut [u8]) -> bool {
         false
     }
 
-    /// Stores bytes from `addr` on, as a programmer or a debugger does before the run: without time, and whatever was
-    /// there before. `false`, with nothing stored, if the chip has no such place.
+    /// Stores bytes from `addr` on, as a programmer or a debugger does before the run: without time, whatever the
+    /// previous contents. False, with nothing stored, if the chip has no such address.
     fn preload(&mut self, _addr: u32, _bytes: &[u8]) -> bool {
         false
     }
 
-    /// The file on the host that keeps what the chip stores, if it has one.
+    /// The file on the host that keeps the stored contents, if there is one.
     fn image(&mut self) -> Option<&mut HostImage> {
         None
     }
 
-    /// A run begins: the chip takes its image ([`HostImage::take`]), and stores what that holds by now.
+    /// A run begins: the chip takes its image ([`HostImage::take`]), and loads its present contents.
     ///
     /// # Errors
     /// Those of an image that can't be used, or that another run has.
@@ -386,10 +385,11 @@ pub trait SpiTarget: State + Send {
         Ok(())
     }
 
-    /// The run is over: what the chip still holds for its image is written. The machine releases it then.
+    /// The run is over: the chip writes the contents that its image does not have yet. The machine releases the image
+    /// then.
     ///
     /// # Errors
-    /// What the image lacks, or may lack, of what the firmware stored.
+    /// The parts of the stored contents that the image lacks, or may lack.
     fn finish(&mut self, _now: Ps) -> Result<(), ImageError> {
         Ok(())
     }

@@ -1,45 +1,45 @@
-//! What a port's registers make of its pins: inputs, outputs, analog pins, or pins of another peripheral of the chip,
-//! which has the signal that the number of the alternate function says. That peripheral drives the wire then, and is
-//! told where this changes ([`crate::bus::device::Device::pins_switched`]).
+//! The functions of a port's pins, as its registers select them: inputs, outputs, analog pins, or pins of another
+//! peripheral of the chip. The number of the alternate function selects that peripheral's signal. The peripheral then
+//! drives the wire, and is notified when the selection changes ([`crate::bus::device::Device::pins_switched`]).
 
 use super::{Drive, Pin, PortId};
 use crate::dt::wiring::DeviceId;
 use crate::state::State;
 
-/// What a pin is.
+/// The mode of a pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// It only listens.
+    /// Input: the port only reads it.
     Input,
-    /// The port drives it.
+    /// Output: the port drives it.
     Output,
-    /// Another peripheral has it, by this number.
+    /// A pin of another peripheral, by the number of this alternate function.
     Alternate(u32),
-    /// Digital circuits don't see it.
+    /// Analog: digital circuits don't read it.
     Analog,
 }
 
-/// The pins of a port, as its registers have them.
+/// The modes of a port's pins, as its registers select them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Functions {
-    /// Pins that other peripherals have, a bit a pin.
+    /// Pins of other peripherals, a bit a pin.
     pub alternate: u32,
-    /// The numbers of their functions, 4 bits a pin.
+    /// The numbers of their alternate functions, 4 bits a pin.
     pub numbers: u64,
     /// Outputs of the port.
     pub outputs: u32,
     /// Analog pins.
     pub analog: u32,
-    /// Pins that are driven low only.
+    /// Open-drain pins, which are driven low only.
     pub open_drain: u32,
-    /// Pins without their supply: nothing passes them.
+    /// Pins without their supply, which pass no signal.
     pub isolated: u32,
     /// Pins that the port pulls up.
     pub pull_ups: u32,
 }
 
 impl Functions {
-    /// What a pin is.
+    /// The mode of a pin.
     pub fn mode(&self, number: u32) -> Mode {
         let is_in = |pins: u32| pins >> (number % 32) & 1 != 0;
         match () {
@@ -59,38 +59,38 @@ impl Functions {
         (self.numbers >> (4 * (pin % 16)) & 0xf) as u32
     }
 
-    /// What peripherals see of it.
+    /// The part that peripherals depend on.
     fn shared(&self) -> (u32, u64, u32) {
         let alternate = self.alternate & !self.isolated;
         let wide = (0..16).filter(|pin| alternate >> pin & 1 != 0).fold(0, |mask, pin| mask | 0xf_u64 << (4 * pin));
         (alternate, self.numbers & wide, self.open_drain & alternate)
     }
 
-    /// Pins that both have for the same function.
+    /// Pins that have the same alternate function in both.
     fn kept(&self, other: &Functions) -> u32 {
         let same = (0..16).filter(|pin| self.number(*pin) == other.number(*pin)).fold(0, |pins, pin| pins | 1 << pin);
         self.alternate & other.alternate & same & !(self.isolated | other.isolated)
     }
 }
 
-/// What peripherals have of a port's pins.
+/// How peripherals use a port's pins.
 #[derive(Debug, Default, State)]
 pub(crate) struct Shared {
     pub(crate) functions: Functions,
-    /// What they drive.
+    /// The pins that they drive.
     pub(crate) drive: Drive,
-    /// Who is told of changes.
+    /// Devices that are notified of changes.
     #[state(skip)]
     users: Vec<DeviceId>,
 }
 
 impl super::Wires {
-    /// What a port's registers make of its pins.
+    /// The modes of a port's pins.
     pub fn functions(&self, port: impl Into<PortId>) -> Functions {
         self.port(port.into()).map_or_else(Functions::default, |port| port.shared.functions)
     }
 
-    /// `user` is told where a port's pins get other functions.
+    /// Notifies `user` of changes of the functions of a port's pins.
     pub fn follow_functions(&mut self, port: PortId, user: DeviceId) {
         if let Some(port) = self.port_mut(port)
             && !port.shared.users.contains(&user)
@@ -99,13 +99,13 @@ impl super::Wires {
         }
     }
 
-    /// Who is told of a port's pins, by their order.
+    /// A device that is notified of changes of a port's functions, by its index.
     pub(crate) fn user_of_functions(&self, port: PortId, index: usize) -> Option<DeviceId> {
         self.port(port)?.shared.users.get(index).copied()
     }
 
-    /// A port's pins get these functions; who loses a pin no longer drives it. False if
-    /// nobody has won or lost one.
+    /// Sets the functions of a port's pins; a peripheral that loses a pin no longer drives it. False if no peripheral
+    /// has won or lost a pin.
     pub(crate) fn set_functions(&mut self, port: PortId, functions: Functions) -> bool {
         let Some(port) = self.port_mut(port) else { return false };
         let before = std::mem::replace(&mut port.shared.functions, functions);
@@ -113,8 +113,7 @@ impl super::Wires {
         before.shared() != functions.shared()
     }
 
-    /// A peripheral drives a pin of its, or lets go of it: what the pin's output stage makes of that. False where that
-    /// changes nothing.
+    /// Drives a pin for a peripheral, or releases it, through the pin's output stage. False if that changes nothing.
     pub(crate) fn set_function_drive(&mut self, pin: Pin, level: Option<bool>) -> bool {
         let Some(port) = self.port_mut(pin.port) else { return false };
         let Shared { functions, drive, .. } = &mut port.shared;
@@ -127,7 +126,7 @@ impl super::Wires {
         std::mem::replace(drive, after) != after
     }
 
-    /// As [`super::Wires::watch`], no longer.
+    /// Ends [`super::Wires::watch`].
     pub fn unwatch(&mut self, pin: Pin, watcher: DeviceId) {
         if let Some(port) = self.port_mut(pin.port) {
             let watched = port.watchers.iter_mut().filter(|known| known.device == watcher);

@@ -144,7 +144,7 @@ fn named_wires_are_recorded_with_their_levels_at_the_start() {
     let clock = bench.bus.waves.signal("spi", "sck", true);
     bench.bus.wires.name(pin(3), clock);
     bench.write(Ps(10), 8, 0).unwrap();
-    bench.bus.wires.report_levels(&bench.bus.waves);
+    bench.bus.wires.record_levels(&bench.bus.waves);
     bench.bus.waves.start();
     bench.write(Ps(123), 8, 8).unwrap();
     bench.write(Ps(456), 9, 8).unwrap();

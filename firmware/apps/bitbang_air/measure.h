@@ -1,4 +1,4 @@
-/* What the program measures; each returns its exit status. */
+/* The measurements of the program; each returns its exit status. */
 #ifndef MEASURE_H
 #define MEASURE_H
 

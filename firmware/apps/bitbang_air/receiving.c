@@ -26,7 +26,7 @@ static void on_event(struct at86rf230 *chip, enum at86rf230_event event)
     }
 }
 
-/* A driver that is slower than the air reads what the next frame has overwritten: the frame's checksum tells. */
+/* A driver that is slower than the air reads an overwritten frame, whose checksum is wrong then. */
 static void on_frame(struct at86rf230 *chip, const uint8_t *frame, uint8_t bytes, uint8_t lqi)
 {
     (void)bytes;
@@ -36,7 +36,7 @@ static void on_frame(struct at86rf230 *chip, const uint8_t *frame, uint8_t bytes
         tally_frame(watch.ticks);
         wrong_frames += check_sequence(frame, chip->length) != 0;
     } else {
-        /* The first frame only tells where the second begins. */
+        /* The first frame only shows where the second begins. */
         tally_begin();
         begun = true;
     }
@@ -59,7 +59,7 @@ int measure_receiving(struct at86rf230 *chip)
             return EXIT_FAILED;
         }
     }
-    /* Frames that come while results are printed are none of them. */
+    /* Frames that come while results are printed do not count. */
     chip->watch = 0;
     chip->receive = 0;
     error = at86rf230_stop(chip);

@@ -99,7 +99,7 @@ static int print_rate(struct at86rf230 *chip)
     return error;
 }
 
-/* With the mode and the clock that are set. What went wrong before has no part in it: the transceiver is reset. */
+/* With the mode and the clock that are set. Earlier errors have no effect on it: the transceiver is reset. */
 static int measure_setting(struct at86rf230 *chip)
 {
     uint32_t right_answers = 0;

@@ -1,5 +1,5 @@
-/* The measurements of a report (published/atben_spi_drivers.toml): how long accesses to an AT86RF231 take behind
-   drivers of different kinds, what frames cost, and how much of the processor they need. */
+/* The measurements of a report (published/atben_spi_drivers.toml): how long accesses to an AT86RF231 take with
+   drivers of different kinds, the cost of frames, and their share of the processor's time. */
 #include "at86rf230_registers.h"
 #include "console.h"
 #include "error.h"

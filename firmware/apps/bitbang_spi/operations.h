@@ -1,4 +1,4 @@
-/* What the program can do; each returns its exit status. */
+/* The operations of the program; each returns its exit status. */
 #ifndef OPERATIONS_H
 #define OPERATIONS_H
 

@@ -34,7 +34,7 @@ static void on_frame(struct at86rf230 *chip, const uint8_t *frame, uint8_t bytes
     if (begun) {
         report_frame(chip, chip->length, watch.ticks);
     } else {
-        /* The first frame only tells where the second begins. */
+        /* The first frame only shows where the second begins. */
         report_begin(chip);
         begun = true;
     }
@@ -65,7 +65,7 @@ int measure_reception(struct at86rf230 *chip)
     if (!wait_for_frames(APP_FRAMES + 1)) {
         return EXIT_FAILED;
     }
-    /* Frames that come while results are printed are none of them. */
+    /* Frames that come while results are printed do not count. */
     chip->watch = 0;
     chip->receive = 0;
     error = at86rf230_stop(chip);

@@ -1,4 +1,4 @@
-/* What both directions tell about their frames, length by length. */
+/* The results of both directions for their frames, length by length. */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -6,7 +6,7 @@
 #include "board.h"
 #include "ticks.h"
 
-/* What the load is a part of, in ticks of the clock. */
+/* The total time for the load, in ticks of the clock. */
 #define PERIOD_TICKS TICKS_OF_US((uint64_t)APP_PERIOD_US, BOARD_EXTAL_HZ)
 
 /* Of all frames of one length. */

@@ -13,7 +13,7 @@ struct stopwatch {
 void stopwatch_start(struct stopwatch *watch);
 void stopwatch_stop(struct stopwatch *watch);
 
-/* So many ticks, by `count`, in nanoseconds, rounded. */
+/* `ticks` divided by `count`, in nanoseconds, rounded. */
 uint64_t nanoseconds_each(uint64_t ticks, uint32_t count);
 
 #endif

@@ -4,7 +4,7 @@
 static FRESULT cluster_at(FIL *file, uint32_t offset, uint32_t *cluster)
 {
     FRESULT result =
-        f_lseek(file, offset + 1); /* at a cluster's very beginning, the pointer is still in the one before */
+        f_lseek(file, offset + 1); /* at a cluster's first byte, the pointer is still in the previous one */
 
     *cluster = file->clust;
     return result;

@@ -1,4 +1,4 @@
-/* What a card does below the file system: response times, the room for writes, and what going elsewhere costs. */
+/* A card below the file system: response times, the room for writes, and the cost of jumps. */
 #include "altera_timer.h"
 #include "area.h"
 #include "board.h"

@@ -12,7 +12,7 @@
 #define CMD17 17u
 #define CMD25 25u
 
-/* Where jumps start: so many blocks in order are written first. */
+/* The start of jumps: this many blocks are written in order before it. */
 #define ORDERED_BLOCKS 8u
 
 /* No probe may leave the area. */
@@ -100,7 +100,7 @@ int probe_reads(struct sd_card *card, const struct area *area, struct spread *ac
     return error;
 }
 
-/* A block without a CRC, which the card does not check unless told to: nothing slows the host down. */
+/* A block without a CRC, which the card checks only if CMD59 enables it: nothing slows the host down. */
 static int send_fast(struct sd_card *card, uint64_t *wire_clocks, uint64_t *busy_clocks)
 {
     uint64_t start = riscv_cycles();

@@ -1,4 +1,4 @@
-/* What is found out about a card, each by a few hundred transfers. All functions give 0 or an error of the card. */
+/* Measurements of a card, each by a few hundred transfers. All functions return 0 or an error of the card. */
 #ifndef PROBES_H
 #define PROBES_H
 
@@ -33,11 +33,11 @@ int probe_write_buffer(struct sd_card *card, const struct area *area, uint32_t *
 /* Busy time after a block at `distance` blocks from where an ordered write ended. */
 int probe_jump(struct sd_card *card, const struct area *area, int32_t distance, uint64_t *clocks);
 
-/* Guesses the unit that the card erases, in blocks: a write away from the open place costs more the further behind the
-   beginning of its unit it lies. 0 if no such rise and fall is seen. */
+/* Guesses the unit that the card erases, in blocks: a write away from the open block costs more the further it is from
+   the start of its unit. 0 if no such rise and fall is found. */
 int probe_erase_block(struct sd_card *card, const struct area *area, uint32_t *blocks);
 
-/* Writes and reads blocks in order, behind where the last call ended: a command of `run_blocks`, repeated for 32 blocks
+/* Writes and reads blocks in order, from the end of the last call on: a command of `run_blocks`, repeated for 32 blocks
    if it is shorter. The write ends when the card is ready again. ERROR_SD_READ if other bytes come back,
    ERROR_SD_NO_BLOCK if the area has too few. */
 struct throughput {

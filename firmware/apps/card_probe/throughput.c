@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Short commands are repeated for so many blocks. As many are written first: the card has gone to the area then. */
+/* Short commands are repeated for this many blocks. As many are written first, so that the card has opened the area. */
 #define LEAST_BLOCKS 32u
 #define MOST_BLOCKS (APP_BLOCKS > LEAST_BLOCKS ? APP_BLOCKS : LEAST_BLOCKS)
 

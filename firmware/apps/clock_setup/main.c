@@ -1,4 +1,4 @@
-/* The clocks of an STM32: from what is there out of reset to the most that the board can have. */
+/* The clocks of an STM32: from those after reset to the fastest that the board allows. */
 #include "armv7m.h"
 #include "board.h"
 #include "console.h"

@@ -4,7 +4,7 @@
 #include "parts.h"
 #include "result.h"
 
-/* Arm cores count no instructions before they are told to, and some emulators never do. */
+/* Arm cores count no instructions before a counter is enabled, and some emulators never do. */
 #ifdef __riscv
 #include "riscv.h"
 #define COUNTS_INSTRUCTIONS 1

@@ -1,4 +1,4 @@
-/* What the list holds, and in which orders it can be sorted. A file of their own: the sort calls them by pointer. */
+/* The list's elements, and the orders for sorting it. In a file of their own: the sort calls them by pointer. */
 #ifndef ORDER_H
 #define ORDER_H
 

@@ -1,5 +1,5 @@
-/* The four parts. Each is set up once, then run round after round; what a round computes goes into a CRC, which
-   depends on every step and so tells if a processor went wrong anywhere. */
+/* The four parts. Each is set up once, then run round after round; the results of a round go into a CRC, which
+   depends on every step, so that it is wrong after any error of the processor. */
 #ifndef PARTS_H
 #define PARTS_H
 

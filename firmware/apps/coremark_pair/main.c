@@ -16,7 +16,7 @@
 /* The M4's program, which the build puts into this one. */
 extern const uint8_t cm4_firmware_start[], cm4_firmware_end[];
 
-/* The A7 is about so many times as fast. */
+/* The A7 is about this many times as fast. */
 #define ROUNDS_FOR_ONE 4u
 
 /* Where the M4 has memory for its program (Linux, stm32mp151.dtsi, the dma-ranges of mlahb), and where that is here. */

@@ -1,10 +1,10 @@
-/* What both cores know. */
+/* Definitions for both cores. */
 #ifndef PAIR_H
 #define PAIR_H
 
 #include "parts.h"
 
-/* The channel by which the M4 tells that it has done; its checksum is the first word of the shared SRAM. */
+/* The channel by which the M4 signals its end; its checksum is the first word of the shared SRAM. */
 #define DONE_CHANNEL 1u
 
 static inline void pair_set_up(void)

@@ -1,5 +1,5 @@
 /* Access to a file through FatFs: sequential or random, reading or writing. The file holds the bytes of a linear
- * congruential generator; writes put the same bytes there again, so it stays as it is, and reads can be checked. */
+ * congruential generator; writes store the same bytes again, so that it does not change, and reads can be checked. */
 #include "altera_timer.h"
 #include "board.h"
 #include "console.h"
@@ -58,7 +58,7 @@ static uint32_t next_offset(uint32_t block, uint32_t call, uint32_t *state)
 }
 #endif
 
-/* What is timed. FR_INT_ERR, which FatFs has for what can't be, if the count is not the asked one. */
+/* The timed part. FR_INT_ERR, FatFs's assertion failure, if the count is not the requested one. */
 static SECTION FRESULT access_block(FIL *file, uint32_t offset, uint32_t block)
 {
     UINT count;

@@ -55,7 +55,7 @@ static void make_path(char *path, uint32_t size)
 }
 #endif
 
-/* What is timed. Gives how much was written; less than the file's size with FR_OK: the disk is full. */
+/* The timed part. Returns the number of bytes written; with FR_OK, less than the file's size means a full disk. */
 static SECTION FRESULT write_file(FIL *file, uint32_t size, uint32_t *written)
 {
     FRESULT result;

@@ -15,7 +15,7 @@
 #define STRING_OF(text) #text
 #define STRING(macro) STRING_OF(macro)
 
-/* Moves all that is behind it, which is the measured work, against the lines of the flash. */
+/* Moves all code after it, which is the measured work, relative to the lines of the flash. */
 __asm__(".pushsection .text.padding, \"axR\", %progbits\n"
         ".space " STRING(APP_OFFSET) "\n"
         ".popsection");
@@ -70,7 +70,7 @@ SECTION static uint16_t timed_rounds(uint16_t crc)
     return crc;
 }
 
-/* The same work each time. What the caches can have, they have from the round before. */
+/* The same work each time. The caches are filled by the previous round. */
 static struct measurement measure(void)
 {
     list_set_up(0x13579BDFu);

@@ -1,4 +1,4 @@
-/* FreeRTOS with assertions and checks of stacks, and a tick of a millisecond. What an option means: www.freertos.org,
+/* FreeRTOS with assertions and checks of stacks, and a tick of a millisecond. The options: www.freertos.org,
  * Customisation. */
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H

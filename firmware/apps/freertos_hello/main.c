@@ -39,7 +39,7 @@ void EXTI0_IRQHandler(void)
     portYIELD_FROM_ISR(wanted);
 }
 
-/* Sends a number each PERIOD_MS, and makes an interrupt pending behind it. */
+/* Sends a number each PERIOD_MS, and then makes an interrupt pending. */
 static void send(void *unused)
 {
     TickType_t last = xTaskGetTickCount();

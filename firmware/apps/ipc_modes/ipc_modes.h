@@ -1,4 +1,4 @@
-/* What both cores know of blocks and of the messages about them. */
+/* Definitions of blocks and of the messages about them, for both cores. */
 #ifndef IPC_MODES_H
 #define IPC_MODES_H
 
@@ -11,7 +11,7 @@
 #define SLOTS 4u
 #define SLOT_BYTES 0x00100000u
 
-/* What the M4 has in its SRAM of a block at a time. */
+/* The part of a block that the M4 has in its SRAM at a time. */
 #define PORTION_BYTES 0x8000u
 
 enum ipc_operation {

@@ -13,7 +13,7 @@ extern uint8_t link_block[SLOT_BYTES];
 /* How many bytes it has. */
 extern uint32_t link_block_bytes;
 
-/* What the M4 has told: blocks taken, and what its last answer's value is. */
+/* Reports of the M4: the number of blocks taken, and the value of its last answer. */
 extern volatile uint32_t link_done, link_value;
 /* Bytes of data messages that were received. */
 extern volatile uint32_t link_received;
@@ -21,7 +21,7 @@ extern volatile uint32_t link_received;
 /* Starts the M4 and waits for its channels. */
 bool link_start(void);
 
-/* Blocks have so many bytes from now on, on both sides. */
+/* Blocks have `bytes` bytes from now on, on both sides. */
 void link_resize(uint32_t bytes);
 
 /* Sends on the control channel, or data. */

@@ -1,5 +1,5 @@
 /* How many cycles short sequences of instructions take on a Cortex-M4 whose memory has no wait states: each is between
- * two reads of the cycle counter (DWT_CYCCNT). What an empty sequence takes is taken off. */
+ * two reads of the cycle counter (DWT_CYCCNT). The time of an empty sequence is subtracted. */
 #include "console.h"
 #include "exit.h"
 #include "mmio.h"

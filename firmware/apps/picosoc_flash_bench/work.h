@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Does all parts once. Gives a checksum over their results, the same each time. */
+/* Runs all parts once. Returns a checksum over their results, the same each time. */
 uint32_t work(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is in the flash: a pattern that tells each byte's address. */
+/* The contents of the flash: a pattern from which each byte's address follows. */
 #ifndef CONTENTS_H
 #define CONTENTS_H
 

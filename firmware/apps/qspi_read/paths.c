@@ -102,7 +102,7 @@ SECTION bool path_registers_dma(enum qspi_width width, uint32_t address, uint32_
     xdmac_enable(1u << RECEIVER);
     begin_registers(width, address);
     bool done = xdmac_wait(RECEIVER);
-    /* The last read has begun another byte, which nobody wants. */
+    /* The last read has begun another byte, which is not needed. */
     write_register(QSPI_CR, CR_LASTXFER);
     poll(SR_RDRF);
     (void)read_register(QSPI_RDR);

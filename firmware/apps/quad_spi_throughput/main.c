@@ -1,6 +1,6 @@
 /* Throughput of the AXI Quad SPI core, as XAPP797 measures it: erase the chip, write pages, read them, compare.
  *
- * What is timed: the transfers, not the flash's own work. A page program takes 0.5 ms (N25Q128A, AC
+ * The timed part: the transfers, not the flash's own work. A page program takes 0.5 ms (N25Q128A, AC
  * characteristics), 4096 of them 2 s, while the note has 94 ms; so its time holds, for each page, the write enable
  * and the page-program frame, and the wait for the flash lies outside. Reading holds each page's frame. */
 #include "board.h"
@@ -161,7 +161,7 @@ static int read_status(void)
     return spi_nor_read_status(&flash, &status);
 }
 
-/* What the note times of a page that it writes. */
+/* The part of a page write that the note times. */
 static SECTION int program_page(void)
 {
     int error = spi_nor_write_enable(&flash);
@@ -194,7 +194,7 @@ static int write_pages(uint64_t *transfer_clocks, uint64_t *page_clocks)
     return 0;
 }
 
-/* What the note times of a page that it reads. */
+/* The part of a page read that the note times. */
 static SECTION int read_page(uint32_t page)
 {
     int error = STATUS_BEFORE_READS ? read_status() : 0;

@@ -5,7 +5,7 @@
 #define PAGE_BYTES 256u
 #define MB_BYTES 1048576u
 
-/* "1 MB" for the note's 4096 pages; what is no whole number of MB is told in bytes. */
+/* "1 MB" for the note's 4096 pages; a size that is not a whole number of MB is printed in bytes. */
 static void print_size(uint32_t pages, const char *space)
 {
     uint32_t bytes = pages * PAGE_BYTES;

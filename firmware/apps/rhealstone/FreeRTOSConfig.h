@@ -79,7 +79,7 @@ void pins_task(const void *task, bool runs);
 #endif
 #define configFPU_D32 0
 
-/* What the port's interrupt handler writes when an interrupt is served. */
+/* The value that the port's interrupt handler writes at the end of an interrupt. */
 #define configEOI_ADDRESS (BOARD_AIC_BASE + AIC_EOICR)
 
 void freertos_start_tick(void);

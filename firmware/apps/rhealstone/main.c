@@ -54,7 +54,7 @@ static void report(const char *operation, const char *metric, const char *unit, 
                   (unsigned long long)value);
 }
 
-/* Cycles an operation, with three digits behind the point, rounded down. */
+/* Cycles an operation, with three decimal digits, rounded down. */
 static void report_cycles(const char *operation)
 {
     uint32_t taken_off = measured.base + (TAKES_LOOPS_OFF ? measured.loop : 0);

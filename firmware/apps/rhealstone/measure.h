@@ -1,4 +1,4 @@
-/* How operations are measured: by the ticks of a timer that is started before a loop of them and read behind. The
+/* How operations are measured: by the ticks of a timer that is started before a loop of them and read after it. The
  * method is that of the Rhealstone programs that come with RTEMS (testsuites/rhealstone there), which the loop counts
  * of Atmel-44043A follow: N loops are 2N - 1 switches, N - 1 pre-emptions. But unless it is asked for (less_loops), the
  * loops' own ticks, and the timer's, are not taken off: that note's single loops take longer than its averages even
@@ -42,14 +42,14 @@ struct measurement {
 #define PRIORITY_MID (tskIDLE_PRIORITY + 3u)
 #define PRIORITY_HIGH (tskIDLE_PRIORITY + 4u)
 
-/* What is measured now. One at a time. */
+/* The present measurement. One at a time. */
 extern struct measurement measured;
 
 /* The loops' counter, volatile as all that tasks share: so a loop has the same cost with and without the operation. */
 extern volatile uint32_t measure_count;
 
-/* Starts the timer; gives its ticks since. Functions, so that a simulator can tell where a measurement begins and
- * ends. */
+/* Starts the timer; returns its ticks since. Functions, so that a simulator can find the start and the end of a
+ * measurement. */
 void measure_begin(void);
 uint32_t measure_end(void);
 

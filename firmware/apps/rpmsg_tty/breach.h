@@ -6,7 +6,7 @@
 
 #include "tty.h"
 
-/* Breaks the link behind the first block, if this core is to. */
+/* Breaks the link after the first block, if this core is to. */
 void breach_after_block(struct tty *tty, uint32_t block);
 
 #endif

@@ -80,7 +80,7 @@ static bool run_tests(void)
 }
 
 #if APP_TRANSCRIPT_ON
-/* What the client prints before its tests; it is started by hand when the link has long been up. */
+/* The client's output before its tests; it is started by hand when the link has long been up. */
 static void prepare(void)
 {
     transcript_started();

@@ -4,8 +4,8 @@
 
 #include "tty.h"
 
-/* See struct tty; its context is the test. Says what the writer waits for, sleeps as it does, then tells who waits for
- * what, and ends the program with status 1. */
+/* See struct tty; its context is the test. Prints what the writer waits for, sleeps as it does, then prints each side's
+ * wait, and ends the program with status 1. */
 void stuck(struct tty *tty);
 
 #endif

@@ -17,7 +17,7 @@ struct command {
 
 static int help(char *arguments);
 
-/* Gives the next word of a text and moves on behind it; 0 if there is none. */
+/* Returns the next word of a text and moves on past it; 0 at the end. */
 static char *next_word(char **text)
 {
     char *word = *text;
@@ -43,7 +43,7 @@ static bool is_same(const char *text, const char *other)
     return *text == *other;
 }
 
-/* Decimal, or hexadecimal behind 0x. False if it is no number. */
+/* Decimal, or hexadecimal after 0x. False if it is not a number. */
 static bool read_number(const char *text, uint32_t *value)
 {
     uint32_t base = 10;

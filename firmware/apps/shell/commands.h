@@ -1,8 +1,8 @@
-/* What the command line can do. */
+/* The commands of the command line. */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
-/* Runs a line. Gives the status with which the program ends, or -1 if it goes on. */
+/* Runs a line. Returns the exit status of the program, or -1 if it continues. */
 int command_run(char *line);
 
 #endif

@@ -11,7 +11,7 @@
 #define CTRL_U 0x15
 #define DELETE 0x7F
 
-/* The line before ended with a carriage return: a line feed behind it is no line of its own. */
+/* The line before ended with a carriage return: a line feed after it does not end another line. */
 static bool after_return;
 
 static char get(void)

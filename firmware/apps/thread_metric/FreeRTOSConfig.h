@@ -1,5 +1,5 @@
 /* FreeRTOS as its own defaults have it where Thread-Metric says nothing; without assertions and checks of stacks unless
- * they are asked for. What an option means: www.freertos.org, Customisation. */
+ * they are asked for. The meaning of the options: www.freertos.org, Customisation. */
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H
 
@@ -14,7 +14,7 @@
 #define configTICK_RATE_HZ ((TickType_t)APP_TICK_HZ)
 #define configTICK_TYPE_WIDTH_IN_BITS TICK_TYPE_WIDTH_32_BITS
 #define configUSE_PREEMPTION 1
-/* A tick that turns the round at once would take a turn from a thread: its rules want all counters alike. */
+/* A tick that switches threads would take a round from one: the rules want all counters to be equal. */
 #define configUSE_TIME_SLICING 0
 #if APP_SELECTION_PORT
 #define configUSE_PORT_OPTIMISED_TASK_SELECTION 1

@@ -25,7 +25,7 @@ void test_interrupt(void)
     (void)service_resume(0);
 }
 
-/* The handler resumes a thread of a higher priority, which counts and suspends itself; then the first one goes on. */
+/* The handler resumes a thread of a higher priority, which counts and suspends itself; then the first one continues. */
 static void resume_higher(void)
 {
     window_interrupts++;

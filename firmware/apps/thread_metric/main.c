@@ -86,7 +86,7 @@ static uint32_t loops_of(const struct test *test, const struct window *window)
     return sum;
 }
 
-/* Cycles a loop, with three digits behind the point, rounded down, and the loops of the suite's window. */
+/* Cycles a loop, with three decimal digits, rounded down, and the loops of the suite's window. */
 static void report(const struct test *test, const struct window *window)
 {
     uint32_t loops = loops_of(test, window);

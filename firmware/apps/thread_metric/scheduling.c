@@ -44,7 +44,7 @@ void test_cooperative(void)
 }
 
 /* Five threads of different priorities: each resumes the next higher one, which runs at once; when that has suspended
- * itself, it counts and suspends itself, too. The lowest goes on without. */
+ * itself, it counts and suspends itself, too. The lowest continues without. */
 static void resume_first(void)
 {
     for (;;) {

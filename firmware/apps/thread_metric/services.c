@@ -129,7 +129,7 @@ void service_set_handler(void (*handler)(void))
 void service_cause_interrupt(void)
 {
     mmio_write(ARMV7M_SCS_BASE, NVIC_ISPR, 1u << INTERRUPT);
-    /* The interrupt is taken no later than behind these (DDI 0403E, B3.4, "visibility of pending interrupts"). */
+    /* The interrupt is taken after these at the latest (DDI 0403E, B3.4, "visibility of pending interrupts"). */
     armv7m_dsb();
     __asm__ volatile("isb" : : : "memory");
 }

@@ -1,5 +1,5 @@
 /* The tests of Thread-Metric, from their published definitions in words: each makes its threads, which run as soon as
- * the caller waits. The suite's priorities are kept, of which 10 is the one of a test with one thread. */
+ * the caller waits. The suite's priorities are kept: 10 is that of a test with one thread. */
 #ifndef TESTS_H
 #define TESTS_H
 

@@ -20,7 +20,7 @@ static void look(struct window *now)
     now->interrupts = window_interrupts;
 }
 
-/* A function of its own, so that a simulator can tell what the window's time went to. */
+/* A function of its own, so that a simulator can attribute the window's time. */
 SECTION static void window_wait(void)
 {
     vTaskDelay(pdMS_TO_TICKS(APP_WINDOW_MS));

@@ -1,5 +1,5 @@
-/* How a test is measured: threads count their loops, and one of a higher priority looks at the counters at the
- * beginning and at the end of a window. */
+/* How a test is measured: threads count their loops, and one of a higher priority reads the counters at the
+ * start and at the end of a window. */
 #ifndef WINDOW_H
 #define WINDOW_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the threads count, each its own, and what the interrupt's handler counts. */
+/* The counters of the threads, one each, and that of the interrupt's handler. */
 extern volatile uint32_t window_counts[SERVICES_THREADS];
 extern volatile uint32_t window_interrupts;
 

@@ -1,4 +1,4 @@
-/* What a program has ready when main is called: the console and the clock. */
+/* The set-up of a program before main: the console and the clock. */
 #include "jz4740_tcu.h"
 #include "jz4740_uart.h"
 

@@ -1,4 +1,4 @@
-/* What a program has ready when main is called, and a wait for drivers. */
+/* The set-up of a program before main, and a wait for drivers. */
 #include "armv7m.h"
 #include "board.h"
 #include "clock.h"

@@ -1,4 +1,4 @@
-/* QEMU's MIPS Malta board (docs/system/target-mips in QEMU), of which nothing but the memory is used. */
+/* QEMU's MIPS Malta board (docs/system/target-mips in QEMU); only its memory is used. */
 #ifndef BOARD_H
 #define BOARD_H
 

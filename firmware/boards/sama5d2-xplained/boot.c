@@ -1,4 +1,4 @@
-/* What the ROM code and a first-stage loader do before a program runs: clocks, DDR3L if the program is there, the flash
+/* The work of ROM code and first-stage loader before a program runs: clocks, DDR3L if the program is there, the flash
  * to be read in place. In SRAM: it uses nothing of the program proper. */
 #include "atmel_mpddrc.h"
 #include "atmel_pio4.h"

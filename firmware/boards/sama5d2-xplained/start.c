@@ -1,4 +1,4 @@
-/* What the program proper has ready when main is called: console, interrupt controller, caches. */
+/* The set-up of the program proper before main: console, interrupt controller, caches. */
 #include "atmel_aic.h"
 #include "atmel_uart.h"
 #include "board.h"

@@ -1,4 +1,4 @@
-/* What a program has ready when main is called, at the clocks out of reset, and a wait for drivers. */
+/* The set-up of a program before main, at the clocks out of reset, and a wait for drivers. */
 #include "armv7m.h"
 #include "board.h"
 #include "clock.h"

@@ -38,7 +38,7 @@
 #define BOARD_GPIOD_BASE 0x50005000u
 #define BOARD_GPIOF_BASE 0x50007000u
 #define BOARD_MDMA_BASE 0x58000000u
-/* On stm32mp157c-dk2-tty: a virtio console, of which the real part has nothing. */
+/* On stm32mp157c-dk2-tty: a virtio console, which the real part does not have. */
 #define BOARD_HOST_TTY_BASE 0x58080000u
 #define BOARD_GICD_BASE 0xA0021000u
 #define BOARD_GICC_BASE 0xA0022000u
@@ -57,7 +57,7 @@
 #define BOARD_IPCC_PROCESSOR 2u
 #define BOARD_IPCC_RX_INTERRUPT 103u
 #define BOARD_IPCC_TX_INTERRUPT 104u
-/* What the HSEM knows the core by (RM0436, HSEM): the AHB bus master. */
+/* The core's number in the HSEM (RM0436, HSEM): its AHB bus master. */
 #define BOARD_HSEM_CORE 2u
 #else
 #define BOARD_IPCC_PROCESSOR 1u

@@ -1,4 +1,4 @@
-/* What the M4's program has ready when main is called: what STM32Cube's HAL_Init sets up. */
+/* The set-up of the M4's program before main: that of STM32Cube's HAL_Init. */
 #include "armv7m.h"
 #include "board.h"
 #include "nvic.h"

@@ -1,4 +1,4 @@
-/* What the A7's program has ready when main is called: caches, interrupt controller, console. */
+/* The set-up of the A7's program before main: caches, interrupt controller, console. */
 #include "arm_generic_timer.h"
 #include "board.h"
 #include "gic.h"

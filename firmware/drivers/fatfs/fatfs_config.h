@@ -6,7 +6,7 @@
 #error "these options are for FatFs R0.15"
 #endif
 
-/* What of it there is: files, directories and f_lseek. */
+/* The available functions: files, directories and f_lseek. */
 #undef FF_USE_FIND
 #define FF_USE_FIND 0
 #undef FF_USE_MKFS

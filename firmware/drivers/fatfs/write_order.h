@@ -18,8 +18,8 @@ FRESULT write_order_after_write(void);
 /* Before f_close of the watched file: what is held goes out, and nothing is held back any more. */
 FRESULT write_order_unwatch(void);
 
-/* By disk.c: a write, of which a flush of the watched file's buffer is held; what must happen before a read; and the
-   end of all waiting. Each gives the result of the held write if that goes out. */
+/* By disk.c: a write, which is held if it flushes the watched file's buffer; the actions before a read; and the end of
+   all waiting. Each returns the result of the held write if that is carried out. */
 DRESULT write_order_write(BYTE drive, const BYTE *from, LBA_t sector, UINT count);
 DRESULT write_order_release_overlap(BYTE drive, LBA_t sector, UINT count);
 DRESULT write_order_release(void);

@@ -39,7 +39,7 @@ void freertos_clear_tick(void)
     pit_acknowledge();
 }
 
-/* The port calls this with interrupts off, and writes AIC_EOICR behind it. */
+/* The port calls this with interrupts off, and then writes AIC_EOICR. */
 void vApplicationIRQHandler(void)
 {
     aic_handler *handler = (aic_handler *)mmio_read(BOARD_AIC_BASE, AIC_IVR);

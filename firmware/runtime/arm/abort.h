@@ -1,4 +1,4 @@
-/* What happens to an exception that nobody expects. */
+/* The handling of unexpected exceptions. */
 #ifndef ABORT_H
 #define ABORT_H
 

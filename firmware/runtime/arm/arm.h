@@ -47,7 +47,7 @@ ARM_ALWAYS_INLINE void arm_dsb(void)
     __asm__ volatile("dsb" : : : "memory");
 }
 
-/* Lets what was changed in CP15 take effect on the instructions behind it. */
+/* Lets changes of CP15 take effect on the instructions after it. */
 ARM_ALWAYS_INLINE void arm_isb(void)
 {
     __asm__ volatile("isb" : : : "memory");

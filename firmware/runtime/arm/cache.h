@@ -10,7 +10,7 @@
 /* Writes what the cache alone has to memory, where others can read it. */
 void cache_clean(const void *start, uint32_t bytes);
 
-/* Drops what the cache has, so that the next reads see what others wrote. What it alone had of these lines is lost. */
+/* Drops lines from the cache, so that the next reads see what others wrote. Data that only the cache had are lost. */
 void cache_invalidate(const void *start, uint32_t bytes);
 
 /* Both. */

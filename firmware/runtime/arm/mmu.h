@@ -13,8 +13,8 @@ enum mmu_kind {
 /* The same and more by the descriptor's bits: TEX[0] (12), XN (4), C (3), B (2). */
 enum mmu_attributes {
     MMU_NORMAL_CACHED = 0x100C,    /* write-back, write-allocate */
-    MMU_NORMAL_UNCACHED = 0x1000,  /* stores may be gathered, and wait for nobody */
-    MMU_DEVICE_BUFFERED = 0x0014,  /* registers in order; stores wait for nobody. No code */
+    MMU_NORMAL_UNCACHED = 0x1000,  /* stores may be gathered, and are not waited for */
+    MMU_DEVICE_BUFFERED = 0x0014,  /* registers in order; stores are not waited for. No code */
 };
 
 /* Nothing is mapped. */

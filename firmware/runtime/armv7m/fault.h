@@ -1,10 +1,10 @@
-/* What happens to an exception that nobody expects. */
+/* The handling of unexpected exceptions. */
 #ifndef FAULT_H
 #define FAULT_H
 
 #include <stdint.h>
 
-/* What the core stacks on its way into an exception (DDI 0403E, B1.5.6); floating-point registers follow. */
+/* The registers that the core stacks at exception entry (DDI 0403E, B1.5.6); floating-point registers follow. */
 struct fault_frame {
     uint32_t r0, r1, r2, r3, r12, lr, pc, psr;
 };

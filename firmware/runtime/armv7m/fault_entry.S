@@ -1,4 +1,4 @@
-@ Exceptions that nobody expects: fault_report gets the frame that the core has stacked and EXC_RETURN.
+@ Unexpected exceptions: fault_report gets the frame that the core has stacked and EXC_RETURN.
     .syntax unified
     .thumb
 

@@ -10,7 +10,7 @@ void systick_start(uint32_t core_hz);
 /* Milliseconds since then. */
 uint32_t systick_ms(void);
 
-/* Waits at least so many milliseconds. */
+/* Waits at least this many milliseconds. */
 void systick_delay_ms(uint32_t milliseconds);
 
 #endif

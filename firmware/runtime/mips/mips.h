@@ -52,7 +52,7 @@ static inline uint32_t mips_read_status(void)
     return value;
 }
 
-/* What it says about interrupts holds for the instructions behind it: the release has no barrier for that but three
+/* Its interrupt bits take effect for the instructions after it: the release has no barrier for that but three
  * ssnop (chapter CP0 Hazards). */
 static inline void mips_write_status(uint32_t value)
 {

@@ -15,7 +15,7 @@ static void uhi_call(uint32_t operation, uint32_t first, uint32_t second, uint32
     register uint32_t a1 __asm__("$5") = second;
     register uint32_t a2 __asm__("$6") = third;
 
-    /* What the answer says is of no use: whoever would be told of an error is told by the same way. */
+    /* The answer is not used: an error could only be reported in the same way. */
     __asm__ volatile("sdbbp 1" : : "r"(t9), "r"(a0), "r"(a1), "r"(a2) : "$2", "$3", "memory");
 }
 

@@ -6,7 +6,7 @@
     .set noat
     .set mips32
 
-    # What exception_report calls the kind.
+    # The name of the kind for exception_report.
     .set EXCEPTION_GENERAL, 0
     .set EXCEPTION_TLB_REFILL, 1
     .set EXCEPTION_CACHE_ERROR, 2

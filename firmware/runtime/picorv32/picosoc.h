@@ -1,4 +1,4 @@
-/* What all boards with a PicoSoC have in common (picosoc.v of YosysHQ/picorv32): addresses are those of
+/* The common part of all boards with a PicoSoC (picosoc.v of YosysHQ/picorv32): addresses are those of
  * boards/picosoc.dtsi. BOARD_CLOCK_HZ is its one clock. */
 #ifndef PICOSOC_H
 #define PICOSOC_H

@@ -2,11 +2,12 @@
 //! the JTAG cable.
 //!
 //! Modelled: the data and control registers, both FIFOs of 64 characters (the core's default), both interrupts at their
-//! default thresholds. A terminal on the host is attached all the time: it takes a character out of the write FIFO
-//! every `cyclescope,character-us`, and it goes on doing so when the program has ended, so whatever the FIFO took is on
-//! the console. A character written to the full FIFO is lost, with a note. What is typed comes at the same rate, and
-//! waits while the read FIFO is full: nothing is lost. The read interrupt is pending while 8 places or fewer are free,
-//! and from a pause of a character's time behind the last character on, until the data register is read.
+//! default thresholds. A terminal on the host is always attached: it takes a character out of the write FIFO every
+//! `cyclescope,character-us`, and continues to do so after the program has ended, so that all characters in the FIFO
+//! reach the console. A character written to the full FIFO is lost, with a note. Typed characters come at the same
+//! rate, and wait while the read FIFO is full, so that none is lost. The read interrupt is pending while at most 8
+//! places are free, and from a pause of one character's time after the last character on, until the data register is
+//! read.
 
 use crate::activity::{Activity, Detail, Kind};
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, WhenReceived};
@@ -31,7 +32,7 @@ pub const REGISTERS: &[Register] = &[
 const DATA: u32 = 0x0;
 const CONTROL: u32 = 0x4;
 
-/// There was a character to read.
+/// A character was available.
 const DATA_RVALID: u32 = 1 << 15;
 /// Characters left in the read FIFO.
 const RAVAIL_SHIFT: u32 = 16;
@@ -52,22 +53,22 @@ const CONTROL_AC: u32 = 1 << 10;
 const WSPACE_SHIFT: u32 = 16;
 
 const FIFO_CHARACTERS: u64 = 64;
-/// The write interrupt is pending while so many characters or fewer are in the FIFO.
+/// The write interrupt is pending while at most this many characters are in the FIFO.
 const WRITE_THRESHOLD_CHARACTERS: u64 = 8;
 
-/// The read interrupt is pending while so many places or fewer are free in the read FIFO.
+/// The read interrupt is pending while at most this many places are free in the read FIFO.
 const READ_THRESHOLD_CHARACTERS: u64 = 8;
 
-/// What waits for the host.
+/// Characters that wait for the host.
 static WRITE_FIFO: Activity =
     Activity::new(Kind::Queue, "write FIFO", "a character, from its write to where the host takes it; its value");
-/// What the host has sent.
+/// Characters from the host.
 static READ_FIFO: Activity =
     Activity::new(Kind::Queue, "read FIFO", "a character, from where it has come to its read; its value");
-/// What the device tells.
-const REPORTED: &[&Activity] = &[&SENT, &RECEIVED, &WRITE_FIFO, &READ_FIFO];
+/// The activities that the device records.
+const ACTIVITIES: &[&Activity] = &[&SENT, &RECEIVED, &WRITE_FIFO, &READ_FIFO];
 
-/// How the core is built, and how fast the host is.
+/// The core's configuration, and the host's speed.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// The register port.
@@ -85,26 +86,26 @@ pub struct Juart {
     interrupt: Option<IrqLine>,
     /// Characters in the write FIFO.
     waiting: u64,
-    /// When the host takes the next one of them.
+    /// The time at which the host takes the next of them.
     next_taken: Ps,
-    /// From when on the control register tells of the host's polling.
+    /// The time from which on the control register shows the host's polling.
     active_from: Ps,
     enables: u32,
     receiver: Receiver,
-    /// What is in the read FIFO, for who wants to know.
+    /// The entries of the read FIFO, for recording.
     received: FifoEntries,
-    /// When the host pauses, if it types nothing by then.
+    /// The time of the host's pause, if it types nothing by then.
     pauses_at: Option<Ps>,
-    /// The host has paused while characters waited, and none has been read since.
+    /// True if the host has paused while characters waited, and none has been read since.
     paused: bool,
-    /// The event asked for and not yet run.
+    /// The event that was requested and has not run.
     alarm: Alarm,
     sent_characters: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).with_activities(REPORTED).naming(REGISTERS);
+    Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).with_activities(ACTIVITIES).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -136,7 +137,7 @@ impl Juart {
         }
     }
 
-    /// Lets the host take what it has taken by `now`.
+    /// Removes the characters that the host has taken by `now`.
     fn settle(&mut self, now: Ps) {
         if self.waiting > 0 && self.next_taken <= now {
             let taken = (1 + (now.0 - self.next_taken.0) / self.params.character_ps.0).min(self.waiting);
@@ -163,7 +164,7 @@ impl Juart {
         u32::from(character) | DATA_RVALID | (self.receiver.len() as u32) << RAVAIL_SHIFT
     }
 
-    /// Drives the interrupt line, and asks for an event when it will rise.
+    /// Updates the interrupt line, and requests an event for its next rise.
     fn update(&mut self, ctx: &mut Ctx) {
         let enabled = self.enables & CONTROL_WE != 0;
         let excess = self.waiting.saturating_sub(WRITE_THRESHOLD_CHARACTERS);
@@ -342,7 +343,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        // Both registers answer with what the FIFOs hold: their own tests look at them.
+        // Both registers read the FIFOs' state: their own tests check them.
         walk::table_is_sound(REGISTERS);
         let mut bench = uart();
         for register in REGISTERS {

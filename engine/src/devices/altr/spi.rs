@@ -1,20 +1,20 @@
 //! `altr,spi-1.0`: Altera's SPI core for Avalon as a master (Embedded Peripherals IP User Guide, 683130, SPI Core; the
 //! clock counts are those of the RTL that its generator writes).
 //!
-//! Modelled, to the clock: all registers, the end-of-packet value among them; one word held behind the one on the wire;
-//! slave selects by themselves or by SSO; transfers of 1 to 32 bits, either bit first; overrun flags; interrupts. A
-//! word starts three clocks after the access that writes it began. With a half of SCK's period of `h` clocks, the slave
-//! is selected `h` clocks later, SCK has its first edge after `h` more, the slave is let go `h` after SCK's last edge:
-//! `2 bits + 2` halves in all, and a clock more with CPHA 1. What the slave answers is known to the model when the word
-//! starts, and shown when its time has come.
+//! Modelled, to the clock: all registers, including the end-of-packet value; one word in the holding register besides
+//! the one on the wire; automatic slave selects or SSO; transfers of 1 to 32 bits, either bit first; overrun flags;
+//! interrupts. A word starts three clocks after the start of the access that writes it. With half a period of SCK of
+//! `h` clocks, the slave is selected `h` clocks later, SCK has its first edge after `h` more clocks, and the slave is
+//! deselected `h` clocks after SCK's last edge: `2 bits + 2` halves in all, and a clock more with CPHA 1. The model has
+//! the slave's answer when the word starts, and shows it at its end.
 //!
-//! An access takes two clocks in the core (an Avalon transfer with one wait state, as `cyclescope,read-cycles` and
-//! `cyclescope,write-cycles` should say): what it reads is that of the first, what it changes changes with the end of
-//! the second.
+//! An access takes two clocks in the core (an Avalon transfer with one wait state, the value for
+//! `cyclescope,read-cycles` and `cyclescope,write-cycles`): a read returns the state in the first clock, a write takes
+//! effect at the end of the second.
 //!
 //! Not modelled: slave mode, the generator's option of a longer delay after the slave select, synchronisers at the data
-//! input. A clock polarity and phase that differ, which the slaves do not support, are noted, and shifted as if they
-//! did not. A write narrower than a word writes zeroes to the other lanes.
+//! input. If clock polarity and phase differ, which the slaves do not support, a note says so, and data are shifted as
+//! if they were equal. A write narrower than a word writes zeroes to the other lanes.
 
 mod params;
 mod shifter;
@@ -65,8 +65,8 @@ mod st {
     pub const EOP: u32 = 1 << 9;
 }
 
-/// Bits of the control register: interrupt enables where the status has its bits, but for TMT, which raises none; and
-/// SSO.
+/// Bits of the control register: interrupt enables at the status register's bits, except for TMT, which raises no
+/// interrupt; and SSO.
 mod ctl {
     use super::st;
     pub const INTERRUPTS: u32 = st::ROE | st::TOE | st::TRDY | st::RRDY | st::E | st::EOP;
@@ -86,10 +86,10 @@ pub struct AltrSpi {
     control: u32,
     rxdata: u32,
     eop_value: u32,
-    /// RRDY, ROE, TOE and EOP; the other bits of the status follow from the rest.
+    /// RRDY, ROE, TOE and EOP; the other bits of the status follow from the state.
     flags: u32,
     irq_level: bool,
-    /// The end of the word that an event is asked for.
+    /// The end of the word for which an event was requested.
     awaited: Cycles,
     receive_overruns: u64,
     transmit_overruns: u64,
@@ -107,7 +107,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl AltrSpi {
-    /// The core after reset, with a chip, or none, on each slave select.
+    /// The core after reset, with a chip or without on each slave select.
     pub fn new(params: Params, chips: Chips) -> AltrSpi {
         AltrSpi {
             params,
@@ -123,7 +123,7 @@ impl AltrSpi {
         }
     }
 
-    /// Does all that happens up to edge `edge`.
+    /// Carries out all changes up to edge `edge`.
     fn advance(&mut self, edge: u64) {
         while let Some(received) = self.shifter.end_word(Cycles(edge)) {
             if self.flags & st::RRDY != 0 {
@@ -142,7 +142,7 @@ impl AltrSpi {
             | flag(st::TRDY, self.shifter.takes_word())
     }
 
-    /// The register that a read beginning in clock `cycle` gives.
+    /// The value of a read that begins in clock `cycle`.
     fn register(&mut self, offset: u32, cycle: u64) -> u32 {
         self.advance(cycle);
         match offset {
@@ -156,13 +156,13 @@ impl AltrSpi {
                 self.clear(st::RRDY, cycle);
                 rxdata
             }
-            // The core decodes no others.
+            // The core decodes no other offsets.
             _ => self.rxdata,
         }
     }
 
-    /// Clears flags at the end of the access that began in `cycle`. A word that ends right then sets RRDY again, and
-    /// finds it set still.
+    /// Clears flags at the end of the access that began in `cycle`. A word that ends at the same time sets RRDY again,
+    /// and finds it still set.
     fn clear(&mut self, flags: u32, cycle: u64) {
         let edge = cycle + ACCESS_CYCLES;
         self.advance(edge - 1);
@@ -180,7 +180,7 @@ impl AltrSpi {
                 self.control = value & ctl::ALL;
                 if self.shifter.set_select_output(value & ctl::SSO != 0, Cycles(edge)) {
                     ctx.note(
-                        "SSO changed the slave select in the middle of a transfer; here it changes behind its last bit",
+                        "SSO changed the slave select in the middle of a transfer; here it changes after its last bit",
                     );
                 }
             }
@@ -214,8 +214,8 @@ impl AltrSpi {
         }
     }
 
-    /// The interrupt line from the state, and an event for the end of the word on the wire, which may raise it a clock
-    /// later.
+    /// Updates the interrupt line, and requests an event for the end of the word on the wire, which may raise it a
+    /// clock later.
     fn update_interrupt(&mut self, ctx: &mut Ctx) {
         let enabled = self.control & ctl::INTERRUPTS;
         let level = self.status() & enabled != 0;
@@ -235,7 +235,7 @@ impl AltrSpi {
         }
     }
 
-    /// After all that may have changed something: the chips' pins and the interrupt.
+    /// Updates the chips' pins and the interrupt after a possible change.
     fn settle(&mut self, ctx: &mut Ctx) {
         if self.shifter.chips.have_pins() {
             let word_end = self.shifter.word_end().map(|end| self.params.port.clock.ps_at_floor(end));

@@ -1,9 +1,10 @@
 //! `altr,timer-1.0`: Altera's interval timer core (Embedded Peripherals IP User Guide, Interval Timer Core), 32 bits
 //! wide, with all registers: writeable period, snapshot, start and stop.
 //!
-//! Modelled: counting down once or continuously, the reload from the period registers in the clock behind zero, the
+//! Modelled: counting down once or continuously, the reload from the period registers in the clock after zero, the
 //! timeout flag (set with that reload) and its interrupt, snapshots. The counter is a function of time; there is an
-//! event only for a timeout that raises the interrupt. A write of both START and STOP, undefined in the guide, starts.
+//! event only for a timeout that raises the interrupt. A write of both START and STOP, undefined in the guide, starts
+//! the counter.
 //!
 //! Not modelled: the pulse output and the watchdog's reset, which are options of the core.
 
@@ -46,15 +47,15 @@ const CONTROL_ITO: u32 = 1 << 0;
 const CONTROL_CONT: u32 = 1 << 1;
 const CONTROL_START: u32 = 1 << 2;
 const CONTROL_STOP: u32 = 1 << 3;
-/// What the register holds; START and STOP act and are gone.
+/// The bits that the register keeps; START and STOP are not kept.
 const CONTROL_HELD: u32 = CONTROL_ITO | CONTROL_CONT;
 
 /// The counter.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 enum Counter {
-    /// Stands at a value.
+    /// Stopped at a value.
     Stopped(u32),
-    /// Runs, and is reloaded at this cycle: the one before, it shows 0.
+    /// Running, and reloaded at this cycle: in the cycle before, it shows 0.
     Running { reload_cycle: u64 },
 }
 
@@ -71,7 +72,7 @@ pub struct IntervalTimer {
     snapshot: u32,
     timeout: bool,
     counter: Counter,
-    /// The earliest event asked for and not yet run; later ones are asked for when it comes.
+    /// The earliest event that was requested and has not run; later ones are requested when it comes.
     alarm: Alarm,
 }
 
@@ -88,7 +89,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl IntervalTimer {
-    /// The device after reset, with this value in its period registers; the port's clock is the one that is counted.
+    /// The device after reset, with this value in its period registers; the port's clock is counted.
     pub fn new(port: AxiLitePort, period: u32, interrupt: Option<IrqLine>) -> IntervalTimer {
         IntervalTimer {
             port,
@@ -128,7 +129,7 @@ impl IntervalTimer {
         }
     }
 
-    /// Drives the interrupt line, and asks for an event when it will rise.
+    /// Updates the interrupt line, and requests an event for its next rise.
     fn update(&mut self, ctx: &mut Ctx) {
         let enabled = self.control & CONTROL_ITO != 0;
         ctx.set_irq(self.interrupt, enabled && self.timeout);
@@ -227,7 +228,7 @@ impl Device for IntervalTimer {
         match self.counter {
             Counter::Stopped(value) => poll.state(value),
             Counter::Running { reload_cycle } => {
-                // An iteration that moved it (by a reload of its own) is not like the next one.
+                // An iteration that reloads it is not like the next one.
                 poll.state(reload_cycle);
                 if let Some(due) = edge_in_reach(self.port.clock, reload_cycle) {
                     poll.until(due);

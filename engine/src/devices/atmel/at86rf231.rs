@@ -1,32 +1,32 @@
 //! Atmel AT86RF231 and AT86RF230, transceivers for IEEE 802.15.4 at 2.4 GHz (`atmel,at86rf231`, `atmel,at86rf230`), as
 //! a chip on SPI. Documents: Atmel 8111, "AT86RF231, Low Power 2.4 GHz Transceiver", from which sections and tables are
-//! cited; of the AT86RF230 Atmel 5131.
+//! cited; for the AT86RF230 Atmel 5131.
 //!
 //! Modelled: all accesses of section 6.2 with PHY_STATUS; all registers with their reset values and access types; the
 //! states of the Basic and the Extended Operating Mode, each transition with its typical time, SLP_TR, /RST and the
 //! supply; interrupts with their latency, mask and polarity; transmission with automatic FCS at 250 to 2000 kbit/s;
-//! TX_ARET with CSMA-CA, acknowledgement and repeats; reception from a peer on the air at the same rates with FCS
+//! TX_ARET with CSMA-CA, acknowledgement and retries; reception from a peer on the air at the same rates with FCS
 //! check, LQI, RX_SAFE_MODE, RX_PDT_DIS; RX_AACK with the address filter and automatic acknowledgement; frame buffer
-//! access conflicts (TRX_UR); energy and clear channel measurements; the limits t1 to t9 of the wire, each noted with
-//! its time when it is first broken. MISO is undriven for t1, and shows the bit before for t2.
+//! access conflicts (TRX_UR); energy and clear channel measurements; the timing limits t1 to t9 of the wire, with a
+//! note for the first violation of each. MISO is undriven for t1, and shows the previous bit for t2.
 //!
 //! The AT86RF230 is the older part: no dynamic buffer protection, no data rates above 250 kbit/s, no FORCE_PLL_ON, no
 //! interrupts for addresses and measurements, fewer registers, slower starts.
 //!
-//! A frame of one byte is received and sent like any other: that is the shortest that the chip supports (section
-//! 9.3.2), though IEEE 802.15.4 has none below 5. It has no FCS, so RX_CRC_VALID stays, and RX_SAFE_MODE does not
-//! protect it.
+//! A frame of one byte is received and sent like any other: it is the shortest that the chip supports (section 9.3.2),
+//! though IEEE 802.15.4 has no frame below 5 bytes. It has no FCS, so RX_CRC_VALID does not change, and RX_SAFE_MODE
+//! does not protect it.
 //!
-//! Not modelled, and what then happens: RX_ON_NOCLK (the chip stays where it is, with a note), slotted operation (an
-//! acknowledgement goes out by itself), pending data at the peer (SUCCESS_DATA_PENDING does not come), CLKM, AES (SRAM
+//! Not modelled: RX_ON_NOCLK (the chip stays in its state, with a note), slotted operation (an acknowledgement is sent
+//! without waiting for a slot), pending data at the peer (SUCCESS_DATA_PENDING does not occur), CLKM, AES (SRAM
 //! addresses wrap at 128), antenna diversity, the frame buffer empty indicator, the battery monitor (the voltage is
-//! always fine), random numbers, power and distance (the peer is near), AMI in the Basic Operating Mode, and a peer of
-//! another data rate than the chip's (the frame is missed, with a note). The interrupt TRX_UR is exact from the first
-//! byte on, where the chip may raise it wrongly in the first 64 us.
+//! always sufficient), random numbers, power and distance (the peer is near), AMI in the Basic Operating Mode, and a
+//! peer with another data rate than the chip's (the frame is missed, with a note). The interrupt TRX_UR is exact from
+//! the first byte on, while the chip may raise it wrongly in the first 64 us.
 
-// `wire` is the wire, `access` its bytes, `states` the states, `radio` what happens by itself, `transmitting` and
-// `receiving` are frames, `csma` is TX_ARET, `aack` RX_AACK, `air` what else is on the air, `part` which chip it is,
-// `buffer` is the frame buffer, `registers` the map, `limits` the limits of the wire, `fcs` the check sequence.
+// `wire` is the wire, `access` its bytes, `states` the states, `radio` the chip's own operations, `transmitting` and
+// `receiving` are frames, `csma` is TX_ARET, `aack` RX_AACK, `air` the other traffic on the air, `part` the two parts,
+// `buffer` the frame buffer, `registers` the map, `limits` the limits of the wire, `fcs` the check sequence.
 
 mod aack;
 mod access;
@@ -105,7 +105,7 @@ struct Totals {
     register_reads: u64,
     register_writes: u64,
     frame_buffer_reads: u64,
-    /// Those of them that ended with the PHR.
+    /// Those of them that ended after the PHR.
     frame_buffer_length_reads: u64,
     frame_buffer_writes: u64,
     sram_accesses: u64,
@@ -119,14 +119,14 @@ struct Totals {
     acknowledgements_sent: u64,
     bytes_received: u64,
     frames_sent: u64,
-    /// Those of them with a wrong FCS, or none.
+    /// Those of them with a wrong FCS, or without one.
     frames_sent_invalid: u64,
     bytes_sent: u64,
-    /// Sent frames whose header asks for an acknowledgement.
+    /// Sent frames whose header requests an acknowledgement.
     asked: u64,
     /// Assessments that found the channel busy.
     channel_busy: u64,
-    /// Transactions that ended so.
+    /// Transactions that failed for that reason.
     channel_failures: u64,
     unacknowledged: u64,
     frames_repeated: u64,
@@ -145,35 +145,35 @@ pub struct Transceiver {
     others: Others,
     notes: Notes<Note>,
     totals: Totals,
-    /// Until when all has happened.
+    /// The time up to which all events have been carried out.
     now: Ps,
-    /// Counts all that changes: two states with the same number are the same.
+    /// Counts all changes: two states with the same number are the same.
     version: u64,
 
     line: Line,
     access: Access,
     checker: Checker,
-    /// Of the burst that comes next.
+    /// The edges of the next burst.
     edges: Option<Edges>,
 
     powered: bool,
     in_reset: bool,
-    /// TRX_OFF is reached out of a reset.
+    /// True if TRX_OFF is entered from a reset.
     resetting: bool,
     sleep_pin: bool,
     sleep_pin_rose_at: Ps,
 
     registers: Registers,
     buffer: FrameBuffer,
-    /// RX_SAFE_MODE keeps the buffer from the next frame.
+    /// True if RX_SAFE_MODE protects the buffer from the next frame.
     protected: bool,
     state: State,
     transition: Option<Transition>,
-    /// What a command in a BUSY state asked for.
+    /// The state that a command requested in a BUSY state.
     stored: Option<State>,
-    /// When the PLL is locked.
+    /// The time at which the PLL has locked.
     locked_at: Ps,
-    /// Interrupts on their way to the pin: when, and which bits.
+    /// Interrupts that have not reached the pin: the time, and the bits.
     pending: Vec<(Ps, u8)>,
     measurement: Option<(Ps, Measured)>,
     cca_done: bool,
@@ -181,11 +181,11 @@ pub struct Transceiver {
     transmission: Option<Transmission>,
     transaction: Option<Transaction>,
     back_offs: BackOffs,
-    /// The PSDU that went out last.
+    /// The PSDU that was sent last.
     last_sent: Vec<u8>,
     reception: Option<Reception>,
     acknowledgement: Option<Acknowledgement>,
-    /// The end of the peer's last frame, heard or not.
+    /// The end of the peer's last frame, whether it was received or not.
     air_until: Ps,
     next_frame_at: Option<Ps>,
     #[state(skip)]
@@ -244,12 +244,12 @@ impl Transceiver {
         chip
     }
 
-    /// The PSDU of the last frame that was sent, as it went out.
+    /// The PSDU of the last frame that was sent.
     pub fn last_sent(&self) -> &[u8] {
         &self.last_sent
     }
 
-    /// Something is done to the chip at `now`.
+    /// An access to the chip at `now`.
     fn touch(&mut self, now: Ps) {
         self.pass_to(now);
         self.version += 1;
@@ -260,7 +260,7 @@ impl SpiTarget for Transceiver {
     fn observe(&mut self, scope: Scope) {
         scope.declare(radio::ACTIVITIES);
         self.scope = scope;
-        self.report();
+        self.record_activities();
     }
 
     fn select(&mut self, now: Ps) {
@@ -271,7 +271,7 @@ impl SpiTarget for Transceiver {
     fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
         self.version += 1;
         let received = self.pass(burst, end);
-        self.report();
+        self.record_activities();
         received
     }
 
@@ -279,7 +279,7 @@ impl SpiTarget for Transceiver {
         self.touch(now);
         if self.line.selected {
             self.end_frame_on_wire(now);
-            self.report();
+            self.record_activities();
         }
     }
 
@@ -316,7 +316,7 @@ impl SpiTarget for Transceiver {
             ControlPin::Sleep if level != self.sleep_pin => self.sleep_pin(level),
             ControlPin::PowerOff | ControlPin::Reset | ControlPin::Sleep => {}
         }
-        self.report();
+        self.record_activities();
     }
 
     fn advance(&mut self, now: Ps) {

@@ -1,9 +1,9 @@
 //! `atmel,at91sam9260-pit`: Periodic Interval Timer (SAM9N12 datasheet 11063K, section 16; the same in SAMA5D2).
 //!
-//! Modelled: all registers. CPIV counts every 16 clocks from 0 to PIV and begins again at 0, where PITS is set and
-//! PICNT incremented; reading PIVR clears both. The prescaler starts when PITEN does. Clearing PITEN stops the counter
-//! at its next 0; a PIV below the count lets CPIV go round its 20 bits first. CPIV is a function of time; there is an
-//! event only for an overflow that raises the interrupt.
+//! Modelled: all registers. CPIV counts every 16 clocks from 0 to PIV and restarts at 0, which sets PITS and increments
+//! PICNT; reading PIVR clears both. Setting PITEN starts the prescaler. Clearing PITEN stops the counter at its next 0;
+//! with a PIV below the count, CPIV first wraps at 20 bits. CPIV is a function of time; there is an event only for an
+//! overflow that raises the interrupt.
 //!
 //! Not modelled: the stop in debug state.
 
@@ -40,18 +40,18 @@ const SR_PITS: u32 = 1 << 0;
 
 /// Clocks of a count.
 const PRESCALER: u64 = 16;
-/// Counts until CPIV, which has 20 bits, comes back to 0 by itself.
+/// Counts until CPIV, which has 20 bits, wraps to 0.
 const WRAP: u64 = 1 << 20;
 const PICNT_MASK: u32 = 0xfff;
 
-/// A lap of CPIV.
+/// A period of CPIV.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Lap {
     /// The cycle in which CPIV became 0.
     start_cycle: u64,
     /// Counts until it is 0 again.
     counts: u64,
-    /// That comes from PIV, so that PITS and PICNT notice.
+    /// True if the period comes from PIV, so that its end sets PITS and increments PICNT.
     overflows: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct Pit {
     picnt: u32,
     pits: bool,
     alarm: Alarm,
-    /// Reads of PIVR and PIIR so far: a loop with one is in another state each iteration.
+    /// Reads of PIVR and PIIR so far: a loop with a read of them is in another state each iteration.
     counter_reads: u64,
 }
 
@@ -87,7 +87,7 @@ pub const MODEL: Model =
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Pit::new(
-        reader.clock_input(0, "the master clock, a sixteenth of which is counted"),
+        reader.clock_input(0, "the master clock, which is divided by 16 and counted"),
         reader.interrupt(0, "its interrupt"),
     ))
 }
@@ -117,7 +117,7 @@ impl Pit {
             && lap.end_cycle() <= cycle
         {
             let next = Lap::of(lap.end_cycle(), self.mode);
-            // All but the last of equal laps are passed at once.
+            // All equal periods except the last are skipped at once.
             let after = (cycle - lap.end_cycle()) / (next.counts * PRESCALER) * u64::from(self.mode & MR_PITEN != 0);
             if lap.overflows || after > 0 {
                 self.pits = true;
@@ -145,7 +145,7 @@ impl Pit {
         }
     }
 
-    /// Drives the interrupt line, and asks for an event when it will rise.
+    /// Updates the interrupt line, and requests an event for its next rise.
     fn update(&mut self, ctx: &mut Ctx) {
         let enabled = self.mode & MR_PITIEN != 0;
         ctx.set_irq(self.interrupt, enabled && self.pits);

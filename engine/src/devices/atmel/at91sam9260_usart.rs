@@ -1,13 +1,13 @@
-//! `atmel,at91sam9260-usart` and `atmel,at91sam9260-dbgu` where the part is a UART: SAMA5D2's Universal Asynchronous
+//! `atmel,at91sam9260-usart` and `atmel,at91sam9260-dbgu` for parts with a UART: SAMA5D2's Universal Asynchronous
 //! Receiver Transmitter (datasheet DS60001476, section UART).
 //!
-//! Modelled: all registers; the transmitter with its holding and its shift register, whose characters take the time
-//! that UART_BRGR, parity and the format of 8 data bits and a stop bit give; the receiver with UART_RHR; TXRDY,
-//! TXEMPTY, RXRDY, OVRE, TIMEOUT, interrupts, write protection. A character is on the console when its stop bit has
-//! ended, and in UART_RHR when that of a received one has; what is still under way when the firmware ends is sent all
-//! the same ([`crate::machine::ending`]). The bit clock is taken to start with the character.
+//! Modelled: all registers; the transmitter with its holding register and its shift register, whose characters take the
+//! time given by UART_BRGR, parity, 8 data bits and a stop bit; the receiver with UART_RHR; TXRDY, TXEMPTY, RXRDY,
+//! OVRE, TIMEOUT, interrupts, write protection. A character is on the console, or in UART_RHR, when its stop bit has
+//! ended; characters in the transmitter when the firmware ends are sent nevertheless ([`crate::machine::ending`]). The
+//! bit clock is assumed to start with the character.
 //!
-//! Not modelled: the receiver's comparison, framing and parity errors, which nobody sends; echo and
+//! Not modelled: the receiver's comparison; framing and parity errors, which the other end never causes; echo and
 //! loopback; a baud rate from a programmable clock.
 
 use crate::bus::device::{
@@ -69,7 +69,7 @@ const CR_STTTO: u32 = 1 << 11;
 
 const MR_MASK: u32 = 1 << 4 | MR_PAR | MR_BRSRCCK | MR_CHMODE;
 const MR_PAR: u32 = 7 << 9;
-/// The lowest PAR that is no parity bit.
+/// The lowest value of PAR without a parity bit.
 const MR_PAR_NO: u32 = 4 << 9;
 const MR_BRSRCCK: u32 = 1 << 12;
 const MR_CHMODE: u32 = 3 << 14;
@@ -85,7 +85,7 @@ const INTERRUPTS: u32 = 0x83e3;
 /// UART_WPMR.WPKEY: "UAR".
 const WPKEY: u32 = 0x55_4152;
 
-/// Token of the time-out's event; that of the transmitter's line is 0.
+/// Token of the time-out's event; the token of the transmitter's line is 0.
 const TIMEOUT: u32 = 1;
 
 /// A bit is this many periods of the divided clock.
@@ -109,12 +109,12 @@ pub struct Uart {
     line: ShiftRegister,
     receives: bool,
     receiver: Receiver,
-    /// What UART_RHR gives once that has been read.
+    /// The value of UART_RHR after it has been read.
     last_received: u8,
     overrun: bool,
     /// FRAME and PARE.
     errors: u32,
-    /// The cycle in which the time-out comes, while it is counted.
+    /// The cycle of the time-out, while it is counted.
     timeout_cycle: Option<u64>,
     timed_out: bool,
     timeout_alarm: Alarm,
@@ -172,7 +172,7 @@ impl Uart {
         }
     }
 
-    /// Moves the held character, if there is one, to the free shift register.
+    /// Moves the held character, if there is one, to the shift register, which is free.
     fn shift(&mut self, cycle: u64) {
         if self.divider != 0
             && self.line.is_free()
@@ -183,7 +183,7 @@ impl Uart {
         }
     }
 
-    /// How characters look on the line. UART_MR.PAR: even, odd, space, mark, none.
+    /// The format of characters on the line. UART_MR.PAR: even, odd, space, mark, none.
     fn format(&self) -> Format {
         let parity = match (self.mode & MR_PAR) >> 9 {
             0 => Parity::Even,
@@ -201,7 +201,7 @@ impl Uart {
         (FRAME_BITS + parity) * OVERSAMPLING * u64::from(self.divider)
     }
 
-    /// Drives the interrupt line, and asks for an event at the end of the character.
+    /// Updates the interrupt line, and requests an event at the end of the character.
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.interrupt, self.status() & self.interrupt_mask != 0);
         self.line.set_alarm(ctx);
@@ -214,7 +214,7 @@ impl Uart {
         self.timeout_cycle.and_then(|cycle| self.line.edge(cycle))
     }
 
-    /// The receiver's time-out is counted anew, in bits.
+    /// Restarts the receiver's time-out, counted in bits.
     fn count_timeout(&mut self, now: Ps) {
         let clocks = u64::from(self.timeout) * OVERSAMPLING * u64::from(self.divider);
         self.timeout_cycle = (clocks > 0).then(|| self.line.cycle(now) + clocks);
@@ -235,7 +235,7 @@ impl Uart {
             self.holding = None;
             self.line.clear(now);
         }
-        // What is under way is finished all the same.
+        // A character in progress is completed nevertheless.
         if value & CR_TXDIS != 0 {
             self.transmits = false;
         } else if value & CR_TXEN != 0 {

@@ -6,11 +6,11 @@
 //! spurious vector, source 0 as the FIQ, protection mode, the general mask, write protection. A source takes the AIC's
 //! clocks to reach the core.
 //!
-//! An input behind the sources, number 128, is what SFR_AICREDIR says: on the chip, as long as its NSAIC bit is 0,
-//! interrupts of secure peripherals go to a second controller, the secure AIC, which is not modelled. Here they come
-//! all the same, and a note says so.
+//! An input after the sources, number 128, is SFR_AICREDIR.NSAIC. On the chip, while that bit is 0, interrupts of
+//! secure peripherals go to a second controller, the secure AIC, which is not modelled. In the model all interrupts
+//! come here, and a note says so.
 //!
-//! Not modelled: active-low external sources (there is nothing on those pins).
+//! Not modelled: active-low external sources (those pins are not connected).
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -90,10 +90,10 @@ const REDIRECTION: u32 = SOURCES as u32;
 pub struct Params {
     /// Its clock.
     pub clock: ClockInput,
-    /// From a level-sensitive source to the core's line.
+    /// Cycles from a level-sensitive source to the core's line.
     #[state(skip)]
     pub level_latency_cycles: Cycles,
-    /// From an edge-sensitive source to the core's line.
+    /// Cycles from an edge-sensitive source to the core's line.
     #[state(skip)]
     pub edge_latency_cycles: Cycles,
     /// nIRQ.
@@ -120,7 +120,7 @@ pub struct Aic {
     redirected: bool,
     /// Levels of nIRQ and nFIQ, true while active.
     lines: (bool, bool),
-    /// Accesses that changed something, so far.
+    /// The number of accesses that changed something.
     changes: u64,
 }
 
@@ -157,7 +157,8 @@ impl Aic {
         }
     }
 
-    /// The pending enabled source of the highest priority, of equals the first, if it may interrupt what is in service.
+    /// The pending enabled source of the highest priority, the first of several, if it may interrupt the one in
+    /// service.
     fn requesting(&self) -> Option<usize> {
         let mut first: Option<usize> = None;
         let mut left = self.enabled & !1;
@@ -187,7 +188,7 @@ impl Aic {
         }
     }
 
-    /// Reading AIC_IVR: the vector of the interrupt that is served from now on.
+    /// Reading AIC_IVR: the vector of the interrupt that is in service from now on.
     fn take_irq(&mut self) -> u32 {
         let requesting = self.requesting();
         if self.debug & DCR_PROT == 0 {
@@ -320,7 +321,7 @@ impl Device for Aic {
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        // What is on its way to the core arrives by the old rate.
+        // Interrupts on their way to the core arrive at the old rate.
         ctx.bus.clocks.update(&mut self.params.clock);
     }
 
@@ -330,7 +331,7 @@ impl Device for Aic {
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.params.clock.rate);
-        // Any write may have changed anything; inputs show in what is pending.
+        // Any write may have changed the state; inputs show in the pending sources.
         poll.state(self.changes);
         for word in 0..4 {
             poll.state(self.pending(word));

@@ -1,5 +1,5 @@
-//! `atmel,sama5d2-chipid`: Chip Identifier (SAMA5D2 datasheet DS60001476, section CHIPID): two registers that say
-//! ATSAMA5D27C.
+//! `atmel,sama5d2-chipid`: Chip Identifier (SAMA5D2 datasheet DS60001476, section CHIPID): two registers that identify
+//! an ATSAMA5D27C.
 
 use crate::bus::device::Device;
 use crate::devices::model::{Group, Model};
@@ -7,7 +7,7 @@ use crate::devices::support::register_file::{Bank, RegisterFile};
 use crate::devices::support::registers::AccessKind;
 use crate::dt::reader::NodeReader;
 
-/// The register map; the values as Linux knows them (drivers/soc/atmel/soc.h), of the chip's third version.
+/// The register map; values of the chip's third version from Linux (drivers/soc/atmel/soc.h).
 const BANKS: &[Bank] = &[
     Bank::new("CHIPID_CIDR", 0x0, 1, AccessKind::Ro, 0x8a5c_08c2, u32::MAX),
     Bank::new("CHIPID_EXID", 0x4, 1, AccessKind::Ro, 0x0000_0011, u32::MAX),

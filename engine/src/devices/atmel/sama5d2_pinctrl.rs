@@ -2,18 +2,19 @@
 //! of 32 lines, PA0 to PD31. Each group is a bank of the port, so a line has the number that Linux gives it: PB6 is
 //! line 6 of the second group, 38.
 //!
-//! Modelled: configurations behind their mask; outputs, push-pull or open drain; pull-ups and pull-downs; PIO_PDSR,
-//! which shows the wires whatever lines are configured for; events on edges and levels, PIO_ISR and a group's
-//! interrupt; freezing, the secure view at 0x1000, write protection. Events are found masked or not, on outputs, too. A
-//! read of PIO_ISR clears it, and a level that still is there sets it again at once. A pull-up gives way to a
-//! pull-down.
+//! Modelled: configurations through their mask; outputs, push-pull or open drain; pull-ups and pull-downs; PIO_PDSR,
+//! which shows the wires for all functions of a line; events on edges and levels, PIO_ISR and a group's interrupt;
+//! freezing, the secure view at 0x1000, write protection. Events are detected masked or not, also on outputs. A read of
+//! PIO_ISR clears it, and a level that is still active sets it again at once. A pull-down takes precedence over a
+//! pull-up.
 //!
-//! A write takes effect, and wires change, at the time at which it reaches the controller; a read shows the wires at
-//! that time. The two clocks of the inputs' synchroniser, a group's interrupt after an event, and the glitch filter
-//! (IFEN) take no time and leave nothing out.
+//! A write takes effect, and wires change, at the time at which it reaches the controller; a read returns the wires at
+//! that time. The two clocks of the inputs' synchroniser, the delay of a group's interrupt, and the glitch filter
+//! (IFEN) take no time, and the filter suppresses nothing.
 //!
-//! Not modelled: what a line does for another peripheral (FUNC is not 0). Neither the controller nor that peripheral
-//! drives the wire then: it has the level that pulls or others give it. The secure view's interrupts are the group's.
+//! Not modelled: a line's function for another peripheral (FUNC is not 0). Neither the controller nor that peripheral
+//! drives the wire then: it has the level of its pulls and of other drivers. The secure view's interrupts are those of
+//! the group.
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::Model;
@@ -26,8 +27,8 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::wires::{Drive, PINS_OF_PORT, Pin};
 
-/// The register map (PIO User Interface): the first group's registers, and those of all. The other groups' follow each
-/// 0x40 behind.
+/// The register map (PIO User Interface): the first group's registers, and those of all groups. The other groups'
+/// registers follow at steps of 0x40.
 pub const REGISTERS: &[Register] = &[
     Register::new("PIO_MSKR0", MSKR, AccessKind::Rw, 0, u32::MAX),
     Register::new("PIO_CFGR0", CFGR, AccessKind::Rw, CFGR_RESET, CFGR_MASK | CFGR_FROZEN),
@@ -63,7 +64,7 @@ const IOFR: u32 = 0x3c;
 const STRIDE: u32 = 0x40;
 const GROUPS: usize = 4;
 const INTERRUPTS: [&str; GROUPS] = ["interrupt of group A", "of group B", "of group C", "of group D"];
-/// Behind this the same groups are seen by secure software.
+/// Offset of the secure software's view of the same groups.
 const SECURE: u32 = 0x1000;
 const WPMR: u32 = 0x5e0;
 const WPSR: u32 = 0x5e4;
@@ -87,19 +88,19 @@ const CFGR_RESET: u32 = CFGR_PUEN;
 const CFGR_FROZEN: u32 = 3 << 29;
 /// Physical configuration: FUNC and the pad's bits.
 const CFGR_PHYSICAL: u32 = 0x0003_f707;
-/// PIO_IOFR: both, from bit 0 on as in PCFS and ICFS; and its key, "IOF".
+/// PIO_IOFR: the two freeze bits, from bit 0 on in the order of PCFS and ICFS, and its key, "IOF".
 const IOFR_KEY: u32 = 0x49_4f46;
 /// PIO_WPMR.WPKEY: "PIO".
 const WPKEY: u32 = 0x50_494f;
 
-/// What the configurations of a group's lines come to, a bit a line.
+/// The configurations of a group's lines, a bit a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 struct Lines {
     outputs: u32,
     open_drain: u32,
     pull_ups: u32,
     pull_downs: u32,
-    /// Lines of which these are events.
+    /// Lines for which a falling edge is an event.
     falling: u32,
     rising: u32,
     low: u32,
@@ -135,11 +136,11 @@ struct Group {
     interrupt_mask: u32,
     /// PIO_ISR.
     events: u32,
-    /// Its interrupt is up.
+    /// True if its interrupt is active.
     interrupts: bool,
-    /// A wire may change before the next access, without an event.
+    /// True if a wire may change before the next access, without an event.
     moving: bool,
-    /// Lines that only secure software has.
+    /// Lines that are reserved for secure software.
     secure: u32,
 }
 
@@ -151,7 +152,7 @@ fn line_named(name: &str) -> Option<u32> {
     Some(group * PINS_OF_PORT + line)
 }
 
-/// As waveforms have it: "pa0" to "pd31".
+/// Its name in waveforms: "pa0" to "pd31".
 fn name_of(line: u32) -> String {
     let group = ["a", "b", "c", "d"][(line / PINS_OF_PORT) as usize % GROUPS];
     format!("p{group}{}", line % PINS_OF_PORT)
@@ -161,15 +162,15 @@ fn name_of(line: u32) -> String {
 #[derive(Debug, State)]
 pub struct Pio {
     clock: ClockInput,
-    /// One a group.
+    /// One for each group.
     #[state(skip)]
     interrupts: [Option<IrqLine>; GROUPS],
     groups: [Group; GROUPS],
-    /// Lines that waveforms have by their names.
+    /// Lines that waveforms have by name.
     #[state(skip)]
     recorded: Vec<u32>,
     protection: WriteProtection,
-    /// Grows with all that others do to the wires.
+    /// The number of changes of the wires by other drivers.
     changes: u64,
     writes: u64,
 }
@@ -219,7 +220,7 @@ impl Group {
         }
     }
 
-    /// PIO_CFGR: that of the first line in the mask, or of line 0.
+    /// PIO_CFGR: the configuration of the first line in the mask, or of line 0.
     fn configuration(&self) -> u32 {
         self.configurations[self.mask.trailing_zeros() as usize % 32]
     }
@@ -238,7 +239,7 @@ impl Group {
         self.lines = Lines::of(&self.configurations);
     }
 
-    /// What it drives, and what it pulls up and down.
+    /// The lines that it drives, and those that it pulls up and down.
     fn drive(&self) -> (Drive, u32, u32) {
         let Lines { outputs, open_drain, pull_ups, pull_downs, .. } = self.lines;
         let enables = outputs & !(open_drain & self.output);
@@ -287,7 +288,7 @@ impl Pio {
         }
     }
 
-    /// A group's wires, as the group itself drives and pulls them.
+    /// Applies a group's own drive and pulls to its wires.
     fn drive(&self, group: usize, ctx: &mut Ctx) {
         let (drive, pull_ups, pull_downs) = self.groups[group].drive();
         let port = PortId { device: ctx.id, bank: group as u32 };
@@ -295,12 +296,12 @@ impl Pio {
         ctx.bus.drive_port(port, drive, pull_ups, ctx.now);
     }
 
-    /// Looks at all wires: who is wired to lines of one group may drive those of another.
+    /// Updates all wires: a device on lines of one group may drive lines of another.
     fn look_at_all(&mut self, ctx: &mut Ctx) {
         (0..GROUPS).for_each(|group| self.look(group, ctx));
     }
 
-    /// Looks at a group's wires: events, and its interrupt.
+    /// Updates a group's wires: events, and its interrupt.
     fn look(&mut self, group: usize, ctx: &mut Ctx) {
         let port = PortId { device: ctx.id, bank: group as u32 };
         let (rose, fell) = ctx.bus.wires.take_edges(port);
@@ -334,7 +335,7 @@ impl Pio {
     }
 }
 
-/// Group and register at `offset`; what belongs to no group has one that does not exist.
+/// Group and register at `offset`; a register of no group has a group that does not exist.
 const fn split(offset: u32) -> (usize, u32) {
     let offset = offset & !SECURE;
     ((offset / STRIDE) as usize, offset % STRIDE)

@@ -1,16 +1,16 @@
 //! `atmel,sama5d2-pmc`: Power Management Controller (SAMA5D2 datasheet DS60001476, section PMC).
 //!
-//! Modelled: the registers, and what software waits for: oscillators, PLLA and the UTMI PLL become ready as many slow
-//! clocks after they are set as their registers say ([`sources`]), the master clock with its source. Enabled clocks are
-//! kept by number, generated clocks with their settings; the interrupt; write protection.
+//! Modelled: the registers, and the conditions for which software waits. Oscillators, PLLA and the UTMI PLL become
+//! ready after the number of slow clocks in their registers ([`sources`]), the master clock with its source. Enabled
+//! clocks are kept by number, generated clocks with their settings; the interrupt; write protection.
 //!
-//! The board's clock nodes follow what firmware sets: [`OUTPUTS`]. They begin as a first-stage loader leaves them, and
-//! so do the registers: MCK from PLLA, with the dividers that the board's clocks have. A new source of MCK takes the
-//! place of the old one when it is ready, a divider at once; of how long the multiplexer takes the datasheet has only
-//! the worst case, some slow clocks ("Clock Switching Timings"). Until a source is ready, and where it is turned off,
-//! MCK goes on as before; on the chip it may stop.
+//! The board's clock nodes follow the settings of the firmware: [`OUTPUTS`]. They start as a first-stage loader leaves
+//! them, and so do the registers: MCK from PLLA, with the dividers of the board's clocks. A new source of MCK replaces
+//! the old one when it is ready, a divider at once; for the multiplexer's switching time the datasheet has only the
+//! worst case, some slow clocks ("Clock Switching Timings"). Until a source is ready, and if it is turned off, MCK
+//! continues as before; on the chip it may stop.
 //!
-//! A peripheral works whether its clock is enabled or not. The SDRAM's times stay what they are in cycles of MCK.
+//! A peripheral works whether its clock is enabled or not. The SDRAM's times stay the same in cycles of MCK.
 //!
 //! Not modelled: clock failure, fast start-up, sleepwalking, the audio PLL.
 
@@ -59,10 +59,10 @@ pub const REGISTERS: &[Register] = &[
     Register::new("PMC_PCR", PCR, AccessKind::Rw, 0, PCR_HELD | PCR_PID),
 ];
 
-/// What the device drives, in the order of `cyclescope,outputs`.
+/// The clocks that the device drives, in the order of `cyclescope,outputs`.
 pub const OUTPUTS: [&str; 3] =
     ["the processor's clock", "the master clock, MCK, that of the 64-bit matrix", "the clock of the 32-bit matrix"];
-/// MCK's place among them: it is that of the controller's own bus.
+/// The index of MCK, the clock of the controller's own bus.
 const MCK: usize = 1;
 
 const SCER: u32 = 0x00;
@@ -94,13 +94,13 @@ const PCR: u32 = 0x10c;
 /// PCK (the processor's), DDRCK, LCDCK, UHP, UDP, PCK0 to PCK2, ISCCK.
 const SYSTEM_CLOCKS: u32 = SCSR_PCK | 0xcc | SCSR_PCKX | 1 << 18;
 const SCSR_PCK: u32 = 1 << 0;
-/// The programmable clocks, whose ready bits stand at the same places.
+/// The programmable clocks, whose ready bits have the same positions.
 const SCSR_PCKX: u32 = 7 << 8;
 const PCK_MASK: u32 = 0xff7;
-/// MCFR: the measure is ready.
+/// MCFR: the measurement is complete.
 const MCFR_MAINFRDY: u32 = 1 << 16;
 const MCFR_CCSS: u32 = 1 << 24;
-/// Slow clocks for which the main clock's periods are counted.
+/// Slow clocks of a measurement of the main clock.
 const MCFR_SLOW_CLOCKS: u64 = 16;
 const SR_GCKRDY: u32 = 1 << 24;
 /// On the RC oscillators, ready.
@@ -146,7 +146,7 @@ pub struct Pmc {
     measured_crystal: bool,
     interrupt_mask: u32,
     protection: WriteProtection,
-    /// Clocks may change now.
+    /// The time of the next change of clocks.
     changes_at: Option<Ps>,
     alarm: Alarm,
     writes: u64,
@@ -166,8 +166,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl Pmc {
-    /// The device as a first-stage loader leaves it that has set the clocks of the board, `outputs`; without these as
-    /// it is after reset. There are as many of [`OUTPUTS`] as the board has.
+    /// The device as left by a first-stage loader that has set the clocks of the board, `outputs`; without outputs, as
+    /// after reset. There are as many of [`OUTPUTS`] as the board has.
     pub fn new(clocks: Clocks, outputs: Vec<ClockInput>, interrupt: Option<IrqLine>) -> Pmc {
         let rates: Vec<Hz> = outputs.iter().map(|clock| clock.rate).collect();
         let reset = Sources::after_reset(clocks.slow);
@@ -196,7 +196,7 @@ impl Pmc {
         self.sources.status(ctx.now) | self.system & SCSR_PCKX | SR_GCKRDY
     }
 
-    /// Drives the interrupt line, and asks for an event when clocks change, or the next source gets ready.
+    /// Updates the interrupt line, and requests an event for the next change of clocks or ready source.
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.interrupt, self.status(ctx) & self.interrupt_mask != 0);
         for (index, ready) in self.sources.starting().into_iter().enumerate() {
@@ -207,8 +207,8 @@ impl Pmc {
         }
     }
 
-    /// The clocks of the board are those of the settings, if their source is ready: only in an event, as they change at
-    /// its time.
+    /// Sets the board's clocks from the settings, if their source is ready: only in an event, since they change at its
+    /// time.
     fn publish(&mut self, ctx: &mut Ctx) {
         self.changes_at = None;
         let Some(frequencies) = self.sources.frequencies(self.clocks.crystal, ctx.now) else { return };
@@ -221,7 +221,7 @@ impl Pmc {
         ctx.set_clocks(&changed);
     }
 
-    /// A source of clocks, or what is made of it, was written.
+    /// A source of clocks, or a setting that depends on it, was written.
     fn sources_changed(&mut self, ctx: &mut Ctx) {
         self.changes_at = Some(ctx.now);
         if self.sources.is_off() {
@@ -231,12 +231,12 @@ impl Pmc {
         }
     }
 
-    /// The rate of the bus that it is on.
+    /// The rate of its bus.
     fn bus_clock(&self) -> Hz {
         self.outputs.get(MCK).map_or(self.clocks.crystal, |clock| clock.rate)
     }
 
-    /// The main clock's periods in so many slow clocks: the RC oscillator has the crystal's frequency here.
+    /// The main clock's periods in [`MCFR_SLOW_CLOCKS`]: the RC oscillator has the crystal's frequency here.
     fn measure(&self) -> u32 {
         let periods = self.clocks.crystal.get() * MCFR_SLOW_CLOCKS / self.clocks.slow.get();
         periods.min(0xffff) as u32 | MCFR_MAINFRDY | flag(MCFR_CCSS, self.measured_crystal)
@@ -282,7 +282,7 @@ impl Pmc {
         }
         match offset {
             SCER => self.system |= value & SYSTEM_CLOCKS,
-            // The processor's clock stops until an interrupt: software waits for one itself.
+            // The processor's clock stops until an interrupt: software executes a wait for interrupt itself.
             SCDR => self.system &= !value | SCSR_PCK,
             PCER0 => self.enable(0, value & !3, true),
             PCDR0 => self.enable(0, value & !3, false),
@@ -369,7 +369,7 @@ impl Device for Pmc {
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.bus_clock());
-        // All that changes by itself is what gets ready.
+        // Only sources that become ready change the state.
         poll.state(self.writes);
         poll.state(self.sources.status(poll.now()));
         poll.state(self.protection.state());

@@ -1,23 +1,24 @@
 //! `atmel,sama5d2-qspi`: the QSPI controller of Atmel's (Microchip's) SAMA5D2.
 //!
 //! Documents: SAMA5D2 Series datasheet (DS60001476), "Quad Serial Peripheral Interface (QSPI)"; application note 44043,
-//! "SAMA5D2 Quad SPI (QSPI) Performance". Facts that the datasheet shares with those of the same maker's later chips
-//! were read there.
+//! "SAMA5D2 Quad SPI (QSPI) Performance". Facts that this datasheet shares with those of the manufacturer's later chips
+//! were taken from the latter.
 //!
 //! Modelled: SPI mode with words of 8 to 16 bits (the register has no wider ones), all delays and chip select modes,
 //! loopback; serial memory mode with all seven widths, frames without data, with data through the window (SMRM 0) and
 //! through QSPI_RDR and QSPI_TDR (SMRM 1), memory reads and continuous read mode; scrambling; write protection;
-//! interrupts and DMA requests. All clocks pass on the wire: what the memory makes of them is what is read.
+//! interrupts and DMA requests. All clocks pass on the wire: reads return what the memory answers to them.
 //!
-//! The window is `reg` range 1, at 0xd0000000; range 2, at 0x90000000, is the same behind the AES bridge, which is off.
+//! The window is `reg` range 1, at 0xd0000000; range 2, at 0x90000000, is the same window through the AES bridge, which
+//! is off.
 //!
-//! Chosen where no document says: a read of the window while it is none is answered with an error, a write that no
-//! frame takes with none; each has a note. In frames through QSPI_RDR the write of QSPI_IFR fetches the first byte, and
-//! each read of QSPI_RDR the next, up to LASTXFER. An option code shorter than OPT is its low bits. The scrambling
-//! function is one of ours . CPOL and CPHA that differ shift data by a clock, as on the edges of a memory that samples
-//! when the clock rises.
+//! Undocumented behaviour is chosen as follows. While the window does not read, a read of it is answered with an error
+//! and a note; a write that no frame takes is answered without an error, with a note. In frames through QSPI_RDR, the
+//! write of QSPI_IFR fetches the first byte, and each read of QSPI_RDR the next one, up to LASTXFER. An option code
+//! shorter than OPT is its low bits. The scrambling function is Cyclescope's own. If CPOL and CPHA differ, data are
+//! shifted by a clock, as on the edges of a memory that samples on the rising edge.
 //!
-//! Not modelled: pins (PIO), the AES bridge, a frame that is cut by a disable in the middle of a byte (it is
+//! Not modelled: pins (PIO), the AES bridge, a frame that a disable interrupts in the middle of a byte (the byte is
 //! completed).
 
 mod look;
@@ -238,7 +239,7 @@ impl Sama5d2Qspi {
         }
     }
 
-    /// QSPI_IFR: a frame without data begins at once, one with data waits for it.
+    /// QSPI_IFR: a frame without data begins at once, a frame with data begins with its first access.
     fn set_frame(&mut self, value: u32, edge: u64, ctx: &mut Ctx) {
         self.serial.settings.instruction.ifr = value;
         self.window.sent = false;
@@ -271,7 +272,7 @@ impl Sama5d2Qspi {
         }
     }
 
-    /// What follows from the registers.
+    /// Applies the registers' settings.
     fn settings_changed(&mut self, edge: u64) {
         self.wire.set(self.settings().mode, self.serial_clock, edge);
         (.., self.data_lines) = self.settings().instruction.lines();
@@ -294,7 +295,7 @@ impl Sama5d2Qspi {
         }
     }
 
-    /// Interrupt, DMA requests, and an event when the state changes next.
+    /// Updates the interrupt and the DMA requests, and requests an event for the next change of state.
     fn update_lines(&mut self, ctx: &mut Ctx) {
         let level = self.status() & self.interrupts != 0;
         if level != self.irq_level {
@@ -303,7 +304,7 @@ impl Sama5d2Qspi {
         }
         let asks = self.params.dma.iter().any(Option::is_some);
         if asks && self.dma_requests() != self.dma_levels {
-            // The DMA controller may be the one who asks right now: it is told by an event.
+            // The DMA controller may be the device that makes this access: it is notified by an event.
             self.alarm.set(ctx.now, CONTROLLER_EVENT, ctx);
         }
         if let Some(edge) = self.serial.next_change().filter(|_| asks || self.interrupts != 0 && !level) {
@@ -328,7 +329,7 @@ impl Sama5d2Qspi {
         self.wire.chip.take_notes(ctx);
     }
 
-    /// The chip's pin follows what was done on the wire, and what will be.
+    /// Updates the line of the chip's pin after an access on the wire, and for those that follow.
     #[inline]
     fn follow_chip(&mut self, ctx: &mut Ctx) {
         if self.wire.chip.has_pin() {

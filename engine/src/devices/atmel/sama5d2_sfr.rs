@@ -1,8 +1,8 @@
 //! `atmel,sama5d2-sfr`: Special Function Registers (SAMA5D2 datasheet DS60001476, section SFR).
 //!
-//! Modelled: the registers as such, the key of SFR_AICREDIR, and where that register's NSAIC bit leads: to an input of
-//! the interrupt controller (see `atmel,sama5d2-aic`). SFR_L2CC_HRAMC, which makes the second-level cache's memory a
-//! cache's, is kept and acts on nothing.
+//! Modelled: the registers, the key of SFR_AICREDIR, and the output of that register's NSAIC bit: an input of the
+//! interrupt controller (see `atmel,sama5d2-aic`). SFR_L2CC_HRAMC, which makes the second-level cache's memory a cache,
+//! keeps its value and has no effect.
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -14,7 +14,7 @@ use crate::dt::wiring::ClockInput;
 use crate::polling::Poll;
 use crate::state::State;
 
-/// The register map (SFR User Interface). The serial numbers are chosen.
+/// The register map (SFR User Interface). The serial numbers are invented.
 const BANKS: &[Bank] = &[
     Bank::new("SFR_DDRCFG", 0x04, 1, AccessKind::Rw, 0x0000_0001, 0x0003_0001),
     Bank::new("SFR_OHCIICR", 0x10, 1, AccessKind::Rw, 0, 0x0880_0737),
@@ -38,7 +38,7 @@ const SN1: u32 = 0x50;
 const AICREDIR: u32 = 0x54;
 /// All interrupts go to the non-secure AIC.
 const AICREDIR_NSAIC: u32 = 1 << 0;
-/// A write has this, exclusive-or SFR_SN1, in its other bits.
+/// The other bits of a write have this value, exclusive-or SFR_SN1.
 const AICREDIR_KEY: u32 = 0xb6d8_1c4d;
 
 /// The device.
@@ -59,7 +59,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl Sfr {
-    /// The device after reset; `redirection` is where NSAIC leads.
+    /// The device after reset; `redirection` is the destination of NSAIC.
     pub fn new(clock: impl Into<ClockInput>, redirection: Option<IrqLine>) -> Sfr {
         Sfr { registers: RegisterFile::new(clock, BANKS, None), redirection }
     }

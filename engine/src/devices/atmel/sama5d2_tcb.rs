@@ -1,15 +1,14 @@
 //! `atmel,sama5d2-tcb` and `atmel,at91sam9x5-tcb`: Timer Counter block of three 32-bit channels (SAMA5D2 datasheet
-//! DS60001476, section TC), as SAMA5D2 wires it: TIMER_CLOCK2 to 4 are the peripheral clock divided by 8, 32 and 128,
+//! DS60001476, section TC), with SAMA5D2's clocks: TIMER_CLOCK2 to 4 are the peripheral clock divided by 8, 32 and 128,
 //! TIMER_CLOCK5 is the slow clock; EMR.NODIVCLK selects the peripheral clock itself.
 //!
-//! Modelled: capture mode as far as software sees it without signals on the pins, waveform mode with its four ways to
-//! count, compares with RA, RB and RC, stop and disable by RC, software triggers and SYNC, status and interrupts (one
-//! line for the block), write protection. A channel ([`channel`]) is a function of time; there is an event only for a
-//! flag that raises the interrupt. Dividers run freely from reset, so a trigger counts from the next edge of the
-//! channel's clock.
+//! Modelled: capture mode without signals on the pins, waveform mode with its four ways to count, compares with RA, RB
+//! and RC, stop and disable by RC, software triggers and SYNC, status and interrupts (one line for the block), write
+//! protection. A channel ([`channel`]) is a function of time; there is an event only for a flag that raises the
+//! interrupt. Dividers run freely from reset, so a trigger counts from the next edge of the channel's clock.
 //!
 //! Not modelled: pins (TIOA, TIOB, TCLK), the quadrature decoder, Gray and down counting, TIMER_CLOCK1, which is a
-//! clock that the PMC generates: a channel that waits for one of these stands, and a note says so.
+//! clock that the PMC generates. A channel that uses one of them is stopped, with a note.
 
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -27,8 +26,8 @@ use channel::{CMR_MASK, Channel, FLAGS};
 
 mod channel;
 
-/// The register map (Timer Counter User Interface): the first channel's registers, and those of the block. The others'
-/// follow each 0x40 behind.
+/// The register map (Timer Counter User Interface): the first channel's registers, and those of the block. The other
+/// channels' registers follow at steps of 0x40.
 pub const REGISTERS: &[Register] = &[
     Register::new("TC_CCR0", CCR, AccessKind::Wo, 0, CCR_CLKEN | CCR_CLKDIS | CCR_SWTRG),
     Register::new("TC_CMR0", CMR, AccessKind::Rw, 0, CMR_MASK),
@@ -90,14 +89,14 @@ const QDEC_FLAGS: u32 = 7;
 /// TC_WPMR.WPKEY: "TIM".
 const WPKEY: u32 = 0x54_494d;
 
-/// What a channel counts.
+/// The clock of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// The peripheral clock, divided.
     Peripheral { divider: u64 },
     /// TIMER_CLOCK5.
     Slow,
-    /// Something that has no edges here.
+    /// A clock that has no edges in the model.
     Nothing,
 }
 
@@ -115,7 +114,7 @@ pub struct Tcb {
     fault_mode: u32,
     protection: WriteProtection,
     alarm: Alarm,
-    /// Writes, and reads of a counter, so far: a loop with one of them is in another state each iteration.
+    /// Writes, and reads of a counter, so far: a loop with such an access is in another state each iteration.
     moving_accesses: u64,
 }
 
@@ -170,7 +169,7 @@ impl Tcb {
         }
     }
 
-    /// When the block sees edge number `tick` of a channel's clock.
+    /// The time at which the block sees edge number `tick` of a channel's clock.
     fn tick_time(&self, source: Source, tick: u64) -> Option<Ps> {
         match source {
             Source::Peripheral { divider } => edge_in_reach(self.clock.rate, tick.checked_mul(divider)?),
@@ -187,13 +186,13 @@ impl Tcb {
         }
     }
 
-    /// When a channel first sets one of `flags` that it has not.
+    /// The time at which a channel first sets one of `flags` that is not set.
     fn flag_time(&self, index: usize, flags: u32) -> Option<Ps> {
         let tick = self.channels[index].tick_of(flags)?;
         self.tick_time(self.source(index), tick)
     }
 
-    /// Drives the interrupt line, and asks for an event when it will rise.
+    /// Updates the interrupt line, and requests an event for its next rise.
     fn update(&mut self, ctx: &mut Ctx) {
         let raised = self.channels.iter().any(|channel| channel.flags & channel.interrupt_mask != 0);
         ctx.set_irq(self.interrupt, raised);
@@ -307,7 +306,7 @@ impl Tcb {
     }
 }
 
-/// Channel and register at `offset`; the block's own have a channel that does not exist.
+/// Channel and register at `offset`; the block's own registers have a channel that does not exist.
 const fn split(offset: u32) -> (usize, u32) {
     ((offset / STRIDE) as usize, offset % STRIDE)
 }
@@ -362,7 +361,7 @@ impl Device for Tcb {
         for index in 0..CHANNELS {
             poll.state(self.channels[index].flags);
             poll.state(self.channels[index].enabled);
-            // Counters run by themselves: what they change of the status comes at fixed times.
+            // Counters run by themselves: their changes of the status come at fixed times.
             if let Some(due) = self.flag_time(index, FLAGS) {
                 poll.until(due);
             }

@@ -1,8 +1,8 @@
 //! `atmel,sama5d3-ddramc`: the registers of the DDR-SDRAM controller MPDDRC (SAMA5D2 datasheet DS60001476, section
 //! MPDDRC).
 //!
-//! Modelled: the registers as such, with their write protection. Commands and timings that firmware writes are kept and
-//! act on nothing: the memory answers from reset on, with the timing that its own node gives.
+//! Modelled: the registers, with their write protection. Commands and timings that firmware writes are kept and have no
+//! effect: the memory answers from reset on, with the timing of its own node.
 
 use crate::bus::device::Device;
 use crate::devices::model::{Group, Model};

@@ -1,7 +1,7 @@
 //! `atmel,sama5d3-rstc`: Reset Controller (SAMA5D2 datasheet DS60001476, section RSTC).
 //!
 //! Modelled: all registers. A processor reset (RSTC_CR.PROCRST) ends the run, with exit status 1 and a note: on a board
-//! it starts the firmware anew, which in a run that has a limit is of no use. Peripherals alone are not reset.
+//! it restarts the firmware, which is of no use in a run. A reset of the peripherals alone does not reset them.
 //!
 //! Not modelled: the NRST pin, which stays high.
 

@@ -5,11 +5,11 @@
 //! Modelled: single blocks of microblocks, linked lists with descriptors of all four views, all address modes and
 //! strides, memory sets, transfers between memories in bursts, transfers synchronised with a peripheral's request line
 //! or with software, suspension, disable and flush, bus errors, the interrupt. A device's request line is an input of
-//! this one, as an interrupt controller's is: `dmas` names it.
+//! this controller, like an interrupt line of an interrupt controller: `dmas` names it.
 //!
 //! Not modelled: the FIFO that lets a channel read ahead of its writes, arbitration settings (XDMAC_GCFG and XDMAC_GWAC
-//! are kept, and do nothing; channels share buses as masters do), request overflow, MBR_UBC's data views beyond their
-//! registers, protection, bus interfaces (SIF, DIF). A datum of 64 bits is two words to a device.
+//! keep their values without effect; channels share buses as masters do), request overflow, MBR_UBC's data views except
+//! for their registers, protection, bus interfaces (SIF, DIF). A datum of 64 bits is two word accesses to a device.
 
 mod channel;
 mod registers;
@@ -43,7 +43,7 @@ struct Params {
     /// From a channel's enable to its first access.
     #[state(skip)]
     setup_cycles: Cycles,
-    /// From a request, or from the end of what it asked for, to the look at the request line.
+    /// From a request, or from the end of its transfer, to the next sampling of the request line.
     #[state(skip)]
     request_cycles: Cycles,
     #[state(skip)]
@@ -62,7 +62,7 @@ impl Params {
     }
 }
 
-/// At least one: a peripheral takes its request away when its register has been accessed, and not in that same moment.
+/// At least one: a peripheral withdraws its request after the access to its register, not at the same time.
 fn request_cycles(reader: &mut NodeReader) -> u32 {
     let meaning = "clocks from a peripheral's request to the access, at least 1";
     reader.timing_u32("cyclescope,request-cycles", 1..=u32::MAX, meaning)
@@ -88,13 +88,13 @@ pub struct Xdmac {
     mask: u32,
     gcfg: u32,
     gwac: u32,
-    /// XDMAC_GRS and XDMAC_GWS: a channel that may not read or not write makes no step.
+    /// XDMAC_GRS and XDMAC_GWS: a channel whose reads or writes are suspended makes no step.
     read_suspended: u32,
     write_suspended: u32,
     suspended: u32,
     irq_level: bool,
     totals: Totals,
-    /// Grows with every write, every step and every request: but for these, reads change a channel's status alone.
+    /// The number of writes, steps and requests: without these, reads change only a channel's status.
     changes: u64,
 }
 
@@ -125,7 +125,7 @@ impl Xdmac {
         }
     }
 
-    /// A bit for each channel of which something is so.
+    /// A bit for each channel for which `so` is true.
     fn each(&self, so: impl Fn(&Channel) -> bool) -> u32 {
         self.channels.iter().enumerate().map(|(index, channel)| u32::from(so(channel)) << index).sum()
     }
@@ -161,7 +161,7 @@ impl Xdmac {
                 controller.channels[index].asked = true;
                 controller.arm(index, ctx.now, ctx);
             }),
-            // Nothing waits in a FIFO: a flush is over at once.
+            // No data waits in a FIFO: a flush is complete at once.
             XDMAC_GSWF => self.of_each(value, |controller, index| controller.channels[index].status |= cis::FIS),
             _ => {}
         }
@@ -210,7 +210,7 @@ impl Xdmac {
         self.of_each(resumed, |controller, index| controller.arm(index, ctx.now, ctx));
     }
 
-    /// The next step of a channel that is on, at `due`, unless one is on its way or nothing asks for it.
+    /// Requests the next step of an enabled channel, at `due`, unless one is requested or nothing needs it.
     fn arm(&mut self, index: usize, due: Ps, ctx: &mut Ctx) {
         let channel = &mut self.channels[index];
         if channel.stage == Stage::Off || std::mem::replace(&mut channel.armed, true) {
@@ -312,7 +312,7 @@ impl Device for Xdmac {
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        // What is under way ends by the old rate.
+        // Operations in progress end at the old rate.
         ctx.bus.clocks.update(&mut self.params.clock);
     }
 

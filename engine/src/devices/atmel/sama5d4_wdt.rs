@@ -1,10 +1,10 @@
 //! `atmel,sama5d4-wdt`: Watchdog Timer (SAMA5D2 datasheet DS60001476, section WDT).
 //!
 //! Modelled: all registers. The counter runs from reset on, from 0xfff down, at a 128th of the slow clock: 16 s.
-//! Writing WDT_MR and restarting load it anew; a restart above WDD is an error. An underflow or an error sets its flag
+//! Writing WDT_MR and restarting reload it; a restart above WDD is an error. An underflow or an error sets its flag
 //! and, with WDRSTEN, resets the board: the run ends, with exit status 1 and a note. WDT_CR.LOCKMR locks WDT_MR.
 //!
-//! Not modelled: the halts in debug state and while the processor idles (WDDBGHLT, WDIDLEHLT): the counter goes on.
+//! Not modelled: the halts in debug state and while the processor idles (WDDBGHLT, WDIDLEHLT): the counter continues.
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -68,7 +68,7 @@ pub const MODEL: Model = Model::device(Group::Timer, &["atmel,sama5d4-wdt"], 1, 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock_input(0, "clock of its bus");
-    let slow_clock = reader.clock(1, "the slow clock, a 128th of which is counted");
+    let slow_clock = reader.clock(1, "the slow clock, which is divided by 128 and counted");
     reader.known(&["clock-names"]);
     Box::new(Wdt::new(clock, slow_clock, reader.interrupt(0, "its interrupt")))
 }
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!((bench.pending(), bench.value(counts(48), SR), bench.pending()), (1 << 4, SR_WDERR, 0));
         bench.write(counts(97), CR, KEYED | CR_WDRSTT).unwrap();
         assert_eq!(bench.value(counts(97), SR), 0);
-        // Without WDRSTEN an underflow interrupts, and counting goes on.
+        // Without WDRSTEN an underflow interrupts, and counting continues.
         bench.run(counts(197));
         assert_eq!((bench.pending(), bench.value(counts(197), SR)), (1 << 4, SR_WDUNF));
         bench.run(counts(297));

@@ -1,4 +1,4 @@
-//! For the tests of DMA controllers: a controller, memory and another device, all behind one route.
+//! For the tests of DMA controllers: a controller, memory and another device, all on one route.
 
 use crate::bus::device::{Device, DeviceId};
 use crate::bus::{Bus, MapEntry, Route, Target};
@@ -14,8 +14,8 @@ pub fn mhz(value: u64) -> Hz {
 }
 
 /// A route of 2 and 1 clocks at 100 MHz to 8 KiB of memory at `ram`, whose port takes 3 clocks to the first word and 1
-/// a beat, to the controller, which is device 0, and to `port`, which is device 1. Devices have 4 KiB at the address
-/// that stands with each.
+/// a beat, to the controller, which is device 0, and to `port`, which is device 1. Each device has 4 KiB at its
+/// address.
 pub fn bus(ram: u32, controller: (u32, impl Device + 'static), port: (u32, impl Device + 'static)) -> Bus {
     let entry =
         |name: &str, base: u32, size: u32, target| MapEntry::new(name, base, base + size - 1, target).on_route(Some(0));

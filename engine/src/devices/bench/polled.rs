@@ -1,11 +1,11 @@
-//! A loop of accesses to a device, run iteration by iteration and with iterations skipped.
+//! A loop of accesses to a device, run iteration by iteration and with skipped iterations.
 
 use super::Bench;
 use crate::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
 use crate::polling::Poll;
 use crate::time::{Cycles, Hz, Ps};
 
-/// An access of a loop, at an offset among the device's registers.
+/// An access of a loop, at a register's offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// A read.
@@ -16,8 +16,7 @@ pub enum Access {
     Write(u32, u32),
 }
 
-/// A loop: its accesses, each with the cycle of the iteration in which it comes, in order, and how long an iteration
-/// takes.
+/// A loop: its accesses, each with its cycle in the iteration, in order, and the length of an iteration.
 #[derive(Clone, Debug)]
 pub struct Loop {
     clock: Hz,
@@ -25,7 +24,7 @@ pub struct Loop {
     accesses: Vec<(u64, Access)>,
 }
 
-/// Iterations after which a loop has settled, if it does, and those that are run behind what was skipped.
+/// Iterations after which a loop has settled, if it does, and those that are run after the skipped ones.
 const FIRST: u64 = 6;
 const LAST: u64 = 3;
 
@@ -40,7 +39,7 @@ impl Loop {
         self.clock.ps_at_floor(Cycles(cycle))
     }
 
-    /// What an iteration that begins in `cycle` reads, and when each access is answered.
+    /// Runs an iteration that begins in `cycle`: the values that it reads, and the time of each answer.
     fn iterate(&self, bench: &mut Bench, cycle: u64) -> Vec<Result<Reply, SlaveError>> {
         let answers = self.accesses.iter().map(|(offset, access)| {
             let at = self.at(cycle + offset);
@@ -64,8 +63,8 @@ impl Loop {
         Loop::list(bench, &mut poll).then_some(poll)
     }
 
-    /// What is listed at the end of an iteration, if it is the same as at its beginning but for times and totals, for
-    /// `count` iterations more. An iteration may be several passes through the loop. Also how many passes.
+    /// The lists at the end of an iteration, if they equal those at its start except for times and totals, for `count`
+    /// more iterations. An iteration may be several passes through the loop. Also returns the number of passes.
     fn repetition(&self, bench: &mut Bench, from: u64, count: u64) -> Option<(Poll, Poll, u64)> {
         let before = self.look(bench, from)?;
         let events = (bench.bus.events.scheduled(), bench.bus.events.next_due());

@@ -2,10 +2,10 @@
 //! Performance Counter Unit Core): clocks spent in sections of a program, which it marks by writes.
 //!
 //! Section 0 is the global one: the others' clocks and starts count only while it runs. A section's time is the number
-//! of clocks from the write that starts it to the write that stops it. Linux has no binding for the core, hence our own
-//! compatible.
+//! of clocks from the write that starts it to the write that stops it. Linux has no binding for the core, so Cyclescope
+//! has a compatible of its own.
 //!
-//! Everything is modelled. Sections beyond those that the core is built with read 0.
+//! The whole core is modelled. Sections beyond the number with which the core is built read 0.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -16,7 +16,7 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::time::Ps;
 
-/// The register map (Performance Counter Unit Core, Register Map) of the global section: the others' follow every
+/// The register map (Performance Counter Unit Core, Register Map) of the global section; the others have the same every
 /// [`STRIDE`].
 pub const REGISTERS: &[Register] = &[
     Register::new("T[0]lo", TIME_LOW, AccessKind::Rw, 0, u32::MAX),
@@ -30,13 +30,13 @@ const STRIDE: u32 = 0x10;
 const TIME_LOW: u32 = 0x0;
 /// High half of the section's clocks; a write starts the section.
 const TIME_HIGH: u32 = 0x4;
-/// How often the section was started.
+/// The number of times that the section was started.
 const EVENTS: u32 = 0x8;
 
 /// Written to the global section's first register: everything is zeroed and stopped.
 const GLOBAL_RESET: u32 = 1 << 0;
 
-/// Sections of the largest core, the global one left out.
+/// Sections of the largest core, without the global one.
 const MOST_SECTIONS: u32 = 7;
 
 /// A section's counters.
@@ -72,8 +72,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl PerformanceCounter {
-    /// The device after reset, with `sections` sections beside the global one; the port's clock is the one that is
-    /// counted.
+    /// The device after reset, with `sections` sections besides the global one; the port's clock is counted.
     pub fn new(port: AxiLitePort, sections: usize) -> PerformanceCounter {
         PerformanceCounter { port, sections: vec![Section::default(); 1 + sections], cycle: 0 }
     }
@@ -141,7 +140,7 @@ impl Device for PerformanceCounter {
         }
         self.settle(poll.now());
         for section in &self.sections {
-            // Clocks that a program can read are state: a loop that looks at running sections is not skipped.
+            // Clocks that a program can read are state: a loop that reads running sections is not skipped.
             poll.state(section.runs);
             poll.state(section.clocks);
             poll.state(section.starts);

@@ -2,17 +2,17 @@
 //! revision of 3 April 2013). The revision of 2008 lacks the flag for a changed card and the register with the clock's
 //! frequency.
 //!
-//! Modelled, to the clock: all four registers; the exchange of a byte (a clock of SCK has two halves of `divider + 1`
-//! clocks, and the state machine ends each byte with a half more: 17 halves a byte); writes that are lost while a byte
-//! is on the wire; what the receive register shows meanwhile; the down counter with its flag; the slot's switches
-//! behind their registers; the interrupt. SCK idles high, and both sides sample on its rising edge. The received byte
-//! is known to the model when the byte starts, and shown when its time has come.
+//! Modelled, to the clock: all four registers; the transfer of a byte (a clock of SCK has two halves of `divider + 1`
+//! clocks, and the state machine takes one more half at the end of each byte: 17 halves a byte); writes that are lost
+//! while a byte is on the wire; the contents of the receive register in that time; the down counter with its flag; the
+//! slot's switches, which are read through registers; the interrupt. SCK idles high, and both sides sample on its
+//! rising edge. The model has the received byte when the transfer starts, and shows it at its end.
 //!
-//! `cyclescope,read-cycles` and `cyclescope,write-cycles` are Avalon's wait states. A write is taken with the end of
-//! the first clock of its transfer, a read shows the last clock. No byte enables: a write narrower than a word writes
-//! zeroes to the other lanes.
+//! `cyclescope,read-cycles` and `cyclescope,write-cycles` are Avalon's wait states. A write takes effect at the end of
+//! the first clock of its transfer, a read returns the state in the last clock. There are no byte enables: a write
+//! narrower than a word writes zeroes to the other lanes.
 //!
-//! Not modelled: the switches' bouncing; the level of the write protection switch for the first clock after reset.
+//! Not modelled: the switches' bouncing; the level of the write protection switch in the first clock after reset.
 
 mod counter;
 mod slot;
@@ -66,7 +66,7 @@ mod ctl {
     pub const WP: u32 = 1 << 11;
     /// Card detection switch: 0 with a card.
     pub const CD: u32 = 1 << 10;
-    /// Nothing is on the wire; writing 0 starts a byte. The source calls it `exit`.
+    /// No byte is on the wire; writing 0 starts a byte. The source calls it `exit`.
     pub const IDLE: u32 = 1 << 9;
     /// The card's chip select, active low.
     pub const NCS: u32 = 1 << 8;
@@ -92,11 +92,11 @@ pub struct AvalonifMmc {
     irq_level: bool,
     selected: bool,
     divider: u8,
-    /// The edge from which nothing is on the wire.
+    /// The edge from which on no byte is on the wire.
     idle_from: Cycles,
-    /// The byte of the last exchange, or of that under way.
+    /// The byte of the last transfer, or of the one in progress.
     received: u8,
-    /// The one before it.
+    /// The byte before it.
     received_before: u8,
     counter: DownCounter,
     slot: Slot,
@@ -143,13 +143,13 @@ impl AvalonifMmc {
         u64::from(self.divider) + 1
     }
 
-    /// What a register shows in clock `cycle`. Reading changes nothing that anybody else sees.
+    /// The value of a register in clock `cycle`. Reading has no visible side effects.
     fn register(&mut self, offset: u32, cycle: Cycles) -> u32 {
         match offset & 0xc {
             CONTROL => self.control(cycle),
             DIVIDER => u32::from(self.divider),
             COUNTER => self.counter.read(cycle),
-            // The source's generic for the frequency: what the interface runs at.
+            // The source's generic for the frequency: the clock of the interface.
             _ => self.port.clock.get() as u32,
         }
     }
@@ -168,7 +168,7 @@ impl AvalonifMmc {
             | u32::from(self.receive_register(cycle))
     }
 
-    /// What has been shifted in by `cycle`: bits of the byte under way push those of the last one out.
+    /// The bits that were shifted in by `cycle`: bits of the byte in progress shift the previous byte out.
     fn receive_register(&self, cycle: Cycles) -> u8 {
         if cycle >= self.idle_from {
             return self.received;
@@ -179,8 +179,8 @@ impl AvalonifMmc {
         (both >> (u64::from(BITS) - sampled.min(u64::from(BITS)))) as u8
     }
 
-    /// True if the receive register changes with the bits of a byte under way. It doesn't where all bits are alike, as
-    /// of a card that is busy.
+    /// True if the receive register changes with the bits of a byte in progress. It does not if all bits are equal, as
+    /// those of a busy card.
     fn is_shifting(&self, cycle: Cycles) -> bool {
         let both = [self.received_before, self.received];
         cycle < self.idle_from && both != [0; 2] && both != [u8::MAX; 2]
@@ -201,14 +201,14 @@ impl AvalonifMmc {
         if starts {
             self.exchange((value & ctl::DATA) as u8, edge, ctx);
         }
-        // Not after each byte of a frame: there are millions of them.
+        // Not after each byte of a frame: there are millions of bytes.
         if ends_frame || !starts {
             self.take_notes(ctx);
         }
         self.update_interrupt(cycle, ctx);
     }
 
-    /// True if the state machine takes writes in `cycle`.
+    /// True if the state machine accepts writes in `cycle`.
     fn is_idle(&self, cycle: Cycles, ctx: &mut Ctx) -> bool {
         let idle = cycle >= self.idle_from;
         if !idle {
@@ -232,7 +232,7 @@ impl AvalonifMmc {
         }
     }
 
-    /// Exchanges a byte that is taken at `edge`.
+    /// Transfers a byte that is taken at `edge`.
     fn exchange(&mut self, byte: u8, edge: Cycles, ctx: &mut Ctx) {
         self.idle_from = Cycles(edge.0 + BYTE_HALVES * self.half());
         let end = self.port.clock.ps_at_floor(self.idle_from);
@@ -244,7 +244,7 @@ impl AvalonifMmc {
         self.received = match &mut self.chip {
             Some(chip) if self.selected => self.signals.burst(burst, chip.shift(burst, end), clock) as u8,
             chip => {
-                // The data line rests high, so it is high all the while if all bits are.
+                // The data line rests high, so that it does not change if all bits are high.
                 if let Some(chip) = chip.as_mut().filter(|_| byte == 0xff) {
                     chip.idle_clocks(BITS, end);
                 }
@@ -271,7 +271,7 @@ impl AvalonifMmc {
         }
     }
 
-    /// The card's pin follows what was done to it.
+    /// Updates the line of the card's interrupt pin after an access to the card.
     fn follow_chip(&mut self, ctx: &mut Ctx) {
         if let Some(chip) = &mut self.chip {
             chip.follow(None, ctx);

@@ -1,20 +1,20 @@
-//! `cyclescope,can-bus`: a CAN bus, with what transceivers and termination make of it: a wire that is dominant where
-//! one node drives it so. A controller names its bus (`cyclescope,can-bus = <&canbus1>`); several that name the same
-//! one are on one bus. Linux's bindings have no node for it.
+//! `cyclescope,can-bus`: a CAN bus with its transceivers and termination, as one wire that is dominant while a node
+//! drives it dominant. A controller names its bus (`cyclescope,can-bus = <&canbus1>`); controllers with the same bus
+//! are connected. Linux's bindings have no node for it.
 //!
 //! Modelled, to the bit: arbitration by identifiers; stuff bits, the CRC and all fields; the acknowledge; receivers
-//! that have another bit time, by what they sample; error flags of error-active nodes, their superposition, and the
-//! delimiter; the intermission, and the pause of an error-passive sender; joining by 11 recessive bits. A run may add a
-//! node without firmware, which follows a script (`--can`). The wire of each node, `tx` and `rx`, is in waveforms.
+//! with another bit time, by their samples; error flags of error-active nodes, their superposition, and the delimiter;
+//! the intermission, and the pause of an error-passive sender; joining after 11 recessive bits. A run may add a node
+//! without firmware that follows a script (`--can`). Waveforms have each node's wires, `tx` and `rx`.
 //!
-//! A controller one of whose pins is not there does not see its own start of frame: a bit error, and in each bit of its
-//! error flag one more, until it is error-passive, then once an attempt, until it is bus-off. What of that has a pin is
-//! on the wire, where others find stuff errors.
+//! A controller without one of its pins does not see its own start of frame: a bit error, and another in each bit of
+//! its error flag, until it is error-passive, then once an attempt, until it is bus-off. The levels that its pins drive
+//! are on the wire, where other nodes find stuff errors.
 //!
-//! A frame is worked out as it begins, by the settings that its nodes have then: a sender whose clock stops in the
-//! middle of a frame has sent all of it. A node that begins between two bits of another one's idle wire begins with its
-//! own next bit. A controller that can't see the wire waits for the end of what is there, where it would disturb that
-//! on a board. Overload frames, delays of transceivers and cables, and errors that noise makes are not modelled.
+//! A frame is computed when it begins, with the settings that its nodes have then: a sender whose clock stops in the
+//! middle of a frame has sent all of it. A node that starts to send between two bits of another node's idle time starts
+//! with its own next bit. A controller that can't see the wire waits for the end of the present frame, which it would
+//! disturb on a board. Overload frames, delays of transceivers and cables, and errors caused by noise are not modelled.
 
 mod attempt;
 
@@ -38,40 +38,40 @@ use crate::wire::can::{BitTime, Frame, IDLE_BITS, SUSPEND_BITS, text};
 static FRAME: Activity = Activity::new(
     Kind::Wire,
     "CAN frame",
-    "from the start of frame to the end of the intermission behind it, or behind the error flags; the identifier and \
+    "from the start of frame to the end of the intermission after it, or after the error flags; the identifier and \
      the number of data bytes",
 );
 
-/// What a bus tells.
-const TELLS: &[&Activity] = &[&FRAME];
+/// The activities that a bus records.
+const ACTIVITIES: &[&Activity] = &[&FRAME];
 
-/// Tokens of events beside [`BUS_LOOKS`]: what a node is to know, from the first medium's on.
+/// Tokens of events besides [`BUS_LOOKS`]: information for a node, from the first medium's on.
 const NEWS: u32 = 1;
 
-/// What frames pass on: the wire, or what a node hears that is connected to nothing but itself.
+/// The medium of frames: the wire, or the internal connection of a node that is connected only to itself.
 #[derive(Debug, Default, State, Fresh)]
 struct Medium {
-    /// A frame is there until then; between two bits, it was free from then on.
+    /// The end of the present frame; between frames, the end of the last one.
     free_at: Ps,
-    /// Who is to know what, by time.
+    /// The information for nodes, by time.
     news: VecDeque<(Ps, u32, News)>,
     frame: Frame,
     is_busy: bool,
-    /// Who has sent last.
+    /// The node that sent last.
     sender: u32,
     alarm: Alarm,
     looks: Alarm,
 }
 
 impl Medium {
-    /// What somebody is to know by now, and who.
+    /// Takes information that a node can have by now, with the node.
     fn take_news(&mut self, now: Ps) -> Option<(u32, News)> {
         self.news.front().filter(|(at, ..)| *at <= now)?;
         self.news.pop_front().map(|(_, place, news)| (place, news))
     }
 }
 
-/// How many times a node has still to see 11 recessive bits, and from when on.
+/// The number of times that a node still has to see 11 recessive bits, and the time since which it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 struct Wait {
     from: Ps,
@@ -91,7 +91,7 @@ pub struct Bus {
     partner: Option<Partner>,
     ended: bool,
     deadline: Alarm,
-    /// The wire, then what each node has by itself.
+    /// The wire, then the internal connection of each node.
     #[state(with = crate::state::fixed)]
     media: Vec<Medium>,
     /// By node.
@@ -101,26 +101,26 @@ pub struct Bus {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Can, &["cyclescope,can-bus"], 0, from_node).with_activities(TELLS);
+pub const MODEL: Model = Model::device(Group::Can, &["cyclescope,can-bus"], 0, from_node).with_activities(ACTIVITIES);
 
 /// Builds the bus from its node.
 pub fn from_node(_: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Bus { media: vec![Medium::default()], ..Bus::default() })
 }
 
-/// The wire that all share.
+/// The index of the wire that all nodes share.
 const WIRE: usize = 0;
-/// The token of the event in which a script goes on, in the place of a medium's that no board reaches.
+/// The token of the event in which a script continues; no board has this many media.
 const PARTNER_GOES_ON: u32 = u32::MAX;
 
 impl Bus {
-    /// Calls a node; `None` where it is none.
+    /// Calls a node; `None` if there is no node at this index.
     fn node<T>(&self, place: usize, ctx: &mut Ctx, call: impl FnOnce(&mut dyn CanNode, &mut Ctx) -> T) -> Option<T> {
         let id = *self.nodes.get(place)?;
         ctx.bus.with_device(id, ctx.now, |device, ctx| device.can_node().map(|node| call(node, ctx)))
     }
 
-    /// All that are on a medium: the script's node is behind the controllers.
+    /// All nodes on a medium: the script's node follows the controllers.
     fn members(&mut self, medium: usize, ctx: &mut Ctx) -> Vec<Member> {
         let mut members = Vec::new();
         for place in 0..self.nodes.len() {
@@ -151,13 +151,13 @@ impl Bus {
         }
         let time = partner.time?;
         let wants = partner.wants().filter(|_| !self.ended);
-        // Nothing ever makes it error-passive, as nobody looks at its counters.
+        // It never becomes error-passive, since its counters are not read.
         let state = NodeState { wants, ..NodeState::active(time) };
         Some(Member { place, state })
     }
 
-    /// What a node is on a medium, if it takes part in that: on the wire, on what it has by itself, or, where what it
-    /// drives does not get to the wire, as a listener on one and as a sender on the other.
+    /// The state of a node on a medium, if it takes part: on the wire, on its internal connection or, if its output
+    /// does not reach the wire, as a reader on one and as a sender on the other.
     fn part(&self, place: usize, medium: usize, state: NodeState) -> Option<NodeState> {
         let is_own = medium == place + 1;
         if state.loops || state.drives {
@@ -171,7 +171,7 @@ impl Bus {
         Some(state).filter(|state| is_own && (is_sending || state.is_on && state.wants.is_some()))
     }
 
-    /// Looks at all media: who joins, and who begins to send.
+    /// Updates all media: nodes that join, and nodes that start to send.
     fn look(&mut self, ctx: &mut Ctx) {
         self.follow_script(ctx);
         for medium in 0..self.media.len() {
@@ -197,7 +197,7 @@ impl Bus {
         }
         let sender = self.media[medium].sender as usize;
         let begin = |member: &Member| {
-            // An error-passive node that has sent lets others go first.
+            // An error-passive node that has sent lets the others send first.
             let pauses = member.state.is_passive && member.place == sender;
             let from = if pauses { member.state.time.after(free_at, SUSPEND_BITS) } else { Ps::ZERO };
             member.state.time.boundary(free_at, ctx.now.max(from))
@@ -217,7 +217,7 @@ impl Bus {
         self.begin(medium, &senders, &readers, ctx);
     }
 
-    /// Nodes that have seen the wire recessive for long enough join: true if one has.
+    /// Joins the nodes that have seen the wire recessive for long enough: true if a node has joined.
     fn join_waiting(&mut self, medium: usize, members: &[Member], ctx: &mut Ctx) -> bool {
         let wire = (self.media[medium].free_at, self.media[medium].is_busy);
         let mut joined = false;
@@ -234,7 +234,7 @@ impl Bus {
             if is_busy {
                 continue;
             }
-            // What came to an end since then ended with 11 recessive bits.
+            // Frames that ended since then ended with 11 recessive bits.
             if free_at > wait.from {
                 (wait.from, wait.left) = (free_at, wait.left.saturating_sub(1));
             }
@@ -250,7 +250,7 @@ impl Bus {
         joined
     }
 
-    /// What passed of idle time while nodes waited has been seen: a frame begins.
+    /// A frame begins: the waiting nodes have seen the idle time before it.
     fn count_idle(&mut self, members: &[Member], now: Ps) {
         for member in members.iter().filter(|member| member.state.hears) {
             if let Some(Some(wait)) = self.waits.get_mut(member.place) {
@@ -295,15 +295,15 @@ impl Bus {
         }
     }
 
-    /// The next of what nodes are to know comes by an event.
+    /// Requests an event for the next information.
     fn alarm(&mut self, medium: usize, ctx: &mut Ctx) {
         let to = &mut self.media[medium];
         let due = to.news.front().map_or(to.free_at, |(at, ..)| *at);
         to.alarm.set(due, NEWS + medium as u32, ctx);
     }
 
-    /// Tells what is known by now.
-    fn report(&mut self, medium: usize, ctx: &mut Ctx) {
+    /// Passes to the nodes the information that they can have by now.
+    fn pass_on(&mut self, medium: usize, ctx: &mut Ctx) {
         while let Some((place, news)) = self.media[medium].take_news(ctx.now) {
             let frame = self.media[medium].frame;
             self.report_node(medium, place as usize, news, &frame, ctx);
@@ -349,7 +349,7 @@ impl Bus {
     fn log(&self, frame: &Frame, ctx: &mut Ctx) {
         let Some(partner) = self.partner.as_ref().filter(|partner| partner.logs) else { return };
         let line = text::log_line(ctx.now, &partner.name, frame);
-        // On the line of the controller that the node stands beside.
+        // On the console line of the controller next to which the node is.
         let beside = self.nodes.iter().find(|id| ctx.bus.device_names[id.0 as usize] == partner.name);
         ctx.bus.print_on(beside.copied().unwrap_or(ctx.id), line.as_bytes());
     }
@@ -460,7 +460,7 @@ impl Device for Bus {
                 let medium = (token - NEWS) as usize;
                 if let Some(to) = self.media.get_mut(medium) {
                     to.alarm.rang(ctx.now);
-                    self.report(medium, ctx);
+                    self.pass_on(medium, ctx);
                 }
             }
         }

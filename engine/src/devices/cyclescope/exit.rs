@@ -1,9 +1,9 @@
 //! `cyclescope,exit`: a register that ends the run.
 //!
-//! Not a real part: for boards and programs without semihosting. One 32-bit register at offset 0. A write of `v` ends
-//! the run after the storing instruction with the firmware's exit status `v & 0xff` (0: success), as the low eight bits
-//! are what a host's exit status holds. A read gives 0. Both are answered at once, so the register adds no time of its
-//! own.
+//! Not a real part: for boards and programs without semihosting. It has one 32-bit register at offset 0. A write of `v`
+//! ends the run after the storing instruction with the firmware's exit status `v & 0xff` (0: success), the low eight
+//! bits that a host's exit status has. A read returns 0. Both are answered without delay, so that the register adds no
+//! time.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};

@@ -1,4 +1,4 @@
-//! Models whose bindings are ours: what has none in Linux.
+//! Models with Cyclescope's own bindings, for parts without a binding in Linux.
 
 pub mod avalon_performance_counter;
 pub mod avalonif_mmc;

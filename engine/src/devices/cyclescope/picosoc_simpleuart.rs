@@ -1,17 +1,17 @@
 //! `cyclescope,picosoc-simpleuart`: the serial port of PicoSoC (YosysHQ/picorv32, picosoc/simpleuart.v and picosoc.v).
 //!
-//! Modelled, to the cycle: both registers, sender and receiver as the clock drives them. The sender has no FIFO and no
-//! status: a write of a byte is held on the bus until the sender is free. A bit takes the divider + 2 cycles, a byte
-//! ten of them. A write of the divider, and reset, order 15 idle bits, which come before the next byte. A byte is on
-//! the console when the sender takes it: nothing can stop it then, and the firmware has no way to learn when it has
-//! left.
+//! Modelled, to the cycle: both registers, transmitter and receiver. The transmitter has no FIFO and no status: a write
+//! of a byte is held on the bus until the transmitter is free. A bit takes the divider + 2 cycles, a byte ten of them.
+//! A write of the divider, and reset, request 15 idle bits, which are sent before the next byte. A byte is on the
+//! console when the transmitter takes it: it can't be stopped then, and the firmware can't detect its end.
 //!
-//! A received byte is in the data register from the middle of its stop bit on; a read takes it, and gives all ones if
-//! there is none. A byte that nobody has read gives way to the next. Who sends to the port waits until the firmware has
-//! written the divider: before that, nobody on the other side knows the rate.
+//! A received byte is in the data register from the middle of its stop bit on; a read takes it, and returns all ones if
+//! there is no byte. The next byte replaces an unread one. The other end waits until the firmware has written the
+//! divider: before that, it does not know the rate.
 //!
-//! One range: the divider at 0, the data at 4 (PicoSoC has them at 0x02000004 and 0x02000008). All but a held write is
-//! answered in the cycle of the request; that is how the state machine is built, so the node has no timing properties.
+//! One range: the divider at 0, the data at 4 (PicoSoC has them at 0x02000004 and 0x02000008). All accesses except a
+//! held write are answered in the cycle of the request; that is the structure of the state machine, so the node has no
+//! timing properties.
 
 mod sender;
 
@@ -40,9 +40,9 @@ pub const REGISTERS: &[Register] = &[
 const REG_DIV: u32 = 0x0;
 const REG_DAT: u32 = 0x4;
 
-/// The RTL's default, which neither of its boards changes.
+/// The RTL's default, which both of its boards use.
 const RESET_DIVIDER: u32 = 1;
-/// What a read of the data register gives when no byte has come.
+/// The value of the data register without a received byte.
 const NO_BYTE: u32 = u32::MAX;
 
 /// The device.
@@ -52,10 +52,10 @@ pub struct Simpleuart {
     clock: Hz,
     sender: Sender,
     receiver: Receiver,
-    /// The firmware has written the divider.
+    /// True if the firmware has written the divider.
     has_rate: bool,
     sent_characters: u64,
-    /// Writes: beside received bytes, nothing changes what is read.
+    /// The number of writes: besides received bytes, only writes change the values that are read.
     writes: u64,
 }
 
@@ -82,7 +82,7 @@ impl Simpleuart {
         }
     }
 
-    /// Hands a byte to the sender as soon as that is free: when it takes the byte.
+    /// Passes a byte to the transmitter as soon as it is free: returns the time at which it takes the byte.
     fn send(&mut self, byte: u8, ctx: &mut Ctx) -> Ps {
         let requested = self.cycle(ctx.now);
         let free = self.sender.free_at(requested);
@@ -105,7 +105,7 @@ impl Simpleuart {
         Format::of_clocks(Format::bit_of(self.bit_cycles(), self.clock.get(), 1))
     }
 
-    /// Cycles of a bit that nothing changes.
+    /// Cycles of a bit while the divider does not change.
     fn bit_cycles(&self) -> u64 {
         u64::from(self.sender.divider()) + 2
     }

@@ -1,24 +1,25 @@
 //! `cyclescope,picosoc-spimemio`: the flash interface of PicoSoC (YosysHQ's example SoC around PicoRV32), cycle by
 //! cycle.
 //!
-//! A core runs in place from a window (`reg` range 1; the flash address is the bus address modulo 16 MiB). A register
-//! (range 0) chooses how the flash is read, or hands its pins to the firmware. All timing is the structure of its state
-//! machine, in cycles of its clock (`clocks`), as found by simulating the SoC's RTL: nothing of it is a parameter of
-//! the board. A request whose first cycle is `now` is answered in the cycle that begins at `done`; the register answers
-//! in the cycle of the request.
+//! A core executes in place from a window (`reg` range 1; the flash address is the bus address modulo 16 MiB). A
+//! register (range 0) selects the mode of flash reads, or gives the pins to the firmware. The timing is that of its
+//! state machine, in cycles of its clock (`clocks`), as found by simulating the SoC's RTL: it has no timing parameters.
+//! A request whose first cycle is `now` is answered in the cycle that begins at `done`; the register answers in the
+//! cycle of the request.
 //!
-//! The flash is the only child node. What it returns on the wire is what the core reads: a number of dummy clocks, a
-//! width or a continuous read mode that it is not set up for reads wrong data.
+//! The flash is the only child node. The core reads what the flash returns on the wire: a number of dummy clocks, a
+//! width or a continuous read mode for which the flash is not configured reads wrong data.
 //!
-//! The register's pin bits show the pins in the cycle of the read, while the interface is on, too; lines that nobody
-//! drives read 1. A look of another master while a request is up shows the pins in the cycle of its answer instead, and
-//! one in the two cycles behind a configuration write what the third has, where the hardware still ends what it was at.
+//! The register's pin bits show the pins in the cycle of the read, also while the interface is on; lines without a
+//! driver read 1. A read by another master during a request returns the pins in the cycle of the request's answer
+//! instead, and a read in the two cycles after a configuration write returns those of the third cycle, where the
+//! hardware still completes its previous operation.
 //!
-//! Simplified: a read of the window while the pins are driven by hand is never answered by the hardware, and the core
-//! hangs; here it is answered with an error, and a note says why.
+//! Simplified: while firmware drives the pins by hand, the hardware never answers a read of the window, and the core
+//! hangs; the model answers with an error and a note.
 
-// `mode` says how the flash is read, `stream` which word is there in which cycle, `wire` what that is on the lines,
-// `look` how these are in one cycle.
+// `mode` has the settings of flash reads, `stream` the word that is held in each cycle, `wire` the stream on the lines,
+// `look` the lines in one cycle.
 
 mod look;
 pub mod mode;
@@ -63,7 +64,7 @@ mod cfg {
     pub const ALL: u32 = ENABLE | DDR | QSPI | CRM | DUMMY | PINS;
 }
 
-/// The register map; all of its register's byte lanes can be written by themselves.
+/// The register map; each byte lane of the register can be written separately.
 pub const REGISTERS: &[Register] =
     &[Register::new("configuration", 0, AccessKind::Rw, cfg::ENABLE | 8 << cfg::DUMMY_SHIFT, cfg::ALL)];
 
@@ -76,10 +77,10 @@ pub struct PicosocSpimemio {
     config: u32,
     stream: Stream,
     wire: Wire,
-    /// The pins, while they are driven by hand.
+    /// The pins, while firmware drives them by hand.
     pins: Option<Pins>,
     words_requested: u64,
-    /// Reads of the register that saw lines on which something was under way.
+    /// Reads of the register while the lines were changing.
     moving_looks: u64,
 }
 
@@ -123,7 +124,7 @@ impl PicosocSpimemio {
         }
     }
 
-    /// What the register shows in `cycle`.
+    /// The value of the register in `cycle`.
     fn register(&mut self, cycle: u64) -> u32 {
         if let Some(pins) = &self.pins {
             return self.config & !cfg::IO | u32::from(pins.read(&*self.wire.chip));
@@ -136,8 +137,7 @@ impl PicosocSpimemio {
         self.config & !cfg::PINS | u32::from(pins.enables) << cfg::OE_SHIFT | select | clock | u32::from(levels)
     }
 
-    /// All clocks of the stream that are over before `now` reach the chip, if it could do something by itself after
-    /// them.
+    /// Sends the chip all clocks of the stream that ended before `now`, if it could do something by itself after them.
     fn catch_wire_up(&mut self, now: Ps) {
         if self.pins.is_none() && self.wire.chip.is_watched() {
             let cycle = self.wire.clock.cycles_until_ceil(now).0;
@@ -146,7 +146,7 @@ impl PicosocSpimemio {
         }
     }
 
-    /// The chip's interrupt line follows what was done to it, and what the stream will do.
+    /// Updates the chip's interrupt line after an access, and requests an event for the stream's next end.
     #[inline]
     fn follow_chip(&mut self, ctx: &mut Ctx) {
         if self.wire.chip.has_pin() {
@@ -173,24 +173,24 @@ impl PicosocSpimemio {
         }
         if config & cfg::ENABLE != 0 {
             if let Some(mut pins) = self.pins.take() {
-                self.wire.chip.report(time, |chip, at| pins.set(PinLevels::default(), at, chip));
+                self.wire.chip.access(time, |chip, at| pins.set(PinLevels::default(), at, chip));
                 self.wire.show_pins(PinLevels::default(), at);
             }
             self.wire.set_mode(mode_of(config));
             self.stream.restart(at, self.wire.mode);
         } else {
-            // A frame that the stream has begun goes on if the new levels let it.
+            // A frame that the stream has begun continues if the new levels allow it.
             let selected = std::mem::take(&mut self.wire.selected);
             let pins =
                 self.pins.get_or_insert_with(|| Pins::taken_over(PinLevels { selected, ..PinLevels::default() }));
             let levels = levels_of(config);
             self.wire.totals.sck_clocks += u64::from(levels.clock && !pins.levels().clock);
-            self.wire.chip.report(time, |chip, at| pins.set(levels, at, chip));
+            self.wire.chip.access(time, |chip, at| pins.set(levels, at, chip));
             self.wire.show_pins(levels, at);
         }
     }
 
-    /// A request for the word at `offset` of the window: the cycle of its answer.
+    /// A request for the word at `offset` of the window: returns the cycle of the answer.
     #[inline]
     fn request(&mut self, offset: u32, cycle: u64, ctx: &mut Ctx) -> Result<u64, SlaveError> {
         if self.pins.is_some() {
@@ -210,8 +210,7 @@ impl PicosocSpimemio {
         self.window_base.wrapping_add(offset) & ADDRESS_MASK
     }
 
-    /// A span of the window in flash addresses: where it begins, and how many of its bytes lie before the addresses
-    /// wrap.
+    /// A span of the window in flash addresses: its start, and the number of its bytes before the addresses wrap.
     fn span(&self, offset: u32, bytes: usize) -> (u32, usize) {
         let address = self.address(offset);
         (address, bytes.min((ADDRESS_MASK + 1 - address) as usize))
@@ -328,7 +327,7 @@ impl Device for PicosocSpimemio {
         Some(self.wire.clock)
     }
 
-    /// A word that the stream has, or brings with a frame like the one before.
+    /// A word that the stream holds, or reads with a frame like the previous one.
     #[inline]
     fn read_alone(&mut self, range: usize, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
         if range == 0 || bytes > 4 || self.pins.is_some() || self.wire.chip.is_watched() || !self.wire.jumps_quietly() {
@@ -341,7 +340,7 @@ impl Device for PicosocSpimemio {
         Some((self.wire.word >> (8 * (offset % 4)) & u32::MAX >> (32 - 8 * bytes), answered))
     }
 
-    /// A line fill: its words, one request behind the other.
+    /// A line fill: its words, one request after the other.
     fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
         if range == 0 {
             return Err(SlaveError { done: ctx.now });
@@ -366,7 +365,7 @@ impl Device for PicosocSpimemio {
             Some(pins) => pins.polled(clock, poll),
             None => {
                 self.stream.polled(clock, poll);
-                // What is read ahead passes on the wire later than the loop asked for it.
+                // Data that are read ahead pass on the wire after the loop's request.
                 let end = self.stream.next_end(clock.cycles_until_ceil(poll.now()).0);
                 poll.state(end.is_some());
                 if let Some(end) = end {

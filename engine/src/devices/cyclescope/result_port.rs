@@ -1,14 +1,14 @@
-//! `cyclescope,result-port`: a peripheral to which a program hands its results, word by word.
+//! `cyclescope,result-port`: a peripheral to which a program writes its results, word by word.
 //!
-//! Not a real part: it stands where PicoSoC leaves its user peripheral (0x03000000 to 0x03ffffff) and does what the
-//! bench of the RTL simulation does there. A word written to offset 0 is a result of the run. A write of any width and
-//! value to the word at offset 4 ends the run after the storing instruction, with exit status 0: that the program came
-//! to its end is all that it says. Behind the whole range is one 32-bit register with byte lanes, as in PicoSoC's demo:
-//! each write goes to it, the two special ones too, and each read gives it. As a `gpio-controller`, its bits are pins
-//! that it drives: PicoSoC's demos have LEDs there (`assign leds = gpio`).
+//! Not a real part: it is at the addresses that PicoSoC reserves for a user peripheral (0x03000000 to 0x03ffffff) and
+//! does what the bench of the RTL simulation does there. A word written to offset 0 is a result of the run. A write of
+//! any width and value to the word at offset 4 ends the run after the storing instruction, with exit status 0: it only
+//! means that the program has reached its end. All offsets access one 32-bit register with byte lanes, as in PicoSoC's
+//! demo: each write goes to it, also the two special ones, and each read returns it. As a `gpio-controller`, the
+//! register's bits are pins that it drives: PicoSoC's demos have LEDs there (`assign leds = gpio`).
 //!
 //! A run keeps the first 1048576 results; later ones are counted, and a note says so. A narrower write to offset 0 is
-//! no result, and a note says so too.
+//! not a result; a note says so, too.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -19,7 +19,7 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::wires::Drive;
 
-/// The register map; every other word is as `SCRATCH`.
+/// The register map; every other word is the same register as `SCRATCH`.
 pub const REGISTERS: &[Register] = &[
     Register::new("RESULT", RESULT, AccessKind::Rw, 0, u32::MAX),
     Register::new("END", END, AccessKind::Rw, 0, u32::MAX),
@@ -29,7 +29,7 @@ pub const REGISTERS: &[Register] = &[
 const RESULT: u32 = 0x0;
 const END: u32 = 0x4;
 
-/// How many words a run keeps: 4 MiB of them.
+/// The number of words that a run keeps: 4 MiB.
 const KEPT_WORDS: usize = 1 << 20;
 
 /// The device.
@@ -39,7 +39,7 @@ pub struct ResultPort {
     port: AxiLitePort,
     register: u32,
     results: Vec<u32>,
-    /// Results written, kept or not.
+    /// The number of results written, kept or not.
     written_words: u64,
 }
 

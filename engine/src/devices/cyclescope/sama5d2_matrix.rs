@@ -1,7 +1,7 @@
 //! `cyclescope,sama5d2-matrix`: the registers of SAMA5D2's two AHB matrices (datasheet DS60001476, section MATRIX).
 //!
-//! Modelled: the registers as such, with their write protection. What they arrange, arbitration and TrustZone's areas,
-//! acts on nothing: one master at a time is served by each memory, and all accesses are allowed.
+//! Modelled: the registers with their write protection. Their settings, arbitration and TrustZone's areas, have no
+//! effect: each memory serves one master at a time, and all accesses are allowed.
 
 use crate::bus::device::Device;
 use crate::devices::model::{Group, Model};

@@ -1,13 +1,13 @@
-//! `cyclescope,stub`: a peripheral that has no model.
+//! `cyclescope,stub`: a placeholder for a peripheral without a model.
 //!
-//! Not a real part: it stands for one, so that firmware which sets up a watchdog or reads a converter gets past it.
-//! Its registers keep what is stored in them, and nothing ever happens in it: no interrupt, no transfer, no flag that
-//! changes by itself. `cyclescope,registers` names them, with values after reset and bits that always read as ones; a
-//! register that is not listed begins with 0. An access takes its time on the bus, and none in the peripheral.
+//! Not a real part: with it, firmware that configures a watchdog or reads a converter runs on. Its registers keep the
+//! stored values and have no other function: no interrupt, no transfer, no flag that changes by itself.
+//! `cyclescope,registers` names them, with reset values and bits that always read as ones; other registers start with
+//! 0. An access takes its time on the bus, and no time in the peripheral.
 //!
-//! A run tells at its end which of them were used, how often and from where. A node may have any property of the real
-//! part's binding; they change nothing here. Of a board with `cyclescope,unmapped = "warn"`, all addresses where
-//! nothing is are one such peripheral, called `unmapped`.
+//! A run reports at its end which registers were used, how often and from where. A node may have any property of the
+//! real part's binding; they have no effect. On a board with `cyclescope,unmapped = "warn"`, all unmapped addresses are
+//! one such peripheral, called `unmapped`.
 
 pub mod registers;
 
@@ -24,35 +24,35 @@ use crate::polling::Poll;
 use crate::state::{Fresh, State};
 use registers::{GRAMMAR, Register};
 
-/// Registers that are told of; what is stored in others is lost.
+/// The number of registers that are recorded; stores to further ones are lost.
 const MOST_TOUCHED: usize = 1000;
-/// So many accesses to a register are asked for where they come from.
+/// The number of accesses to a register whose origin is recorded.
 const ASKED: u64 = 64;
 const REGISTERS: &str = "cyclescope,registers";
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::System, &[COMPATIBLE], 1, from_node);
 
-/// Its compatible: a node that has it among others is a stub, even if there is a model of another one.
+/// Its compatible: a node that has it among others is a stub, even if another of them has a model.
 pub const COMPATIBLE: &str = "cyclescope,stub";
 
 /// The device.
 #[derive(Debug, Default, State)]
 pub struct Stub {
-    /// Those of the first range that have names, by their offsets.
+    /// The named registers of the first range, by their offsets.
     #[state(skip)]
     registers: Vec<Register>,
-    /// Words that were stored, by range and offset.
+    /// The stored words, by range and offset.
     words: BTreeMap<(usize, u32), u32>,
     touched: BTreeMap<(usize, u32), Use>,
     /// Accesses to registers beyond [`MOST_TOUCHED`].
-    unreported: u64,
-    /// What loads of a word give instead of what it holds, while the machine tries what firmware waits for.
+    unrecorded: u64,
+    /// The value that loads of a word return instead, while the machine tries what firmware waits for.
     #[state(skip)]
     instead: Option<((usize, u32), u32)>,
 }
 
-/// How a register was used.
+/// The record of a register's use.
 #[derive(Debug, State, Fresh)]
 struct Use {
     touched: Touched,
@@ -75,7 +75,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
             }
         }
     }
-    // What a board says for the model of the part does no harm.
+    // Properties of the real part's model are allowed.
     if reader.node.compatibles().iter().any(|other| *other != COMPATIBLE && devices::find(other).is_some()) {
         reader.allow_all();
     }
@@ -99,13 +99,13 @@ impl Stub {
         &registers[first..after]
     }
 
-    /// What the registers of a word make of their bytes, put together.
+    /// A word combined from `of` each of its registers.
     fn lanes(&self, range: usize, word: u32, of: impl Fn(&Register) -> u32) -> u32 {
         let lanes = self.named(range, word).iter().map(|register| of(register) << (8 * (register.offset - word)));
         lanes.fold(0, |sum, lane| sum | lane)
     }
 
-    /// Notes an access, and asks where it comes from.
+    /// Records an access, and requests its origin.
     fn note(&mut self, range: usize, offset: u32, loaded: Option<u32>, ctx: &mut Ctx) {
         let register = self.named(range, offset & !3).iter().find(|register| register.holds(offset));
         let (offset, name) = register.map_or((offset, None), |register| (register.offset, Some(register.name.clone())));
@@ -113,7 +113,7 @@ impl Stub {
         let used = match self.touched.entry((range, offset)) {
             Entry::Occupied(used) => used.into_mut(),
             Entry::Vacant(_) if !room => {
-                self.unreported += 1;
+                self.unrecorded += 1;
                 return;
             }
             Entry::Vacant(free) => {
@@ -184,7 +184,7 @@ impl Device for Stub {
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.words.values().for_each(|word| poll.state(*word));
-        poll.counter(&mut self.unreported);
+        poll.counter(&mut self.unrecorded);
         for used in self.touched.values_mut() {
             poll.state(used.touched.most_reads_in_a_row);
             poll.counter(&mut used.touched.reads);
@@ -208,10 +208,10 @@ impl Device for Stub {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        if self.unreported == 0 {
+        if self.unrecorded == 0 {
             Vec::new()
         } else {
-            vec![("accesses to further registers".to_owned(), self.unreported)]
+            vec![("accesses to further registers".to_owned(), self.unrecorded)]
         }
     }
 }

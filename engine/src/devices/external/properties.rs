@@ -1,11 +1,11 @@
-//! Properties of models that are not the engine's own: what they are, as data, and how they are read.
+//! Properties of external models: their descriptions as data, and their reading.
 
 use std::ops::RangeInclusive;
 
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{Allowed, NodeReader, most_of_unit};
 
-/// Which numbers a property may have.
+/// The numbers that a property may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Numbers {
     /// All of a range.
@@ -31,7 +31,7 @@ impl Allowed for &Numbers {
 }
 
 impl Numbers {
-    /// Those of them that are not above `most`.
+    /// The same numbers, up to `most`.
     fn up_to(&self, most: u32) -> Numbers {
         match self {
             Numbers::Range(range) => Numbers::Range(*range.start()..=most.min(*range.end())),
@@ -45,20 +45,20 @@ impl Numbers {
     }
 }
 
-/// What a property says.
+/// The type of a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PropertyKind {
-    /// A number, which must be there unless it has a default.
+    /// A number, required unless it has a default.
     Number(Numbers, Option<u32>),
-    /// A timing parameter, which has its source in `cyclescope,sources`; the default has one, too.
+    /// A timing parameter, whose source is in `cyclescope,sources`; the default has a source, too.
     Timing(Numbers, Option<(u32, String)>),
-    /// It is there, or it is not.
+    /// Present or absent.
     Flag,
-    /// Any text, with what it is where the node has none.
+    /// Any text, with its default.
     Text(String),
-    /// One of a few words; the first where the node has none.
+    /// One of a few words; the first is the default.
     Word(Vec<String>),
-    /// Cells, with what they are where the node has none.
+    /// Cells, with their default.
     Numbers(Vec<u32>),
 }
 
@@ -67,13 +67,13 @@ pub enum PropertyKind {
 pub struct Property {
     /// Its name.
     pub name: String,
-    /// What it says, for people who have not read the model.
+    /// Its meaning, for users.
     pub meaning: String,
-    /// What it is.
+    /// Its type.
     pub kind: PropertyKind,
 }
 
-/// What a node says, or what counts where it says nothing.
+/// The value from a node, or the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Of a number or a timing parameter, in the unit of its name.
@@ -87,7 +87,7 @@ pub enum Value {
 }
 
 impl Property {
-    /// Reads it from a node. A faulty one gives a stand-in, with a fault.
+    /// Reads it from a node. A faulty value is replaced by a valid one, with a fault.
     pub(super) fn read(&self, reader: &mut NodeReader) -> Value {
         let (name, meaning) = (self.name.as_str(), self.meaning.as_str());
         match &self.kind {

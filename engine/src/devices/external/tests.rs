@@ -3,7 +3,7 @@ use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::devices::bench::{cells, node, read_tree};
 use crate::dt::node::Node;
 
-/// A device that remembers what it was given.
+/// A device that keeps the values of its node.
 #[derive(crate::state::State)]
 struct Remembers;
 

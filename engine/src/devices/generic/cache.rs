@@ -1,6 +1,6 @@
 //! `cache`: a second-level cache inside the cores' cluster, without registers of its own (Cortex-A7 MPCore TRM DDI
-//! 0464F, chapter 7). It is on while a core's data cache is (SCTLR.C), and maintained by the core's own operations. The
-//! node is Linux's for such a cache, named by the cores' `next-level-cache`; nothing is at an address.
+//! 0464F, chapter 7). It is on while a core's data cache is on (SCTLR.C), and is maintained by the cores' own
+//! operations. The node is Linux's node for such a cache, named by the cores' `next-level-cache`; it has no address.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -12,11 +12,11 @@ use crate::memory::outer::{OuterCache, OuterTiming};
 use crate::polling::Poll;
 use crate::state::State;
 
-/// The device: only what the bus takes from it.
+/// The device, whose parameters the bus takes.
 #[derive(Debug, State)]
 struct ClusterCache {
     clock: ClockInput,
-    /// Until the machine is built.
+    /// Present until the machine is built.
     #[state(skip)]
     cache: Option<OuterCache>,
 }
@@ -56,7 +56,7 @@ fn read_shape(reader: &mut NodeReader) -> Option<CacheShape> {
     let line_bytes = reader.u32("cache-line-size", 8..=256, "a line of the cache has 8 to 256 bytes, a power of two");
     let sets = reader.u32("cache-sets", 1..=MOST_BYTES / 8, "a cache has 1 to 2097152 sets, a power of two");
     if size_bytes == 0 || line_bytes == 0 || sets == 0 {
-        return None; // a fault already
+        return None; // which is a fault already
     }
     let (replacement, write) = (Replacement::PseudoRandom, WritePolicy::WriteBack);
     let shape = CacheShape::of_sets(size_bytes, line_bytes, sets, replacement, write);

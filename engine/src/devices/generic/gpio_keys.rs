@@ -1,10 +1,10 @@
-//! `gpio-keys`: buttons on pins of GPIO ports (Linux's binding of that name, which Zephyr has too). Each child is one:
-//! `gpios` is its pin, and its `label`, or else its node's label or name, is what users call it. What the reference
-//! says of the node's properties is said of those of its children.
+//! `gpio-keys`: buttons on pins of GPIO ports (Linux's binding of that name, which Zephyr has too). Each child node is
+//! a button: `gpios` is its pin; its name for users is `label`, or else its node's label or name. The properties in the
+//! reference are those of the child nodes.
 //!
-//! Modelled: a button that is pressed connects its pin to the level that its flags have: low with GPIO_ACTIVE_LOW, else
-//! high. One that is not does nothing: what its pin is then, a resistor of the board says
-//! (`cyclescope,board-pull-ups` and `-pull-downs` of the port), or the port's own, which firmware sets; the flags
+//! Modelled: a pressed button connects its pin to the level of its flags: low with GPIO_ACTIVE_LOW, else high. A
+//! released button has no effect: the level of its pin then depends on a resistor of the board
+//! (`cyclescope,board-pull-ups` and `-pull-downs` of the port) or on the port's own, which firmware sets; the flags
 //! GPIO_PULL_UP and GPIO_PULL_DOWN are for drivers that do so. Scripts press buttons (`press`).
 //!
 //! Not modelled: bouncing.

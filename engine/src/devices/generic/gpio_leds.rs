@@ -1,13 +1,13 @@
-//! `gpio-leds`: lights on pins of GPIO ports (Linux's binding of that name, which Zephyr has too). Each child is one:
-//! `gpios` is its pin, and its `label`, or else its node's label or name, is what users call it. What the reference
-//! says of the node's properties is said of those of its children.
+//! `gpio-leds`: lights on pins of GPIO ports (Linux's binding of that name, which Zephyr has too). Each child node is a
+//! light: `gpios` is its pin; its name for users is `label`, or else its node's label or name. The properties in the
+//! reference are those of the child nodes.
 //!
-//! Modelled: a light is on while its wire has the level that lights it, whoever drives that. It takes so much current
-//! that a pull-up or pull-down of the port can't light it: where nobody drives the wire, the light pulls it to the
-//! level at which it is off. A run's result tells how often it went on and off, and its period. Other flags than
-//! GPIO_ACTIVE_LOW change nothing.
+//! Modelled: a light is on while its wire has the active level, whichever side drives it. It needs more current than a
+//! pull-up or pull-down of the port supplies: without a driver, the light pulls the wire to the level at which it is
+//! off. A run's result has the number of times that it went on and off, and its period. Flags other than
+//! GPIO_ACTIVE_LOW have no effect.
 //!
-//! Not modelled: brightness. A light that a timer dims is on and off at the timer's rate.
+//! Not modelled: brightness. A light that a timer dims goes on and off at the timer's rate.
 
 use std::collections::VecDeque;
 
@@ -22,9 +22,9 @@ use crate::wires::parts::Light;
 
 /// GPIO_ACTIVE_LOW of dt-bindings/gpio/gpio.h.
 pub(super) const ACTIVE_LOW: u32 = 1;
-/// So many periods have to be alike, and count for the mean.
+/// The number of periods for the mean; all of them have to be equal within a tenth.
 const PERIODS: usize = 8;
-/// The least that makes one: a light that went on three times.
+/// The least number of periods: a light that went on three times.
 const LEAST_PERIODS: usize = 2;
 
 static LIT: Activity = Activity::new(Kind::Led, "on", "a light is on; the track is the light's, by its label");
@@ -40,13 +40,13 @@ struct Led {
     #[state(skip)]
     active_low: bool,
     is_on: bool,
-    /// When it went on or off last.
+    /// The time at which it last went on or off.
     since: Option<Ps>,
     times_on: u64,
     times_off: u64,
-    /// For how long it was on up to `since`.
+    /// The time for which it was on up to `since`.
     lit: Ps,
-    /// When it went on, the last few times, and for how long it had been on before.
+    /// The last times at which it went on, each with the time for which it had been on before.
     rises: VecDeque<(Ps, Ps)>,
     #[state(skip)]
     scope: Scope,
@@ -56,7 +56,7 @@ impl Led {
     /// Its wire has a level from `now` on.
     fn set(&mut self, level: bool, now: Ps) {
         let is_on = level != self.active_low;
-        // What ports do as the board comes out of reset is nothing that anybody sees.
+        // Changes while the board comes out of reset are not visible.
         if is_on == self.is_on || now == Ps::ZERO {
             self.is_on = is_on;
             return;
@@ -77,7 +77,7 @@ impl Led {
         }
     }
 
-    /// The mean of the last periods and of the time on in each, if none is a tenth off the mean.
+    /// The mean of the last periods and of the time on in each, if all are within a tenth of the mean.
     fn period(&self) -> Option<(Ps, Ps)> {
         let (first, last) = (self.rises.front()?, self.rises.back()?);
         let count = (self.rises.len() - 1) as u64;
@@ -86,12 +86,12 @@ impl Led {
         }
         let mean = last.0.saturating_sub(first.0).0 / count;
         let pairs = self.rises.iter().zip(self.rises.iter().skip(1));
-        let are_alike =
+        let are_equal =
             pairs.map(|(one, next)| next.0.saturating_sub(one.0).0).all(|period| period.abs_diff(mean) <= mean / 10);
-        are_alike.then(|| (Ps(mean), Ps(last.1.saturating_sub(first.1).0 / count)))
+        are_equal.then(|| (Ps(mean), Ps(last.1.saturating_sub(first.1).0 / count)))
     }
 
-    fn reported(&self, now: Ps) -> Light {
+    fn record(&self, now: Ps) -> Light {
         let under_way = now.saturating_sub(self.since.unwrap_or(Ps::ZERO));
         Light {
             names: self.names.clone(),
@@ -123,7 +123,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Leds { leds: of_children(reader, led) })
 }
 
-/// What the children of a node are. The reference says of the node's properties what holds for those of its children.
+/// The children of a node. The reference lists the properties of the children as those of the node.
 pub(super) fn of_children<T>(reader: &mut NodeReader, read: fn(&mut NodeReader) -> Option<T>) -> Vec<T> {
     if reader.is_documenting() {
         return read(reader).into_iter().collect();
@@ -149,14 +149,14 @@ fn led(reader: &mut NodeReader) -> Option<Led> {
     })
 }
 
-/// What users call a light or a button, and what else it is found by: the label and the name of its node.
+/// The names of a light or a button: the name for users, and the label and the name of its node.
 pub(super) fn names_of(reader: &mut NodeReader) -> [String; 3] {
     let label = reader.string("label", "what users call it; without it the label of its node, or else its name");
     let (label, node) = (label.map(str::to_owned), reader.node);
     [label.unwrap_or_else(|| node.label().to_owned()), node.label().to_owned(), node.name.clone()]
 }
 
-/// What a light or a button is called in waveforms, whose readers take no more than this.
+/// The name of a light or a button in waveforms, in the characters that waveform viewers accept.
 pub(super) fn signal_name(label: &str) -> String {
     label.replace(|it: char| !it.is_ascii_alphanumeric() && it != '-', "_")
 }
@@ -194,7 +194,7 @@ impl Device for Leds {
     }
 
     fn lights(&self, now: Ps) -> Vec<Light> {
-        self.leds.iter().map(|led| led.reported(now)).collect()
+        self.leds.iter().map(|led| led.record(now)).collect()
     }
 }
 

@@ -1,12 +1,13 @@
-//! `i2c-gpio`: an I2C bus on pins of GPIO ports (Linux's binding of that name). It has no registers: firmware makes
-//! clocks and bits by pulling the pins low and letting them go, and reads what the chips answer there.
+//! `i2c-gpio`: an I2C bus on pins of GPIO ports (Linux's binding of that name). It has no registers: firmware generates
+//! clocks and bits by pulling the pins low and releasing them, and reads the chips' answers there.
 //!
-//! Modelled: two wires with pull-ups on the board, whatever the port's own do. Firmware drives a pin low, or makes it
-//! an input; one that drives a line high against a chip that pulls it low is told so in a note, and low wins. A chip
-//! puts bits on SDA at SCL's falling edge, at once, and keeps SCL low where it stretches the clock; firmware that does
-//! not look at SCL then errs as on a board.
+//! Modelled: two wires with pull-ups on the board, whether the port's own are on or off. Firmware drives a pin low, or
+//! makes it an input; if it drives a line high while a chip pulls it low, low wins, and a note says so. A chip puts
+//! bits on SDA at SCL's falling edge, without delay, and holds SCL low while it stretches the clock; firmware that does
+//! not check SCL then fails as on a board.
 //!
-//! Not modelled: slopes. How fast the bus is, is up to the firmware: Linux's `i2c-gpio,delay-us` changes nothing here.
+//! Not modelled: rise and fall times. The firmware decides the speed of the bus: Linux's `i2c-gpio,delay-us` has no
+//! effect here.
 
 use crate::activity::Scope;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
@@ -33,9 +34,9 @@ pub struct I2cGpio {
     sda: Pin,
     chips: I2cChips,
     pins: I2cPins,
-    /// The byte that a chip gives.
+    /// The byte that a chip transmits.
     given: Option<u8>,
-    /// What the chips pull low: SCL, until when, and SDA.
+    /// The lines that the chips pull low: SCL, until this time, and SDA.
     stretched_until: Option<Ps>,
     pulls_sda: bool,
     alarm: Alarm,
@@ -81,7 +82,7 @@ impl I2cGpio {
         }
     }
 
-    /// Looks at the lines, and does what their edges say, until they stay.
+    /// Reads the lines and handles their edges, until they no longer change.
     fn look(&mut self, ctx: &mut Ctx) {
         while let Some(edge) = self.pins.set(ctx.bus.wires.level(self.scl), ctx.bus.wires.level(self.sda)) {
             self.take_edge(edge, ctx.now);
@@ -91,7 +92,7 @@ impl I2cGpio {
     }
 
     fn take_edge(&mut self, edge: Edge, now: Ps) {
-        self.report(edge, now);
+        self.pass_on(edge, now);
         match edge {
             Edge::Start => {
                 self.frames += 1;
@@ -114,7 +115,7 @@ impl I2cGpio {
         }
     }
 
-    fn report(&self, edge: Edge, now: Ps) {
+    fn pass_on(&self, edge: Edge, now: Ps) {
         let received = self.given.map(u32::from);
         match edge {
             Edge::Start | Edge::Stop => {
@@ -147,7 +148,7 @@ impl I2cGpio {
         }
     }
 
-    /// Pulls the lines low, or lets them go.
+    /// Pulls the lines low, or releases them.
     fn drive(&mut self, ctx: &mut Ctx) {
         self.stretched_until = self.stretched_until.filter(|until| *until > ctx.now);
         if let Some(until) = self.stretched_until {

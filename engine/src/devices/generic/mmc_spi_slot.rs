@@ -1,28 +1,29 @@
 //! An SD memory card in SPI mode (`mmc-spi-slot`), SDSC or SDHC. Document: SD Association, "SD Specifications Part 1,
 //! Physical Layer Simplified Specification", Version 4.10: chapter 7 (SPI mode), 5 (registers), 4 (commands, CRC,
-//! erase, switch). It is cited by section. The timing of 7.5 is not in the simplified version; NCR of 1 to 8 bytes is
-//! as card makers' manuals have it.
+//! erase, switch), cited by section. The simplified version does not have the timing of 7.5; NCR of 1 to 8 bytes is
+//! from card makers' manuals.
 //!
-//! Modelled, at the wire: the 74 clocks of power-up, the way into SPI mode, the initialisation by ACMD41 or CMD1 with
-//! its time, all commands of its table ([`commands`]), CRC on and off, the R1, R1b, R2, R3 and R7 responses, single and
-//! multiple reads and writes with their tokens, data responses and data error tokens, the busy signal (bit by bit),
-//! partial block reads of SDSC cards, erase, the registers, write protection, and faults that the board asks for. The
-//! contents are a raw image file or memory. A write is handed to the host's system before its data response goes out.
+//! Modelled, at the wire: the 74 clocks of power-up, the change to SPI mode, the initialisation by ACMD41 or CMD1 with
+//! its time, all commands of the card's table ([`commands`]), CRC on and off, the R1, R1b, R2, R3 and R7 responses,
+//! single and multiple reads and writes with their tokens, data responses and data error tokens, the busy signal (bit
+//! by bit), partial block reads of SDSC cards, erase, the registers, write protection, and faults that the board
+//! injects. The contents are a raw image file or memory. A write is passed to the host's operating system before its
+//! data response is sent.
 //!
-//! How long the card is busy is worked out by a flash translation layer ([`translation`]). The card cannot know how
-//! fast the clock runs before a byte is over: it takes a byte to have begun eight periods of `spi-max-frequency` before
-//! its end, so that what it gets ready during a byte on a slower clock shows up to a byte earlier than on a card.
+//! A flash translation layer ([`translation`]) computes the card's busy times. The card does not know the clock's rate
+//! before a byte is over: it assumes that a byte has begun eight periods of `spi-max-frequency` before its end. On a
+//! slower clock, a change during a byte therefore shows up to one byte earlier than on a real card.
 //!
-//! Not modelled, and what then happens: SD mode (no answers before CMD0), locking, the write protection of groups,
-//! programming of the CSD and GEN_CMD (illegal commands), security (the SCR says that there is none), High Speed and
-//! all other functions of CMD6 (none can be selected), SDXC, and the limit of 400 kHz before initialisation. A data
-//! block is stored whole when its response begins, whatever is left of its busy time when the power fails. The stuff
-//! byte after CMD12 is what the card would have sent there. CMD23 is illegal in SPI mode (7.3.1.3); cards that know it
-//! all the same have `cyclescope,set-block-count`.
+//! Not modelled: SD mode (no answers before CMD0), locking, the write protection of groups, programming of the CSD and
+//! GEN_CMD (illegal commands), security (the SCR says that there is no security), High Speed and all other functions of
+//! CMD6 (none can be selected), SDXC, and the limit of 400 kHz before initialisation. A data block is stored as a whole
+//! when its response begins, even if the power fails during its busy time. The stuff byte after CMD12 is the next byte
+//! that the card would have sent. CMD23 is illegal in SPI mode (7.3.1.3); a card that supports it nevertheless has
+//! `cyclescope,set-block-count`.
 
-// `wire` is the wire, `commands` tells which commands there are, `operations` what they do, `reply` is a response,
-// `sending` and `receiving` are data blocks, `registers` the bits, `medium` the contents, `polling` what skipping of
-// polling loops needs.
+// `wire` is the wire, `commands` the table of commands, `operations` their execution, `reply` a response, `sending` and
+// `receiving` are data blocks, `registers` the bits, `medium` the contents, `polling` the state for skipping of polling
+// loops.
 
 mod capacity;
 pub mod commands;
@@ -71,31 +72,31 @@ pub const MODEL: Model =
 static PROGRAM_BUSY: Activity = Activity::new(
     Kind::Busy,
     "card page program",
-    "of the card's flash, while the data line is low behind a data response or stop token",
+    "of the card's flash, while the data line is low after a data response or stop token",
 );
 static MERGE_BUSY: Activity = Activity::new(
     Kind::Busy,
     "card merge",
-    "copies of sectors and pages that the host did not write, while the data line is low behind a data response or \
+    "copies of sectors and pages that the host did not write, while the data line is low after a data response or \
      stop token",
 );
 static ERASE_BUSY: Activity =
-    Activity::new(Kind::Busy, "card erase", "of blocks that hold nothing any more, behind a write; and from CMD38 on");
+    Activity::new(Kind::Busy, "card erase", "of blocks without valid data, after a write; and from CMD38 on");
 static WRITE_BUSY: Activity =
-    Activity::new(Kind::Busy, "card busy", "behind a write, while the card's flash does nothing").joining();
+    Activity::new(Kind::Busy, "card busy", "after a write, while the card's flash is idle").joining();
 static READ_ACCESS: Activity = Activity::new(
     Kind::Busy,
     "card read access",
-    "from the read command, or the end of the block before, to where the data can come; the block's address and size",
+    "from the read command, or the end of the previous block, until the data can be sent; the block's address and size",
 );
 static INITIALISING: Activity = Activity::new(Kind::Busy, "card initialisation", "from the first ACMD41 or CMD1 on");
-/// What the card tells.
+/// The activities that the card records.
 const ACTIVITIES: &[&Activity] = &[&PROGRAM_BUSY, &MERGE_BUSY, &ERASE_BUSY, &WRITE_BUSY, &READ_ACCESS, &INITIALISING];
 
 /// Clocks that the card needs with chip select high after power-up: 6.4.1.
 const POWER_UP_CLOCKS: u32 = 74;
 
-/// What the data line is in use for.
+/// The use of the data line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum Data {
     None,
@@ -103,14 +104,14 @@ enum Data {
     Receiving(Receiving),
 }
 
-/// Where the card is between power-up and ready.
+/// The state of the card between power-up and ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum State {
-    /// SD mode: it waits for CMD0.
+    /// SD mode: the card waits for CMD0.
     PowerUp,
     /// SPI mode; the initialisation has not begun.
     Idle,
-    /// It ends at that time, and the next ACMD41 or CMD1 says so.
+    /// The initialisation ends at that time, and the next ACMD41 or CMD1 reports the end.
     Initialising(Ps),
     Ready,
 }
@@ -122,7 +123,7 @@ struct Totals {
     blocks_read: u64,
     blocks_written: u64,
     sectors_erased: u64,
-    /// Data blocks that came whole, right or wrong.
+    /// Complete data blocks, with a correct CRC or not.
     blocks_received: u64,
     crc_errors: u64,
     busy_bytes: u64,
@@ -138,21 +139,21 @@ pub struct Card {
     medium: Medium,
     #[state(skip)]
     image: Option<HostImage>,
-    /// What the host could not do with the image first.
+    /// The first operation on the image that failed on the host.
     image_error: Option<(&'static str, String)>,
     translation: Translation,
     pace: Pace,
     notes: Notes<Note>,
     totals: Totals,
     removed: bool,
-    /// The card is taken out when the current byte is over.
+    /// True if the card is taken out at the end of the present byte.
     leaves_after_byte: bool,
 
     selected: bool,
     line: ByteLine,
-    /// What goes out during the byte.
+    /// The bits that the card sends during the byte.
     out: Out,
-    /// The command that is coming in, and how much of it there is.
+    /// The command that is being received, and the number of its bytes so far.
     command: [u8; 6],
     command_bytes: usize,
     reply: Reply,
@@ -164,17 +165,17 @@ pub struct Card {
     power_up_clocks: u32,
     state: State,
     crc_on: bool,
-    /// CMD55 came just before.
+    /// True if the previous command was CMD55.
     application: bool,
-    /// CMD8 has come: the host knows high capacity cards.
+    /// True after CMD8: the host supports high capacity cards.
     knows_high_capacity: bool,
     block_bytes: u16,
-    /// ACMD23's number of blocks, 0 if there is none.
+    /// ACMD23's number of blocks, or 0.
     announced: u32,
-    /// CMD23's number of blocks, 0 if there is none.
+    /// CMD23's number of blocks, or 0.
     block_count: u32,
     erase: Erase,
-    /// The second byte of R2: errors that were not yet told.
+    /// The second byte of R2: errors that have not been reported.
     status: u8,
     /// ACMD22's answer.
     well_written: u32,
@@ -228,7 +229,7 @@ impl Card {
         self.parameters.capacity.blocks()
     }
 
-    /// The card is busy up to `until`, if not longer, with something that began at `end`.
+    /// Makes the card busy until `until` at least, with an activity that began at `end`.
     fn occupy(&mut self, what: &'static Activity, until: Ps, end: Ps) {
         if until > self.busy_until {
             self.scope.span(what, end.max(self.busy_until), until, Detail::None);
@@ -236,7 +237,7 @@ impl Card {
         }
     }
 
-    /// The same with what a write at `end` began: what the card's flash does meanwhile is told.
+    /// Makes the card busy after a write that ended at `end`, and records the operations of its flash.
     fn occupy_for_write(&mut self, until: Ps, end: Ps) {
         for (doing, _, to) in self.translation.doing(end.max(self.busy_until), until) {
             let what = match doing {
@@ -254,7 +255,7 @@ impl Card {
         u64::from(addr) + bytes as u64 <= self.parameters.capacity.bytes()
     }
 
-    /// True, with the card taken out, if a byte that begins at `start` finds none.
+    /// True if the card is out of the slot for a byte that begins at `start`; takes it out if that is due.
     fn is_gone(&mut self, start: Ps) -> bool {
         let due = self.leaves_after_byte || self.parameters.faults.removed_at.is_some_and(|at| start >= at);
         if due && !self.removed {

@@ -1,15 +1,15 @@
-//! `spi-gpio`: an SPI bus on pins of GPIO ports (Linux's binding of that name). It has no registers: firmware makes
-//! clocks and bits by writing to the ports, and reads what the chips answer there.
+//! `spi-gpio`: an SPI bus on pins of GPIO ports (Linux's binding of that name). It has no registers: firmware generates
+//! clocks and bits by writing to the ports, and reads the chips' answers there.
 //!
-//! Modelled: the bus as wires. A register write of a port is one change of all its pins; what changes together with the
-//! clock counts from the next edge on. A chip drives MISO while it is selected, with the delay that it has; what it
-//! drives is brought up to date when a port reads its pins. Of several selected chips that disagree on MISO, low wins.
-//! Any wiring works as it would on a board: a MOSI and MISO that are swapped drive against each other, and the other
+//! Modelled: the bus as wires. A register write of a port changes all its pins at once; a line that changes together
+//! with the clock counts from the next edge on. A chip drives MISO while it is selected, with its output delay; MISO is
+//! brought up to date when a port reads its pins. If several selected chips drive MISO to different levels, low wins.
+//! Any wiring works as on a board: if MOSI and MISO are swapped, two outputs drive against each other, and the other
 //! two ends float.
 //!
 //! A chip's `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio` are wires, too
 //! ([`crate::devices::support::hosted_chip`]). Chip selects are active low, as the chips have them; the flags of
-//! `cs-gpios` tell a driver so, and change nothing here.
+//! `cs-gpios` are for drivers, and have no effect here.
 //!
 //! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
 
@@ -26,10 +26,10 @@ use crate::wire::pins::{PinLevels, Pins};
 use crate::wire::spi::{MISO, SpiTarget};
 use crate::wires::Pin;
 
-/// No controller has more chip selects.
+/// The most chip selects of any controller.
 const MOST_SELECTS: u32 = 32;
 
-/// Where the bus is wired to.
+/// The pins of the bus.
 #[derive(Clone, Debug)]
 pub struct Wiring {
     /// Clock, from the port.
@@ -65,13 +65,13 @@ pub struct SpiGpio {
     miso: Pin,
     #[state(with = crate::state::fixed)]
     chips: Vec<ChipSelect>,
-    /// What the port's side of the bus is at; `selected` means nothing here.
+    /// The levels on the port's side of the bus; `selected` is not used.
     lines: PinLevels,
-    /// What the chips drive MISO to.
+    /// The level to which the chips drive MISO.
     driven: Option<bool>,
-    /// When that was looked at last.
+    /// The time of the last update of that level.
     looked: Ps,
-    /// It is about to change: the chips' outputs take their time.
+    /// True if it is about to change after a chip's output delay.
     moving: bool,
     sck_clocks: u64,
     frames: u64,
@@ -95,7 +95,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(SpiGpio::new(reader.node.label().to_owned(), wiring, chips))
 }
 
-/// A pin that the bus needs. If there is none, which is a fault, one that is never used.
+/// A pin that the bus needs. Without the property, which is a fault, a pin that is never used.
 fn pin(reader: &mut NodeReader, property: &str, meaning: &str) -> Pin {
     let pins = reader.required_gpios(property, 1, meaning);
     pins.first().copied().unwrap_or(Pin::new(DeviceId(u32::MAX), 0))
@@ -114,7 +114,7 @@ fn select_pins(reader: &mut NodeReader, selects: u32) -> Vec<Pin> {
 }
 
 impl SpiGpio {
-    /// The bus with the label of its node, and a chip, or none, on each chip select.
+    /// The bus with the label of its node, with a chip or without on each chip select.
     pub fn new(label: String, wiring: Wiring, chips: Chips) -> SpiGpio {
         let chips = wiring.selects.into_iter().zip(chips.into_selects());
         SpiGpio {
@@ -133,7 +133,7 @@ impl SpiGpio {
         }
     }
 
-    /// Takes over what changed on the port's side of the bus.
+    /// Takes over changes on the port's side of the bus.
     fn take_lines(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
         let level = |pin: Pin| (pin.port == port && pin.of(changed)).then(|| pin.of(levels));
         let rose = level(self.sck) == Some(true);
@@ -150,7 +150,7 @@ impl SpiGpio {
                 self.scope.level(frame, selected, now);
             }
             if selected && rose && self.scope.records(Kind::Frame) {
-                // The edge sees the lines as they were before.
+                // On the edge, the lines have the levels from before it.
                 let mosi = select.pins.levels().levels & 1;
                 let miso = select.chip.as_ref().is_none_or(|chip| {
                     let (driven, levels) = select.pins.driven(&**chip, now)[0];
@@ -165,7 +165,7 @@ impl SpiGpio {
         self.sck_clocks += u64::from(clocked);
     }
 
-    /// What the chips drive MISO to at `at`, and once their outputs have settled.
+    /// The level to which the chips drive MISO at `at`, and the level after their output delays.
     fn miso_at(&self, at: Ps) -> [Option<bool>; 2] {
         let mut miso = [None; 2];
         for select in &self.chips {
@@ -195,7 +195,7 @@ impl SpiGpio {
         }
     }
 
-    /// What MISO has become by itself until `ctx.now`, before something else is done to the bus.
+    /// Brings MISO up to `ctx.now`, before another access to the bus.
     fn settle_miso(&mut self, ctx: &mut Ctx) {
         if self.moving {
             self.drive_miso(ctx);
@@ -203,8 +203,7 @@ impl SpiGpio {
         self.looked = ctx.now;
     }
 
-    /// When, since it was looked at last, MISO came to be what it is at `now`: waveforms show the time, not that of the
-    /// next look.
+    /// The time since the last update at which MISO changed to its level of `now`, for waveforms.
     fn changed_at(&self, level: Option<bool>, now: Ps) -> Ps {
         let (mut before, mut after) = (self.looked, now);
         while after.0 > before.0 + 1 {
@@ -244,7 +243,7 @@ impl Device for SpiGpio {
         for chip in self.chips.iter_mut().filter_map(|select| select.chip.as_mut()) {
             chip.start(ctx);
         }
-        // What the wires are at: ports that drive them later tell of it.
+        // The present levels of the wires: ports report later changes.
         let pins: Vec<Pin> =
             [self.sck, self.mosi].into_iter().chain(self.chips.iter().map(|select| select.line)).collect();
         for pin in pins {

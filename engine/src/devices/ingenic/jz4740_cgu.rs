@@ -1,20 +1,20 @@
 //! `ingenic,jz4740-cgu`: the JZ4740's clock, reset and power control, CPM (Linux's jz4740-cgu.c; U-Boot's asm/jz4740.h
 //! for names).
 //!
-//! Modelled: the registers, as a boot loader leaves them that has set the board's clocks: the PLL locked at cclk's
-//! frequency, the others divided from it. On a Ben NanoNote they are what U-Boot sets (arch/mips/cpu/xburst/jz4740.c
+//! Modelled: the registers as a boot loader leaves them that has set the board's clocks: the PLL locked at cclk's
+//! frequency, the other clocks divided from it. On a Ben NanoNote they are set by U-Boot (arch/mips/cpu/xburst/jz4740.c
 //! with qi_lb60.h): 336 MHz, and a third of it for hclk, pclk and mclk.
 //!
-//! The board's clock nodes follow what firmware sets: [`OUTPUTS`]. A PLL that is enabled, or gets other factors, is
-//! locked after CPPCR.PLLST periods of RTCCLK; until then what runs by it goes on as before, as no document says more.
-//! With PLLEN 0 or PLLBP 1 EXTAL takes its place at once. Dividers of CPCCR are in force with the write if CE is set,
-//! else when the PLL has locked next, for which U-Boot sets them. The SSI's clock follows SSICDR at once.
+//! The board's clock nodes follow the settings of the firmware: [`OUTPUTS`]. A PLL that is enabled, or gets other
+//! factors, locks after CPPCR.PLLST periods of RTCCLK; until then the clocks from it continue as before, since no
+//! document says more. With PLLEN 0 or PLLBP 1 EXTAL replaces it at once. Dividers of CPCCR take effect with the write
+//! if CE is set, else when the PLL next locks, as U-Boot uses them. The SSI's clock follows SSICDR at once.
 //!
-//! The SDRAM's times stay what they are in cycles of mclk: nothing tells if they are too short for a faster one. A
-//! device works whether its clock is gated (CLKGR) or not. Clocks of devices that there is no model of (LCD, I2S, MSC,
+//! The SDRAM's times stay the same in cycles of mclk: the model does not check whether they are too short for a faster
+//! clock. A device works whether its clock is gated (CLKGR) or not. Clocks of devices without a model (LCD, I2S, MSC,
 //! USB) only have their registers.
 //!
-//! Not modelled: sleep (LCR.LPM), the duty of doze mode.
+//! Not modelled: sleep (LCR.LPM), the duty cycle of doze mode.
 
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
@@ -51,11 +51,11 @@ const LCR: u32 = 0x04;
 const CPPCR: u32 = 0x10;
 const SSICDR: u32 = 0x74;
 
-/// As set, but for the divided clocks: CLKOEN, PCS, and the LCD's divider of 3.
+/// As set, except for the divided clocks: CLKOEN, PCS, and the LCD's divider of 3.
 const CPCCR_SET: u32 = 1 << 30 | 1 << 21 | 2 << 16;
-/// CPCCR.CE: the dividers are in force with the write.
+/// CPCCR.CE: the dividers take effect with the write.
 const CPCCR_CE: u32 = 1 << 22;
-/// As set, but for M: N of 2, not divided further; stable after 32 periods of RTCCLK.
+/// As set, except for M: N of 2, not divided further; stable after 32 periods of RTCCLK.
 const CPPCR_SET: u32 = CPPCR_PLLS | CPPCR_PLLEN | 0x20;
 const CPPCR_PLLM: u32 = 23;
 /// The largest M.
@@ -63,7 +63,7 @@ const MOST_M: u64 = 0x1ff + 2;
 const CPPCR_PLLS: u32 = 1 << 10;
 const CPPCR_PLLBP: u32 = 1 << 9;
 const CPPCR_PLLEN: u32 = 1 << 8;
-/// PLLM, PLLN and PLLOD: what the PLL has to lock anew for.
+/// PLLM, PLLN and PLLOD: changing them makes the PLL lock again.
 const CPPCR_FACTORS: u32 = 0xffff_0000;
 /// PLLST.
 const CPPCR_PLLST: u32 = 0xff;
@@ -76,13 +76,13 @@ const LCR_LPM: u32 = 3;
 const SSICDR_SCS: u32 = 1 << 31;
 const SSICDR_SSIDIV: u32 = 0xf;
 
-/// What numbers in CPCCR's fields divide by; others are reserved.
+/// The dividers of CPCCR's fields, by their values; others are reserved.
 const DIVIDERS: [u64; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
-/// The clocks divided from the PLL, and their fields' places in CPCCR.
+/// The clocks divided from the PLL, and the positions of their fields in CPCCR.
 const DIVIDED: [(&str, u32); 4] = [("cclk", 0), ("hclk", 4), ("pclk", 8), ("mclk", 12)];
-/// pclk's place among them.
+/// The index of pclk among them.
 const PCLK: usize = 2;
-/// What the device drives, in the order of `cyclescope,outputs`.
+/// The clocks that the device drives, in the order of `cyclescope,outputs`.
 const OUTPUTS: [&str; DIVIDED.len() + 1] =
     ["cclk, the core's clock", "hclk, AHB's", "pclk, APB's", "mclk, the memories'", "the SSI's device clock"];
 
@@ -97,13 +97,13 @@ pub struct Cgu {
     /// The clocks that it drives, in the order of [`OUTPUTS`], at their rates.
     #[state(with = crate::state::fixed)]
     outputs: Vec<ClockInput>,
-    /// CPPCR's factors that the PLL has locked with; `None` while EXTAL is in its place.
+    /// CPPCR's factors with which the PLL has locked; `None` while EXTAL replaces it.
     locked: Option<u32>,
-    /// When it will have locked with those that are written.
+    /// The time at which it will have locked with the written factors.
     lock_at: Option<Ps>,
-    /// CPCCR whose dividers are in force.
+    /// CPCCR with the dividers in effect.
     dividers: u32,
-    /// Clocks change now.
+    /// The time of the next change of clocks.
     changes_at: Option<Ps>,
     alarm: Alarm,
 }
@@ -133,7 +133,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Cgu::new(ext, rtc, outputs, settings.and_then(|(_, settings)| settings).unwrap_or_default()))
 }
 
-/// CPCCR and CPPCR for these clocks (cclk, hclk, pclk, mclk), if the chip can have them.
+/// CPCCR and CPPCR for these clocks (cclk, hclk, pclk, mclk), if the chip supports them.
 fn settings_for(ext: Hz, clocks: [Hz; DIVIDED.len()]) -> Option<(u32, u32)> {
     let cclk = clocks[0].get();
     let m = cclk * 2 / ext.get();
@@ -162,7 +162,7 @@ impl Cgu {
         Cgu { ext, rtc, registers, outputs, locked, lock_at, dividers: cpccr, changes_at, alarm }
     }
 
-    /// Hertz of the PLL's output, or of what goes past it.
+    /// The PLL's output in hertz, or that of the clock that bypasses it.
     fn pll(&self) -> u64 {
         let bypassed = self.registers.value(CPPCR) & CPPCR_PLLBP != 0;
         let Some(factors) = self.locked.filter(|_| !bypassed) else { return self.ext.get() };
@@ -171,7 +171,7 @@ impl Cgu {
         self.ext.get() * m / (n * output)
     }
 
-    /// Hertz of each of [`OUTPUTS`] by what is in force; `None` for a reserved divider.
+    /// The rate of each of [`OUTPUTS`] in hertz, with the settings in effect; `None` for a reserved divider.
     fn frequencies(&self) -> [Option<u64>; OUTPUTS.len()] {
         let (pll, ssicdr) = (self.pll(), self.registers.value(SSICDR));
         let mut frequencies = [None; OUTPUTS.len()];
@@ -212,7 +212,7 @@ impl Cgu {
         self.registers.set(CPPCR, cppcr | flag(CPPCR_PLLS, is_locked));
     }
 
-    /// What comes of the time up to now: only in an event, as clocks change at its time.
+    /// Carries out changes up to now: only in an event, since clocks change at its time.
     fn advance(&mut self, ctx: &mut Ctx) {
         if self.lock_at.is_some_and(|at| at <= ctx.now) {
             self.lock_at = None;
@@ -232,7 +232,7 @@ impl Cgu {
         self.registers.clocks_changed(ctx);
     }
 
-    /// Asks for the next event.
+    /// Requests the next event.
     fn settle(&mut self, ctx: &mut Ctx) {
         ctx.awaits(&CLOCK_START, self.lock_at, Detail::None);
         if let Some(next) = [self.changes_at, self.lock_at].into_iter().flatten().min() {
@@ -243,7 +243,7 @@ impl Cgu {
 
 impl Device for Cgu {
     fn reset(&mut self, ctx: &mut Ctx) {
-        // What follows from other clocks of the board.
+        // Updates that depend on other clocks of the board.
         self.advance(ctx);
     }
 
@@ -283,7 +283,7 @@ impl Device for Cgu {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // All that changes by itself does so in an event.
+        // Changes without a write are events.
         self.registers.polled(poll)
     }
 }

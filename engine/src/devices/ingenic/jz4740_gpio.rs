@@ -1,18 +1,18 @@
-//! `ingenic,jz4740-gpio`: a port of 32 general-purpose pins of the JZ4740 and its kin (Linux's pinctrl-ingenic and
-//! arch/mips/jz4740/gpio.c have the register map and what the bits do). A node is one port, with its 0x100 bytes of
-//! registers.
+//! `ingenic,jz4740-gpio`: a port of 32 general-purpose pins of the JZ4740 and related chips (the register map and the
+//! functions of the bits are from Linux's pinctrl-ingenic and arch/mips/jz4740/gpio.c). A node is one port, with its
+//! 0x100 bytes of registers.
 //!
-//! Modelled: all registers. A pin is an output where PxFUN and PxSEL are 0 and PxDIR is 1; an interrupt source where
-//! PxFUN is 0 and PxSEL is 1, by PxTRG on an edge or a level, by PxDIR the rising one or high, else the falling one or
-//! low. PxFLG is set by an interrupt source, masked or not, and stays set until it is cleared; a level sets it again at
-//! once. Writing ones at 0x14 sets PxDAT *and* clears the flags of interrupt sources: PxDATS and PxFLGC are one
-//! register. Pull-ups are on where PxPE is 0.
+//! Modelled: all registers. A pin is an output if PxFUN and PxSEL are 0 and PxDIR is 1. It is an interrupt source if
+//! PxFUN is 0 and PxSEL is 1: PxTRG selects an edge or a level, PxDIR the rising edge or the high level, else the
+//! falling edge or the low level. PxFLG is set by an interrupt source, masked or not, and stays set until it is
+//! cleared; an active level sets it again at once. Writing ones at 0x14 sets PxDAT *and* clears the flags of interrupt
+//! sources: PxDATS and PxFLGC are one register. Pull-ups are on while PxPE is 0.
 //!
-//! A write takes effect, and wires change, at the time at which it reaches the port; a read shows the wires at that
+//! A write takes effect, and wires change, at the time at which it reaches the port; a read returns the wires at that
 //! time.
 //!
-//! Not modelled: what a pin does for another device (PxFUN is 1); the port does not drive it then. Registers have 32
-//! bits; of a narrower write the other lanes are zeroes.
+//! Not modelled: a pin's function for another device (PxFUN is 1); the port does not drive it then. Registers have 32
+//! bits; the other lanes of a narrower write are zeroes.
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::Model;
@@ -60,10 +60,10 @@ const SEL: u32 = 0x50;
 const DIR: u32 = 0x60;
 const TRG: u32 = 0x70;
 const FLG: u32 = 0x80;
-/// From a register to the one that sets its bits, and the one that clears them.
+/// Distance from a register to the one that sets its bits, and to the one that clears them.
 const SET: u32 = 0x4;
 const CLEAR: u32 = 0x8;
-/// What of an offset names the register, and what the kind of write.
+/// The part of an offset that selects the register; the rest selects the kind of write.
 const REGISTER: u32 = 0xf0;
 const WRITE_KIND: u32 = 0x0f;
 
@@ -82,9 +82,9 @@ pub struct Gpio {
     trg: u32,
     flg: u32,
     irq_level: bool,
-    /// A wire may change before the next access, without an event.
+    /// True if a wire may change before the next access, without an event.
     moving: bool,
-    /// Grows with all that may change an answer.
+    /// The number of changes that may affect an answer.
     changes: u64,
     reads: u64,
     writes: u64,
@@ -144,7 +144,7 @@ impl Gpio {
         }
     }
 
-    /// The register at `offset` that others set and clear bits of.
+    /// The register at `offset`, if other registers set and clear its bits.
     fn held(&mut self, offset: u32) -> Option<&mut u32> {
         Some(match offset {
             DAT => &mut self.dat,
@@ -169,7 +169,7 @@ impl Gpio {
         }
     }
 
-    /// Looks at the wires: flags of interrupt sources, and the interrupt line.
+    /// Updates the flags of interrupt sources and the interrupt line from the wires.
     fn look(&mut self, ctx: &mut Ctx) {
         let (rose, fell) = ctx.bus.wires.take_edges(ctx.id);
         let levels = ctx.bus.wires.levels(ctx.id);

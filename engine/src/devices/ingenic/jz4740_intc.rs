@@ -1,11 +1,11 @@
 //! `ingenic,jz4740-intc`: the JZ4740's interrupt controller (Linux's irq-ingenic.c and binding; U-Boot's asm/jz4740.h
 //! for names).
 //!
-//! Modelled: all registers. 32 sources, levels as their devices drive them; what is not masked is pending, and as long
-//! as anything is, the one line into the core is active. There are no priorities and no acknowledge: software asks
-//! ICPR, and serves the device.
+//! Modelled: all registers. There are 32 sources, with the levels that their devices drive. A source that is not masked
+//! is pending, and while any source is pending, the only line into the core is active. There are no priorities and no
+//! acknowledge: software reads ICPR, and serves the device.
 //!
-//! Masked are all sources after reset.
+//! After reset all sources are masked.
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -32,7 +32,7 @@ const ICMCR: u32 = 0x0c;
 const ICPR: u32 = 0x10;
 const ICMR_RESET: u32 = u32::MAX;
 
-/// Sources that there are.
+/// The number of sources.
 pub const SOURCES: u32 = u32::BITS;
 
 /// The device.

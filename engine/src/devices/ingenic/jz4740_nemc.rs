@@ -1,12 +1,12 @@
-//! `ingenic,jz4740-nemc`: the registers of the JZ4740's external memory controller, with those of its SDRAM part, which
+//! `ingenic,jz4740-nemc`: the registers of the JZ4740's external memory controller, including those for SDRAM, which
 //! Linux leaves to the boot loader (Linux's jz4740.dtsi; U-Boot's asm/jz4740.h for names).
 //!
-//! Modelled: the registers as such, as U-Boot leaves them on a Ben NanoNote (arch/mips/cpu/xburst/jz4740.c with
-//! qi_lb60.h, for an mclk of 112 MHz). What firmware writes is kept and acts on nothing: the SDRAM answers from reset
-//! on, with the timing that its own node gives.
+//! Modelled: the registers, as U-Boot leaves them on a Ben NanoNote (arch/mips/cpu/xburst/jz4740.c with qi_lb60.h, for
+//! an mclk of 112 MHz). Values that firmware writes are kept and have no effect: the SDRAM answers from reset on, with
+//! the timing of its own node.
 //!
-//! Not modelled: static memories, NAND flash and its error correction. Their registers keep what is written; nothing is
-//! ever ready.
+//! Not modelled: static memories, NAND flash and its error correction. Their registers keep the written values; no
+//! ready flag is ever set.
 
 use crate::bus::device::Device;
 use crate::devices::model::{Group, Model};
@@ -14,7 +14,7 @@ use crate::devices::support::register_file::{Bank, RegisterFile};
 use crate::devices::support::registers::AccessKind;
 use crate::dt::reader::NodeReader;
 
-/// The register map. SMCR and SACR are those of banks 1 to 4, whose addresses are those of Linux's jz4740.dtsi.
+/// The register map. SMCR and SACR are those of banks 1 to 4, with the addresses of Linux's jz4740.dtsi.
 const BANKS: &[Bank] = &[
     Bank::new("BCR", 0x000, 1, AccessKind::Rw, 0, u32::MAX),
     Bank::new("SMCR", 0x010, 5, AccessKind::Rw, 0, 0x0fff_77cf),

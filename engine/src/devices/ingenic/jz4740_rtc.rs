@@ -1,13 +1,13 @@
 //! `ingenic,jz4740-rtc`: the JZ4740's real-time clock with its hibernate control (Linux's rtc-jz4740.c; U-Boot's
 //! asm/jz4740.h for names).
 //!
-//! Modelled: all registers. The seconds run while RTCCR.RTCE is set, NC1HZ + 1 clocks each, and set RTCCR.1HZ and,
-//! where they come to RTCSAR while RTCCR.AE is set, RTCCR.AF; both interrupt if they are let. After a write the
-//! registers take no other until RTCCR.WRDY is set again. Setting HCR.PD hibernates: the board's power goes, and the
-//! run ends with exit status 0.
+//! Modelled: all registers. The seconds count while RTCCR.RTCE is set, NC1HZ + 1 clocks each, and set RTCCR.1HZ and,
+//! when they reach RTCSAR while RTCCR.AE is set, RTCCR.AF; both raise the interrupt if enabled. After a write the
+//! registers ignore further writes until RTCCR.WRDY is set again. Setting HCR.PD hibernates: the board's power is
+//! switched off, and the run ends with exit status 0.
 //!
-//! Here the clock begins with 0 seconds, running, as a board that was never off does not. Not modelled: waking up, and
-//! RTCGR.ADJC, by which some seconds of 1024 are a clock longer.
+//! The clock starts with 0 seconds, running; on a real board, it keeps its time while the board is off. Not modelled:
+//! waking up, and RTCGR.ADJC, which makes some of 1024 seconds a clock longer.
 
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -54,7 +54,7 @@ const RTCCR_AF: u32 = 1 << 4;
 const RTCCR_AIE: u32 = 1 << 3;
 const RTCCR_AE: u32 = 1 << 2;
 const RTCCR_RTCE: u32 = 1 << 0;
-/// What a write sets; it clears 1HZ and AF where it has zeroes.
+/// The bits that a write sets; it clears 1HZ and AF where it has zeroes.
 const RTCCR_SETTINGS: u32 = RTCCR_1HZIE | RTCCR_AIE | RTCCR_AE | RTCCR_RTCE;
 const RTCGR_MASK: u32 = RTCGR_LOCK | 0x03ff_ffff;
 const RTCGR_LOCK: u32 = 1 << 31;
@@ -145,7 +145,7 @@ impl Rtc {
         edge_in_reach(self.clock, self.second_began + self.second()).filter(|_| self.runs())
     }
 
-    /// Drives the interrupt line, and asks for an event at the next second where one may interrupt.
+    /// Updates the interrupt line, and requests an event at the next second that may raise it.
     fn update(&mut self, ctx: &mut Ctx) {
         let raised = self.control & (self.control & (RTCCR_1HZIE | RTCCR_AIE)) << 1 & (RTCCR_1HZ | RTCCR_AF) != 0;
         ctx.set_irq(self.interrupt, raised);

@@ -2,17 +2,17 @@
 //! chapter Synchronous Serial Interface).
 //!
 //! Modelled: all registers; two FIFOs of 16 words; Motorola's format with words of 2 to 17 bits, either bit first, in
-//! all four modes, edge by edge: a chip that takes another mode sees what its own edges show it; both chip selects,
-//! active low or high; SCK, the device clock divided by 2 (CGV + 1); TFVCK and TCKFI, in clocks of SCK; UNFIN, which
-//! holds the frame open while the transmit FIFO is empty; overrun and underrun; interrupts; the internal loop. The
-//! device clock is the CGU's (SSICDR): EXTAL, or the PLL's output divided. Where it changes within a word, what is left
-//! of the word goes on at the new rate; in waveforms all of that word is at the new one.
+//! all four modes, edge by edge: a chip in another mode samples on its own edges; both chip selects, active low or
+//! high; SCK, the device clock divided by 2 (CGV + 1); TFVCK and TCKFI, in clocks of SCK; UNFIN, which keeps the frame
+//! open while the transmit FIFO is empty; overrun and underrun; interrupts; the internal loop. The device clock comes
+//! from the CGU (SSICDR): EXTAL, or the PLL's output divided. If it changes within a word, the rest of the word
+//! continues at the new rate; in waveforms the whole word has the new rate.
 //!
-//! MISO is sampled as it is half a period after a bit's time begins, by what the chip drives then.
+//! MISO is sampled half a period after the start of a bit's time, with the level that the chip drives then.
 //!
-//! Not modelled, and what then happens: the other formats (frames are Motorola's, with a note), interval mode (words
-//! follow each other without a pause, with a note), receive-only transfers (RFINE, RFINC: every word that comes needs
-//! one that goes), MULTS, DMA, the clock gate in the CGU, and whether the GPIO port gives the pins to the SSI.
+//! Not modelled: the other formats (frames are Motorola's, with a note), interval mode (words follow each other without
+//! a pause, with a note), receive-only transfers (RFINE, RFINC: every received word needs a sent one), MULTS, DMA, the
+//! clock gate in the CGU, and whether the GPIO port gives the pins to the SSI.
 
 mod registers;
 #[cfg(test)]
@@ -59,10 +59,10 @@ pub struct Ssi {
     flags: u32,
     transmit: VecDeque<u32>,
     receive: VecDeque<u32>,
-    /// What is in the FIFOs, for who wants to know.
+    /// The entries of the FIFOs, for recording.
     queues: Queues,
     wire: Wire,
-    /// When software last changed something that the wire depends on.
+    /// The time at which software last changed a setting of the wire.
     changed_at: Ps,
     alarm: Alarm,
     irq_level: bool,
@@ -70,12 +70,12 @@ pub struct Ssi {
     underruns: u64,
 }
 
-/// What it tells.
-const REPORTED: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
+/// The activities that it records.
+const ACTIVITIES: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node).with_activities(REPORTED).naming(REGISTERS);
+    Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node).with_activities(ACTIVITIES).naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -88,7 +88,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl Ssi {
-    /// The device after reset, with a chip, or none, on each of its chip selects.
+    /// The device after reset, with a chip or without on each of its chip selects.
     pub fn new(label: String, clock: impl Into<ClockInput>, interrupt: Option<IrqLine>, chips: Chips) -> Ssi {
         let clock = clock.into();
         let reset = |offset| REGISTERS.iter().find(|register| register.offset == offset).map_or(0, |found| found.reset);
@@ -112,7 +112,7 @@ impl Ssi {
         }
     }
 
-    /// All that happens on the wire by `now`.
+    /// Brings the wire up to `now`.
     fn pass_to(&mut self, now: Ps) {
         loop {
             if let Some(received) = self.wire.pass_to(now) {
@@ -125,7 +125,7 @@ impl Ssi {
         }
     }
 
-    /// A frame begins if there is a word for it, and none is open.
+    /// Begins a frame if there is a word for it, and no frame is open.
     fn begin(&mut self) -> bool {
         if self.settings.cr0 & cr0::SSIE == 0 || self.wire.is_busy() {
             return false;
@@ -136,7 +136,7 @@ impl Ssi {
         true
     }
 
-    /// The open frame goes on with the next word, or ends. False if it waits for either.
+    /// Continues the open frame with the next word, or ends it. False if it waits for either.
     fn go_on(&mut self) -> bool {
         if let Some(word) = self.pop_word() {
             self.wire.go_on(word, self.changed_at);
@@ -151,7 +151,7 @@ impl Ssi {
         false
     }
 
-    /// The next word to go, which leaves the FIFO as soon as the wire is free for it.
+    /// The next word to send, which leaves the FIFO as soon as the wire is free.
     fn pop_word(&mut self) -> Option<u32> {
         let word = self.transmit.pop_front()?;
         let at = self.changed_at.max(self.wire.free_from());
@@ -159,7 +159,7 @@ impl Ssi {
         Some(word)
     }
 
-    /// A word has come by `at`.
+    /// Takes a word that was received by `at`.
     fn take_received(&mut self, word: u32, at: Ps) {
         if self.settings.cr0 & cr0::DISREV != 0 {
             return;
@@ -228,7 +228,7 @@ impl Ssi {
                 }
                 self.settings.cr1 = value;
             }
-            // Zeroes clear.
+            // Zeroes clear bits.
             SSISR => self.flags &= value,
             SSIITR => {
                 if value != 0 {
@@ -257,8 +257,7 @@ impl Ssi {
         }
     }
 
-    /// After all that may have changed something: chips, the interrupt line, the event for the end of what is on the
-    /// wire.
+    /// Updates the chips, the interrupt line and the event for the end on the wire after a possible change.
     fn settle(&mut self, ctx: &mut Ctx) {
         if !self.wire.is_busy() {
             self.wire.set_idle(self.settings, self.clock.rate, ctx.now);

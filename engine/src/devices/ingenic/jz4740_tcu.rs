@@ -2,17 +2,16 @@
 //! (Linux's ingenic-tcu.rst, its TCU and watchdog drivers; U-Boot's asm/jz4740.h for names).
 //!
 //! Modelled: all registers; each channel ([`channel`]) counts PCLK, RTCCLK or EXTAL, divided by 1 to 1024, from 0 to
-//! TDFR and on from 0, while it is enabled (TER) and not stopped (TSR). Where it comes to TDFR and TDHR it sets its
-//! flags in TFR, and those that TMR does not mask interrupt: channel 0 and channel 1 on a line of their own, the others
-//! on a third. A watchdog that comes to TDR resets the board: the run ends, with exit status 1 and a note.
+//! TDFR and again from 0, while it is enabled (TER) and not stopped (TSR). When it reaches TDFR and TDHR it sets its
+//! flags in TFR; flags that TMR does not mask raise an interrupt: channel 0 and channel 1 on a line each, the others on
+//! a third. A watchdog that reaches TDR resets the board: the run ends, with exit status 1 and a note.
 //!
-//! That a period has TDFR + 1 ticks follows from Linux: its clock source runs with TDFR of 0xffff, and is taken for one
-//! of 16 bits. Dividers run freely from reset. What registers read before they are written, which no document says, is
-//! 0.
+//! A period of TDFR + 1 ticks follows from Linux: its clock source runs with TDFR of 0xffff, and is used as one of 16
+//! bits. Dividers run freely from reset. Registers read 0 before they are written; this is not documented.
 //!
 //! A channel is a function of time; there is an event only for a flag that raises an interrupt.
 //!
-//! Not modelled: PWM outputs (TCSR's upper bits are kept), and the whole unit's clock gate in the CGU.
+//! Not modelled: PWM outputs (TCSR's upper bits keep their value), and the clock gate of the whole unit in the CGU.
 
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -32,8 +31,8 @@ mod channel;
 mod clocks;
 mod watchdog;
 
-/// The register map: the watchdog's registers, those of all channels, and the first channel's. The others' follow each
-/// 0x10 behind.
+/// The register map: the watchdog's registers, those of all channels, and the first channel's. The other channels'
+/// registers follow at steps of 0x10.
 pub const REGISTERS: &[Register] = &[
     Register::new("WDT_TDR", watchdog::TDR, AccessKind::Rw, 0, 0xffff),
     Register::new("WDT_TCER", watchdog::TCER, AccessKind::Rw, 0, 1),
@@ -103,7 +102,7 @@ pub struct Tcu {
     masked: u32,
     flags: u32,
     alarm: Alarm,
-    /// Writes, and reads of a counter, so far: a loop with one of them is in another state each iteration.
+    /// Writes, and reads of a counter, so far: a loop with such an access is in another state each iteration.
     moving_accesses: u64,
 }
 
@@ -144,13 +143,13 @@ impl Tcu {
         }
     }
 
-    /// What channel number `index` counts; nothing while it is disabled or stopped.
+    /// The clock of channel number `index`; `None` while it is disabled or stopped.
     fn source(&self, index: usize) -> Option<Source> {
         let counts = self.enabled & !self.stopped & 1 << index != 0;
         self.clocks.source(self.channels[index].control).filter(|_| counts)
     }
 
-    /// What the watchdog counts.
+    /// The clock of the watchdog.
     fn watchdog_source(&self) -> Option<Source> {
         let counts = self.watchdog.enabled && self.stopped & STOP_WDTS == 0;
         self.clocks.source(self.watchdog.control).filter(|_| counts)
@@ -169,7 +168,7 @@ impl Tcu {
         }
     }
 
-    /// Counting goes on from `now` with what the settings say now.
+    /// Counting continues from `now` with the present settings.
     fn stand_at(&mut self, now: Ps) {
         for index in 0..CHANNELS {
             let tick = self.source(index).map_or(0, |source| source.tick(now));
@@ -179,7 +178,7 @@ impl Tcu {
         self.watchdog.stand_at(tick);
     }
 
-    /// When channel number `index` next sets its flags of `wanted` that it has not.
+    /// The time at which channel number `index` next sets one of its flags of `wanted` that is not set.
     fn flag_time(&self, index: usize, wanted: u32) -> Option<Ps> {
         let source = self.source(index)?;
         let missing = (wanted & !self.flags) >> index;
@@ -190,12 +189,12 @@ impl Tcu {
         source.time_of(tick, self.clocks.pclk.rate)
     }
 
-    /// When the watchdog resets the board.
+    /// The time at which the watchdog resets the board.
     fn reset_time(&self) -> Option<Ps> {
         self.watchdog_source()?.time_of(self.watchdog.reset_tick(), self.clocks.pclk.rate)
     }
 
-    /// Drives the interrupt lines, and asks for an event when one will rise, or the watchdog bites.
+    /// Updates the interrupt lines, and requests an event for the next rise, or for the watchdog's reset.
     fn update(&mut self, ctx: &mut Ctx) {
         let mut due = self.reset_time();
         for line in 0..LINES {
@@ -257,8 +256,8 @@ impl Tcu {
         }
     }
 
-    /// Tells of what has just been enabled and stands.
-    fn report_what_stands(&self, offset: u32, value: u32, ctx: &mut Ctx) {
+    /// Notes channels and a watchdog that have just been enabled and do not count.
+    fn note_stopped(&self, offset: u32, value: u32, ctx: &mut Ctx) {
         let channels = if offset == TESR { value & CHANNEL_BITS } else { 0 };
         for index in (0..CHANNELS).filter(|index| channels >> index & 1 != 0 && self.source(*index).is_none()) {
             let (why, register) = match self.stopped >> index & 1 {
@@ -311,7 +310,7 @@ impl Device for Tcu {
         let (offset, value) = apb::written(value, offset, size);
         self.set_register(offset, value);
         self.stand_at(ctx.now);
-        self.report_what_stands(offset, value, ctx);
+        self.note_stopped(offset, value, ctx);
         self.update(ctx);
         Ok(Reply::written(ctx.now))
     }
@@ -341,7 +340,7 @@ impl Device for Tcu {
         self.settle(poll.now());
         poll.state(self.moving_accesses);
         poll.state(self.flags);
-        // Counters run by themselves: what they change of the flags comes at fixed times.
+        // Counters run by themselves: their changes of the flags come at fixed times.
         (0..CHANNELS).filter_map(|index| self.flag_time(index, FLAG_BITS)).for_each(|due| poll.until(due));
         if let Some(due) = self.reset_time() {
             poll.until(due);

@@ -1,19 +1,20 @@
-//! `ingenic,jz4740-uart`: the JZ4740's UARTs, 16550s whose registers are four bytes apart, with a switch of their own,
-//! UFCR.UME (Linux's 8250_ingenic.c; U-Boot's asm/jz4740.h for names).
+//! `ingenic,jz4740-uart`: the JZ4740's UARTs, 16550s whose registers are four bytes apart, with an additional enable
+//! bit, UFCR.UME (Linux's 8250_ingenic.c; U-Boot's asm/jz4740.h for names).
 //!
 //! Modelled: all registers; the transmitter with its FIFO of 16 characters, or its holding register without UFCR.FME,
-//! and its shift register. A bit is as many periods of the baud clock, EXTAL, as the divisor latch says, times 16 or
-//! UMR, and one more where UACR has a one; start, data, parity and stop bits are as ULCR says. A character is on the
-//! console when its stop bits have ended; what is still under way when the firmware ends is sent all the same
-//! ([`crate::machine::ending`]). ULSR.TDRQ is set while half of the FIFO is free. Its interrupt goes with a look at
-//! UIIR or a character, and comes again with each character that leaves the FIFO.
+//! and its shift register. A bit takes the divisor latch's number of periods of the baud clock, EXTAL, times 16 or UMR,
+//! and one more for each one in UACR; start, data, parity and stop bits are set in ULCR. A character is on the console
+//! when its stop bits have ended; characters in the transmitter when the firmware ends are sent nevertheless
+//! ([`crate::machine::ending`]). ULSR.TDRQ is set while half of the FIFO is free. Its interrupt is cleared by a read of
+//! UIIR or by a character, and raised again with each character that leaves the FIFO.
 //!
-//! The receiver has a FIFO of 16 characters, or URBR alone without UFCR.FME. One more is lost with ULSR.OVER, in URBR
-//! the one before. Its interrupt is pending while as many wait as UFCR.RDTR says, that of its time-out (UIER.RTOIE)
-//! when characters have waited for the time of four without one more or a read.
+//! The receiver has a FIFO of 16 characters, or only URBR without UFCR.FME. A further character is lost with ULSR.OVER;
+//! in URBR the previous one is lost. Its interrupt is pending while at least the number of characters in UFCR.RDTR
+//! waits; its time-out interrupt (UIER.RTOIE) when characters have waited for the time of four characters without a new
+//! one or a read.
 //!
-//! Not modelled: modem lines, loopback, break, infrared, DMA, framing and parity errors, which nobody sends; the clock
-//! gate in the CGU, and whether the GPIO port gives the pins to the UART.
+//! Not modelled: modem lines, loopback, break, infrared, DMA; framing and parity errors, which the other end never
+//! causes; the clock gate in the CGU, and whether the GPIO port gives the pins to the UART.
 
 mod receiving;
 
@@ -34,7 +35,7 @@ use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 use std::collections::VecDeque;
 
-/// The register map while ULCR.DLAB is 0; UTHR and UFCR are behind URBR and UIIR.
+/// The register map while ULCR.DLAB is 0; UTHR and UFCR have the offsets of URBR and UIIR.
 pub const REGISTERS: &[Register] = &[
     Register::new("URBR", UTHR, AccessKind::Ro, 0, 0xff),
     Register::new("UIER", UIER, AccessKind::Rw, 0, 0x1f),
@@ -66,13 +67,13 @@ const UIER_RLSIE: u32 = 1 << 2;
 const UIER_RTOIE: u32 = 1 << 4;
 /// No interrupt is pending.
 const UIIR_INPEND: u32 = 1 << 0;
-/// UIIR.INID: the transmitter wants data.
+/// UIIR.INID: the transmitter requests data.
 const UIIR_TDR: u32 = 1 << 1;
-/// UIIR.INID: as many characters wait as UFCR.RDTR says.
+/// UIIR.INID: at least the number of characters in UFCR.RDTR waits.
 const UIIR_RDR: u32 = 2 << 1;
 /// UIIR.INID: a character was lost.
 const UIIR_RLS: u32 = 3 << 1;
-/// UIIR.INID: characters have waited long.
+/// UIIR.INID: the receiver's time-out.
 const UIIR_RTO: u32 = 6 << 1;
 const UIIR_FFMSEL: u32 = 3 << 6;
 const UFCR_FME: u32 = 1 << 0;
@@ -96,7 +97,7 @@ const ULSR_TDRQ: u32 = 1 << 5;
 const ULSR_TEMP: u32 = 1 << 6;
 
 const FIFO_CHARACTERS: usize = 16;
-/// Periods of a bit, unless UMR says otherwise.
+/// Periods of a bit, unless UMR sets another number.
 const OVERSAMPLING: u64 = 16;
 
 /// The device.
@@ -117,10 +118,10 @@ pub struct Uart {
     extra_clocks: u32,
     waiting: VecDeque<u8>,
     line: ShiftRegister,
-    /// The transmitter asks for data, and has not been answered.
+    /// True if the transmitter requests data, and has not been answered.
     wants_data: bool,
     receiving: Receiving,
-    /// What is in the FIFOs, for who wants to know.
+    /// The entries of the FIFOs, for recording.
     queues: Queues,
 }
 
@@ -169,7 +170,7 @@ impl Uart {
     }
 
     fn line_status(&self) -> u32 {
-        // Half of the FIFO; without it all of the holding register.
+        // Half of the FIFO; without it the whole holding register.
         let wants = self.waiting.len() <= self.capacity() / 2;
         self.receiving.line_status()
             | flag(ULSR_TDRQ, wants)
@@ -180,14 +181,14 @@ impl Uart {
         self.pending_interrupt().unwrap_or(UIIR_INPEND) | flag(UIIR_FFMSEL, self.has_fifo())
     }
 
-    /// UIIR.INID of the pending interrupt that comes before the others.
+    /// UIIR.INID of the pending interrupt with the highest priority.
     fn pending_interrupt(&self) -> Option<u32> {
         let [errors, data, timeout] = self.receiving.pending(self.wanted());
         let pending = [errors, data, timeout, (UIER_TDRIE, self.wants_data, UIIR_TDR)];
         pending.iter().find(|(enable, is, _)| *is && self.interrupts & enable != 0).map(|(.., number)| *number)
     }
 
-    /// How characters look on the line, with bits of their mean length.
+    /// The format of characters on the line, with bits of their mean length.
     fn format(&self) -> Format {
         let parity = match (self.line_control & ULCR_PARE != 0, self.line_control & ULCR_PEVEN != 0) {
             (false, _) => Parity::None,
@@ -229,7 +230,8 @@ impl Uart {
         }
     }
 
-    /// Moves the next character, if one waits, to the free shift register, in a cycle of the baud clock and at a time.
+    /// Moves the next character, if one waits, to the shift register, which is free, in a cycle of the baud clock and
+    /// at a time.
     fn shift(&mut self, clock: u64, at: Ps) {
         if self.divisor == 0 || self.fifo_control & UFCR_UME == 0 || !self.line.is_free() {
             return;
@@ -243,7 +245,7 @@ impl Uart {
         }
     }
 
-    /// Drives the interrupt line, and asks for an event at the end of the character.
+    /// Updates the interrupt line, and requests an event at the end of the character.
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.interrupt, self.pending_interrupt().is_some());
         self.line.set_alarm(ctx);

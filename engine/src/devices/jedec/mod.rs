@@ -1,3 +1,3 @@
-//! Chips that JEDEC's standards describe.
+//! Chips of JEDEC's standards.
 
 pub mod spi_nor;

@@ -5,8 +5,8 @@
 //! - Cypress (Spansion, Infineon) S25FL128L (`cypress,s25fl128l`). Document: Cypress, "S25FL256L/S25FL128L,
 //!   256-Mb/128-Mb, 3.0 V FL-L Flash Memory", 002-00124.
 //!
-//! Their sections are cited by name. The facts were taken from drivers, models and dumps that quote them, not from the
-//! documents themselves.
+//! Sections are cited by name. The facts come from drivers, models and dumps that quote them,
+//! not from the documents themselves.
 //!
 //! Modelled, clock by clock at the wire, on both edges where a read has double data rate: all commands of the family's
 //! table ([`commands`]); the N25Q's extended, dual and quad I/O protocols; dummy clocks by command and by configuration
@@ -15,32 +15,31 @@
 //! block protection and lock registers; suspend and resume; software reset; error bits, and the FL-L's busy state after
 //! an error; deep power-down; the N25Q's one-time programmable area; an image file.
 //!
-//! Not modelled, and what then happens: W#, HOLD#/RESET# and VPP are held inactive, so the bits that govern them can be
-//! written and read but do nothing; output drive strength likewise. Setup and hold times, the S# deselect time, the
-//! limit of READ (03h), the fastest SCK for a number of dummy clocks and the time that QUAD takes to come on are not
-//! checked (the board's `spi-max-frequency` is). Writes to volatile registers, CLEAR FLAG STATUS REGISTER and resets
-//! take no time; the rescue sequence that ends XIP with DQ0 high does not exist. The FL-L's QPI, 4-byte addresses,
-//! individual block and pointer region protection, security regions, data learning and SFDP do not exist; its bits for
-//! them stay 0, with a note. A program or erase changes the array at once when its cycle starts: the chip answers no
-//! read before the end, but a read of a suspended page or sector, undefined on the chip, shows the final contents.
-//! Nothing wears out, and the registers and OTP area are not kept in the image. A read past the end of READ ID or SFDP
-//! gives FFh.
+//! Not modelled: W#, HOLD#/RESET# and VPP are held inactive, so the bits that control them can be written and read but
+//! have no effect; nor has the output drive strength. Setup and hold times, the S# deselect time, the limit of READ
+//! (03h), the fastest SCK for a number of dummy clocks and the time until QUAD takes effect are not checked (the
+//! board's `spi-max-frequency` is). Writes to volatile registers, CLEAR FLAG STATUS REGISTER and resets take no time;
+//! the rescue sequence that ends XIP with DQ0 high does not exist. The FL-L's QPI, 4-byte addresses, individual block
+//! and pointer region protection, security regions, data learning and SFDP do not exist; their bits stay 0, with a
+//! note. A program or erase changes the array when its cycle starts: the chip answers no read before the end of the
+//! cycle, but a read of a suspended page or sector, undefined on the chip, returns the final contents. The memory does
+//! not wear out, and the registers and the OTP area are not kept in the image. A read past the end of READ ID or SFDP
+//! returns FFh.
 
-// `shifting` is the wire, `frame` the order of things on it, `opened` how frames of reads begin that are all alike,
-// `operations` what a complete frame does, `registers` the bits, `array` the contents, `contents` the file behind them;
-// `commands`, `registers` and `parameters` hold what differs between the families, `parts` says which family a part
-// belongs to.
+// `shifting` is the wire, `frame` the phases of a frame, `repeated_reads` the start of reads with the same header,
+// `operations` the execution of a complete frame, `registers` the bits, `array` the contents, `contents` their file;
+// `commands`, `registers` and `parameters` have the differences between the families, `parts` the family of each part.
 
 mod array;
 pub mod commands;
 mod contents;
 mod frame;
 mod notes;
-mod opened;
 mod operations;
 mod parameters;
 pub mod parts;
 mod registers;
+mod repeated_reads;
 mod sfdp;
 mod shifting;
 #[cfg(test)]
@@ -53,11 +52,11 @@ use commands::{Command, EraseUnit, Source};
 use contents::Backing;
 use frame::{Frame, Phase};
 use notes::Note;
-use opened::Opened;
 use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
 use parameters::{Parameters, Times};
 use parts::{PAGE_BYTES, Part};
 use registers::Registers;
+use repeated_reads::TriedHeader;
 
 use crate::activity::Scope;
 use crate::devices::model::Model;
@@ -70,7 +69,7 @@ use crate::wire::bytes::Span;
 use crate::wire::notes::Notes;
 use crate::wire::spi::{Burst, Header, Lines, NextClock, NextRead, Rate, SpiTarget};
 
-/// The compatible of all parts, behind their own.
+/// The compatible of all parts, after their own.
 pub const COMPATIBLE: &str = "jedec,spi-nor";
 
 /// For the list of models.
@@ -108,16 +107,16 @@ pub struct Flash {
     xip: Option<&'static Command>,
     selected: bool,
     frame: Frame,
-    /// How frames of reads begin.
+    /// The start of reads with the same header.
     #[state(with = crate::state::dropped)]
-    opened: Opened,
+    tried: TriedHeader,
     /// The page buffer; also holds the bytes of a register write.
     buffer: [u8; PAGE_BYTES as usize],
-    /// The last clock's end.
+    /// The end of the last clock.
     last_edge: Ps,
     totals: Totals,
     bytes_read: u64,
-    /// Frames that may have changed something, and were no reads.
+    /// The number of frames that were not reads, and may have changed the state.
     changes: u64,
     notes: Notes<Note>,
     #[state(skip)]
@@ -158,7 +157,7 @@ impl Flash {
             xip: None,
             selected: false,
             frame: Frame::new(Lines::Single),
-            opened: Opened::default(),
+            tried: TriedHeader::default(),
             buffer: [0xff; PAGE_BYTES as usize],
             last_edge: Ps::ZERO,
             totals: Totals::default(),
@@ -217,17 +216,17 @@ impl SpiTarget for Flash {
         self.pass(burst, Span { start, end, clocks: burst.clocks })
     }
 
-    fn open_read(&mut self, header: &Header, address: u32) -> bool {
-        self.open(header, address)
+    fn start_repeated_read(&mut self, header: &Header, address: u32) -> bool {
+        self.start_repeated(header, address)
     }
 
-    fn read_on(&mut self) -> Option<u32> {
-        if self.frame.is_alike { self.next_word() } else { None }
+    fn read_next_word(&mut self) -> Option<u32> {
+        if self.frame.is_repeated { self.next_word() } else { None }
     }
 
-    fn reads_on(&self) -> bool {
+    fn can_repeat_read(&self) -> bool {
         self.selected
-            && self.frame.is_alike
+            && self.frame.is_repeated
             && self.frame.bits == 0
             && self.frame.count_mask == self.part.size_bytes - 1
     }
@@ -238,15 +237,15 @@ impl SpiTarget for Flash {
         word.is_some()
     }
 
-    fn has_read(&mut self, bytes: u64, address: u32) {
+    fn skip_repeated_reads(&mut self, bytes: u64, address: u32) {
         self.frame.address = address & self.frame.count_mask;
         self.bytes_read += bytes;
-        // So each frame ends.
+        // Every frame ends like this.
         self.reset_enabled = false;
     }
 
-    fn close_read(&mut self) -> bool {
-        self.close()
+    fn end_repeated_read(&mut self) -> bool {
+        self.end_repeated()
     }
 
     fn deselect(&mut self, now: Ps) {
@@ -274,7 +273,7 @@ impl SpiTarget for Flash {
         if self.selected { self.next_output() } else { NextClock::default() }
     }
 
-    /// When clocks came is not listed: of that depends only what is busy at the time, which has a deadline.
+    /// The times of clocks are not listed: only the end of a busy cycle depends on them, and that has a deadline.
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if self.selected && self.frame.phase == Phase::Input {
             return false;

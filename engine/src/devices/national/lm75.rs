@@ -1,15 +1,15 @@
 //! National LM75, a temperature sensor with a thermostat's output, on I2C (`national,lm75`). Document: National
 //! Semiconductor DS012658 (2004), "LM75 Digital Temperature Sensor and Thermal Watchdog with Two-Wire Interface".
 //!
-//! Modelled: the pointer and the four registers behind it (1.11 to 1.14), temperatures in steps of 0.5 degrees (1.4);
-//! one conversion after the other, the first from the supply on, each for `cyclescope,conversion-ms`; a read of the
-//! temperature that begins the conversion anew when it ends (Temperature-to-Digital Converter Characteristics, note 8),
-//! so that firmware which reads more often than that gets the same value for ever; shutdown (1.5); the fault queue
-//! (1.6), in which faults wait to set O.S.; that in comparator and interrupt mode and in both polarities (1.7 to 1.9),
-//! as the chip's `interrupts`. The temperature is a property of the board, and stands still.
+//! Modelled: the pointer and the four registers that it selects (1.11 to 1.14); temperatures in steps of 0.5 degrees
+//! (1.4); continuous conversions from power-up on, each of the length `cyclescope,conversion-ms`; a read of the
+//! temperature, which restarts the present conversion when it ends (Temperature-to-Digital Converter Characteristics,
+//! note 8), so that firmware which reads more often than that always gets the same value; shutdown (1.5); the fault
+//! queue (1.6), which delays O.S.; O.S. in comparator and interrupt mode and in both polarities (1.7 to 1.9), as the
+//! chip's `interrupts`. The temperature is a constant property of the board.
 //!
-//! Before the first conversion the temperature reads 0. Not modelled: noise, and the time-out of a bus that hangs,
-//! which the LM75B has.
+//! Before the end of the first conversion the temperature reads 0. Not modelled: noise, and the bus time-out, which
+//! only the LM75B has.
 
 use crate::activity::{Activity, Detail, Kind, Scope};
 use crate::devices::model::Model;
@@ -45,30 +45,30 @@ const FAULTS: [u8; 4] = [1, 2, 4, 6];
 /// 75 and 80 degrees.
 const THYST_AT_POWER_UP: i16 = 0x4b00;
 const TOS_AT_POWER_UP: i16 = 0x5000;
-/// The bits of a temperature that there are: 9.
+/// The bits of a temperature: 9.
 const TEMPERATURE_BITS: i16 = -0x80;
 
-/// After so many conversions without anything else O.S. stays as it is: the longest queue, once in either direction.
+/// The number of identical conversions after which O.S. no longer changes: the longest queue, once in either direction.
 const MOST_FAULTS: u64 = 2 * 6;
 
-/// The thermostat, which each conversion moves.
+/// The state of the thermostat, which each conversion updates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 struct Thermostat {
-    /// O.S. is active.
+    /// True if O.S. is active.
     active: bool,
-    /// Conversions in a row that were beyond the limit that counts.
+    /// The number of consecutive conversions beyond the limit that is compared.
     faults: u8,
-    /// Interrupt mode: the last limit that was passed was TOS, and the next one is THYST.
+    /// Interrupt mode: true if TOS was passed last, so that THYST is compared next.
     is_hot: bool,
 }
 
 static CONVERTING: Activity = Activity::new(
     Kind::Conversion,
     "conversion",
-    "conversions, one behind the other: told where somebody looks at the chip, up to the last one that has ended",
+    "conversions, one after the other: recorded at each access to the chip, up to the last one that has ended",
 )
 .joining();
-/// What the chip tells.
+/// The activities that the chip records.
 const ACTIVITIES: &[&Activity] = &[&CONVERTING];
 
 /// The chip.
@@ -83,14 +83,14 @@ struct Lm75 {
     thyst: i16,
     tos: i16,
     temperature: i16,
-    /// Since when conversions follow each other; `None` in shutdown.
+    /// The start of continuous conversion; `None` in shutdown.
     converting_since: Option<Ps>,
     conversions: u64,
     thermostat: Thermostat,
     direction: Direction,
-    /// Bytes of the frame, behind the address.
+    /// The number of bytes of the frame after the address.
     index: u8,
-    /// The upper byte that came in.
+    /// The upper byte that was received.
     upper: u8,
     notes: Notes<String>,
     #[state(skip)]
@@ -100,7 +100,7 @@ struct Lm75 {
 /// A chip as its node describes it; its supply comes on at time 0.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn I2cTarget> {
     reader.declare(Declared::new("interrupts", "interrupts", INTERRUPT));
-    let conversion = reader.timing_ps("cyclescope,conversion-ms", "from the beginning of a conversion to its value");
+    let conversion = reader.timing_ps("cyclescope,conversion-ms", "from the start of a conversion to its value");
     let meaning = "what the sensor measures, in thousandths of a degree Celsius, -55000 to 125000; 25000 without it";
     let is_measurable = |[value]: [u32; 1]| (-55_000..=125_000).contains(&(value as i32));
     let millicelsius = reader.cells("cyclescope,temperature-millicelsius", is_measurable, meaning);
@@ -134,14 +134,14 @@ impl Lm75 {
         self.configuration & bit != 0
     }
 
-    /// What a conversion makes of the thermostat.
+    /// The thermostat's state after a conversion.
     fn after_conversion(&self, thermostat: Thermostat) -> Thermostat {
         let Thermostat { active, faults, is_hot } = thermostat;
         let interrupts = self.is(CONFIGURATION_INTERRUPT);
         let waits_for_cold = if interrupts { is_hot } else { active };
         let is_fault = if waits_for_cold { self.measured < self.thyst } else { self.measured > self.tos };
         let faults = if is_fault { faults + 1 } else { 0 };
-        // A comparator that is active ends that with the first conversion below THYST.
+        // A comparator that is active becomes inactive with the first conversion below THYST.
         let ends = active && !interrupts;
         let queue = if ends { 1 } else { FAULTS[usize::from(self.configuration >> CONFIGURATION_FAULTS & 3)] };
         if faults < queue {
@@ -151,7 +151,7 @@ impl Lm75 {
         Thermostat { active: interrupts || !waits_for_cold, faults: 0, is_hot: !waits_for_cold }
     }
 
-    /// The chip's first conversion whose end changes O.S.: how many end by then.
+    /// The number of conversions up to the first whose end changes O.S.
     fn conversions_to_change(&self) -> Option<u64> {
         let mut thermostat = self.thermostat;
         (1..=MOST_FAULTS).find(|_| {
@@ -188,14 +188,14 @@ impl Lm75 {
         }
     }
 
-    /// In interrupt mode a read of any register, and shutdown, end what O.S. says.
+    /// In interrupt mode a read of any register, and shutdown, make O.S. inactive.
     const fn clear_interrupt(&mut self) {
         if self.is(CONFIGURATION_INTERRUPT) {
             self.thermostat.active = false;
         }
     }
 
-    /// A frame ends: a conversion that a read of the temperature interrupted begins anew.
+    /// A frame ends: a conversion that a read of the temperature interrupted is restarted.
     fn end(&mut self, now: Ps) {
         self.advance(now);
         if self.direction == Direction::Read && self.index > 0 && self.pointer == TEMPERATURE {

@@ -29,7 +29,7 @@ const MSIP: u32 = 0x0;
 const MTIMECMP: u32 = 0x4000;
 const MTIME: u32 = 0xbff8;
 
-/// What the board says of it.
+/// The board's parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// The register port.
@@ -38,7 +38,7 @@ pub struct Params {
     pub mtime_clock: Hz,
 }
 
-/// One hart's part.
+/// The registers of one hart.
 #[derive(Clone, Debug, State)]
 struct Hart {
     #[state(skip)]
@@ -47,7 +47,7 @@ struct Hart {
     timer: Option<IrqLine>,
     msip: bool,
     mtimecmp: u64,
-    /// The earliest event asked for and not yet run; later ones are asked for when it comes.
+    /// The earliest event that was requested and has not run; later ones are requested when it comes.
     alarm: Alarm,
 }
 
@@ -62,8 +62,7 @@ pub struct Clint {
     offset: u64,
     /// Reads of `mtime`.
     mtime_reads: u64,
-    /// The latest time at which an access or event came: an event may run after an access that is later than it was
-    /// due.
+    /// The latest time of an access or an event: an event may run after an access that is later than its due time.
     latest: Ps,
 }
 
@@ -98,7 +97,7 @@ impl Clint {
         self.params.mtime_clock.cycles_until_floor(now).0.wrapping_add(self.offset)
     }
 
-    /// Sets the timer interrupt of hart `index` as of now, and asks for an event when it will change.
+    /// Sets the timer interrupt of hart `index` for now, and requests an event for its next change.
     fn update_timer(&mut self, index: usize, ctx: &mut Ctx) {
         self.latest = self.latest.max(ctx.now);
         let mtime = self.mtime(self.latest);
@@ -143,7 +142,7 @@ impl Clint {
         }
     }
 
-    /// What is at `offset`; `None` where nothing is.
+    /// The register at `offset`; `None` if there is no register.
     fn find(&self, offset: u32) -> Option<ClintRegister> {
         let harts = self.harts.len() as u32;
         let word = offset & !3;
@@ -217,7 +216,7 @@ impl Device for Clint {
         self.update_timer(hart, ctx);
     }
 
-    /// Timer interrupts are events; what else changes by itself is `mtime`, with its next tick.
+    /// Timer interrupts are events; the only other change is that of `mtime` at its next tick.
     fn polled(&mut self, poll: &mut Poll) -> bool {
         let mtime_clock = self.params.mtime_clock;
         poll.phase(self.params.port.clock);
@@ -326,7 +325,7 @@ mod tests {
     fn an_event_that_runs_after_a_later_access_changes_nothing() {
         let mut bench = clint();
         set_mtimecmp(&mut bench, Ps(0), 5);
-        // The access is at 7 us before the event of 5 us has run: the new comparison holds already.
+        // The access is at 7 us before the event of 5 us has run: the new comparison is in effect already.
         set_mtimecmp(&mut bench, Ps(7_000_000), 6);
         assert_eq!(bench.pending(), MTI);
         bench.run(Ps(7_000_000));
@@ -369,8 +368,8 @@ mod tests {
     #[test]
     fn a_loop_is_skipped_up_to_the_tick_that_it_would_read() {
         let (core, read) = (Hz::new(100_000_000).unwrap(), |register| [Access::Read(register)]);
-        // 100 cycles a tick. Six iterations of 7 cycles are run first; one more, and five that are as long lie within a
-        // tick or not.
+        // 100 cycles a tick. Six iterations of 7 cycles are run first; the next one, and five of the same length, lie
+        // within a tick or not.
         for (start, skipped) in [(0, true), (42, false), (60, true)] {
             let polled = Loop::even(core, 7, &read(MTIME));
             assert_eq!(polled.assert_skipped_as_run(clint, start, 4), skipped, "{start}");
@@ -379,7 +378,7 @@ mod tests {
             assert!(Loop::even(core, 7, &read(register)).assert_skipped_as_run(clint, 60, 100_000));
         }
         assert!(!Loop::even(core, 7, &[Access::Write(MTIMECMP, 5)]).assert_skipped_as_run(clint, 0, 1));
-        // As fast as the core, it is another at each read.
+        // If the clock is as fast as the core's, each read returns another value.
         let fast = || {
             let port = AxiLitePort { clock: core, read_cycles: Cycles(4), write_cycles: Cycles(3) };
             Bench::new(Clint::new(Params { port, mtime_clock: core }, &[None, None]))

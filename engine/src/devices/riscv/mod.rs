@@ -1,3 +1,3 @@
-//! What the RISC-V specifications describe.
+//! Devices of the RISC-V specifications.
 
 pub mod clint0;

@@ -9,45 +9,47 @@ pub static SENT: Activity =
 pub static RECEIVED: Activity = Activity::new(
     Kind::Serial,
     "character received",
-    "from the start bit to where the receiver has it, in the stop bit; the character",
+    "from the start bit to its reception, in the stop bit; the character",
 );
-/// What all UARTs tell.
+/// Activities of all UARTs.
 pub const SERIAL: &[&Activity] = &[&SENT, &RECEIVED];
 
-/// What waits to be sent.
+/// The transmit FIFO.
 pub static TX_FIFO: Activity = Activity::new(
     Kind::Queue,
     "TX FIFO",
-    "an entry, where there is a FIFO and it is on, from its write to where its place is free again, as the firmware \
-     can see it; its value",
+    "an entry of an enabled FIFO, from its write to the time at which the firmware can see its place free; its value",
 );
-/// What has been received.
+/// The receive FIFO.
 pub static RX_FIFO: Activity = Activity::new(
     Kind::Queue,
     "RX FIFO",
-    "an entry, where there is a FIFO and it is on, from where the firmware can see it to its read; its value",
+    "an entry of an enabled FIFO, from the time at which the firmware can see it to its read; its value",
 );
-/// What UARTs with FIFOs tell.
+/// Activities of UARTs with FIFOs.
 pub const SERIAL_WITH_FIFOS: &[&Activity] = &[&SENT, &RECEIVED, &TX_FIFO, &RX_FIFO];
 
 /// A DMA channel at work.
 pub static TRANSFER: Activity = Activity::new(
     Kind::Transfer,
     "DMA transfer",
-    "a channel, by its number, from its enabling to the end of its last transfer, waits for requests among it; from \
-     where, and how many bytes",
+    "a channel, by its number, from its enable to the end of its last transfer, including waits for requests; the \
+     source address, and the number of bytes",
 );
 
-/// What DMA engines tell.
+/// Activities of DMA engines.
 pub const DMA: &[&Activity] = &[&TRANSFER];
 
 /// Flash memory of a microcontroller.
-pub static PROGRAM: Activity =
-    Activity::new(Kind::Busy, "program", "the flash memory programs a word (BSY); the address, and how many bytes");
-/// The same, erased.
+pub static PROGRAM: Activity = Activity::new(
+    Kind::Busy,
+    "program",
+    "the flash memory programs a word (BSY); the address, and the number of bytes",
+);
+/// An erase of such a memory.
 pub static ERASE: Activity =
-    Activity::new(Kind::Busy, "erase", "the flash memory erases (BSY); the address, and how many bytes");
-/// What controllers of such a memory tell.
+    Activity::new(Kind::Busy, "erase", "the flash memory erases (BSY); the address, and the number of bytes");
+/// Activities of its controllers.
 pub const FLASH: &[&Activity] = &[&PROGRAM, &ERASE];
 
 /// An ADC.
@@ -56,50 +58,50 @@ pub static CONVERSION: Activity = Activity::new(
     "conversion",
     "from the start, or the end of the conversion before, to the result; the channel's number",
 );
-/// The same, before it can convert.
+/// The calibration of an ADC.
 pub static CALIBRATION: Activity = Activity::new(Kind::Conversion, "calibration", "of the converter");
-/// The same, as it is turned on.
+/// The power-up of an ADC.
 pub static POWER_UP: Activity = Activity::new(Kind::Conversion, "power-up", "from ADEN to ADRDY");
-/// What ADCs tell.
+/// Activities of ADCs.
 pub const ADC: &[&Activity] = &[&CONVERSION];
-/// What those tell that are calibrated.
+/// Activities of ADCs that are calibrated.
 pub const CALIBRATED_ADC: &[&Activity] = &[&CONVERSION, &CALIBRATION, &POWER_UP];
 
-/// A timer that will tell something.
+/// A timer with an interrupt or an output for its tick.
 pub static COUNTING: Activity = Activity::new(
     Kind::Timer,
     "counting",
-    "a timer that is to interrupt, or to tell others, counts: from where that is set up, or the tick before was taken, \
-     to the tick that it tells of",
+    "a timer with an interrupt or an output counts: from its start, or from the handling of the previous tick, to the \
+     tick that it signals",
 );
-/// What timers tell.
+/// Activities of timers.
 pub const TIMER: &[&Activity] = &[&COUNTING];
 
 /// An oscillator or PLL.
 pub static CLOCK_START: Activity = Activity::new(
     Kind::Other,
     "clock starting",
-    "an oscillator or PLL, by its place among the controller's, from its switching on to where it is ready",
+    "an oscillator or PLL, by its number in the controller, from its start until it is ready",
 );
-/// What clock controllers tell.
+/// Activities of clock controllers.
 pub const CLOCKS: &[&Activity] = &[&CLOCK_START];
 
 /// A regulator.
 pub static VOLTAGE: Activity =
-    Activity::new(Kind::Other, "voltage settling", "a regulator goes to another voltage, or starts");
-/// What power controllers tell.
+    Activity::new(Kind::Other, "voltage settling", "a regulator changes its voltage, or starts");
+/// Activities of power controllers.
 pub const POWER: &[&Activity] = &[&VOLTAGE];
 
 /// A mailbox.
 pub static MESSAGE: Activity = Activity::new(
     Kind::Other,
     "message under way",
-    "a channel, by its number, from where the sender marks it as occupied to where the receiver frees it",
+    "a channel, by its number, from the time at which the sender marks it as occupied until the receiver frees it",
 );
-/// What mailboxes tell.
+/// Activities of mailboxes.
 pub const MAILBOX: &[&Activity] = &[&MESSAGE];
 
 /// A random number generator.
 pub static GENERATING: Activity = Activity::new(Kind::Conversion, "generating", "of a random number");
-/// What such generators tell.
+/// Activities of such generators.
 pub const GENERATOR: &[&Activity] = &[&GENERATING];

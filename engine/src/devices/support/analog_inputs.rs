@@ -1,22 +1,21 @@
-//! What surrounds an analogue-to-digital converter of an STM32, as its node says it, and stays: its reference, voltages
-//! at its inputs, the chip's temperature.
+//! The surroundings of an STM32's analogue-to-digital converter, constant values from its node: its reference, the
+//! voltages at its inputs, the chip's temperature.
 
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 
 const INPUTS: &str = "cyclescope,inputs-microvolts";
 
-/// What a node says beside its inputs.
+/// The values of a node except its inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings {
     /// VREF+.
     pub reference_uv: u32,
-    /// Of the chip.
+    /// The chip's temperature.
     pub temperature_millicelsius: i32,
 }
 
-/// Reads them. `inputs_uv` are those channels that pins have, from channel `first` on; a list that is longer than that
-/// is a fault.
+/// Reads the node. `inputs_uv` are the channels that have pins, from channel `first` on; a longer list is a fault.
 pub fn from_node(reader: &mut NodeReader, first: usize, inputs_uv: &mut [u32]) -> Surroundings {
     let range = "a voltage of up to 3.6 V in microvolts";
     let reference_uv = reader.u32_or("cyclescope,reference-microvolts", 3_300_000, 1_000_000..=3_600_000, range);
@@ -70,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_list_may_be_shorter_than_there_are_inputs_but_not_longer() {
-        // A plain node has other properties, which nobody reads here.
+        // A plain node has other properties, which are not read here.
         let is_refused = |cells: &[u32]| {
             let faults = read_plain_node(read, &[(INPUTS, cells)]).1;
             faults.iter().any(|fault| fault.contains(INPUTS) && fault.contains("up to 2 cells"))

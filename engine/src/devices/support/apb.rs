@@ -1,7 +1,6 @@
-//! What the peripherals of a SAMA5D2 share, and in part those of other chips. They sit on an APB: a register is read or
-//! written within the one cycle in which the access reaches it, so an access takes its time on the bus only, which the
-//! route has. Byte and halfword accesses use their lanes; the other lanes of a write are zeroes (an APB without
-//! strobes).
+//! Common parts of the peripherals of a SAMA5D2, some also of other chips. They are on an APB: a register is read or
+//! written within the one cycle in which the access reaches it, so that an access takes only the time of its route on
+//! the bus. Byte and halfword accesses use their lanes; the other lanes of a write are zeroes (an APB without strobes).
 
 use crate::bus::device::{AccessSize, Ctx, Reply};
 use crate::devices::support::axi_lite::on_lanes;
@@ -12,17 +11,17 @@ pub const fn read(register: u32, offset: u32, size: AccessSize, ctx: &Ctx) -> Re
     Reply::read(size.extracted(register, offset), ctx.now)
 }
 
-/// What a write of `size` at `offset` brings to the register there: its offset and the value.
+/// The register's offset and the value that a write of `size` at `offset` stores.
 pub const fn written(value: u32, offset: u32, size: AccessSize) -> (u32, u32) {
     (offset & !3, on_lanes(value, offset, size))
 }
 
 /// WPEN of a write protection mode register.
 pub const WPMR_WPEN: u32 = 1 << 0;
-/// WPVS of a write protection status register; bits 8 to 23 hold WPVSRC, the offset that a write was refused at.
+/// WPVS of a write protection status register; bits 8 to 23 hold WPVSRC, the offset of the refused write.
 pub const WPSR_WPVS: u32 = 1 << 0;
 
-/// Register write protection, as these peripherals have it: a mode register with a key, and a status register.
+/// The write protection of a peripheral's registers: a mode register with a key, and a status register.
 #[derive(Clone, Copy, Debug, State)]
 pub struct WriteProtection {
     /// WPKEY: three letters of the peripheral's name.
@@ -33,12 +32,12 @@ pub struct WriteProtection {
 }
 
 impl WriteProtection {
-    /// Disabled, as after reset; the mode register takes this key of 24 bits.
+    /// Disabled, as after reset, with this 24-bit key of the mode register.
     pub const fn new(key: u32) -> WriteProtection {
         WriteProtection { key, enabled: false, status: 0 }
     }
 
-    /// What the mode register reads: the key is never read back.
+    /// The value that the mode register reads: never with the key.
     pub const fn mode(&self) -> u32 {
         if self.enabled { WPMR_WPEN } else { 0 }
     }
@@ -55,7 +54,7 @@ impl WriteProtection {
         std::mem::take(&mut self.status)
     }
 
-    /// True if a write of the protected register at `offset` has to be refused; that is then recorded.
+    /// True if a write of the protected register at `offset` is refused, which the status register records.
     pub fn refuses(&mut self, offset: u32, ctx: &mut Ctx) -> bool {
         if self.enabled {
             self.status = WPSR_WPVS | (offset & 0xffff) << 8;

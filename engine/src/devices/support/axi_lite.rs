@@ -1,5 +1,5 @@
-//! The register port that small devices share: an AXI4-Lite slave of 32 bits that answers every read in one number of
-//! clocks and every write in another (Xilinx's AXI4-Lite IPIF, PG155, is built so).
+//! The register port of small devices: a 32-bit AXI4-Lite slave that answers every read in one number of clocks and
+//! every write in another (Xilinx's AXI4-Lite IPIF, PG155, is built this way).
 
 use crate::bus::device::{AccessSize, Reply};
 use crate::dt::reader::NodeReader;
@@ -7,13 +7,13 @@ use crate::dt::wiring::ClockInput;
 use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
-/// Beyond this point in simulated time (106 days) nothing is scheduled.
+/// No events are scheduled beyond this simulated time (106 days).
 pub const FOREVER: Ps = Ps(u64::MAX / 2);
 
 /// A register port and its timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct AxiLitePort {
-    /// Clock of the port, and of most devices behind it.
+    /// Clock of the port, and of most devices that have one.
     pub clock: Hz,
     /// From the read request at the port to its data.
     #[state(skip)]
@@ -30,7 +30,7 @@ impl AxiLitePort {
         AxiLitePort::with_clock(reader, clock)
     }
 
-    /// As [`AxiLitePort::from_node`], on a clock that may change: the device follows it.
+    /// [`AxiLitePort::from_node`] on a clock that may change: the device follows it.
     pub fn on_clock_input(reader: &mut NodeReader) -> (AxiLitePort, ClockInput) {
         let clock = reader.clock_input(0, "the clock of the register port");
         (AxiLitePort::with_clock(reader, clock.rate), clock)
@@ -55,7 +55,7 @@ impl AxiLitePort {
     }
 }
 
-/// What the port hands to a register on a write at `offset`: the value on its byte lanes. The write strobes of an
+/// The value that the port passes to a register for a write at `offset`, on its byte lanes. The write strobes of an
 /// access narrower than the register are ignored, as these cores do: the other lanes write zeroes.
 pub const fn on_lanes(value: u32, offset: u32, size: AccessSize) -> u32 {
     let lanes = u32::MAX >> (32 - 8 * size.bytes());

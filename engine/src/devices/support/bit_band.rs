@@ -1,22 +1,22 @@
 //! Bit-banding of a Cortex-M4 (TRM, DDI 0439D, 3.7): each bit of the first MiB of SRAM, and of the peripherals, is a
-//! word of an alias region. The core itself makes an access to an alias into one to the bit's word: a read of it, or a
-//! read and then a write.
+//! word of an alias region. The core itself converts an access to an alias into an access to the bit's word: a read, or
+//! a read and then a write.
 //!
-//! Here it is a device of the bus, of which there is one where a core says that it has bit-banding: nothing else knows
-//! of it. A read takes the time of the access that it becomes; a write takes that of two.
+//! In the model it is a device on the bus of a core that has bit-banding. A read takes the time of the converted
+//! access; a write takes the time of two.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::bus::{Bus, BusFault, Target};
 use crate::state::State;
 use crate::time::Ps;
 
-/// What both regions are called in maps, stacks and messages.
+/// The name of both regions in maps, stacks and messages.
 pub const NAME: &str = "bit-band";
 
-/// The alias regions, each with the region that it stands for.
+/// The alias regions, each with the region of its bits.
 pub const REGIONS: [Region; 2] =
     [Region { alias: 0x2200_0000, bits: 0x2000_0000 }, Region { alias: 0x4200_0000, bits: 0x4000_0000 }];
-/// An alias region is so large: 32 bytes for one.
+/// The size of an alias region: 32 bytes for each byte of its bits.
 pub const ALIAS_BYTES: u32 = 0x0200_0000;
 
 /// An alias region.
@@ -24,7 +24,7 @@ pub const ALIAS_BYTES: u32 = 0x0200_0000;
 pub struct Region {
     /// Where it begins.
     pub alias: u32,
-    /// Where the bits are.
+    /// Where its bits are.
     pub bits: u32,
 }
 
@@ -32,15 +32,15 @@ pub struct Region {
 #[derive(Debug, Default, State)]
 pub struct BitBand;
 
-/// Where a bit is: what an access of `size` reaches, and the bit's number there.
+/// The place of a bit: the offset of the access of `size`, and the bit's number there.
 const fn bit_at(region: usize, offset: u32, size: AccessSize) -> (u32, u32) {
     let bit = offset / 4;
     let bits = 8 * size.bytes();
     (REGIONS[region].bits + bit / bits * size.bytes(), bit % bits)
 }
 
-/// Reads for the core, which has the first access's time to memory in its instruction: the value, and when it is there.
-/// An error where the access would reach beyond what is there.
+/// Reads for the core, whose instruction includes the first access's time to memory: the value, and the time of the
+/// answer. An error if the access reaches beyond the mapped addresses.
 fn read(bus: &mut Bus, addr: u32, size: AccessSize, now: Ps) -> Result<(u32, Ps), SlaveError> {
     let ends_inside = |entry: usize| addr.checked_add(size.bytes() - 1).is_some_and(|last| last <= bus.map[entry].last);
     if !bus.entry_at(addr).is_none_or(ends_inside) {
@@ -50,7 +50,7 @@ fn read(bus: &mut Bus, addr: u32, size: AccessSize, now: Ps) -> Result<(u32, Ps)
     Ok((access.value, access.done))
 }
 
-/// True where memory answers.
+/// True if memory answers at the address.
 fn is_memory(bus: &Bus, addr: u32) -> bool {
     bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Ram(_)))
 }
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(get(&mut bus(), 0, 0).unwrap().done, Ps(0));
         assert_eq!(put(&mut bus(), 0, 0, 1).unwrap().done, Ps(10_000));
         let mut bus = bus();
-        // To the peripheral: 2 + 1 cycles, each of them.
+        // To the peripheral: 2 + 1 cycles for each access.
         assert_eq!(get(&mut bus, 1, 0).unwrap().done, Ps(30_000));
         assert_eq!(put(&mut bus, 1, 0, 1).unwrap().done, Ps(60_000));
     }

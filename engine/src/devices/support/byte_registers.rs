@@ -1,23 +1,23 @@
-//! The registers of a chip whose registers are bytes, as most sensors have them: what they hold after reset, and what
-//! of it firmware can change.
+//! The registers of a chip with byte registers, as most sensors have them: values after reset, and the bits that
+//! firmware can change.
 
 use crate::wire::notes::Notes;
 
-/// What a data sheet says of the registers. A register that a list does not have stands for 0.
+/// The register map of a data sheet. A register that a list does not have stands for 0.
 #[derive(Debug)]
 pub struct ByteMap {
-    /// How many addresses there are.
+    /// The number of addresses.
     pub count: usize,
     /// Address and value after reset.
     pub resets: &'static [(usize, u8)],
-    /// The bits that firmware can write: of the register at an address, and of those that follow it.
+    /// The bits that firmware can write: of the register at an address, and of the registers that follow it.
     pub writable: (usize, &'static [u8]),
-    /// Those of them that change something in the model.
+    /// The bits that change something in the model.
     pub modelled: &'static [(usize, u8)],
 }
 
 impl ByteMap {
-    /// What the registers hold after reset.
+    /// The values of the registers after reset.
     pub fn reset(&self) -> Vec<u8> {
         let mut registers = vec![0; self.count];
         self.resets.iter().for_each(|(address, value)| registers[*address] = *value);
@@ -30,7 +30,7 @@ impl ByteMap {
         address.checked_sub(first).and_then(|index| masks.get(index)).copied().unwrap_or(0)
     }
 
-    /// Firmware writes `value` to the register at `address`. A bit that it sets and that changes nothing is noted.
+    /// Firmware writes `value` to the register at `address`. Notes a bit that it sets and that is not modelled.
     pub fn write(&self, registers: &mut [u8], address: usize, value: u8, notes: &mut Notes<String>) {
         let (old, mask) = (registers[address], self.writable(address));
         let modelled = self.modelled.iter().find(|(known, _)| *known == address).map_or(0, |(_, bits)| *bits);
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_write_changes_what_it_can_and_notes_what_is_not_modelled() {
-        // Of register 2, bit 7 can't be written, and bits 0 and 1 are modelled.
+        // In register 2, bit 7 can't be written, and bits 0 and 1 are modelled.
         let cases = [
             (2, 0x03, 0x83, false),
             (2, 0x80, 0x80, false),

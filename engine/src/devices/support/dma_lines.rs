@@ -1,10 +1,10 @@
-//! A peripheral's request line to DMA controllers, which may lead to several places.
+//! A peripheral's request line to DMA controllers, which may have several destinations.
 //!
-//! A line that stands for a state (a data register is full) has a level. One that stands for something that happened (a
-//! timer's update) is raised and lowered at the same time: a controller keeps such a request until it has served it.
+//! A line for a state (a data register is full) has a level. A line for an occurrence (a timer's update) is raised and
+//! lowered at the same time: a controller latches such a request until it has served it.
 //!
-//! While a controller accesses the peripheral, it can't be told of what that access changes. It is told by an event
-//! then, at the same time, which comes before the controller's next step.
+//! While a controller accesses the peripheral, it can't take changes that this access causes. They are passed on by an
+//! event at the same time, which comes before the controller's next step.
 
 use crate::bus::device::{Ctx, IrqLine};
 use crate::dt::reader::NodeReader;
@@ -15,17 +15,17 @@ use crate::state::State;
 pub struct DmaLine {
     #[state(skip)]
     lines: Vec<IrqLine>,
-    /// What the line should be, and what the controllers know.
+    /// The present level of the line, and the level that the controllers have.
     level: bool,
-    reported: bool,
-    /// Something that happened is still to be told.
+    passed_on: bool,
+    /// A request for one transfer has not been passed on.
     pulse: bool,
-    /// An event is asked for.
+    /// An event has been requested.
     awaited: bool,
 }
 
 impl DmaLine {
-    /// A line that leads there.
+    /// A line to these destinations.
     pub fn new(lines: Vec<IrqLine>) -> DmaLine {
         DmaLine { lines, ..DmaLine::default() }
     }
@@ -40,27 +40,27 @@ impl DmaLine {
         self.lines.is_empty()
     }
 
-    /// The line has this level from now on. `token` is that of the event that may be asked for.
+    /// Sets the level of the line. `token` is the token of the event that may be requested.
     pub fn set(&mut self, level: bool, token: u32, ctx: &mut Ctx) {
         self.pulse |= level && !self.level;
         self.level = level;
-        self.report(token, ctx);
+        self.pass_on(token, ctx);
     }
 
-    /// Something has happened that asks for one transfer.
+    /// Requests one transfer.
     pub fn pulse(&mut self, token: u32, ctx: &mut Ctx) {
         self.pulse = true;
-        self.report(token, ctx);
+        self.pass_on(token, ctx);
     }
 
     /// The event has come.
     pub fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.awaited = false;
-        self.report(token, ctx);
+        self.pass_on(token, ctx);
     }
 
-    fn report(&mut self, token: u32, ctx: &mut Ctx) {
-        if self.lines.is_empty() || (self.level == self.reported && !self.pulse) {
+    fn pass_on(&mut self, token: u32, ctx: &mut Ctx) {
+        if self.lines.is_empty() || (self.level == self.passed_on && !self.pulse) {
             self.pulse = false;
             return;
         }
@@ -72,7 +72,7 @@ impl DmaLine {
             return;
         }
         let pulse = std::mem::take(&mut self.pulse);
-        self.reported = self.level;
+        self.passed_on = self.level;
         for index in 0..self.lines.len() {
             let line = Some(self.lines[index]);
             if pulse {

@@ -1,4 +1,4 @@
-//! When the entries of a FIFO came, kept beside the FIFO only while somebody records what is in it.
+//! Arrival times of the entries of a FIFO, kept next to the FIFO only while a recorder wants its contents.
 
 use std::collections::VecDeque;
 
@@ -9,16 +9,16 @@ use crate::polling::Poll;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
-/// What is in a FIFO, as an activity of [`Kind::Queue`]: an entry is told when it leaves. The device says what comes
-/// and goes, each time with how many there were before; of what came before anybody recorded it nothing is told. A
-/// copy tells nobody.
+/// The contents of a FIFO as an activity of [`Kind::Queue`]: an entry is recorded when it leaves. The device reports
+/// arrivals and departures, each with the number of entries before it; entries from before the recording are not
+/// recorded. A copy does not record.
 #[derive(Clone, Debug, State)]
 pub struct FifoEntries {
     #[state(skip)]
     activity: &'static Activity,
     #[state(skip)]
     scope: Scope,
-    /// The first that came first. `None`: it is not known when.
+    /// First in, first out. `None`: its arrival time is not known.
     entries: VecDeque<Option<Entry>>,
 }
 
@@ -29,12 +29,12 @@ struct Entry {
 }
 
 impl FifoEntries {
-    /// An empty FIFO's. Nobody records them before [`FifoEntries::observe`].
+    /// An empty FIFO, which is not recorded before [`FifoEntries::observe`].
     pub const fn new(activity: &'static Activity) -> FifoEntries {
         FifoEntries { activity, scope: Scope::nobody(), entries: VecDeque::new() }
     }
 
-    /// They are told as activities of this device from now on.
+    /// Records them as activities of this device from now on.
     pub fn observe(&mut self, scope: Scope) {
         self.scope = scope;
     }
@@ -45,7 +45,7 @@ impl FifoEntries {
         self.scope.records(Kind::Queue)
     }
 
-    /// One more comes at `at`, where there were `before`.
+    /// An entry arrives at `at`; there were `before` entries.
     #[inline]
     pub fn come(&mut self, before: usize, at: Ps, value: u32) {
         if self.keeps(before) {
@@ -53,38 +53,38 @@ impl FifoEntries {
         }
     }
 
-    /// The first of `before` leaves at `at`, an edge of `clock`.
+    /// The first of `before` entries leaves at `at`, an edge of `clock`.
     #[inline]
     pub fn leave(&mut self, before: usize, at: Ps, clock: Hz) {
         if self.keeps(before) {
             let entry = self.entries.pop_front().flatten();
-            self.report(entry, at, clock);
+            self.record(entry, at, clock);
         }
     }
 
-    /// The last of `before` leaves, for another to take its place.
+    /// The last of `before` entries leaves and is replaced by another.
     pub fn leave_last(&mut self, before: usize, at: Ps, clock: Hz) {
         if self.keeps(before) {
             let entry = self.entries.pop_back().flatten();
-            self.report(entry, at, clock);
+            self.record(entry, at, clock);
         }
     }
 
-    /// All of `before` leave at once: the FIFO is reset.
+    /// All of `before` entries leave at once: the FIFO is reset.
     pub fn clear(&mut self, before: usize, at: Ps, clock: Hz) {
         if self.keeps(before) {
             for entry in std::mem::take(&mut self.entries) {
-                self.report(entry, at, clock);
+                self.record(entry, at, clock);
             }
         }
     }
 
-    /// The run is over: those that are still there stay.
+    /// The run is over: the remaining entries stay in the FIFO.
     pub fn stay(&mut self, before: usize, clock: Hz) {
         self.clear(before, Ps::MAX, clock);
     }
 
-    /// True if entries are recorded; it then has `before` of them.
+    /// True if entries are recorded; there are then `before` of them.
     #[inline]
     fn keeps(&mut self, before: usize) -> bool {
         if !self.are_recorded() {
@@ -100,14 +100,14 @@ impl FifoEntries {
         true
     }
 
-    fn report(&self, entry: Option<Entry>, left: Ps, clock: Hz) {
+    fn record(&self, entry: Option<Entry>, left: Ps, clock: Hz) {
         if let Some(Entry { came, value }) = entry {
             self.scope.clocked_span(self.activity, clock, came, left.max(came), Detail::Value(value));
         }
     }
 
-    /// For [`crate::bus::device::Device::polled`]: in a loop that lets entries through, they have come later each time.
-    /// `clock` is one whose [`Poll::phase`] is listed, or the one that polls.
+    /// For [`crate::bus::device::Device::polled`]: in a loop that moves entries through, their arrival times advance
+    /// each time. `clock` is a clock whose [`Poll::phase`] is listed, or the polling clock.
     pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
         for entry in self.entries.iter_mut().flatten() {
             let edge = clock.cycles_until_ceil(entry.came);
@@ -116,19 +116,19 @@ impl FifoEntries {
                 poll.edge(clock, &mut edge);
                 entry.came = clock.ps_at_floor(Cycles(edge));
             } else {
-                // That can't be moved exactly.
+                // Such a time can't be moved exactly.
                 poll.state(entry.came.0);
             }
         }
     }
 }
 
-/// Those of the two FIFOs of most devices.
+/// The entries of the two FIFOs that most devices have.
 #[derive(Clone, Debug, State)]
 pub struct Queues {
-    /// What waits to be sent.
+    /// The transmit FIFO.
     pub tx: FifoEntries,
-    /// What was received.
+    /// The receive FIFO.
     pub rx: FifoEntries,
 }
 
@@ -139,13 +139,13 @@ impl Default for Queues {
 }
 
 impl Queues {
-    /// They are told as activities of this device from now on.
+    /// Records them as activities of this device from now on.
     pub fn observe(&mut self, ctx: &Ctx) {
         self.tx.observe(ctx.scope());
         self.rx.observe(ctx.scope());
     }
 
-    /// [`FifoEntries::clear`] of both, which have so many.
+    /// [`FifoEntries::clear`] of both, with their numbers of entries.
     pub fn clear(&mut self, (sending, received): (usize, usize), at: Ps, clock: Hz) {
         self.tx.clear(sending, at, clock);
         self.rx.clear(received, at, clock);
@@ -175,7 +175,7 @@ mod tests {
         let (clock, activities) = (Hz::new(100_000_000).unwrap(), Activities::default());
         let mut entries = FifoEntries::new(&FIFO);
         entries.observe(activities.scope("uart0"));
-        // Nobody knows when that came.
+        // Its arrival is not known.
         entries.come(0, Ps(1), 7);
         activities.start(Kinds::of(&[Kind::Queue]), 1 << 16);
         for (before, at, value) in [(1, 10, b'a'), (2, 20, b'b'), (3, 30, b'c'), (4, 40, b'd')] {
@@ -189,7 +189,7 @@ mod tests {
         entries.stay(1, clock);
         activities.end(Ps(100));
         let spans = activities.spans(Ps::ZERO, Ps::MAX);
-        let reported: Vec<_> = spans.iter().map(|it| (it.begin.0, it.end.0, it.detail.clone())).collect();
+        let recorded: Vec<_> = spans.iter().map(|it| (it.begin.0, it.end.0, it.detail.clone())).collect();
         let value = |character: u8| Detail::Value(character.into());
         let expected = [
             (10, 60, value(b'a')),
@@ -198,7 +198,7 @@ mod tests {
             (40, 70, value(b'd')),
             (90, 100, value(b'e')),
         ];
-        assert_eq!(reported, expected);
+        assert_eq!(recorded, expected);
     }
 
     #[test]

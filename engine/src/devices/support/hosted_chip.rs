@@ -1,12 +1,12 @@
-//! A chip on a wire together with what it has beyond the wire: an interrupt pin, pins that a port controls, an alarm
-//! for what it does by itself, and notes for the user ([`Hosted`]). Every SPI controller holds its chips like this, one
-//! ([`HostedChip`]) or one for each chip select ([`Chips`]); those on I2C are in
+//! A chip on a wire, with its functions outside of the wire: an interrupt pin, pins that a port controls, an alarm for
+//! the chip's own operations, and notes for the user ([`Hosted`]). Every SPI controller has one such chip
+//! ([`HostedChip`]) or one for each chip select ([`Chips`]); the chips on I2C are in
 //! [`crate::devices::support::i2c_chips`].
 //!
-//! A controller calls [`HostedChip::start`] at reset and [`HostedChip::follow`] after all that it does to the chip, and
-//! passes on events and changes of pins. Some controllers compute a whole word when it begins. The chip then sees
-//! clocks that lie in the future, and changes of its interrupt pin are passed on at their own times. Others bring the
-//! wire up to date only when something asks: they tell when the next word ends.
+//! A controller calls [`HostedChip::start`] at reset and [`HostedChip::follow`] after each of its accesses to the chip,
+//! and passes on events and changes of pins. Some controllers compute a whole word at its start. The chip then gets
+//! clocks that lie in the future, and changes of its interrupt pin are passed on at their own times. Other controllers
+//! bring the wire up to date only on request: they give the end of the next word.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -24,41 +24,42 @@ use crate::wire::notes::ChipReport;
 use crate::wire::spi::{Burst, Header, PULLED_UP, SpiTarget};
 use crate::wires::Pin;
 
-/// The token of a controller's own events: the chip on select n is woken by those with the token n, and no controller
-/// has so many selects.
+/// The token of a controller's own events. The chip on select n is woken by events with the token n, and no controller
+/// has this many selects.
 pub const CONTROLLER_EVENT: u32 = 32;
 
-/// A chip, hosted by the device that drives its wire, on which it is a `T`.
+/// A chip of type `T`, and the parts of it that its host, the device that drives its wire, handles.
 #[derive(State)]
 pub struct Hosted<T: ?Sized> {
     target: Box<T>,
     #[state(with = crate::state::only_shown)]
     label: String,
-    /// Where its interrupt pin leads, and the level there.
+    /// The destination of its interrupt pin, and the level there.
     #[state(skip)]
     interrupt: Option<IrqLine>,
     level: bool,
-    /// It has an interrupt pin, or more for the run than notes: else nothing that it does shows beyond the wire.
+    /// True if it has an interrupt pin, or further reports for the run besides notes. Otherwise nothing that the chip
+    /// does by itself is visible outside of the wire.
     #[state(skip)]
     has_pin: bool,
-    /// How far the chip's time has come, by [`HostedChip::select`] and the like.
-    reported: Ps,
-    /// Changes of its interrupt pin that are still to be passed on.
+    /// The chip's own time, advanced by [`HostedChip::select`] and the other calls.
+    time: Ps,
+    /// Changes of its interrupt pin that have not been passed on.
     changes: VecDeque<(Ps, bool)>,
-    /// Pins of ports that lead to pins of the chip: with the name of the wire.
+    /// Port pins that control the chip's pins: with the name of the wire.
     #[state(skip)]
     controls: Vec<(Pin, ControlPin, &'static str)>,
-    /// It may have more for the run than notes.
+    /// True if it may have further reports for the run besides notes.
     #[state(skip)]
     has_chip_report: bool,
-    /// It has an interrupt pin or control pins: its time and changes of its pin are kept.
+    /// True if it has an interrupt pin or control pins: its time and the changes of its pin are kept.
     #[state(skip)]
     is_watched: bool,
     alarm: Alarm,
     /// The device's token for the alarm.
     #[state(skip)]
     token: u32,
-    /// It gives its data on the line on which it takes them.
+    /// True if it sends its data on the line on which it receives them.
     #[state(skip)]
     is_on_three_wires: bool,
 }
@@ -66,7 +67,7 @@ pub struct Hosted<T: ?Sized> {
 /// A chip on SPI.
 pub type HostedChip = Hosted<dyn SpiTarget>;
 
-/// What is there for reading: contents, outputs. What changes something goes through the host.
+/// For reading: contents, outputs. Changes go through the host.
 impl<T: ?Sized> Deref for Hosted<T> {
     type Target = T;
 
@@ -77,8 +78,8 @@ impl<T: ?Sized> Deref for Hosted<T> {
 }
 
 impl<T: Chip + ?Sized> Hosted<T> {
-    /// A chip with the label of its node, its interrupt pin, and the token of the events that wake it: no other of its
-    /// host's.
+    /// A chip with the label of its node, its interrupt pin, and the token of the events that wake it, which no other
+    /// chip of the host has.
     pub fn new(mut target: Box<T>, label: String, interrupt: Option<IrqLine>, token: u32) -> Hosted<T> {
         let has_chip_report = target.chip_report().is_some();
         let has_pin = has_chip_report || target.interrupt().is_some();
@@ -90,7 +91,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
             label,
             interrupt,
             level: false,
-            reported: Ps::ZERO,
+            time: Ps::ZERO,
             changes: VecDeque::new(),
             controls: Vec::new(),
             alarm: Alarm::default(),
@@ -99,7 +100,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
         }
     }
 
-    /// The same, with a port's pin that leads to a pin of the chip, by a wire with a name.
+    /// The same chip, with a port's pin that controls a pin of the chip, by a wire with this name.
     #[must_use]
     pub fn with_control(mut self, pin: Pin, control: ControlPin, wire: &'static str) -> Hosted<T> {
         self.controls.push((pin, control, wire));
@@ -107,10 +108,10 @@ impl<T: Chip + ?Sized> Hosted<T> {
         self
     }
 
-    /// The chip that was made of a node, with the wires that the node tells of: `interrupts`, `sleep-gpio`,
-    /// `reset-gpio` and `vdd-off-gpio`, the switch of its supply.
+    /// The chip of a node, with the wires that the node describes: `interrupts`, `sleep-gpio`, `reset-gpio` and
+    /// `vdd-off-gpio`, the switch of its supply.
     pub fn wired(target: Box<T>, reader: &mut NodeReader, token: u32) -> Hosted<T> {
-        // A chip without such pins knows no such property.
+        // A chip without such pins has no such property.
         let interrupt = target.interrupt().and_then(|_| reader.interrupt(0, INTERRUPT));
         let mut chip = Hosted::new(target, reader.node.label().to_owned(), interrupt, token);
         for (property, wire, control, meaning) in CONTROLS {
@@ -123,7 +124,8 @@ impl<T: Chip + ?Sized> Hosted<T> {
         chip
     }
 
-    /// The board comes out of reset: the wires have names and levels, and the chip is told those of its own.
+    /// The board comes out of reset: names the wires, sets their levels, and passes the levels of the control pins to
+    /// the chip.
     pub fn start(&mut self, ctx: &mut Ctx) {
         self.target.observe(ctx.bus.activities.scope(&self.label));
         self.level = self.target.interrupt().unwrap_or(false);
@@ -150,24 +152,23 @@ impl<T: Chip + ?Sized> Hosted<T> {
         }
     }
 
-    /// Does something to the chip at `at`, or at the end of what it knows, where that is later: the closure gets the
-    /// time.
+    /// Accesses the chip at `at`, or at the chip's own time if that is later: the closure gets the time.
     #[inline(always)]
-    pub fn report<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
+    pub fn access<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
         if self.is_watched { self.report_and_look(at, call) } else { call(self.target.as_mut(), at) }
     }
 
-    /// The same of a chip with pins: its time never goes back, and its interrupt pin is looked at before and after.
+    /// The same for a chip with pins: its time never goes back, and its interrupt pin is compared before and after.
     #[inline(never)]
     fn report_and_look<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
-        let at = at.max(self.reported);
+        let at = at.max(self.time);
         self.pass_to(at);
         let result = call(self.target.as_mut(), at);
         self.take_level(at);
         result
     }
 
-    /// Carries out what the chip does by itself up to `at`, each thing at its time.
+    /// Carries out the chip's own operations up to `at`, each at its time.
     fn pass_to(&mut self, at: Ps) {
         while let Some(due) = self.target.wakes_at().filter(|due| *due <= at) {
             self.target.advance(due);
@@ -179,28 +180,28 @@ impl<T: Chip + ?Sized> Hosted<T> {
     }
 
     fn take_level(&mut self, at: Ps) {
-        self.reported = self.reported.max(at);
+        self.time = self.time.max(at);
         let last = self.changes.back().map_or(self.level, |(_, level)| *level);
         if let Some(level) = self.target.interrupt().filter(|level| *level != last) {
             self.changes.push_back((at, level));
         }
     }
 
-    /// True if something shows beyond the wire: the controller has to bring the wire up to date by itself then.
+    /// True if the chip has a visible effect outside of the wire: the controller then has to bring the wire up to date
+    /// by itself.
     #[inline]
     pub fn has_pin(&self) -> bool {
         self.has_pin
     }
 
-    /// True if something beyond the wire may ask for the chip's state at a time of its own: it has an interrupt pin or
-    /// control pins.
+    /// True if the chip has an interrupt pin or control pins, which need the chip's state at times of their own.
     #[inline]
     pub fn is_watched(&self) -> bool {
         self.is_watched
     }
 
-    /// Brings what is beyond the wire up to date after something was done to the chip: the interrupt line, the alarm.
-    /// `word_end` is when the wire is to be looked at again, where the controller does so only when something asks.
+    /// Updates the interrupt line and the alarm after an access to the chip. `word_end` is the time at which the wire
+    /// has to be brought up to date, for a controller that does so only on request.
     #[inline]
     pub fn follow(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
         if self.has_pin {
@@ -210,7 +211,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
 
     fn follow_pin(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
         if self.has_chip_report {
-            self.take_aside(ctx);
+            self.pass_on_report(ctx);
         }
         while let Some((_, level)) = self.changes.front().copied().filter(|(at, _)| *at <= ctx.now) {
             self.changes.pop_front();
@@ -219,7 +220,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
         let mut next = self.changes.front().map(|(at, _)| *at);
         if next.is_none() {
             next = self.target.wakes_at();
-            if self.reported <= ctx.now {
+            if self.time <= ctx.now {
                 self.drive(self.target.interrupt().unwrap_or(self.level), ctx);
             }
         }
@@ -236,14 +237,14 @@ impl<T: Chip + ?Sized> Hosted<T> {
         }
     }
 
-    /// Passes on the chip's notes for the user.
+    /// Prints the chip's notes for the user.
     pub fn take_notes(&mut self, ctx: &mut Ctx) {
         for note in self.target.take_notes() {
             ctx.note(&format!("{}: {note}", self.label));
         }
     }
 
-    fn take_aside(&mut self, ctx: &mut Ctx) {
+    fn pass_on_report(&mut self, ctx: &mut Ctx) {
         let Some(chip_report) = self.target.chip_report() else { return };
         let ChipReport { printed, failure, exit, has_taken_long } = std::mem::take(chip_report);
         if has_taken_long {
@@ -261,8 +262,8 @@ impl<T: Chip + ?Sized> Hosted<T> {
         }
     }
 
-    /// [`HostedChip::follow`] and [`HostedChip::take_notes`]; called at reset as well, so that the chip is woken for
-    /// the first time.
+    /// [`HostedChip::follow`] and [`HostedChip::take_notes`]; called at reset as well, which sets the chip's first
+    /// alarm.
     pub fn settle(&mut self, ctx: &mut Ctx) {
         self.follow(None, ctx);
         self.take_notes(ctx);
@@ -271,19 +272,19 @@ impl<T: Chip + ?Sized> Hosted<T> {
     /// An event with the chip's token is due. The controller has brought the wire up to it.
     pub fn event(&mut self, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        if self.reported <= ctx.now {
+        if self.time <= ctx.now {
             self.target.advance(ctx.now);
         }
         self.settle(ctx);
     }
 
-    /// A pin beyond the wire has this level from now on; from the end of what the chip knows on, where that is ahead.
+    /// A pin outside of the wire has this level from now on, or from the chip's own time on if that is ahead.
     pub fn control(&mut self, pin: ControlPin, level: bool, ctx: &mut Ctx) {
-        self.report(ctx.now, |chip, at| chip.control(pin, level, at));
+        self.access(ctx.now, |chip, at| chip.control(pin, level, at));
         self.settle(ctx);
     }
 
-    /// Wires of a port changed, which may lead to pins of the chip ([`crate::bus::device::Device::pins_changed`]).
+    /// Wires of a port changed that may control pins of the chip ([`crate::bus::device::Device::pins_changed`]).
     pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         for index in 0..self.controls.len() {
             let (pin, control, _) = self.controls[index];
@@ -310,14 +311,14 @@ impl HostedChip {
         HostedChip::new(Box::new(NoChip), String::new(), None, 0)
     }
 
-    /// The chip of a node, with the wires that the node tells of. `None`, with a fault, if no model answers to the
+    /// The chip of a node, with the wires that the node describes. `None`, with a fault, if there is no model of the
     /// node's compatibles.
     pub fn from_node(reader: &mut NodeReader, token: u32) -> Option<HostedChip> {
         let target = devices::spi_chip(reader)?;
         Some(Hosted::wired(target, reader, token))
     }
 
-    /// It gives its data on MOSI, the line on which it takes them: its node has `spi-3wire`.
+    /// True if it sends its data on MOSI, the line on which it receives them: its node has `spi-3wire`.
     pub const fn is_on_three_wires(&self) -> bool {
         self.is_on_three_wires
     }
@@ -329,7 +330,7 @@ impl HostedChip {
         HostedChip { is_on_three_wires: true, ..self }
     }
 
-    /// The chip itself: for controllers that move single pins, and never ahead of the time.
+    /// The chip itself: for controllers that drive single pins, and are never ahead of time.
     #[inline]
     pub fn target(&mut self) -> &mut dyn SpiTarget {
         self.target.as_mut()
@@ -338,56 +339,56 @@ impl HostedChip {
     /// [`SpiTarget::select`].
     #[inline]
     pub fn select(&mut self, at: Ps) {
-        self.report(at, |chip, at| chip.select(at));
+        self.access(at, |chip, at| chip.select(at));
     }
 
     /// [`SpiTarget::shift`].
     #[inline]
     pub fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
-        self.report(end, |chip, end| chip.shift(burst, end))
+        self.access(end, |chip, end| chip.shift(burst, end))
     }
 
-    /// [`SpiTarget::open_read`], of a chip without pins beyond the wire.
+    /// [`SpiTarget::start_repeated_read`], for a chip without pins outside of the wire.
     #[inline]
-    pub fn open_read(&mut self, header: &Header, address: u32) -> bool {
-        !self.is_watched && self.target.open_read(header, address)
+    pub fn start_repeated_read(&mut self, header: &Header, address: u32) -> bool {
+        !self.is_watched && self.target.start_repeated_read(header, address)
     }
 
-    /// [`SpiTarget::read_on`], likewise.
+    /// [`SpiTarget::read_next_word`], likewise.
     #[inline]
-    pub fn read_on(&mut self) -> Option<u32> {
-        if self.is_watched { None } else { self.target.read_on() }
+    pub fn read_next_word(&mut self) -> Option<u32> {
+        if self.is_watched { None } else { self.target.read_next_word() }
     }
 
-    /// [`SpiTarget::has_read`].
-    pub fn has_read(&mut self, bytes: u64, address: u32) {
-        self.target.has_read(bytes, address);
+    /// [`SpiTarget::skip_repeated_reads`].
+    pub fn skip_repeated_reads(&mut self, bytes: u64, address: u32) {
+        self.target.skip_repeated_reads(bytes, address);
     }
 
-    /// [`SpiTarget::close_read`], likewise.
+    /// [`SpiTarget::end_repeated_read`], likewise.
     #[inline]
-    pub fn close_read(&mut self) -> bool {
-        !self.is_watched && self.target.close_read()
+    pub fn end_repeated_read(&mut self) -> bool {
+        !self.is_watched && self.target.end_repeated_read()
     }
 
     /// [`SpiTarget::deselect`].
     #[inline]
     pub fn deselect(&mut self, at: Ps) {
-        self.report(at, |chip, at| chip.deselect(at));
+        self.access(at, |chip, at| chip.deselect(at));
     }
 
     /// [`SpiTarget::idle_clocks`].
     #[inline]
     pub fn idle_clocks(&mut self, clocks: u32, end: Ps) {
-        self.report(end, |chip, end| chip.idle_clocks(clocks, end));
+        self.access(end, |chip, end| chip.idle_clocks(clocks, end));
     }
 
-    /// [`SpiTarget::polled`]: changes that lie ahead come with events.
+    /// [`SpiTarget::polled`]: changes that lie ahead are events.
     pub fn polled(&mut self, poll: &mut Poll) -> bool {
         self.changes.is_empty() && self.target.polled(poll)
     }
 
-    /// [`SpiTarget::load`].
+    /// [`SpiTarget::preload`].
     pub fn preload(&mut self, addr: u32, bytes: &[u8]) -> bool {
         self.target.preload(addr, bytes)
     }
@@ -411,7 +412,7 @@ impl SpiTarget for NoChip {
     }
 }
 
-/// A controller's chip selects, with a chip or none on each. The chip on select n is woken by events with the token n.
+/// A controller's chip selects, each with a chip or without. The chip on select n is woken by events with the token n.
 #[derive(Default, State)]
 pub struct Chips {
     #[state(with = each)]
@@ -420,7 +421,7 @@ pub struct Chips {
     have_pins: bool,
 }
 
-/// Chips where the board has some.
+/// The selects that have chips on the board.
 mod each {
     use super::HostedChip;
     use crate::state::{Damaged, Loader, Saver, present};
@@ -447,13 +448,13 @@ impl Chips {
         Chips { have_pins: selects.iter().flatten().any(HostedChip::has_pin), selects }
     }
 
-    /// The chips of a controller's node, each on the select that its `reg` names. A chip on a select that the
-    /// controller does not have, or that another has already, is a fault.
+    /// The chips of a controller's node, each on the select that its `reg` names. A select that the controller does not
+    /// have, or that another chip has already, is a fault.
     pub fn from_node(reader: &mut NodeReader, selects: u32) -> Chips {
         Chips::from_nodes(reader, selects, |_| false)
     }
 
-    /// The same, of a controller that has one data line for both directions, if it wants: chips may have `spi-3wire`.
+    /// The same for a controller that can use one data line for both directions: chips may have `spi-3wire`.
     pub fn from_node_by_three_wires(reader: &mut NodeReader, selects: u32) -> Chips {
         let meaning = "the chip gives its data on MOSI, the line on which it takes them, and MISO leads nowhere";
         Chips::from_nodes(reader, selects, |chip| chip.flag("spi-3wire", meaning))
@@ -486,7 +487,7 @@ impl Chips {
         Chips::new(chips)
     }
 
-    /// The chip on select 0: for a controller that has no other.
+    /// The chip on select 0: for a controller with one select.
     pub fn into_only(self) -> Option<HostedChip> {
         self.selects.into_iter().next().flatten()
     }
@@ -516,7 +517,7 @@ impl Chips {
         self.selects.iter_mut().flatten()
     }
 
-    /// [`HostedChip::has_pin`], of any of them.
+    /// [`HostedChip::has_pin`], for any of the chips.
     #[inline]
     pub fn have_pins(&self) -> bool {
         self.have_pins

@@ -1,9 +1,9 @@
-//! The chips on an I2C bus, as any master holds them: each has an address, and all hear every frame.
+//! The chips on an I2C bus, for any master: each has an address, and all receive every frame.
 //!
-//! A master calls [`I2cChips::start`] and [`I2cChips::stop`] where these are on the bus, [`I2cChips::send`] and
+//! A master calls [`I2cChips::start`] and [`I2cChips::stop`] for these conditions on the bus, [`I2cChips::send`] and
 //! [`I2cChips::receive`] for its bytes, passes on events and changes of pins, and calls [`I2cChips::settle`] after all
-//! that it does. Calls come at the times of the wire, never ahead of them. [`I2cChips::connect`] says whether the pins
-//! of the master's chip have SCL and SDA.
+//! its operations. Calls come at the times of the wire, never ahead of them. [`I2cChips::connect`] sets whether the
+//! pins of the master's chip carry SCL and SDA.
 
 use crate::bus::device::{Ctx, PortId};
 use crate::devices;
@@ -15,7 +15,7 @@ use crate::state::State;
 use crate::time::Ps;
 use crate::wire::i2c::{ADDRESSES, Answer, Direction, GENERAL_CALL, Given, I2cTarget, PULLED_UP};
 
-/// The token of a master's own events: chips are woken by those with lower ones.
+/// The token of a master's own events: chips are woken by events with lower tokens.
 pub const MASTER_EVENT: u32 = 128;
 
 /// A chip on I2C.
@@ -26,20 +26,20 @@ struct Addressed {
     #[state(skip)]
     address: u8,
     chip: I2cChip,
-    /// It has acknowledged the frame's address, and takes part until the next START or the STOP.
+    /// True if it has acknowledged the frame's address: it takes part until the next START or the STOP.
     takes_part: bool,
 }
 
-/// A bus's chips.
+/// The chips of a bus.
 #[derive(Default, State)]
 pub struct I2cChips {
     #[state(with = crate::state::fixed)]
     chips: Vec<Addressed>,
-    /// The next byte is an address.
+    /// True if the next byte is an address.
     addressing: bool,
-    /// The frame's chip gives bytes, and the master has acknowledged all of them so far.
+    /// True if the frame's chip transmits, and the master has acknowledged all bytes so far.
     is_read: bool,
-    /// The master's signals don't reach the bus.
+    /// True if the master's signals don't reach the bus.
     is_cut_off: bool,
 }
 
@@ -72,7 +72,8 @@ impl I2cChips {
         I2cChips::new(chips)
     }
 
-    /// The master's signals reach the bus, or no longer do: nobody hears of a frame then, and none acknowledges.
+    /// Connects the master's signals to the bus, or disconnects them: no chip receives a frame then, and none
+    /// acknowledges.
     pub fn connect(&mut self, is_connected: bool) {
         self.is_cut_off = !is_connected;
     }
@@ -82,17 +83,18 @@ impl I2cChips {
         self.each(|chip| chip.start(ctx));
     }
 
-    /// A START, or, where a frame has gone before that no STOP has ended, a repeated one.
+    /// A START, or a repeated START if no STOP has ended the previous frame.
     pub fn start(&mut self, at: Ps) {
         for addressed in self.chips.iter_mut().filter(|addressed| addressed.takes_part) {
-            addressed.chip.report(at, |chip, at| chip.repeated_start(at));
+            addressed.chip.access(at, |chip, at| chip.repeated_start(at));
             addressed.takes_part = false;
         }
         (self.addressing, self.is_read) = (true, false);
     }
 
-    /// A byte of the master, an address first, up to the falling edge behind its eighth clock: what the chips answer.
-    /// SDA is low in the acknowledge clock if any chip acknowledges, and SCL until the last one lets it go.
+    /// Sends a byte of the master, an address first, up to the falling edge after its eighth clock: returns the chips'
+    /// answer. SDA is low in the acknowledge clock if any chip acknowledges, and SCL is low until the last chip
+    /// releases it.
     pub fn send(&mut self, byte: u8, at: Ps) -> Answer {
         let (address, direction) = (byte >> 1, Direction::of(byte));
         let is_general_call = address == GENERAL_CALL && direction == Direction::Write;
@@ -102,15 +104,15 @@ impl I2cChips {
                 if !addressed.takes_part {
                     continue;
                 }
-                addressed.chip.report(at, |chip, at| chip.write(byte, at))
+                addressed.chip.access(at, |chip, at| chip.write(byte, at))
             } else if addressed.address == address {
-                addressed.chip.report(at, |chip, at| chip.address(direction, at))
+                addressed.chip.access(at, |chip, at| chip.address(direction, at))
             } else if is_general_call {
-                addressed.chip.report(at, |chip, at| chip.general_call(at))
+                addressed.chip.access(at, |chip, at| chip.general_call(at))
             } else {
                 continue;
             };
-            // Who does not acknowledge its address is not in the frame.
+            // A chip that does not acknowledge its address takes no part in the frame.
             addressed.takes_part |= own.ack;
             answer = Answer { ack: answer.ack || own.ack, stretch: answer.stretch.max(own.stretch) };
         }
@@ -119,22 +121,22 @@ impl I2cChips {
         answer
     }
 
-    /// The byte that the chip of the frame gives from the falling edge behind the last acknowledge on.
+    /// The byte that the frame's chip transmits from the falling edge after the last acknowledge on.
     pub fn receive(&mut self, at: Ps) -> Given {
         let chip = self.chips.iter_mut().find(|addressed| addressed.takes_part);
         chip.filter(|_| self.is_read && !self.is_cut_off)
-            .map_or(Given::byte(PULLED_UP), |addressed| addressed.chip.report(at, |chip, at| chip.read(at)))
+            .map_or(Given::byte(PULLED_UP), |addressed| addressed.chip.access(at, |chip, at| chip.read(at)))
     }
 
-    /// True if the frame's chip is read, and gives a byte more.
+    /// True if the frame's chip is read, and transmits another byte.
     pub const fn are_read(&self) -> bool {
         self.is_read
     }
 
-    /// The master has acknowledged that byte, or not, up to the falling edge behind the acknowledge clock.
+    /// The master has acknowledged that byte, or not, up to the falling edge after the acknowledge clock.
     pub fn acknowledge(&mut self, ack: bool, at: Ps) {
         for addressed in self.chips.iter_mut().filter(|addressed| addressed.takes_part) {
-            addressed.chip.report(at, |chip, at| chip.acknowledged(ack, at));
+            addressed.chip.access(at, |chip, at| chip.acknowledged(ack, at));
         }
         self.is_read &= ack;
     }
@@ -142,13 +144,13 @@ impl I2cChips {
     /// A STOP.
     pub fn stop(&mut self, at: Ps) {
         for addressed in self.chips.iter_mut().filter(|addressed| addressed.takes_part) {
-            addressed.chip.report(at, |chip, at| chip.stop(at));
+            addressed.chip.access(at, |chip, at| chip.stop(at));
             addressed.takes_part = false;
         }
         (self.addressing, self.is_read) = (false, false);
     }
 
-    /// Interrupt lines, alarms and notes, after something was done.
+    /// Updates interrupt lines, alarms and notes after an operation.
     pub fn settle(&mut self, ctx: &mut Ctx) {
         self.each(|chip| chip.settle(ctx));
     }
@@ -160,7 +162,7 @@ impl I2cChips {
         }
     }
 
-    /// Wires of a port changed, which may lead to pins of chips.
+    /// Wires of a port changed that may control pins of the chips.
     pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.each(|chip| chip.pins_changed(port, changed, levels, ctx));
     }
@@ -175,7 +177,7 @@ impl I2cChips {
     }
 }
 
-/// The address of a chip's node, as it stands there.
+/// The address of a chip's node, as written there.
 fn address_of(child: &Node) -> Option<u8> {
     let cells = child.property("reg").and_then(Property::cells)?;
     cells.first().and_then(|address| u8::try_from(*address).ok())
@@ -189,12 +191,12 @@ mod tests {
 
     type Calls = Arc<Mutex<Vec<String>>>;
 
-    /// Keeps what it is told, and answers with a stretch of its own.
+    /// Keeps the calls that it gets, and stretches the clock by its own time.
     #[derive(crate::state::State)]
     struct Named(&'static str, #[state(skip)] Calls, Answer);
 
     impl Named {
-        fn reported(&self, what: &str) -> Answer {
+        fn keep(&self, what: &str) -> Answer {
             self.1.lock().unwrap().push(format!("{} {what}", self.0));
             self.2
         }
@@ -202,39 +204,39 @@ mod tests {
 
     impl I2cTarget for Named {
         fn address(&mut self, direction: Direction, _: Ps) -> Answer {
-            self.reported(&format!("{direction:?}"))
+            self.keep(&format!("{direction:?}"))
         }
 
         fn general_call(&mut self, _: Ps) -> Answer {
-            self.reported("general call")
+            self.keep("general call")
         }
 
         fn write(&mut self, byte: u8, _: Ps) -> Answer {
-            self.reported(&byte.to_string());
+            self.keep(&byte.to_string());
             if byte == 9 { Answer::NACK } else { self.2 }
         }
 
         fn read(&mut self, _: Ps) -> Given {
-            self.reported("read");
+            self.keep("read");
             Given::byte(0x11)
         }
 
         fn acknowledged(&mut self, ack: bool, _: Ps) {
-            self.reported(if ack { "ack" } else { "nack" });
+            self.keep(if ack { "ack" } else { "nack" });
         }
 
         fn repeated_start(&mut self, _: Ps) {
-            self.reported("repeated start");
+            self.keep("repeated start");
         }
 
         fn stop(&mut self, _: Ps) {
-            self.reported("stop");
+            self.keep("stop");
         }
     }
 
     const NOW: Ps = Ps(1000);
 
-    /// Two chips that take what they are told, and one at 0x30 that is never there.
+    /// Two chips that keep their calls, and a chip at 0x30 that never answers.
     fn bus() -> (I2cChips, Calls) {
         let calls = Calls::default();
         let answers = [Answer::ACK, Answer::ACK.stretched(Ps(7)), Answer::NACK.stretched(Ps(3))];
@@ -260,7 +262,7 @@ mod tests {
         assert_eq!(chips.send(0x20 << 1, NOW), Answer::ACK.stretched(Ps(7)));
         chips.stop(NOW);
         assert_eq!(heard(&calls), ["a Write", "a 5", "a repeated start", "b Write", "b stop"]);
-        // Behind the STOP nobody listens.
+        // After the STOP no chip receives.
         assert_eq!((chips.send(5, NOW), heard(&calls).len()), (Answer::NACK, 0));
     }
 
@@ -281,13 +283,13 @@ mod tests {
     fn a_general_call_is_for_all_who_take_it() {
         let (mut chips, calls) = bus();
         chips.start(NOW);
-        // Who stretches longest counts.
+        // The longest clock stretch counts.
         assert_eq!(chips.send(0, NOW), Answer::ACK.stretched(Ps(7)));
         chips.send(6, NOW);
         chips.stop(NOW);
         let expected = ["a general call", "b general call", "c general call", "a 6", "b 6", "a stop", "b stop"];
         assert_eq!(heard(&calls), expected);
-        // The START byte has the same address, and is for nobody.
+        // The START byte has the same address, and addresses no chip.
         chips.start(NOW);
         assert_eq!((chips.send(1, NOW), heard(&calls).len()), (Answer::NACK, 0));
     }

@@ -1,8 +1,9 @@
-//! The clock that a peripheral of an STM32 runs by behind its registers, which may stop: a clock controller drives it
-//! from a source that firmware turns on and off.
+//! The kernel clock of an STM32 peripheral, which may stop: a clock controller drives it from a source that firmware
+//! turns on and off.
 //!
-//! Devices count its edges. An edge keeps its number over a change of the rate only in its distance to now: who waits
-//! for edges moves them by what [`KernelClock::follow`] gives. While the clock stands, no edge comes.
+//! Devices count its edges. After a change of the rate an edge keeps only its distance from now, not its number:
+//! devices that wait for edges move them by the result of [`KernelClock::follow`]. While the clock is stopped, there
+//! are no edges.
 
 use crate::bus::device::Ctx;
 use crate::devices::support::axi_lite::edge_in_reach;
@@ -17,28 +18,28 @@ pub struct KernelClock {
     input: ClockInput,
     #[state(skip)]
     gate: ClockGate,
-    /// The edge at which it stands.
+    /// The edge at which it stopped.
     stands_at: Option<u64>,
 }
 
 impl KernelClock {
-    /// One that runs, as far as nothing else has been told.
+    /// A clock that runs until its controller reports otherwise.
     pub const fn new(input: ClockInput) -> KernelClock {
         KernelClock { input, gate: ClockGate::NONE, stands_at: None }
     }
 
-    /// The same behind a gate, which stops it too. The device has to have the gate followed
-    /// ([`ClockGate::follow`]), and to follow it first, as it comes out of reset.
+    /// The same clock after a gate, which also stops it. The device has to subscribe to the gate
+    /// ([`ClockGate::follow`]) and to call [`KernelClock::follow`] when it comes out of reset.
     pub const fn after(self, gate: ClockGate) -> KernelClock {
         KernelClock { gate, ..self }
     }
 
-    /// The same, which stands until its controller tells of a rate.
+    /// The same clock, stopped until its controller sets a rate.
     pub const fn standing(self) -> KernelClock {
         KernelClock { stands_at: Some(0), ..self }
     }
 
-    /// Its rate; that which it had last where it has stopped.
+    /// Its rate; the last rate if it has stopped.
     pub const fn rate(&self) -> Hz {
         self.input.rate
     }
@@ -48,23 +49,23 @@ impl KernelClock {
         self.stands_at.is_none()
     }
 
-    /// The last edge that has come.
+    /// The last edge up to `now`.
     pub fn edge(&self, now: Ps) -> u64 {
         self.stands_at.unwrap_or_else(|| self.input.rate.cycles_until_floor(now).0)
     }
 
-    /// The first edge that sees what is done now.
+    /// The first edge that samples a change made now.
     pub fn next_edge(&self, now: Ps) -> u64 {
         self.stands_at.map_or_else(|| self.input.rate.cycles_until_ceil(now).0, |edge| edge + 1)
     }
 
-    /// When an edge comes; `None` where that is beyond the end of any run, or the clock has stopped.
+    /// The time of an edge; `None` if it is beyond the end of any run, or the clock has stopped.
     pub fn due(&self, edge: u64) -> Option<Ps> {
         edge_in_reach(self.input.rate, edge).filter(|_| self.is_running())
     }
 
-    /// Takes up what its controller has set: to be called in `clocks_changed`, behind what has come of the time until
-    /// now. Gives the number that the last edge had, and the one that it has from now on.
+    /// Takes over the settings of its controller: called in `clocks_changed`, after the device has advanced to now.
+    /// Returns the previous number of the last edge, and its number from now on.
     pub fn follow(&mut self, ctx: &Ctx) -> (u64, u64) {
         let before = self.edge(ctx.now);
         self.input.rate = ctx.bus.clocks.rate_of(self.input);
@@ -74,7 +75,7 @@ impl KernelClock {
         (before, self.edge(ctx.now))
     }
 
-    /// Firmware asks for what takes this clock: where something keeps it off, the user is told what.
+    /// Firmware starts an operation that needs this clock: notes the reason if the clock is stopped.
     pub fn is_needed(&self, ctx: &mut Ctx) {
         if let Some(why) = ctx.bus.clocks.stopped_by(self.input) {
             ctx.note(&format!("its clock comes from {why}: what the firmware asks of it waits until that runs"));
@@ -99,7 +100,7 @@ mod tests {
         Hz::new(mhz * 1_000_000).unwrap()
     }
 
-    /// Waits for an edge: reads give 1 when it has come, writes say how many edges on it is.
+    /// Waits for an edge: reads give 1 when it has passed, writes set the number of edges to wait.
     #[derive(crate::state::State)]
     struct Waiting(KernelClock, u64);
 
@@ -135,7 +136,7 @@ mod tests {
     fn no_edge_comes_while_the_clock_stands() {
         let mut bench = waiting();
         bench.write(Ps(0), 0, 20).unwrap();
-        // Half of the way, a pause, a quarter at the same rate, and the last quarter at twice that.
+        // Half of the period, a pause, a quarter at the same rate, and the last quarter at twice that.
         stop(&mut bench, SOON, None);
         assert_eq!(bench.value(LATE, 0), 0);
         bench.bus.set_clocks(&[(CLOCK, mhz(10))], LATE);
@@ -146,13 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_a_clock_that_is_off_is_reported_why() {
+    fn a_device_that_needs_a_stopped_clock_gets_a_note() {
         let mut bench = waiting();
         stop(&mut bench, SOON, Some("HSI16, which is off (RCC_CR.HSION)"));
         bench.write(SOON, 0, 0).unwrap();
         let notes = format!("{:?}", bench.bus.notes());
         assert!(notes.contains("its clock comes from HSI16, which is off (RCC_CR.HSION)"), "{notes}");
-        // What was asked for comes with the first edge.
+        // The operation ends with the first edge.
         assert_eq!(bench.value(LATER, 0), 0);
         bench.bus.set_clocks(&[(CLOCK, mhz(10))], LATER);
         assert_eq!(bench.value(LATER + Ps::from_ns(100), 0), 1);

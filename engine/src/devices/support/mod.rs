@@ -1,4 +1,4 @@
-//! What several models are made of: buses' register ports, register maps, UARTs' shift registers, clock gates.
+//! Common parts of several models: buses' register ports, register maps, UARTs' shift registers, clock gates.
 
 pub mod activities;
 pub mod analog_inputs;

@@ -1,9 +1,9 @@
-//! Option bytes of STM32s: what a chip has read from them when its reset ends, as users of programmers set them.
+//! Option bytes of STM32s: the values that a chip reads when its reset ends, as set by a programmer.
 
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::NodeReader;
 
-/// The property with them.
+/// The property for the option bytes.
 const PROPERTY: &str = "cyclescope,option-bytes";
 
 /// A field of the register that has the option bytes after reset.
@@ -15,7 +15,7 @@ pub struct Field {
     pub first_bit: u32,
     /// Its bits.
     pub bits: u32,
-    /// It changes what the chip does here; others only read back.
+    /// True if it changes the model's behaviour; other fields only read back.
     pub is_modelled: bool,
 }
 
@@ -82,7 +82,7 @@ fn assigned(part: &str, register: &str, fields: &[Field]) -> Result<(u32, u32), 
     }
 }
 
-/// What to note of options that differ from those of a new chip, and that nothing here follows.
+/// The note for options that differ from a new chip's and are not modelled.
 pub fn note_of(options: u32, reset: u32, fields: &[Field]) -> Option<String> {
     let without = |field: &&Field| !field.is_modelled && (options ^ reset) & field.mask() != 0;
     let names: Vec<&str> = fields.iter().filter(without).map(|field| field.name).collect();

@@ -1,9 +1,10 @@
-//! Signals of a peripheral, and the pins of its chip that carry them: one leaves the chip only where a port's registers
-//! give it a pin (RM0090, "General-purpose I/Os", alternate function; the data sheets' "Alternate function mapping").
+//! Signals of a peripheral, and the pins of its chip that carry them: a signal is on a pin only while a port's
+//! registers select it there (RM0090, "General-purpose I/Os", alternate function; the data sheets' "Alternate function
+//! mapping").
 //!
-//! The node of the peripheral has a property for each signal, as `cyclescope,tx-pins = <&gpioa 2 7>, <&gpiod 5 7>`:
-//! port, pin, function. Without it the signal always leaves the chip. Where a board has wired the peripheral to
-//! something, `cyclescope,board-pins = <&gpioa 2>, <&gpioa 3>` says at which pins: others don't lead there.
+//! The peripheral's node has a property for each signal: `cyclescope,tx-pins = <&gpioa 2 7>, <&gpiod 5 7>` with port,
+//! pin and function. Without it the signal always leaves the chip. If a board has wired the peripheral to something,
+//! `cyclescope,board-pins = <&gpioa 2>, <&gpioa 3>` lists those pins: other pins are not connected to it.
 
 use crate::bus::Bus;
 use crate::bus::device::Ctx;
@@ -14,9 +15,9 @@ use crate::wires::functions::Mode;
 
 const BOARD_PINS: &str = "cyclescope,board-pins";
 
-/// What becomes of a UART's characters without a pin, for [`PinFunctions::note`].
+/// The end of the note for a UART's character without a pin, for [`PinFunctions::note`].
 pub const NOT_SENT: &str = "a character was written, and nothing is on the line";
-/// And of those that somebody sends to it.
+/// The end of the note for a character that is sent to a UART without a pin.
 pub const NOT_RECEIVED: &str = "a character came, and is lost, as are those that follow";
 
 /// An I2C interface's signals.
@@ -27,9 +28,9 @@ pub const I2C_SIGNALS: &[&str] = &["scl", "sda"];
 pub struct Place {
     /// The pin.
     pub pin: Pin,
-    /// By this alternate function.
+    /// The alternate function that selects it.
     pub function: u32,
-    /// What the board has on the signal is on that pin.
+    /// True if the board has wired this pin to the other end of the signal.
     pub is_wired: bool,
 }
 
@@ -40,18 +41,18 @@ struct Signal {
     places: Vec<Place>,
 }
 
-/// The signals of a peripheral, and which of them leave the chip.
+/// The signals of a peripheral, and the signals that leave the chip.
 #[derive(Clone, Debug, State)]
 pub struct PinFunctions {
     #[state(skip)]
     signals: Vec<Signal>,
-    /// A bit a signal.
+    /// The signals that leave the chip, a bit a signal.
     carried: u32,
-    /// Signals of which the user has heard.
+    /// Signals for which the user has a note.
     noted: u32,
 }
 
-/// That of a peripheral without such properties.
+/// A peripheral without such properties: all signals leave the chip.
 impl Default for PinFunctions {
     fn default() -> PinFunctions {
         PinFunctions { signals: Vec::new(), carried: u32::MAX, noted: 0 }
@@ -59,7 +60,7 @@ impl Default for PinFunctions {
 }
 
 impl PinFunctions {
-    /// Reads the pins of these signals; each has its number by this order.
+    /// Reads the pins of the signals in `names`; a signal's number is its index there.
     pub fn from_node(reader: &mut NodeReader, names: &[&'static str]) -> PinFunctions {
         let mut signals: Vec<Signal> = Vec::with_capacity(names.len());
         for name in names {
@@ -90,7 +91,7 @@ impl PinFunctions {
         PinFunctions { signals, ..PinFunctions::default() }
     }
 
-    /// Signals whose pins are never theirs, for tests of what then happens; one without a name needs none.
+    /// Signals that no pin carries, for tests; a signal without a name needs no pin.
     #[cfg(test)]
     pub fn nowhere(names: &[&'static str]) -> PinFunctions {
         let pin = Pin::new(crate::dt::wiring::DeviceId(u32::MAX), 0);
@@ -100,7 +101,7 @@ impl PinFunctions {
         PinFunctions { signals, ..PinFunctions::default() }
     }
 
-    /// The device is told of changes from now on; to be called when it comes out of reset.
+    /// Notifies the device of changes from now on; called when it comes out of reset.
     pub fn follow(&mut self, ctx: &mut Ctx) {
         for place in self.signals.iter().flat_map(|signal| &signal.places) {
             ctx.bus.wires.follow_functions(place.pin.port, ctx.id);
@@ -108,7 +109,7 @@ impl PinFunctions {
         self.look(ctx);
     }
 
-    /// Looks at the ports' registers: true if a signal leaves the chip, or no longer does.
+    /// Reads the ports' registers: true if a signal now leaves the chip, or no longer does.
     pub fn look(&mut self, ctx: &Ctx) -> bool {
         let mut carried = u32::MAX;
         for (index, signal) in self.signals.iter().enumerate() {
@@ -120,41 +121,40 @@ impl PinFunctions {
         std::mem::replace(&mut self.carried, carried) != carried
     }
 
-    /// True if a signal leaves the chip, or gets in, where something may be on it.
+    /// True if the signal passes a pin to which something may be wired.
     #[inline]
     pub const fn carries(&self, signal: usize) -> bool {
         self.carried >> signal & 1 != 0
     }
 
-    /// Pin number `index` of those that may carry a signal, with the function that does it.
+    /// Pin number `index` of the pins that can carry a signal, with its alternate function.
     pub fn place(&self, signal: usize, index: usize) -> (Pin, u32) {
         let place = &self.places(signal)[index];
         (place.pin, place.function)
     }
 
-    /// True if all signals do.
+    /// True if all signals leave the chip.
     pub const fn carries_all(&self) -> bool {
         self.carried == u32::MAX
     }
 
-    /// Which do, a bit a signal.
+    /// The signals that leave the chip, a bit a signal.
     pub const fn carried(&self) -> u32 {
         self.carried
     }
 
-    /// Pins that carry a signal now.
+    /// The pins that carry a signal now.
     pub fn pins<'a>(&'a self, signal: usize, bus: &'a Bus) -> impl Iterator<Item = Pin> + 'a {
         let places = self.signals.get(signal).map_or(&[][..], |signal| &signal.places);
         places.iter().filter(|place| is_carried(bus, place)).map(|place| place.pin)
     }
 
-    /// All pins that may carry a signal.
+    /// All pins that can carry a signal.
     pub fn places(&self, signal: usize) -> &[Place] {
         self.signals.get(signal).map_or(&[], |signal| &signal.places)
     }
 
-    /// Tells the user of each of an I2C interface's two signals that begins a frame and leaves the chip nowhere, or by
-    /// a push-pull pin.
+    /// Notes, once for each signal of an I2C interface that starts a frame: no pin carries it, or the pin is push-pull.
     pub fn check_i2c(&mut self, ctx: &mut Ctx) {
         for index in 0..self.signals.len() {
             if !self.carries(index) {
@@ -172,7 +172,7 @@ impl PinFunctions {
         }
     }
 
-    /// Tells the user, once, that a signal leaves the chip nowhere, `so` what happens instead.
+    /// Notes, once for a signal, that no pin carries it; `so` says what happens instead.
     #[cold]
     pub fn note(&mut self, signal: usize, so: &str, ctx: &mut Ctx) {
         if self.noted >> signal & 1 != 0 {
@@ -199,7 +199,7 @@ fn is_carried(bus: &Bus, place: &Place) -> bool {
     bus.wires.functions(place.pin.port).carries(place.pin.number, place.function)
 }
 
-/// As the chip's manual names a pin, if the port's label tells: PA2 of gpioa.
+/// The chip manual's name of a pin, if the port's label has the letter: PA2 of gpioa.
 pub fn pin_name(bus: &Bus, pin: Pin) -> String {
     let label = label(bus, pin);
     match label.strip_prefix("gpio") {
@@ -212,7 +212,7 @@ fn label(bus: &Bus, pin: Pin) -> &str {
     bus.device_names.get(pin.port.device.0 as usize).map_or("", String::as_str)
 }
 
-/// What a pin is now, for a note.
+/// The present mode of a pin, for a note.
 fn state_of(bus: &Bus, pin: Pin) -> String {
     let functions = bus.wires.functions(pin.port);
     let is_isolated = functions.isolated >> pin.number & 1 != 0;

@@ -1,5 +1,5 @@
-//! What all UARTs' receivers have in common: characters that wait for the firmware, and counts of those that came and
-//! of those that were lost because nobody had read the ones before.
+//! The common part of all UARTs' receivers: characters that wait for the firmware, and counts of received characters
+//! and of those lost in an overrun.
 
 use std::collections::VecDeque;
 
@@ -10,16 +10,16 @@ use crate::serial::Passage;
 use crate::state::State;
 use crate::time::{Hz, Ps};
 
-/// What a full receiver does with one more character.
+/// The effect of a further character on a full receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
     /// The new character is lost.
     Keep,
-    /// The new character takes the place of the last one.
+    /// The new character replaces the last one.
     Overwrite,
 }
 
-/// Received characters that nobody has read.
+/// Received characters that firmware has not read.
 #[derive(Clone, Debug, Default, State)]
 pub struct Receiver {
     waiting: VecDeque<u8>,
@@ -28,7 +28,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A character has been received, where `capacity` of them can wait. False, with a note, if one was lost for it.
+    /// A character has been received; `capacity` of them can wait. False, with a note, if one was lost.
     pub fn put(&mut self, character: u8, capacity: usize, when_full: WhenFull, ctx: &mut Ctx) -> bool {
         self.received_characters += 1;
         let has_room = self.waiting.len() < capacity;
@@ -49,17 +49,17 @@ impl Receiver {
         self.waiting.pop_front()
     }
 
-    /// Characters that wait.
+    /// The number of waiting characters.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// True if none waits.
+    /// True if no character waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Forgets those that wait.
+    /// Drops the waiting characters.
     pub fn clear(&mut self) {
         self.waiting.clear();
     }
@@ -71,8 +71,8 @@ impl Receiver {
         self.waiting.iter().for_each(|character| poll.state(*character));
     }
 
-    /// For [`crate::bus::device::Device::counters`], behind those of the transmitter: of a line on which nothing has
-    /// come there are none.
+    /// For [`crate::bus::device::Device::counters`], after the transmitter's totals; a line without a received
+    /// character has none of its own.
     pub fn counters(&self, mut counters: Vec<(String, u64)>) -> Vec<(String, u64)> {
         if self.received_characters > 0 {
             counters.push(("rx_characters".to_owned(), self.received_characters));
@@ -82,8 +82,8 @@ impl Receiver {
     }
 }
 
-/// A character that begins at the first edge of `clock` from `now` on, and takes so many of its cycles. `None` if that
-/// has no end in reach.
+/// The passage of a character that begins at the first edge of `clock` from `now` on, and takes `cycles` of its cycles.
+/// `None` if its end is beyond the end of any run.
 pub fn passage(clock: Hz, now: Ps, cycles: u64) -> Option<Passage> {
     let ends = edge_in_reach(clock, clock.cycles_until_ceil(now).0.checked_add(cycles)?)?;
     Some(Passage::whole(ends)).filter(|_| cycles > 0)

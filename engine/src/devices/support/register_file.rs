@@ -1,5 +1,5 @@
-//! Peripherals of which software only sees that they keep what it writes: banks of registers with their resets, behind
-//! write protection where there is one.
+//! Peripherals whose registers only keep the values that software writes: banks of registers with their reset values,
+//! with write protection or without.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::support::apb::{self, WriteProtection};
@@ -15,7 +15,7 @@ pub struct Bank {
     pub name: &'static str,
     /// Offset of the first in bytes.
     pub first: u32,
-    /// How many there are.
+    /// The number of registers.
     pub count: u32,
     /// `Ro` or `Rw`.
     pub access: AccessKind,
@@ -36,7 +36,7 @@ impl Bank {
     }
 }
 
-/// Where a peripheral's write protection is, and its key.
+/// The place of a peripheral's write protection, and its key.
 #[derive(Clone, Copy, Debug)]
 pub struct ProtectionAt {
     /// Offset of WPMR; WPSR follows.
@@ -58,14 +58,14 @@ pub struct RegisterFile {
 }
 
 impl RegisterFile {
-    /// The registers after reset. `clock` is that of the bus that they are on.
+    /// The registers after reset. `clock` is the clock of their bus.
     pub fn new(clock: impl Into<ClockInput>, banks: &'static [Bank], protection: Option<ProtectionAt>) -> RegisterFile {
         let values = banks.iter().flat_map(|bank| std::iter::repeat_n(bank.reset, bank.count as usize)).collect();
         let protection = protection.map(|at| (at.mode, WriteProtection::new(at.key)));
         RegisterFile { clock: clock.into(), banks, values, protection }
     }
 
-    /// The register at `offset`: its bank, and its place among the values.
+    /// The register at `offset`: its bank, and its index among the values.
     fn find(&self, offset: u32) -> Option<(&'static Bank, usize)> {
         let mut before = 0;
         for bank in self.banks {
@@ -77,7 +77,7 @@ impl RegisterFile {
         None
     }
 
-    /// What the register at `offset` holds; 0 where there is none.
+    /// The value of the register at `offset`; 0 if there is no register.
     pub fn value(&self, offset: u32) -> u32 {
         self.find(offset).map_or(0, |(_, index)| self.values[index])
     }
@@ -139,7 +139,7 @@ impl Device for RegisterFile {
     }
 }
 
-/// For the tests of such devices: no register twice, and what a fresh device reads and keeps.
+/// For the tests of such devices: no register twice, reset values, and the bits that keep a write.
 #[cfg(test)]
 pub fn keeps_its_banks(bench: &mut crate::devices::bench::Bench, banks: &[Bank], special: &[&str]) {
     use crate::time::Ps;
@@ -186,7 +186,7 @@ mod tests {
         bench.write(Ps(0), 0x24, 9).unwrap();
         assert_eq!((bench.value(Ps(0), 0xe4), bench.value(Ps(0), 0x24)), (1, 0));
         assert_eq!(bench.value(Ps(0), 0xe8), 0x24 << 8 | 1);
-        // Where nothing can be written, nothing is refused.
+        // If nothing can be written, nothing is refused.
         bench.write(Ps(0), 0x10, 9).unwrap();
         assert_eq!(bench.value(Ps(0), 0xe8), 0);
     }

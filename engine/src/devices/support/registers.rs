@@ -36,7 +36,7 @@ impl Register {
         Register { name, offset, access, reset, mask }
     }
 
-    /// What the register holds after `value` is written over `old`, by its access kind alone.
+    /// The register's value after a write of `value` over `old`, by its access kind alone.
     pub const fn after_write(&self, old: u32, value: u32) -> u32 {
         match self.access {
             AccessKind::Ro => old,
@@ -52,18 +52,18 @@ pub fn find(map: &'static [Register], offset: u32) -> Option<&'static Register> 
     map.iter().find(|register| register.offset == offset)
 }
 
-/// `bit` of a register where something is so, else no bit.
+/// `bit` if `on`, else 0.
 pub const fn flag(bit: u32, on: bool) -> u32 {
     if on { bit } else { 0 }
 }
 
-/// The names of those flags that are set; `None` if none is.
+/// The names of the flags that are set; `None` if no flag is set.
 pub fn names_of(set: u32, names: &[(u32, &str)]) -> Option<String> {
     let set: Vec<&str> = names.iter().filter(|(flag, _)| set & flag != 0).map(|(_, name)| *name).collect();
     (!set.is_empty()).then(|| set.join(", "))
 }
 
-/// For the tests of device models: holds a device against its table.
+/// For the tests of device models: compares a device with its table.
 #[cfg(test)]
 pub mod walk {
     use super::{AccessKind, Register};
@@ -88,8 +88,8 @@ pub mod walk {
         }
     }
 
-    /// Each register of a device fresh from reset, but those in `special` (whose accesses have effects that their own
-    /// tests check): resets, reserved bits, and what a write of ones and then of zeroes leaves.
+    /// Tests each register of a device fresh from reset, except those in `special` (whose accesses have effects that
+    /// their own tests check): reset values, reserved bits, and the values after a write of ones and then of zeroes.
     pub fn device_keeps_its_table(map: &[Register], special: &[&str], port: &mut impl Port) {
         table_is_sound(map);
         for name in special {

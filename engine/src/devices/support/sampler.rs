@@ -1,4 +1,4 @@
-//! A converter that samples by a clock of its own, as those of sensors do: when samples come, and how many have come.
+//! A converter that samples by its own clock, as sensors do: the times of samples, and their number.
 
 use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
@@ -7,7 +7,7 @@ use crate::time::{Cycles, Hz, Ps};
 #[derive(Debug, Default, State)]
 pub struct Sampler {
     rate: Option<Hz>,
-    /// Periods of that from a sample to the next.
+    /// Periods of the rate between two samples.
     every: u64,
     first: Ps,
     taken: u64,
@@ -19,17 +19,17 @@ impl Sampler {
         *self = Sampler { rate: Some(rate), every: 1, first, taken: 0 };
     }
 
-    /// The same, where a sample comes each so many periods of `rate`, 1 or more: for rates that are no whole hertz.
+    /// Starts sampling every `every` periods of `rate`, at least 1: for rates that are not a whole number of hertz.
     pub fn start_divided(&mut self, rate: Hz, every: u64, first: Ps) {
         *self = Sampler { rate: Some(rate), every, first, taken: 0 };
     }
 
-    /// The same, with the first one so many periods after `now`.
+    /// Starts sampling `periods` periods of `rate` after `now`.
     pub fn start_after(&mut self, rate: Hz, now: Ps, periods: u64) {
         self.start(rate, now.saturating_add(rate.ps_at_floor(Cycles(periods))));
     }
 
-    /// No more samples come.
+    /// Stops sampling.
     pub fn stop(&mut self) {
         self.rate = None;
     }
@@ -44,12 +44,12 @@ impl Sampler {
         self.taken > 0
     }
 
-    /// When the next sample comes, after those that [`Sampler::take`] has counted.
+    /// The time of the next sample, after the samples that [`Sampler::take`] has counted.
     pub fn next_at(&self) -> Option<Ps> {
         self.rate.map(|rate| self.first.saturating_add(rate.ps_at_floor(Cycles(self.taken.saturating_mul(self.every)))))
     }
 
-    /// How many samples have come by `now` since the last call.
+    /// The number of samples since the last call, up to `now`.
     pub fn take(&mut self, now: Ps) -> u64 {
         let Some(rate) = self.rate.filter(|_| now >= self.first) else { return 0 };
         let taken = 1 + rate.cycles_until_floor(now - self.first).0 / self.every;

@@ -1,6 +1,5 @@
-//! The shift register of a UART's transmitter, which two kinds of UART have in common: the character on the line, the
-//! event at its end, and the count of those that have been sent. A character is on the console when its stop bits have
-//! ended.
+//! The shift register of a UART's transmitter, shared by two kinds of UART: the character on the line, the event at its
+//! end, and the count of sent characters. A character is on the console when its stop bits have ended.
 
 use crate::activity::{Detail, Kind, Scope};
 use crate::bus::device::{Alarm, Ctx, Unsent};
@@ -17,17 +16,16 @@ struct Shifting {
     character: u8,
     /// The cycle in which its start bit began.
     begin_cycle: u64,
-    /// How it looks on the line.
+    /// Its format on the line.
     format: Format,
     /// The cycle in which its stop bits have ended.
     end_cycle: u64,
 }
 
-/// The shift register. The device has [`ShiftRegister::sent`] called until nothing more has been, before it looks at
-/// anything.
+/// The shift register. The device calls [`ShiftRegister::sent`] until it returns `None` before any other access.
 #[derive(Debug, State)]
 pub struct ShiftRegister {
-    /// What bits are counted in.
+    /// The clock in which bits are counted.
     clock: Hz,
     shifting: Option<Shifting>,
     alarm: Alarm,
@@ -37,12 +35,12 @@ pub struct ShiftRegister {
 }
 
 impl ShiftRegister {
-    /// Free, with the clock that bits are counted in.
+    /// Free, with the clock in which bits are counted.
     pub fn new(clock: Hz) -> ShiftRegister {
         ShiftRegister { clock, shifting: None, alarm: Alarm::default(), sent_characters: 0, scope: Scope::default() }
     }
 
-    /// Characters are told as activities of this device from now on.
+    /// Records characters as activities of this device from now on.
     pub fn observe(&mut self, scope: Scope) {
         self.scope = scope;
     }
@@ -52,13 +50,13 @@ impl ShiftRegister {
         self.clock.cycles_until_floor(now).0
     }
 
-    /// What bits are counted in.
+    /// The clock in which bits are counted.
     pub const fn clock(&self) -> Hz {
         self.clock
     }
 
-    /// Bits are counted in another clock from `ctx.now` on, up to which [`ShiftRegister::sent`] has told all: what is
-    /// left of a character goes on at its rate.
+    /// Changes the clock in which bits are counted, from `ctx.now` on, after [`ShiftRegister::sent`] has returned all
+    /// characters up to then: the rest of a character continues at the new rate.
     pub fn change_clock(&mut self, clock: Hz, ctx: &mut Ctx) {
         let from = self.cycle(ctx.now);
         self.clock = clock;
@@ -73,7 +71,7 @@ impl ShiftRegister {
         self.alarm.cancel(0, ctx);
     }
 
-    /// When a cycle begins; `None` if that is out of reach.
+    /// The time of a cycle; `None` if it is beyond the end of any run.
     pub fn edge(&self, cycle: u64) -> Option<Ps> {
         edge_in_reach(self.clock, cycle)
     }
@@ -92,14 +90,15 @@ impl ShiftRegister {
         }
     }
 
-    /// Empties it at `now`: what was on the line comes to nothing.
+    /// Clears it at `now`: the character on the line is lost.
     pub fn clear(&mut self, now: Ps) {
         if self.shifting.take().is_some() {
             self.scope.cut(&SENT, now);
         }
     }
 
-    /// Prints the character if it has ended by `ctx.now`, and tells in which cycle: the next may begin there.
+    /// Prints the character if it has ended by `ctx.now`, and returns the cycle of its end, in which the next may
+    /// begin.
     pub fn sent(&mut self, ctx: &mut Ctx) -> Option<u64> {
         let cycle = self.cycle(ctx.now);
         let Shifting { character, end_cycle, format, .. } =
@@ -120,25 +119,25 @@ impl ShiftRegister {
         self.shifting.and_then(|shifting| edge_in_reach(self.clock, shifting.end_cycle))
     }
 
-    /// Asks for an event at the end of the character.
+    /// Requests an event at the end of the character.
     pub fn set_alarm(&mut self, ctx: &mut Ctx) {
         if let Some(end) = self.end() {
             self.alarm.set(end, 0, ctx);
         }
     }
 
-    /// Up to when all that is on the line is known at its other end: for [`Ctx::hear_line`].
+    /// The time up to which the other end has all characters of the line: for [`Ctx::hear_line`].
     pub fn known(&self, now: Ps) -> Ps {
         self.shifting.map_or(now, |shifting| self.clock.ps_at_floor(Cycles(shifting.begin_cycle)))
     }
 
-    /// An event has come at `now`: to be called first in [`crate::bus::device::Device::event`].
+    /// An event has come at `now`: called first in [`crate::bus::device::Device::event`].
     pub fn rang(&mut self, now: Ps) {
         self.alarm.rang(now);
     }
 
-    /// Tells its state. False if the character's end has to come first, which is an event, up to which nothing changes
-    /// by itself.
+    /// Lists its state. False if the character's end has to come first, which is an event; nothing changes without
+    /// events before it.
     pub fn polled(&self, poll: &mut Poll) -> bool {
         if self.end().is_some_and(|end| end <= poll.now()) {
             return false;

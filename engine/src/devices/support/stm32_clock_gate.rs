@@ -1,32 +1,32 @@
-//! Registers of an STM32's peripherals, behind the enable bits of its RCC (RM0436, RM0090, RM0432, "Reset and clock
-//! control (RCC)", enable registers) and the bridge to their bus.
+//! Register accesses of an STM32's peripherals, through the enable bits of its RCC (RM0436, RM0090, RM0432, "Reset and
+//! clock control (RCC)", enable registers) and the bridge to their bus.
 //!
-//! A peripheral whose clock no processor has enabled answers 0 and takes no writes. Its node says where its bit is:
-//! `cyclescope,clock-enable = <register bit>`, by the offset of the MPU's enable register (RCC_MP_xxxENSETR). Without
-//! that property it always has its clock, as on a board without an RCC. The register block that holds the bits tells of
-//! them in [`crate::clocks`].
+//! A peripheral without an enabled clock answers 0 and ignores writes. Its node gives the place of its enable bit:
+//! `cyclescope,clock-enable = <register bit>`, with the offset of the MPU's enable register (RCC_MP_xxxENSETR). Without
+//! that property it always has its clock, as on a board without an RCC. The register block with the bits publishes them
+//! in [`crate::clocks`].
 //!
-//! A clock is there some cycles after its bit is set (STM32F405/407's ES0182, "Delay after an RCC peripheral clock
+//! A clock runs some cycles after its bit is set (STM32F405/407's ES0182, "Delay after an RCC peripheral clock
 //! enabling", STM32F411's ES0287 likewise; RM0432, "Peripheral clock enable register", for the STM32L4+): an access
-//! before is noted, and served all the same. A read of the RCC's register in between makes it right.
+//! before then gets a note, and is carried out nevertheless. A read of the RCC's register in between prevents that.
 //!
-//! The bridges to the APBs, and AHB slaves that the manuals have take words only, don't look at the size of an access:
-//! a store of a byte or a halfword has it on all lanes (RM0090, "DMA controller", addressing an AHB peripheral that
-//! does not support byte or halfword writes: 0xb0 to any byte of a register writes 0xb0b0b0b0 there). Ports, flash, CRC
-//! unit and the RCC itself take bytes on their own lanes ([`AccessSize::merged`]).
+//! The bridges to the APBs, and AHB slaves that support only words according to the manuals, ignore the size of an
+//! access: a store of a byte or a halfword repeats it on all lanes (RM0090, "DMA controller", addressing an AHB
+//! peripheral that does not support byte or halfword writes: a store of 0xb0 to any byte of a register writes
+//! 0xb0b0b0b0). Ports, flash, CRC unit and the RCC itself take bytes on their own lanes ([`AccessSize::merged`]).
 
 use crate::bus::Bus;
 use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::dt::reader::NodeReader;
 
-/// A gate that PWR opens by its bit DBP: that of the registers of the backup domain, which are written only then. No
-/// register of an RCC has such an offset.
+/// A gate that PWR opens by its bit DBP: the write access to the registers of the backup domain. No register of an RCC
+/// has such an offset.
 pub const BACKUP_DOMAIN: (u32, u32) = (0x1_0000, 8);
 
-/// A gate that PWR opens by its bit IOSV: that of the pins on VDDIO2.
+/// A gate that PWR opens by its bit IOSV: the pins on VDDIO2.
 pub const SECOND_SUPPLY: (u32, u32) = (0x1_0000, 9);
 
-/// What a store brings to a register that takes words only.
+/// The word that a store writes to a register that takes words only.
 const fn on_all_lanes(value: u32, size: AccessSize) -> u32 {
     match size {
         AccessSize::Byte => (value & 0xff) * 0x0101_0101,
@@ -35,18 +35,18 @@ const fn on_all_lanes(value: u32, size: AccessSize) -> u32 {
     }
 }
 
-/// Where a peripheral's enable bit is: the offset of its register, and its number.
+/// The place of a peripheral's enable bit: the offset of its register, and its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockGate(Option<(u32, u32)>);
 
 impl ClockGate {
-    /// Of a peripheral that always has its clock.
+    /// A peripheral that always has its clock.
     pub const NONE: ClockGate = ClockGate(None);
 
-    /// A load, answered within the cycle in which it comes: `register` gives the value of the register at an offset.
+    /// A load, answered within its cycle: `register` gives the value of the register at an offset.
     ///
     /// # Errors
-    /// None: a peripheral without its clock answers 0.
+    /// Never: a peripheral without its clock answers 0.
     pub fn read(
         self,
         offset: u32,
@@ -58,10 +58,11 @@ impl ClockGate {
         Ok(Reply::read(size.extracted(value, offset), ctx.now))
     }
 
-    /// A store, taken likewise: `set` gets the offset of the register, and the word that the bridge makes of the value.
+    /// A store, answered within its cycle: `set` gets the offset of the register, and the word that the bridge makes of
+    /// the value.
     ///
     /// # Errors
-    /// None: a peripheral without its clock takes nothing.
+    /// Never: a peripheral without its clock ignores the store.
     pub fn write(
         self,
         offset: u32,
@@ -76,7 +77,7 @@ impl ClockGate {
         Ok(Reply::written(ctx.now))
     }
 
-    /// That of a bit of an enable register.
+    /// The gate of a bit of an enable register.
     #[cfg(test)]
     pub const fn at(register: u32, bit: u32) -> ClockGate {
         ClockGate(Some((register, bit)))
@@ -95,7 +96,7 @@ impl ClockGate {
         ClockGate(cells.map(|[register, bit]| (register, bit)))
     }
 
-    /// True if the peripheral has its clock; else the user is told what the firmware forgot.
+    /// True if the peripheral has its clock; else a note says what the firmware has to do.
     pub fn is_open(self, ctx: &mut Ctx) -> bool {
         let Some((register, bit)) = self.0 else { return true };
         let open = ctx.bus.clocks.is_running(register, bit);
@@ -115,7 +116,7 @@ impl ClockGate {
         open
     }
 
-    /// As [`ClockGate::is_open`], for a write, which a peripheral that is held in reset does not take.
+    /// [`ClockGate::is_open`] for a write, which a peripheral that is held in reset ignores.
     pub fn takes_writes(self, ctx: &mut Ctx) -> bool {
         let is_open = self.is_open(ctx);
         if is_open && self.is_reset(ctx.bus) {
@@ -125,19 +126,19 @@ impl ClockGate {
         is_open
     }
 
-    /// True while the RCC holds the peripheral in reset. Who follows the gate goes back to what it is out of reset.
+    /// True while the RCC holds the peripheral in reset. Devices that follow the gate return to their reset state then.
     pub fn is_reset(self, bus: &Bus) -> bool {
         self.0.is_some_and(|(register, bit)| bus.clocks.is_reset(register, bit))
     }
 
-    /// The device that is being called is told of changes from now on, as of those of its clocks' rates.
+    /// Notifies the calling device of changes from now on, as of changes of its clocks' rates.
     pub fn follow(self, ctx: &mut Ctx) {
         if let Some((register, bit)) = self.0 {
             ctx.bus.clocks.follow_gate(register, bit, ctx.id);
         }
     }
 
-    /// As [`ClockGate::is_open`], for who only looks.
+    /// [`ClockGate::is_open`] without a note.
     pub fn state(self, bus: &Bus) -> bool {
         self.0.is_none_or(|(register, bit)| bus.clocks.is_running(register, bit))
     }
@@ -171,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Stores less than a word, and reads as much there: that, and the whole register.
+    /// Stores less than a word, and reads the same size there. Returns that, and the whole register.
     fn narrow(offset: u32, size: AccessSize, value: u32) -> (u32, u32) {
         let mut bench = Bench::new(Registers(ClockGate::NONE, [0; 2]));
         let both = |device: &mut dyn Device, ctx: &mut Ctx| {
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!((bench.value(Ps(100), 4), bench.bus.notes().len()), (7, 0), "in time");
         assert_eq!((bench.value(Ps(99), 4), bench.value(Ps(98), 4), bench.bus.notes().len()), (7, 7, 1));
         assert!(bench.bus.notes()[0].contains("a few cycles too soon"));
-        // Another register's gates, and those that were read back.
+        // Another register's gates, and gates that were read back.
         let mut bench = Bench::new(Registers(ClockGate(Some((0x40, 3))), [7; 2]));
         bench.bus.clocks.set_gates(0x40, 1 << 3);
         bench.bus.clocks.open_from(0x44, 1 << 3, Ps(100), Ps(50));
@@ -216,7 +217,8 @@ mod tests {
         assert_eq!(bench.value(Ps(0), 4), 7);
     }
 
-    /// What a device's registers read, but for that of a port's pins: one that nothing drives keeps its level.
+    /// The values of a device's registers, except those that read a port's pins: a pin without a driver keeps its
+    /// level.
     fn registers(bench: &mut Bench, is_port: bool) -> Vec<u32> {
         let offsets = (0..0x60).step_by(4).filter(|offset| !is_port || *offset != 0x10);
         offsets.map(|offset| bench.value(Ps(0), offset)).collect()
@@ -263,7 +265,7 @@ mod tests {
             }
             bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
             let fresh = registers(&mut bench, is_port);
-            // Nothing is enabled by this.
+            // This enables nothing.
             let write = |bench: &mut Bench| {
                 (0..0x60).step_by(4).for_each(|offset| _ = bench.write(Ps(0), offset, 0x1234_5670).unwrap());
                 registers(bench, is_port)

@@ -1,11 +1,11 @@
-//! Oscillators and PLLs of an STM32, and the multiplexer that SYSCLK comes from (RM0090, RM0383 and RM0432, "Clocks").
+//! Oscillators and PLLs of an STM32, and the multiplexer of SYSCLK (RM0090, RM0383 and RM0432, "Clocks").
 //!
-//! A source is turned on and is ready a start-up or lock time later; turned off, its ready flag falls a few of its
-//! cycles later. A PLL locks from when its input is ready. What SYSCLK runs by, directly or through a PLL, stays on
-//! whatever is written. SYSCLK changes over when the source that was chosen is ready.
+//! A source is ready a start-up or lock time after it is turned on; after it is turned off, its ready flag falls a few
+//! of its cycles later. A PLL starts to lock when its input is ready. A source of SYSCLK, direct or through a PLL,
+//! stays on whatever is written. SYSCLK changes over when the selected source is ready.
 //!
-//! The multiplexer is taken as the usual one without glitches: the old clock's enable passes some registers at its own
-//! edges, then the new one's at its own. Until then the old clock is counted.
+//! The multiplexer is assumed to be of the usual glitch-free kind: the old clock's enable passes some registers at its
+//! own edges, then the new one's at its own. Until then the old clock is counted.
 
 #[cfg(test)]
 mod tests;
@@ -19,22 +19,21 @@ use crate::polling::Poll;
 use crate::state;
 use crate::time::{Cycles, Hz, Ps};
 
-/// What a source is doing.
+/// The state of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum State {
     Off,
-    /// On, and its input, or the part itself, is not there.
+    /// On, and its input, or the part itself, is missing.
     Waiting,
     Starting(Ps),
     Ready,
     Stopping(Ps),
 }
 
-/// The rate of a clock that runs; of one that does not, where it comes from and what keeps that off, as
-/// [`crate::clocks::Clocks::stop`] takes it.
+/// The rate of a running clock; for a stopped clock, its source and the reason, as for [`crate::clocks::Clocks::stop`].
 pub type Driven = Result<Hz, Option<String>>;
 
-/// A clock for which firmware has selected no source, by this field.
+/// A clock without a source, as selected by this field.
 pub fn unselected(field: &str) -> Driven {
     Err(Some(format!("nothing, as {field} selects none")))
 }
@@ -47,13 +46,13 @@ pub struct Source {
     name: &'static str,
     #[state(skip)]
     switch: &'static str,
-    /// `None` for an oscillator that the board has nothing for, and a PLL without a rate.
+    /// `None` for an oscillator that the board does not have, and for a PLL without a rate.
     rate: Option<Hz>,
     start: Ps,
-    /// Its cycles from when it is turned off until the ready flag falls.
+    /// Cycles from turning it off until its ready flag falls.
     #[state(skip)]
     stop_cycles: Cycles,
-    /// A PLL, which runs by this source.
+    /// The source of a PLL.
     parent: Option<usize>,
     #[state(skip)]
     is_pll: bool,
@@ -71,12 +70,12 @@ impl Source {
         Source { start: lock, parent, is_pll: true, ..Source::oscillator(None, lock, Cycles(0)) }
     }
 
-    /// The same, as the manual calls it, and the bit that turns it on.
+    /// The same source, with the manual's name and the bit that turns it on.
     pub const fn called(self, name: &'static str, switch: &'static str) -> Source {
         Source { name, switch, ..self }
     }
 
-    /// The same, which is ready out of reset.
+    /// The same source, ready after reset.
     pub const fn running(self) -> Source {
         Source { state: State::Ready, ..self }
     }
@@ -90,18 +89,18 @@ impl Source {
     }
 }
 
-/// What has happened since the last look.
+/// The changes since the last call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Happened {
     /// Sources that became ready, a bit each.
     pub ready: u32,
-    /// SYSCLK comes from another source now.
+    /// True if SYSCLK has another source now.
     pub switched: bool,
-    /// A source is not ready any more.
+    /// True if a source is not ready any more.
     pub stopped: bool,
 }
 
-/// The sources of a chip, by their index, and which one SYSCLK comes from.
+/// The sources of a chip, by their index, and the source of SYSCLK.
 #[derive(Clone, Debug, state::State)]
 pub struct Sources {
     #[state(with = crate::state::fixed)]
@@ -109,13 +108,13 @@ pub struct Sources {
     selected: usize,
     wanted: usize,
     switch_at: Option<Ps>,
-    /// Cycles of either clock that the multiplexer takes.
+    /// Cycles of the old and of the new clock that the multiplexer takes.
     #[state(skip)]
     switch_cycles: Cycles,
 }
 
 impl Sources {
-    /// `list`, of which SYSCLK comes from `selected`.
+    /// The sources of `list`, with `selected` as the source of SYSCLK.
     pub fn new(list: Vec<Source>, selected: usize, switch_cycles: Cycles) -> Sources {
         Sources { list, selected, wanted: selected, switch_at: None, switch_cycles }
     }
@@ -130,12 +129,12 @@ impl Sources {
         self.list[source].is_on()
     }
 
-    /// What it runs at when it is ready.
+    /// Its rate when it is ready.
     pub fn rate(&self, source: usize) -> Option<Hz> {
         self.list[source].rate
     }
 
-    /// What it gives now.
+    /// Its present rate.
     ///
     /// # Errors
     /// Why it does not run.
@@ -153,37 +152,37 @@ impl Sources {
         }
     }
 
-    /// Which source SYSCLK comes from.
+    /// The source of SYSCLK.
     pub fn selected(&self) -> usize {
         self.selected
     }
 
-    /// Which source firmware has chosen.
+    /// The source that firmware has selected.
     pub fn wanted(&self) -> usize {
         self.wanted
     }
 
-    /// SYSCLK comes from this source, directly or through a PLL, or is about to.
+    /// True if it is the source of SYSCLK, directly or through a PLL, or is about to be.
     pub fn is_in_use(&self, source: usize) -> bool {
         [self.selected, self.wanted].into_iter().any(|user| user == source || self.list[user].parent == Some(source))
     }
 
-    /// A source runs at another rate, from now on or when it is ready.
+    /// Sets the rate of a source, from now on or when it is ready.
     pub fn set_rate(&mut self, source: usize, rate: Option<Hz>) {
         self.list[source].rate = rate;
     }
 
-    /// It takes another time to start.
+    /// Sets its start time.
     pub fn set_start(&mut self, source: usize, start: Ps) {
         self.list[source].start = start;
     }
 
-    /// A PLL has this input.
+    /// Sets the input of a PLL.
     pub fn set_parent(&mut self, pll: usize, parent: Option<usize>) {
         self.list[pll].parent = parent;
     }
 
-    /// Turns a source on or off. One that SYSCLK needs stays on.
+    /// Turns a source on or off. A source that SYSCLK needs stays on.
     pub fn turn(&mut self, source: usize, on: bool, now: Ps) {
         let is_on = self.list[source].is_on();
         if on && !is_on {
@@ -200,7 +199,7 @@ impl Sources {
         }
     }
 
-    /// SYSCLK is to come from `source`.
+    /// Selects the source of SYSCLK.
     pub fn select(&mut self, source: usize, now: Ps) {
         if source != self.wanted {
             self.wanted = source;
@@ -209,7 +208,7 @@ impl Sources {
         }
     }
 
-    /// Starts what was waiting for something that is there now.
+    /// Starts the sources whose input has become ready.
     fn go_on(&mut self, now: Ps) {
         for index in 0..self.list.len() {
             let source = self.list[index];
@@ -233,7 +232,7 @@ impl Sources {
         new.map_or(let_go, |rate| rate.after(let_go, self.switch_cycles))
     }
 
-    /// What comes of the time up to `now`.
+    /// Carries out all changes up to `now`.
     pub fn advance(&mut self, now: Ps) -> Happened {
         let mut happened = Happened::default();
         for (index, source) in self.list.iter_mut().enumerate() {
@@ -258,7 +257,7 @@ impl Sources {
         happened
     }
 
-    /// When something happens next.
+    /// The time of the next change.
     pub fn next(&self) -> Option<Ps> {
         let due = |source: &Source| match source.state {
             State::Starting(due) | State::Stopping(due) => Some(due),
@@ -267,7 +266,7 @@ impl Sources {
         self.list.iter().filter_map(due).chain(self.switch_at).min()
     }
 
-    /// Tells which sources are starting.
+    /// Records which sources are starting.
     pub fn report(&self, ctx: &mut Ctx) {
         if !ctx.records(Kind::Other) {
             return;
@@ -281,7 +280,7 @@ impl Sources {
         }
     }
 
-    /// All state that a poll can see; what changes it later is an event.
+    /// All state that a poll can read; later changes are events.
     pub fn polled(&self, poll: &mut Poll) {
         let ready = self.list.iter().enumerate().fold(0, |bits, (index, source)| {
             bits | u32::from(source.is_ready()) << index | u32::from(source.is_on()) << (16 + index)
@@ -297,7 +296,7 @@ pub fn scaled(rate: Hz, multiplier: u64, divider: u64) -> Hz {
     Hz::new(hz.max(1)).unwrap_or(rate)
 }
 
-/// The divider that HPRE of RCC_CFGR stands for.
+/// The divider of RCC_CFGR.HPRE.
 pub const fn ahb_divider(hpre: u32) -> u64 {
     match hpre & 0xf {
         0..=7 => 1,
@@ -307,7 +306,7 @@ pub const fn ahb_divider(hpre: u32) -> u64 {
     }
 }
 
-/// The divider that a PPRE field of RCC_CFGR stands for.
+/// The divider of a PPRE field of RCC_CFGR.
 pub const fn apb_divider(ppre: u32) -> u64 {
     match ppre & 7 {
         0..=3 => 1,
@@ -315,21 +314,21 @@ pub const fn apb_divider(ppre: u32) -> u64 {
     }
 }
 
-/// What a board has at OSC_IN, for HSE.
+/// The board's clock or crystal at OSC_IN, for HSE.
 #[derive(Clone, Copy, Debug)]
 pub struct Hse {
-    /// Its rate; `None` where there is nothing.
+    /// Its rate; `None` if OSC_IN is not connected.
     pub rate: Option<Hz>,
-    /// It comes from elsewhere, and there is no crystal.
+    /// True if it is a clock from another part of the board, and not a crystal.
     pub is_external: bool,
-    /// A crystal's time from on to ready.
+    /// A crystal's start time.
     pub start: Ps,
-    /// Cycles from on to ready where it is external.
+    /// Cycles from turning it on until it is ready, for an external clock.
     pub external_cycles: Cycles,
 }
 
 impl Hse {
-    /// As the clock controller's node says.
+    /// Reads the clock controller's node.
     pub fn from_node(reader: &mut NodeReader, rate: Option<Hz>) -> Hse {
         const EXTERNAL: &str = "cycles of HSE from turning it on until it is ready, where it is external";
         Hse {
@@ -340,7 +339,7 @@ impl Hse {
         }
     }
 
-    /// HSE is about to be turned on, with RCC_CR.HSEBYP as it is: the source gets its rate and its time to start.
+    /// HSE is about to be turned on, with the present value of RCC_CR.HSEBYP: sets the source's rate and start time.
     pub fn prepare(&self, sources: &mut Sources, hse: usize, bypass: bool, ctx: &mut Ctx) {
         let Some(rate) = self.rate else {
             ctx.note("HSE is turned on (RCC_CR.HSEON), and the board has nothing at OSC_IN: it never gets ready");
@@ -366,7 +365,7 @@ impl Hse {
     }
 }
 
-/// Tells the board's clocks of what a controller drives them with, in their order.
+/// Sets the rates of the board's clocks that a controller drives, in their order.
 pub fn publish(outputs: &[ClockId], driven: impl IntoIterator<Item = Driven>, ctx: &mut Ctx) {
     let mut rates = Vec::new();
     for (clock, driven) in outputs.iter().zip(driven) {
@@ -378,12 +377,12 @@ pub fn publish(outputs: &[ClockId], driven: impl IntoIterator<Item = Driven>, ct
     ctx.set_clocks(&rates);
 }
 
-/// What `cyclescope,switch-cycles` means.
+/// The meaning of `cyclescope,switch-cycles`.
 pub const SWITCH_CYCLES: &str = "cycles of the old and then of the new clock that a change of SYSCLK takes";
-/// What `cyclescope,divider-cycles` means.
+/// The meaning of `cyclescope,divider-cycles`.
 pub const DIVIDER_CYCLES: &str = "cycles of HCLK from a write of a divider until it is in force";
 
-/// Cycles of an oscillator, and of LSI, from when it is turned off until its ready flag falls, from a node.
+/// Cycles from turning off an oscillator, and LSI, until its ready flag falls, from a node.
 pub fn stop_cycles(reader: &mut NodeReader) -> [Cycles; 2] {
     let meaning = |of: &str| format!("cycles of {of} from turning it off until its ready flag falls");
     [
@@ -392,12 +391,12 @@ pub fn stop_cycles(reader: &mut NodeReader) -> [Cycles; 2] {
     ]
 }
 
-/// A source's time from on to ready, from a node.
+/// A source's start time, from a node.
 pub fn start_time(reader: &mut NodeReader, name: &str, of: &str) -> Ps {
     reader.timing_ps(name, &format!("from turning {of} on until it is ready"))
 }
 
-/// A node's clocks by `clock-names`: those that a board does not have are `None`.
+/// A node's clocks by `clock-names`: `None` for those that a board does not have.
 pub fn named_clocks<const N: usize>(reader: &mut NodeReader, names: [&str; N]) -> [Option<Hz>; N] {
     let given = reader.strings("clock-names", "which oscillators `clocks` has, in its order");
     if reader.is_documenting() {

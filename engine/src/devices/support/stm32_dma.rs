@@ -1,4 +1,5 @@
-//! What the DMA controllers of STM32 share: request lines that are kept until they are served, and accesses to the bus.
+//! Common parts of the DMA controllers of STM32s: request lines, which are latched until they are served, and accesses
+//! to the bus.
 
 use crate::bus::Target;
 use crate::bus::device::{AccessSize, Ctx};
@@ -13,19 +14,19 @@ pub struct Requests(#[state(with = crate::state::fixed)] Vec<Request>);
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 struct Request {
     level: bool,
-    /// The line went up, and that has not been served.
+    /// The line was raised, and has not been served.
     kept: bool,
     raised_at: Ps,
 }
 
 impl Requests {
-    /// So many lines, all low.
+    /// This many lines, all low.
     pub fn new(lines: usize) -> Requests {
         Requests(vec![Request::default(); lines])
     }
 
-    /// A line has another level. A line that is raised and lowered at the same time asks for one transfer; one that is
-    /// lowered later has taken its request away.
+    /// Sets the level of a line. A line that is raised and lowered at the same time requests one transfer; lowering it
+    /// later withdraws the request.
     pub fn set(&mut self, line: u32, level: bool, now: Ps) {
         let Some(request) = self.0.get_mut(line as usize) else { return };
         if level && !request.level {
@@ -36,12 +37,12 @@ impl Requests {
         request.level = level;
     }
 
-    /// True if the line asks for a transfer.
+    /// True if the line requests a transfer.
     pub fn is_asked(&self, line: usize) -> bool {
         self.0.get(line).is_some_and(|request| request.level || request.kept)
     }
 
-    /// The line gets its transfer.
+    /// The line's request gets its transfer.
     pub fn serve(&mut self, line: usize) {
         if let Some(request) = self.0.get_mut(line) {
             request.kept = false;
@@ -49,22 +50,22 @@ impl Requests {
     }
 }
 
-/// Nothing, or an error, answered at this address.
+/// The access was answered with an error, or the address is unmapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed(pub u32);
 
-/// Addresses that a controller has no way to: a base and a size.
+/// Addresses that a controller can't reach: a base and a size.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unreachable(Option<[u32; 2]>);
 
 impl Unreachable {
-    /// Those of a node.
+    /// The unreachable addresses of a node.
     pub fn from_node(reader: &mut NodeReader) -> Unreachable {
         let meaning = "the address and the size of a memory that the controller has no way to";
         Unreachable(reader.cells("cyclescope,unreachable", |[_, size]| size > 0, meaning))
     }
 
-    /// These.
+    /// Unreachable addresses from `base` on.
     pub const fn new(base: u32, size: u32) -> Unreachable {
         Unreachable(Some([base, size]))
     }
@@ -74,16 +75,16 @@ impl Unreachable {
     }
 }
 
-/// How a controller accesses the bus for one stream or channel.
+/// Bus accesses of a controller for one stream or channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Master {
-    /// A beat takes one cycle of this clock at the least.
+    /// A beat takes at least one cycle of this clock.
     pub clock: Hz,
-    /// What it can't reach.
+    /// Addresses that it can't reach.
     pub unreachable: Unreachable,
 }
 
-/// Width of an access of so many bytes.
+/// The access size of this many bytes.
 const fn size_of(bytes: u32) -> AccessSize {
     match bytes {
         1 => AccessSize::Byte,
@@ -93,10 +94,10 @@ const fn size_of(bytes: u32) -> AccessSize {
 }
 
 impl Master {
-    /// Reads data of `size` bytes each, from `address` on and `step` bytes apart: when the last one has come.
+    /// Reads data of `size` bytes each, from `address` on and `step` bytes apart. Returns the time of the last answer.
     ///
     /// # Errors
-    /// If nothing or an error answers.
+    /// If an error answers, or the address is unmapped.
     pub fn read(self, address: u32, size: u32, step: u32, into: &mut [u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
         let (mut at, mut address) = (ctx.now, address);
         for datum in into.chunks_mut(size as usize) {
@@ -109,10 +110,10 @@ impl Master {
         Ok(at)
     }
 
-    /// Writes data likewise: when the last one has been taken.
+    /// Writes data likewise. Returns the time of the last answer.
     ///
     /// # Errors
-    /// If nothing or an error answers.
+    /// If an error answers, or the address is unmapped.
     pub fn write(self, address: u32, size: u32, step: u32, data: &[u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
         let (mut at, mut address) = (ctx.now, address);
         for datum in data.chunks(size as usize) {
@@ -126,7 +127,7 @@ impl Master {
         Ok(at)
     }
 
-    /// The controller can't reach its own registers, nor what it has no way to.
+    /// Refuses the controller's own registers and unreachable addresses.
     fn check(self, address: u32, ctx: &mut Ctx) -> Result<(), Failed> {
         if self.unreachable.has(address) {
             ctx.note(&format!("it has no way to {address:#010x}: the transfer ends with an error"));

@@ -1,20 +1,20 @@
-//! The flash of an STM32F4 or STM32L4+, as its interface reads it (RM0090, "Embedded flash memory interface"; RM0432,
-//! "Embedded Flash memory (FLASH)").
+//! The flash of an STM32F4 or STM32L4+, as read through its interface (RM0090, "Embedded flash memory interface";
+//! RM0432, "Embedded Flash memory (FLASH)").
 //!
-//! A read of the array brings a line and takes FLASH_ACR.LATENCY wait states beyond the core's own cycle; the next one
-//! begins in the cycle behind it. Words of a line that has come take no wait states. With the prefetch on, the line
-//! behind one that an instruction fetch has read is read at once; a fetch that wants it waits for what is left of that,
-//! and a read of anything else for its end. What the instruction cache has is known to the core's directory
-//! ([`crate::memory::line_buffers`]), which asks for lines that it misses. As the manuals have it, a line goes to the
-//! cache where it is neither there nor prefetched: one that was prefetched is used and forgotten. Prefetches begin
-//! behind reads of the array, and where one ends up being used; whether also behind hits is not told. The data cache is
-//! here: literals and other data that the core reads; DMA reads past it. Both give up the line that was used longest
-//! ago. Without wait states nothing here takes time.
+//! A read of the array fetches a line and takes FLASH_ACR.LATENCY wait states beyond the core's own cycle; the next
+//! read begins in the cycle after it. Words of a line that was fetched take no wait states. With the prefetch on, the
+//! interface reads the next line immediately after a line that an instruction fetch has read. A fetch of that next line
+//! waits for the rest of this read, and a read of any other line for its end. The core's directory has the contents of
+//! the instruction cache ([`crate::memory::line_buffers`]), and requests the lines that it misses. According to the
+//! manuals, a line is written to the cache if it is neither there nor prefetched: a prefetched line is used and
+//! dropped. Prefetches begin after reads of the array, and when a prefetched line is used; whether they also begin
+//! after cache hits is not documented. The data cache is here: literals and other data that the core reads; DMA reads
+//! bypass it. Both caches replace the least recently used line. Without wait states none of this takes time.
 //!
-//! A line is asked for when its first instruction is due. What the core itself fetches ahead (some words) would have
-//! the read of the next line begin a few cycles earlier where the prefetch is off: that is not modelled.
+//! A line is requested when its first instruction is due. The core's own instruction prefetch (some words) would start
+//! the read of the next line a few cycles earlier while the flash's prefetch is off: that is not modelled.
 //!
-//! An array that is being programmed or erased answers when it is done: the bus is stalled until then.
+//! An array that is being programmed or erased answers when the operation is complete: the bus is stalled until then.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ use crate::state::pages::{self, PAGE_BYTES, Page};
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::time::{Cycles, Hz, Ps};
 
-/// FLASH_ACR, alike in both families.
+/// FLASH_ACR, identical in both families.
 pub const ACR_PRFTEN: u32 = 1 << 8;
 const ACR_ICEN: u32 = 1 << 9;
 const ACR_DCEN: u32 = 1 << 10;
@@ -41,7 +41,7 @@ const ACR_DCRST: u32 = 1 << 12;
 const ACR_LATENCY: u32 = 0xf;
 /// An erased byte.
 pub const ERASED: u8 = 0xff;
-/// No line's address.
+/// Stands for no line.
 const NO_LINE: u32 = u32::MAX;
 /// The token of the event that ends an operation.
 pub const ENDS: u32 = 0;
@@ -49,7 +49,7 @@ const MOST_BANKS: usize = 2;
 /// Values of LATENCY in the table of frequencies.
 const LATENCIES: usize = 8;
 
-/// A line that is being prefetched, and the edge of the clock from which on it is there.
+/// A line that is being prefetched, and the clock edge from which on it is available.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Ahead {
     line: u32,
@@ -64,25 +64,25 @@ pub struct Flash {
     size_bytes: u32,
     /// hclk.
     clock: ClockInput,
-    /// Bytes that a read of the array brings.
+    /// Bytes of a line, which a read of the array fetches.
     line_bytes: u32,
     /// The highest hclk for each number of wait states.
     #[state(skip)]
     most_hz: [u32; LATENCIES],
     /// FLASH_ACR without its resets.
     acr: u32,
-    /// The edge of the clock from which on the array can be read again, and the line that instructions were last
-    /// fetched from; lines that compiled code has fetched are in it.
+    /// The clock edge from which on the array can be read again, and the line of the last instruction fetch; includes
+    /// lines that compiled code has fetched.
     tally: Tally,
-    /// Bytes of such a fetch; 0 as long as nobody has asked.
+    /// Bytes of such a fetch; 0 before the first request.
     #[state(skip)]
     tally_bytes: u32,
-    /// Whether the line that instructions were last fetched from was prefetched.
+    /// True if the line of the last instruction fetch was prefetched.
     code_prefetched: bool,
     ahead: Option<Ahead>,
-    /// Lines of the data cache, the one used last first.
+    /// Lines of the data cache, most recently used first.
     data: Vec<u32>,
-    /// What the data cache holds.
+    /// Contents of the data cache.
     #[state(skip)]
     data_bytes: u32,
     banks: usize,
@@ -98,7 +98,7 @@ struct Counters {
     data_hits: u64,
 }
 
-/// What the array holds. A snapshot has the pages in which something was programmed.
+/// Contents of the array. A snapshot has the pages in which something was programmed.
 #[derive(Debug)]
 struct Contents {
     ram: Ram,
@@ -106,12 +106,12 @@ struct Contents {
 }
 
 impl Contents {
-    /// How many pages there are.
+    /// The number of pages.
     fn pages(&self) -> u32 {
         self.size_bytes.div_ceil(PAGE_BYTES as u32)
     }
 
-    /// How many bytes a page has.
+    /// The number of bytes of a page.
     fn page_bytes(&self, number: u32) -> usize {
         PAGE_BYTES.min((self.size_bytes - number * PAGE_BYTES as u32) as usize)
     }
@@ -146,7 +146,7 @@ impl State for Contents {
 }
 
 impl Flash {
-    /// Reads what its node says: a second range in `reg` is where the flash is, further ones show it once more.
+    /// Reads the node: the second range of `reg` is the flash, further ranges are aliases.
     pub fn from_node(reader: &mut NodeReader, banks: usize) -> Flash {
         let size_bytes = reader.reg(2).get(1).map_or(0, |(_, size)| *size);
         let meaning =
@@ -193,7 +193,7 @@ impl Flash {
 
     // ---- Contents
 
-    /// Bytes of it.
+    /// Its size in bytes.
     pub fn size_bytes(&self) -> u32 {
         self.size_bytes
     }
@@ -204,18 +204,18 @@ impl Flash {
         true
     }
 
-    /// As a programmer does, without time.
+    /// Loads bytes as a programmer does, without time.
     pub fn load(&mut self, offset: u32, bytes: &[u8]) -> bool {
         self.contents.ram.write(offset, bytes);
         true
     }
 
-    /// Where the host has them.
+    /// The address of the contents in the host's memory.
     pub fn host_bytes(&self) -> *const u8 {
         self.contents.ram.as_ptr().cast_const()
     }
 
-    /// The number of so many bytes there.
+    /// The value of an access of this size.
     pub fn value(&self, offset: u32, size: AccessSize) -> u32 {
         self.contents.ram.value(offset, size.bytes())
     }
@@ -228,13 +228,13 @@ impl Flash {
         }
     }
 
-    /// Erases a span. Decoded instructions are of no use any more.
+    /// Erases a span, and drops the decoded instructions there.
     pub fn erase(&mut self, first: u32, bytes: u32, ctx: &mut Ctx) {
         self.fill(first, bytes);
         ctx.bus.code_written.report(CodeSpan::of_device(ctx.id, first, first + (bytes - 1)));
     }
 
-    /// Programs bytes: bits become 0.
+    /// Programs bytes: bits change from 1 to 0.
     pub fn program(&mut self, offset: u32, bytes: &[u8], ctx: &mut Ctx) {
         for (at, byte) in (offset..).zip(bytes) {
             let mut held = [0];
@@ -247,8 +247,8 @@ impl Flash {
 
     // ---- Reads
 
-    /// The core fetches instructions from a line that its cache does not have, or a device reads `bytes` in one burst:
-    /// when the last of them has come.
+    /// The core fetches a line of instructions that its cache does not have, or a device reads `bytes` in one burst.
+    /// Returns the time of the last byte.
     pub fn burst(&mut self, offset: u32, bytes: u32, ctx: &mut Ctx) -> Ps {
         let now = self.edge(offset, ctx);
         let done = if ctx.core.is_some() {
@@ -261,7 +261,7 @@ impl Flash {
         self.clock.rate.ps_at_floor(Cycles(done))
     }
 
-    /// When the line of an instruction has come, and whether it was prefetched.
+    /// The time at which the line of an instruction is available, and whether it was prefetched.
     fn fetch(&mut self, offset: u32, now: u64) -> (u64, bool) {
         let line = self.line_of(offset);
         if u64::from(line) == self.tally.last {
@@ -285,14 +285,14 @@ impl Flash {
         (self.data_bytes / self.line_bytes) as usize
     }
 
-    /// Data, read by the core or by a device: the value, and when it has come.
+    /// Data that the core or a device reads: the value, and the time of the answer.
     pub fn read(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Reply {
         let now = self.edge(offset, ctx);
         let done = self.read_data(offset, ctx.core.is_some(), now);
         Reply::read(self.value(offset, size), self.clock.rate.ps_at_floor(Cycles(done)))
     }
 
-    /// When data has come that the core reads, or a device.
+    /// The time of the answer for data that the core or a device reads.
     fn read_data(&mut self, offset: u32, by_core: bool, now: u64) -> u64 {
         let line = self.line_of(offset);
         let lines = self.data_lines();
@@ -314,13 +314,13 @@ impl Flash {
         done
     }
 
-    /// The clock that [`Flash::read_alone`] counts in.
+    /// The clock of the edges of [`Flash::read_alone`].
     pub fn own_clock(&self) -> Hz {
         self.clock.rate
     }
 
-    /// As [`Flash::read`] and [`Flash::burst`] of the core, at an edge of the clock: the value and the edge of the
-    /// answer. `None` where there is more to say: what becomes of a line where the cache is on, that the array is busy.
+    /// [`Flash::read`] and [`Flash::burst`] for the core, at a clock edge: the value and the edge of the answer. `None`
+    /// if the access does more: fills the cache, or waits for the array.
     pub fn read_alone(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
         if self.is_operating() {
             return None;
@@ -352,7 +352,7 @@ impl Flash {
         (self.tally.holds, self.tally.busy_cycles) = (u64::from(holds), self.latency() + 1);
     }
 
-    /// Learns of lines that compiled code has fetched.
+    /// Takes over the lines that compiled code has fetched.
     pub fn learn(&mut self) {
         self.counters.fetches += std::mem::take(&mut self.tally.reads);
     }
@@ -365,7 +365,8 @@ impl Flash {
         self.read_array(now) + (lines - 1) * self.latency() + (words - 1)
     }
 
-    /// The array is read from an edge on at which it is asked: the edge of the cycle in which the line comes.
+    /// Starts a read of the array that is requested at an edge. Returns the edge of the cycle in which the line
+    /// arrives.
     fn read_array(&mut self, asked: u64) -> u64 {
         if self.latency() == 0 {
             return asked;
@@ -375,7 +376,7 @@ impl Flash {
         done
     }
 
-    /// The edge at which an access begins, which waits for the end of an operation in its bank.
+    /// The edge at which an access begins, after the end of an operation in its bank.
     fn edge(&self, offset: u32, ctx: &mut Ctx) -> u64 {
         let busy_until = self.busy_until[self.bank_of(offset)];
         if ctx.now < busy_until {
@@ -396,8 +397,8 @@ impl Flash {
 
     // ---- Settings
 
-    /// The parts of the array, each of them 64 bits wide, are read side by side from now on, or are banks of their own:
-    /// of `banks` banks as many reads fill the caches, and their bytes stay the same.
+    /// The parts of the array, each 64 bits wide, are read side by side from now on, or are separate banks. With
+    /// `banks` banks, filling the caches takes as many reads; their size in bytes is the same.
     pub fn reshape(&mut self, banks: usize, ctx: &mut Ctx) {
         (self.line_bytes, self.banks) = (self.line_bytes * self.banks as u32 / banks as u32, banks);
         self.data.clear();
@@ -410,7 +411,7 @@ impl Flash {
         self.acr
     }
 
-    /// A write of FLASH_ACR, of which the bits of `mask` are there.
+    /// Writes FLASH_ACR; `mask` has the bits that exist.
     pub fn set_acr(&mut self, value: u32, mask: u32, ctx: &mut Ctx) {
         // The resets can be written while their caches are off.
         if value & ACR_DCRST != 0 && self.acr & ACR_DCEN == 0 {
@@ -431,14 +432,14 @@ impl Flash {
         self.check_wait_states(ctx);
     }
 
-    /// Comes out of reset with this in FLASH_ACR.
+    /// Comes out of reset with this value in FLASH_ACR.
     pub fn reset(&mut self, acr: u32, ctx: &mut Ctx) {
         self.acr = acr;
         self.publish(ctx);
         self.check_wait_states(ctx);
     }
 
-    /// hclk runs at another rate from now on. What is under way takes as many cycles more as it had left.
+    /// hclk has another rate from now on. An operation in progress takes its remaining number of cycles.
     pub fn clocks_changed(&mut self, ctx: &mut Ctx) {
         let (before, after) = (self.clock.rate, ctx.bus.clocks.rate_of(self.clock));
         let rebased = |edge: u64| {
@@ -457,7 +458,7 @@ impl Flash {
         ctx.bus.line_buffers.forget();
     }
 
-    /// Tells the core how its fetches are answered.
+    /// Publishes the timing of the core's fetches.
     fn publish(&mut self, ctx: &mut Ctx) {
         self.share();
         let answer = match self.latency() {
@@ -489,18 +490,18 @@ impl Flash {
         self.busy_until.iter().any(|until| now < *until)
     }
 
-    /// The same, as far as its events tell.
+    /// True while something is programmed or erased, according to the events.
     fn is_operating(&self) -> bool {
         self.busy_until != [Ps::ZERO; MOST_BANKS]
     }
 
-    /// When the operation under way ends; `now` if there is none.
+    /// The end of the operation in progress; `now` if there is no operation.
     pub fn free_at(&self, now: Ps) -> Ps {
         self.busy_until.into_iter().fold(now, Ps::max)
     }
 
-    /// An operation of so long begins in the bank of an offset, or in all of them, when the one before has ended.
-    /// `what` and its size are told.
+    /// Starts an operation that takes the time `lasts`, in the bank of an offset or in all banks, after the end of the
+    /// previous one. Records `what` with its size.
     pub fn begin(&mut self, offset: Option<u32>, lasts: Ps, (what, bytes): (&'static Activity, u32), ctx: &mut Ctx) {
         let begins = self.free_at(ctx.now);
         let ends = begins + lasts;
@@ -513,7 +514,7 @@ impl Flash {
         self.publish(ctx);
     }
 
-    /// The event of an operation's end. False if another one goes on.
+    /// The event at an operation's end. False if another operation is in progress.
     pub fn has_ended(&mut self, ctx: &mut Ctx) -> bool {
         let ended = !self.is_busy(ctx.now);
         if ended {
@@ -531,7 +532,7 @@ impl Flash {
 
     // ---- What it has done
 
-    /// State for a polling loop. `false` if it can't be listed in the cycles of the core.
+    /// State for a polling loop. False if it can't be listed in the cycles of the core.
     pub fn polled(&mut self, poll: &mut Poll) -> bool {
         if poll.clock() != self.clock.rate {
             return false;
@@ -555,7 +556,7 @@ impl Flash {
         true
     }
 
-    /// Totals since reset, of accesses that the array or its buffers were asked for.
+    /// Totals since reset: accesses to the array and its buffers.
     pub fn counters(&self) -> Vec<(String, u64)> {
         let Counters { fetches, prefetched, data_reads, data_hits } = self.counters;
         [
@@ -569,7 +570,7 @@ impl Flash {
     }
 }
 
-/// Contents alone: times are here.
+/// For contents only: the timing is here.
 const PLAIN: PortTiming = PortTiming::symmetric(
     match crate::time::Hz::new(1) {
         Some(clock) => clock,

@@ -9,28 +9,28 @@ use crate::state::State;
 pub struct Keys {
     #[state(skip)]
     sequence: [u32; 2],
-    /// So many have been written; `None` after a wrong one, up to the next reset.
+    /// The number of keys that have been written; `None` after a wrong key, up to the next reset.
     written: Option<usize>,
 }
 
-/// What a key was.
+/// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// The next one, of several.
     Next,
     /// The last one.
     Last,
-    /// Not the next one, or behind one that was not: it is answered with a bus error.
+    /// Wrong, or after a wrong one: it is answered with a bus error.
     Wrong,
 }
 
 impl Keys {
-    /// None of them has been written.
+    /// No key has been written.
     pub const fn new(sequence: [u32; 2]) -> Keys {
         Keys { sequence, written: Some(0) }
     }
 
-    /// A key is written. A wrong one locks up to the next reset.
+    /// Writes a key. A wrong key locks the register up to the next reset.
     pub fn take(&mut self, key: u32, ctx: &mut Ctx) -> Key {
         let next = self.written.filter(|count| self.sequence.get(*count) == Some(&key));
         self.written = next.map(|count| count + 1);
@@ -46,7 +46,7 @@ impl Keys {
         }
     }
 
-    /// What they unlock is locked again.
+    /// Locks the register again.
     pub fn lock(&mut self) {
         self.written = self.written.map(|_| 0);
     }

@@ -1,6 +1,6 @@
-//! What the RCCs of STM32F4 and L4+ have in common (RM0090, RM0383 and RM0432, "Reset and clock control (RCC)"): words
-//! of registers, sources, settings that come into force some cycles later, resets and gates, RCC_BDCR, and the event
-//! that brings the time.
+//! Common parts of the RCCs of STM32F4 and L4+ (RM0090, RM0383 and RM0432, "Reset and clock control (RCC)"): the
+//! register words, the clock sources, settings that take effect some cycles later, resets and gates, RCC_BDCR, and the
+//! event for the next change.
 
 use std::ops::RangeInclusive;
 
@@ -16,7 +16,7 @@ use crate::time::{Cycles, Hz, Ps};
 pub const BDCR_LSEON: u32 = 1 << 0;
 /// LSE is ready.
 pub const BDCR_LSERDY: u32 = 1 << 1;
-/// What RTCCLK comes from.
+/// The source of RTCCLK.
 pub const BDCR_RTCSEL: u32 = 3 << 8;
 /// RTCCLK runs.
 pub const BDCR_RTCEN: u32 = 1 << 15;
@@ -28,16 +28,16 @@ const REGISTER_BYTES: u32 = 0x400;
 /// The event's token.
 const WAKE: u32 = 0;
 
-/// Where the registers of a kind of RCC are, by their offsets.
+/// The offsets of the registers of a kind of RCC.
 #[derive(Debug)]
 pub struct Layout {
     /// RCC_xxxRSTR.
     pub resets: RangeInclusive<u32>,
-    /// RCC_xxxENR, in the same order, whose bits lie as those of the resets.
+    /// RCC_xxxENR, in the same order as the resets, and with the same bits.
     pub enables: RangeInclusive<u32>,
     /// RCC_BDCR.
     pub bdcr: u32,
-    /// LSE among the sources.
+    /// LSE's index among the sources.
     pub lse: usize,
     /// The register of PWR that has DBP.
     pub dbp_register: &'static str,
@@ -52,45 +52,45 @@ pub struct RccState {
     map: &'static [Register],
     /// Registers by offset / 4, as they were written.
     words: Vec<u32>,
-    /// Oscillators, PLLs, and where SYSCLK comes from.
+    /// Oscillators, PLLs, and the source of SYSCLK.
     pub sources: Sources,
-    /// When dividers and choices that were written are in force.
+    /// The time at which dividers and selections that were written take effect.
     settings_at: Option<Ps>,
     alarm: Alarm,
-    /// The user knows that some peripherals are not reset.
+    /// True if the note about peripherals that are not reset has been printed.
     is_noted: bool,
-    /// What was set so far: a loop that writes is in another state each iteration.
+    /// The number of writes: a loop that writes is in another state each iteration.
     writes: u64,
 }
 
 impl RccState {
-    /// The registers of a map out of reset.
+    /// The registers of a map after reset.
     pub fn new(layout: &'static Layout, map: &'static [Register], sources: Sources) -> RccState {
         let mut words = vec![0; REGISTER_BYTES as usize / 4];
         map.iter().for_each(|register| words[register.offset as usize / 4] = register.reset);
         RccState { layout, map, words, sources, settings_at: None, alarm: Alarm::default(), is_noted: false, writes: 0 }
     }
 
-    /// A register as it was written.
+    /// The register as it was written.
     pub fn get(&self, offset: u32) -> u32 {
         self.words.get(offset as usize / 4).copied().unwrap_or(0)
     }
 
-    /// Sets it.
+    /// Sets a register.
     pub fn set(&mut self, offset: u32, value: u32) {
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
             *word = value;
         }
     }
 
-    /// The device comes out of reset: peripherals are told of their gates with the next rates that are set.
+    /// The device comes out of reset: peripherals are notified of their gates with the next rates that are set.
     pub fn start(&self, ctx: &mut Ctx) {
         for register in self.layout.enables.clone().step_by(4).chain([self.layout.bdcr]) {
             ctx.bus.clocks.set_gates(register, self.get(register));
         }
     }
 
-    /// Firmware stores something.
+    /// Counts a store by firmware.
     pub const fn count_write(&mut self) {
         self.writes += 1;
     }
@@ -100,15 +100,15 @@ impl RccState {
         self.layout.enables.contains(&offset)
     }
 
-    /// Such a register is about to be written: what is enabled by it has its clock from `from` on.
+    /// RCC_xxxENR is about to be written: peripherals that it enables have their clock from `from` on.
     pub fn enable_from(&self, offset: u32, value: u32, from: Ps, ctx: &mut Ctx) {
-        let opened = value & !self.get(offset);
-        if opened != 0 {
-            ctx.bus.clocks.open_from(offset, opened, from, ctx.now);
+        let enabled = value & !self.get(offset);
+        if enabled != 0 {
+            ctx.bus.clocks.open_from(offset, enabled, from, ctx.now);
         }
     }
 
-    /// Writes a register that both have alike; false for others.
+    /// Writes a register that is identical in both families; false for other registers.
     pub fn write(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> bool {
         let Layout { resets, enables, .. } = self.layout;
         if resets.contains(&offset) {
@@ -121,13 +121,13 @@ impl RccState {
         } else {
             return false;
         }
-        // Who is reset, or follows a gate, is told.
+        // Notifies devices that are reset, or whose gate has changed.
         ctx.set_clocks(&[]);
         true
     }
 
-    /// Tells the user, once, of bits of RCC_xxxRSTR that reset nothing: firmware that resets all peripherals writes
-    /// such bits of each of these registers.
+    /// Notes, once, bits of RCC_xxxRSTR that reset nothing: firmware that resets all peripherals writes such bits in
+    /// each reset register.
     fn note_unreset(&mut self, offset: u32, bits: u32, ctx: &mut Ctx) {
         if bits == 0 || std::mem::replace(&mut self.is_noted, true) {
             return;
@@ -139,7 +139,7 @@ impl RccState {
         ));
     }
 
-    /// Writes RCC_BDCR, if PWR lets it; true if it was.
+    /// Writes RCC_BDCR, if PWR allows it; true if it was written.
     pub fn write_bdcr(&mut self, value: u32, ctx: &mut Ctx) -> bool {
         let Layout { bdcr, lse, dbp_register, .. } = *self.layout;
         let (register, bit) = BACKUP_DOMAIN;
@@ -154,29 +154,29 @@ impl RccState {
         if value & BDCR_LSEON != 0 && self.sources.rate(lse).is_none() {
             ctx.note("LSE is turned on (RCC_BDCR.LSEON), and the board has no crystal there: it never gets ready");
         }
-        // RTCSEL stays once it is chosen, until the domain is reset.
+        // RTCSEL can't be changed once it is set, until the domain is reset.
         let chosen = self.get(bdcr) & BDCR_RTCSEL;
         let kept = if chosen != 0 && value & BDCR_BDRST == 0 { chosen } else { value & BDCR_RTCSEL };
         self.set(bdcr, value & !BDCR_RTCSEL | kept);
         ctx.bus.clocks.set_gates(bdcr, self.get(bdcr));
         ctx.bus.clocks.set_resets(bdcr, flag(BDCR_RTCEN, value & BDCR_BDRST != 0));
-        // The RTC is told of RTCEN and BDRST.
+        // Notifies the RTC of RTCEN and BDRST.
         ctx.set_clocks(&[]);
         self.sources.turn(lse, value & BDCR_LSEON != 0, ctx.now);
         true
     }
 
-    /// Dividers or choices were written: they come into force `cycles` of HCLK later.
+    /// Dividers or selections were written: they take effect `cycles` of HCLK later.
     pub fn settings_change(&mut self, hclk: Hz, cycles: Cycles, ctx: &Ctx) {
         self.settings_at = Some(hclk.after(ctx.now, cycles));
     }
 
-    /// A source was turned on or off: who waits for it is told anew what it waits for.
+    /// A source was turned on or off: updates the reasons for which stopped clocks wait.
     pub fn report_why(&mut self, ctx: &Ctx) {
         self.settings_at.get_or_insert(ctx.now);
     }
 
-    /// True, once, when settings that were written come into force.
+    /// True, once, when settings that were written take effect.
     pub fn settings_are_due(&mut self, now: Ps) -> bool {
         self.settings_at.take_if(|due| *due <= now).is_some()
     }
@@ -194,7 +194,7 @@ impl RccState {
         }
     }
 
-    /// All state that a poll can see, beside flags of interrupts; what changes by itself does so in an event.
+    /// All state that a poll can read, except interrupt flags; changes without a write are events.
     pub fn polled(&self, poll: &mut Poll) {
         poll.state(self.writes);
         self.sources.polled(poll);

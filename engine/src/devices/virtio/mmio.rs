@@ -1,15 +1,15 @@
-//! `virtio,mmio`: a virtio console (Virtual I/O Device (VIRTIO) Version 1.1) behind its MMIO transport (4.2.2, version
+//! `virtio,mmio`: a virtio console (Virtual I/O Device (VIRTIO) Version 1.1) with its MMIO transport (4.2.2, version
 //! 2).
 //!
-//! No part of a real board: by it a program on the host writes to the board's serial port and reads from it
-//! ([`crate::pipe`]). So it takes no time of its own: registers answer in the cycle in which an access reaches them,
-//! and buffers are read and written at once.
+//! Not a part of a real board: it lets a program on the host write to the board's serial port and read from it
+//! ([`crate::pipe`]). It takes no time of its own: registers answer in the cycle in which an access reaches them, and
+//! buffers are read and written at once.
 //!
 //! Modelled: the transport's registers, feature negotiation, device status with reset, split queues 0 (receiveq) and 1
 //! (transmitq) of device id 3 (5.3 "Console Device"), interrupts with their suppression by the driver. A ring that
-//! breaks the rules sets DEVICE_NEEDS_RESET, interrupts, and leaves a note. A byte of the host is *taken* when the
-//! driver makes the receive buffer that it came in available again: then the driver is done with it. Offered of the
-//! features: VIRTIO_F_VERSION_1 alone, so no console size, no multiport, no emergency write.
+//! violates the standard sets DEVICE_NEEDS_RESET, raises the interrupt, and has a note. A byte from the host counts as
+//! *taken* when the driver makes its receive buffer available again: then the driver has finished with it. The only
+//! offered feature is VIRTIO_F_VERSION_1: no console size, no multiport, no emergency write.
 
 mod queue;
 
@@ -58,7 +58,7 @@ pub const REGISTERS: &[Register] = &[
     Register::new("MagicValue", MAGIC_VALUE, AccessKind::Ro, 0x7472_6976, u32::MAX),
     Register::new("Version", VERSION, AccessKind::Ro, 2, u32::MAX),
     Register::new("DeviceID", DEVICE_ID, AccessKind::Ro, 3, u32::MAX),
-    // What QEMU's devices say of themselves stands in no list; this is "CYSC".
+    // The vendor IDs of QEMU's devices are not registered; this is "CYSC".
     Register::new("VendorID", VENDOR_ID, AccessKind::Ro, 0x4353_5943, u32::MAX),
     Register::new("DeviceFeatures", DEVICE_FEATURES, AccessKind::Ro, 0, u32::MAX),
     Register::new("DeviceFeaturesSel", DEVICE_FEATURES_SEL, AccessKind::Wo, 0, u32::MAX),
@@ -116,9 +116,9 @@ pub struct VirtioMmio {
     interrupt_status: u32,
     /// Receive buffers that the driver has made available.
     free: VecDeque<Buffer>,
-    /// Receive buffers with bytes that the driver has not given again: the first descriptor, and how many.
+    /// Receive buffers with bytes that the driver has not returned: the first descriptor, and the number of bytes.
     unread: Vec<(u16, u64)>,
-    /// Accesses with effects and events so far: a loop with one is in another state each iteration.
+    /// Accesses with effects, and events, so far: a loop with one is in another state each iteration.
     changes: u64,
 }
 
@@ -194,7 +194,7 @@ impl VirtioMmio {
                 Err(why) if value & 1 != 0 => self.breaks(&why, ctx),
                 _ => {
                     queue.ready = value & 1 != 0;
-                    // Buffers are given back to the rings that they came from.
+                    // Buffers are returned to the rings that they came from.
                     if !queue.ready && self.selected as usize == RECEIVE {
                         self.free.clear();
                     }
@@ -209,7 +209,7 @@ impl VirtioMmio {
             self.reset_device(ctx);
             return;
         }
-        // 2.2.2: what the driver takes has to have been offered, and version 1 is no choice.
+        // 2.2.2: the driver may only select offered features, and version 1 is mandatory.
         let agreed = self.driver_features == VERSION_1;
         if value & status::FEATURES_OK != 0 && !agreed {
             ctx.note(&format!("the driver wants features {:#x}: only {VERSION_1:#x} is offered", self.driver_features));
@@ -221,7 +221,7 @@ impl VirtioMmio {
         }
     }
 
-    /// What the driver had not read is lost, as it is on a line that nobody listens to.
+    /// Unread bytes are lost, as on a line without a listener.
     fn reset_device(&mut self, ctx: &mut Ctx) {
         let lost = self.unread.iter().map(|(_, bytes)| bytes).sum();
         let pipe = std::mem::take(&mut self.pipe);
@@ -251,7 +251,7 @@ impl VirtioMmio {
         }
     }
 
-    /// Sees which receive buffers have become free, and fills them.
+    /// Takes the receive buffers that have become free, and fills them.
     fn receive(&mut self, ctx: &mut Ctx) {
         let done = self.find_free(ctx).and_then(|()| self.fill(ctx));
         if let Err(why) = done {
@@ -335,7 +335,7 @@ impl VirtioMmio {
         Ok(())
     }
 
-    /// The driver broke the rules: nothing goes on until it resets the device (2.1.1).
+    /// The driver has violated the standard: nothing is processed until it resets the device (2.1.1).
     fn breaks(&mut self, why: &str, ctx: &mut Ctx) {
         ctx.note(&format!("the driver has to reset it: {why}"));
         self.status |= status::DEVICE_NEEDS_RESET;
@@ -345,7 +345,7 @@ impl VirtioMmio {
 
 impl Device for VirtioMmio {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        // The configuration holds what no offered feature gives a meaning to.
+        // The configuration has fields only for features that are not offered.
         if offset < CONFIG && size != AccessSize::Word {
             ctx.note("a control register is read by less than a word, which no driver may (4.2.2.2)");
         }
@@ -372,7 +372,7 @@ impl Device for VirtioMmio {
         Ok(Reply::written(ctx.now))
     }
 
-    /// The host has fed bytes.
+    /// Bytes from the host have arrived.
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.changes += 1;
         if self.is_live() {

@@ -1,3 +1,3 @@
-//! Devices that the virtio standard describes.
+//! Devices of the virtio standard.
 
 pub mod mmio;

@@ -1,13 +1,13 @@
 //! `xlnx,axi-cdma-1.00.a`: AMD's AXI Central DMA v4.1 (PG034; register space, "Programming Sequence"), in simple mode.
 //!
 //! A write to BTT starts a transfer of 32-bit words: bursts are read from the source into the engine's buffer, and
-//! written to the destination as soon as their first word is there (with store and forward: their last). What that
-//! takes is worked out cycle by cycle ([`transfer`]).
+//! written to the destination as soon as their first word has arrived (with store and forward: their last). The timing
+//! is computed cycle by cycle ([`transfer`]).
 //!
 //! Modelled: simple transfers, keyhole reads and writes (FIXED bursts), DataMover full and lite, all error bits of
-//! simple mode, the interrupt. Not modelled: scatter/gather (its registers are named below; touching one is noted), the
-//! realignment engine (an address that is not a word's gives an internal error), data widths but 32 bits, separate
-//! clocks of registers and data.
+//! simple mode, the interrupt. Not modelled: scatter/gather (its registers are named below; an access to one has a
+//! note), the realignment engine (an address that is not word-aligned gives an internal error), data widths other than
+//! 32 bits, separate clocks of registers and data.
 
 pub mod transfer;
 
@@ -34,7 +34,7 @@ const BTT: u32 = 0x28;
 
 /// The register map (PG034 v4.1, "Register Space").
 pub const REGISTERS: &[Register] = &[
-    // TailPntrEn (bit 1) reads 1. Of scatter/gather alone, and not modelled: SGMode (3), CyclicBdEnable (6), Dly_IrqEn
+    // TailPntrEn (bit 1) reads 1. For scatter/gather only, and not modelled: SGMode (3), CyclicBdEnable (6), Dly_IrqEn
     // (13), IRQThreshold (16 to 23, resets to 1), IRQDelay (24 to 31).
     Register::new("CDMACR", CDMACR, AccessKind::Rw, 0x0001_0002, 0xffff_707e),
     Register::new("CDMASR", CDMASR, AccessKind::W1c, 0x0001_0002, 0xffff_777a),
@@ -57,11 +57,11 @@ mod cr {
     pub const KEYHOLE_WRITE: u32 = 1 << 5;
     pub const IOC_IRQ_ENABLE: u32 = 1 << 12;
     pub const ERR_IRQ_ENABLE: u32 = 1 << 14;
-    /// What software can set.
+    /// Bits that software can set.
     pub const WRITABLE: u32 = KEYHOLE_READ | KEYHOLE_WRITE | IOC_IRQ_ENABLE | ERR_IRQ_ENABLE;
     /// Threshold of scatter/gather, at its reset.
     pub const FIXED: u32 = 1 << 16 | TAIL_POINTER_ENABLE;
-    /// Of scatter/gather: not modelled.
+    /// For scatter/gather: not modelled.
     pub const SCATTER_GATHER: u32 = 1 << 3 | 1 << 6 | 1 << 13;
 }
 
@@ -86,13 +86,13 @@ pub struct Params {
     pub port: AxiLitePort,
     /// `xlnx,max-burst-len`: beats of the longest burst.
     pub max_burst_beats: u32,
-    /// `xlnx,lite-mode`: one burst a transfer, and no watch over 4 KiB boundaries.
+    /// `xlnx,lite-mode`: one burst a transfer, and no splitting at 4 KiB boundaries.
     pub lite: bool,
-    /// `xlnx,include-sf`: a burst is written when all of it is there.
+    /// `xlnx,include-sf`: a burst is written when all of it has arrived.
     pub store_and_forward: bool,
     /// From the write of BTT to the first read address.
     pub setup_cycles: Cycles,
-    /// From a word's arrival to its being written (or, with the first word of a burst, the write's address).
+    /// From a word's arrival to its write (or, with the first word of a burst, to the write's address).
     pub forward_cycles: Cycles,
     /// Clocks without data between two bursts.
     pub burst_gap_cycles: Cycles,
@@ -148,12 +148,12 @@ pub struct AxiCdma {
     buffer: Buffer,
     /// The last write response of the transfer.
     responded: Ps,
-    /// How the transfer ended, to be told at the end event.
+    /// The result of the transfer, reported at the end event.
     outcome: Result<(), Failure>,
-    /// Grows with each transfer and reset: events of an earlier one are stale.
+    /// Incremented by each transfer and reset: events of an earlier one are stale.
     generation: u32,
     totals: Totals,
-    /// Grows with every write and every step: nothing else changes anything.
+    /// Incremented by every write and every step: nothing else changes the state.
     changes: u64,
 }
 
@@ -165,7 +165,7 @@ struct Totals {
     bursts: u64,
 }
 
-/// What an event is about: the two low bits of its token, below the generation.
+/// The kind of an event: the two low bits of its token, below the generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Read,
@@ -257,7 +257,7 @@ impl AxiCdma {
         self.schedule(first, Due::Read, ctx);
     }
 
-    /// PG034: no empty transfer; whole words' addresses without the realignment engine; one burst in lite mode.
+    /// PG034: no empty transfer; word-aligned addresses without the realignment engine; one burst in lite mode.
     fn accepts(&self, bytes: u32) -> bool {
         let aligned = (self.source_addr | self.destination_addr).is_multiple_of(4);
         bytes != 0 && aligned && (!self.params.lite || bytes <= self.params.max_burst_beats * 4)
@@ -268,7 +268,7 @@ impl AxiCdma {
     }
 
     fn finish_at(&mut self, due: Ps, outcome: Result<(), Failure>, ctx: &mut Ctx) {
-        // Whatever else is still to come of this transfer is stale.
+        // All later events of this transfer are stale.
         self.generation += 1;
         self.outcome = outcome;
         self.schedule(due.max(ctx.now), Due::End, ctx);
@@ -288,7 +288,7 @@ impl AxiCdma {
     fn update_interrupt(&self, ctx: &mut Ctx) {
         let detail = || Detail::Address { address: self.source_addr, bytes: self.bytes_to_transfer };
         ctx.level_with(&TRANSFER, self.status & sr::IDLE == 0, detail);
-        // IOC_Irq and Err_Irq have their enables at the same bits of CDMACR.
+        // The enables of IOC_Irq and Err_Irq are at the same bits of CDMACR.
         ctx.set_irq(self.params.interrupt, self.status & self.control & sr::INTERRUPTS != 0);
     }
 }

@@ -5,10 +5,10 @@
 //! FIFOs of 16 or 256 bytes or none; all SCK ratios; the command decoder for Micron memories; all status, interrupt and
 //! occupancy registers in master mode; loopback; the read window of XIP mode.
 //!
-//! Not modelled: slave mode and mode faults (the core is the only master of its wire: with SPICR.Master 0 nothing
-//! moves, and a note says so), transfers of 16 and 32 bits, memories other than Micron's, 32-bit addresses, the STARTUP
-//! primitive, the dual quad mode. A clock phase or polarity that the memory does not support (CPOL and CPHA differ) in
-//! standard mode is noted, and shifted as if they did not differ.
+//! Not modelled: slave mode and mode faults (the core is the only master of its wire: with SPICR.Master 0 nothing is
+//! transferred, and a note says so), transfers of 16 and 32 bits, memories other than Micron's, 32-bit addresses, the
+//! STARTUP primitive, the dual quad mode. In standard mode, if CPOL and CPHA differ, which the memory does not support,
+//! a note says so, and data are shifted as if they were equal.
 
 pub mod commands;
 pub mod fifo;
@@ -91,7 +91,7 @@ mod sr {
     pub const MSB_ERROR: u32 = 1 << 8;
     pub const LOOPBACK_ERROR: u32 = 1 << 9;
     pub const COMMAND_ERROR: u32 = 1 << 10;
-    /// Settings that dual and quad mode do not allow: nothing is transferred.
+    /// Settings that dual and quad mode do not allow: with them nothing is transferred.
     pub const SETTINGS: u32 = CPOL_CPHA_ERROR | SLAVE_MODE_ERROR | MSB_ERROR | LOOPBACK_ERROR;
 }
 
@@ -102,7 +102,7 @@ mod irq {
     pub const DRR_OVERRUN: u32 = 1 << 5;
     pub const TX_HALF_EMPTY: u32 = 1 << 6;
     pub const COMMAND_ERROR: u32 = 1 << 13;
-    /// What the end of a byte may raise.
+    /// Interrupts at the end of a byte.
     pub const BY_BYTES: u32 = DTR_EMPTY | DRR_FULL | DRR_OVERRUN | TX_HALF_EMPTY | COMMAND_ERROR;
     /// IPISR bits 9 to 12 stand for SPISR bits 6 to 9.
     pub const SETTINGS_SHIFT: u32 = 3;
@@ -134,7 +134,7 @@ pub struct AxiQuadSpi {
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Spi, &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"], 1, from_node)
-    .with_activities(queues::REPORTED)
+    .with_activities(queues::ACTIVITIES)
     .naming(REGISTERS);
 
 /// Builds the core from its node.
@@ -145,7 +145,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl AxiQuadSpi {
-    /// The core with a chip, or none, on each slave select.
+    /// The core with a chip or without on each slave select.
     pub fn new(params: Params, chips: Chips) -> AxiQuadSpi {
         let depth = params.register_or_fifo_depth();
         AxiQuadSpi {
@@ -167,7 +167,7 @@ impl AxiQuadSpi {
         }
     }
 
-    /// Brings the core up to what AXI sees at `now`.
+    /// Brings the core up to the state that AXI sees at `now`.
     fn catch_up(&mut self, now: Ps) {
         let seen_edge = self.seen_edge(now);
         self.wire.advance(&mut self.tx, &mut self.rx, seen_edge);
@@ -205,7 +205,7 @@ impl AxiQuadSpi {
             | self.setting_errors()
     }
 
-    /// Settings in SPICR that dual and quad mode do not have (SPISR bits 6 to 9).
+    /// Settings in SPICR that dual and quad mode do not allow (SPISR bits 6 to 9).
     fn setting_errors(&self) -> u32 {
         if self.params.lines == Lines::Single {
             return 0;
@@ -232,7 +232,7 @@ impl AxiQuadSpi {
         })
     }
 
-    /// A write; false where the core answers with an error.
+    /// A write; false if the core answers with an error.
     fn set_register(&mut self, register: &Register, value: u32, ctx: &mut Ctx) -> bool {
         match register.offset {
             DGIER => self.dgier = register.after_write(self.dgier, value),
@@ -245,7 +245,7 @@ impl AxiQuadSpi {
                 let visible_edge = self.effect_edge(ctx.now);
                 let accepted = self.tx.push(value as u8, visible_edge);
                 if accepted {
-                    self.report_written(value as u8, ctx.now);
+                    self.record_written(value as u8, ctx.now);
                 }
                 return accepted;
             }
@@ -272,13 +272,13 @@ impl AxiQuadSpi {
         }
         self.wire.set_clock_mode(value & cr::CPOL != 0, value & cr::CPHA != 0, edge);
         if tx_reset {
-            self.report_tx_reset(ctx.now);
+            self.record_tx_reset(ctx.now);
             self.tx.clear();
             self.wire.reset_frame();
         }
         if value & cr::RX_FIFO_RESET != 0 {
             self.wire.advance(&mut self.tx, &mut self.rx, edge);
-            self.report_rx_reset(ctx.now);
+            self.record_rx_reset(ctx.now);
             self.rx.clear();
         }
         if value & cr::SPE != 0 {
@@ -298,7 +298,7 @@ impl AxiQuadSpi {
         self.wire.request_select((active != 0).then(|| active.trailing_zeros() as usize), edge);
     }
 
-    /// What SPICR means for the wire.
+    /// The settings of SPICR for the wire.
     fn control(&self) -> Control {
         let enabled = self.cr & cr::SPE != 0 && self.cr & cr::MASTER != 0;
         Control {
@@ -309,7 +309,7 @@ impl AxiQuadSpi {
         }
     }
 
-    /// Does what the wire has to do before a change that takes effect at `edge`.
+    /// Brings the wire up to a change that takes effect at `edge`.
     fn settle_wire(&mut self, edge: u64, ctx: &mut Ctx) {
         self.wire.advance(&mut self.tx, &mut self.rx, edge);
         if self.wire.finish_byte(&mut self.tx, &mut self.rx, edge) {
@@ -329,31 +329,31 @@ impl AxiQuadSpi {
         }
     }
 
-    /// The edge of EXT_SPI_CLK at which the wire's side knows of a write at `now`.
+    /// The edge of EXT_SPI_CLK at which a write at `now` takes effect on the wire's side.
     fn effect_edge(&self, now: Ps) -> u64 {
         self.params.ext_spi_clock.cycles_until_ceil(now).0 + self.params.tx_sync_clocks.0
     }
 
-    /// The last edge of EXT_SPI_CLK that AXI's side knows of at `now`.
+    /// The last edge of EXT_SPI_CLK that the AXI side has seen at `now`.
     fn seen_edge(&self, now: Ps) -> u64 {
         let axi = self.params.port.clock;
         let cycle = axi.cycles_until_floor(now).0.saturating_sub(self.params.rx_sync_cycles.0);
         self.params.ext_spi_clock.cycles_until_floor(axi.ps_at_floor(Cycles(cycle))).0
     }
 
-    /// When AXI's side knows of what ended at `edge`.
+    /// The time at which the AXI side sees a byte that ended at `edge`.
     fn seen_at(&self, edge: u64) -> Ps {
         let ended = self.params.ext_spi_clock.ps_at_floor(Cycles(edge));
         self.params.port.clock.after(ended, self.params.rx_sync_cycles)
     }
 
-    /// The edges of bytes' ends of which AXI's side does not know: those behind it, the next and the last to come.
+    /// The edges of the ends of bytes that the AXI side has not seen: ends in the past, the next one, and the last one.
     fn ends_to_be_seen(&self) -> Vec<u64> {
         let to_come = self.wire.next_completion(&self.tx).into_iter().chain(self.wire.last_completion(&self.tx));
         self.tx.unseen().chain(self.rx.unseen()).chain(to_come).collect()
     }
 
-    /// The interrupt line from the state, and an event at the end of the next byte while it might raise the line.
+    /// Updates the interrupt line, and requests an event at the end of the next byte while it might raise the line.
     fn update_interrupts(&mut self, ctx: &mut Ctx) {
         let enabled = if self.dgier & DGIER_GIE != 0 { self.ipier } else { 0 };
         let level = self.ipisr & enabled != 0;
@@ -377,13 +377,13 @@ impl AxiQuadSpi {
         self.wire.chips.take_notes(ctx);
     }
 
-    /// All that is over on the wire by `now`, whether or not AXI's side knows: the chips' pins do not wait for that.
+    /// Brings the wire up to `now`, whether the AXI side has seen it or not: the chips' pins do not wait for that.
     fn catch_wire_up(&mut self, now: Ps) {
         let edge = self.params.ext_spi_clock.cycles_until_floor(now).0;
         self.wire.advance(&mut self.tx, &mut self.rx, edge);
     }
 
-    /// The chips' pins follow what was done on the wire, and what will be.
+    /// Updates the lines of the chips' pins after an access on the wire, and for those that follow.
     fn follow_chips(&mut self, ctx: &mut Ctx) {
         if self.wire.chips.have_pins() {
             let end =
@@ -393,7 +393,7 @@ impl AxiQuadSpi {
     }
 }
 
-/// Outside XIP mode the core has no read window, even where the board keeps a place for it.
+/// Outside of XIP mode the core has no read window, even if the board has an address range for it.
 fn only_registers(range: usize, ctx: &mut Ctx) -> Result<(), SlaveError> {
     if range == 0 {
         return Ok(());
@@ -433,7 +433,7 @@ impl Device for AxiQuadSpi {
         self.catch_up(ctx.now);
         let value = self.register(offset & !3);
         if offset & !3 == DRR && value.is_some() {
-            self.report_read(ctx.now);
+            self.record_read(ctx.now);
         }
         self.follow_chips(ctx);
         self.update_interrupts(ctx);
@@ -461,7 +461,7 @@ impl Device for AxiQuadSpi {
         self.catch_up(ctx.now);
         let accepted = match find(REGISTERS, offset & !3) {
             Some(register) => self.set_register(register, value, ctx),
-            // PG153: an access to a location without a register is answered with OKAY.
+            // PG153: an access to an offset without a register is answered with OKAY.
             None => true,
         };
         self.take_notes(ctx);
@@ -515,7 +515,7 @@ impl Device for AxiQuadSpi {
         if !self.params.xip {
             self.catch_up(poll.now());
         }
-        // An event has to come first; or will, at the end of a byte that starts only in the next iteration.
+        // An event has to come first, or will, at the end of a byte that starts only in the next iteration.
         let waits = self.wire.chips.have_pins() && self.wire.next_completion(&self.tx).is_some();
         if self.event_due <= poll.now() || waits {
             return false;
@@ -542,7 +542,7 @@ impl Device for AxiQuadSpi {
 
     fn finish(&mut self, now: Ps) {
         self.catch_wire_up(now);
-        self.report_rest();
+        self.record_rest();
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {

@@ -3,7 +3,7 @@
 //!
 //! Modelled: standard interrupt mode, inputs level or rising-edge sensitive by `xlnx,kind-of-intr`, software interrupts
 //! through ISR until MER.HIE is set (after that a write to ISR has no effect). An input that is active while HIE is 0
-//! is not captured; a level input is as soon as HIE is 1, and again right after its acknowledge if it is still active.
+//! is not captured; a level input is captured when HIE is set, and again after its acknowledge if it is still active.
 //!
 //! Not modelled: fast mode (IMR, IVAR) and nested interrupts (ILR), which a core built without them does not have:
 //! their registers read 0 and ignore writes.
@@ -42,7 +42,7 @@ const MER_ME: u32 = 1 << 0;
 /// Hardware interrupt enable: the inputs. Once set it stays set.
 const MER_HIE: u32 = 1 << 1;
 
-/// How the core is built.
+/// The core's configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// The register port.
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn the_device_keeps_its_table() {
         let all = Params { inputs: u32::MAX, ..params() };
-        // A write of ones to MER ends the writing of ISR.
+        // A write of ones to MER disables writes of ISR.
         walk::device_keeps_its_table(REGISTERS, &["MER"], &mut with(all));
     }
 
@@ -262,7 +262,7 @@ mod tests {
         drive(&mut bench, 1, true);
         drive(&mut bench, 3, true);
         assert_eq!((bench.pending(), bench.value(NOW, ISR)), (0, 0));
-        // The edge is lost, the level is there.
+        // The edge is lost, the level is captured.
         bench.write(NOW, MER, MER_ME | MER_HIE).unwrap();
         assert_eq!((bench.pending(), bench.value(NOW, ISR)), (MEI, 0b1000));
     }

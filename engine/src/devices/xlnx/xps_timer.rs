@@ -1,11 +1,11 @@
 //! `xlnx,xps-timer-1.00.a`: AXI Timer v2.0 (PG079): two counters of up to 32 bits, or one of 64.
 //!
-//! Modelled: generate mode (counting up or down, hold or auto reload, the interrupt at each rollover), capture mode as
-//! far as software sees it without a capture input (the counter runs round), cascade mode, ENALL. A counter's value is
-//! a function of time ([`counter`]); there is an event only for a rollover that raises the interrupt.
+//! Modelled: generate mode (counting up or down, hold or auto reload, the interrupt at each rollover), capture mode
+//! without a capture input (the counter wraps), cascade mode, ENALL. A counter's value is a function of time
+//! ([`counter`]); there is an event only for a rollover that raises the interrupt.
 //!
-//! Not modelled: the pins. The capture triggers stay inactive, generate outputs and PWM drive nothing; enabling them is
-//! noted.
+//! Not modelled: the pins. The capture triggers stay inactive, generate outputs and PWM drive nothing; a note says so
+//! when they are enabled.
 
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -50,10 +50,10 @@ const TCSR_PWMA: u32 = 1 << 9;
 const TCSR_ENALL: u32 = 1 << 10;
 const TCSR_CASC: u32 = 1 << 11;
 
-/// How the core is built.
+/// The core's configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
-    /// The register port; its clock is the one that is counted.
+    /// The register port; its clock is counted.
     pub port: AxiLitePort,
     /// Width of the counters in bits: 8, 16 or 32.
     pub width_bits: u32,
@@ -66,7 +66,7 @@ pub struct Params {
 struct Timer {
     tcsr: u32,
     tlr: u32,
-    /// In cascade mode, timer 0's has both halves.
+    /// In cascade mode, timer 0's counter has both halves.
     counter: Counter,
 }
 
@@ -78,9 +78,9 @@ pub struct XpsTimer {
     #[state(skip)]
     interrupt: Option<IrqLine>,
     timers: [Timer; 2],
-    /// The earliest event asked for and not yet run; later ones are asked for when it comes.
+    /// The earliest event that was requested and has not run; later ones are requested when it comes.
     alarm: Alarm,
-    /// Writes, and reads of a counter's value, so far: a loop with one of them is in another state each iteration.
+    /// Writes, and reads of a counter's value, so far: a loop with such an access is in another state each iteration.
     moving_accesses: u64,
 }
 
@@ -112,7 +112,7 @@ impl XpsTimer {
         self.params.has_timer1 && self.timers[0].tcsr & TCSR_CASC != 0
     }
 
-    /// Counters that run by themselves: in cascade mode there is only one.
+    /// Counters that run by themselves: in cascade mode only one.
     fn counters(&self) -> std::ops::Range<usize> {
         if self.is_cascaded() || !self.params.has_timer1 { 0..1 } else { 0..2 }
     }
@@ -147,7 +147,7 @@ impl XpsTimer {
         }
     }
 
-    /// Drives the interrupt line, and asks for an event when it will rise.
+    /// Updates the interrupt line, and requests an event for its next rise.
     fn update(&mut self, ctx: &mut Ctx) {
         const RAISED: u32 = TCSR_TINT | TCSR_ENIT;
         let raised = self.timers.iter().any(|timer| timer.tcsr & RAISED == RAISED);
@@ -209,7 +209,7 @@ impl XpsTimer {
         }
     }
 
-    /// Joins both counters' values into one, or takes them apart.
+    /// Combines both counters' values into one, or splits them.
     fn recouple(&mut self, was_cascaded: bool) {
         let width_bits = self.params.width_bits;
         let low = self.timers[0].counter.value();
@@ -247,7 +247,7 @@ impl XpsTimer {
     }
 }
 
-/// Timer and register at `offset`; registers beyond the map are those of no timer and read 0.
+/// Timer and register at `offset`; registers beyond the map belong to no timer and read 0.
 const fn split(offset: u32) -> (usize, u32) {
     (((offset / STRIDE) & 1) as usize, if offset < 2 * STRIDE { (offset % STRIDE) & !3 } else { STRIDE })
 }
@@ -284,7 +284,7 @@ impl Device for XpsTimer {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // On another clock, each iteration's accesses would wait for other edges.
+        // With another clock, each iteration's accesses would wait for other edges.
         if poll.clock() != self.params.port.clock {
             return false;
         }
@@ -294,7 +294,7 @@ impl Device for XpsTimer {
             poll.state(timer.tcsr);
             poll.state(timer.tlr);
         }
-        // Counters run by themselves: their flags come at fixed times.
+        // Counters run by themselves: their flags are set at fixed times.
         for index in self.counters() {
             let rollover = self.timers[index].counter.rollover_cycle(&self.setting(index));
             if let Some(due) = rollover.and_then(|cycle| edge_in_reach(self.params.port.clock, cycle)) {

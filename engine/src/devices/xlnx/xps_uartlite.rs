@@ -1,13 +1,13 @@
 //! `xlnx,xps-uartlite-1.00.a`: AXI UART Lite v2.0 (PG142), a UART whose format is fixed when the core is built.
 //!
-//! Modelled: both FIFOs, the transmitter bit by bit (its bit clock runs freely from reset, 16 periods of the
-//! divided bus clock a bit; a character keeps its place in the FIFO until its last data bit has been sent), the status
-//! bits, the interrupt pulse when the transmit FIFO runs empty, and when a character comes into the empty receive FIFO.
-//! A character is on the console when its stop bit has ended, and in the receive FIFO when that of a received one has.
-//! Reading the empty receive FIFO is a bus error, as PG142 says (Receive Data FIFO). What is still in the transmit FIFO
-//! when the firmware ends is sent all the same ([`crate::machine::ending`]).
+//! Modelled: both FIFOs, the transmitter bit by bit (its bit clock runs freely from reset, 16 periods of the divided
+//! bus clock a bit; a character keeps its place in the FIFO until its last data bit has been sent), the status bits,
+//! the interrupt pulse when the transmit FIFO becomes empty, and when a character arrives in the empty receive FIFO. A
+//! character is on the console, or in the receive FIFO, when its stop bit has ended. Reading the empty receive FIFO is
+//! a bus error, as PG142 specifies (Receive Data FIFO). Characters in the transmit FIFO when the firmware ends are sent
+//! nevertheless ([`crate::machine::ending`]).
 //!
-//! Not modelled: frame and parity errors, which nobody sends.
+//! Not modelled: frame and parity errors, which the other end never causes.
 
 use std::collections::VecDeque;
 
@@ -51,12 +51,12 @@ const CTRL_ENABLE_INTR: u32 = 1 << 4;
 
 const FIFO_DEPTH_CHARACTERS: usize = 16;
 
-/// How the core is built.
+/// The core's configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
-    /// The register port; its clock is the one that the baud rate is divided from.
+    /// The register port; the baud rate is divided from its clock.
     pub port: AxiLitePort,
-    /// Clocks of the port's clock a bit on the wire: 16 times the rounded divider.
+    /// Clocks of the port of a bit on the wire: 16 times the rounded divider.
     pub bit_clocks: u64,
     /// Data bits of a character, 5 to 8.
     pub data_bits: u64,
@@ -68,14 +68,14 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Sending {
     character: u8,
-    /// Number of the bit, counted from reset, that is its start bit.
+    /// The number of its start bit, counted from reset.
     start_bit: u64,
-    /// It still has its place in the FIFO.
+    /// True if it still has its place in the FIFO.
     in_fifo: bool,
-    /// Its last data bit has ended.
+    /// True if its last data bit has ended.
     data_sent: bool,
-    /// It is told as an activity.
-    is_reported: bool,
+    /// True if it has been recorded as an activity.
+    is_recorded: bool,
 }
 
 /// The device.
@@ -88,13 +88,13 @@ pub struct Uartlite {
     tx_fifo: VecDeque<u8>,
     sending: Option<Sending>,
     receiver: Receiver,
-    /// STAT_REG's, since that was read last.
+    /// STAT_REG's overrun, since it was last read.
     overrun: bool,
     interrupt_enabled: bool,
-    /// The latest event asked for: there is one for each change of the transmitter.
+    /// The latest event that was requested: one for each change of the transmitter.
     scheduled: Ps,
     sent_characters: u64,
-    /// What is in the FIFOs, for who wants to know.
+    /// The entries of the FIFOs, for recording.
     queues: Queues,
 }
 
@@ -144,7 +144,7 @@ impl Uartlite {
         }
     }
 
-    /// Brings the transmitter up to `ctx.now` and asks for an event at its next change.
+    /// Brings the transmitter up to `ctx.now` and requests an event at its next change.
     fn advance(&mut self, ctx: &mut Ctx) {
         while let Some(sending) = self.sending
             && self.next_change(sending) <= ctx.now
@@ -152,7 +152,7 @@ impl Uartlite {
             if sending.data_sent { self.end_stop_bit(sending, ctx) } else { self.end_data(sending, ctx) }
         }
         if let Some(sending) = self.sending {
-            self.report(sending, ctx);
+            self.record(sending, ctx);
             let due = self.next_change(sending);
             if due != self.scheduled {
                 self.scheduled = due;
@@ -161,10 +161,10 @@ impl Uartlite {
         }
     }
 
-    /// Tells of the character, once.
-    fn report(&mut self, sending: Sending, ctx: &mut Ctx) {
-        if !sending.is_reported && ctx.records(Kind::Serial) {
-            self.sending = Some(Sending { is_reported: true, ..sending });
+    /// Records the character, once.
+    fn record(&mut self, sending: Sending, ctx: &mut Ctx) {
+        if !sending.is_recorded && ctx.records(Kind::Serial) {
+            self.sending = Some(Sending { is_recorded: true, ..sending });
             let begin = self.bit_edge(sending.start_bit);
             let end = self.bit_edge(sending.start_bit + self.frame_bits());
             let detail = Detail::Value(sending.character.into());
@@ -188,7 +188,7 @@ impl Uartlite {
         }
     }
 
-    /// The interrupt is a pulse of a clock: the controller's input is edge sensitive.
+    /// A pulse of one clock on the interrupt: the controller's input is edge sensitive.
     fn pulse(&self, ctx: &mut Ctx) {
         if self.interrupt_enabled {
             ctx.set_irq(self.interrupt, true);
@@ -203,14 +203,14 @@ impl Uartlite {
         self.start(sending.start_bit + self.frame_bits());
     }
 
-    /// Starts on the next character, if there is one, with bit number `start_bit`.
+    /// Starts the next character, if there is one, with bit number `start_bit`.
     fn start(&mut self, start_bit: u64) {
         self.sending = self.tx_fifo.front().map(|&character| Sending {
             character,
             start_bit,
             in_fifo: true,
             data_sent: false,
-            is_reported: false,
+            is_recorded: false,
         });
     }
 
@@ -234,7 +234,7 @@ impl Uartlite {
         if value & CTRL_RST_TX_FIFO != 0 {
             self.queues.tx.clear(self.tx_fifo.len(), at, clock);
             self.tx_fifo.clear();
-            // The character on the wire is finished.
+            // The character on the wire is completed.
             if let Some(sending) = &mut self.sending {
                 sending.in_fifo = false;
             }
@@ -327,7 +327,7 @@ impl Device for Uartlite {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // On another clock, each iteration's accesses would wait for other edges.
+        // With another clock, each iteration's accesses would wait for other edges.
         if poll.clock() != self.params.port.clock {
             return false;
         }
@@ -356,7 +356,7 @@ impl Device for Uartlite {
     }
 
     fn unsent(&self) -> Unsent {
-        // Up to its last data bit, the character on the wire is the first in the FIFO.
+        // Up to the end of its last data bit, the character on the wire is the first in the FIFO.
         let apart = self.sending.filter(|sending| sending.data_sent || !sending.in_fifo);
         let characters = apart.map(|sending| sending.character).into_iter().chain(self.tx_fifo.iter().copied());
         Unsent { characters: characters.collect(), next_change: self.sending.map(|sending| self.next_change(sending)) }

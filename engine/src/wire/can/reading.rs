@@ -1,28 +1,28 @@
-//! What a node reads of a frame whose sender has another bit time: it samples the wire at its own times, and moves them
-//! by the edges that it sees (Bosch, CAN Specification 2.0, "Synchronization").
+//! How a node reads a frame whose sender has another bit time: it samples the wire at its own times, and resynchronises
+//! on the edges that it sees (Bosch, CAN Specification 2.0, "Synchronization").
 
 use super::{BitTime, Bits, next_crc};
 use crate::state::{Fresh, State};
 
-/// What a node finds wrong, as LEC of bxCAN has it.
+/// The errors of a frame, in the terms of bxCAN's LEC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Fault {
-    /// Six bits of a kind.
+    /// Six equal bits in a row.
     Stuff,
-    /// A bit that is always recessive is not.
+    /// A bit of a fixed recessive field is dominant.
     Form,
-    /// Nobody acknowledged.
+    /// No node acknowledged.
     Acknowledge,
     /// A recessive bit was sent, and a dominant one was on the wire.
     BitRecessive,
     /// A dominant bit was sent, and a recessive one was on the wire.
     BitDominant,
-    /// The CRC is another.
+    /// The CRC differs.
     Crc,
 }
 
-/// The first fault that a node sees of a frame, and at which of the sender's bits it is seen; `None` if it reads the
-/// frame as it is. The acknowledge slot is dominant.
+/// The first error that a node detects in a frame, and the sender's bit at which it detects it; `None` if it reads the
+/// frame correctly. The acknowledge slot is dominant.
 pub fn first_fault(reader: &BitTime, sender: &BitTime, bits: &Bits) -> Option<(Fault, u64)> {
     if reader.is_as_long_as(sender) {
         return None;
@@ -34,7 +34,7 @@ pub fn first_fault(reader: &BitTime, sender: &BitTime, bits: &Bits) -> Option<(F
     };
     let mut parser = Parser::default();
     let mut sampler = Sampler { length: reader.quanta(), sample: 1 + reader.before_sample, ..Sampler::default() };
-    // At the end the wire is recessive, which each reader takes for a fault or an end.
+    // After the end the wire is recessive, which every reader takes for an error or the end.
     let last = bits.levels.len() as u64 + 12;
     let mut quantum = 0;
     while sender_bit(quantum) < last {
@@ -51,11 +51,11 @@ pub fn first_fault(reader: &BitTime, sender: &BitTime, bits: &Bits) -> Option<(F
     Some((Fault::Form, last))
 }
 
-/// Where a reader is in its bit.
+/// A reader's position within its bit.
 #[derive(Default)]
 struct Sampler {
     phase: u32,
-    /// Quanta of this bit, and where in it the sample is taken.
+    /// Quanta of this bit, and the position of its sample point.
     length: u32,
     sample: u32,
     before: Option<bool>,
@@ -64,7 +64,8 @@ struct Sampler {
 }
 
 impl Sampler {
-    /// A time quantum with this level: the bit that is sampled at its begin, if one is.
+    /// Takes a time quantum with this level. Returns the level of the bit if the sample point is at the start of the
+    /// quantum.
     fn next(&mut self, level: bool, time: &BitTime) -> Option<bool> {
         let falls = self.before == Some(true) && !level && self.sampled == Some(true);
         if falls && !self.is_synchronized && self.phase > 0 {
@@ -102,15 +103,15 @@ enum Read {
     End,
 }
 
-/// Bits become fields.
+/// Parses bits into fields.
 #[derive(Default)]
 struct Parser {
     run: u32,
     last: Option<bool>,
-    /// Bits without stuff bits, up to the CRC's end, and the CRC in front of it.
+    /// Bits without stuff bits, up to the end of the CRC, and the CRC over the bits before the CRC field.
     bits: Vec<bool>,
     crc: u32,
-    /// Bits behind the CRC.
+    /// Bits after the CRC.
     after: u32,
     read: Vec<bool>,
 }
@@ -120,7 +121,7 @@ impl Parser {
         self.bits[from..from + count].iter().fold(0, |value, bit| value << 1 | usize::from(*bit))
     }
 
-    /// Bits up to the CRC's begin, once they tell.
+    /// The number of bits before the CRC, once it is known.
     fn body(&self) -> Option<usize> {
         let control = if *self.bits.get(13)? { 35 } else { 15 };
         let length = (self.bits.len() >= control + 4).then(|| self.field(control, 4).min(8))?;
@@ -147,7 +148,7 @@ impl Parser {
         Read::More
     }
 
-    /// The CRC's delimiter, the acknowledge slot and its delimiter, the end of frame.
+    /// Takes the CRC's delimiter, the acknowledge slot with its delimiter, and the end of frame.
     fn push_after(&mut self, level: bool) -> Read {
         self.after += 1;
         let body = self.bits.len() - 15;
@@ -160,7 +161,7 @@ impl Parser {
         }
     }
 
-    /// What was read is the frame.
+    /// True if the bits that were read are this frame.
     fn is_of(&self, bits: &Bits) -> bool {
         self.read.iter().zip(&bits.levels).enumerate().all(|(at, (read, sent))| at == bits.acknowledge || read == sent)
     }
@@ -181,10 +182,10 @@ mod tests {
     fn another_rate_is_a_fault_and_a_little_more_is_not() {
         let bits = Frame::standard(0x123, &[1, 2, 3]).bits();
         let fault = |mhz| first_fault(&time(mhz), &time(8_000_000), &bits);
-        // 0.2 %, which an edge each five bits makes up for.
+        // 0.2 %, which an edge every five bits compensates.
         assert_eq!(fault(8_016_000), None);
         assert_eq!(fault(7_984_000), None);
-        // Twice as fast, three dominant bits are six.
+        // At twice the rate, three dominant bits are read as six.
         let (what, at) = fault(16_000_000).unwrap();
         assert_eq!((what, at), (Fault::Stuff, 2));
         assert!(fault(4_000_000).is_some() && fault(7_200_000).is_some() && fault(8_800_000).is_some());
@@ -199,7 +200,7 @@ mod tests {
         ) {
             let id = if extended { id } else { id & 0x7ff };
             let bits = Frame { id, is_extended: extended, is_remote: remote, length, data }.bits();
-            // A rate that is next to the same has the parser read it all.
+            // With a rate that is almost the same, the parser reads the whole frame.
             prop_assert_eq!(first_fault(&time(8_000_001), &time(8_000_000), &bits), None);
             let mut parser = Parser::default();
             let wire = bits.levels.iter().enumerate().map(|(at, level)| *level && at != bits.acknowledge);

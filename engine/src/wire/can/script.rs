@@ -1,5 +1,5 @@
-//! A node of a CAN bus that no firmware drives: it acknowledges, sends what a script says, and waits for frames, in
-//! simulated time. Steps are those of a script at a serial line, with frames in the place of characters.
+//! A node of a CAN bus without firmware: it acknowledges, sends the frames of a script, and waits for frames, in
+//! simulated time. The steps are those of a script for a serial line, with frames instead of characters.
 
 use std::collections::VecDeque;
 
@@ -8,9 +8,9 @@ use crate::serial::script::{Progress, Unfinished};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// Frames that came and nobody has waited for yet: as many are kept.
+/// The largest number of received frames that are kept until a step waits for them.
 const MOST_HEARD: usize = 10_000;
-/// As many of them are in a message.
+/// The largest number of frames in a message.
 const SHOWN: usize = 4;
 
 /// A frame that a script waits for.
@@ -18,7 +18,7 @@ const SHOWN: usize = 4;
 pub struct Pattern {
     /// The frame.
     pub frame: Frame,
-    /// Only its identifier counts.
+    /// Only the identifier is compared.
     pub any_data: bool,
 }
 
@@ -35,10 +35,10 @@ impl Pattern {
     }
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Action {
-    /// Waits until another node has sent this frame, at most for a time.
+    /// Waits until another node has sent this frame, at most for this time.
     Expect(Pattern, Option<Ps>),
     /// Sends a frame, and waits until it has been acknowledged.
     Send(Frame),
@@ -53,31 +53,31 @@ pub enum Action {
 /// A step of a script.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Step {
-    /// Where it stands, for messages: "partner.txt:3".
+    /// Its place, for messages: "partner.txt:3".
     pub place: String,
-    /// What it does.
+    /// Its action.
     pub action: Action,
 }
 
 /// The node.
 #[derive(Clone, Debug, Default, State, Fresh)]
 pub struct Partner {
-    /// What it is called, for messages and in logs.
+    /// Its name, for messages and logs.
     #[state(skip)]
     pub name: String,
-    /// Its bit time; without one, it takes that of the first other node that it meets.
+    /// Its bit time; without one, it uses that of the first other node.
     pub time: Option<BitTime>,
-    /// A line of each frame is printed, as by `candump -L`.
+    /// Each frame is printed as a line of `candump -L`.
     #[state(skip)]
     pub logs: bool,
-    /// It acknowledges and sends; else it only listens.
+    /// True if it acknowledges and sends; a node that does not only listens.
     #[state(skip)]
     pub takes_part: bool,
     steps: VecDeque<Step>,
     heard: VecDeque<Frame>,
-    /// When the step began, once it has.
+    /// The start of the step, once it has begun.
     begun: Option<Ps>,
-    /// The step's frame has been sent.
+    /// True if the step's frame has been sent.
     sent: bool,
 }
 
@@ -112,7 +112,7 @@ impl Partner {
         }
     }
 
-    /// Goes on as far as that is possible at `now`.
+    /// Runs the script as far as possible at `now`.
     pub fn go_on(&mut self, now: Ps) -> Progress {
         while let Some(step) = self.steps.front() {
             let begun = *self.begun.get_or_insert(now);
@@ -147,7 +147,7 @@ impl Partner {
         Progress::Waits(None)
     }
 
-    /// What it had not done when the run ended; `None` if all has been done.
+    /// The step that was not complete when the run ended; `None` if all were.
     pub fn unfinished(&self, now: Ps) -> Option<Unfinished> {
         let step = self.steps.iter().find(|step| matches!(step.action, Action::Expect(..)));
         let expects = step.is_some();

@@ -17,7 +17,7 @@ impl fmt::Display for Frame {
             return if self.length == 0 { Ok(()) } else { write!(f, "{:X}", self.length.min(8)) };
         }
         self.bytes().iter().try_for_each(|byte| write!(f, "{byte:02X}"))?;
-        // A length code above 8 stands behind the data.
+        // A length code above 8 follows the data.
         if self.length > 8 { write!(f, "_{:X}", self.length) } else { Ok(()) }
     }
 }

@@ -4,7 +4,7 @@
 
 #include "rpmsg.h"
 
-/* Breaks the link behind the first message of a block, if this core is to. */
+/* Breaks the link after the first message of a block, if this core is to. */
 void breach_after_message(struct rpmsg_endpoint *endpoint);
 
 #endif

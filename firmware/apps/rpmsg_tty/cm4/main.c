@@ -8,7 +8,7 @@
 #include "virt_uart.h"
 
 #define PREAMBLE 0xABCDu
-/* What the report's log says; nothing here depends on it. */
+/* The text of the report's log; nothing here depends on it. */
 #define MAX_BUFFER_SIZE 32768
 
 struct packet {

@@ -63,7 +63,7 @@ fn the_interrupt_comes_when_the_host_pauses_or_few_places_are_left() {
     assert_eq!((bench.pending(), bench.value(Ps(3 * CHARACTER), CONTROL) & CONTROL_RI), (IRQ, CONTROL_RI));
     read(&mut bench, 3 * CHARACTER);
     assert_eq!(bench.pending(), 0, "one read answers a pause");
-    // 56 of 64 are reached with the 55th of these.
+    // The 55th of the 60 characters makes it 56 of 64.
     bench.type_at(Ps(10 * CHARACTER), &"x".repeat(60));
     bench.run(Ps(65 * CHARACTER - 1));
     assert_eq!(bench.pending(), 0);

@@ -1,4 +1,5 @@
-//! What the core's node says: the generator's options, under the names that it gives them, and our timing.
+//! The properties of the core's node: the generator's options under its own names, and the timing properties of
+//! Cyclescope.
 
 use crate::bus::device::IrqLine;
 use crate::devices::support::axi_lite::AxiLitePort;
@@ -63,7 +64,7 @@ impl Params {
     }
 }
 
-/// Half of the even divider that gives `target_hz` or less, as the generator picks it.
+/// Half of the even divider that gives at most `target_hz`, as the generator selects it.
 const fn half_cycles(clock: Hz, target_hz: u32) -> u64 {
     clock.get().div_ceil(2 * target_hz as u64)
 }
@@ -81,7 +82,7 @@ mod tests {
         assert_eq!(half_cycles(clock, 49_519_231), 1);
         assert_eq!(half_cycles(clock, 49_519_230), 2);
         assert_eq!(half_cycles(clock, u32::MAX), 1);
-        // An odd part, 3, is too much by rule: 4.
+        // An odd divider, 3, gives too much by the rule: 4.
         assert_eq!(half_cycles(Hz::new(75_000_000).unwrap(), 25_000_000), 2);
     }
 }

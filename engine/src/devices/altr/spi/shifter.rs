@@ -1,4 +1,4 @@
-//! The shift register, the word behind it, and the slave selects. Times are edges of the core's clock.
+//! The shift register, the transmit holding register, and the slave selects. Times are edges of the core's clock.
 
 use super::params::Params;
 use crate::devices::support::hosted_chip::Chips;
@@ -11,9 +11,9 @@ use crate::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 /// A word on the wire.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Word {
-    /// The edge at which the core is through with it.
+    /// The edge at which the core has finished it.
     end: Cycles,
-    /// What has been received by then.
+    /// The bits that were received by then.
     received: u32,
 }
 
@@ -31,16 +31,16 @@ pub struct Shifter {
     /// The lines, for waveforms.
     pub signals: SpiSignals,
     word: Option<Word>,
-    /// txdata, until the word before it is through.
+    /// txdata, until the previous word is finished.
     held: Option<u32>,
-    /// slaveselect as written, and as it is in force.
+    /// slaveselect as written, and as in effect.
     select_holding: u32,
     select: u32,
     /// SSO: the slave stays selected between words.
     select_output: bool,
     selected: Option<usize>,
     has_let_go: bool,
-    /// The last edge that the chips know of.
+    /// The last edge that the chips have seen.
     last_edge: Cycles,
 }
 
@@ -64,12 +64,12 @@ impl Shifter {
         }
     }
 
-    /// TMT: nothing to send or being sent.
+    /// TMT: no word waits or is being sent.
     pub fn is_empty(&self) -> bool {
         self.word.is_none()
     }
 
-    /// TRDY: there is room for a word.
+    /// TRDY: a word can be written.
     pub fn takes_word(&self) -> bool {
         self.held.is_none()
     }
@@ -84,17 +84,17 @@ impl Shifter {
         self.word_end() == Some(edge)
     }
 
-    /// slaveselect as software reads it: what is in force.
+    /// slaveselect as software reads it: as in effect.
     pub fn select_register(&self) -> u32 {
         self.select
     }
 
-    /// A write of slaveselect: in force from the next word on.
+    /// A write of slaveselect: takes effect from the next word on.
     pub fn set_select_holding(&mut self, selects: u32) {
         self.select_holding = selects;
     }
 
-    /// Takes a word from txdata at `edge`, where [`Shifter::takes_word`]: it starts with the next edge if nothing is on
+    /// Takes a word from txdata at `edge`, if [`Shifter::takes_word`]: it starts with the next edge if no word is on
     /// the wire.
     pub fn take_word(&mut self, word: u32, edge: Cycles) {
         match self.word {
@@ -103,7 +103,7 @@ impl Shifter {
         }
     }
 
-    /// Ends the word on the wire if that is over at `edge`, and starts the next: what was received.
+    /// Ends the word on the wire if it is finished at `edge`, and starts the next: returns the received word.
     pub fn end_word(&mut self, edge: Cycles) -> Option<u32> {
         let word = self.word.filter(|word| word.end <= edge)?;
         self.word = None;
@@ -116,7 +116,7 @@ impl Shifter {
         Some(word.received)
     }
 
-    /// SSO as written at `edge`; true if the select changes under a word on the wire.
+    /// SSO as written at `edge`; true if the select changes during a word on the wire.
     pub fn set_select_output(&mut self, on: bool, edge: Cycles) -> bool {
         if on && !self.select_output {
             self.select = self.select_holding;
@@ -128,7 +128,7 @@ impl Shifter {
         changes && self.word.is_some()
     }
 
-    /// True, once, after a slave was let go.
+    /// True, once, after a slave was deselected.
     pub fn has_let_go(&mut self) -> bool {
         std::mem::take(&mut self.has_let_go)
     }
@@ -156,8 +156,8 @@ impl Shifter {
     /// Puts a word on the wire: it is in the shift register from `edge` on.
     fn start(&mut self, word: u32, edge: Cycles) {
         let Params { bits, half_cycles, lsb_first, clock_phase, .. } = self.params;
-        // The RTL's counter of halves goes from 0 to 2 bits + 1; SCK moves at the end of all but the first and the
-        // last.
+        // The RTL's counter of halves goes from 0 to 2 bits + 1; SCK changes at the end of all halves except the first
+        // and the last.
         let halves = u64::from(2 * bits + 2) - self.first_state();
         self.select = self.select_holding;
         let select_halves = if self.select_output { 0 } else { 1 - self.first_state() };
@@ -170,8 +170,8 @@ impl Shifter {
         self.words += 1;
     }
 
-    /// What the counter of halves starts from. With CPHA 1 the core takes a clock to notice a word's end, and where SCK
-    /// has half the clock's frequency, the counter moves on with that clock: from the second word on it starts from 1.
+    /// The first value of the counter of halves. With CPHA 1 the core takes a clock to detect a word's end, and if SCK
+    /// has half the clock's frequency, the counter advances with that clock: from the second word on it starts from 1.
     fn first_state(&self) -> u64 {
         u64::from(self.params.clock_phase && self.params.half_cycles == 1 && self.words > 0)
     }
@@ -181,7 +181,7 @@ impl Shifter {
         let ones = self.params.data_mask();
         let burst = Burst::output(Lines::Single, Rate::Single, self.params.bits, word);
         let clock = self.serial_clock(end);
-        // Nobody drives the data line unless a chip does: it is pulled up.
+        // The data line is pulled up unless a chip drives it.
         let (mut received, mut is_answered) = (ones, false);
         for (select, chip) in self.chips.each() {
             if self.selected == Some(select) {
@@ -197,8 +197,8 @@ impl Shifter {
         received
     }
 
-    /// The clocks of a word whose last edge is `end`. With CPHA 0 the first bit's time begins before the first edge, by
-    /// half a period.
+    /// The clocks of a word whose last edge is `end`. With CPHA 0 the first bit's time begins half a period before the
+    /// first edge.
     fn serial_clock(&self, end: Cycles) -> SerialClock {
         let Params { bits, half_cycles, clock_polarity, clock_phase, .. } = self.params;
         let halves = u64::from(2 * bits) - u64::from(clock_phase);
@@ -211,7 +211,7 @@ impl Shifter {
         }
     }
 
-    /// The slave that slaveselect names.
+    /// The slave that slaveselect selects.
     fn lowest(&self) -> Option<usize> {
         (self.select != 0).then(|| self.select.trailing_zeros() as usize)
     }
@@ -235,8 +235,7 @@ impl Shifter {
         }
     }
 
-    /// The time of an edge that the chips get to know; none is before the last one, which a word on the wire may have
-    /// ahead.
+    /// The time of an edge for the chips; never before the last one, since a word on the wire may be ahead.
     fn time(&mut self, edge: Cycles) -> Ps {
         self.last_edge = self.last_edge.max(edge);
         self.params.port.clock.ps_at_floor(self.last_edge)

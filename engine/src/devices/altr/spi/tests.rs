@@ -12,7 +12,7 @@ use crate::wire::spi::{Burst, SpiTarget};
 mod clocked;
 mod polling;
 
-/// What a [`Script`] saw, and which of them.
+/// A call that a [`Script`] got, with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Saw {
     Select(usize, Ps),
@@ -170,8 +170,8 @@ fn waveforms_show_sck_between_the_selects_halves() {
         rig.put(10, SLAVESELECT, 2);
         rig.put(20, TXDATA, 0xa5);
         rig.get(1000, STATUS);
-        // The word starts at edge 23; SCK moves at the end of halves 1 to 16, and what came last of it is what the chip
-        // was told.
+        // The word starts at edge 23; SCK moves at the end of halves 1 to 16, and the
+        // chip's clock ends with its last edge.
         let edges: Vec<_> = (2..=17).map(|half| (at(23 + 5 * half), clock_polarity != (half % 2 == 0))).collect();
         assert_eq!(rig.bench.recorded("sck"), edges);
         assert!(rig.saw().contains(&Saw::Word(1, 0xa5, at(23 + 17 * 5))));

@@ -14,7 +14,7 @@ const BEACON: u8 = 0;
 const DATA: u8 = 1;
 const ACKNOWLEDGEMENT: u8 = 2;
 const COMMAND: u8 = 3;
-/// The MAC command that asks for pending data.
+/// The MAC command that requests pending data.
 const DATA_REQUEST: u8 = 4;
 const BROADCAST: [u8; 2] = [0xff; 2];
 /// First registers of the addresses.
@@ -22,7 +22,7 @@ const SHORT_ADDR: u8 = 0x20;
 const PAN_ID: u8 = 0x22;
 const IEEE_ADDR: u8 = 0x24;
 
-/// An acknowledgement on its way out.
+/// An acknowledgement that is being sent.
 #[derive(Clone, Debug, state::State, state::Fresh)]
 pub(super) struct Acknowledgement {
     /// Its end.
@@ -42,8 +42,7 @@ struct Header<'a> {
     bytes: usize,
 }
 
-/// The header of a PSDU; none if the frame is too short for what its control field says, or has a reserved addressing
-/// mode.
+/// The header of a PSDU; `None` if the frame is too short for its control field, or has a reserved addressing mode.
 fn header(psdu: &[u8]) -> Option<Header<'_>> {
     let payload = psdu.get(..psdu.len().checked_sub(2)?)?;
     let [low, high, sequence, ..] = *payload else { return None };
@@ -66,14 +65,14 @@ fn header(psdu: &[u8]) -> Option<Header<'_>> {
     Some(Header { kind, asks, version, sequence, destination, source_pan, bytes: at })
 }
 
-/// What became of a frame in RX_AACK.
+/// The handling of a frame in RX_AACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// It is indicated.
+    /// True if it is indicated.
     pub accepted: bool,
-    /// It gets an acknowledgement.
+    /// True if it gets an acknowledgement.
     pub acknowledged: bool,
-    /// Bytes until its addresses are known.
+    /// Bytes up to the end of its addresses.
     pub header_bytes: usize,
 }
 
@@ -114,7 +113,7 @@ fn is_ours(registers: &Registers, header: Header) -> bool {
             let first = if address.len() == 2 { SHORT_ADDR } else { IEEE_ADDR };
             (to == pan || to == BROADCAST) && (address == own(first, address.len()) || address == BROADCAST)
         }
-        // Only a source: for the coordinator of its PAN.
+        // Only a source address: for the coordinator of its PAN.
         None => {
             registers.has(CSMA_SEED_1, bit::AACK_I_AM_COORD) && header.source_pan.is_some_and(|source| source == pan)
         }
@@ -122,7 +121,7 @@ fn is_ours(registers: &Registers, header: Header) -> bool {
 }
 
 impl Transceiver {
-    /// The length of a frame is known: when its addresses match, and are in, AMI tells of it.
+    /// The length of a frame is known: if its addresses match, AMI is raised when they have been received.
     pub(super) fn expect_address(&mut self, psdu: &[u8], begins: Ps, byte: Ps) {
         let verdict = verdict(&self.registers, psdu);
         if verdict.accepted {
@@ -132,7 +131,7 @@ impl Transceiver {
         }
     }
 
-    /// A frame has come in.
+    /// A frame has been received.
     pub(super) fn end_reception_in_aack(&mut self, frame: &Reception) {
         let psdu = frame.psdu();
         let verdict = verdict(&self.registers, psdu);
@@ -167,7 +166,7 @@ impl Transceiver {
         ack
     }
 
-    /// The acknowledgement is out.
+    /// The acknowledgement has been sent.
     pub(super) fn end_acknowledgement(&mut self) {
         let Some(ack) = self.acknowledgement.take() else { return };
         self.totals.acknowledgements_sent += 1;

@@ -12,36 +12,36 @@ use super::states::{Command, State};
 use crate::state;
 use crate::time::Ps;
 
-/// What the bytes of an access mean, from the next one on.
+/// The meaning of an access's next bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Access {
     /// The command byte.
     Command,
     RegisterRead,
     RegisterWrite(u8),
-    /// A frame buffer read: bytes behind the PHR that are through or under way, and whether the last of them is not yet
-    /// there.
+    /// A frame buffer read: the number of bytes after the PHR that have been read or are being read, and whether the
+    /// last of them has not been received yet.
     FrameRead {
         index: usize,
         early: bool,
     },
     /// A frame buffer write before its PHR.
     FrameLength,
-    /// A frame buffer write: bytes behind the PHR.
+    /// A frame buffer write: the number of bytes after the PHR.
     FrameWrite(usize),
     SramAddress {
         write: bool,
     },
     SramRead(u8),
     SramWrite(u8),
-    /// A register access has had its bytes.
+    /// A complete register access.
     Over,
     /// The chip is not accessible.
     Ignored,
 }
 
 impl Transceiver {
-    /// The first byte that the chip shows in an access.
+    /// The first byte that the chip sends in an access.
     pub(super) fn phy_status(&self) -> u8 {
         match self.registers.phy_status() {
             _ if !self.is_accessible() => 0,
@@ -50,7 +50,7 @@ impl Transceiver {
         }
     }
 
-    /// A byte has come in: what the chip shows in the next.
+    /// Takes a byte: returns the chip's next byte.
     pub(super) fn take_byte(&mut self, byte: u8) -> u8 {
         self.totals.bytes += 1;
         match self.access {
@@ -99,7 +99,7 @@ impl Transceiver {
         0
     }
 
-    /// The command byte (table 6-2): what the chip shows in the next.
+    /// The command byte (table 6-2): returns the chip's next byte.
     fn begin_access(&mut self, command: u8) -> u8 {
         if !self.is_accessible() {
             self.notes.add(Note::NotAccessible { state: self.state });
@@ -134,7 +134,7 @@ impl Transceiver {
     /// /SEL rises.
     pub(super) fn end_access(&mut self) {
         if let Access::FrameRead { index, .. } = std::mem::replace(&mut self.access, Access::Command) {
-            // What was read is no longer protected.
+            // Protection ends when the buffer has been read.
             self.protected = false;
             self.totals.frame_buffer_length_reads += u64::from(index <= 1);
         }
@@ -196,7 +196,7 @@ impl Transceiver {
         }
     }
 
-    /// The PLL settles again, where it is on.
+    /// The PLL settles again, if it is on.
     fn settle(&mut self, span: Ps) {
         if matches!(self.state, State::PllOn | State::RxOn | State::RxAackOn | State::TxAretOn) {
             self.locked_at = self.now.saturating_add(span);
@@ -204,7 +204,7 @@ impl Transceiver {
         }
     }
 
-    /// Byte `index` behind the PHR of a frame buffer read, which comes next.
+    /// Byte `index` after the PHR of a frame buffer read, which comes next.
     fn read_frame(&mut self, index: usize) -> u8 {
         let lacks = self.reception.as_ref().is_some_and(|frame| frame.lacks(index));
         let early = lacks && index < usize::from(self.buffer.phr());
@@ -212,7 +212,7 @@ impl Transceiver {
         self.buffer.frame(index)
     }
 
-    /// Byte `index` behind the PHR of a frame buffer write.
+    /// Byte `index` after the PHR of a frame buffer write.
     fn write_frame(&mut self, index: usize, byte: u8) {
         if index >= super::MAX_PSDU_BYTES {
             self.underrun("more than 127 bytes were written to the frame buffer");

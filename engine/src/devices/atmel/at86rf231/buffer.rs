@@ -1,12 +1,12 @@
 //! The frame buffer: 128 bytes that SPI and the radio share (datasheet, section 9.3).
 //!
-//! A frame to be sent begins with its PHR at address 0. Of a received one the PSDU begins there, and its LQI follows;
-//! the PHR is kept apart, and a frame buffer read shows it first.
+//! A frame that is to be sent begins with its PHR at address 0. For a received frame, the PSDU begins there, and its
+//! LQI follows; the PHR is kept separately, and a frame buffer read returns it first.
 
 use super::BUFFER_BYTES;
 use crate::state::State;
 
-/// The buffer, and what is in it.
+/// The buffer, and the kind of its contents.
 #[derive(Clone, Debug, State)]
 pub struct FrameBuffer {
     bytes: [u8; BUFFER_BYTES],
@@ -15,7 +15,7 @@ pub struct FrameBuffer {
 }
 
 impl FrameBuffer {
-    /// Empty, as after reset. What a real one holds then is unknown; this one holds zeroes.
+    /// Empty, as after reset. The contents of a real buffer are unknown then; this buffer holds zeroes.
     pub fn new() -> FrameBuffer {
         FrameBuffer { bytes: [0; BUFFER_BYTES], received: None }
     }
@@ -30,18 +30,18 @@ impl FrameBuffer {
         self.bytes[usize::from(address) % BUFFER_BYTES] = byte;
     }
 
-    /// A frame buffer write begins, or one on the air: whose the bytes are from now on.
+    /// A frame buffer write begins, or a frame from the air: sets the kind of the contents from now on.
     pub fn take_over(&mut self, received: Option<u8>) {
         self.received = received;
     }
 
-    /// The PHR that a frame buffer read shows: the length of the frame.
+    /// The PHR that a frame buffer read returns: the length of the frame.
     pub fn phr(&self) -> u8 {
         self.received.unwrap_or(self.bytes[0])
     }
 
-    /// Byte `index` behind the PHR of a frame buffer read: the PSDU, and then the LQI of a received frame. A frame that
-    /// was written has none, and the chip shows what is behind it; beyond all that it shows 0.
+    /// Byte `index` after the PHR of a frame buffer read: the PSDU, and then the LQI of a received frame. A frame that
+    /// was written has no LQI, and the chip returns the byte after it; beyond the end of the buffer it returns 0.
     pub fn frame(&self, index: usize) -> u8 {
         let address = if self.received.is_some() { index } else { index + 1 };
         self.bytes.get(address).copied().filter(|_| index <= usize::from(self.phr() & 0x7f)).unwrap_or(0)

@@ -1,11 +1,11 @@
-//! TX_ARET: transmission with automatic CSMA-CA, acknowledgement and repeats (datasheet, section 7.2.4; IEEE
+//! TX_ARET: transmission with automatic CSMA-CA, acknowledgement and retries (datasheet, section 7.2.4; IEEE
 //! 802.15.4-2006, 7.5.1.4 and 7.5.6.4).
 //!
 //! A transaction is a back-off of 0 to 2^BE - 1 periods, a clear channel assessment of eight symbols, the frame, and
-//! the wait for an acknowledgement if its header asks for one. A busy channel is looked for again with a longer
-//! back-off, a frame without acknowledgement is sent again. The generator of back-offs is a shift register of 11 bits
-//! (x^11 + x^9 + 1): which one the chip has is not documented. CSMA_SEED sets it when it is written, in a reset, and
-//! when the chip leaves SLEEP.
+//! the wait for an acknowledgement if its header requests one. After a busy channel there is another attempt with a
+//! longer back-off; a frame without acknowledgement is sent again. The random number generator for back-offs is a shift
+//! register of 11 bits (x^11 + x^9 + 1): the chip's own is not documented. CSMA_SEED sets it when it is written, in a
+//! reset, and when the chip leaves SLEEP.
 
 use super::air::{self, TURNAROUND};
 use super::registers::{CSMA_BE, CSMA_SEED_0, CSMA_SEED_1, Registers, TRX_STATE, XAH_CTRL_0, irq};
@@ -20,7 +20,7 @@ const BACK_OFF: Ps = Ps::from_us(20 * SYMBOL_US);
 const ASSESSMENT: Ps = Ps::from_us(8 * SYMBOL_US);
 /// macAckWaitDuration.
 const ACK_WAIT: Ps = Ps::from_us(54 * SYMBOL_US);
-/// MAX_CSMA_RETRIES: the frame goes out at once, and once only.
+/// MAX_CSMA_RETRIES: the frame is sent at once, and only once.
 const AT_ONCE: u8 = 7;
 /// aMaxBE of the AT86RF230's standard, which has no register for it (IEEE 802.15.4-2003, 7.4.2).
 const AT86RF230_MAX_BE: u8 = 5;
@@ -34,16 +34,16 @@ pub(super) enum Trac {
     Invalid = 7,
 }
 
-/// What a transaction waits for.
+/// The event for which a transaction waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum Step {
     BackOff,
     Assessment,
-    /// The end of the frame, which knows its own time.
+    /// The end of the frame, which has its own time.
     Frame,
-    /// The end of an acknowledgement that comes.
+    /// The end of an acknowledgement.
     Acknowledgement,
-    /// That none comes.
+    /// The end of the wait for an acknowledgement that does not come.
     Silence,
 }
 
@@ -52,32 +52,32 @@ enum Step {
 pub(super) struct Transaction {
     step: Step,
     until: Ps,
-    /// Times that the channel was busy.
+    /// The number of busy assessments.
     busy: u8,
     exponent: u8,
-    /// Times that the frame was sent again.
+    /// The number of retries.
     repeats: u8,
 }
 
 impl Transaction {
-    /// When it goes on by itself.
+    /// The time of its next step.
     pub(super) fn next(&self) -> Option<Ps> {
         (self.step != Step::Frame).then_some(self.until)
     }
 }
 
-/// The generator of back-offs.
+/// The random number generator for back-offs.
 #[derive(Clone, Copy, Debug, state::State)]
 pub(super) struct BackOffs(u16);
 
 impl BackOffs {
-    /// As the registers seed it. A shift register of zeroes would stay there: 0 counts as 1.
+    /// Seeded from the registers. A shift register of zeroes would stay zero: 0 counts as 1.
     pub(super) fn new(registers: &Registers) -> BackOffs {
         let seed = u16::from_le_bytes([registers.get(CSMA_SEED_0), registers.get(CSMA_SEED_1) & 7]);
         BackOffs(seed.max(1))
     }
 
-    /// Back-off periods: `exponent` bits.
+    /// A random number of back-off periods, of `exponent` bits.
     fn draw(&mut self, exponent: u8) -> u64 {
         (0..exponent).fold(0, |drawn, _| {
             let bit = (self.0 >> 10 ^ self.0 >> 8) & 1;
@@ -96,7 +96,7 @@ impl Transceiver {
         self.attempt(start);
     }
 
-    /// The frame's first attempt, or another one.
+    /// The frame's first attempt, or a retry.
     fn attempt(&mut self, transaction: Transaction) {
         let first = Transaction { busy: 0, exponent: self.exponents().0, ..transaction };
         if self.max_csma_retries() == AT_ONCE {
@@ -117,7 +117,7 @@ impl Transceiver {
         self.start_transmission();
     }
 
-    /// The transaction has come to its next step.
+    /// The transaction's next step is due.
     pub(super) fn go_on_transacting(&mut self) {
         let Some(transaction) = self.transaction else { return };
         match transaction.step {
@@ -145,7 +145,7 @@ impl Transceiver {
         }
     }
 
-    /// The frame is through.
+    /// The frame has been sent.
     pub(super) fn await_acknowledgement(&mut self, asks: bool) {
         let Some(transaction) = self.transaction else { return };
         if !asks {

@@ -19,7 +19,7 @@ pub fn close(psdu: &mut [u8]) {
     }
 }
 
-/// True if the last two bytes of a PSDU are those that the others ask for.
+/// True if the last two bytes of a PSDU are the check sequence of the others.
 pub fn is_valid(psdu: &[u8]) -> bool {
     psdu.len().checked_sub(2).is_some_and(|payload| psdu[payload..] == fcs(&psdu[..payload]))
 }

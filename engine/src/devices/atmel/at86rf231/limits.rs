@@ -1,5 +1,5 @@
-//! Limits of the SPI wire: t1 to t9 of the datasheet's section 12.4, held against the edges that the controller tells
-//! of.
+//! Timing limits of the SPI wire: t1 to t9 of the datasheet's section 12.4, checked against the edges that the
+//! controller gives.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::state::{Fresh, State};
 use crate::time::Ps;
 use crate::wire::spi::Edges;
 
-/// What is limited.
+/// The limited time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Limit {
     /// Period of SCLK in asynchronous operation.
@@ -47,16 +47,16 @@ impl Limit {
     }
 }
 
-/// A limit that was broken.
+/// A violated limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Violation {
-    /// Which.
+    /// The limit.
     pub limit: Limit,
-    /// When.
+    /// The time of the violation.
     pub at: Ps,
-    /// What it was.
+    /// The measured value.
     pub was: Ps,
-    /// What it has to be at least.
+    /// The least allowed value.
     pub least: Ps,
 }
 
@@ -67,20 +67,20 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Holds the wire against the limits.
+/// Checks the wire against the limits.
 #[derive(Clone, Debug, State)]
 pub struct Checker {
     #[state(skip)]
     limits: Limits,
-    /// The chip has its supply: else nothing is held against anything.
+    /// True if the chip has its supply; without it nothing is checked.
     pub powered: bool,
-    /// Limits that were broken before, as bits: each is told of once.
-    reported: u16,
-    /// How often limits were broken.
+    /// Limits that were violated before, as bits: each is noted once.
+    noted: u16,
+    /// The number of violations.
     pub violations: u64,
     selected_at: Ps,
     released_at: Option<Ps>,
-    /// Rising edge of the frame's last clock, if that is known.
+    /// The rising edge of the frame's last clock, if it is known.
     last_rise: Option<Ps>,
     last_fall: Ps,
     /// Clocks of the frame so far.
@@ -88,12 +88,12 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Nothing has happened on the wire.
+    /// A checker without any activity on the wire so far.
     pub fn new(limits: Limits) -> Checker {
         Checker {
             limits,
             powered: false,
-            reported: 0,
+            noted: 0,
             violations: 0,
             selected_at: Ps::ZERO,
             released_at: None,
@@ -118,12 +118,13 @@ impl Checker {
         self.hold(Limit::T9, since_last, self.limits.release, now)
     }
 
-    /// SLP_TR was high for that long.
+    /// SLP_TR was high for this long.
     pub fn pulse(&mut self, width: Ps, now: Ps) -> Option<Violation> {
         self.hold(Limit::T7, Some(width), self.limits.sleep_pulse, now)
     }
 
-    /// Clocks pass, the last ending at `end`, with these edges. What is new among the limits that they break.
+    /// Clocks pass, the last ending at `end`, with these edges. Returns the limits that are violated for the first
+    /// time.
     pub fn clocked(&mut self, clocks: u32, end: Ps, edges: Option<Edges>) -> Vec<Violation> {
         let Some(edges) = edges.filter(|_| clocks > 0) else {
             (self.last_rise, self.last_fall) = (None, end);
@@ -135,7 +136,7 @@ impl Checker {
         let gap = self.last_rise.map(|rise| at.saturating_sub(rise));
         let within = (clocks > 1).then_some(edges.period);
         let since_select = (self.clocks == 0).then(|| at.saturating_sub(self.selected_at));
-        // The first clock that begins a byte behind another one.
+        // The first clock of a byte that follows another byte.
         let to_next_byte = 8 - self.clocks % 8;
         let byte_gap_was = match (self.clocks, self.clocks % 8) {
             (1.., 0) => gap,
@@ -161,23 +162,23 @@ impl Checker {
         self.clocks > 0
     }
 
-    /// When MISO is driven.
+    /// The time from which on MISO is driven.
     pub fn miso_active_at(&self) -> Ps {
         self.selected_at.saturating_add(self.limits.sel_to_miso)
     }
 
-    /// When MISO shows its next bit.
+    /// The time at which MISO shows its next bit.
     pub fn miso_changes_at(&self) -> Ps {
         self.last_fall.saturating_add(self.limits.miso_out)
     }
 
-    /// Counts a limit that is broken, and returns it the first time.
+    /// Counts a violation of a limit, and returns it the first time.
     fn hold(&mut self, limit: Limit, was: Option<Ps>, least: Ps, at: Ps) -> Option<Violation> {
         let was = was.filter(|was| self.powered && *was < least)?;
         self.violations += 1;
         let bit = 1 << limit as u16;
-        let is_new = self.reported & bit == 0;
-        self.reported |= bit;
+        let is_new = self.noted & bit == 0;
+        self.noted |= bit;
         is_new.then_some(Violation { limit, at, was, least })
     }
 }

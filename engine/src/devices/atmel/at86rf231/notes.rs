@@ -1,4 +1,4 @@
-//! What a user should know and the wire does not show.
+//! Notes for the user about what the wire does not show.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::state;
 pub enum Note {
     /// The controller broke a limit of the wire.
     Timing(Violation),
-    /// An access while the chip sleeps, or before it is up.
+    /// An access while the chip sleeps, or before its clock runs.
     NotAccessible { state: State },
     /// A command that the state does not allow.
     Refused { command: Command, state: State },
@@ -24,7 +24,7 @@ pub enum Note {
     NoClock,
     /// A register that does not exist.
     NoRegister { address: u8 },
-    /// A write to a register that only reads.
+    /// A write to a read-only register.
     ReadOnly { name: &'static str },
     /// More bytes than a register access has.
     LongAccess,

@@ -1,7 +1,7 @@
-//! What the board says about the chip.
+//! The board's parameters of the chip.
 //!
 //! Linux's `atmel,at86rf231` binding: `compatible`, `reg`, `spi-max-frequency`, `interrupts`, `reset-gpio`,
-//! `sleep-gpio`, `xtal-trim`. Ours: times, limits of the wire, and what is on the air.
+//! `sleep-gpio`, `xtal-trim`. Cyclescope's own: times, limits of the wire, and the traffic on the air.
 
 use super::air::{LEAST_ADDRESSED_BYTES, Others, Peer};
 use crate::dt::fault::FaultKind;
@@ -62,7 +62,7 @@ pub struct Limits {
     pub release: Ps,
 }
 
-/// All that the node says.
+/// All properties of the node.
 #[derive(Clone, Debug)]
 pub struct Parameters {
     /// Times of the radio.
@@ -79,7 +79,7 @@ pub struct Parameters {
 pub fn from_node(reader: &mut NodeReader) -> Parameters {
     reader.u32("reg", 0..=31, "the chip select line, 0 to 31");
     reader.known(&["xtal-trim"]);
-    // Who hosts the chip reads these.
+    // The chip's host reads these.
     reader.declare(Declared::new("interrupts", "interrupts", INTERRUPT));
     for (property, .., meaning) in CONTROLS {
         reader.declare(Declared::new(property, "pins", meaning));
@@ -123,11 +123,15 @@ fn limits(reader: &mut NodeReader, period: Ps) -> Limits {
     }
 }
 
-/// What the peer does; without an interval it sends nothing.
+/// The peer's properties; without an interval it sends nothing.
 fn peer(reader: &mut NodeReader) -> Peer {
     const INTERVAL: &str = "cyclescope,air-interval-us";
-    let interval =
-        reader.u32_or(INTERVAL, 0, 0..=1_000_000_000, "frames on the air come 1 to 1000000000 us apart; 0 is none");
+    let interval = reader.u32_or(
+        INTERVAL,
+        0,
+        0..=1_000_000_000,
+        "frames on the air come 1 to 1000000000 us apart; 0 for no frames",
+    );
     let destination = destination(reader);
     let least = if destination.is_some() { LEAST_ADDRESSED_BYTES } else { 1 };
     let lengths = lengths(reader, least);
@@ -140,7 +144,7 @@ fn peer(reader: &mut NodeReader) -> Peer {
             "cyclescope,air-acknowledged-percent",
             0,
             0..=100,
-            "of 100 frames that ask for it, the peer acknowledges 0 to 100",
+            "the number of frames, 0 to 100 of 100 that request it, that the peer acknowledges",
         )),
     }
 }
@@ -150,7 +154,11 @@ fn lengths(reader: &mut NodeReader, least: u8) -> Vec<u8> {
     let range = u32::from(least)..=127;
     reader.declare(Declared {
         range: (1..=127).in_words().map(|range| format!("each {range}")),
-        ..Declared::new(NAME, "numbers", "lengths of the PSDUs of the frames that a peer sends in turn; empty is none")
+        ..Declared::new(
+            NAME,
+            "numbers",
+            "lengths of the PSDUs of the frames that a peer sends, used in rotation; empty for no frames",
+        )
     });
     let Some(property) = reader.node.property(NAME).filter(|property| !property.value.is_empty()) else {
         return Vec::new();
@@ -166,7 +174,7 @@ fn lengths(reader: &mut NodeReader, least: u8) -> Vec<u8> {
     lengths.iter().map(|length| (*length).clamp(1, 127) as u8).collect()
 }
 
-/// The peer's data rate, as OQPSK_DATA_RATE.
+/// The peer's data rate, as a value of OQPSK_DATA_RATE.
 fn rate(reader: &mut NodeReader) -> u8 {
     const NAME: &str = "cyclescope,air-rate-kbps";
     const RATES: [u32; 4] = [250, 500, 1000, 2000];
@@ -179,29 +187,29 @@ fn rate(reader: &mut NodeReader) -> u8 {
 }
 
 fn destination(reader: &mut NodeReader) -> Option<(u16, u16)> {
-    let meaning = "PAN (upper 16 bits) and short address (lower 16) that the peer's frames go to, as data frames \
-        that ask for an acknowledgement; 0: they have no header";
+    let meaning = "PAN (upper 16 bits) and short address (lower 16) to which the peer's frames go, as data frames \
+        that request an acknowledgement; 0: they have no header";
     let both = reader.u32_or("cyclescope,air-destination", 0, 0..=u32::MAX, meaning);
     (both != 0).then_some(((both >> 16) as u16, both as u16))
 }
 
-/// Other stations on the channel; without an interval there are none.
+/// Other stations on the channel; without an interval there are no stations.
 fn others(reader: &mut NodeReader) -> Others {
     let mut us = |name: &str, meaning: &str| Ps::from_us(u64::from(reader.u32_or(name, 0, 0..=1_000_000_000, meaning)));
     Others {
         busy: us(
             "cyclescope,air-busy-us",
-            "other stations are on the channel for so long in each interval, 0 to 1000000000 us",
+            "the time for which other stations use the channel in each interval, 0 to 1000000000 us",
         ),
         interval: us(
             "cyclescope,air-busy-interval-us",
-            "other stations' interval, 0 to 1000000000 us; 0: there are none",
+            "other stations' interval, 0 to 1000000000 us; 0 for no stations",
         ),
         ed_level: reader.u32_or(
             "cyclescope,air-busy-ed-level",
             60,
             0..=84,
-            "other stations' energy as PHY_ED_LEVEL has it, 0 to 84",
+            "other stations' energy as a value of PHY_ED_LEVEL, 0 to 84",
         ) as u8,
     }
 }

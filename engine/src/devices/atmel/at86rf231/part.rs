@@ -1,5 +1,4 @@
-//! The two parts that the model stands for, and in what they differ: AT86RF230 (Atmel 5131) and its successor AT86RF231
-//! (Atmel 8111).
+//! The two parts of the model and their differences: AT86RF230 (Atmel 5131) and its successor AT86RF231 (Atmel 8111).
 
 use super::registers::{
     CCA_THRES, CSMA_SEED_0, CSMA_SEED_1, FTN_CTRL, IRQ_MASK, IRQ_STATUS, PHY_CC_CCA, PHY_ED_LEVEL, PHY_RSSI,
@@ -18,8 +17,8 @@ pub enum Part {
 
 /// Registers of the AT86RF230, in the order of their addresses. It has no TRX_CTRL_1, TRX_CTRL_2, RX_CTRL, SFD_VALUE,
 /// ANT_DIV, RX_SYN, XAH_CTRL_1 and CSMA_BE; its least back-off exponent is in CSMA_SEED_1, TX_AUTO_CRC_ON in
-/// PHY_TX_PWR. PART_NUM, PHY_ED_LEVEL and PHY_CC_CCA are as drivers for it quote them; the other reset values and
-/// writable bits are taken as of the AT86RF231's registers of the same fields, and are not checked against 5131.
+/// PHY_TX_PWR. PART_NUM, PHY_ED_LEVEL and PHY_CC_CCA are quoted from its drivers; the other reset values and writable
+/// bits are those of the AT86RF231's registers with the same fields, and are not checked against 5131.
 pub const REGISTERS_230: &[Register] = &[
     register("TRX_STATUS", TRX_STATUS, 0x00, 0x00),
     register("TRX_STATE", TRX_STATE, 0x00, 0x1f),
@@ -67,7 +66,7 @@ impl Part {
         }
     }
 
-    /// Interrupts that it has: the AT86RF230 tells of no wake-up, measurement and address.
+    /// Its interrupts: the AT86RF230 has none for wake-up, measurement and address.
     pub const fn interrupts(self) -> u8 {
         match self {
             Part::At86rf230 => !(irq::AWAKE_CCA_ED | irq::AMI),
@@ -75,7 +74,7 @@ impl Part {
         }
     }
 
-    /// False for a command whose value is reserved, and does nothing.
+    /// False for a command whose value is reserved and has no effect.
     pub fn knows(self, command: Command) -> bool {
         self == Part::At86rf231 || command != Command::ForcePllOn
     }

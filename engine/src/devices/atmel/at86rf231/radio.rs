@@ -1,4 +1,4 @@
-//! What the chip does by itself, in the order of time: transitions, interrupts, frames on the air, measurements.
+//! The chip's own operations, in the order of time: transitions, interrupts, frames on the air, measurements.
 
 use super::Transceiver;
 use super::registers::{IRQ_MASK, IRQ_STATUS, PHY_ED_LEVEL, TRX_CTRL_1, bit, irq};
@@ -13,10 +13,10 @@ static SENDING: Activity =
 static RECEIVING: Activity = Activity::new(Kind::Other, "frame received", "from the preamble to the frame's end");
 static ACKNOWLEDGING: Activity = Activity::new(Kind::Other, "acknowledgement", "that the chip sends by itself");
 static MEASURING: Activity = Activity::new(Kind::Conversion, "measurement", "of energy, or of a clear channel");
-/// What the chip tells.
+/// The activities that the chip records.
 pub(super) const ACTIVITIES: &[&Activity] = &[&CHANGING, &SENDING, &RECEIVING, &ACKNOWLEDGING, &MEASURING];
 
-/// Something that is to happen.
+/// An operation that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Transition(State),
@@ -29,7 +29,7 @@ enum Due {
     Interrupt,
 }
 
-/// What is being measured.
+/// The quantity that is being measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Measured {
     Energy,
@@ -37,7 +37,7 @@ pub(super) enum Measured {
 }
 
 impl Transceiver {
-    /// The next thing to happen, and when. Of things due at once the order is that of this list.
+    /// The next due operation, and its time. Operations at the same time are in the order of this list.
     fn next(&self) -> Option<(Ps, Due)> {
         let transition = self.transition.map(|transition| (transition.at, Due::Transition(transition.to)));
         let transmission = self.transmission.as_ref().map(|frame| (frame.next(), Due::Transmission));
@@ -51,25 +51,25 @@ impl Transceiver {
         all.into_iter().flatten().min_by_key(|(at, _)| *at)
     }
 
-    /// When the next thing happens.
+    /// The time of the next operation.
     pub(super) fn next_at(&self) -> Option<Ps> {
         self.next().map(|(at, _)| at)
     }
 
-    /// All that is due by `now` happens. A time that has passed changes nothing.
+    /// Carries out all operations that are due by `now`. A time in the past changes nothing.
     pub(super) fn pass_to(&mut self, now: Ps) {
         while let Some((at, due)) = self.next().filter(|(at, _)| *at <= now) {
             self.now = self.now.max(at);
             self.version += 1;
             self.happen(due);
-            self.report();
+            self.record_activities();
         }
         self.now = self.now.max(now);
         self.flow();
     }
 
-    /// Tells what it does now.
-    pub(super) fn report(&self) {
+    /// Records the chip's present activities.
+    pub(super) fn record_activities(&self) {
         if self.scope.is_on() {
             let levels = [
                 (&CHANGING, self.transition.is_some()),
@@ -100,7 +100,7 @@ impl Transceiver {
         }
     }
 
-    /// Bytes move between the buffer and the air as time passes.
+    /// Moves bytes between the buffer and the air as time passes.
     fn flow(&mut self) {
         let now = self.now;
         if let Some(frame) = &mut self.transmission {
@@ -111,7 +111,7 @@ impl Transceiver {
         }
     }
 
-    /// The radio is told to stop: frames under way are lost.
+    /// Stops the radio: frames in progress are lost.
     pub(super) fn stop_radio(&mut self) {
         self.transmission = None;
         self.transaction = None;
@@ -123,12 +123,12 @@ impl Transceiver {
         self.stored = None;
     }
 
-    /// An event that an interrupt tells of: it shows after the latency.
+    /// Raises an interrupt: it is visible after the latency.
     pub(super) fn raise(&mut self, bits: u8) {
         self.pending.push((self.now.saturating_add(self.times.interrupt), bits));
     }
 
-    /// Interrupts show. Masked ones are not kept unless IRQ_MASK_MODE says so (section 6.6).
+    /// Makes interrupts visible. Masked ones are dropped unless IRQ_MASK_MODE is set (section 6.6).
     pub(super) fn flag(&mut self, bits: u8) {
         let kept = if self.registers.has(TRX_CTRL_1, bit::IRQ_MASK_MODE) { 0xff } else { self.registers.get(IRQ_MASK) };
         self.registers.set(IRQ_STATUS, self.registers.get(IRQ_STATUS) | bits & kept & self.part.interrupts());
@@ -140,7 +140,7 @@ impl Transceiver {
         self.powered && active != self.registers.has(TRX_CTRL_1, bit::IRQ_POLARITY)
     }
 
-    /// A measurement is asked for: only a receiver that listens can make it (sections 8.4 and 8.5).
+    /// Starts a measurement: only a listening receiver can make it (sections 8.4 and 8.5).
     pub(super) fn measure(&mut self, what: Measured) {
         if what == Measured::ClearChannel {
             self.cca_done = false;
@@ -160,7 +160,7 @@ impl Transceiver {
         self.raise(irq::AWAKE_CCA_ED);
     }
 
-    /// The energy on the channel since `from`, as PHY_ED_LEVEL shows it.
+    /// Sets the energy on the channel since `from`, as PHY_ED_LEVEL shows it.
     pub(super) fn set_energy(&mut self, from: Ps) {
         let (level, _) = self.heard_since(from);
         self.registers.set(PHY_ED_LEVEL, level);

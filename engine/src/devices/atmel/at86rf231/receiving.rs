@@ -1,10 +1,11 @@
-//! A frame of the peer on its way in (datasheet, sections 7.1.2.5, 8.1, 8.2.4, 11.3 and 11.8), and the peer.
+//! Frames from the peer (datasheet, sections 7.1.2.5, 8.1, 8.2.4, 11.3 and 11.8).
 //!
-//! The peer begins a frame an interval after the receiver began to listen, and then an interval after the frame before
-//! began, or at its end if that is later: one with a header waits for its acknowledgement, too. A frame that begins
-//! while the receiver cannot hear is missed; the peer then waits until it listens again. The first byte of a payload is
-//! the frame's number modulo 256, each further one is one more; the last two bytes of three or more are the check
-//! sequence. Preamble, SFD and PHR have 250 kbit/s at any data rate (section 11.3.2).
+//! The peer sends its first frame an interval after the receiver has started to listen, and each further frame an
+//! interval after the start of the previous one, or at its end if that is later; with a header it also waits for its
+//! acknowledgement. A frame that begins while the receiver is not listening is missed; the peer then waits until it
+//! listens again. The first byte of a payload is the frame's number modulo 256, each further byte is one more; the last
+//! two bytes of three or more are the check sequence. Preamble, SFD and PHR have 250 kbit/s at any data rate (section
+//! 11.3.2).
 
 use super::air::{self, TURNAROUND};
 use super::buffer::FrameBuffer;
@@ -18,7 +19,7 @@ use crate::time::Ps;
 /// The best link quality: the peer is near.
 const LQI: u8 = 0xff;
 
-/// How far the frame is.
+/// The stage of the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum Stage {
     /// Preamble and SFD.
@@ -32,10 +33,10 @@ enum Stage {
 pub(super) struct Reception {
     stage: Stage,
     begin: Ps,
-    /// A byte of the PSDU.
+    /// The time of a byte of the PSDU.
     byte: Ps,
     psdu: Vec<u8>,
-    /// Bytes of the PSDU in the buffer.
+    /// The number of bytes of the PSDU in the buffer.
     stored: usize,
 }
 
@@ -44,7 +45,7 @@ impl Reception {
         self.begin.saturating_add(Ps::from_us(BYTE_US * bytes))
     }
 
-    /// When it goes on to its next stage.
+    /// The time of its next stage.
     pub(super) fn next(&self) -> Ps {
         match self.stage {
             Stage::Synchronisation => self.at_byte(HEADER_BYTES),
@@ -65,7 +66,7 @@ impl Reception {
         &self.psdu
     }
 
-    /// Stores what has come by `now`.
+    /// Stores the bytes that were received by `now`.
     pub(super) fn flow(&mut self, now: Ps, buffer: &mut FrameBuffer) {
         if self.stage != Stage::Psdu {
             return;
@@ -85,7 +86,7 @@ impl Reception {
 }
 
 impl Transceiver {
-    /// The receiver begins to listen: a peer that waited for it begins its next frame an interval later.
+    /// The receiver starts to listen: a waiting peer sends its next frame an interval later.
     pub(super) fn listen(&mut self) {
         if !self.peer.lengths.is_empty() && self.next_frame_at.is_none() {
             self.next_frame_at = Some(self.now.saturating_add(self.peer.interval));
@@ -125,7 +126,7 @@ impl Transceiver {
         matches!(self.state, State::RxOn | State::RxAackOn) && self.transition.is_none()
     }
 
-    /// False where a receiver that listens takes no frame: its buffer is protected, or it was told not to.
+    /// False if a listening receiver takes no frame: its buffer is protected, or reception is disabled.
     fn hears(&mut self) -> bool {
         let other_rate = self.registers.data_rate() != self.peer.rate;
         if other_rate {
@@ -135,7 +136,7 @@ impl Transceiver {
         locked && !other_rate && !self.protected && !self.registers.has(RX_SYN, bit::RX_PDT_DIS)
     }
 
-    /// The frame has come to its next stage.
+    /// The frame's next stage is due.
     pub(super) fn go_on_receiving(&mut self) {
         let Some(frame) = &mut self.reception else { return };
         match frame.stage {
@@ -160,10 +161,10 @@ impl Transceiver {
     fn end_reception(&mut self) {
         let Some(mut frame) = self.reception.take() else { return };
         frame.flow(self.now, &mut self.buffer);
-        // At other rates the energy stands where the link quality would (AVR2022, high data rates).
+        // At other rates the energy is stored in place of the link quality (AVR2022, high data rates).
         let quality = if self.peer.rate == 0 { LQI } else { self.registers.get(PHY_ED_LEVEL) };
         self.buffer.set(frame.psdu.len() as u8, quality);
-        // A frame of one byte has no check sequence, and changes nothing about what is known of one.
+        // A frame of one byte has no check sequence, and does not change the result of the last check.
         if frame.psdu.len() >= 2 {
             let valid = fcs::is_valid(&frame.psdu);
             let others = self.registers.get(PHY_RSSI) & !bit::RX_CRC_VALID;
@@ -177,7 +178,7 @@ impl Transceiver {
         self.arrive_busy_end(State::RxOn);
     }
 
-    /// A frame is in, and TRX_END tells of it.
+    /// A frame has been received, and raises TRX_END.
     pub(super) fn count_received(&mut self, bytes: usize) {
         self.totals.frames_received += 1;
         self.totals.bytes_received += bytes as u64;

@@ -1,6 +1,6 @@
-//! The register map: addresses, values after reset, and the bits that software may write, as the datasheet's chapters
-//! describe their registers. Reset values of whole registers are also in Avrora's simulation of the chip, and agree but
-//! for the random bits of PHY_RSSI.
+//! The register map: addresses, values after reset, and the bits that software may write, from the datasheet's
+//! descriptions of the registers. Reset values of whole registers are also in Avrora's simulation of the chip, and
+//! agree except for the random bits of PHY_RSSI.
 
 use super::part::Part;
 use crate::state::State;
@@ -45,8 +45,8 @@ pub const CSMA_SEED_0: u8 = 0x2d;
 pub const CSMA_SEED_1: u8 = 0x2e;
 pub const CSMA_BE: u8 = 0x2f;
 
-/// All registers of the AT86RF231, in the order of their addresses. What starts something (`..._START`, `CCA_REQUEST`)
-/// reads 0, and is not among the bits that keep what is written.
+/// All registers of the AT86RF231, in the order of their addresses. A bit that starts an operation (`..._START`,
+/// `CCA_REQUEST`) reads 0, and is not among the bits that keep their value.
 pub const REGISTERS: &[Register] = &[
     register("TRX_STATUS", TRX_STATUS, 0x00, 0x00),
     register("TRX_STATE", TRX_STATE, 0x00, 0x1f),
@@ -93,7 +93,7 @@ pub const REGISTERS: &[Register] = &[
     register("CSMA_BE", CSMA_BE, 0x53, 0xff),
 ];
 
-/// Bits of the registers that do something here.
+/// The bits with a function in the model.
 pub mod bit {
     pub const TRX_STATUS_CCA_DONE: u8 = 1 << 7;
     pub const TRX_STATUS_CCA_STATUS: u8 = 1 << 6;
@@ -134,24 +134,24 @@ pub mod irq {
     pub const TRX_UR: u8 = 1 << 6;
 }
 
-/// What TRX_CTRL_1's SPI_CMD_MODE has the chip show in the first byte of an access (table 6-3).
+/// The first byte that the chip sends in an access, as selected by TRX_CTRL_1's SPI_CMD_MODE (table 6-3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhyStatus {
     Nothing,
     Register(u8),
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     Done,
-    /// The register of this name keeps its value.
+    /// The register of this name is read-only.
     ReadOnly(&'static str),
-    /// No register is there.
+    /// There is no register at the address.
     Nowhere,
 }
 
-/// The registers' values, without what follows from the chip's state.
+/// The registers' values, without the values that follow from the chip's state.
 #[derive(Clone, Debug, State)]
 pub struct Registers {
     #[state(skip)]
@@ -174,12 +174,12 @@ impl Registers {
         self.values[usize::from(address & 0x3f)]
     }
 
-    /// Sets a value, whether software may or not.
+    /// Sets a value, whether software may write it or not.
     pub fn set(&mut self, address: u8, value: u8) {
         self.values[usize::from(address & 0x3f)] = value;
     }
 
-    /// A write by software, to the bits that it may change.
+    /// A write by software, to the writable bits.
     pub fn write(&mut self, address: u8, value: u8) -> Written {
         let Some(register) = self.at(address) else { return Written::Nowhere };
         let kept = self.get(address) & !register.writable;
@@ -193,7 +193,7 @@ impl Registers {
         self.part.registers().iter().find(|register| register.address == address)
     }
 
-    /// True if one of these bits is set.
+    /// True if any of `bits` is set.
     pub fn has(&self, address: u8, bits: u8) -> bool {
         self.get(address) & bits != 0
     }

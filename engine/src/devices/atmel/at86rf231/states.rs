@@ -1,4 +1,4 @@
-//! The states of the Basic and the Extended Operating Mode and the ways between them (datasheet, sections 7.1 and 7.2).
+//! The states of the Basic and the Extended Operating Mode and their transitions (datasheet, sections 7.1 and 7.2).
 
 use std::fmt;
 
@@ -123,7 +123,7 @@ impl fmt::Display for Command {
     }
 }
 
-/// A change of state that is under way.
+/// A state transition in progress.
 #[derive(Clone, Copy, Debug, state::State, state::Fresh)]
 pub(super) struct Transition {
     pub at: Ps,
@@ -131,7 +131,7 @@ pub(super) struct Transition {
 }
 
 impl Transceiver {
-    /// The supply comes on.
+    /// The supply is switched on.
     pub(super) fn power_up(&mut self) {
         self.powered = true;
         self.checker.powered = true;
@@ -140,7 +140,7 @@ impl Transceiver {
         self.change(State::PowerOn, self.times.power_on);
     }
 
-    /// The supply goes: nothing is left.
+    /// The supply is switched off: all state is lost.
     pub(super) fn power_down(&mut self) {
         self.stop_radio();
         self.clear();
@@ -239,17 +239,17 @@ impl Transceiver {
         self.notes.add(Note::Refused { command, state: self.state });
     }
 
-    /// True on the way to TRX_OFF out of P_ON or reset, which nothing makes shorter.
+    /// True during the transition to TRX_OFF from P_ON or reset, which no command shortens.
     fn is_starting(&self) -> bool {
         self.transition.is_some() && (self.resetting || self.state == State::PowerOn)
     }
 
-    /// True on the way to TRX_OFF or SLEEP, where FORCE_PLL_ON is not valid.
+    /// True during the transition to TRX_OFF or SLEEP, in which FORCE_PLL_ON is not valid.
     fn is_going_off(&self) -> bool {
         self.transition.is_some_and(|transition| matches!(transition.to, State::TrxOff | State::Sleep))
     }
 
-    /// Whatever the radio is at ends now.
+    /// Ends the radio's present operation now.
     pub(super) fn leave_for(&mut self, to: State) {
         self.stop_radio();
         self.change(to, self.times.change);
@@ -259,7 +259,7 @@ impl Transceiver {
         self.transition = Some(Transition { at: self.now.saturating_add(span), to });
     }
 
-    /// A transition has come to its end.
+    /// A transition is complete.
     pub(super) fn arrive(&mut self, to: State) {
         let from = std::mem::replace(&mut self.state, to);
         self.transition = None;
@@ -300,7 +300,7 @@ impl Transceiver {
         }
     }
 
-    /// The radio is through with a frame: a command that came meanwhile is carried out.
+    /// The radio has finished a frame: carries out a command that came in the meantime.
     pub(super) fn arrive_busy_end(&mut self, to: State) {
         self.state = to;
         match self.stored.take() {

@@ -59,7 +59,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// A chip whose supply has just come on, and a peer that sends frames of these lengths.
+    /// A chip whose supply has just been switched on, and a peer that sends frames of `lengths`.
     fn cold(lengths: &[u8], interval_us: u64) -> Bench {
         Bench::of(
             Part::At86rf231,

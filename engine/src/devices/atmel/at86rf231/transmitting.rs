@@ -1,4 +1,4 @@
-//! A frame on its way out (datasheet, sections 7.1.4.4, 8.1 and 8.2.3).
+//! Frames that are sent (datasheet, sections 7.1.4.4, 8.1 and 8.2.3).
 
 use super::air;
 use super::buffer::FrameBuffer;
@@ -8,10 +8,10 @@ use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
 use crate::state;
 use crate::time::Ps;
 
-/// Of the frame control field's first byte.
+/// A bit of the frame control field's first byte.
 const ACK_REQUEST: u8 = 1 << 5;
 
-/// How far the frame is.
+/// The stage of the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 enum Stage {
     /// The PLL settles and the amplifier starts.
@@ -32,12 +32,12 @@ pub(super) struct Transmission {
     byte: Ps,
     /// Bytes of the PSDU, known once the PHR is sent.
     length: u8,
-    /// PSDU as it went out.
+    /// The PSDU that was sent.
     sent: Vec<u8>,
 }
 
 impl Transmission {
-    /// When it goes on to its next stage.
+    /// The time of its next stage.
     pub(super) fn next(&self) -> Ps {
         match self.stage {
             Stage::Starting => self.begin,
@@ -55,7 +55,7 @@ impl Transmission {
         bytes.min(u64::from(self.length)) as usize
     }
 
-    /// Takes from the buffer what goes out by `now`.
+    /// Takes the bytes that are sent by `now` from the buffer.
     pub(super) fn flow(&mut self, now: Ps, buffer: &FrameBuffer) {
         let begun = self.begun(now);
         while self.sent.len() < begun {
@@ -87,7 +87,7 @@ impl Transceiver {
         });
     }
 
-    /// The frame has come to its next stage.
+    /// The frame's next stage is due.
     pub(super) fn go_on_sending(&mut self) {
         let Some(frame) = &mut self.transmission else { return };
         match frame.stage {
@@ -117,7 +117,7 @@ impl Transceiver {
         self.totals.bytes_sent += frame.sent.len() as u64;
         let asks = frame.sent.first().is_some_and(|control| control & ACK_REQUEST != 0);
         self.last_sent = frame.sent;
-        // PLL_ON is reached at once; a frame can be heard or begun when the PLL has settled.
+        // PLL_ON is entered at once; a frame can be received or sent when the PLL has settled.
         self.locked_at = self.now.saturating_add(self.times.transmit_end);
         if self.transaction.is_some() {
             return self.await_acknowledgement(asks);

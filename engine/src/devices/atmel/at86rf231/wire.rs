@@ -8,16 +8,16 @@ use crate::time::Ps;
 use crate::wire::bytes::{ByteLine, single_lines};
 use crate::wire::spi::{Burst, Edges, Lines, MISO, NextClock, Rate};
 
-/// The chip's side of the wire within an access.
+/// The chip's state on the wire within an access.
 #[derive(Clone, Copy, Debug, Default, State)]
 pub(super) struct Line {
     pub selected: bool,
     byte: ByteLine,
-    /// What goes out during the byte.
+    /// The byte that is being sent.
     out: u8,
-    /// What was on MISO before SCLK last fell.
+    /// The level of MISO before SCLK last fell.
     before: bool,
-    /// The clock rests high: MISO changed once before the first bit.
+    /// True if the clock rests high: MISO has changed once before the first bit.
     ahead: bool,
 }
 
@@ -50,13 +50,13 @@ impl Transceiver {
         self.end_access();
     }
 
-    /// SCLK falls before it has risen: MISO goes on to its next bit on each falling edge.
+    /// SCLK falls before its first rise: MISO changes to its next bit on each falling edge.
     pub(super) fn begin_ahead(&mut self) {
         self.line.ahead = true;
         self.notes.add(Note::WrongMode);
     }
 
-    /// Clocks pass. The result has the first edge highest.
+    /// Shifts the clocks of a burst. The result has the first edge in the highest bits.
     pub(super) fn pass(&mut self, burst: Burst, end: Ps) -> u32 {
         let edges = self.edges.take();
         if !self.line.selected || !self.powered {
@@ -72,7 +72,7 @@ impl Transceiver {
         single_lines(burst, |io0, left| self.bit(io0, clock_end(edges, end, left)))
     }
 
-    /// A clock that ends at `end`, and what the controller samples.
+    /// Shifts a clock that ends at `end`: returns the bit that the controller samples.
     fn bit(&mut self, input: bool, end: Ps) -> bool {
         self.pass_to(end);
         let level = self.line.level();
@@ -83,7 +83,7 @@ impl Transceiver {
         level
     }
 
-    /// What MISO does at `now`, before the next clock.
+    /// The output on MISO at `now`, before the next clock.
     pub(super) fn shown(&self, now: Option<Ps>) -> NextClock {
         let drives = self.line.selected && self.powered;
         if !drives || now.is_some_and(|now| now < self.checker.miso_active_at()) {
@@ -95,7 +95,7 @@ impl Transceiver {
     }
 }
 
-/// When a clock ends that has `left` more behind it; where the edges are not known, with the last.
+/// The end of a clock with `left` clocks after it; the end of the last clock if the edges are not known.
 fn clock_end(edges: Option<Edges>, end: Ps, left: u32) -> Ps {
     end.saturating_sub(Ps(edges.map_or(0, |edges| edges.period.0.saturating_mul(u64::from(left)))))
 }

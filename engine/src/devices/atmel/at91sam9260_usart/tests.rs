@@ -270,7 +270,7 @@ fn the_time_out_comes_so_many_bits_after_a_character() {
     bench.run(cycle(100_000));
     assert_eq!(bench.pending(), 0, "it begins with a character");
     bench.type_at(cycle(100_000), "ab");
-    // Behind two characters: 20 bits of 16 * 45 clocks.
+    // After two characters: 20 bits of 16 * 45 clocks.
     let end = 100_000 + 2 * 7200 + 20 * 16 * 45;
     bench.run(cycle(end - 1));
     assert_eq!((bench.value(cycle(end - 1), SR) & SR_TIMEOUT, bench.pending()), (0, 0));

@@ -1,4 +1,4 @@
-//! The stack of interrupts in service: which one is current, and which priorities may come in between.
+//! The stack of interrupts in service: the current one, and the priorities that may interrupt it.
 
 use crate::state::State;
 
@@ -8,7 +8,7 @@ const DEPTH: usize = 8;
 /// An interrupt in service: its priority and source; `None` for a spurious one, which leaves the priority as it is.
 pub type Serving = Option<(u32, u32)>;
 
-/// The stack. What it remembers is the source that protection mode acknowledges later.
+/// The stack, and the source that protection mode acknowledges later.
 #[derive(Clone, Debug, Default, State)]
 pub struct Service {
     stack: Vec<Serving>,
@@ -21,12 +21,12 @@ impl Service {
         self.stack.iter().rev().flatten().next().is_none_or(|(current, _)| priority > *current)
     }
 
-    /// AIC_ISR: the source in service, 0 for none and for a spurious one.
+    /// AIC_ISR: the source in service; 0 for no source, and for a spurious one.
     pub fn current(&self) -> u32 {
         self.stack.last().copied().flatten().map_or(0, |(_, source)| source)
     }
 
-    /// An interrupt is taken. Spurious ones alone could outgrow the stack; its lowest entry is then lost.
+    /// An interrupt is taken. Only spurious interrupts could overflow the stack; its lowest entry is then lost.
     pub fn push(&mut self, serving: Serving) {
         if self.stack.len() == DEPTH {
             self.stack.remove(0);
@@ -44,7 +44,7 @@ impl Service {
         self.remembered = source;
     }
 
-    /// What a write of AIC_IVR acknowledges.
+    /// The source that a write of AIC_IVR acknowledges.
     pub fn remembered(&mut self) -> Option<usize> {
         self.remembered.take()
     }

@@ -6,10 +6,10 @@ use crate::state::{Fresh, State};
 pub const SMR_MASK: u32 = SMR_PRIOR | 3 << 5;
 
 const SMR_PRIOR: u32 = 7;
-/// Of SRCTYPE: edges, not levels.
+/// SRCTYPE: edges, not levels.
 const SMR_SRCTYPE_EDGE: u32 = 1 << 5;
 
-/// A source: its settings, and how far its signal has come.
+/// A source: its settings, and the state of its signal.
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 pub struct Source {
     /// AIC_SMR.
@@ -20,7 +20,7 @@ pub struct Source {
     pub level: bool,
     /// The level is active and has come through the input stage.
     pub seen: bool,
-    /// Rising edges in the input stage.
+    /// The number of rising edges in the input stage.
     pub under_way: u32,
     /// The edge detector's flip-flop.
     edge: bool,
@@ -44,11 +44,11 @@ impl Source {
     pub fn arrive(&mut self) {
         self.under_way -= 1;
         self.edge |= self.is_edge_sensitive();
-        // What fell and rose again meanwhile is there when its last edge is.
+        // A signal that fell and rose again in the meantime has its effect with its last edge.
         self.seen |= self.level && self.under_way == 0;
     }
 
-    /// The interrupt is taken: an edge is done with, a level stays as long as the peripheral holds it.
+    /// The interrupt is taken: an edge is cleared, a level stays as long as the peripheral holds it.
     pub fn acknowledge(&mut self) {
         self.edge = false;
     }

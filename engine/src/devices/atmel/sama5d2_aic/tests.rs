@@ -179,7 +179,7 @@ fn source_0_is_the_fast_interrupt() {
     bench.write(NOW, SSR, 0).unwrap();
     bench.write(NOW, ISCR, 1).unwrap();
     assert_eq!((bench.pending(), bench.value(NOW, CISR)), (FIQ, CISR_NFIQ));
-    // It is none of the normal interrupts.
+    // It is not a normal interrupt.
     assert_eq!(bench.value(NOW, IVR), 0xbad);
     assert_eq!((bench.value(NOW, FVR), bench.pending()), (0x1000, 0));
     assert_eq!(bench.value(NOW, FVR), 0xbad);

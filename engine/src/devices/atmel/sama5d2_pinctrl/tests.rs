@@ -23,12 +23,12 @@ fn configure(bench: &mut Bench, group: u32, lines: u32, configuration: u32) {
     bench.write(NOW, group + CFGR, configuration).unwrap();
 }
 
-/// What is wired to a line drives it, or lets go of it.
+/// Drives a line from outside, or releases it.
 fn outside(bench: &mut Bench, line: u32, level: impl Into<Option<bool>>) {
     bench.bus.drive_pin(Pin::new(DeviceId(0), line), level.into(), NOW);
 }
 
-/// PIO_ISR of group B, which the read clears, and the pending interrupts behind it.
+/// PIO_ISR of group B, which the read clears, and the pending interrupts after it.
 fn events(bench: &mut Bench) -> (u32, u32) {
     (bench.value(NOW, B + ISR), bench.pending())
 }
@@ -254,7 +254,7 @@ fn polling_sees_what_may_change_an_answer() {
     assert!(!third.repeats(&second));
     bench.value(NOW, B + ISR);
     assert!(!look(&mut bench, 40).unwrap().repeats(&third), "the read has cleared it");
-    // What changes by itself has to be looked at each time; other groups' lines stand still meanwhile.
+    // Lines that change by themselves are updated at each access; other groups' lines do not change.
     bench.bus.wires.set_moving(Pin::new(DeviceId(0), 41), true);
     for group in [B, 0] {
         bench.value(NOW, group + PDSR);

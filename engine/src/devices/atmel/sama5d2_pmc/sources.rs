@@ -1,4 +1,4 @@
-//! Oscillators and PLLs: when each is ready, and what the master clock's settings make of them.
+//! Oscillators and PLLs: the times at which each is ready, and the clocks that the master clock's settings select.
 
 use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
@@ -22,11 +22,11 @@ pub const MCKR_MASK: u32 = MCKR_CSS | 7 << MCKR_PRES | 3 << MCKR_MDIV | MCKR_PLL
 pub const SR_MOSCXTS: u32 = 1 << 0;
 /// PLLA is locked.
 pub const SR_LOCKA: u32 = 1 << 1;
-/// The master clock is that which was selected.
+/// The master clock has the selected source.
 pub const SR_MCKRDY: u32 = 1 << 3;
 /// The UTMI PLL is locked.
 pub const SR_LOCKU: u32 = 1 << 6;
-/// So is the main clock's oscillator.
+/// The main clock's oscillator is selected.
 pub const SR_MOSCSELS: u32 = 1 << 16;
 /// The RC oscillator is stable.
 pub const SR_MOSCRCS: u32 = 1 << 17;
@@ -41,7 +41,7 @@ const PLLAR_MULA: u32 = 18;
 const MOST_MULA: u64 = 0x7f;
 /// The bit that is always 1.
 const PLLAR_ONE: u32 = 1 << 29;
-/// What the UTMI PLL multiplies the main clock by: 480 MHz of 12.
+/// The factor of the UTMI PLL: 480 MHz from 12.
 const UTMI_PLL: u64 = 40;
 const UCKR_UPLLEN: u32 = 1 << 16;
 const MCKR_CSS: u32 = 3;
@@ -58,7 +58,7 @@ const MDIV: [u64; 4] = [1, 2, 4, 3];
 /// Start-up counts of the oscillator and of the UTMI PLL are eights of slow clocks.
 const STARTUP_UNIT: u64 = 8;
 
-/// The sources' registers, and when each is ready: never while it is disabled.
+/// The sources' registers, and the time at which each is ready: never while it is disabled.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Sources {
     #[state(skip)]
@@ -102,7 +102,7 @@ impl Sources {
         true
     }
 
-    /// CKGR_PLLAR: the PLL locks anew, unless its multiplier or its divider is 0.
+    /// CKGR_PLLAR: the PLL locks again, unless its multiplier or its divider is 0.
     pub fn set_pllar(&mut self, value: u32, now: Ps) {
         self.pllar = value & PLLAR_MASK;
         let runs = self.mula() != 0 && value & 0xff != 0;
@@ -123,7 +123,7 @@ impl Sources {
         u64::from(self.pllar >> PLLAR_MULA) & MOST_MULA
     }
 
-    /// When the oscillator that CKGR_MOR selects is stable.
+    /// The time at which the oscillator that CKGR_MOR selects is stable.
     fn main_ready(&self) -> Ps {
         match self.mor & (MOR_MOSCSEL | MOR_MOSCRCEN) {
             0 => Ps::MAX,
@@ -132,7 +132,7 @@ impl Sources {
         }
     }
 
-    /// When the master clock's source is.
+    /// The time at which the master clock's source is ready.
     fn master_ready(&self) -> Ps {
         match self.mckr & MCKR_CSS {
             MCKR_CSS_SLOW => Ps::ZERO,
@@ -153,30 +153,30 @@ impl Sources {
         ]
     }
 
-    /// When crystal oscillator, PLLA and UTMI PLL are ready, as far as they are on.
+    /// The times at which crystal oscillator, PLLA and UTMI PLL are ready; `None` for those that are off.
     pub fn starting(&self) -> [Option<Ps>; 3] {
         [self.crystal_ready, self.plla_ready, self.upll_ready]
             .map(|ready| Some(ready).filter(|ready| *ready != Ps::MAX))
     }
 
-    /// What PMC_SR says of them.
+    /// Their bits of PMC_SR.
     pub fn status(&self, now: Ps) -> u32 {
         let ready = self.readiness().into_iter().filter(|(_, ready)| *ready <= now);
         let oscillator = if self.mor & MOR_MOSCRCEN != 0 { SR_MOSCRCS } else { 0 };
         ready.fold(oscillator, |bits, (bit, _)| bits | bit)
     }
 
-    /// When the next of them gets ready.
+    /// The next time at which one of them is ready.
     pub fn next_ready(&self, now: Ps) -> Option<Ps> {
         self.readiness().into_iter().map(|(_, ready)| ready).filter(|ready| *ready > now && *ready != Ps::MAX).min()
     }
 
-    /// True if what MCK is to come from never gets ready.
+    /// True if the selected source of MCK is never ready.
     pub fn is_off(&self) -> bool {
         self.master_ready() == Ps::MAX
     }
 
-    /// The clocks of processor, master and 32-bit matrix in hertz, where what they are made of is ready.
+    /// The clocks of processor, master and 32-bit matrix in hertz, if their sources are ready.
     pub fn frequencies(&self, crystal: Hz, now: Ps) -> Option<[u64; 3]> {
         if self.master_ready() > now {
             return None;
@@ -197,8 +197,8 @@ impl Sources {
         Some([processor, master, h32mx])
     }
 
-    /// The same with the crystal, PLLA and MCK set for these clocks of processor, master and 32-bit matrix, or for
-    /// those next to them that there can be, and all that ready.
+    /// The same with the crystal, PLLA and MCK set for these clocks of processor, master and 32-bit matrix, or for the
+    /// closest possible ones, with all sources ready.
     pub fn booted(self, crystal: Hz, [processor, master, h32mx]: [Hz; 3]) -> Sources {
         let multiplier = (4 * processor.get() / crystal.get()).div_ceil(2).clamp(2, MOST_MULA + 1);
         let divisor = (processor.get() + master.get() / 2) / master.get();

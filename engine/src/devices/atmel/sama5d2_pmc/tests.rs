@@ -44,7 +44,7 @@ fn booted() -> Bench {
     booted_with(BOARD)
 }
 
-/// What the clocks run at after all events up to `at`.
+/// The rates of the clocks after all events up to `at`.
 fn rates(bench: &mut Bench, at: Ps) -> [u64; 3] {
     bench.run(at);
     let rates: Vec<u64> = outputs(BOARD).iter().map(|clock| bench.bus.clocks.rate_of(*clock).get()).collect();

@@ -1,9 +1,9 @@
-//! The bytes that a read of the window would get, without the read: for instructions, which are decoded before they are
-//! fetched.
+//! The bytes that a read of the window would return, without the read: for instructions, which are decoded before they
+//! are fetched.
 //!
-//! Where the memory takes a frame as the controller means it, these are the stored bytes. Otherwise (wrong dummy
-//! clocks, wrong lines, a command that the memory does not know) they are what a copy of the memory answers to a frame
-//! at that address.
+//! If the memory takes a frame as the controller intends it, these are the stored bytes. Otherwise (wrong dummy clocks,
+//! wrong lines, a command that the memory does not have) they are the answer of a copy of the memory to a frame at that
+//! address.
 
 use std::cell::Cell;
 
@@ -15,35 +15,35 @@ use crate::bus::device::Ctx;
 use crate::state::{Fresh, State};
 use crate::wire::spi::{Burst, Rate};
 
-/// An address that all memories have and that is none by chance: for a trial.
+/// An address for a trial that all memories have, and that has no regular bit pattern.
 const TRIAL_ADDRESS: u32 = 0x1a64;
-/// After a change of settings, what the memory makes of a frame may change with the first one (it goes into continuous
-/// read) and with the second (it did so, but gets an instruction).
+/// After a change of settings, the memory's reaction to a frame may change with the first frame (it enters continuous
+/// read) and with the second (it has done so, but gets an instruction).
 const UNSETTLED_FRAMES: u8 = 2;
 
-/// How the memory takes frames.
+/// The memory's reaction to frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 enum Answers {
     /// Not known yet.
     #[default]
     Unknown,
-    /// With the bytes from the address on, which has the bits of a mask.
+    /// It returns the bytes from the address on; the address has the bits of this mask.
     Truly(u32),
-    /// With something else.
+    /// It returns other bytes.
     Falsely,
 }
 
-/// What is known of the memory's answers.
+/// The knowledge about the memory's answers.
 #[derive(Debug, Default, State)]
 pub struct Look {
     answers: Cell<Answers>,
-    /// Somebody has looked since the answers changed.
+    /// True if the bytes have been read since the answers changed.
     looked: Cell<bool>,
     unsettled: u8,
 }
 
 impl Look {
-    /// Settings have changed.
+    /// The settings have changed.
     pub fn forget(&mut self, ctx: &mut Ctx) {
         self.unsettled = UNSETTLED_FRAMES;
         self.doubt(ctx);
@@ -58,7 +58,7 @@ impl Look {
         }
     }
 
-    /// True if what the memory makes of a frame does not change with it.
+    /// True if a frame does not change the memory's reaction to the next one.
     #[inline]
     pub fn is_settled(&self) -> bool {
         self.unsettled == 0
@@ -66,7 +66,7 @@ impl Look {
 
     fn doubt(&mut self, ctx: &mut Ctx) {
         self.answers.set(Answers::Unknown);
-        // Nobody knows which of the bytes have been decoded.
+        // It is not known which of the bytes have been decoded.
         if self.looked.take() {
             ctx.bus.code_written.report(CodeSpan::ELSEWHERE);
         }
@@ -74,7 +74,7 @@ impl Look {
 }
 
 impl Sama5d2Qspi {
-    /// The bytes from `offset` on. While the window is no memory, those of the chip: that is where a program is loaded.
+    /// The bytes from `offset` on. While the window does not read memory, the chip's: a program is loaded there.
     pub(super) fn window_peek(&self, offset: u32, into: &mut [u8]) -> bool {
         self.look.looked.set(true);
         if self.window.access != Access::Memory {

@@ -1,4 +1,4 @@
-//! What the controller's node says.
+//! The properties of the controller's node.
 
 use crate::bus::device::IrqLine;
 use crate::dt::reader::{ANY, NodeReader};
@@ -6,26 +6,26 @@ use crate::dt::wiring::ClockInput;
 use crate::state::State;
 use crate::time::Cycles;
 
-/// The device's value in the scrambling function, unless the node says another.
+/// The device's value in the scrambling function, if the node has none.
 const RANDOM: u32 = 0x5a3d_2d51;
 
 /// The controller's configuration and timing.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
-    /// Peripheral clock: that of the registers, of the window, and the one that the serial clock is divided from.
+    /// The peripheral clock: of the registers and the window, and the clock from which the serial clock is divided.
     pub clock: ClockInput,
-    /// What a register's access takes more than its way to the controller: registers are behind a peripheral bridge,
-    /// the window is not.
+    /// The additional cycles of a register access: registers are accessed through a peripheral bridge, the window is
+    /// not.
     #[state(skip)]
     pub register_cycles: Cycles,
-    /// From an access's arrival at the window to the frame's or the data's first clock.
+    /// From the arrival of an access at the window to the first clock of the frame or of the data.
     #[state(skip)]
     pub request_cycles: Cycles,
     /// From the data's last clock to the answer.
     #[state(skip)]
     pub response_cycles: Cycles,
-    /// A read of the window behind the last one goes on in its frame; else the frame ends with the bus's transfer, a
-    /// burst or a single read.
+    /// True if a read of the window directly after the last address continues its frame; otherwise the frame ends with
+    /// the bus's transfer, a burst or a single read.
     #[state(skip)]
     pub reads_go_on: bool,
     /// The device's own value in the scrambling function.
@@ -48,7 +48,7 @@ impl Params {
             clock: reader.clock_input(0, "the peripheral clock"),
             register_cycles: reader.timing_cycles(
                 "cyclescope,register-cycles",
-                "clocks of a register's access behind the way to the window",
+                "clocks of a register's access in addition to the way to the window",
             ),
             request_cycles: reader
                 .timing_cycles("cyclescope,window-request-cycles", "clocks from an access to its first serial clock"),
@@ -57,7 +57,7 @@ impl Params {
             reads_go_on: reader.timing_u32(
                 "cyclescope,window-reads-go-on",
                 0..=1,
-                "1 if a read behind the last one goes on in its frame, 0 if each transfer of the bus has its own",
+                "1 if a read directly after the last address continues its frame, 0 if each transfer of the bus has its own",
             ) != 0,
             random: reader.u32_or(
                 "cyclescope,scrambling-random-value",

@@ -1,4 +1,4 @@
-//! The register map, and what the fields mean.
+//! The register map, and the fields.
 
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::state::{Fresh, State};
@@ -73,11 +73,11 @@ pub const fn is_protected(offset: u32) -> bool {
     matches!(offset, QSPI_MR | QSPI_SCR | QSPI_SMR | QSPI_SKR)
 }
 
-/// When the chip select goes inactive in SPI mode (QSPI_MR.CSMODE). In serial memory mode it is LASTXFER, whatever the
-/// field says.
+/// The condition for chip select to go inactive in SPI mode (QSPI_MR.CSMODE). In serial memory mode it is LASTXFER for
+/// all values of the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectMode {
-    /// If the next word is not there when a transfer ends.
+    /// If the next word is missing when a transfer ends.
     NotReloaded,
     /// After the word that was in QSPI_TDR when QSPI_CR.LASTXFER was written.
     LastTransfer,
@@ -95,7 +95,7 @@ impl Mode {
         self.0 & 1 << 0 != 0
     }
 
-    /// LLB: what is sent is received; in SPI mode.
+    /// LLB: the sent data are received; in SPI mode.
     pub const fn loopback(self) -> bool {
         self.0 & 1 << 1 != 0 && !self.serial_memory()
     }
@@ -110,7 +110,7 @@ impl Mode {
         self.0 & 1 << 3 != 0
     }
 
-    /// CSMODE, or what it is forced to.
+    /// CSMODE, or its forced value.
     pub const fn select_mode(self) -> SelectMode {
         match self.0 >> 4 & 3 {
             _ if self.serial_memory() => SelectMode::LastTransfer,
@@ -131,7 +131,7 @@ impl Mode {
         if self.serial_memory() { 0 } else { 32 * (self.0 >> 16 & 0xff) as u64 }
     }
 
-    /// DLYCS in peripheral clocks: for how long chip select is inactive at least.
+    /// DLYCS in peripheral clocks: the least time for which chip select is inactive.
     pub const fn inactive_cycles(self) -> u64 {
         let cycles = (self.0 >> 24) as u64;
         if cycles == 0 { 1 } else { cycles }
@@ -153,7 +153,7 @@ impl SerialClock {
         self.0 & 2 != 0
     }
 
-    /// Peripheral clocks a period of the serial clock: SCBR + 1.
+    /// Peripheral clocks of a period of the serial clock: SCBR + 1.
     pub const fn period_cycles(self) -> u64 {
         (self.0 >> 8 & 0xff) as u64 + 1
     }
@@ -185,7 +185,7 @@ pub enum Transfer {
     WriteMemory,
 }
 
-/// QSPI_IFR with QSPI_ICR: what a frame consists of.
+/// QSPI_IFR with QSPI_ICR: the phases of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Instruction {
     /// QSPI_IFR.

@@ -1,8 +1,9 @@
-//! Scrambling of what TRSFR_READ_MEMORY and TRSFR_WRITE_MEMORY transfer (QSPI_SMR, QSPI_SKR).
+//! Scrambling of the data of TRSFR_READ_MEMORY and TRSFR_WRITE_MEMORY (QSPI_SMR, QSPI_SKR).
 //!
-//! The chip's function is not public. Here a byte is combined by exclusive or with one that depends on its address, the
-//! key and, unless QSPI_SMR.RVDIS is set, a value that differs between devices: so each address has its own permutation
-//! of bytes, reading is the inverse of writing with the same settings, and without them the contents look random.
+//! The chip's function is not public. Here a byte is combined by exclusive or with a byte that depends on its address,
+//! the key and, unless QSPI_SMR.RVDIS is set, a value that differs between devices: each address has its own
+//! permutation of bytes, reading is the inverse of writing with the same settings, and without them the contents look
+//! random.
 
 use crate::state::State;
 
@@ -18,12 +19,12 @@ impl Scrambler {
         Scrambler { seed: Some(mixed(key).wrapping_add(mixed(!random))) }
     }
 
-    /// Bytes pass as they are.
+    /// Without scrambling.
     pub const fn off() -> Scrambler {
         Scrambler { seed: None }
     }
 
-    /// True if bytes do not pass as they are.
+    /// True if bytes are scrambled.
     pub const fn is_on(self) -> bool {
         self.seed.is_some()
     }

@@ -10,10 +10,10 @@ use crate::polling::Poll;
 use crate::state;
 use crate::wire::spi::{Burst, Lines, Rate};
 
-/// What the words on the wire are.
+/// The use of the words on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]
 pub enum Flow {
-    /// None: disabled, or the window has the wire.
+    /// Unused: disabled, or the window uses the wire.
     #[default]
     None,
     /// Full duplex, from QSPI_TDR and to QSPI_RDR.
@@ -36,7 +36,7 @@ enum State {
     Frame { ends: u64 },
 }
 
-/// What the settings say about words.
+/// The settings for words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State)]
 pub struct Settings {
     /// QSPI_MR.
@@ -50,9 +50,9 @@ pub struct Settings {
 /// The data registers and what passes through them.
 #[derive(Clone, Copy, Debug, Default, state::State)]
 pub struct Serial {
-    /// What passes.
+    /// The use of the words.
     pub flow: Flow,
-    /// As [`Settings`] says.
+    /// The settings.
     pub settings: Settings,
     /// QSPI_TDR, and when it was written.
     waiting: Option<(u16, u64)>,
@@ -62,18 +62,18 @@ pub struct Serial {
     /// When QSPI_RDR was last read.
     read_at: u64,
     state: State,
-    /// The last delay's end: no word begins before.
+    /// The end of the last delay: no word begins before.
     ready: u64,
-    /// LASTXFER was written.
+    /// True if LASTXFER was written.
     last: bool,
-    /// A frame that receives has not ended.
+    /// True if a receiving frame has not ended.
     receiving: bool,
     /// CSR, INSTRE and OVRES since the last read of QSPI_SR.
     pub flags: u32,
 }
 
 impl Serial {
-    /// Nothing is on the wire that is not over by `edge`.
+    /// True if no transfer on the wire ends after `edge`.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.state == State::Idle
@@ -86,7 +86,7 @@ impl Serial {
             | flag(sr::TXEMPTY, self.waiting.is_none() && !matches!(self.state, State::Word { .. }))
     }
 
-    /// When the state changes by itself, next.
+    /// The edge of the next change of state without an access.
     pub fn next_change(&self) -> Option<u64> {
         match self.state {
             State::Idle => None,
@@ -95,7 +95,7 @@ impl Serial {
         }
     }
 
-    /// Everything up to `edge` happens.
+    /// Carries out everything up to `edge`.
     pub fn advance(&mut self, edge: u64, wire: &mut Wire) {
         loop {
             match self.state {
@@ -115,7 +115,7 @@ impl Serial {
         }
     }
 
-    /// The peripheral clock's edge `from`, up to which all has happened, is its edge `to`.
+    /// The edge `from` of the peripheral clock, up to which everything has been carried out, is renumbered to `to`.
     pub fn renumber(&mut self, (from, to): (u64, u64)) {
         match &mut self.state {
             State::Idle => {}
@@ -129,7 +129,7 @@ impl Serial {
         }
     }
 
-    /// QSPI_TDR is written. False if it was full: the word in it is lost.
+    /// QSPI_TDR is written. False if it was full: the previous word is lost.
     pub fn write(&mut self, word: u16, edge: u64) -> bool {
         self.waiting.replace((word, edge)).is_none()
     }
@@ -150,7 +150,7 @@ impl Serial {
         }
     }
 
-    /// A frame without data is sent from `edge` on.
+    /// Sends a frame without data from `edge` on.
     pub fn send_frame(&mut self, edge: u64, wire: &mut Wire) {
         wire.select(edge);
         let header = wire.header(self.settings.instruction, true);
@@ -158,7 +158,7 @@ impl Serial {
         self.state = State::Frame { ends: wire.free };
     }
 
-    /// A frame that receives its data begins.
+    /// Begins a frame that receives its data.
     pub fn begin_receiving(&mut self, edge: u64) {
         self.last = false;
         self.full = false;
@@ -166,7 +166,7 @@ impl Serial {
         self.read_at = edge;
     }
 
-    /// What was under way is dropped: a disable or a reset.
+    /// Drops the operation in progress: a disable or a reset.
     pub fn stop(&mut self, edge: u64, wire: &mut Wire) {
         let flags = self.flags;
         self.end_frame(edge, wire);
@@ -183,7 +183,7 @@ impl Serial {
         }
     }
 
-    /// What a frame that has ended leaves behind in QSPI_SR.
+    /// Sets the flags of QSPI_SR at the end of a frame.
     pub fn frame_ended(&mut self) {
         self.flags |= sr::CSR | flag(sr::INSTRE, self.settings.mode.serial_memory());
     }
@@ -211,7 +211,7 @@ impl Serial {
         }
     }
 
-    /// True if a word begins.
+    /// Begins a word: true if one was begun.
     fn begin_word(&mut self, wire: &mut Wire) -> bool {
         match (self.flow, self.waiting) {
             (Flow::Spi, Some((word, at))) if !(self.full && self.settings.mode.waits_for_read()) => {
@@ -250,7 +250,7 @@ impl Serial {
         self.state = State::Word { ends: wire.free, received: Some(received) };
     }
 
-    /// The frame up to its data, unless it has begun.
+    /// Sends the frame up to its data, unless it has begun.
     fn open(&mut self, at: u64, wire: &mut Wire) {
         if !wire.selected {
             wire.select(at);
@@ -259,7 +259,7 @@ impl Serial {
         }
     }
 
-    /// Lists its state. What ends ahead is moved by `end`.
+    /// Lists its state. Ends that lie ahead are moved by `end`.
     pub fn polled(&mut self, poll: &mut Poll, mut end: impl FnMut(&mut u64, &mut Poll)) {
         let (kind, received) = match &mut self.state {
             State::Idle => (0, None),

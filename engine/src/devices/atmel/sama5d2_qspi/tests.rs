@@ -81,7 +81,7 @@ fn clock() -> Hz {
     Hz::new(166_000_000).unwrap()
 }
 
-/// Registers take 4 clocks, the window 5 clocks before and 3 behind its serial clocks.
+/// Registers take 4 clocks, the window 5 clocks before and 3 after its serial clocks.
 fn params() -> Params {
     Params {
         clock: clock().into(),

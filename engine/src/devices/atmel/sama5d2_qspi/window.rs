@@ -1,7 +1,7 @@
-//! The memory window (AHB, and its alias behind the AES bridge): data of instruction frames.
+//! The memory window (AHB, and its alias through the AES bridge): data of instruction frames.
 //!
-//! With TRSFR_READ_MEMORY, reads at consecutive addresses go on in one frame, clock by clock as they come; any other
-//! address ends the frame and begins a new one. Nothing is read ahead. With the other types one frame goes on until
+//! With TRSFR_READ_MEMORY, reads at consecutive addresses continue one frame, clock by clock as they come; any other
+//! address ends the frame and begins a new one. Nothing is read ahead. With the other types one frame continues until
 //! QSPI_CR.LASTXFER, and only the address of its first access counts (SAMA5D2 Series datasheet, "Instruction Frame
 //! Transmission", "Read Memory Transfer").
 
@@ -19,12 +19,12 @@ pub const BEAT_BYTES: u32 = 8;
 
 const WORD_BYTES: u32 = 4;
 
-/// What the window does.
+/// The use of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Access {
-    /// Nothing: why, for the user.
+    /// Closed: the reason, for the user.
     Closed(&'static str),
-    /// Reads, at any address.
+    /// Reads at any address.
     #[default]
     Memory,
     /// Reads of one frame.
@@ -33,26 +33,26 @@ pub enum Access {
     Write,
 }
 
-/// Where the window's frame is.
+/// The state of the window's frame.
 #[derive(Clone, Copy, Debug, Default, State)]
 pub struct Window {
-    /// What accesses do.
+    /// The effect of accesses.
     pub access: Access,
-    /// A frame is open, and its next byte has this address.
+    /// If a frame is open, the address of its next byte.
     pub next: Option<u32>,
-    /// The instruction has been sent since QSPI_IFR was written: in continuous read mode, not again.
+    /// True if the instruction has been sent since QSPI_IFR was written: not sent again in continuous read mode.
     pub sent: bool,
-    /// QSPI_IFR has been written and not been read back since.
+    /// True if QSPI_IFR has been written and has not been read back since.
     pub unsynchronised: bool,
-    /// Reads and writes that went on in a frame.
+    /// Reads and writes that continued a frame.
     pub continued: u64,
-    /// What frames have in front of their data, without the instruction and with it, once one has begun.
+    /// The headers of frames without the instruction and with it, once a frame has begun.
     pub headers: [Option<Header>; 2],
-    /// Somebody makes reads that are alike by himself.
+    /// True if compiled code makes identical reads by itself.
     pub is_shared: bool,
-    /// What he tells of them.
+    /// The tally of those reads.
     pub tally: Tally,
-    /// Frames of a word among them, of which he does not know.
+    /// Frames of a word among them, which compiled code does not count.
     pub words: u64,
 }
 
@@ -84,7 +84,7 @@ impl Sama5d2Qspi {
         match self.window.access {
             Access::Memory => {}
             Access::Read => ctx.note(
-                "a burst (a cacheable read) in a TRSFR_READ frame: its clocks pass, but the data seen is that of the \
+                "a burst (a cacheable read) in a TRSFR_READ frame: its clocks pass, and the data is that of the \
                  memory",
             ),
             _ => return Err(self.refuse_read(ctx)),
@@ -142,7 +142,7 @@ impl Sama5d2Qspi {
         self.settle(edge)
     }
 
-    /// What QSPI_TDR or a frame without data has on the wire comes first.
+    /// Waits for the end of a transfer through QSPI_TDR, or of a frame without data.
     #[cold]
     pub(super) fn settle(&mut self, edge: u64) -> u64 {
         let mut edge = edge;
@@ -154,7 +154,7 @@ impl Sama5d2Qspi {
         edge
     }
 
-    /// The frame's next byte is the one at `offset`.
+    /// Prepares the frame so that its next byte is the one at `offset`.
     #[inline]
     fn seek(&mut self, offset: u32, at: u64, ctx: &mut Ctx) {
         match self.window.next {
@@ -164,7 +164,7 @@ impl Sama5d2Qspi {
         }
     }
 
-    /// True if a frame stays open for what comes behind it.
+    /// True if a frame stays open for the next access.
     #[inline]
     fn goes_on(&self) -> bool {
         self.params.reads_go_on || self.window.access != Access::Memory
@@ -174,17 +174,17 @@ impl Sama5d2Qspi {
     fn go_on_elsewhere(&mut self, ctx: &mut Ctx) {
         self.window.continued += 1;
         ctx.note(
-            "an access to the memory window is not behind the last one: a frame that is no memory read goes on all \
-             the same, up to QSPI_CR.LASTXFER",
+            "an access to the memory window does not follow the last address: a frame that is not a memory read \
+             continues nevertheless, up to QSPI_CR.LASTXFER",
         );
     }
 
-    /// A new frame at `offset`.
+    /// Begins a new frame at `offset`.
     fn begin(&mut self, offset: u32, at: u64, ctx: &mut Ctx) {
         if std::mem::take(&mut self.window.unsynchronised) {
             ctx.note(
                 "the memory window was accessed without a read of QSPI_IFR after its write: on the chip the access \
-                 may come before the new settings; here they hold",
+                 may come before the new settings; here they are in effect",
             );
         }
         self.serial.end_frame(at, &mut self.wire);
@@ -203,8 +203,8 @@ impl Sama5d2Qspi {
         self.look.framed(ctx);
     }
 
-    /// A read of `bytes` whose request arrives at `edge`, where it reaches no further than the memory, and that takes
-    /// its frame like those before: its first word, and the edge of the answer.
+    /// A read of `bytes` whose request arrives at `edge`, if it ends within the memory and its frame is like the
+    /// previous ones: returns its first word, and the edge of the answer.
     pub(super) fn read_window_alone(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
         if self.window.tally.holds != 0
             && let Some(read) = self.read_alike(offset, bytes, edge)
@@ -244,7 +244,7 @@ impl Sama5d2Qspi {
         Some((first, self.wire.free + self.params.response_cycles.0))
     }
 
-    /// The same where reads are alike: a word, or a beat, which are one frame or two.
+    /// The same for repeated reads: a word or a beat, which are one frame or two.
     #[inline]
     fn read_alike(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
         let mut word = [0; 4];
@@ -256,7 +256,7 @@ impl Sama5d2Qspi {
         if bytes == BEAT_BYTES {
             (tally.reads, tally.last, tally.free_edge) = (tally.reads + 1, u64::from(offset), free + tally.busy_cycles);
         } else {
-            // As if it were the second word of a beat.
+            // As the second word of a beat.
             let last = u64::from(offset.wrapping_sub(WORD_BYTES));
             (tally.last, tally.free_edge) = (last, free + tally.busy_cycles / 2);
             self.window.words += 1;
@@ -278,8 +278,8 @@ impl Sama5d2Qspi {
         })
     }
 
-    /// From here on such reads are alike, up to the next call: all that [`Sama5d2Qspi::read_window_alone`] asks was as
-    /// it has to be, and nothing but a call changes it.
+    /// Lets compiled code make such reads until the next call: the conditions of [`Sama5d2Qspi::read_window_alone`]
+    /// hold, and only a call changes them.
     fn share(&mut self) {
         let Some(header) = self.next_header() else { return };
         if let Some(busy_cycles) = self.wire.pair_cycles(header, self.data_lines) {
@@ -288,7 +288,7 @@ impl Sama5d2Qspi {
         }
     }
 
-    /// Learns of reads that were alike: at the beginning of each call.
+    /// Accounts for the reads that compiled code has made: at the start of each call.
     #[inline]
     pub(super) fn learn_of_reads(&mut self) {
         if self.window.tally.holds != 0 {
@@ -309,14 +309,14 @@ impl Sama5d2Qspi {
         }
     }
 
-    /// What the next frame has in front of its data, if one like it has begun.
+    /// The header of the next frame, if a frame with it has begun.
     fn next_header(&self) -> Option<&Header> {
         let with_opcode = !(self.settings().instruction.continuous() && self.window.sent);
         self.window.headers[usize::from(with_opcode)].as_ref()
     }
 
-    /// As [`Sama5d2Qspi::seek`]. False if the memory does not know frames like this; of what it is to do, the end of
-    /// the frame before may have been done then.
+    /// [`Sama5d2Qspi::seek`] by a repeated read. Returns false if the memory does not support such a frame; the end of
+    /// the previous frame may have been carried out then.
     #[inline]
     fn seek_alone(&mut self, offset: u32, at: u64) -> bool {
         if self.window.next == Some(offset) && self.params.reads_go_on {
@@ -326,7 +326,7 @@ impl Sama5d2Qspi {
         let Some(header) = self.next_header().copied() else { return false };
         self.serial.end_frame(at, &mut self.wire);
         self.window.sent = true;
-        self.wire.open_read(at, &header, offset)
+        self.wire.start_repeated_read(at, &header, offset)
     }
 
     #[inline]
@@ -338,7 +338,7 @@ impl Sama5d2Qspi {
         }
     }
 
-    /// A frame has ended and another one begun.
+    /// A frame has ended, and another one has begun.
     fn after_frame(&mut self, ctx: &mut Ctx) {
         self.take_notes(ctx);
         if self.interrupts != 0 {
@@ -346,7 +346,7 @@ impl Sama5d2Qspi {
         }
     }
 
-    /// When the data's last clock has become an answer.
+    /// The time of the answer after the data's last clock.
     #[inline]
     fn answer(&self) -> Ps {
         self.params.clock.rate.ps_at_floor(Cycles(self.wire.free + self.params.response_cycles.0))
@@ -362,7 +362,7 @@ impl Sama5d2Qspi {
         SlaveError { done: ctx.now }
     }
 
-    /// What accesses to the window do with the present settings.
+    /// The effect of accesses to the window with the present settings.
     pub(super) fn window_access(&self) -> Access {
         let settings = self.settings();
         if !self.enabled {

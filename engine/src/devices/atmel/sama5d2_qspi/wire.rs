@@ -17,11 +17,10 @@ pub struct Totals {
     pub sck_clocks: u64,
 }
 
-/// What goes wrong where CPOL and CPHA differ: the memory samples on the rising edge and changes its data on the
-/// falling one.
+/// The errors if CPOL and CPHA differ: the memory samples on the rising edge and changes its data on the falling edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 enum Skew {
-    /// Nothing: they are equal.
+    /// No error: they are equal.
     #[default]
     None,
     /// The controller changes its data on the edge on which the chip samples: the chip gets each bit a clock late.
@@ -37,7 +36,7 @@ pub struct Wire {
     pub clock: Hz,
     /// The chip.
     pub chip: HostedChip,
-    /// Peripheral clocks a period of the serial clock.
+    /// Peripheral clocks of a period of the serial clock.
     period: u64,
     before_clock: u64,
     inactive: u64,
@@ -46,7 +45,7 @@ pub struct Wire {
     cpha: bool,
     /// The lines, for waveforms.
     pub signals: SpiSignals,
-    /// Levels of the lines in the last clock, where they are skewed.
+    /// Levels of the lines in the last clock, if they are skewed.
     last_levels: u32,
     /// Chip select is active.
     pub selected: bool,
@@ -54,9 +53,9 @@ pub struct Wire {
     pub free: u64,
     /// Chip select may go active again.
     may_select: u64,
-    /// The frame under way is one of many that are alike, as [`HostedChip::open_read`] has them.
-    alike: bool,
-    /// Headers that were made so far.
+    /// True if the frame in progress is a repeated read ([`HostedChip::start_repeated_read`]).
+    repeated: bool,
+    /// The number of headers that were made.
     headers: u32,
     /// The chip may have notes.
     pub notes_due: bool,
@@ -65,7 +64,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// A quiet wire.
+    /// An idle wire.
     pub fn new(clock: Hz, chip: HostedChip) -> Wire {
         Wire {
             clock,
@@ -81,41 +80,40 @@ impl Wire {
             selected: false,
             free: 0,
             may_select: 0,
-            alike: false,
+            repeated: false,
             headers: 0,
             notes_due: false,
             totals: Totals::default(),
         }
     }
 
-    /// The same wire with a copy of the chip, to try what it does; `None` where the chip has no copies.
+    /// The same wire with a copy of the chip, to try an access; `None` if the chip can't be copied.
     pub fn trial(&self) -> Option<Wire> {
         let chip = HostedChip::new(self.chip.copy()?, String::new(), None, 0);
         Some(Wire { chip, signals: SpiSignals::default(), ..*self })
     }
 
-    /// Nobody has told the chip the time of a frame that is one of many alike: what comes now it may have to hold
-    /// against that.
-    fn report_time(&mut self) {
-        if self.selected && std::mem::take(&mut self.alike) {
+    /// Gives the chip the time of a repeated read in progress: it may have to compare the time with the next edges.
+    fn give_time(&mut self) {
+        if self.selected && std::mem::take(&mut self.repeated) {
             let end = self.time(self.free);
             self.chip.shift(Burst::dummy(Lines::Single, 0), end);
         }
     }
 
-    /// The peripheral clock runs at another rate: its edge `from` is its edge `to`. What lies ahead is as many edges
-    /// ahead as it was.
+    /// The peripheral clock has another rate: its edge `from` is its edge `to`. Edges that lie ahead stay as many edges
+    /// ahead.
     pub fn change_clock(&mut self, clock: Hz, (from, to): (u64, u64)) {
-        self.report_time();
+        self.give_time();
         self.clock = clock;
         for edge in [&mut self.free, &mut self.may_select] {
             *edge = renumbered(*edge, (from, to));
         }
     }
 
-    /// Settings, from `edge` on.
+    /// Applies the settings from `edge` on.
     pub fn set(&mut self, mode: Mode, serial: ClockRegister, edge: u64) {
-        self.report_time();
+        self.give_time();
         self.period = serial.period_cycles();
         self.before_clock = serial.before_clock_cycles();
         self.inactive = mode.inactive_cycles();
@@ -135,13 +133,13 @@ impl Wire {
         self.skew != Skew::None
     }
 
-    /// When `edge` is.
+    /// The time of `edge`.
     #[inline]
     pub fn time(&self, edge: u64) -> Ps {
         self.clock.ps_at_floor(Cycles(edge))
     }
 
-    /// Moves an edge of the peripheral clock as [`Poll::end_ps`] does a time.
+    /// Moves an edge of the peripheral clock as [`Poll::end_ps`] moves a time.
     pub fn end(clock: Hz, edge: &mut u64, poll: &mut Poll) {
         let mut at = clock.ps_at_floor(Cycles(*edge));
         poll.end_ps(&mut at);
@@ -155,7 +153,7 @@ impl Wire {
         poll.counter(&mut self.totals.frames);
         poll.counter(&mut self.totals.sck_clocks);
         poll.state(self.selected);
-        poll.state(self.alike);
+        poll.state(self.repeated);
         poll.state(self.last_levels);
         self.chip.polled(poll)
     }
@@ -167,20 +165,20 @@ impl Wire {
         self.chip.select(time);
         self.signals.select(0, true, time);
         self.selected = true;
-        self.alike = false;
+        self.repeated = false;
         self.notes_due = true;
         self.totals.frames += 1;
         self.free = at + self.before_clock;
         self.last_levels = if self.skew == Skew::Input { u32::MAX } else { 0 };
     }
 
-    /// Chip select goes inactive, if it is active, at `at` or right after the last clock.
+    /// Chip select goes inactive, if it is active, at `at` or directly after the last clock.
     pub fn deselect(&mut self, at: u64) {
         if !std::mem::take(&mut self.selected) {
             return;
         }
         let at = at.max(self.free);
-        if !(self.is_alike() && self.chip.close_read()) {
+        if !(self.is_repeated() && self.chip.end_repeated_read()) {
             let time = self.time(at);
             self.chip.deselect(time);
             self.signals.select(0, false, time);
@@ -191,24 +189,25 @@ impl Wire {
         self.may_select = at + self.inactive;
     }
 
-    /// So many bits of data to the controller, right behind the clocks before or from `at` on.
+    /// Reads `bits` bits of data, directly after the previous clocks or from `at` on.
     #[inline]
     pub fn read(&mut self, at: u64, lines: Lines, bits: u32) -> u32 {
         let burst = Burst::input(lines, Rate::Single, bits);
-        let word = if bits == u32::BITS && self.is_alike() { self.chip.read_on() } else { None };
+        let word = if bits == u32::BITS && self.is_repeated() { self.chip.read_next_word() } else { None };
         let Some(word) = word else { return self.shift(at, burst) };
         self.free = self.free.max(at) + u64::from(burst.clocks) * self.period;
         self.totals.sck_clocks += u64::from(burst.clocks);
         word
     }
 
-    /// True if the frame under way is one of many that are alike, and nobody looks at the lines.
+    /// True if the frame in progress is a repeated read, and the lines are not recorded.
     #[inline]
-    fn is_alike(&self) -> bool {
-        self.alike && self.skew == Skew::None && !self.signals.are_recorded()
+    fn is_repeated(&self) -> bool {
+        self.repeated && self.skew == Skew::None && !self.signals.are_recorded()
     }
 
-    /// Clocks pass, right behind the ones before or from `at` on: what is sampled. `free` is then their end.
+    /// Sends the clocks of a burst, directly after the previous ones or from `at` on: returns the sampled bits. `free`
+    /// is then their end.
     #[inline]
     pub fn shift(&mut self, at: u64, burst: Burst) -> u32 {
         let start = self.free.max(at);
@@ -247,7 +246,7 @@ impl Wire {
         seen
     }
 
-    /// What a frame has in front of its data, with the present settings: instruction, address, option, dummy clocks.
+    /// The header of a frame with the present settings: instruction, address, option, dummy clocks.
     pub fn header(&mut self, instruction: Instruction, with_opcode: bool) -> Header {
         self.headers = self.headers.wrapping_add(1);
         let (instruction_lines, address_lines, data_lines) = instruction.lines();
@@ -262,42 +261,43 @@ impl Wire {
             header = header.with(option(address_lines, bits, code));
         }
         if instruction.dummies() > 0 {
-            // The lines are those of the address, where there is one to turn around from.
+            // The dummy clocks use the lines of the address, if there is one.
             let lines = if instruction.address_bits().is_some() { address_lines } else { data_lines };
             header = header.with(Burst::dummy(lines, instruction.dummies()));
         }
         header
     }
 
-    /// The frame up to its data, from `at` on.
+    /// Sends the frame up to its data, from `at` on.
     pub fn send_header(&mut self, at: u64, header: &Header, address: u32) {
         for burst in header.bursts(address) {
             self.shift(at, burst);
         }
     }
 
-    /// A frame for a read begins at `at`, with all up to its data.
+    /// Begins a read frame at `at`, up to its data.
     #[inline]
     pub fn begin_read(&mut self, at: u64, header: &Header, address: u32) {
-        if !self.open_read(at, header, address) {
+        if !self.start_repeated_read(at, header, address) {
             self.select(at);
             self.send_header(at, header, address);
         }
     }
 
-    /// The same if the chip knows frames like this, and nobody looks at the lines. False, with nothing done, if not.
+    /// The same, if the chip supports the frame as a repeated read, and the lines are not recorded. Otherwise returns
+    /// false, and does nothing.
     #[inline]
-    pub fn open_read(&mut self, at: u64, header: &Header, address: u32) -> bool {
+    pub fn start_repeated_read(&mut self, at: u64, header: &Header, address: u32) -> bool {
         if self.skew != Skew::None || self.signals.are_recorded() {
             return false;
         }
         let at = at.max(self.may_select);
         let free = at + self.before_clock + u64::from(header.clocks) * self.period;
-        if !self.chip.open_read(header, address) {
+        if !self.chip.start_repeated_read(header, address) {
             return false;
         }
         self.selected = true;
-        self.alike = true;
+        self.repeated = true;
         self.notes_due = true;
         self.last_levels = 0;
         self.free = free;
@@ -306,41 +306,41 @@ impl Wire {
         true
     }
 
-    /// The time of a frame behind one like it, with this header and a word of data, at whose end it begins.
+    /// The peripheral clocks of a frame after an identical one, with this header and a word of data, and its serial clocks.
     fn frame_cycles(&self, header: &Header, lines: Lines) -> (u64, u64) {
         let clocks = u64::from(header.clocks + Burst::input(lines, Rate::Single, u32::BITS).clocks);
         (self.inactive + self.before_clock + clocks * self.period, clocks)
     }
 
-    /// How long two such frames take, if frames like the one under way can follow one the other at any time.
+    /// The cycles of two such frames, if frames like the one in progress can follow each other at any time.
     pub fn pair_cycles(&self, header: &Header, lines: Lines) -> Option<u64> {
-        let is_sure = self.selected && self.is_alike() && !self.notes_due && self.chip.reads_on();
+        let is_sure = self.selected && self.is_repeated() && !self.notes_due && self.chip.can_repeat_read();
         is_sure.then(|| 2 * self.frame_cycles(header, lines).0)
     }
 
-    /// So many of these frames have passed, the last of them up to before `address`, and up to edge `free`.
+    /// Accounts for `frames` such frames, the last of them up to before `address`, and up to edge `free`.
     pub fn have_passed(&mut self, frames: u64, address: u32, free: u64, header: &Header, lines: Lines) {
         let (cycles, clocks) = self.frame_cycles(header, lines);
         self.free = free;
         self.may_select = free - cycles + self.inactive;
         self.totals.frames += frames;
         self.totals.sck_clocks += frames * clocks;
-        self.chip.has_read(frames * u64::from(u32::BITS / u8::BITS), address);
+        self.chip.skip_repeated_reads(frames * u64::from(u32::BITS / u8::BITS), address);
     }
 
-    /// True if the chip has nothing to say when the frame ends, if there is one.
+    /// True if the chip has no reaction to the end of the frame, if there is a frame.
     #[inline]
     pub fn ends_quietly(&self) -> bool {
-        (self.alike || !self.selected) && !self.notes_due && !self.signals.are_recorded()
+        (self.repeated || !self.selected) && !self.notes_due && !self.signals.are_recorded()
     }
 }
 
-/// An edge ahead of edge `from`, which is edge `to` from now on; of one that has passed, that it has.
+/// An edge after edge `from`, if that is renumbered to `to`; an edge that has passed stays in the past.
 pub fn renumbered(edge: u64, (from, to): (u64, u64)) -> u64 {
     if edge > from { to + (edge - from) } else { 0 }
 }
 
-/// A code shorter than a clock's bits takes a whole clock, its bits on the lowest lines and zeroes above.
+/// A code with fewer bits than a clock takes a whole clock, its bits on the lowest lines and zeroes above.
 fn option(lines: Lines, bits: u32, code: u32) -> Burst {
     Burst::output(lines, Rate::Single, bits.max(lines.bits()), code)
 }

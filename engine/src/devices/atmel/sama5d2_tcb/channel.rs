@@ -1,22 +1,22 @@
-//! One channel, in ticks of the clock that it counts.
+//! One channel, in ticks of its clock.
 //!
 //! A compare with RC that triggers takes the tick in which the counter would become RC and makes it 0: a period has RC
-//! ticks, as software counts on. In the modes without, the counter becomes RC in the tick of the compare.
+//! ticks, as software expects. In the modes without that, the counter becomes RC in the tick of the compare.
 
 use crate::state::State;
 
 /// TC_CMR.TCCLKS: the clock.
 pub const CMR_TCCLKS: u32 = 7;
-/// Bits that TC_CMR has in either mode.
+/// Bits of TC_CMR that exist in both modes.
 pub const CMR_MASK: u32 = 0xffff_fff7 | CMR_CLKI;
 const CMR_CLKI: u32 = 1 << 3;
 /// Waveform mode: RC stops the counter, or disables its clock.
 const CMR_CPCSTOP: u32 = 1 << 6;
 const CMR_CPCDIS: u32 = 1 << 7;
-/// WAVSEL: up and down, and turned (or reset) by RC.
+/// WAVSEL: up and down, with a turn (or reset) at RC.
 const CMR_WAVSEL_UPDOWN: u32 = 1 << 13;
 const CMR_WAVSEL_RC: u32 = 1 << 14;
-/// Capture mode: RC triggers. The same bit.
+/// Capture mode: RC triggers. The same bit as WAVSEL's.
 const CMR_CPCTRG: u32 = 1 << 14;
 const CMR_WAVE: u32 = 1 << 15;
 
@@ -29,7 +29,7 @@ pub const SR_CLKSTA: u32 = 1 << 16;
 /// Flags that raise interrupts.
 pub const FLAGS: u32 = 0xff;
 
-/// Steps from one event of the counter to the next in which each kind of event has come at least once.
+/// The number of steps after which each kind of event has occurred at least once.
 const MOST_STEPS: usize = 12;
 
 /// A channel's registers and counter.
@@ -53,13 +53,13 @@ pub struct Channel {
     pub flags: u32,
     /// CLKSTA.
     pub enabled: bool,
-    /// A trigger has started the counter, and nothing has stopped it.
+    /// True if a trigger has started the counter, and nothing has stopped it since.
     started: bool,
-    /// The next tick is a trigger's.
+    /// True if a trigger takes effect in the next tick.
     triggered: bool,
     down: bool,
     value: u32,
-    /// The tick to which all this is brought up.
+    /// The tick of this state.
     tick: u64,
 }
 
@@ -74,7 +74,7 @@ impl Channel {
         self.value
     }
 
-    /// TC_SR, whose flags reading clears.
+    /// TC_SR; reading clears its flags.
     pub fn take_status(&mut self) -> u32 {
         std::mem::take(&mut self.flags) | if self.enabled { SR_CLKSTA } else { 0 }
     }
@@ -89,7 +89,7 @@ impl Channel {
         self.triggered = true;
     }
 
-    /// From now on another clock is counted, whose edge number `tick` was the last one.
+    /// Counts another clock from now on; `tick` is the number of its last edge.
     pub fn stand_at(&mut self, tick: u64) {
         self.tick = tick;
     }
@@ -104,7 +104,7 @@ impl Channel {
         }
         while left > 0 && self.started {
             if self.value == 0 && !self.down {
-                // Whole periods behind the first one bring nothing new: flags only wait to be read.
+                // Further whole periods change nothing: flags only wait to be read.
                 let period = self.period();
                 left = if left > 2 * period { period + left % period } else { left };
             }
@@ -112,7 +112,7 @@ impl Channel {
         }
     }
 
-    /// The tick in which one of `flags` that is not set yet will be; `None` if that never happens.
+    /// The tick in which one of `flags` that is not set will be set; `None` if that never happens.
     pub fn tick_of(&self, flags: u32) -> Option<u64> {
         let wanted = flags & !self.flags;
         if wanted == 0 || !(self.started || self.triggered) {
@@ -133,11 +133,11 @@ impl Channel {
         (ahead.flags & wanted != 0).then_some(tick)
     }
 
-    /// A trigger resets the counter; one that counts up and down it turns.
+    /// A trigger resets the counter, or reverses a counter that counts up and down.
     fn take_trigger(&mut self) {
         self.triggered = false;
         if self.started && self.is_updown() {
-            // At 0 there is no way but up.
+            // At 0 it can only count up.
             self.down = !self.down && self.value > 0;
         } else {
             (self.value, self.down) = (0, false);
@@ -149,7 +149,7 @@ impl Channel {
         self.is_waveform() && self.cmr & CMR_WAVSEL_UPDOWN != 0
     }
 
-    /// RC triggers: the same bit in both modes.
+    /// True if RC triggers: the same bit in both modes.
     const fn rc_triggers(&self) -> bool {
         self.cmr & (CMR_WAVSEL_RC | CMR_CPCTRG) != 0
     }
@@ -159,7 +159,7 @@ impl Channel {
         u64::from(if self.rc_triggers() { self.rc.max(1) } else { u32::MAX })
     }
 
-    /// Ticks from 0 up to 0 again.
+    /// Ticks of a period, from 0 to 0.
     fn period(&self) -> u64 {
         match (self.is_updown(), self.rc_triggers()) {
             (true, _) => 2 * self.end(),
@@ -168,7 +168,7 @@ impl Channel {
         }
     }
 
-    /// Counts on to its next event, but no more than `most` ticks, and says how many.
+    /// Counts to its next event, but at most `most` ticks, and returns their number.
     fn step(&mut self, most: u64) -> u64 {
         let value = u64::from(self.value);
         let turn = if self.down {
@@ -176,7 +176,7 @@ impl Channel {
         } else if value < self.end() {
             self.end() - value + u64::from(!self.is_updown() && !self.rc_triggers())
         } else {
-            // Above its end it goes round, as it does without one.
+            // Above its end it wraps, as without an end.
             (1 << 32) - value
         };
         let compares = [(self.ra, self.is_waveform()), (self.rb, self.is_waveform()), (self.rc, true)];
@@ -195,7 +195,7 @@ impl Channel {
         ticks
     }
 
-    /// The counter comes to its end.
+    /// The counter has reached its end.
     fn turn(&mut self, before: u64) {
         if self.down {
             (self.value, self.down) = (0, false);
@@ -209,7 +209,7 @@ impl Channel {
         }
     }
 
-    /// Sets the flags of what the counter has come to; `at_rc`: it came to RC, which made it 0.
+    /// Sets the flags of the reached values; `at_rc`: it reached RC, which made it 0.
     fn compare(&mut self, at_rc: bool) {
         if self.is_waveform() {
             self.flags |= if self.value == self.ra { SR_CPAS } else { 0 };

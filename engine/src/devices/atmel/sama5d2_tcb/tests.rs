@@ -52,7 +52,7 @@ fn the_device_keeps_its_table() {
 #[test]
 fn timer_clock_2_is_an_eighth_of_the_peripheral_clock() {
     let mut bench = started(TIMER_CLOCK2, 0);
-    // The dividers run from reset: their next edge behind the trigger is cycle 104.
+    // The dividers run from reset: their next edge after the trigger is cycle 104.
     for (at, value) in [(100, 0), (104, 0), (111, 0), (112, 1), (104 + 8 * 1000, 1000), (104 + 8 * 1000 + 7, 1000)] {
         assert_eq!(bench.value(cycle(at), CV), value, "cycle {at}");
     }
@@ -266,7 +266,7 @@ fn a_node_gives_clocks_and_interrupt() {
 
 #[test]
 fn counting_goes_on_at_another_rate() {
-    // An eighth of the clock: 12.5 MHz, a tick of which the trigger takes, and 6.25 MHz.
+    // An eighth of the clock: 12.5 MHz, with a tick for the trigger, and 6.25 MHz.
     let tcb = Tcb::new(Bench::changing_clock(), Hz::new(32_768).unwrap(), Some(IrqLine::Core { core: 0, bit: 5 }));
     let mut bench = Bench::slowed(tcb, |bench| {
         for (register, value) in [(CMR, TIMER_CLOCK2 | WAVE | UP_RC), (RC, 150), (IER, CPCS)] {

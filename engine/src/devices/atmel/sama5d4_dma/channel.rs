@@ -1,4 +1,4 @@
-//! A channel's registers, and where its transfer is.
+//! A channel's registers, and the state of its transfer.
 
 use super::registers::{
     Addressing, Config, NextDescriptor, XDMAC_CBC, XDMAC_CC, XDMAC_CDA, XDMAC_CDS_MSP, XDMAC_CDUS, XDMAC_CID,
@@ -7,7 +7,7 @@ use super::registers::{
 use crate::bus::device::AccessSize;
 use crate::state::{Fresh, State};
 
-/// What a channel does next.
+/// The next step of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Stage {
     /// Nothing: it is disabled.
@@ -15,9 +15,9 @@ pub enum Stage {
     Off,
     /// It reads its next descriptor.
     Fetch,
-    /// It reads data, when it is asked to.
+    /// It reads data, once it is requested.
     Read,
-    /// It writes what it has read.
+    /// It writes the data that it has read.
     Write,
 }
 
@@ -34,35 +34,35 @@ pub struct Channel {
     pub next: NextDescriptor,
     /// XDMAC_CUBC: data left of the microblock.
     pub left: u32,
-    /// What it was at the microblock's start.
+    /// The value of XDMAC_CUBC at the microblock's start.
     microblock: u32,
     /// XDMAC_CBC: microblocks of a block, less one.
     block: u32,
-    /// Microblocks left of the block behind this one.
+    /// Microblocks left of the block after this one.
     microblocks_left: u32,
     pub config: Config,
     data_stride: u32,
     source_stride: u32,
     destination_stride: u32,
     pub stage: Stage,
-    /// The transfer is one of a linked list.
+    /// True if the transfer is part of a linked list.
     pub linked: bool,
-    /// Data left of the chunk that was asked for.
+    /// Data left of the requested chunk.
     pub chunk_left: u32,
-    /// XDMAC_GSWS: software has asked for a chunk.
+    /// XDMAC_GSWS: software has requested a chunk.
     pub asked: bool,
-    /// An event is on its way.
+    /// True if an event was requested.
     pub armed: bool,
-    /// Grows with each enable and disable: events of before are stale.
+    /// Incremented by each enable and disable: earlier events are stale.
     pub generation: u32,
-    /// What has been read and not been written.
+    /// Data that have been read and not yet written.
     pub data: Vec<u8>,
-    /// A memory set has read its datum.
+    /// True if a memory set has read its datum.
     pub has_datum: bool,
 }
 
 impl Channel {
-    /// What a register reads; reading XDMAC_CIS clears it.
+    /// The value of a register; reading XDMAC_CIS clears it.
     pub fn register(&mut self, offset: u32) -> u32 {
         match offset {
             XDMAC_CIM => self.mask,
@@ -84,7 +84,7 @@ impl Channel {
         }
     }
 
-    /// A write; `value` has the bits that the register has.
+    /// A write; `value` has only bits that exist in the register.
     pub fn set_register(&mut self, offset: u32, value: u32) {
         match offset {
             XDMAC_CIE => self.mask |= value,
@@ -108,7 +108,7 @@ impl Channel {
         self.next_address & !3
     }
 
-    /// A descriptor has been read: words as its view orders them.
+    /// Loads a descriptor that was read: words in the order of its view.
     pub fn load_descriptor(&mut self, words: &[u32; 9]) {
         let NextDescriptor(current) = self.next;
         let now = NextDescriptor(current);
@@ -134,7 +134,7 @@ impl Channel {
         }
     }
 
-    /// A block begins, as the registers say.
+    /// Starts a block with the registers' settings.
     pub fn begin_block(&mut self) {
         self.microblock = self.left;
         self.microblocks_left = self.block;
@@ -143,7 +143,7 @@ impl Channel {
         self.stage = Stage::Read;
     }
 
-    /// `data` data have been written: their addresses and counts. False at the end of the block.
+    /// Updates addresses and counts after `data` data have been written. False at the end of the block.
     pub fn moved(&mut self, data: u32) -> bool {
         let bytes = self.config.datum_bytes();
         let (source_stride, destination_stride) =
@@ -186,7 +186,7 @@ fn after(address: u32, addressing: Addressing, data: u32, bytes: u32, data_strid
     }
 }
 
-/// What a microblock's end adds: a signed number of 24 bits.
+/// The signed 24-bit number that is added at a microblock's end.
 fn stride(addressing: Addressing, register: u32) -> u32 {
     match addressing {
         Addressing::Fixed | Addressing::Incremented => 0,

@@ -1,4 +1,4 @@
-//! The register map (SAMA5D2 Series datasheet, "DMA Controller (XDMAC)", "Register Summary"), and what the fields mean.
+//! The register map (SAMA5D2 Series datasheet, "DMA Controller (XDMAC)", "Register Summary"), and the fields.
 
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::state::State;
@@ -26,9 +26,9 @@ pub const XDMAC_GSWR: u32 = 0x38;
 pub const XDMAC_GSWS: u32 = 0x3c;
 pub const XDMAC_GSWF: u32 = 0x40;
 
-/// The channels' registers begin here.
+/// Offset of the first channel's registers.
 pub const CHANNEL_BASE: u32 = 0x50;
-/// And take so many bytes each.
+/// Bytes of a channel's registers.
 pub const CHANNEL_BYTES: u32 = 0x40;
 
 pub const XDMAC_CIE: u32 = 0x00;
@@ -109,14 +109,14 @@ pub mod cis {
     pub const ALL: u32 = BIS | LIS | DIS | FIS | RBEIS | WBEIS | ROIS;
 }
 
-/// What an address does behind each datum.
+/// How an address changes after each datum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addressing {
     /// FIXED_AM.
     Fixed,
     /// INCREMENTED_AM.
     Incremented,
-    /// UBS_AM: incremented, and a stride behind each microblock.
+    /// UBS_AM: incremented, with a stride after each microblock.
     MicroblockStride,
     /// UBS_DS_AM: both strides.
     BothStrides,
@@ -131,7 +131,7 @@ impl Config {
     pub const INITD: u32 = 1 << 21;
     /// RDIP and WRIP: reads and writes are in progress.
     pub const IN_PROGRESS: u32 = 3 << 22;
-    /// What software can set.
+    /// Bits that software can set.
     pub const WRITABLE: u32 = 0x7f0f_7ff7;
 
     /// TYPE: synchronised with a peripheral.
@@ -200,17 +200,17 @@ const fn addressing(code: u32) -> Addressing {
 pub struct NextDescriptor(pub u32);
 
 impl NextDescriptor {
-    /// NDE: there is one.
+    /// NDE: there is a descriptor.
     pub const fn exists(self) -> bool {
         self.0 & 1 != 0
     }
 
-    /// NDSUP: it brings the source's parameters.
+    /// NDSUP: the descriptor has the source's parameters.
     pub const fn updates_source(self) -> bool {
         self.0 & 2 != 0
     }
 
-    /// NDDUP: it brings the destination's parameters.
+    /// NDDUP: the descriptor has the destination's parameters.
     pub const fn updates_destination(self) -> bool {
         self.0 & 4 != 0
     }

@@ -140,7 +140,7 @@ impl Rig {
         mhz(100).cycles_until_ceil(last).0 - begun
     }
 
-    /// The digits that the port got, a count behind them.
+    /// The digits that the port got, with a count after them.
     fn ports_value(&mut self) -> u32 {
         self.bus.read(self.now, PORT, AccessSize::Word).unwrap().value - 1
     }

@@ -1,10 +1,10 @@
-//! How data move: a read and a write in turn, each at its own time.
+//! The movement of data: alternate reads and writes, each at its own time.
 //!
-//! Between memories whose addresses are incremented on both sides, a step is a burst of MBSIZE data; a source that
-//! takes bursts as a memory does, as the window of the QSPI, counts as one. Everything else goes datum by datum, so
-//! that a device gets each access in order with those of the other masters. A synchronised channel waits for its
-//! peripheral's request before each chunk. The step behind begins when the write's response is there: the chip's FIFO,
-//! which lets reads run ahead of writes, is not modelled.
+//! Between memories whose addresses are incremented on both sides, a step is a burst of MBSIZE data; a device that
+//! takes bursts as a memory does, such as the QSPI's window, counts as a memory. All other transfers move datum by
+//! datum, so that a device gets each access in order with those of the other masters. A synchronised channel waits for
+//! its peripheral's request before each chunk. The next step begins with the write's response: the chip's FIFO, which
+//! lets reads run ahead of writes, is not modelled.
 
 use super::channel::Stage;
 use super::registers::{Addressing, cis};
@@ -13,7 +13,7 @@ use crate::bus::Target;
 use crate::bus::device::Ctx;
 use crate::time::Ps;
 
-/// Nothing or an error answered.
+/// An error answered, or the address is unmapped.
 struct Failed;
 
 impl Xdmac {
@@ -37,7 +37,7 @@ impl Xdmac {
         }
     }
 
-    /// A chunk's data may be read: it is asked for, where the channel waits for that.
+    /// True if a chunk's data may be read: the chunk was requested, or the channel needs no request.
     pub(super) fn may_read(&mut self, index: usize) -> bool {
         let requests = &self.requests;
         let channel = &mut self.channels[index];
@@ -129,7 +129,8 @@ impl Xdmac {
         Ok(self.next_read(index, done))
     }
 
-    /// When the channel can look for its next request: a peripheral needs a while to take its request away.
+    /// The time at which the channel samples its request line again: a peripheral needs some time to withdraw its
+    /// request.
     fn next_read(&self, index: usize, done: Ps) -> Ps {
         let channel = &self.channels[index];
         if channel.config.is_synchronised() && channel.chunk_left == 0 {
@@ -153,7 +154,7 @@ impl Xdmac {
 }
 
 impl Channel {
-    /// Data that one step moves.
+    /// The number of data that one step moves.
     fn data_of_step(&self, ctx: &Ctx) -> u32 {
         let incremented = |addressing| matches!(addressing, Addressing::Incremented | Addressing::MicroblockStride);
         let bursts = incremented(self.config.source())
@@ -171,13 +172,13 @@ fn is_memory(address: u32, ctx: &Ctx) -> bool {
     entry.is_some_and(|entry| matches!(ctx.bus.map[entry].target, Target::Ram(_)))
 }
 
-/// Memory, or a device's window that gives the beats of a burst one behind the other.
+/// True for memory, and for a device's window that transfers the beats of a burst one after the other.
 fn bursts_as_memory(address: u32, ctx: &Ctx) -> bool {
     let Some(entry) = ctx.bus.entry_at(address) else { return false };
     let entry = &ctx.bus.map[entry];
     match entry.target {
         Target::Ram(_) => true,
-        // Empty while it is being called: the controller itself.
+        // The controller itself is absent while it is being called.
         Target::Device(id, range) => {
             let device = ctx.bus.devices[id.0 as usize].as_ref();
             device.is_some_and(|device| device.streams(range, entry.offset(address)))
@@ -185,7 +186,7 @@ fn bursts_as_memory(address: u32, ctx: &Ctx) -> bool {
     }
 }
 
-/// The controller cannot reach its own registers: an access to a device that is being called is one to itself.
+/// Refuses the controller's own registers: an access to the device that is being called is an access to itself.
 fn not_to_itself(address: u32, ctx: &Ctx) -> Result<(), Failed> {
     let target = ctx.bus.entry_at(address).map(|entry| ctx.bus.map[entry].target);
     match target {

@@ -1,4 +1,4 @@
-//! The interface's down counter: one a clock from what was written to 0, where it stays.
+//! The interface's down counter: counts clocks from the written value to 0, where it stays.
 
 use crate::polling::Poll;
 use crate::state::State;
@@ -9,7 +9,7 @@ use crate::time::{Cycles, Hz};
 pub struct DownCounter {
     loaded: u32,
     loaded_at: Cycles,
-    /// The flag in the clock after [`DownCounter::loaded_at`], which does not know of the load yet.
+    /// The flag in the clock after [`DownCounter::loaded_at`], which does not depend on the load yet.
     flag_at_load: bool,
     /// Reads and loads so far.
     accesses: u64,
@@ -28,13 +28,13 @@ impl DownCounter {
         *self = DownCounter { loaded: value, loaded_at: at, flag_at_load, accesses: self.accesses + 1 };
     }
 
-    /// The value that software gets in clock `cycle`.
+    /// The value that software reads in clock `cycle`.
     pub fn read(&mut self, cycle: Cycles) -> u32 {
         self.accesses += 1;
         self.value(cycle)
     }
 
-    /// The flag for zero in clock `cycle`: a register, so it tells of the clock before.
+    /// The flag for zero in clock `cycle`: a register, so it has the state of the clock before.
     pub fn flag(&self, cycle: Cycles) -> bool {
         if cycle <= self.loaded_at { self.flag_at_load } else { self.value(Cycles(cycle.0 - 1)) == 0 }
     }
@@ -44,13 +44,13 @@ impl DownCounter {
         u64::from(self.loaded).saturating_sub(elapsed) as u32
     }
 
-    /// Lists the state in `cycle`. While it counts, a loop may look at the flag alone, which changes at a fixed time:
-    /// one that reads or loads the counter is in another state each iteration.
+    /// Lists the state in `cycle`. While the counter runs, a loop may read only the flag, which changes at a fixed
+    /// time: a loop that reads or loads the counter is in another state each iteration.
     pub fn polled(&self, clock: Hz, cycle: Cycles, poll: &mut Poll) {
         let flagged = Cycles(self.loaded_at.0 + u64::from(self.loaded) + 1);
         if cycle < flagged {
             poll.state(self.accesses);
-            // The flag of before the load is gone a clock after it.
+            // The flag from before the load is gone a clock after it.
             poll.until(clock.ps_at_floor(Cycles(self.loaded_at.0 + 1)));
             poll.until(clock.ps_at_floor(flagged));
         }

@@ -1,4 +1,4 @@
-//! The slot's switch for card detection, as the interface sees it: through three registers in a row.
+//! The slot's switch for card detection, as the interface reads it: through three registers in a row.
 
 use crate::devices::support::hosted_chip::HostedChip;
 use crate::state::State;
@@ -10,16 +10,16 @@ const DELAY_CYCLES: u64 = 2;
 /// The last register, and the flag for its changes.
 #[derive(Debug, Default, State)]
 pub struct Slot {
-    /// A card is in. After reset the registers say that none is.
+    /// True if a card is in the slot. After reset the registers show no card.
     pub card_in: bool,
-    /// That has changed since the flag was cleared.
+    /// True if that has changed since the flag was cleared.
     pub changed: bool,
-    /// The card that may be in from the start has been looked for.
+    /// True after the check for a card that is in the slot from the start.
     looked: bool,
 }
 
 impl Slot {
-    /// Brings both up to clock `cycle`. A card may leave between two looks, but none comes.
+    /// Brings both up to clock `cycle`. A card may be taken out between two calls, but none is put in.
     pub fn look(&mut self, clock: Hz, cycle: Cycles, chip: &Option<HostedChip>) {
         let present = |edge| chip.as_ref().is_some_and(|chip| chip.present(clock.ps_at_floor(Cycles(edge))));
         let taken = cycle.0.saturating_sub(DELAY_CYCLES);
@@ -33,12 +33,12 @@ impl Slot {
         self.card_in = card_in;
     }
 
-    /// True if the last register shows in clock `cycle` what the switch says: no change is on its way.
+    /// True if the last register shows the switch's level in clock `cycle`: no change is in the other registers.
     pub fn is_settled(&self, clock: Hz, cycle: Cycles, chip: &Option<HostedChip>) -> bool {
         self.card_in == chip.as_ref().is_some_and(|chip| chip.present(clock.ps_at_floor(cycle)))
     }
 
-    /// A write in clock `cycle` clears the flag; a change that is seen with that write sets it again.
+    /// A write in clock `cycle` clears the flag; a change in the same clock sets it again.
     pub fn clear_changed(&mut self, clock: Hz, cycle: Cycles, chip: &Option<HostedChip>) {
         self.look(clock, cycle, chip);
         self.changed = false;

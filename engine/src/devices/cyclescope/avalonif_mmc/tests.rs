@@ -10,7 +10,7 @@ use crate::wire::spi::SpiTarget;
 mod clocked;
 mod polling;
 
-/// What a [`Script`] saw.
+/// A call that a [`Script`] got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Saw {
     Select(Ps),
@@ -192,7 +192,7 @@ fn the_receive_register_fills_bit_by_bit() {
     let mut rig = rig(Ps::MAX);
     rig.put(10, DIVIDER, 1);
     rig.put(20, CONTROL, SELECTED | 0xff);
-    // From edge 21, a rising edge every 4 clocks: the answer 00000101 comes in behind the 00000000 of reset.
+    // From edge 21, a rising edge every 4 clocks: the answer 00000101 is shifted in after the 00000000 of reset.
     let seen: Vec<u32> = [40, 41, 44, 45, 48, 49, 52, 53].map(|cycle| rig.get(cycle, CONTROL) & 0xff).to_vec();
     assert_eq!(seen, [0, 0, 0, 1, 1, 2, 2, 5]);
 }

@@ -1,22 +1,23 @@
-//! One attempt to send on a CAN bus, worked out as it begins: who wins, who acknowledges, who finds what wrong, and
-//! when each node knows (Bosch, CAN Specification 2.0, "Frame types", "Error handling", "Fault confinement").
+//! One attempt to send on a CAN bus, computed when it begins: the winner of the arbitration, the acknowledging nodes,
+//! the errors that each node finds, and the time at which each node knows (Bosch, CAN Specification 2.0, "Frame types",
+//! "Error handling", "Fault confinement").
 //!
-//! All times are bits of the node that has won. A node that reads at another rate is asked what it makes of the frame
-//! ([`first_fault`]).
+//! All times are bits of the winning node. For a node with another bit rate, [`first_fault`] computes how it reads the
+//! frame.
 
 use crate::bus::can::NodeState;
 use crate::state::{Fresh, State};
 use crate::wire::can::reading::{Fault, first_fault};
 use crate::wire::can::{Bits, ERROR_DELIMITER_BITS, ERROR_FLAG_BITS, Frame, INTERMISSION_BITS};
 
-/// What a node is to know.
+/// The information for a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum News {
     /// It has lost the arbitration.
     Lost,
-    /// What it sent failed; whether that counts.
+    /// Its frame failed; true if that counts as an error.
     Failed(Fault, bool),
-    /// It can't read the frame; whether it was the first that could not.
+    /// It can't read the frame; true if it was the first node that could not.
     Misread(Fault, bool),
     /// The frame has come.
     Received,
@@ -24,28 +25,28 @@ pub enum News {
     Sent,
 }
 
-/// What comes of an attempt.
+/// The result of an attempt.
 #[derive(Debug, Default)]
 pub struct Attempt {
-    /// The node, by its place, that won, and its frame.
+    /// The index of the winning node, and its frame.
     pub winner: usize,
     pub frame: Frame,
-    /// At the sample points of which bits which nodes learn what, in the order of time.
+    /// For each piece of information: the bit at whose sample point it is known, and the node; in the order of time.
     pub news: Vec<(u64, usize, News)>,
     /// The wire is free from this bit on.
     pub free: u64,
-    /// By node, from which bits to which it drives the wire dominant.
+    /// The bits from which and to which a node drives the wire dominant, with the node's index.
     pub dominant: Vec<(usize, u64, u64)>,
 }
 
-/// A node that takes part, by its place.
+/// A node that takes part, by its index.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
     pub place: usize,
     pub state: NodeState,
 }
 
-/// An error flag: who begins it, with which bit, and why.
+/// An error flag: the node that begins it, its first bit, and the error.
 #[derive(Clone, Copy)]
 struct Flag {
     from: u64,
@@ -53,7 +54,7 @@ struct Flag {
     fault: Fault,
 }
 
-/// What comes of it when `senders`, of which there is at least one, begin at once. `readers` are all others.
+/// The result when all of `senders`, at least one, begin at the same time. `readers` are all other nodes.
 pub fn attempt(senders: &[Member], readers: &[Member]) -> Attempt {
     let Some(first) = senders.first() else { return Attempt::default() };
     let hears_itself = |sender: &Member| sender.state.loops || sender.state.drives && sender.state.hears;
@@ -68,7 +69,7 @@ pub fn attempt(senders: &[Member], readers: &[Member]) -> Attempt {
     let Some((winner, frame, bits)) = winners.first().copied() else { return result };
     (result.winner, result.frame) = (winner.place, *frame);
     let acknowledge = bits.acknowledge as u64;
-    // Who reads it, and who would if it went on.
+    // Nodes that read the frame, and that would if it continued.
     let mut readings = Vec::new();
     for reader in &readers {
         match first_fault(&reader.state.time, &winner.state.time, bits) {
@@ -101,9 +102,9 @@ pub fn attempt(senders: &[Member], readers: &[Member]) -> Attempt {
     result
 }
 
-/// A sender does not see its own start of frame. That is a bit error, and so is each bit of the error flag that
-/// follows: it begins anew, until the sender is error-passive, whose flag is recessive (Bosch, "Fault confinement",
-/// rule 4). What it drives gets to the wire if it has a pin for that.
+/// A sender that does not see its own start of frame. That is a bit error, and so is each bit of the error flag that
+/// follows: the flag begins again, until the sender is error-passive, whose flag is recessive (Bosch, "Fault
+/// confinement", rule 4). Its levels reach the wire if it has a pin for that.
 fn unheard(sender: &Member, senders: &[Member], readers: &[Member]) -> Attempt {
     let frame = sender.state.wants.unwrap_or_default();
     let mut result = Attempt { winner: sender.place, frame, ..Attempt::default() };
@@ -113,11 +114,11 @@ fn unheard(sender: &Member, senders: &[Member], readers: &[Member]) -> Attempt {
     let mut end = errors + ERROR_FLAG_BITS;
     if sender.state.drives {
         result.dominant.push((sender.place, 0, errors));
-        // Six bits of a kind are no frame: those from the start on, or, where that is shorter, those behind it.
+        // Six equal bits are not a frame: the bits from the start on or, if those are fewer, the bits after them.
         let at = if errors > 5 { 5 } else { errors + 5 };
         let others = senders.iter().filter(|other| other.place != sender.place);
         for other in others {
-            // Who sends as well loses in the arbitration field, unless its first recessive bit is a stuff bit.
+            // A simultaneous sender loses in the arbitration field, unless its first recessive bit is a stuff bit.
             let bits = other.state.wants.unwrap_or_default().bits();
             let recessive = bits.levels.iter().position(|level| *level).unwrap_or(0) as u64;
             drive(other, &bits, recessive, &mut result);
@@ -142,7 +143,8 @@ fn unheard(sender: &Member, senders: &[Member], readers: &[Member]) -> Attempt {
 /// A sender with its frame.
 type Sending<'a> = (Member, &'a Frame, &'a Bits);
 
-/// Bit by bit a dominant level wins. Who loses in the arbitration field reads on; behind it, that is an error.
+/// Bit by bit a dominant level wins. A node that loses in the arbitration field reads on; after that field, it is an
+/// error.
 fn arbitrate<'a>(
     frames: &'a [(Member, Frame, Bits)],
     readers: &mut Vec<Member>,
@@ -186,7 +188,7 @@ fn drive(member: &Member, bits: &Bits, until: u64, result: &mut Attempt) {
     }
 }
 
-/// A member sends an error flag from a bit on: where that ends.
+/// A member sends an error flag from a bit on: returns its end.
 fn drive_flag(member: &Member, from: u64, result: &mut Attempt) -> u64 {
     if !member.state.is_passive && !member.state.is_silent {
         result.dominant.push((member.place, from, from + ERROR_FLAG_BITS));
@@ -194,7 +196,7 @@ fn drive_flag(member: &Member, from: u64, result: &mut Attempt) -> u64 {
     from + ERROR_FLAG_BITS
 }
 
-/// Passive and silent readers can't keep others from going on.
+/// Records the errors of passive and silent readers, which can't prevent others from continuing.
 fn report_misread(readings: &[(Member, Fault, u64)], flag: Option<Flag>, result: &mut Attempt) {
     let disturbed = flag.map_or(u64::MAX, |flag| flag.from);
     for (reader, fault, at) in readings.iter().filter(|(.., at)| *at < disturbed) {
@@ -212,7 +214,7 @@ fn succeed(
     bits: &Bits,
     result: &mut Attempt,
 ) {
-    // A receiver takes a frame that is faultless up to the last bit but one of its end, a sender one up to the last.
+    // A receiver accepts a frame without errors up to the second-to-last bit of its end, a sender up to the last bit.
     let last = bits.acknowledge as u64 + 8;
     let can_read = |reader: &&Member| readings.iter().all(|(other, ..)| other.place != reader.place);
     let read = readers.iter().filter(can_read).map(|reader| (last - 1, reader.place, News::Received));
@@ -224,7 +226,7 @@ fn succeed(
     result.free = last + 1 + INTERMISSION_BITS;
 }
 
-/// A frame ends in error flags.
+/// Ends a frame with error flags.
 fn fail(
     flag: Flag,
     senders: &[Member],
@@ -241,7 +243,7 @@ fn fail(
         if by_sender {
             drive(sender, bits, flag.from, result);
         } else {
-            // It sees the flag where it sends recessive itself.
+            // The node sees the flag where it sends a recessive bit itself.
             let recessive = (flag.from..).find(|bit| bits.levels.get(*bit as usize).copied().unwrap_or(true));
             let at = recessive.unwrap_or(flag.from);
             drive(sender, bits, at + 1, result);
@@ -250,19 +252,19 @@ fn fail(
         }
     }
     if flag.fault == Fault::Acknowledge {
-        // An error-passive node that nobody acknowledges, and nobody disturbs, is not to blame for it.
+        // An error-passive node without an acknowledge and without a disturbance does not count the error.
         for sender in senders {
             let counts = !sender.state.is_passive;
             result.news.push((flag.from - 1, sender.place, News::Failed(flag.fault, counts)));
         }
         if !is_active {
-            // Its flag can't be seen: whoever listens takes the frame.
+            // Its flag can't be seen: the listening nodes accept the frame.
             let listening = readers.iter().filter(|reader| readings.iter().all(|it| it.0.place != reader.place));
             result.news.extend(listening.map(|reader| (flag.from + 6, reader.place, News::Received)));
         }
     } else if by_sender {
         result.news.push((flag.from - 1, flag.member.place, News::Failed(flag.fault, true)));
-        // The others see its flag where they send recessive.
+        // The others see its flag where they send a recessive bit.
         let rest = senders.iter().filter(|sender| sender.place != flag.member.place);
         result.news.extend(rest.map(|it| (flag.from + 5, it.place, News::Failed(Fault::BitRecessive, true))));
     } else {
@@ -335,7 +337,7 @@ mod tests {
         let result = alone(true);
         assert_eq!(result.news, [(slot, 0, News::Failed(Fault::Acknowledge, false))]);
         assert!(!result.dominant.contains(&(0, slot + 1, slot + 7)));
-        // A node that loops back needs nobody.
+        // A node in loop back mode needs no other node.
         let mut loops = member(0, Some(frame(0x123)));
         loops.state.loops = true;
         assert_eq!(attempt(&[loops], &[]).news, [(slot + 8, 0, News::Sent)]);
@@ -354,16 +356,16 @@ mod tests {
         let failed = |bit| (bit, 0, News::Failed(Fault::BitDominant, true));
         let own: Vec<_> = result.news.iter().filter(|news| news.1 == 0).copied().collect();
         assert_eq!(own, (0..16).map(failed).collect::<Vec<_>>());
-        // 16 dominant bits, in which the other finds a stuff error, and a dominant bit behind its own flag.
+        // 16 dominant bits, in which the other node finds a stuff error, and a dominant bit after its own flag.
         assert_eq!(result.dominant, [(0, 0, 16), (1, 6, 12)]);
         assert!(result.news.contains(&(5, 1, News::Misread(Fault::Stuff, true))));
         assert_eq!(result.free, 16 + 6 + 8 + 3);
-        // A passive one's start of frame is a dominant bit, with recessive ones behind it.
+        // An error-passive node's start of frame is a dominant bit, followed by recessive ones.
         (sender.state.is_passive, sender.state.until_passive) = (true, 0);
         let result = attempt(&[sender], &[member(1, None)]);
         assert_eq!(result.news, [failed(0), (6, 1, News::Misread(Fault::Stuff, false))]);
         assert_eq!(result.dominant, [(0, 0, 1), (1, 7, 13)]);
-        // Nothing of one without its other pin gets to the wire.
+        // A node without its other pin does not reach the wire.
         (sender.state.drives, sender.state.hears) = (false, true);
         let result = attempt(&[sender], &[]);
         assert_eq!((result.news, result.dominant, result.free), (vec![failed(0)], vec![], 1 + 6 + 8 + 3));
@@ -376,7 +378,7 @@ mod tests {
         let senders = [member(0, Some(frame(0x12b))), member(1, Some(frame(0x123)))];
         let result = attempt(&senders, &[]);
         assert_eq!((result.winner, result.news[0]), (1, (8, 0, News::Lost)));
-        assert_eq!(result.news[1].2, News::Received, "who lost acknowledges");
+        assert_eq!(result.news[1].2, News::Received, "the node that lost acknowledges");
         assert_eq!(result.news[2], (frame(0x123).bits().levels.len() as u64 - 1, 1, News::Sent));
     }
 

@@ -1,4 +1,4 @@
-//! The sender of the serial port: its registers in any cycle, without a step for each.
+//! The transmitter of the serial port: its registers in any cycle, computed without a step for each cycle.
 
 use crate::state::State;
 use crate::time::Cycles;
@@ -8,24 +8,24 @@ pub const BYTE_BITS: u32 = 10;
 /// Idle bits after reset and after a write of the divider.
 const IDLE_BITS: u32 = 15;
 
-/// The registers as they stand in one cycle; those of later cycles follow from them. Calls come in the order of cycles:
-/// one for an earlier cycle counts as made in the latest that was reached.
+/// The registers in one cycle; those of later cycles follow from them. Calls come in the order of cycles: a call for an
+/// earlier cycle counts as a call in the latest cycle that was reached.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Sender {
     /// The cycle, from reset.
     cycle: u64,
     /// The divider register.
     divider: u32,
-    /// Bits that have not ended; 0: none is under way.
+    /// Bits that have not ended; 0: no bit is in progress.
     bits: u32,
     /// Cycles of the bit under way so far. It wraps, as the RTL's does.
     counter: u32,
-    /// Idle bits start in the first cycle without bits.
+    /// True if idle bits start in the first cycle without bits.
     idle_ordered: bool,
 }
 
 impl Sender {
-    /// In cycle 0, the first after reset, which has ordered idle bits.
+    /// In cycle 0, the first after reset, which requests idle bits.
     pub const fn after_reset(divider: u32) -> Sender {
         Sender { cycle: 0, divider, bits: 0, counter: 0, idle_ordered: true }
     }
@@ -46,18 +46,18 @@ impl Sender {
         Some(Cycles(ahead.cycle))
     }
 
-    /// Takes bits in a cycle in which it is free: they are under way from the next cycle on.
+    /// Starts bits in a cycle in which it is free: they are in progress from the next cycle on.
     pub fn start(&mut self, at: Cycles, bits: u32) {
         self.advance(at.0);
         (self.bits, self.counter) = (bits, 0);
         self.cycle += 1;
     }
 
-    /// The divider is written at `at` and orders idle bits. A bit under way compares with the new divider from the next
-    /// cycle on.
+    /// The divider is written at `at`, which requests idle bits. A bit in progress is compared with the new divider
+    /// from the next cycle on.
     pub fn set_divider(&mut self, at: Cycles, divider: u32) {
         self.advance(at.0);
-        // In the very cycle in which ordered bits start, the RTL clears the order, and a new one with it.
+        // In the cycle in which requested bits start, the RTL clears the request, and a new one with it.
         let starts_idle_bits = self.bits == 0 && self.idle_ordered;
         self.advance(self.cycle + 1);
         self.divider = divider;
@@ -68,8 +68,8 @@ impl Sender {
         self.bits == 0 && !self.idle_ordered
     }
 
-    /// Cycles to the end of the bit under way: it ends with the first cycle whose counter exceeds the divider. `None`:
-    /// never, as no counter exceeds the greatest divider.
+    /// Cycles to the end of the bit in progress: it ends with the first cycle whose counter exceeds the divider.
+    /// `None`: it never ends, since no counter exceeds the greatest divider.
     fn bit_cycles(&self) -> Option<u64> {
         let last = self.divider.checked_add(1)?.max(self.counter);
         Some(u64::from(last - self.counter) + 1)
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The sender as its clock drives it: each call is a cycle.
+    /// The transmitter as its clock drives it: each call is a cycle.
     struct Clocked {
         divider: u32,
         bits: u32,
@@ -107,8 +107,8 @@ mod tests {
     }
 
     impl Clocked {
-        /// A cycle with what is asked for in it; true if the byte is taken. All registers change together at its end,
-        /// each by what they held before.
+        /// A cycle with its inputs; true if the byte is taken. All registers change together at its end, each from the
+        /// values before.
         fn cycle(&mut self, divider: Option<u32>, byte: bool) -> bool {
             let idle = self.bits == 0;
             let (begins_idle, takes) = (idle && self.idle_ordered, idle && !self.idle_ordered && byte);
@@ -126,12 +126,12 @@ mod tests {
         }
     }
 
-    /// What firmware does next, and how many cycles after the last answer.
+    /// The firmware's next action, and the number of cycles after the last answer.
     #[derive(Clone, Copy, Debug)]
     enum Act {
         Byte(u64),
         Divider(u64, u32),
-        /// Writes the divider in the cycle in which the bits under way end, or as many cycles beside.
+        /// Writes the divider in the cycle in which the bits in progress end, or this many cycles from it.
         DividerAtTheEnd(i64, u32),
     }
 

@@ -1,8 +1,8 @@
 //! The lines in one cycle, as the configuration register shows them while the interface is on.
 //!
-//! Words pass on the wire when they are complete. If firmware looks before that, the clocks that are over pass at once,
-//! and the chip tells what it does in the next one: so the register shows what the interface reads, with wrong
-//! settings, too.
+//! Words are sent on the wire when they are complete. If firmware reads the register before that, the clocks that have
+//! ended are sent at once, and the chip shows its output in the next clock: the register shows the bits that the
+//! interface will read, also with wrong settings.
 
 use super::mode::Width;
 use super::stream::{COMMAND_CYCLES, Position};
@@ -13,19 +13,19 @@ use crate::time::Ps;
 use crate::wire::pins::PinLevels;
 use crate::wire::spi::{Burst, Lines};
 
-/// What has passed of the preamble or of the word that is being read.
+/// The part of the preamble, or of the word in progress, that has been sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Ahead {
     /// Commands of the preamble that have begun.
     pub frames: usize,
-    /// Clocks of the last of these, or of the word. Those of a word do not count in the totals yet.
+    /// Clocks of the last command, or of the word. The totals do not include a word's clocks yet.
     pub clocks: u32,
-    /// The word's bits in them, right-aligned.
+    /// The word's bits in these clocks, right-aligned.
     bits: u32,
 }
 
 impl Ahead {
-    /// So many commands of the preamble have begun, the last of them without a clock so far.
+    /// This many commands of the preamble have begun, the last without a clock so far.
     pub const fn begun(frames: usize) -> Ahead {
         Ahead { frames, clocks: 0, bits: 0 }
     }
@@ -37,15 +37,14 @@ impl Ahead {
         poll.state(self.bits);
     }
 
-    /// The bits of the word so far, with those of one more burst behind them.
+    /// The bits of the word so far, followed by those of one more burst.
     pub fn with(self, bits: u32, burst: Burst) -> u32 {
         (u64::from(self.bits) << (burst.clocks * burst.bits_per_clock()) | u64::from(bits)) as u32
     }
 }
 
 impl Wire {
-    /// What the interface does with the pins in cycle `at`, in which the stream is at `position`, and the levels of IO0
-    /// (bit 0) to IO3.
+    /// The pins in cycle `at`, in which the stream is at `position`, and the levels of IO0 (bit 0) to IO3.
     pub fn look(&mut self, position: Position, at: u64) -> (PinLevels, u8) {
         let pins = match position {
             Position::Preamble { ready } => self.look_at_preamble(ready, at),
@@ -54,7 +53,7 @@ impl Wire {
         (pins, pins.read(&*self.chip, pins.clock))
     }
 
-    /// IO0 is driven in all modes, low where it carries no bit.
+    /// IO0 is driven in all modes, low while it carries no bit.
     fn look_at_preamble(&mut self, ready: u64, at: u64) -> PinLevels {
         self.send_preamble(ready, at, at.saturating_sub(1));
         let idle = PinLevels { enables: Lines::Single.mask(), ..PinLevels::default() };
@@ -78,7 +77,8 @@ impl Wire {
         PinLevels { selected: true, clock: passed % 2 == 1, enables, levels: 0 }
     }
 
-    /// The clocks of a word whose first ones have passed: all of its bits. `word` is the burst of a whole one.
+    /// Sends the rest of a word whose first clocks have been sent: returns all of its bits. `word` is the burst of a
+    /// whole word.
     #[cold]
     pub(super) fn rest_of_word(&mut self, word: Burst, end: Ps) -> u32 {
         self.pass_ahead(Burst { clocks: word.clocks - self.ahead.clocks, ..word }, end);

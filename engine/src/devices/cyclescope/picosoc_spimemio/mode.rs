@@ -1,4 +1,4 @@
-//! How the flash is read: lines, data rate, continuous read and dummy clocks, and what follows from them in cycles.
+//! The settings of flash reads: lines, data rate, continuous read and dummy clocks, and the resulting cycles.
 
 use crate::state::{Fresh, State};
 use crate::wire::spi::Lines;
@@ -16,7 +16,7 @@ pub enum Width {
     QuadDdr,
 }
 
-/// How the flash is read.
+/// The settings of flash reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct Mode {
     /// The command.
@@ -55,7 +55,7 @@ impl Mode {
         matches!(self.width, Width::QuadDdr)
     }
 
-    /// The byte behind the address; 03h has none.
+    /// The byte after the address; 03h has no such byte.
     pub const fn mode_byte(self) -> Option<u8> {
         match (self.width, self.continuous) {
             (Width::Single, _) => None,

@@ -1,19 +1,19 @@
-//! The stream of words: which word the interface holds in which cycle, as arithmetic on cycles of the SoC's clock.
+//! The stream of words: the word that the interface holds in each cycle, as arithmetic on cycles of the SoC's clock.
 //!
-//! The interface holds one word, answers a request for it at once, and reads on by itself: the word behind a jump's,
-//! and three bytes more. A word that came while nobody asked *holds back* the last byte of its successor until the next
-//! request. A request for neither the held word nor its successor cuts the stream off and starts a new one (a *jump*).
+//! The interface holds one word, answers a request for it at once, and reads ahead: the word after a jump's, and three
+//! more bytes. A word that was read without a request *holds back* the last byte of its successor until the next
+//! request. A request for neither the held word nor its successor ends the stream and starts a new one (a *jump*).
 //!
-//! All is worked out when a request comes: what has happened since the last one, then the answer. This works because
-//! requests come in order and one at a time, so that of past requests only the last one's end matters.
+//! All is computed when a request comes: first the changes since the last request, then the answer. This works because
+//! requests come in order and one at a time, so that only the end of the last request matters.
 
 use super::mode::Mode;
 use crate::polling::Poll;
 use crate::state::{Fresh, State};
 use crate::time::Hz;
 
-/// Cycles from a configuration write to the end of the preamble (FFh, ABh, and the command, with gaps between them):
-/// the first in which an address can begin.
+/// Cycles from a configuration write to the end of the preamble (FFh, ABh and the command, with gaps between them), the
+/// first cycle in which an address can begin.
 pub const PREAMBLE_CYCLES: u64 = 55;
 /// Cycles of a byte on one line.
 pub const COMMAND_CYCLES: u64 = 16;
@@ -24,10 +24,10 @@ pub const ADDRESS_MASK: u32 = 0xff_ffff;
 /// The successor of the held word waits for a request.
 const HELD_BACK: u64 = u64::MAX;
 
-/// What the stream does with the lines, in the order of time. Cycles as in [`Stream`].
+/// The actions of the stream on the lines, in the order of time. Cycles as in [`Stream`].
 pub trait Frames {
-    /// FFh, ABh and the command are sent, the command to its end at `ready`, and what is not over by `until` is cut
-    /// off.
+    /// FFh, ABh and the command are sent, the command to its end at `ready`; the part that has not ended by `until` is
+    /// cut off.
     fn preamble(&mut self, ready: u64, until: u64);
     /// A new frame begins at `start`, with the command if `command` is set. [`Frames::address`] comes next.
     fn frame(&mut self, start: u64, command: bool);
@@ -35,27 +35,27 @@ pub trait Frames {
     fn address(&mut self, start: u64, address: u32);
     /// The word at `address` is read to its end at `end`.
     fn word(&mut self, address: u32, end: u64);
-    /// The word that is being read is cut off at `at`, after `clocks` of its clocks. Those of its last byte, if it has
-    /// had any, began at `last_byte`.
+    /// The word in progress is cut off at `at`, after `clocks` of its clocks. The clocks of its last byte, if there
+    /// were any, began at `last_byte`.
     fn cut(&mut self, at: u64, clocks: u32, last_byte: u64);
 }
 
-/// Where the stream is on the lines, in a cycle in which no request is up.
+/// The position of the stream on the lines, in a cycle without a request.
 ///
-/// The pins are registers: what the stream does in one cycle stands on them in the next.
+/// The pins are registers: an action in one cycle is on the pins in the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Position {
-    /// Before the first address: in the preamble, which ends at `ready`, or behind it.
+    /// Before the first address: in the preamble, which ends at `ready`, or after it.
     Preamble {
         /// As in [`Frames::preamble`].
         ready: u64,
     },
-    /// In the word behind the held one.
+    /// In the word after the held one.
     Word {
-        /// Cycles of the word that have stood on the pins before this one. An odd number: SCK is high. All of the
-        /// word's: the one behind it is beginning, and it is not held yet.
+        /// Cycles of the word that have been on the pins before this one. If odd, SCK is high. If all cycles of the
+        /// word have been, its successor starts, and the word is not held yet.
         passed: u64,
-        /// The last whole clock of these was over at this cycle, at the latest.
+        /// The end of the last whole clock among them, at the latest.
         over: u64,
     },
 }
@@ -66,7 +66,7 @@ pub struct Stream {
     mode: Mode,
     byte_cycles: u64,
     capture_cycles: u64,
-    /// A jump's R - V.
+    /// The value R - V of a jump.
     jump_cycles: u64,
     /// False from a restart to the first request.
     streaming: bool,
@@ -105,12 +105,12 @@ impl Stream {
         }
     }
 
-    /// A configuration write in cycle `at` starts all over.
+    /// A configuration write in cycle `at` restarts the stream.
     pub fn restart(&mut self, at: u64, mode: Mode) {
         *self = Stream::new(mode, at + PREAMBLE_CYCLES);
     }
 
-    /// Everything is dropped in cycle `at`; [`Stream::restart`] goes on.
+    /// Drops everything in cycle `at`; [`Stream::restart`] follows.
     pub fn stop(&mut self, at: u64, frames: &mut impl Frames) {
         if self.streaming {
             self.catch_up(at, frames);
@@ -120,8 +120,8 @@ impl Stream {
         }
     }
 
-    /// A request for the word at `address` (a multiple of 4 below 2^24) is up from cycle `at` on: the cycle in which it
-    /// is answered. Should another master's request still be up, this one waits for its answer.
+    /// A request for the word at `address` (a multiple of 4 below 2^24) from cycle `at` on: returns the cycle of the
+    /// answer. A request during another master's request waits for the answer to that.
     #[inline]
     pub fn request(&mut self, at: u64, address: u32, frames: &mut impl Frames) -> u64 {
         if !self.streaming {
@@ -136,7 +136,7 @@ impl Stream {
         self.answered = at;
         if address != self.address {
             if address == successor(self.address) {
-                // The request is up until the word comes, so this word holds nothing back.
+                // The request lasts until the word is complete, so this word holds nothing back.
                 self.take_next(frames);
                 self.next = self.held + 4 * self.byte_cycles;
             } else {
@@ -147,8 +147,8 @@ impl Stream {
         self.answered
     }
 
-    /// Where the stream is on the lines in cycle `at`. Should another master's request still be up: where it is in the
-    /// cycle of the answer.
+    /// The position of the stream on the lines in cycle `at`; during another master's request, the position in the
+    /// cycle of its answer.
     pub fn look(&mut self, at: u64, frames: &mut impl Frames) -> Position {
         if !self.streaming {
             return Position::Preamble { ready: self.ready };
@@ -159,8 +159,8 @@ impl Stream {
         Position::Word { passed, over: at - 1 - passed % 2 }
     }
 
-    /// The next cycle behind `at` in which [`Stream::look`] finds a word over, or the part of it that comes without a
-    /// request; `None` if all waits for a request.
+    /// The next cycle after `at` in which [`Stream::look`] finds the end of a word, or of the part that is read without
+    /// a request; `None` if everything waits for a request.
     pub fn next_end(&self, at: u64) -> Option<u64> {
         let end = match (self.streaming, self.next) {
             (false, _) => self.ready,
@@ -170,13 +170,13 @@ impl Stream {
         (end > at).then_some(end)
     }
 
-    /// True if the lines in cycle `at` are those of any later one, until something is asked for.
+    /// True if the lines are the same from cycle `at` on until the next request.
     pub fn is_at_rest(&self, at: u64) -> bool {
-        // They show a cycle later what ended.
+        // The lines show the end a cycle later.
         self.next_end(at.saturating_sub(2)).is_none()
     }
 
-    /// For skipping of polling loops; cycles are those of `clock`. The mode is listed with what sets it.
+    /// For skipping of polling loops; cycles are those of `clock`. The setter of the mode lists it.
     pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
         let held_back = self.next == HELD_BACK;
         for flag in [self.streaming, held_back] {
@@ -191,7 +191,7 @@ impl Stream {
         }
     }
 
-    /// The words that came by themselves up to cycle `at`.
+    /// Reads the words that need no request, up to cycle `at`.
     #[inline]
     fn catch_up(&mut self, at: u64, frames: &mut impl Frames) {
         while self.next <= at {
@@ -223,24 +223,24 @@ impl Stream {
         self.begin(at + self.jump_cycles - self.read_cycles(), address, frames);
     }
 
-    /// A frame's address phase begins at `start`.
+    /// Begins a frame's address phase at `start`.
     fn begin(&mut self, start: u64, address: u32, frames: &mut impl Frames) {
         self.streaming = true;
         self.address = address;
         self.held = start + self.read_cycles();
         self.answered = self.held;
-        // The word behind a first one is read in any case.
+        // The word after the first one is read in any case.
         self.next = self.held + 4 * self.byte_cycles;
         frames.address(start, address);
         frames.word(address, self.word_end());
     }
 
-    /// The successor's clocks so far, at cycle `at`, before which it has not come.
+    /// Cuts off the successor's clocks at cycle `at`, before it is complete.
     fn cut(&self, at: u64, frames: &mut impl Frames) {
         frames.cut(at, (self.passed(at) / 2) as u32, self.last_byte());
     }
 
-    /// Cycles that the held word's successor has had by cycle `at`, before which it has not come.
+    /// Cycles of the held word's successor by cycle `at`, before it is complete.
     fn passed(&self, at: u64) -> u64 {
         let first_bytes = at.saturating_sub(self.word_end()).min(3 * self.byte_cycles);
         let last_byte =
@@ -248,24 +248,24 @@ impl Stream {
         first_bytes + last_byte
     }
 
-    /// When the last byte of the held word's successor begins, unless it is held back.
+    /// The start of the last byte of the held word's successor, unless it is held back.
     fn last_byte(&self) -> u64 {
         self.next - self.capture_cycles - self.byte_cycles
     }
 
-    /// When the held word's last clock ended and its successor's first began.
+    /// The end of the held word's last clock, which is the start of its successor's first.
     #[inline]
     fn word_end(&self) -> u64 {
         self.held - self.capture_cycles
     }
 
-    /// From the start of an address to its word.
+    /// Cycles from the start of an address to its word.
     fn read_cycles(&self) -> u64 {
         self.mode.header_cycles() + 4 * self.byte_cycles + self.capture_cycles
     }
 }
 
-/// The address of the word behind that at `address`; the last one is followed by the first.
+/// The address of the word after `address`; the first word follows the last.
 #[inline]
 const fn successor(address: u32) -> u32 {
     (address + 4) & ADDRESS_MASK

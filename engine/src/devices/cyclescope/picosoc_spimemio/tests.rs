@@ -79,7 +79,7 @@ impl Soc {
     fn new() -> Soc {
         let (mut device, faults) = read_node(vec![flash(0)]);
         assert_eq!(faults, Vec::<String>::new());
-        // The window begins behind the flash's first bytes and wraps to them.
+        // The window begins after the flash's first bytes and wraps to them.
         let bytes: Vec<u8> = (0..0x4000).flat_map(|index| word_at(4 * index).to_le_bytes()).collect();
         assert!(device.preload(1, 0x0100_0000 - WINDOW, &bytes));
         let mut bus = Bus::default();
@@ -97,7 +97,7 @@ impl Soc {
         self.bus.with_device(DeviceId(0), now, call)
     }
 
-    /// The cycles that an access took, and its value; the next one is up in the cycle behind it.
+    /// The cycles of an access, and its value; the next one begins in the cycle after it.
     fn access(&mut self, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> Result<Reply, SlaveError>) -> (u64, u32) {
         let reply = self.call(call).unwrap();
         let answered = Soc::clock().cycles_until_ceil(reply.done).0;

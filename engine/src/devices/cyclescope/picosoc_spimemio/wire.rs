@@ -1,9 +1,9 @@
-//! The stream on the SPI wire: every clock that the interface sends, and the data that comes back.
+//! The stream on the SPI wire: every clock that the interface sends, and the data that the flash returns.
 //!
-//! SCK is half the SoC's clock. Frames that the stream's arithmetic has worked out become bursts here; a word's bits
-//! are what the flash returned for them.
+//! SCK is half the SoC's clock. Frames that the stream's arithmetic has computed become bursts here; a word's bits are
+//! those that the flash returned.
 //!
-//! Waveforms show the pins, which are registers: what happens here in one cycle stands on them in the next.
+//! Waveforms show the pins, which are registers: a change in one cycle is on the pins in the next.
 
 use super::look::Ahead;
 use super::mode::Mode;
@@ -16,8 +16,8 @@ use crate::time::{Cycles, Hz, Ps};
 use crate::wire::pins::PinLevels;
 use crate::wire::spi::{Burst, Header, Lines, Rate};
 
-/// When the preamble's three commands begin, in cycles before its end. In the first of the two cycles between one and
-/// the next, chip select is still active.
+/// The start of the preamble's three commands, in cycles before its end. In the first of the two cycles between two
+/// commands, chip select is still active.
 const PREAMBLE_STARTS: [u64; 3] = [52, 34, 16];
 /// From a cycle of the stream to the one in which the pins show it.
 const PIN_CYCLES: u64 = 1;
@@ -31,9 +31,9 @@ const RELEASE_POWER_DOWN: u8 = 0xab;
 /// Totals since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Totals {
-    /// Words that were read and dropped without a request for them.
+    /// Words that were read without a request and dropped.
     pub words_unused: u64,
-    /// Frames that a jump began.
+    /// Frames that were started by a jump.
     pub jumps: u64,
     /// Periods of SCK.
     pub sck_clocks: u64,
@@ -47,19 +47,19 @@ pub struct Wire {
     pub clock: Hz,
     /// The flash.
     pub chip: HostedChip,
-    /// How it is read.
+    /// The settings of flash reads.
     pub(super) mode: Mode,
-    /// What a frame has in front of its data in this mode.
+    /// The header of a frame with these settings.
     header: Header,
-    /// A jump's frame is about to begin at this cycle, with the command or without it.
+    /// A jump's frame is about to begin at this cycle, with the command if true.
     begins: Option<(u64, bool)>,
-    /// The frame under way is one of many that are alike, as [`HostedChip::open_read`] has them.
-    alike: bool,
+    /// True if the frame in progress is a repeated read ([`HostedChip::start_repeated_read`]).
+    repeated: bool,
     /// Chip select is active.
     pub selected: bool,
     /// The word that was read last, as the core sees it.
     pub word: u32,
-    /// Nobody has asked for that word yet.
+    /// True if no request for that word has come.
     pub unused: bool,
     /// The flash may have notes.
     pub notes_due: bool,
@@ -67,14 +67,14 @@ pub struct Wire {
     pub totals: Totals,
     /// The lines, for waveforms.
     pub signals: SpiSignals,
-    /// When the first clock of the next word begins, while nothing holds it back.
+    /// The start of the first clock of the next word, unless it is held back.
     next_word: u64,
-    /// Clocks that have passed already, because firmware looked at the lines.
+    /// Clocks that have already been sent because firmware reads the lines.
     pub(super) ahead: Ahead,
 }
 
 impl Wire {
-    /// A quiet wire.
+    /// An idle wire.
     pub fn new(clock: Hz, chip: HostedChip) -> Wire {
         Wire {
             clock,
@@ -82,7 +82,7 @@ impl Wire {
             mode: Mode::RESET,
             header: header(Mode::RESET, clock, 0),
             begins: None,
-            alike: false,
+            repeated: false,
             selected: false,
             word: 0,
             unused: false,
@@ -94,21 +94,21 @@ impl Wire {
         }
     }
 
-    /// The flash is read like this from now on.
+    /// Sets the settings of flash reads from now on.
     pub fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
         self.header = header(mode, self.clock, self.header.version.wrapping_add(1));
     }
 
-    /// When `cycle` begins.
+    /// The time at which `cycle` begins.
     #[inline]
     pub fn time(&self, cycle: u64) -> Ps {
         self.clock.ps_at_floor(Cycles(cycle))
     }
 
-    /// For skipping of polling loops. The mode is listed with what sets it, and the header is made of it.
+    /// For skipping of polling loops. The setter of the mode lists it, and the header follows from the mode.
     pub fn polled(&mut self, poll: &mut Poll) -> bool {
-        for flag in [self.selected, self.alike, self.unused, self.notes_due] {
+        for flag in [self.selected, self.repeated, self.unused, self.notes_due] {
             poll.state(flag);
         }
         poll.state(self.word);
@@ -119,16 +119,16 @@ impl Wire {
         self.chip.polled(poll)
     }
 
-    /// From now on the frame under way is seen clock by clock.
+    /// Simulates the frame in progress clock by clock from now on.
     pub fn look_closely(&mut self) {
-        if self.selected && std::mem::take(&mut self.alike) {
-            // Nobody has told the chip the time; what comes now it may have to hold against that.
+        if self.selected && std::mem::take(&mut self.repeated) {
+            // The chip does not have the time of the frame; it may have to compare it with the next edges.
             let end = self.time(self.next_word);
             self.chip.shift(Burst::dummy(Lines::Single, 0), end);
         }
     }
 
-    /// The word in hand is given up.
+    /// Drops the held word.
     pub fn drop_word(&mut self) {
         self.totals.words_unused += u64::from(std::mem::take(&mut self.unused));
     }
@@ -136,7 +136,7 @@ impl Wire {
     /// Chip select goes inactive, if it is active, for the cycle before `start`.
     #[inline]
     fn end(&mut self, start: u64) {
-        if self.selected && !(self.is_alike() && self.chip.close_read()) {
+        if self.selected && !(self.is_repeated() && self.chip.end_repeated_read()) {
             let before = self.time(start - 1);
             self.chip.deselect(before);
             self.signals.select(0, false, self.time(start - 1 + PIN_CYCLES));
@@ -144,50 +144,50 @@ impl Wire {
         self.notes_due = true;
     }
 
-    /// Chip select goes inactive for a cycle, if it is active, and active at `start`.
+    /// Makes chip select inactive for a cycle, if it is active, and active at `start`.
     fn begin(&mut self, start: u64) {
         self.end(start);
         self.signals.select(0, true, self.time(start + PIN_CYCLES));
         let start = self.time(start);
         self.chip.select(start);
         self.selected = true;
-        self.alike = false;
+        self.repeated = false;
     }
 
-    /// A frame begins at `start` with all up to its data, if the chip knows frames like this, and nobody looks at the
-    /// lines.
+    /// Begins a frame at `start`, up to its data, if the chip supports it as a repeated read, and the lines are not
+    /// recorded.
     #[inline]
     fn open(&mut self, start: u64, address: u32) -> bool {
         let end = start + CLOCK_CYCLES * u64::from(self.header.clocks);
-        if self.signals.are_recorded() || !self.chip.open_read(&self.header, address) {
+        if self.signals.are_recorded() || !self.chip.start_repeated_read(&self.header, address) {
             return false;
         }
         self.selected = true;
-        self.alike = true;
+        self.repeated = true;
         self.next_word = end;
         self.totals.sck_clocks += u64::from(self.header.clocks);
         true
     }
 
-    /// True if the chip has nothing to say when the frame ends, or when another one begins.
+    /// True if the chip has no reaction to the end of the frame or to the start of another one.
     #[inline]
     pub fn jumps_quietly(&self) -> bool {
-        self.is_alike() && self.selected && !self.notes_due
+        self.is_repeated() && self.selected && !self.notes_due
     }
 
     #[inline]
-    fn is_alike(&self) -> bool {
-        self.alike && !self.signals.are_recorded()
+    fn is_repeated(&self) -> bool {
+        self.repeated && !self.signals.are_recorded()
     }
 
-    /// The preamble's commands, and when each begins.
+    /// The preamble's commands, with the start of each.
     pub(super) fn preamble_frames(&self, ready: u64) -> [(u64, u8); 3] {
         let commands = [MODE_BIT_RESET, RELEASE_POWER_DOWN, self.mode.opcode()];
         std::array::from_fn(|index| (ready - PREAMBLE_STARTS[index], commands[index]))
     }
 
-    /// The commands of the preamble that begin before `until`, with those of their clocks that are over at `over`, but
-    /// for what has passed already. A command under way has begun by `over`.
+    /// Sends the commands of the preamble that begin before `until`, with those of their clocks that have ended at
+    /// `over`, except for clocks that have been sent already. A command in progress has begun by `over`.
     pub(super) fn send_preamble(&mut self, ready: u64, until: u64, over: u64) {
         let passed = self.ahead.frames.saturating_sub(1);
         for (index, (start, command)) in self.preamble_frames(ready).into_iter().enumerate().skip(passed) {
@@ -211,7 +211,7 @@ impl Wire {
         self.shift(Burst::output(Lines::Single, Rate::Single, clocks, bits), start);
     }
 
-    /// A burst that begins at `start`; gives the cycle after it.
+    /// Sends a burst that begins at `start`; returns the cycle after it.
     fn shift(&mut self, burst: Burst, start: u64) -> u64 {
         let end = start + CLOCK_CYCLES * u64::from(burst.clocks);
         if burst.clocks > 0 {
@@ -226,14 +226,14 @@ impl Wire {
         SerialClock { source: self.clock, start: start + PIN_CYCLES, period: CLOCK_CYCLES, cpol: false, cpha: false }
     }
 
-    /// What of a word has not passed yet, up to `end`: all of its bits.
+    /// Sends the rest of a word, up to `end`: returns all of its bits.
     fn shift_word(&mut self, burst: Burst, end: u64) -> u32 {
         let time = self.time(end);
         if self.ahead.clocks == 0 { self.chip.shift(burst, time) } else { self.rest_of_word(burst, time) }
     }
 
-    /// Shows the clocks of a word that have passed, and the bits that came in them: three bytes right behind the word
-    /// before, then the last one from `last_byte` on.
+    /// Shows the clocks of a word that have been sent, with their bits: three bytes directly after the previous word,
+    /// then the last one from `last_byte` on.
     #[inline]
     fn show_word(&self, clocks: u32, bits: u32, last_byte: u64) {
         if self.signals.are_recorded() {
@@ -252,7 +252,7 @@ impl Wire {
         self.signals.burst(rest, bits, self.serial_clock(last_byte));
     }
 
-    /// Shows the pins as they are driven by hand from cycle `at` on.
+    /// Shows the pins that firmware drives by hand from cycle `at` on.
     pub fn show_pins(&self, pins: PinLevels, at: u64) {
         let data = pins.read(&*self.chip, pins.clock);
         self.signals.pins(pins.clock, data, pins.selected, self.time(at + PIN_CYCLES));
@@ -268,7 +268,7 @@ impl Wire {
     }
 }
 
-/// What a jump's frame has in front of its data.
+/// The header of a jump's frame.
 const fn header(mode: Mode, clock: Hz, version: u32) -> Header {
     let (lines, rate) = (mode.lines(), if mode.is_ddr() { Rate::Double } else { Rate::Single });
     let mut header = Header::new((lines, rate), (clock, CLOCK_CYCLES), version);
@@ -320,7 +320,7 @@ impl Frames for Wire {
     #[inline]
     fn word(&mut self, _address: u32, end: u64) {
         let burst = self.data();
-        let word = if self.ahead.clocks == 0 && self.is_alike() { self.chip.read_on() } else { None };
+        let word = if self.ahead.clocks == 0 && self.is_repeated() { self.chip.read_next_word() } else { None };
         let bits = word.unwrap_or_else(|| self.shift_word(burst, end));
         self.show_word(burst.clocks, bits, end - self.mode.byte_cycles());
         self.next_word = end;

@@ -2,22 +2,22 @@
 
 use std::str::{FromStr, SplitWhitespace};
 
-/// How a string of `cyclescope,registers` is written, for messages.
+/// The syntax of a string of `cyclescope,registers`, for messages.
 pub const GRAMMAR: &str = "\"NAME OFFSET\", then as needed \"bits 8\" or \"bits 16\", \"ro\" or \"wo\", \
                            \"reset VALUE\", \"ones MASK\"";
 
 /// A register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register {
-    /// The document's name.
+    /// Its name in the document.
     pub name: String,
     /// Offset in bytes, a multiple of its width.
     pub offset: u32,
     /// Width in bytes: 1, 2 or 4.
     pub bytes: u32,
-    /// Loads give what it holds; else 0.
+    /// True if loads return its value; else they return 0.
     pub readable: bool,
-    /// Stores change what it holds.
+    /// True if stores change its value.
     pub writable: bool,
     /// Value after reset.
     pub reset: u32,
@@ -26,7 +26,7 @@ pub struct Register {
 }
 
 impl Register {
-    /// The low bits that it has.
+    /// A mask of its bits, in the low bits.
     pub const fn mask(&self) -> u32 {
         u32::MAX >> (32 - 8 * self.bytes)
     }

@@ -61,16 +61,19 @@ fn a_light_is_on_while_its_pin_is_driven_to_its_level() {
     assert_eq!([0, 1].map(|index| light(&bench, index, 10).is_on), [true, true]);
     bench.write(Ps(14), 0x18, 0x10).unwrap();
     bench.write(Ps(20), 0x18, 0x08).unwrap();
-    let reported = light(&bench, 0, 27);
-    assert_eq!((reported.times_on, reported.times_off, reported.on, reported.last), (2, 1, Ps(11), Some(Ps(20))));
-    assert_eq!((reported.pin_name.as_str(), reported.period), ("device0.3", None), "two are no period yet");
-    // A pin that the firmware lets go of lights nothing.
+    let light_record = light(&bench, 0, 27);
+    assert_eq!(
+        (light_record.times_on, light_record.times_off, light_record.on, light_record.last),
+        (2, 1, Ps(11), Some(Ps(20)))
+    );
+    assert_eq!((light_record.pin_name.as_str(), light_record.period), ("device0.3", None), "two are no period yet");
+    // A pin that the firmware releases lights nothing.
     bench.write(Ps(30), 0, 0).unwrap();
     assert_eq!([0, 1].map(|index| light(&bench, index, 40).is_on), [false, false]);
 }
 
 #[test]
-fn a_period_is_the_mean_of_the_last_ones_if_they_are_alike() {
+fn a_period_is_the_mean_of_the_last_ones_if_they_are_equal() {
     let mut bench = bench();
     let mut now = 0;
     for (on, off) in (0..100).map(|_| (100, 40)).chain((0..9).map(|turn| (30 + turn % 2, 70))) {

@@ -25,7 +25,7 @@ const STEP: Ps = Ps::from_us(1);
 
 type Calls = Arc<Mutex<Vec<String>>>;
 
-/// Takes bytes, but refuses 0xee; gives 0x5a and then 0xc3, the second behind a stretched clock.
+/// Takes bytes, but refuses 0xee; gives 0x5a and then 0xc3, the second after a stretched clock.
 #[derive(crate::state::State)]
 struct Chip {
     #[state(skip)]
@@ -35,19 +35,19 @@ struct Chip {
 }
 
 impl Chip {
-    fn reported(&self, what: impl Into<String>) {
+    fn keep(&self, what: impl Into<String>) {
         self.calls.lock().unwrap().push(what.into());
     }
 }
 
 impl I2cTarget for Chip {
     fn address(&mut self, direction: Direction, _: Ps) -> Answer {
-        self.reported(format!("{direction:?}"));
+        self.keep(format!("{direction:?}"));
         Answer::ACK
     }
 
     fn write(&mut self, byte: u8, _: Ps) -> Answer {
-        self.reported(format!("{byte:#x}"));
+        self.keep(format!("{byte:#x}"));
         if byte == 0xee { Answer::NACK } else { Answer::ACK.stretched(self.stretch) }
     }
 
@@ -57,15 +57,15 @@ impl I2cTarget for Chip {
     }
 
     fn acknowledged(&mut self, ack: bool, _: Ps) {
-        self.reported(if ack { "ack" } else { "nack" });
+        self.keep(if ack { "ack" } else { "nack" });
     }
 
     fn repeated_start(&mut self, _: Ps) {
-        self.reported("repeated start");
+        self.keep("repeated start");
     }
 
     fn stop(&mut self, _: Ps) {
-        self.reported("stop");
+        self.keep("stop");
     }
 }
 

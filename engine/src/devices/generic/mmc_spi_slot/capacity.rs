@@ -1,14 +1,14 @@
-//! How a capacity is said in the CSD: SD Physical Layer Simplified Specification, 5.3.2 and 5.3.3.
+//! Capacities in the CSD: SD Physical Layer Simplified Specification, 5.3.2 and 5.3.3.
 
 const MIB: u64 = 1 << 20;
-/// Capacities above this are those of high capacity cards.
+/// High capacity cards are larger than this.
 pub const STANDARD_MAX_BYTES: u64 = 2048 * MIB;
 /// The largest high capacity card.
 const HIGH_MAX_BYTES: u64 = 32 * 1024 * MIB;
-/// What C_SIZE of a high capacity card counts.
+/// The unit of C_SIZE of a high capacity card.
 const HIGH_UNIT_BYTES: u64 = 512 << 10;
 
-/// A card's capacity, as its CSD has it.
+/// A card's capacity in the fields of its CSD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
     /// SDSC, CSD version 1.0: (C_SIZE + 1) * 2^(C_SIZE_MULT + 2) * 2^READ_BL_LEN bytes, addressed by byte.
@@ -48,7 +48,7 @@ impl Capacity {
         fits.then(|| Capacity::High { c_size: (bytes / HIGH_UNIT_BYTES - 1) as u32 })
     }
 
-    /// The smallest capacity not below `bytes` that a CSD can say: SDHC if `high`.
+    /// The smallest capacity of at least `bytes` that a CSD can have: SDHC if `high`.
     pub fn next(bytes: u64, high: bool) -> Option<u64> {
         if high {
             let bytes = bytes.max(1).div_ceil(HIGH_UNIT_BYTES) * HIGH_UNIT_BYTES;

@@ -1,4 +1,4 @@
-//! Which commands there are, when they are legal, and how one is taken: 7.3.1.
+//! The table of commands, when they are legal, and how a command is received: 7.3.1.
 
 use super::crc::crc7;
 use super::notes::Note;
@@ -17,12 +17,12 @@ const SENDING: u8 = 8;
 /// After a write command, between data blocks.
 const RECEIVING: u8 = 16;
 
-/// What a command does with its argument at its end.
+/// The action of a command with its argument, at the command's end.
 type Run = fn(&mut Card, u32, Ps) -> Answer;
 
 /// A command.
 struct Command {
-    /// It follows CMD55.
+    /// True if it follows CMD55.
     application: bool,
     index: u8,
     /// When it is legal: bits as above.
@@ -64,13 +64,13 @@ const COMMANDS: [Command; 26] = [
     acmd(22, READY, |card, _, _| card.send_register(&card.well_written.to_be_bytes())),
     acmd(23, READY, |card, argument, _| card.announce(argument)),
     acmd(41, IDLE | READY, |card, argument, end| card.initialise(argument, end)),
-    // SET_CLR_CARD_DETECT: the pull-up on chip select, which nobody can see here.
+    // SET_CLR_CARD_DETECT: the pull-up on chip select, which has no effect here.
     acmd(42, READY, |_, _, _| OK),
     acmd(51, READY, |card, _, _| card.send_register(&{ card.registers.scr })),
 ];
 
 impl Command {
-    /// 4.3.9.1: a number that is no ACMD's means the regular command.
+    /// 4.3.9.1: a number without an ACMD means the regular command.
     fn find(application: bool, index: u8) -> Option<&'static Command> {
         let known =
             |application| COMMANDS.iter().find(|command| command.application == application && command.index == index);
@@ -79,7 +79,7 @@ impl Command {
 }
 
 impl Card {
-    /// A byte of a command.
+    /// Takes a byte of a command.
     pub(super) fn take_command(&mut self, byte: u8, end: Ps) {
         self.command[self.command_bytes] = byte;
         self.command_bytes += 1;
@@ -100,7 +100,7 @@ impl Card {
         let application = std::mem::take(&mut self.application);
         let mut answer = OK;
         let mut flags = 0;
-        // CMD0 comes in SD mode, which always checks; CMD8 is always checked too (7.2.2).
+        // CMD0 comes in SD mode, which always checks; CMD8 is always checked, too (7.2.2).
         if !intact && (self.crc_on || matches!(index, 0 | 8)) {
             self.totals.crc_errors += 1;
             self.notes.add(Note::CommandCrc { index });
@@ -134,7 +134,7 @@ impl Card {
         };
     }
 
-    /// CMD0 after 74 clocks brings the card into SPI mode; it answers nothing else before.
+    /// CMD0 after 74 clocks changes the card to SPI mode; before, it answers no other command.
     fn enters_spi_mode(&mut self, index: u8, intact: bool) -> bool {
         if index != 0 || !intact {
             self.notes.add(Note::NotInSpiMode { index });

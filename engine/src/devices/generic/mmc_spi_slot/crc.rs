@@ -1,6 +1,6 @@
 //! The two checksums of the card: SD Physical Layer Simplified Specification, 4.5.
 
-/// Of commands and registers: x^7 + x^3 + 1, from 0; the seven bits right-aligned.
+/// The CRC of commands and registers: x^7 + x^3 + 1, from 0; the seven bits right-aligned.
 pub fn crc7(bytes: &[u8]) -> u8 {
     let mut crc = 0_u8;
     for byte in bytes {
@@ -16,7 +16,7 @@ pub fn crc7(bytes: &[u8]) -> u8 {
     crc & 0x7f
 }
 
-/// Of data blocks: x^16 + x^12 + x^5 + 1, from 0.
+/// The CRC of data blocks: x^16 + x^12 + x^5 + 1, from 0.
 pub fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |crc, byte| crc << 8 ^ TABLE[usize::from((crc >> 8) as u8 ^ byte)])
 }

@@ -1,4 +1,4 @@
-//! What the card stores: blocks of 512 bytes in memory, kept only where something was written, or in a file.
+//! The contents of the card: blocks of 512 bytes in memory, kept only if they were written, or in a file.
 
 mod image;
 
@@ -17,10 +17,10 @@ pub const BLOCK_BYTES: usize = 512;
 const CHUNK_BLOCKS: u32 = 8;
 const CHUNK_BYTES: usize = BLOCK_BYTES * CHUNK_BLOCKS as usize;
 const _: () = assert!(CHUNK_BYTES == pages::PAGE_BYTES);
-/// What blocks hold that were never written, and erased ones (DATA_STAT_AFTER_ERASE in the SCR).
+/// The contents of unwritten and erased blocks (DATA_STAT_AFTER_ERASE in the SCR).
 const ERASED: u8 = 0;
 
-/// Chunks of eight blocks by their numbers, where anything was written.
+/// Chunks of eight blocks by their numbers, if a block in them was written.
 type Chunks = BTreeMap<u32, Box<[u8; CHUNK_BYTES]>>;
 
 /// Contents of the card.
@@ -35,7 +35,7 @@ pub enum Medium {
 /// A chunk's part of a span of bytes.
 struct Part {
     number: u32,
-    /// Which of the span's bytes they are, and which of the chunk's.
+    /// The range of bytes in the span, and in the chunk.
     span: Range<usize>,
     within: Range<usize>,
 }
@@ -55,7 +55,7 @@ fn chunks_of(at: u64, len: usize) -> impl Iterator<Item = Part> {
 }
 
 impl Medium {
-    /// Memory in which nothing was written.
+    /// Memory in which all blocks are unwritten.
     pub fn memory() -> Medium {
         Medium::Memory(BTreeMap::new())
     }
@@ -108,7 +108,7 @@ impl Medium {
         }
     }
 
-    /// Erases blocks `first` to `last`. What is erased already is not written, so that holes of a sparse image stay
+    /// Erases blocks `first` to `last`. Erased chunks are not written again, so that holes of a sparse image stay
     /// holes.
     ///
     /// # Errors
@@ -155,7 +155,7 @@ impl Medium {
     }
 }
 
-/// Whether there is an image, the board says.
+/// The board decides whether there is an image.
 impl State for Medium {
     fn save(&self, to: &mut Saver) {
         match self {

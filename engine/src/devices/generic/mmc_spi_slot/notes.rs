@@ -1,4 +1,4 @@
-//! What a user should know and the wire does not show.
+//! Notes for the user about what the wire does not show.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub enum Note {
     TooFewClocks { clocks: u32 },
     /// A command before CMD0.
     NotInSpiMode { index: u8 },
-    /// A command that the card does not know, or not now.
+    /// A command that the card does not have, or that is illegal in its state.
     Illegal { name: &'static str, index: u8, when: &'static str },
     /// A command with a wrong CRC7.
     CommandCrc { index: u8 },
@@ -19,7 +19,7 @@ pub enum Note {
     DataCrc { block: u32 },
     /// Chip select rose within a transfer.
     Abandoned { what: &'static str },
-    /// A token that does not go with the command.
+    /// A token that does not belong to the command.
     WrongToken { token: u8, expected: &'static str },
     /// A data or stop token while the card was busy.
     TokenWhileBusy { token: u8 },
@@ -31,7 +31,7 @@ pub enum Note {
     TooFast { max_hz: u64, at_least_hz: u64 },
     /// More lines than the card has, or both edges.
     WrongLines,
-    /// A fault that the board asked for has come.
+    /// A fault that the board injected.
     Injected { what: &'static str },
     /// The image's file system has no locks.
     NotLocked,

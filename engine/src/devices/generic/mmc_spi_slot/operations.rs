@@ -1,4 +1,4 @@
-//! What each command does at its end.
+//! The execution of each command at its end.
 
 use super::notes::Note;
 use super::receiving::Receiving;
@@ -9,7 +9,7 @@ use crate::activity::Detail;
 use crate::state;
 use crate::time::Ps;
 
-/// An erase sequence under way: 4.3.5.
+/// An erase sequence in progress: 4.3.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Erase {
     None,
@@ -27,7 +27,7 @@ impl Card {
         (self.announced, self.block_count) = (0, 0);
         self.erase = Erase::None;
         self.status = 0;
-        // It ends what is being programmed (7.2.4), unless the card hangs.
+        // It ends the present program (7.2.4), unless the card hangs.
         if self.busy_until != Ps::MAX {
             if self.busy_until > end {
                 self.scope.cut(&WRITE_BUSY, end);
@@ -139,7 +139,7 @@ impl Card {
         OK
     }
 
-    /// The address of a transfer in bytes, or what is wrong with it.
+    /// The address of a transfer in bytes, or the error bits.
     fn place(&mut self, argument: u32, bytes: u16) -> Result<u64, u8> {
         let unit = if self.parameters.capacity.is_high() { BLOCK_BYTES as u64 } else { 1 };
         let place = u64::from(argument) * unit;
@@ -147,14 +147,14 @@ impl Card {
             self.notes.add(Note::PastTheEnd { blocks: self.blocks() });
             return Err(r1::PARAMETER);
         }
-        // No block may cross the limit of a physical one (READ_BLK_MISALIGN and WRITE_BLK_MISALIGN are 0).
+        // A block must not cross a physical block's boundary (READ_BLK_MISALIGN and WRITE_BLK_MISALIGN are 0).
         if place % BLOCK_BYTES as u64 + u64::from(bytes) > BLOCK_BYTES as u64 {
             return Err(r1::ADDRESS);
         }
         Ok(place)
     }
 
-    /// The block that an erase command means: bits below a block do not count.
+    /// The block that an erase command addresses: bits below a block are ignored.
     fn erase_block(&mut self, argument: u32) -> Result<u32, Answer> {
         let block = if self.parameters.capacity.is_high() { argument } else { argument / BLOCK_BYTES as u32 };
         if block >= self.blocks() {

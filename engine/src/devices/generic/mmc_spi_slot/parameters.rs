@@ -1,7 +1,7 @@
-//! What the board says about the card.
+//! The board's parameters of the card.
 //!
-//! Linux's `mmc-spi-slot` binding: `compatible`, `reg`, `spi-max-frequency`, `voltage-ranges`, `disable-wp`. Ours: the
-//! contents and their size, what kind of card it is, its times, and faults to come.
+//! Linux's `mmc-spi-slot` binding: `compatible`, `reg`, `spi-max-frequency`, `voltage-ranges`, `disable-wp`.
+//! Cyclescope's own: the contents and their size, the kind of card, its times, and injected faults.
 
 use super::capacity::{Capacity, STANDARD_MAX_BYTES};
 use super::medium::Medium;
@@ -13,13 +13,13 @@ use crate::time::{Cycles, Hz, Ps};
 /// The specification's version that the card follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// 1.10: knows no CMD8.
+    /// 1.10: without CMD8.
     V1_10,
     /// 2.00.
     V2_00,
 }
 
-/// How a card's kind is found.
+/// The choice of the card's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// By its capacity.
@@ -28,22 +28,22 @@ enum Kind {
     High,
 }
 
-/// Faults that the board asks for. Blocks are counted from 1; `None` is never.
+/// Faults that the board injects. Blocks are counted from 1; `None` is never.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// The card leaves the slot at this time.
     pub removed_at: Option<Ps>,
-    /// The card leaves the slot when so many blocks have been acknowledged.
+    /// The card leaves the slot when this many blocks have been acknowledged.
     pub removed_after_blocks: Option<u64>,
-    /// This data block changes by a bit on the wire to the card.
+    /// A bit of this data block changes on the wire to the card.
     pub crc_error_block: Option<u64>,
     /// The card stays busy for ever after this block.
     pub stuck_busy_block: Option<u64>,
-    /// This block of those read can't be corrected.
+    /// This block of those read fails with an uncorrectable error.
     pub read_error_block: Option<u64>,
 }
 
-/// All that the node says.
+/// All properties of the node.
 #[derive(Clone, Debug)]
 pub struct Parameters {
     /// The fastest SCK that the board allows.
@@ -52,9 +52,9 @@ pub struct Parameters {
     pub capacity: Capacity,
     /// Specification's version.
     pub version: Version,
-    /// CMD23 exists, and the SCR says so.
+    /// The card has CMD23, and the SCR says so.
     pub set_block_count: bool,
-    /// Nothing can be written.
+    /// True if the card is write-protected.
     pub write_protect: bool,
     /// NCR: byte times from the end of a command to its response, 1 to 8.
     pub response_bytes: u8,
@@ -64,7 +64,7 @@ pub struct Parameters {
     pub speed_class_code: u8,
     /// AU_SIZE of the SD Status.
     pub au_size_code: u8,
-    /// Faults to come.
+    /// Injected faults.
     pub faults: Faults,
 }
 
@@ -108,7 +108,7 @@ fn response_bytes(reader: &mut NodeReader, clocks: Cycles) -> u8 {
     1
 }
 
-/// `cyclescope,image` is a path as the user's shell would take it; empty is none.
+/// `cyclescope,image` is a path as in the user's shell; an empty string is no image.
 fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64, Option<HostImage>) {
     const NAME: &str = "cyclescope,image";
     let bytes = capacity_bytes(reader);
@@ -203,7 +203,7 @@ fn au_size_code(reader: &mut NodeReader) -> u8 {
     if bytes == 0 { 0 } else { (bytes.trailing_zeros() - 13) as u8 }
 }
 
-/// Far above the blocks of a card, or the milliseconds of a run.
+/// Far more than the blocks of a card, or the milliseconds of a run.
 const MOST_BLOCKS: u32 = i32::MAX as u32;
 
 fn faults(reader: &mut NodeReader) -> Faults {
@@ -217,11 +217,11 @@ fn faults(reader: &mut NodeReader) -> Faults {
             .map(|ms| Ps::from_us(ms * 1000)),
         removed_after_blocks: number(
             "cyclescope,removed-after-blocks",
-            "the card is pulled out when it has acknowledged so many blocks",
+            "the number of acknowledged blocks after which the card is pulled out",
         ),
         crc_error_block: number(
             "cyclescope,crc-error-block",
-            "the data block of which a bit changes on the wire to the card",
+            "the data block in which a bit changes on the wire to the card",
         ),
         stuck_busy_block: number(
             "cyclescope,stuck-busy-block",

@@ -1,4 +1,4 @@
-//! What skipping of polling loops needs to know: all state, and when it will change by itself.
+//! State for skipping of polling loops: all state, and the times at which it changes by itself.
 
 use super::operations::Erase;
 use super::receiving::Stage;
@@ -8,7 +8,7 @@ use crate::polling::Poll;
 use crate::time::Ps;
 
 impl Card {
-    /// Lists the state; `false` within a byte, a command, a response or a block.
+    /// Lists the state; false within a byte, a command, a response or a block.
     pub(super) fn list(&mut self, poll: &mut Poll) -> bool {
         let quiet =
             self.line.bits() == 0 && self.command_bytes == 0 && !self.reply.is_pending() && !self.leaves_after_byte;
@@ -30,7 +30,7 @@ impl Card {
         true
     }
 
-    /// What the data line is in use for.
+    /// Lists the use of the data line.
     fn list_data(&mut self, poll: &mut Poll) -> bool {
         match self.data {
             Data::None => poll.state(0_u64),
@@ -51,7 +51,7 @@ impl Card {
                     poll.state(place);
                     poll.state(u64::from(left) << 1 | u64::from(multiple));
                 }
-                // Registers come from no place.
+                // Registers have no address on the card.
                 for bytes in self.buffer[..usize::from(sending.len) + 2].chunks(8) {
                     poll.state(bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
                 }
@@ -80,7 +80,7 @@ impl Card {
         };
         poll.state(first);
         poll.state(last);
-        // A loop that transfers blocks is none of polling.
+        // A loop that transfers blocks is not a polling loop.
         for total in [
             self.totals.blocks_read,
             self.totals.blocks_written,
@@ -92,9 +92,9 @@ impl Card {
         }
     }
 
-    /// What goes out changes with the clock that ends at `at`. A byte under way may have seen that before `poll` is
-    /// made: its controller says how far it is ahead. One that ends later is taken to have begun no earlier than a byte
-    /// at the fastest clock before, and may for so long see both sides of the change.
+    /// The card's output changes with the clock that ends at `at`. A byte in progress may have seen that before `poll`
+    /// is made: its controller lists how far it is ahead. A byte that ends later is assumed to begin at most one byte
+    /// of the fastest clock before, and may see both sides of the change for that time.
     fn change_at(&self, poll: &mut Poll, at: Ps) {
         let now = poll.now();
         if now < at {

@@ -1,4 +1,4 @@
-//! Data from the host: write commands, their tokens, data responses and busy times: 7.2.4 and 7.3.3.
+//! Data from the host: write commands with their tokens, data responses and busy times: 7.2.4 and 7.3.3.
 
 use super::crc::crc16;
 use super::notes::Note;
@@ -19,31 +19,31 @@ pub mod data_response {
     pub const ACCEPTED: u8 = 0xe5;
     /// Rejected: the CRC16 is wrong.
     pub const CRC_ERROR: u8 = 0xeb;
-    /// Rejected: a write error, which CMD13 tells.
+    /// Rejected: a write error, which CMD13 reports.
     pub const WRITE_ERROR: u8 = 0xed;
 }
 
-/// Where a write is.
+/// The phase of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) enum Stage {
     /// It waits for a token.
     Token,
-    /// So many bytes of a block and its CRC have come.
+    /// This many bytes of a block and its CRC have been received.
     Block(u16),
-    /// They came whole at that time, and the data response comes next.
+    /// The block is complete since that time; the data response comes next.
     Check(Ps),
 }
 
-/// A write command under way.
+/// A write command in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) struct Receiving {
     pub(super) stage: Stage,
     pub(super) multiple: bool,
-    /// The next block's.
+    /// The next block.
     pub(super) lba: u32,
-    /// CMD23's number of blocks that have not come; 0 if only the host knows.
+    /// The number of CMD23's blocks that are still to come; 0 if only the host knows it.
     pub(super) left: u32,
-    /// An error's data response, which all later blocks get too: the host has to stop.
+    /// The data response of an error, which all later blocks get, too: the host has to stop.
     pub(super) refused: Option<u8>,
 }
 
@@ -54,7 +54,7 @@ impl Receiving {
 }
 
 impl Card {
-    /// A write command of `announced` blocks (0: not known).
+    /// Starts a write command of `announced` blocks (0: not known).
     pub(super) fn start_write(&mut self, receiving: Receiving, announced: u32, end: Ps) {
         self.well_written = 0;
         self.data = Data::Receiving(receiving);
@@ -64,12 +64,12 @@ impl Card {
         }
     }
 
-    /// A byte other than FFh between blocks.
+    /// Takes a byte other than FFh between blocks.
     pub(super) fn take_token(&mut self, token: u8, end: Ps) {
         let Data::Receiving(receiving) = &mut self.data else { return };
         let expected = if receiving.multiple { "FCh, FDh or CMD12" } else { "FEh" };
         match (receiving.multiple, token) {
-            // A controller that only listens keeps the line low.
+            // A controller that only reads keeps the line low.
             (_, 0) => {}
             (false, START_BLOCK) | (true, START_BLOCK_MULTIPLE | STOP_TRAN) if self.busy_until > end => {
                 self.notes.add(Note::TokenWhileBusy { token });
@@ -83,7 +83,7 @@ impl Card {
         }
     }
 
-    /// A block and its CRC have come.
+    /// A block and its CRC have been received.
     pub(super) fn take_block(&mut self, end: Ps) {
         let Data::Receiving(receiving) = &mut self.data else { return };
         receiving.stage = Stage::Check(end);
@@ -94,7 +94,7 @@ impl Card {
         }
     }
 
-    /// The data response of the block that came whole at `end`: what it accepts is stored.
+    /// The data response of the block that was complete at `end`: an accepted block is stored.
     pub(super) fn finish_block(&mut self, end: Ps) -> u8 {
         let Data::Receiving(mut receiving) = self.data else { return 0xff };
         receiving.stage = Stage::Token;
@@ -147,7 +147,7 @@ impl Card {
         data_response::ACCEPTED
     }
 
-    /// Faults that the board asks for after a block.
+    /// Faults that the board injects after a block.
     fn inject_after_block(&mut self) {
         let faults = self.parameters.faults;
         let written = Some(self.totals.blocks_written);
@@ -169,10 +169,10 @@ impl Card {
         }
     }
 
-    /// Chip select has risen within a write command.
+    /// Chip select rose within a write command.
     pub(super) fn abandon_write(&mut self, receiving: Receiving, now: Ps) {
         match receiving.stage {
-            // The card has it whole, and the host does not care for the response.
+            // The card has the whole block, and the host skips the response.
             Stage::Check(end) => {
                 self.finish_block(end);
             }

@@ -31,7 +31,7 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Those of the card that the node describes.
+    /// The registers of the card that the node describes.
     pub fn new(parameters: &Parameters) -> Registers {
         Registers {
             cid: cid(),
@@ -61,7 +61,7 @@ impl Fields {
         self.0 |= u128::from(value) << low;
     }
 
-    /// With the CRC7 in bits 7 to 1 and the 1 in bit 0.
+    /// Sets the CRC7 in bits 7 to 1 and the 1 in bit 0.
     fn with_crc(self) -> [u8; 16] {
         let mut bytes = self.0.to_be_bytes();
         bytes[15] = crc7(&bytes[..15]) << 1 | 1;
@@ -69,7 +69,7 @@ impl Fields {
     }
 }
 
-/// CID, 5.2. Manufacturer 0 is nobody.
+/// CID, 5.2. Manufacturer 0 is not assigned.
 fn cid() -> [u8; 16] {
     let mut fields = Fields::default();
     fields.set(119, 104, u64::from_be_bytes(*b"\0\0\0\0\0\0CY")); // OID
@@ -86,8 +86,8 @@ fn csd(parameters: &Parameters) -> [u8; 16] {
     fields.set(95, 84, CLASSES);
     match parameters.capacity {
         Capacity::Standard { c_size, c_size_mult, read_bl_len } => {
-            // Access times, currents and the write factor as Transcend's manual of the TS2GSD150 has them: the longest
-            // times that the fields can say, 25 to 45 mA, and 32.
+            // Access times, currents and the write factor are from Transcend's manual of the TS2GSD150: the longest
+            // times that the fields can have, 25 to 45 mA, and 32.
             fields.set(119, 112, 0x7f); // TAAC
             fields.set(111, 104, 0xff); // NSAC
             fields.set(83, 80, u64::from(read_bl_len));
@@ -102,7 +102,7 @@ fn csd(parameters: &Parameters) -> [u8; 16] {
             fields.set(25, 22, u64::from(read_bl_len)); // WRITE_BL_LEN
         }
         Capacity::High { c_size } => {
-            // Version 2.0 fixes all but the size: 5.3.3.
+            // Version 2.0 fixes all fields except the size: 5.3.3.
             fields.set(127, 126, 1); // CSD_STRUCTURE
             fields.set(119, 112, 0x0e); // TAAC: 1 ms
             fields.set(83, 80, 9); // READ_BL_LEN
@@ -133,7 +133,7 @@ fn sd_status(speed_class_code: u8, au_size_code: u8) -> [u8; 64] {
     status
 }
 
-/// Status of CMD6 with this argument: every group has its function 0 only, so nothing can be switched.
+/// Status of CMD6 with this argument: every group has only its function 0, so that nothing can be switched.
 pub fn switch_status(argument: u32) -> [u8; 64] {
     let mut status = [0; 64];
     let mut faulty = false;
@@ -148,7 +148,7 @@ pub fn switch_status(argument: u32) -> [u8; 64] {
             status[14 + group / 2] |= if group % 2 == 0 { 0xf0 } else { 0x0f };
         }
     }
-    // The largest current, in mA; 0 says that a function is not there.
+    // The largest current, in mA; 0 if a function does not exist.
     status[1] = if faulty { 0 } else { 45 };
     status
 }

@@ -37,10 +37,10 @@ pub mod r2 {
     pub const OUT_OF_RANGE: u8 = 0x80;
 }
 
-/// What a command answers. The bits are those of R1; its idle bit is added.
+/// The answer to a command. The bits are those of R1; its idle bit is added.
 pub(super) enum Answer {
     R1(u8),
-    /// R1 of a command that cut data off: the byte that would have come next passes before it.
+    /// R1 of a command that interrupted data: the next data byte is sent before it.
     R1AfterData(u8),
     /// R3 and R7.
     Long(u32),
@@ -50,12 +50,12 @@ pub(super) enum Answer {
 /// R1 without an error.
 pub(super) const OK: Answer = Answer::R1(0);
 
-/// A response on its way: NCR, then its bytes.
+/// A response that is being sent: NCR, then its bytes.
 #[derive(Clone, Copy, Debug, Default, State)]
 pub(super) struct Reply {
-    /// Bytes to pass before it.
+    /// Bytes before the response.
     gap: u8,
-    /// What the first of them shows after CMD12: the rest of the data.
+    /// The first of them after CMD12: the rest of the data.
     stuff: Option<u8>,
     bytes: [u8; 5],
     len: u8,

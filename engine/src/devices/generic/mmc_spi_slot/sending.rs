@@ -22,7 +22,7 @@ pub mod error_token {
     /// Past the last block.
     pub const OUT_OF_RANGE: u8 = 0x08;
 
-    /// The bit of R2 that tells the same.
+    /// The bit of R2 for the same error.
     pub const fn in_r2(token: u8) -> u8 {
         match token {
             ERROR => super::r2::ERROR,
@@ -32,7 +32,7 @@ pub mod error_token {
     }
 }
 
-/// Where data come from.
+/// The source of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) enum Source {
     Register,
@@ -44,22 +44,22 @@ pub(super) enum Source {
     },
 }
 
-/// Data on their way: bytes that pass before the token, then the token, `len` bytes and their CRC.
+/// Data that are being sent: bytes before the token, then the token, `len` bytes and their CRC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) struct Sending {
     pub(super) source: Source,
     pub(super) gap: u8,
-    /// The token cannot come before.
+    /// The earliest time of the token.
     pub(super) ready: Ps,
-    /// Bytes that have gone out, the token among them.
+    /// The number of bytes that have been sent, including the token.
     pub(super) at: u16,
     pub(super) len: u16,
-    /// The token says that there are no data.
+    /// The error token that is sent instead of data.
     pub(super) error: Option<u8>,
 }
 
 impl Sending {
-    /// What goes out in a byte that begins at `start`.
+    /// The output in a byte that begins at `start`.
     pub(super) fn next(&self, start: Ps, buffer: &[u8]) -> Out {
         match self.at {
             _ if self.gap > 0 || start < self.ready || self.is_over() => Out::Level,
@@ -68,7 +68,7 @@ impl Sending {
         }
     }
 
-    /// A byte begins.
+    /// A byte begins at `start`.
     pub(super) fn advance(&mut self, start: Ps) {
         if self.gap > 0 {
             self.gap -= 1;
@@ -77,31 +77,31 @@ impl Sending {
         }
     }
 
-    /// All has gone out.
+    /// True if all bytes have been sent.
     pub(super) fn is_over(&self) -> bool {
         if self.error.is_some() { self.at > 0 } else { self.at == self.len + 3 }
     }
 
-    /// Something has gone out, but not all data.
+    /// True if some bytes have been sent, but not all data.
     fn is_cut(&self) -> bool {
         self.at <= self.len && self.error.is_none()
     }
 }
 
 impl Card {
-    /// A register's bytes go out after the response, in the time that a response takes.
+    /// Sends a register's bytes after the response, after the same number of bytes as before a response.
     pub(super) fn start_register(&mut self, bytes: &[u8]) {
         self.fill(bytes.len(), |_, into| into.copy_from_slice(bytes));
         let (gap, len) = (self.parameters.response_bytes, bytes.len() as u16);
         self.data = Data::Sending(Sending { source: Source::Register, gap, ready: Ps::ZERO, at: 0, len, error: None });
     }
 
-    /// Blocks go out from byte `place` on: `left` of them, or without end if that is 0.
+    /// Sends blocks from byte `place` on: `left` of them, or without end if that is 0.
     pub(super) fn start_read(&mut self, place: u64, multiple: bool, left: u32, end: Ps) {
         self.load_block(place, multiple, left, false, end);
     }
 
-    /// A block has gone out whole, or its error token.
+    /// A whole block, or its error token, has been sent.
     pub(super) fn next_block(&mut self, end: Ps) {
         let Data::Sending(sending) = self.data else { return };
         let Source::Medium { place, multiple, left } = sending.source else {
@@ -115,8 +115,8 @@ impl Card {
             // The host has to stop it.
             (_, Some(_)) => self.data = Data::Sending(Sending { at: 0, ready: Ps::MAX, ..sending }),
         }
-        // Errors are cleared when they are read, whatever tells them (SanDisk, SD Card Product Manual, Clearing Status
-        // Bits).
+        // Errors are cleared when they are read, in whichever response (SanDisk, SD Card Product Manual, Clearing
+        // Status Bits).
         self.status &= !sending.error.map_or(0, error_token::in_r2);
     }
 
@@ -133,7 +133,7 @@ impl Card {
         self.data = Data::Sending(Sending { source, gap: 1, ready, at: 0, len, error });
     }
 
-    /// Gets a block into the buffer; or the error token that takes its place.
+    /// Reads a block into the buffer; returns the error token if that fails.
     fn block_error(&mut self, place: u64, len: u16) -> Option<u8> {
         if place + u64::from(len) > self.parameters.capacity.bytes() {
             self.status |= r2::OUT_OF_RANGE;
@@ -155,15 +155,15 @@ impl Card {
         Some(error_token::ERROR)
     }
 
-    /// Puts `len` bytes into the buffer, and their CRC behind them.
+    /// Puts `len` bytes into the buffer, and their CRC after them.
     fn fill(&mut self, len: usize, copy: impl FnOnce(&super::Medium, &mut [u8])) {
         copy(&self.medium, &mut self.buffer[..len]);
         let crc = crc16(&self.buffer[..len]);
         self.buffer[len..len + 2].copy_from_slice(&crc.to_be_bytes());
     }
 
-    /// Chip select has risen: what is not over is given up. The busy signal goes on, and so does a multiple write
-    /// between its blocks.
+    /// Chip select went inactive: transfers in progress are abandoned. The busy signal continues, as does a multiple
+    /// write between its blocks.
     pub(super) fn abandon(&mut self, now: Ps) {
         self.line = ByteLine::default();
         self.command_bytes = 0;

@@ -177,7 +177,7 @@ impl Bench {
         }
     }
 
-    /// What the card shows while the host sends FFh.
+    /// The card's output while the host sends FFh.
     fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.exchange(0xff)).collect()
     }
@@ -258,7 +258,7 @@ impl Bench {
     }
 }
 
-/// Data that tell blocks apart.
+/// Data that differ from block to block.
 fn pattern(seed: u8) -> [u8; 512] {
     std::array::from_fn(|at| (at as u8).wrapping_mul(31) ^ (at >> 8) as u8 ^ seed)
 }

@@ -1,23 +1,23 @@
-//! The flash translation layer of an SD card, as timing: how long the card is busy, and why.
+//! The flash translation layer of an SD card as a timing model: how long the card is busy, and why.
 //!
-//! Modelled is a small card of 2008: one NAND flash, a controller with two page buffers, and a map from logical to
-//! flash blocks. A *sector* is the host's block of 512 bytes; a *page* is what the flash programs at once; a *block* is
-//! what it erases at once.
+//! The model is a small card of 2008: one NAND flash, a controller with two page buffers, and a map from logical to
+//! flash blocks. A *sector* is the host's block of 512 bytes; a *page* is the unit of programming; a *block* is the
+//! unit of erasing.
 //!
-//! - Sectors gather in a page buffer. The page is programmed when it is complete, when all announced sectors have come,
-//!   or when the command ends. Sectors of the page that the host did not supply are moved from the page that held them.
-//! - While one page is programmed the other buffer takes sectors. The card is busy after a sector while no buffer is
-//!   free, and after the last one until everything is programmed.
-//! - Logical blocks are mapped as wholes. Only open ones take writes, sector after sector in order; a write
-//!   elsewhere makes the card complete one block with copies from its predecessor and begin another: see [`mapping`].
-//! - The first bytes of the card, where file systems have their tables, are mapped page by page: nothing is ever copied
-//!   there but the rest of a page.
-//! - The flash does one thing after the other; copies come before the program of the page that caused them. All of them
-//!   are told before the erasures that belong to them: one sum is known of each.
+//! - Sectors are collected in a page buffer. The page is programmed when it is complete, when all announced sectors
+//!   have been received, or when the command ends. Sectors of the page that the host did not supply are copied from the
+//!   old page.
+//! - While a page is programmed, the other buffer takes sectors. The card is busy after a sector while no buffer is
+//!   free, and after the last sector until all pages are programmed.
+//! - Logical blocks are mapped as a whole. Only open blocks take writes, sector after sector in order; a write
+//!   elsewhere makes the card complete one block with copies from the old one and open another: see [`mapping`].
+//! - The first bytes of the card, where file systems have their tables, are mapped page by page: a write there only
+//!   copies the rest of a page.
+//! - The flash does one operation after the other; copies come before the program of the page that caused them. All
+//!   copies are recorded before the erases that belong to them: only the sum of each is known.
 //!
-//! Not modelled: wear levelling, bad blocks, garbage collection of the pages mapped one by one, the time that moving
-//! sectors between host and buffers takes inside the card, and any work while the card is idle. Contents are not kept
-//! here.
+//! Not modelled: wear levelling, bad blocks, garbage collection of the page-mapped area, the time to move sectors
+//! between host and buffers inside the card, and any work while the card is idle. Contents are not kept here.
 
 mod doing;
 mod mapping;
@@ -43,26 +43,26 @@ pub struct Translation {
     #[state(skip)]
     times: Times,
     mapping: Mapping,
-    /// Sectors that the current write command announced; 0 if it did not say.
+    /// Sectors that the current write command announced; 0 if it announced no number.
     announced: u32,
     /// Sectors of the current write command so far.
     received: u32,
-    /// What has gathered in the page buffer: sectors of one page.
+    /// The sectors in the page buffer, all of one page.
     gathered: Run,
-    /// When the flash has done all that it has been told.
+    /// The end of all requested operations of the flash.
     flash_free: Ps,
-    /// What it does up to then.
+    /// The operations up to then.
     schedule: Schedule,
-    /// When the page buffer is free that does not hold the page programmed last.
+    /// The time from which on the buffer is free that does not hold the page programmed last.
     buffer_free: Ps,
     /// The page that a read left in its buffer.
     read_page: Option<u32>,
     totals: Totals,
-    /// Calls so far that may change an answer.
+    /// Calls that may have changed an answer.
     calls: u64,
 }
 
-/// What was done since the start of the run.
+/// Totals since the start of the run.
 #[derive(Clone, Copy, Debug, Default, State)]
 struct Totals {
     pages_programmed: u64,
@@ -71,7 +71,7 @@ struct Totals {
 }
 
 impl Translation {
-    /// The layer as the card's node describes it, for a card of `sectors` times 512 bytes. Faults go to the reader.
+    /// The layer of a card of `sectors` times 512 bytes, from the card's node. Faults go to the reader.
     pub fn from_node(reader: &mut NodeReader, sectors: u32) -> Translation {
         let geometry = Geometry::from_node(reader, sectors);
         Translation::new(geometry, Times::from_node(reader))
@@ -104,7 +104,7 @@ impl Translation {
         self.received = 0;
     }
 
-    /// Sector `lba` has arrived whole and was accepted at `now`: until when the card is busy.
+    /// Sector `lba` was received and accepted at `now`: returns the end of the card's busy time.
     pub fn block(&mut self, lba: u32, now: Ps) -> Ps {
         self.calls += 1;
         if lba != self.gathered.end() {
@@ -120,7 +120,7 @@ impl Translation {
         now.max(if last { self.flash_free } else { self.buffer_free })
     }
 
-    /// The write command ends at `now`, with a stop token or after its only sector: until when the card is busy.
+    /// The write command ends at `now`, with a stop token or after its only sector: returns the end of the busy time.
     pub fn end_write(&mut self, now: Ps) -> Ps {
         self.calls += 1;
         self.program(now);
@@ -128,8 +128,8 @@ impl Translation {
         now.max(self.flash_free).saturating_add(stop)
     }
 
-    /// Sector `lba` is asked for at `now`, as the next one of a running command if `sequential`: when its data can
-    /// come.
+    /// Sector `lba` is requested at `now`, as the next one of a command if `sequential`: returns the time from which on
+    /// its data can be sent.
     pub fn read(&mut self, lba: u32, sequential: bool, now: Ps) -> Ps {
         self.calls += 1;
         let page = self.geometry.page(lba);
@@ -144,7 +144,7 @@ impl Translation {
         ready
     }
 
-    /// Sectors `first` to `last` are erased: until when the card is busy.
+    /// Erases sectors `first` to `last`: returns the end of the card's busy time.
     pub fn erase(&mut self, first: u32, last: u32, now: Ps) -> Ps {
         self.calls += 1;
         self.program(now);
@@ -154,12 +154,12 @@ impl Translation {
         now.max(self.flash_free)
     }
 
-    /// What the flash does from one time to another, in order, without gaps.
+    /// The operations of the flash in a period, in order, without gaps.
     pub fn doing(&self, from: Ps, to: Ps) -> Vec<(Doing, Ps, Ps)> {
         self.schedule.within(from, to)
     }
 
-    /// Lists the state. Answers given are deadlines of the caller; between calls nothing changes here.
+    /// Lists the state. Earlier answers are deadlines of the caller; the state changes only in calls.
     pub fn polled(&mut self, poll: &mut Poll) {
         poll.state(self.calls);
     }
@@ -177,7 +177,7 @@ impl Translation {
         ]
     }
 
-    /// Programs what has gathered, if anything has; the next sectors gather in the other buffer.
+    /// Programs the sectors in the buffer, if there are any; the next sectors go to the other buffer.
     fn program(&mut self, now: Ps) {
         let next = Run { first: self.gathered.end(), sectors: 0 };
         let run = std::mem::replace(&mut self.gathered, next);
@@ -190,7 +190,7 @@ impl Translation {
         self.occupy(work, self.times.page_program, now);
     }
 
-    /// The flash does `work` and then something that takes `more`, as soon as it is free.
+    /// The flash does `work` and then an operation of length `more`, as soon as it is free.
     fn occupy(&mut self, work: Work, more: Ps, now: Ps) {
         self.read_page = None;
         self.totals.work.add(work);

@@ -8,7 +8,7 @@ use crate::time::{Cycles, Hz, Ps};
 use crate::wire::bytes::single_lines;
 use crate::wire::spi::{Burst, Drive, Lines, Rate};
 
-/// What the card's line shows during a byte.
+/// The card's output during a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Out {
     /// Low while the card is busy, else high: bit by bit.
@@ -17,43 +17,43 @@ pub(super) enum Out {
     Byte(u8),
 }
 
-/// What the card knows of the clock.
+/// The card's measurement of the clock.
 #[derive(Clone, Copy, Debug, state::State)]
 pub(super) struct Pace {
-    /// How long 0 to 32 clocks take at the fastest.
+    /// The shortest times of 0 to 32 clocks.
     #[state(skip)]
     clocks: [Ps; 33],
     #[state(skip)]
     half_clock: Ps,
     last_edge: Ps,
-    /// A clock that was too fast has been told of.
-    reported: bool,
+    /// True if a clock that was too fast has been noted.
+    is_noted: bool,
 }
 
 impl Pace {
     pub(super) fn new(max_clock: Hz) -> Pace {
         let clocks: [Ps; 33] = std::array::from_fn(|clocks| max_clock.ps_at_floor(Cycles(clocks as u64)));
-        Pace { clocks, half_clock: Ps(clocks[1].0 / 2), last_edge: Ps::ZERO, reported: false }
+        Pace { clocks, half_clock: Ps(clocks[1].0 / 2), last_edge: Ps::ZERO, is_noted: false }
     }
 
-    /// The clock rests until `now`.
+    /// The clock is idle until `now`.
     pub(super) fn rest(&mut self, now: Ps) {
         self.last_edge = now;
     }
 
-    /// A burst of clocks ends: their frequency at least, in hertz, if that is above the maximum for the first time.
-    /// Spans of as many clocks differ by a picosecond, and so would the frequencies of later ones.
+    /// Checks the rate of a burst: returns at least its frequency in hertz the first time that it is above the maximum.
+    /// The durations of later bursts differ by a picosecond, and their frequencies would do so, too.
     #[inline]
     pub(super) fn too_fast(&mut self, clocks: u32, end: Ps) -> Option<u64> {
         let span = end.saturating_sub(self.last_edge);
         self.last_edge = end;
-        if span >= self.clocks[clocks.min(32) as usize] || std::mem::replace(&mut self.reported, true) {
+        if span >= self.clocks[clocks.min(32) as usize] || std::mem::replace(&mut self.is_noted, true) {
             return None;
         }
         Some(u64::from(clocks) * 1_000_000_000_000 / span.0.max(1))
     }
 
-    /// When the last clock of so many ended that has `left` more behind it, the last of those ending at `end`.
+    /// The end of `clocks` clocks with `left` more after them, the last of those ending at `end`.
     #[inline]
     fn before(&self, end: Ps, left: u32) -> Ps {
         end.saturating_sub(self.clocks[left.min(32) as usize])
@@ -66,12 +66,13 @@ impl Pace {
 }
 
 impl Card {
-    /// Clocks pass. The result has the first edge highest.
+    /// Shifts the clocks of a burst. The result has the first edge in the highest bits.
     pub(super) fn pass(&mut self, burst: Burst, end: Ps) -> u32 {
         let Burst { lines: Lines::Single, rate: Rate::Single, drive, clocks, bits } = burst else {
             return self.pass_lines(burst, end);
         };
-        // Without a controller on it, the card's input is pulled up; while it listens, the controller keeps it low.
+        // If the controller does not drive it, the card's input is pulled up; while the controller reads, it keeps it
+        // low.
         let bits = if drive == Drive::Nobody { u32::MAX } else { bits };
         let mut left = clocks;
         let mut sampled = 0;
@@ -86,7 +87,7 @@ impl Card {
         sampled
     }
 
-    /// Clocks on lines that the card does not have: it sees IO0 on rising edges, and drives IO1.
+    /// Clocks on lines that the card does not have: it samples IO0 on rising edges, and drives IO1.
     #[cold]
     fn pass_lines(&mut self, burst: Burst, end: Ps) -> u32 {
         if self.selected {
@@ -98,7 +99,7 @@ impl Card {
         })
     }
 
-    /// A whole byte, whose last clock ends at `end`: what the controller samples.
+    /// Shifts a whole byte, whose last clock ends at `end`: returns the bits that the controller samples.
     fn byte(&mut self, input: u8, end: Ps) -> u8 {
         if !self.selected {
             self.idle(8);
@@ -117,7 +118,7 @@ impl Card {
         output
     }
 
-    /// A clock that ends at `end`, and what the controller samples.
+    /// Shifts a clock that ends at `end`: returns the bit that the controller samples.
     fn bit(&mut self, input: bool, end: Ps) -> bool {
         if !self.selected {
             self.idle(1);
@@ -138,7 +139,7 @@ impl Card {
         self.power_up_clocks = self.power_up_clocks.saturating_add(clocks).min(super::POWER_UP_CLOCKS);
     }
 
-    /// The level of the card's line in a clock that ends at `end`, and is the next of its byte.
+    /// The level of the card's line in the clock that ends at `end`, the next of its byte.
     fn level(&self, end: Ps) -> bool {
         match self.out {
             _ if self.removed => true,
@@ -152,7 +153,7 @@ impl Card {
         end <= self.busy_until.saturating_add(self.pace.half_clock)
     }
 
-    /// Eight clocks of it, the last ending at `end`.
+    /// The busy signal in eight clocks that end at `end`.
     #[inline]
     fn levels(&self, end: Ps) -> u8 {
         if self.is_busy(end) {
@@ -164,7 +165,7 @@ impl Card {
         (0..8).rev().fold(0, |byte, left| byte << 1 | u8::from(!self.is_busy(self.pace.before(end, left))))
     }
 
-    /// A byte begins at `start`: the card puts out what it will show.
+    /// A byte begins at `start`: the card selects its output.
     fn begin_byte(&mut self, start: Ps) {
         if self.is_gone(start) {
             return;
@@ -184,7 +185,7 @@ impl Card {
         }
     }
 
-    /// What the card shows in a byte that begins at `start`.
+    /// The card's output in a byte that begins at `start`.
     fn next(&self, start: Ps) -> Out {
         if self.reply.is_pending() {
             return self.reply.next();
@@ -193,12 +194,12 @@ impl Card {
             Data::None => Out::Level,
             Data::Sending(sending) => sending.next(start, &self.buffer[..]),
             Data::Receiving(Receiving { stage: Stage::Token, .. }) => Out::Level,
-            // A response, too, begins with ones.
+            // A response begins with ones, too.
             Data::Receiving(_) => Out::Byte(0xff),
         }
     }
 
-    /// The level in the next clock, whenever that comes: at the last edge, as far as the card knows.
+    /// The level in the next clock, at any time: as of the last edge.
     pub(super) fn next_bit(&self) -> bool {
         let (now, end) = (self.pace.last_edge, self.pace.last_edge.saturating_add(self.pace.clocks[1]));
         let out = if self.line.bits() == 0 { self.next(now) } else { self.out };
@@ -213,7 +214,7 @@ impl Card {
         self.selected && !self.removed && self.state != State::PowerUp
     }
 
-    /// A byte has come in.
+    /// Takes a byte from the host.
     #[inline]
     fn end_byte(&mut self, byte: u8, end: Ps) {
         match &mut self.data {

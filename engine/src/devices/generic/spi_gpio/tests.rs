@@ -21,7 +21,7 @@ const CS: u32 = 13;
 /// How long the chip's output takes after an edge.
 const DELAY: Ps = Ps(25_000);
 
-/// What was done to the chip.
+/// A call that the chip got.
 #[derive(Debug, Default)]
 struct Log {
     frames: Vec<(Ps, Vec<u8>)>,
@@ -232,7 +232,7 @@ fn the_chip_hears_of_exact_edges() {
 }
 
 #[test]
-fn a_clock_that_rests_high_is_reported_of_once_a_frame() {
+fn a_clock_that_rests_high_falls_first_once_a_frame() {
     let mut hand = Hand::new(MOSI, MISO);
     hand.ready();
     hand.set(SCK, true);
@@ -249,7 +249,7 @@ fn a_clock_that_rests_high_is_reported_of_once_a_frame() {
 fn data_lines_that_are_swapped_read_ones_and_drive_against_each_other() {
     let mut hand = Hand::new(MISO, MOSI);
     hand.ready();
-    // The firmware's MISO is the chip's MOSI, which nobody drives.
+    // The firmware's MISO is the chip's MOSI, which has no driver.
     assert_eq!(hand.frame(&[0x12, 0x00]), [0xff, 0xff]);
     assert_eq!(hand.log.lock().unwrap().frames[0].1, [0xff, 0xff]);
     let notes = hand.bench.bus.notes();
@@ -304,7 +304,7 @@ fn control_pins_follow_the_port() {
 fn waveforms_show_every_edge_at_its_time() {
     let mut hand = Hand::new(MOSI, MISO);
     hand.ready();
-    hand.bench.bus.wires.report_levels(&hand.bench.bus.waves);
+    hand.bench.bus.wires.record_levels(&hand.bench.bus.waves);
     hand.bench.bus.waves.start();
     let start = hand.now;
     hand.frame(&[0x80]);
@@ -321,7 +321,7 @@ fn waveforms_show_every_edge_at_its_time() {
     assert_eq!(of(0)[..4], [(300, true), (500, false), (700, true), (900, false)]);
     assert_eq!(of(0).len(), 16);
     assert_eq!(of(1), [(200, true), (600, false)]);
-    // 0xa5 from the chip, 25 ns after each falling edge, though nobody looked at that time.
+    // 0xa5 from the chip, 25 ns after each falling edge, though MISO was not read at that time.
     assert_eq!(of(2)[..5], [(100, false), (125, true), (525, false), (925, true), (1325, false)]);
     assert_eq!(of(4), [(3400, true)]);
 }

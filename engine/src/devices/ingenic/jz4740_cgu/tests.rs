@@ -131,7 +131,7 @@ fn reserved_dividers_and_sleep_are_noted() {
 }
 
 #[test]
-fn only_who_runs_by_another_clock_is_reported() {
+fn only_devices_with_another_clock_are_notified() {
     let mut bench = Bench::new(device());
     for (clock, user) in outputs().iter().zip([User::Core(0), User::Route(0), User::Device(DeviceId(0)), User::Ram(0)])
     {

@@ -24,7 +24,7 @@ fn clear(bench: &mut Bench, register: u32, bits: u32) {
     bench.write(NOW, register | CLEAR, bits).unwrap();
 }
 
-/// What is wired to a pin drives it.
+/// Drives a pin from outside.
 fn drive(bench: &mut Bench, number: u32, level: bool) {
     bench.bus.drive_pin(Pin::new(DeviceId(0), number), Some(level), NOW);
 }
@@ -65,7 +65,7 @@ fn outputs_are_driven_and_others_are_not() {
     assert_eq!(bench.value(NOW, PIN) & 0b1111, 0b1101);
     drive(&mut bench, 4, false);
     assert_eq!(bench.value(NOW, PIN) & 0b1_1111, 0b0_1101);
-    // Without its pull-up, a line that is let go stays where it was.
+    // Without its pull-up, a released line keeps its level.
     set(&mut bench, PE, 0b0010);
     clear(&mut bench, DIR, 0b0010);
     assert_eq!(bench.value(NOW, PIN) & 0b1111, 0b1101);

@@ -38,7 +38,7 @@ fn a_write_needs_the_one_before_it_to_be_through() {
     assert_eq!(bench.value(Ps(1), RTCCR), RTCCR_RTCE);
     bench.write(Ps::from_us(50), HSPR, 8).unwrap();
     assert_eq!((bench.value(Ps::from_us(50), HSPR), bench.bus.notes().len()), (7, 1));
-    // The second edge behind the one that took it, the first one, at 30.5 us.
+    // The second edge after the one that took it, the first one, at 30.5 us.
     assert_eq!(bench.value(Ps::from_us(91), RTCCR), RTCCR_RTCE);
     assert_eq!(bench.value(Ps::from_us(92), RTCCR), RTCCR_RTCE | RTCCR_WRDY);
     bench.write(Ps::from_us(92), HSPR, 9).unwrap();

@@ -66,7 +66,7 @@ pub mod sr {
     pub const OVER: u32 = 1 << 0;
 }
 
-/// What TTRG and RTRG stand for.
+/// The numbers of words that TTRG and RTRG select.
 const TRIGGERS: [usize; 4] = [1, 4, 8, 14];
 
 /// The settings of a frame.
@@ -91,7 +91,7 @@ impl Settings {
         (1 << self.bits()) - 1
     }
 
-    /// A word in the order of the wire, or from there: the first bit highest.
+    /// A word in the order of the wire, or back: the first bit highest.
     pub fn ordered(self, word: u32) -> u32 {
         if self.cr1 & cr1::LFST != 0 { word.reverse_bits() >> (32 - self.bits()) } else { word }
     }
@@ -116,12 +116,12 @@ impl Settings {
         self.cr1 >> cr1::TCKFI_SHIFT & 3
     }
 
-    /// Words in the transmit FIFO up to which it asks for more.
+    /// The number of words in the transmit FIFO at and below which it requests more.
     pub fn transmit_trigger(self) -> usize {
         TRIGGERS[(self.cr1 >> cr1::TTRG_SHIFT & 3) as usize]
     }
 
-    /// Words in the receive FIFO from which on it asks to be read.
+    /// The number of words in the receive FIFO from which on it requests a read.
     pub fn receive_trigger(self) -> usize {
         TRIGGERS[(self.cr1 >> cr1::RTRG_SHIFT & 3) as usize]
     }

@@ -1,4 +1,4 @@
-//! Tests: a device clock of 100 MHz, SCK at 25 MHz, and a chip that records what it sees.
+//! Tests: a device clock of 100 MHz, SCK at 25 MHz, and a chip that records its input.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use crate::dt::wiring::ClockId;
 use crate::time::Hz;
 use crate::wire::spi::{Burst, Edges, NextClock, SpiTarget};
 
-/// What a chip has seen: edges of its select and its clocks in nanoseconds, and the bits that came.
+/// The input of a chip: edges of its select and its clocks in nanoseconds, and the bits that came.
 #[derive(Debug, Default)]
 struct Seen {
     selects: Vec<(u64, bool)>,
@@ -70,7 +70,7 @@ impl SpiTarget for Script {
 
 const NS: u64 = 1000;
 const CLOCK: ClockId = ClockId(9);
-/// Eight bits, MSB first, mode 0; no time from chip select to the first bit's time, and none behind the last.
+/// Eight bits, MSB first, mode 0; no time from chip select to the first bit's time, and no time after the last.
 const CR1: u32 = 6 << cr1::FLEN_SHIFT;
 
 struct Wired {
@@ -223,7 +223,7 @@ fn a_chip_of_mode_0_sees_other_modes_by_its_own_edges() {
     assert_eq!(exchange(cr1::POL | cr1::PHA), (0x93, 0xa5));
     // A bit changes on the very edge on which the chip takes it: it gets the one before, first what was there at rest.
     assert_eq!(exchange(cr1::PHA), (1 << 7 | 0x93 >> 1, 0xa5));
-    // The controller samples on the edges on which the chip goes on, after its first rising one.
+    // The controller samples on the edges on which the chip changes its output, after its first rising one.
     assert_eq!(exchange(cr1::POL), (0x93, 1 << 7 | 0xa5 >> 1));
 }
 
@@ -268,7 +268,7 @@ fn another_device_clock_counts_from_the_next_frame() {
 fn what_is_left_of_a_word_goes_on_at_another_rate() {
     let mut wired = wired();
     wired.write(100, SSIDR, 0x93);
-    // Rises are at 120 ns, 160 ns, and so on. Behind the fourth, at 240 ns, are 3 cycles of 10 ns to the next but one
+    // Rises are at 120 ns, 160 ns, and so on. After the fourth, at 240 ns, there are 3 cycles of 10 ns to the next but one
     // edge, which are of 20 ns from then on.
     wired.bench.run(Ps(250 * NS));
     wired.bench.bus.set_clocks(&[(CLOCK, hz(50_000_000))], Ps(250 * NS));
@@ -353,7 +353,7 @@ fn a_word_is_in_a_fifo_until_the_wire_takes_it_or_the_firmware() {
     }
     wired.read(3000, SSIDR);
     wired.write(3500, SSICR0, cr0::SSIE | cr0::RFLUSH);
-    // The first word goes through at once, and takes 8 bits of 40 ns, as each of the others behind it.
+    // The first word goes through at once, and takes 8 bits of 40 ns, as each of the others after it.
     let times = |times: &[(u64, u64)]| times.iter().map(|(from, to)| (from * NS, to * NS)).collect::<Vec<_>>();
     let mut reported = |name| {
         let entries = wired.bench.entries(name, Ps(4000 * NS));

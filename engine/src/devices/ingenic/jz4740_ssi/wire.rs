@@ -1,4 +1,4 @@
-//! Words on the wire, edge by edge: what the chips see is what their own edges show them, in any of the four modes.
+//! Words on the wire, edge by edge: chips sample on their own edges, in any of the four modes.
 
 use super::registers::{Settings, cr0, cr1};
 use crate::bus::device::Ctx;
@@ -18,20 +18,20 @@ struct Word {
     /// Cycle of the device clock in which its first bit's time begins; before time 0 for a word that began at another
     /// rate.
     start: i64,
-    /// What is sent, first bit highest, and what has come.
+    /// The bits that are sent, first bit highest, and those that were received.
     sent: u32,
     received: u32,
-    /// Halves of SCK's period that are through.
+    /// Halves of SCK's period that have ended.
     step: u32,
 }
 
-/// What the wire is at.
+/// The state of the wire.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 enum Phase {
     /// No frame.
     Idle,
     Word(Word),
-    /// The frame goes on when there is a word: it ended in this cycle.
+    /// The frame continues when there is a word: the last word ended in this cycle.
     Waiting(u64),
     /// The frame ends in this cycle.
     Releasing(u64),
@@ -44,19 +44,19 @@ pub struct Wire {
     pub chips: Chips,
     pins: [Pins; SELECTS],
     signals: SpiSignals,
-    /// As of the frame's beginning.
+    /// The settings at the frame's start.
     settings: Settings,
     clock: Hz,
     phase: Phase,
-    /// When a frame can begin.
+    /// The earliest start of a frame.
     free_at: Ps,
     selected: bool,
     mosi: bool,
-    /// Words and frames so far.
+    /// The number of words; see also [`Wire::frames`].
     pub words: u64,
-    /// Words' bits.
+    /// The number of the words' bits.
     pub clocks: u64,
-    /// Chip select went active so often.
+    /// The number of times that chip select went active.
     pub frames: u64,
 }
 
@@ -95,7 +95,7 @@ impl Wire {
         matches!(self.phase, Phase::Waiting(_))
     }
 
-    /// Behind [`Wire::pass_to`], when a word ended that waits for the next one, or the frame that was over last.
+    /// After [`Wire::pass_to`]: the end of a word after which the frame waits for the next one, or of the last frame.
     pub fn free_from(&self) -> Ps {
         match self.phase {
             Phase::Waiting(end) => self.time(end),
@@ -103,7 +103,7 @@ impl Wire {
         }
     }
 
-    /// The end of the word or of the frame that is under way: what an event is for.
+    /// The end of the word or of the frame in progress, for which an event is needed.
     pub fn next_end(&self) -> Option<Ps> {
         match self.phase {
             Phase::Idle | Phase::Waiting(_) => None,
@@ -112,7 +112,7 @@ impl Wire {
         }
     }
 
-    /// Between frames the settings are those of the registers; the clock rests as they say.
+    /// Between frames the settings are those of the registers; the clock rests at their level.
     pub fn set_idle(&mut self, settings: Settings, clock: Hz, now: Ps) {
         if self.is_busy() {
             return;
@@ -123,8 +123,8 @@ impl Wire {
         self.set_pins(settings.cpol(), now);
     }
 
-    /// The device clock runs at another rate from `now` on, up to which all edges have been. What is ahead is as many
-    /// cycles ahead as it was.
+    /// The device clock has another rate from `now` on; all edges up to then have been carried out. Cycles that lie
+    /// ahead stay as many cycles ahead.
     pub fn change_clock(&mut self, clock: Hz, now: Ps) {
         let [from, to] = [self.clock, clock].map(|clock| clock.cycles_until_floor(now).0);
         self.phase = match self.phase {
@@ -136,7 +136,7 @@ impl Wire {
         self.clock = clock;
     }
 
-    /// A frame begins with this word, at `at` or later, when the one before is over.
+    /// Begins a frame with this word, at `at` or later, when the previous frame is over.
     pub fn begin(&mut self, word: u32, at: Ps) {
         let cycle = self.clock.cycles_until_ceil(at.max(self.free_at)).0;
         let now = self.time(cycle);
@@ -148,7 +148,7 @@ impl Wire {
         self.phase = Phase::Word(self.word(word, start));
     }
 
-    /// The open frame goes on with this word.
+    /// Continues the open frame with this word.
     pub fn go_on(&mut self, word: u32, at: Ps) {
         if let Phase::Waiting(end) = self.phase {
             let start = self.clock.cycles_until_ceil(at).0.max(end);
@@ -156,7 +156,7 @@ impl Wire {
         }
     }
 
-    /// The open frame ends: no word comes.
+    /// Ends the open frame: there is no further word.
     pub fn release(&mut self, at: Ps) {
         if let Phase::Waiting(end) = self.phase {
             let from = self.clock.cycles_until_ceil(at).0.max(end);
@@ -164,7 +164,7 @@ impl Wire {
         }
     }
 
-    /// The controller is switched off: the frame ends where it is.
+    /// The controller is switched off: the frame ends at once.
     pub fn abort(&mut self, now: Ps) {
         self.phase = Phase::Idle;
         if std::mem::take(&mut self.selected) {
@@ -174,7 +174,8 @@ impl Wire {
         self.set_pins(self.settings.cpol(), now);
     }
 
-    /// All edges by `now`, up to the end of the word or the frame under way: what was received, if a word ended.
+    /// Carries out all edges by `now`, up to the end of the word or the frame in progress: returns the received word if
+    /// a word ended.
     pub fn pass_to(&mut self, now: Ps) -> Option<u32> {
         match self.phase {
             Phase::Idle | Phase::Waiting(_) => None,
@@ -216,8 +217,8 @@ impl Wire {
         self.settings.ordered(word.received)
     }
 
-    /// Half number `word.step` of the word's halves of a period begins. With CPHA 0 a bit is set in the first half of
-    /// its clock and sampled as the second begins; with CPHA 1 the clock is half a period ahead of that.
+    /// Begins half `word.step` of the word's half periods. With CPHA 0 a bit is set in the first half of its clock and
+    /// sampled at the start of the second; with CPHA 1 the clock is half a period ahead of that.
     fn half_step(&mut self, word: &mut Word, at: Ps) {
         let (step, bits) = (word.step, self.settings.bits());
         let second = step % 2 == 1;
@@ -235,7 +236,7 @@ impl Wire {
         Word { start: start as i64, sent: self.settings.ordered(value & self.settings.mask()), received: 0, step: 0 }
     }
 
-    /// MISO as the controller samples it: pulled up where no chip drives it.
+    /// The level of MISO that the controller samples: pulled up if no chip drives it.
     fn miso(&self, at: Ps) -> bool {
         if self.settings.cr0 & cr0::LOOP != 0 {
             return self.mosi;
@@ -251,7 +252,7 @@ impl Wire {
     fn set_pins(&mut self, clock: bool, at: Ps) {
         for (select, pins) in self.pins.iter_mut().enumerate() {
             let active = self.selected && self.settings.select() == select;
-            // Chips take a low level for selected.
+            // Chips are selected by a low level.
             let selected = active != self.settings.is_active_high(select);
             let levels = PinLevels { selected, clock, enables: 1, levels: u8::from(self.mosi) };
             if let Some(chip) = self.chips.get_mut(select).filter(|_| pins.levels() != levels) {
@@ -260,7 +261,7 @@ impl Wire {
         }
     }
 
-    /// The lines rest at other levels with new settings.
+    /// The lines' levels at rest change with new settings.
     fn show_rest(&self, settings: Settings, now: Ps) {
         if settings.cpol() != self.settings.cpol() {
             self.signals.rest(settings.cpol(), now);
@@ -278,7 +279,7 @@ impl Wire {
         self.signals.select(select, active != self.settings.is_active_high(select), at);
     }
 
-    /// The cycle in which half number `halves` of the word's halves of a period begins.
+    /// The cycle in which half `halves` of the word's half periods begins.
     fn cycle_of(&self, word: Word, halves: u32) -> u64 {
         word.start.saturating_add_unsigned(u64::from(halves) * self.half()).max(0) as u64
     }

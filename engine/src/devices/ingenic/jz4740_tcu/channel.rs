@@ -20,7 +20,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Counts on to tick number `tick`: whether it came to TDFR and to TDHR.
+    /// Counts up to tick number `tick`: true if it reached TDFR, and if it reached TDHR.
     pub fn settle(&mut self, tick: u64) -> (bool, bool) {
         let ticks = tick.saturating_sub(self.tick);
         let came_to = |target: u16| self.ticks_to(target).is_some_and(|needed| needed <= ticks);
@@ -30,12 +30,12 @@ impl Channel {
         flags
     }
 
-    /// Counting begins anew at tick number `tick`.
+    /// Restarts counting at tick number `tick`.
     pub fn stand_at(&mut self, tick: u64) {
         self.tick = tick;
     }
 
-    /// The tick at which the counter next comes to `target`, if it ever does.
+    /// The tick at which the counter next reaches `target`, if it ever does.
     pub fn tick_of(&self, target: u16) -> Option<u64> {
         self.ticks_to(target).map(|ticks| self.tick + ticks)
     }
@@ -47,7 +47,7 @@ impl Channel {
 
     fn value_after(&self, ticks: u64) -> u16 {
         let sum = u64::from(self.value) + ticks;
-        // Above TDFR it has to go round first.
+        // Above TDFR it first has to wrap.
         let value = match (self.value <= self.full, sum >= VALUES) {
             (true, _) => sum % self.period(),
             (false, false) => sum,
@@ -56,7 +56,7 @@ impl Channel {
         value as u16
     }
 
-    /// Ticks, one at least, until the counter comes to `target`.
+    /// Ticks, at least one, until the counter reaches `target`.
     fn ticks_to(&self, target: u16) -> Option<u64> {
         let (value, wanted) = (u64::from(self.value), u64::from(target));
         if self.value > self.full {
@@ -76,10 +76,10 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The shortcut gives what counting tick by tick gives.
+        /// The shortcut gives the same result as counting tick by tick.
         #[test]
         fn many_ticks_are_as_many_single_ones(full: u16, half: u16, value: u16, near: bool, ticks in 1u64..300) {
-            // Close together where anything is to happen within so few ticks.
+            // Values close together, so that their events happen within this small number of ticks.
             let [full, half, value] = if near { [full % 64, half % 64, value % 128] } else { [full, half, value] };
             let mut once = Channel { full, half, value, ..Channel::default() };
             let mut flags = (false, false);
@@ -92,7 +92,7 @@ mod tests {
             prop_assert_eq!(channel.value, once.value);
         }
 
-        /// A flag comes with the tick that was foretold, and not before.
+        /// A flag is set at the predicted tick, and not before.
         #[test]
         fn flags_come_when_foretold(full: u16, half: u16, value: u16) {
             let channel = Channel { full, half, value, ..Channel::default() };

@@ -1,4 +1,4 @@
-//! What channels and the watchdog may count: three clocks behind a prescaler.
+//! The clocks of channels and the watchdog: three clocks with a prescaler.
 
 use crate::devices::support::axi_lite::edge_in_reach;
 use crate::dt::wiring::ClockInput;
@@ -25,7 +25,7 @@ pub struct Clocks {
     pub pclk: ClockInput,
 }
 
-/// A clock behind its prescaler.
+/// A clock divided by its prescaler.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
     clock: Hz,
@@ -33,7 +33,7 @@ pub struct Source {
 }
 
 impl Clocks {
-    /// What a TCSR selects: `None` for no clock or several, and for reserved prescalers.
+    /// The clock that a TCSR selects; `None` for no clock or several, and for reserved prescalers.
     pub fn source(&self, control: u32) -> Option<Source> {
         let clock = match control & TCSR_CLOCKS {
             TCSR_PCK_EN => self.pclk.rate,
@@ -52,7 +52,7 @@ impl Source {
         self.clock.cycles_until_floor(now).0 / self.divider
     }
 
-    /// When registers on `pclk` show what tick number `tick` does; `None` beyond the end of any run.
+    /// The time at which registers on `pclk` show tick number `tick`; `None` beyond the end of any run.
     pub fn time_of(&self, tick: u64, pclk: Hz) -> Option<Ps> {
         let at = edge_in_reach(self.clock, tick.checked_mul(self.divider)?)?;
         Some(pclk.edge_at_or_after(at))

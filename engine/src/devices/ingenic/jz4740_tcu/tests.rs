@@ -203,7 +203,7 @@ fn a_watchdog_that_is_served_or_switched_off_does_not() {
     bench.write(ms(3499), watchdog::TCER, 0).unwrap();
     bench.run(ms(10_000));
     assert_eq!(bench.bus.exit, None);
-    // Stopped, it stands; with its clock again it goes on.
+    // Without its clock it is stopped; with the clock it continues.
     let mut bench = watched();
     bench.write(ms(1000), TSSR, STOP_WDTS).unwrap();
     bench.run(ms(9000));

@@ -1,4 +1,4 @@
-//! The watchdog: a counter that resets the board where it comes to TDR.
+//! The watchdog: a counter that resets the board when it reaches TDR.
 
 use crate::state::State;
 
@@ -20,24 +20,24 @@ pub struct Watchdog {
     /// TCSR: its prescaler and the enables of clocks.
     pub control: u32,
     tick: u64,
-    /// It has come to TDR.
+    /// True if it has reached TDR.
     pub has_run_out: bool,
 }
 
 impl Watchdog {
-    /// Counts on to tick number `tick`.
+    /// Counts up to tick number `tick`.
     pub fn settle(&mut self, tick: u64) {
         self.has_run_out |= tick >= self.reset_tick();
         self.value = self.value.wrapping_add(tick.saturating_sub(self.tick) as u16);
         self.tick = tick;
     }
 
-    /// Counting begins anew at tick number `tick`.
+    /// Restarts counting at tick number `tick`.
     pub fn stand_at(&mut self, tick: u64) {
         self.tick = tick;
     }
 
-    /// The tick at which it resets the board: the next one if it stands at TDR already, as Linux lets it for a restart.
+    /// The tick at which it resets the board: the next one if it is at TDR already, which Linux uses for a restart.
     pub fn reset_tick(&self) -> u64 {
         self.tick + u64::from(self.data.wrapping_sub(self.value)).max(1)
     }

@@ -7,14 +7,14 @@ use crate::serial::Passage;
 use crate::serial::wave::Errors;
 use crate::state::State;
 
-/// Characters of the receive FIFO that are wanted before its interrupt, by UFCR.RDTR.
+/// The numbers of characters for the receive FIFO's interrupt, by UFCR.RDTR.
 const RDTR_CHARACTERS: [usize; 4] = [1, 4, 8, 15];
 /// The time-out, in times of a character.
 const TIMEOUT_CHARACTERS: u64 = 4;
-/// Token of its event; that of the transmitter's line is 0.
+/// Token of the time-out's event; the token of the transmitter's line is 0.
 pub const TIMEOUT: u32 = 1;
 
-/// What the receiver holds.
+/// The receiver's state.
 #[derive(Debug, Default, State)]
 pub struct Receiving {
     receiver: Receiver,
@@ -22,7 +22,7 @@ pub struct Receiving {
     overrun: bool,
     /// ULSR.PARER and FMER.
     errors: u32,
-    /// The baud clock's cycle in which characters will have waited for long, while any wait.
+    /// The cycle of the baud clock in which the time-out ends, while characters wait.
     timeout_cycle: Option<u64>,
     timed_out: bool,
     alarm: Alarm,
@@ -47,8 +47,8 @@ impl Receiving {
         (self.overrun, self.errors) = (false, 0);
     }
 
-    /// Its interrupts by priority: UIER's bit, whether it is pending, UIIR.INID. As many characters as `wanted` make
-    /// one.
+    /// Its interrupts by priority: UIER's bit, whether it is pending, UIIR.INID. `wanted` characters raise the receive
+    /// interrupt.
     pub fn pending(&self, wanted: usize) -> [(u32, bool, u32); 3] {
         [
             (UIER_RLSIE, self.overrun || self.errors != 0, UIIR_RLS),
@@ -57,12 +57,12 @@ impl Receiving {
         ]
     }
 
-    /// Characters that wait.
+    /// The number of waiting characters.
     pub fn len(&self) -> usize {
         self.receiver.len()
     }
 
-    /// True if none waits.
+    /// True if no character waits.
     pub fn is_empty(&self) -> bool {
         self.receiver.is_empty()
     }
@@ -72,19 +72,19 @@ impl Receiving {
         self.receiver.take().unwrap_or(0)
     }
 
-    /// Forgets all characters.
+    /// Drops all characters.
     pub fn flush(&mut self) {
         self.receiver.clear();
     }
 
-    /// Asks for an event at the time-out.
+    /// Requests an event at the time-out.
     pub fn set_alarm(&mut self, line: &ShiftRegister, ctx: &mut Ctx) {
         if let Some(at) = self.timeout_cycle.and_then(|cycle| line.edge(cycle)) {
             self.alarm.set(at, TIMEOUT, ctx);
         }
     }
 
-    /// That event has come.
+    /// The time-out's event has come.
     pub fn rang(&mut self, now: Ps) {
         self.alarm.rang(now);
     }
@@ -105,19 +105,19 @@ impl Receiving {
         true
     }
 
-    /// With its counters behind those of the transmitter.
+    /// The transmitter's counters, followed by the receiver's.
     pub fn counters(&self, counters: Vec<(String, u64)>) -> Vec<(String, u64)> {
         self.receiver.counters(counters)
     }
 }
 
 impl Uart {
-    /// Characters of which the receiver's interrupt comes.
+    /// The number of characters for the receive interrupt.
     pub(super) const fn wanted(&self) -> usize {
         if self.has_fifo() { RDTR_CHARACTERS[(self.fifo_control >> UFCR_RDTR & 3) as usize] } else { 1 }
     }
 
-    /// The time-out begins anew, with a character or a read.
+    /// Restarts the time-out, after a character or a read.
     pub(super) fn restart_timeout(&mut self, now: Ps) {
         let waits = self.has_fifo() && !self.receiving.receiver.is_empty();
         let cycles = TIMEOUT_CHARACTERS * self.character_clocks();

@@ -9,13 +9,13 @@ const CHUNK_BYTES: usize = SUBSECTOR_BYTES as usize;
 const _: () = assert!(CHUNK_BYTES == pages::PAGE_BYTES);
 const ERASED: u8 = 0xff;
 
-/// Contents of the array. A snapshot has all subsectors in which something was programmed: those of an image may be
-/// others by the time that it is loaded.
+/// Contents of the array. A snapshot has all subsectors in which something was programmed: the image's may have changed
+/// when it is loaded.
 #[derive(Clone, Debug)]
 pub struct Array {
     /// One a subsector; `None` is erased.
     chunks: Vec<Option<Box<[u8; CHUNK_BYTES]>>>,
-    /// Something was changed since [`Array::fill`].
+    /// True if a byte was changed since [`Array::fill`].
     dirty: bool,
 }
 
@@ -30,7 +30,7 @@ impl Array {
         (self.chunks.len() * CHUNK_BYTES) as u64
     }
 
-    /// Has these contents, which are not longer than the array, and is erased behind them.
+    /// Fills the array with `contents`, which are not longer than it; the rest is erased.
     pub fn fill(&mut self, contents: &[u8]) {
         self.chunks.fill(None);
         for (chunk, bytes) in self.chunks.iter_mut().zip(contents.chunks(CHUNK_BYTES)) {
@@ -43,7 +43,7 @@ impl Array {
         self.dirty = false;
     }
 
-    /// True if something was changed since [`Array::fill`].
+    /// True if a byte was changed since [`Array::fill`].
     pub fn is_dirty(&self) -> bool {
         self.dirty
     }
@@ -134,7 +134,7 @@ impl State for Array {
             let before = loaded.remove(&number);
             if *chunk != before {
                 *chunk = before;
-                // The image has other contents than the array now.
+                // The image's contents differ from the array's now.
                 self.dirty = true;
             }
         }
@@ -142,7 +142,7 @@ impl State for Array {
     }
 }
 
-/// An array that is shared with copies.
+/// Saving and loading of an array that copies share.
 pub mod shared {
     use std::sync::Arc;
 

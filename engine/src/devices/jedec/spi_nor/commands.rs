@@ -1,4 +1,4 @@
-//! What a command is. Each family's command set is a table of them.
+//! The commands of the flashes. Each family's command set is a table of them.
 
 pub mod fl_l;
 pub mod n25q;
@@ -6,7 +6,7 @@ pub mod n25q;
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::wire::spi::{Lines, Rate};
 
-/// How many lines carry command, address and data.
+/// The number of lines that carry command, address and data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// The command on one line; address and data as the command says.
@@ -35,11 +35,11 @@ pub enum Dummies {
     None,
     /// A fixed number.
     Fixed(u32),
-    /// As a configuration register says; by default so many.
+    /// A number that a configuration register sets, with this default.
     Configured(u32),
 }
 
-/// Where the data of a read command comes from.
+/// The source of a read command's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Source {
     /// The memory array.
@@ -50,9 +50,9 @@ pub enum Source {
     ShortId,
     /// The serial flash discovery parameters.
     Sfdp,
-    /// The status register, over and over.
+    /// The status register, repeatedly.
     Status,
-    /// The flag status register, over and over.
+    /// The flag status register, repeatedly.
     FlagStatus,
     /// The lock register of the addressed sector.
     Lock,
@@ -64,18 +64,18 @@ pub enum Source {
     EnhancedVolatile,
     /// The one-time programmable area.
     Otp,
-    /// Status register 2, over and over.
+    /// Status register 2, repeatedly.
     Status2,
-    /// Configuration register 1, 2 or 3, over and over.
+    /// Configuration register 1, 2 or 3, repeatedly.
     Configuration(u8),
-    /// The addressed register, over and over.
+    /// The addressed register, repeatedly.
     AnyRegister,
     /// The device ID; also ends deep power-down.
     DeviceId,
 }
 
 impl Source {
-    /// A register that shows how a cycle is getting on, or that one can't change.
+    /// True for a register that shows the progress of a cycle, and for one that a cycle can't change.
     pub(super) const fn works_while_busy(self) -> bool {
         matches!(
             self,
@@ -104,7 +104,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The fewest and the most bytes that the command takes, and how to say that.
+    /// The fewest and the most bytes that the command takes, and that rule in words.
     pub const fn bytes(self) -> (u32, u32, &'static str) {
         match self {
             Target::Nonvolatile => (2, 2, "after exactly two bytes of data"),
@@ -114,7 +114,7 @@ impl Target {
     }
 }
 
-/// What an erase command erases.
+/// The unit that an erase command erases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum EraseUnit {
     /// 4 KiB.
@@ -127,7 +127,7 @@ pub enum EraseUnit {
     Bulk,
 }
 
-/// What a command does.
+/// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// The next command may be RESET MEMORY.
@@ -140,7 +140,7 @@ pub enum Action {
     WriteEnable,
     /// Allows one write of volatile registers.
     WriteEnableVolatile,
-    /// Clears it.
+    /// Clears the write enable latch.
     WriteDisable,
     /// Writes a register.
     Write(Target),
@@ -158,19 +158,19 @@ pub enum Action {
     Suspend,
     /// Programs the one-time programmable area.
     ProgramOtp,
-    /// Nothing but an answer to its release makes the chip do anything.
+    /// Enters deep power-down: the chip then only answers its release.
     PowerDown,
-    /// Does nothing: its ones end continuous reads.
+    /// Does nothing: the ones of its code end continuous reads.
     ModeBitReset,
 }
 
 impl Action {
-    /// Only done while the write enable latch is set.
+    /// True if it is only executed while the write enable latch is set.
     pub const fn needs_write_enable(self) -> bool {
         matches!(self, Action::Write(_) | Action::Program | Action::Erase(_) | Action::ProgramOtp)
     }
 
-    /// Decoded while a program, erase or write cycle is in progress.
+    /// True if it is decoded while a program, erase or write cycle is in progress.
     pub const fn works_while_busy(self) -> bool {
         matches!(self, Action::Suspend | Action::ClearStatus | Action::ResetEnable | Action::ResetMemory)
             || matches!(self, Action::Read(source) if source.works_while_busy())
@@ -186,7 +186,7 @@ pub struct Command {
     pub name: &'static str,
     /// Protocols in which it exists: a sum of [`Protocol`] values.
     pub protocols: u8,
-    /// Only while the quad data lines are enabled.
+    /// True if it exists only while the quad data lines are enabled.
     pub needs_quad: bool,
     /// Lines of the 24 address bits in the extended protocol; `None` where the command has no address.
     pub address: Option<Lines>,
@@ -198,7 +198,7 @@ pub struct Command {
     pub data: Lines,
     /// Rate of address, mode byte and data.
     pub rate: Rate,
-    /// What it does.
+    /// Its action.
     pub action: Action,
 }
 
@@ -209,7 +209,7 @@ impl Command {
     }
 }
 
-/// By the command set, and the code.
+/// Saved as the command set and the code.
 impl State for &'static Command {
     fn save(&self, to: &mut Saver) {
         let set = SETS.iter().position(|set| set.find(self.opcode).is_some_and(|found| std::ptr::eq(*self, found)));
@@ -240,7 +240,7 @@ static SETS: [&Table; 2] = [&n25q::TABLE, &fl_l::TABLE];
 pub struct Table {
     /// All commands.
     pub commands: &'static [Command],
-    /// Row of each opcode; 0xff where there is none.
+    /// Row of each opcode; 0xff for an opcode without a command.
     rows: [u8; 256],
 }
 
@@ -261,7 +261,7 @@ impl Table {
         self.commands.get(usize::from(self.rows[usize::from(opcode)]))
     }
 
-    /// True if a command erases such units.
+    /// True if a command of the table erases such units.
     pub fn erases(&self, unit: EraseUnit) -> bool {
         self.commands.iter().any(|command| command.action == Action::Erase(unit))
     }

@@ -1,4 +1,4 @@
-//! Where the array's contents come from and go to: a file on the host.
+//! The file on the host that holds the array's contents.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use super::notes::Note;
 use crate::dt::reader::NodeReader;
 use crate::host_image::{self, Access, HostImage, ImageError};
 
-/// The file behind the array. Copies of a chip, on which a controller tries something, have none.
+/// The array's file. A copy of a chip, on which a controller tries an access, has no file.
 #[derive(Debug, Default)]
 pub struct Backing {
     pub image: Option<HostImage>,
-    /// What a programmer stored before the run: addresses and bytes.
+    /// Bytes that a programmer stored before the run, with their addresses.
     programmed: Vec<(u32, Vec<u8>)>,
 }
 
@@ -23,7 +23,7 @@ impl Clone for Backing {
 }
 
 impl Backing {
-    /// The image that a node names, whose contents the array gets.
+    /// The image that a node names; its contents go to the array.
     pub fn from_node(reader: &mut NodeReader, array: &mut Array) -> Backing {
         let Some((image, file)) = HostImage::from_node(reader, Access::Replaced) else { return Backing::default() };
         match file.map_or(Ok(Vec::new()), |file| host_image::read(&file, array.size_bytes())) {
@@ -35,7 +35,7 @@ impl Backing {
 }
 
 impl Flash {
-    /// Stores bytes before the run, also if the image holds others by the time that it begins.
+    /// Stores bytes before the run; they take precedence over the image's contents when it begins.
     pub(super) fn store(&mut self, address: u32, bytes: &[u8]) -> bool {
         if self.backing.image.is_some() {
             self.backing.programmed.push((address, bytes.to_vec()));

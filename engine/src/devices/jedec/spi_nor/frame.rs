@@ -1,4 +1,4 @@
-//! A frame from select to deselect: command, address, dummy clocks and data, and what comes after each.
+//! A frame from select to deselect: command, address, dummy clocks and data, and the transitions between them.
 
 use super::Flash;
 use super::commands::{Action, Command, Source};
@@ -13,7 +13,7 @@ use crate::wire::spi::{Drive, Lines, Rate};
 /// The device ID as bytes of READ ID: the capacity, then the memory type.
 const DEVICE_ID_ORDER: [usize; 2] = [2, 1];
 
-/// What the next clock means to the chip.
+/// The meaning of the next clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) enum Phase {
     /// A bit of the command.
@@ -24,13 +24,13 @@ pub(super) enum Phase {
     Mode,
     /// One of `Frame::left` dummy clocks.
     Dummy,
-    /// The chip puts out data.
+    /// The chip sends data.
     Output(Source),
-    /// The chip takes data.
+    /// The chip receives data.
     Input,
-    /// The command is complete: one clock more, and it is not executed.
+    /// The command is complete: with one more clock it is not executed.
     Complete,
-    /// The command is ignored, and so is all up to the deselection.
+    /// The command is ignored, with all clocks up to the deselection.
     Ignored,
 }
 
@@ -45,10 +45,10 @@ pub(super) struct Frame {
     pub command: Option<&'static Command>,
     /// Bits of a byte collected so far, or those of the byte still to be sent (left-aligned).
     pub shifter: u8,
-    /// How many.
+    /// The number of bits in `shifter`.
     pub bits: u32,
     pub address: u32,
-    /// Address bits that count up during a read; those above stay: all, or those of a wrap.
+    /// Address bits that count up during a read; the bits above stay: all address bits, or those of a wrap.
     pub count_mask: u32,
     /// Bytes of the address or dummy clocks still to come.
     pub left: u32,
@@ -62,14 +62,14 @@ pub(super) struct Frame {
     pub mode: Option<u8>,
     /// A clock came after [`Phase::Complete`].
     pub overrun: bool,
-    /// The controller has sampled the lines since the address.
+    /// True if the controller has sampled the lines since the address.
     pub turned: bool,
-    /// Clocks since the address before that.
+    /// Clocks between the address and that.
     pub deaf_clocks: u32,
-    /// In some of these nobody drove: the controller says which clocks it takes for dummies.
+    /// True if no side drove the lines in some of the `deaf_clocks`, which the controller uses as dummies.
     pub released: bool,
-    /// It reads, and was opened by [`Flash::open`]: the controller listens as the chip talks, no faster than it may.
-    pub is_alike: bool,
+    /// True in a repeated read ([`Flash::start_repeated`]): the controller reads on the chip's lines, at an allowed clock.
+    pub is_repeated: bool,
 }
 
 impl Frame {
@@ -92,7 +92,7 @@ impl Frame {
             turned: false,
             deaf_clocks: 0,
             released: false,
-            is_alike: false,
+            is_repeated: false,
         }
     }
 
@@ -103,14 +103,14 @@ impl Frame {
         self.bits = 0;
     }
 
-    /// Lists all that the next clocks depend on, in any phase but that of data for the chip.
+    /// Lists all state on which the next clocks depend, in any phase except when the chip receives data.
     pub fn polled(&self, poll: &mut Poll) {
         let (phase, data_bytes) = match self.phase {
             Phase::Opcode => (0, 0),
             Phase::Address => (1, 0),
             Phase::Mode => (2, 0),
             Phase::Dummy => (3, 0),
-            // Such a register comes over and over.
+            // Such a register repeats.
             Phase::Output(source) if source.works_while_busy() => (4, 0),
             Phase::Output(_) => (4, self.data_bytes),
             Phase::Input => (5, self.data_bytes),
@@ -118,7 +118,7 @@ impl Frame {
             Phase::Ignored => (7, 0),
         };
         let width = self.lines as u32 | (self.rate as u32) << 3;
-        let flags = [self.continuing, self.overrun, self.turned, self.released, self.is_alike];
+        let flags = [self.continuing, self.overrun, self.turned, self.released, self.is_repeated];
         let flags = flags.into_iter().fold(0, |bits, flag| bits << 1 | u32::from(flag));
         let command = self.command.map_or(u32::MAX, |command| u32::from(command.opcode));
         let mode = self.confirmation.map_or(2, u32::from) | self.mode.map_or(0x400, |mode| u32::from(mode) << 2);
@@ -136,7 +136,7 @@ impl Frame {
 }
 
 impl Flash {
-    /// A byte of command, address or mode is complete at `at`.
+    /// Takes a byte of command, address or mode, complete at `at`.
     pub(super) fn take_header(&mut self, byte: u8, at: Ps) {
         match self.frame.phase {
             Phase::Opcode => self.decode(byte, at),
@@ -155,7 +155,7 @@ impl Flash {
         }
     }
 
-    /// The chip knows the command: it goes on with its address or data, or ignores it.
+    /// Decodes a command: continues with its address or data, or ignores it.
     fn decode(&mut self, opcode: u8, at: Ps) {
         self.update(at);
         match self.accept(opcode) {
@@ -167,7 +167,7 @@ impl Flash {
         }
     }
 
-    /// The command with this code, if the chip takes it now.
+    /// The command with this code, if the chip accepts it now.
     fn accept(&self, opcode: u8) -> Result<&'static Command, Note> {
         let protocol = self.registers.protocol();
         let known = self.part.family.commands.find(opcode).filter(|command| command.exists_in(protocol));
@@ -188,7 +188,7 @@ impl Flash {
         Ok(command)
     }
 
-    /// The frame's command is `command`; its address comes next, if it has one.
+    /// Starts `command`; its address comes next, if it has one.
     pub(super) fn begin(&mut self, command: &'static Command) {
         let protocol = self.registers.protocol();
         self.frame.command = Some(command);
@@ -237,7 +237,7 @@ impl Flash {
         self.frame.enter(phase, lines, command.rate);
     }
 
-    /// `clocks` dummy clocks, no more than are left; IO0's level in the first of them may be the XIP confirmation bit.
+    /// `clocks` dummy clocks, at most those that are left; IO0's level in the first may be the XIP confirmation bit.
     pub(super) fn take_dummies(&mut self, first_io0: bool, drive: Drive, clocks: u32) {
         self.count_turn(drive, clocks);
         let frame = &mut self.frame;
@@ -251,7 +251,7 @@ impl Flash {
         }
     }
 
-    /// A byte of data: into the page buffer, where the 257th overwrites the first.
+    /// Takes a byte of data into the page buffer, where the 257th overwrites the first.
     pub(super) fn take_data(&mut self, byte: u8) {
         let frame = &mut self.frame;
         let first = match frame.command.map(|command| command.action) {
@@ -262,7 +262,7 @@ impl Flash {
         frame.data_bytes = frame.data_bytes.saturating_add(1);
     }
 
-    /// The next byte of a read. The chip takes it on the edge that ends clock `done` of `span`.
+    /// The next byte of a read, which the chip fetches on the edge that ends clock `done` of `span`.
     pub(super) fn next_byte(&mut self, source: Source, span: Span, done: u32) -> u8 {
         let byte = self.output_byte(source, span.at(done));
         let frame = &mut self.frame;
@@ -276,7 +276,7 @@ impl Flash {
         byte
     }
 
-    /// The byte that a read puts out next, if the edge before it comes at `at`.
+    /// The byte that a read sends next, if the edge before it comes at `at`.
     pub(super) fn output_byte(&self, source: Source, at: Ps) -> u8 {
         let frame = &self.frame;
         let index = frame.data_bytes;

@@ -1,4 +1,4 @@
-//! What a user should know and the wire does not show.
+//! Notes for the user about what the wire does not show.
 
 use std::fmt;
 
@@ -86,7 +86,7 @@ impl fmt::Display for Note {
                 write!(f, "a register write was ignored: SRP1 (CR1V, bit 0) locks them until power-up")
             }
             Note::NotModelled { register, value } => {
-                write!(f, "{register} was written with {value:02X}h: some of these bits are not modelled and stay 0")
+                write!(f, "{register} was written with {value:02X}h: some of its bits are not modelled and stay 0")
             }
             Note::LockedDown { address } => {
                 write!(f, "command E5h ignored: the lock register of {address:#08x} is locked down until reset")

@@ -1,4 +1,4 @@
-//! The inside: what a complete frame makes the chip do, and how long that takes.
+//! The chip's internal operations: what a complete frame starts, and how long it takes.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) const OTP_BYTES: usize = 65;
 /// OTP control byte, bit 0: 0 locks the area for good.
 const OTP_UNLOCKED: u8 = 1;
 
-/// What may be written next.
+/// The writes that are enabled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub(super) enum Latch {
     /// Nothing.
@@ -54,7 +54,7 @@ impl Cycle {
         self.activity().name
     }
 
-    /// What the chip tells of it.
+    /// The activity as which the chip records it.
     fn activity(self) -> &'static Activity {
         match self {
             Cycle::Program { .. } => &PAGE_PROGRAM,
@@ -83,7 +83,7 @@ impl Cycle {
     }
 }
 
-/// A self-timed cycle, as the chip tells of it.
+/// A self-timed cycle, as the chip records it.
 const fn cycle(name: &'static str, meaning: &'static str) -> Activity {
     Activity::new(Kind::Busy, name, meaning)
 }
@@ -101,7 +101,7 @@ static RELEASE: Activity = cycle("release from deep power-down", "from the rise 
 static FAILED: Activity =
     cycle("failed program or erase (30h clears it)", "an error, up to where the firmware clears it");
 
-/// What the chip tells.
+/// The activities that the chip records.
 pub(super) const ACTIVITIES: &[&Activity] = &[
     &PAGE_PROGRAM,
     &OTP_PROGRAM,
@@ -140,7 +140,7 @@ pub(super) struct Totals {
 }
 
 impl Flash {
-    /// Brings the state that depends on time alone up to `now`.
+    /// Brings the time-dependent state up to `now`.
     pub(super) fn update(&mut self, now: Ps) {
         if let Some(busy) = self.busy
             && now >= busy.until
@@ -150,20 +150,20 @@ impl Flash {
         }
     }
 
-    /// What the chip is busy with.
+    /// The cycle with which the chip is busy, in words.
     pub(super) fn busy_with(&self) -> Option<&'static str> {
         self.busy.map(|busy| busy.cycle.name())
     }
 
-    /// The cycle that is in progress at `at`, not before the last update.
+    /// The cycle that is in progress at `at`, which is not before the last update.
     fn busy_at(&self, at: Ps) -> Option<Cycle> {
         self.busy.filter(|busy| at < busy.until).map(|busy| busy.cycle)
     }
 
-    /// What the registers show at `at`.
+    /// The chip's condition at `at`, for the registers.
     pub(super) fn condition(&self, at: Ps) -> Condition {
         let busy = self.busy_at(at);
-        // A suspension shows once the cycle has stopped.
+        // A suspension is visible once the cycle has stopped.
         let stopped = busy != Some(Cycle::Suspend);
         Condition {
             busy: busy.is_some(),
@@ -174,7 +174,7 @@ impl Flash {
         }
     }
 
-    /// The deselection of a frame whose command was decoded.
+    /// Ends a frame whose command was decoded.
     pub(super) fn finish_frame(&mut self, command: &'static Command, now: Ps) {
         self.update(now);
         let reset_enabled = std::mem::take(&mut self.reset_enabled);
@@ -210,7 +210,7 @@ impl Flash {
         }
     }
 
-    /// The latch allows what needs it.
+    /// True if the latch allows the action, or the action does not need it.
     fn may_write(&self, action: Action) -> bool {
         match self.latch {
             Latch::Closed => false,
@@ -237,7 +237,7 @@ impl Flash {
         if whole && fits { Ok(()) } else { Err(expected) }
     }
 
-    /// A read from the array may make the frames to come continue it; one of the device ID ends deep power-down.
+    /// After a read from the array, the following frames may continue it; a read of the device ID ends deep power-down.
     fn finish_read(&mut self, command: &'static Command, source: Source, now: Ps) {
         if source == Source::DeviceId && std::mem::take(&mut self.asleep) {
             return self.start(Cycle::Release, now, self.times.release);
@@ -253,7 +253,7 @@ impl Flash {
             continuing: frame.continuing,
         };
         let before = std::mem::replace(&mut self.xip, self.registers.continues(end).then_some(command));
-        // The end of a continuous read may be in a register, too.
+        // The end of a continuous read may be in a register as well.
         let opcode = |command: Option<&'static Command>| command.map(|command| command.opcode);
         self.changes += u64::from(opcode(before) != opcode(self.xip));
     }
@@ -272,7 +272,7 @@ impl Flash {
         self.xip = self.registers.opcode_at_power_up().and_then(|opcode| self.part.family.commands.find(opcode));
     }
 
-    /// Errors are cleared, and with them the latch and the busy state that they left behind.
+    /// Clears the errors, the latch and the busy state after an error.
     fn clear_status(&mut self, now: Ps) {
         self.registers.clear_errors();
         if self.busy.is_none_or(|busy| busy.cycle == Cycle::Failed) {
@@ -353,7 +353,7 @@ impl Flash {
         self.start(Cycle::Erase { unit, address }, now, self.times.erase(unit));
     }
 
-    /// The command is not executed; the latch stays set, and the flags tell why.
+    /// Refuses a command; the latch stays set, and the flags have the reason.
     fn fail(&mut self, opcode: u8, address: u32, failure: Failure, now: Ps) {
         self.notes.add(Note::Protected { opcode, address });
         if self.registers.fail(failure) {
@@ -368,7 +368,7 @@ impl Flash {
         self.busy = Some(Busy { cycle, until });
     }
 
-    /// A cycle that is in progress ends at `now`.
+    /// Ends the record of a cycle in progress at `now`.
     fn cut_busy(&self, now: Ps) {
         if let Some(busy) = self.busy.filter(|busy| busy.until > now) {
             self.scope.cut(busy.cycle.activity(), now);
@@ -392,8 +392,8 @@ impl Flash {
         }
     }
 
-    /// A program, subsector or sector erase stops; the chip is ready after the latency. A cycle that would end sooner
-    /// just ends.
+    /// Stops a program, subsector erase or sector erase; the chip is ready after the latency. A cycle that would end
+    /// before that ends normally.
     fn suspend(&mut self, opcode: u8, now: Ps) {
         let Some(Busy { cycle, until }) = self.busy else {
             return self.notes.add(Note::Nothing { opcode });
@@ -413,7 +413,7 @@ impl Flash {
         }
     }
 
-    /// The cycle suspended last goes on: a program can only have been suspended after an erase.
+    /// Resumes the cycle that was suspended last: a program can only have been suspended after an erase.
     fn resume(&mut self, opcode: u8, now: Ps) {
         match self.suspended_program.take().or_else(|| self.suspended_erase.take()) {
             Some(Suspended { cycle, remaining }) => self.start(cycle, now, remaining),
@@ -421,7 +421,7 @@ impl Flash {
         }
     }
 
-    /// The fastest clock that the board allows, as the shortest time of 0 to 32 clocks.
+    /// The shortest times of 0 to 32 clocks, at the fastest clock that the board allows.
     pub(super) fn shortest_spans(max_clock: Option<crate::time::Hz>) -> [Ps; 33] {
         std::array::from_fn(|clocks| max_clock.map_or(Ps::ZERO, |hz| hz.ps_at_floor(Cycles(clocks as u64))))
     }

@@ -1,8 +1,8 @@
-//! What the board says about the chip.
+//! The board's parameters of the chip.
 //!
 //! Linux's `jedec,spi-nor` binding: `compatible`, `reg`, `spi-max-frequency`, `spi-tx-bus-width`, `spi-rx-bus-width`,
-//! `m25p,fast-read`; `size` (bits) as in Zephyr's. Ours: busy times, typical and maximum, each under its datasheet's
-//! name, and the image.
+//! `m25p,fast-read`; `size` (bits) as in Zephyr's. Cyclescope's own: busy times, typical and maximum, each under its
+//! datasheet's name, and the image.
 
 use super::array::Array;
 use super::commands::EraseUnit;
@@ -17,25 +17,25 @@ use crate::time::{Hz, Ps};
 pub enum BusyTimes {
     /// Each cycle takes its typical time.
     Typical,
-    /// Each cycle takes its maximum time, a part of a page as long as a whole one.
+    /// Each cycle takes its maximum time, part of a page as long as a whole page.
     Maximum,
 }
 
-/// How long a program of a part of a page takes.
+/// The time to program part of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartialProgram {
     /// As long as a whole page.
     Page,
-    /// The part's share of the page's time, in units of so many bytes that the chip programs at once.
+    /// The part's share of the page's time, in units of the bytes that the chip programs at once.
     Share {
         /// Bytes of a unit.
         unit_bytes: u32,
     },
-    /// A time for the first byte and one for each byte more, but no more than the page's.
+    /// A time for the first byte and one for each further byte, but at most the page's.
     Bytes {
         /// The first byte.
         first: Ps,
-        /// Each byte more.
+        /// Each further byte.
         further: Ps,
     },
 }
@@ -45,7 +45,7 @@ pub enum PartialProgram {
 pub struct Times {
     /// A program of a whole page of 256 bytes.
     pub page_program: Ps,
-    /// And of less.
+    /// A program of less than a page.
     pub partial_program: PartialProgram,
     /// An erase of 4 KiB.
     pub subsector_erase: Ps,
@@ -97,7 +97,7 @@ impl Times {
     }
 }
 
-/// All that the node says.
+/// All properties of the node.
 #[derive(Clone, Debug)]
 pub struct Parameters {
     /// The part.
@@ -139,7 +139,7 @@ fn part(reader: &mut NodeReader) -> &'static Part {
     &PARTS[0]
 }
 
-/// Which of the datasheet's columns the cycles take.
+/// The column of the datasheet that the cycles use.
 fn busy_times(reader: &mut NodeReader) -> BusyTimes {
     reader.word_or_first(
         "cyclescope,busy-times",
@@ -148,15 +148,15 @@ fn busy_times(reader: &mut NodeReader) -> BusyTimes {
     )
 }
 
-/// A time from the chosen column. Both are read, so that both are checked and shown whichever is in use.
+/// A time from the chosen column. Both are read, so that both are checked and listed.
 fn column(reader: &mut NodeReader, choice: BusyTimes, name: &str, unit: &str, meaning: &str) -> Ps {
     let typical = reader.timing_ps(&format!("cyclescope,{name}-typical-{unit}"), &format!("typical {meaning}"));
     let maximum = reader.timing_ps(&format!("cyclescope,{name}-maximum-{unit}"), &format!("maximum {meaning}"));
     if choice == BusyTimes::Typical { typical } else { maximum }
 }
 
-/// What a Micron N25Q's node says: bytes of a page are programmed eight at once, typically; the maximum is the same for
-/// any number.
+/// Reads a Micron N25Q's node: typically eight bytes of a page are programmed at once; the maximum is the same for any
+/// number.
 pub fn n25q(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
     let nonvolatile = reader.u32_or(
         "cyclescope,nonvolatile-configuration-register",
@@ -193,7 +193,7 @@ pub fn n25q(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
     (Registers::N25q(n25q::Registers::new(nonvolatile as u16, part.size_bytes)), times)
 }
 
-/// What a Cypress FL-L's node says.
+/// Reads a Cypress FL-L's node.
 pub fn fl_l(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
     let choice = busy_times(reader);
     let mut time = |name, unit, meaning| column(reader, choice, name, unit, meaning);

@@ -1,4 +1,4 @@
-//! The flash parts: one row a part; and the families that they belong to.
+//! The flash parts, one row each, and the families to which they belong.
 //!
 //! Micron N25Q128A datasheets (3 V: n25q_128mb_3v_65nm Rev. R; 1.8 V: n25q_128mb_1_8v_65nm), sections "Device
 //! Identification" and "Memory Organization". Cypress S25FL256L/S25FL128L datasheet (002-00124), sections "Address
@@ -10,7 +10,7 @@ use super::registers::Registers;
 use super::sfdp;
 use crate::dt::reader::NodeReader;
 
-/// Bytes of a page: what one program command can reach.
+/// Bytes of a page, the largest unit of one program command.
 pub const PAGE_BYTES: u32 = 256;
 /// Bytes of a subsector, the smallest unit of erasure.
 pub const SUBSECTOR_BYTES: u32 = 4096;
@@ -18,16 +18,16 @@ pub const SUBSECTOR_BYTES: u32 = 4096;
 pub const HALF_BLOCK_BYTES: u32 = 32_768;
 /// Bytes of a sector, the unit of protection.
 pub const SECTOR_BYTES: u32 = 65_536;
-/// What the parts of a family have in common.
+/// The common properties of a family's parts.
 #[derive(Debug)]
 pub struct Family {
     /// The command set.
     pub commands: &'static Table,
-    /// Reads what only this family's nodes say.
+    /// Reads the properties that only this family's nodes have.
     pub from_node: fn(&mut NodeReader, &Part) -> (Registers, Times),
 }
 
-/// What distinguishes a part.
+/// The properties of a part.
 #[derive(Debug)]
 pub struct Part {
     /// The devicetree compatible.
@@ -36,7 +36,7 @@ pub struct Part {
     pub name: &'static str,
     /// The family.
     pub family: &'static Family,
-    /// READ ID: manufacturer, memory type, capacity, and whatever follows.
+    /// READ ID: manufacturer, memory type, capacity, and the bytes after them.
     pub id: &'static [u8],
     /// Size in bytes; a power of two.
     pub size_bytes: u32,
@@ -49,7 +49,7 @@ static N25Q: Family = Family { commands: &commands::n25q::TABLE, from_node: para
 /// Cypress FL-L.
 static FL_L: Family = Family { commands: &commands::fl_l::TABLE, from_node: parameters::fl_l };
 
-/// READ ID of an N25Q: 10h says that 16 bytes follow (2 of extended device ID, 14 of factory data, 0 here).
+/// READ ID of an N25Q: 10h announces 16 more bytes (2 of extended device ID, 14 of factory data, 0 here).
 const fn n25q_id(memory_type: u8, capacity: u8) -> [u8; 20] {
     let mut id = [0; 20];
     id[0] = 0x20;

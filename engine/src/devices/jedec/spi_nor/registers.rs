@@ -1,4 +1,4 @@
-//! The registers of a chip and what their bits mean: one file a family, and here what the rest of the model asks them.
+//! The registers of a chip and the meaning of their bits: one file a family, and here their common interface.
 
 pub mod fl_l;
 pub mod n25q;
@@ -8,7 +8,7 @@ use super::notes::Note;
 use crate::state::{Damaged, Loader, Saver, State};
 use crate::wire::spi::Rate;
 
-/// What a register shows and does not hold itself.
+/// Register bits that follow from the chip's condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     /// A cycle is in progress.
@@ -21,7 +21,7 @@ pub struct Condition {
     pub program_suspended: bool,
 }
 
-/// What is written, and how.
+/// A write of registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Writing<'a> {
     /// The register that the command names.
@@ -45,29 +45,29 @@ pub enum WriteTime {
     Nonvolatile,
 }
 
-/// What a write came to.
+/// The result of a write.
 #[derive(Debug)]
 pub struct Written {
     /// How long it takes.
     pub time: WriteTime,
-    /// What was not written.
+    /// A note about bits that were not written.
     pub note: Option<Note>,
 }
 
-/// How a read from the array ended.
+/// The end of a read from the array.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadEnd {
     /// The rate of its address.
     pub rate: Rate,
     /// The level of IO0 in the first dummy clock.
     pub confirmation: Option<bool>,
-    /// The mode byte, if the frame went on to the data.
+    /// The mode byte, if the frame continued to the data.
     pub mode: Option<u8>,
-    /// The frame had no command.
+    /// True if the frame had no command.
     pub continuing: bool,
 }
 
-/// What failed because its sector is protected.
+/// The operation that failed because its sector is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A program.
@@ -85,7 +85,7 @@ pub enum Registers {
     FlL(fl_l::Registers),
 }
 
-/// Hands a call on to the family's registers.
+/// Passes a call to the family's registers.
 macro_rules! each {
     ($self:ident, $registers:ident => $call:expr) => {
         match $self {
@@ -107,7 +107,7 @@ impl State for Registers {
 }
 
 impl Registers {
-    /// What power-up and a software reset do: volatile registers are loaded from the nonvolatile ones.
+    /// Power-up and a software reset: loads the volatile registers from the nonvolatile ones.
     pub fn reset(&mut self) {
         each!(self, registers => registers.reset());
     }
@@ -146,7 +146,7 @@ impl Registers {
         }
     }
 
-    /// True if the next frame continues with its address, without a command.
+    /// True if the next frame continues the read with its address, without a command.
     pub fn continues(&mut self, end: ReadEnd) -> bool {
         match self {
             Registers::N25q(registers) => registers.continues(end),
@@ -154,7 +154,7 @@ impl Registers {
         }
     }
 
-    /// Byte `index` of a register; FFh for what is none.
+    /// Byte `index` of a register; FFh if `source` is not a register.
     pub fn read(&self, source: Source, address: u32, index: u32, condition: Condition) -> u8 {
         each!(self, registers => registers.read(source, address, index, condition))
     }
@@ -164,7 +164,7 @@ impl Registers {
         each!(self, registers => registers.write(writing))
     }
 
-    /// Keeps an error for the firmware to read. True if the chip stays busy until the error is cleared.
+    /// Records an error for the firmware to read. True if the chip stays busy until the error is cleared.
     pub fn fail(&mut self, failure: Failure) -> bool {
         each!(self, registers => registers.fail(failure))
     }

@@ -1,4 +1,4 @@
-//! Serial flash discovery parameters (JEDEC JESD216), as the parts carry them.
+//! Serial flash discovery parameters (JEDEC JESD216) of the parts.
 //!
 //! Micron N25Q128A datasheet, section "Serial Flash Discovery Parameter Data": a header, one parameter header, and at
 //! 30h the nine words of the basic flash parameter table.

@@ -1,8 +1,8 @@
-//! The lines: how bits get in and out, clock by clock.
+//! The lines: shifting of bits, clock by clock.
 //!
-//! Whole bytes on the right lines at the right rate in the right direction take [`Flash::byte`], parts of bytes that
-//! are read so [`Flash::part_of_byte`]; all else goes clock by clock through [`Flash::clock`], which looks at the level
-//! of each line on each edge. All give the same result (a test compares them).
+//! Whole bytes on the right lines at the right rate in the right direction are shifted by [`Flash::byte`], parts of
+//! bytes that are read in this way by [`Flash::part_of_byte`]; all other clocks by [`Flash::clock`], which checks the
+//! level of each line on each edge. All give the same result (a test compares them).
 
 use super::Flash;
 use super::commands::Source;
@@ -24,7 +24,7 @@ struct Levels {
 }
 
 impl Levels {
-    /// The controller's part; other lines are pulled up, and IO0 stays low while a single line is being read.
+    /// The controller's levels; other lines are pulled up, and IO0 stays low while a single line is being read.
     fn new(burst: Burst, out: u8) -> Levels {
         let mask = burst.lines.mask();
         let (controller, all) = match (burst.drive, burst.lines) {
@@ -45,7 +45,7 @@ impl Levels {
         Levels::new(burst, out).with_chip(self.chip, self.all)
     }
 
-    /// What a controller samples that transfers on `lines`.
+    /// The bits that a controller samples on `lines`.
     const fn seen(self, lines: Lines) -> u8 {
         match lines {
             Lines::Single => self.all >> 1 & 1,
@@ -54,7 +54,7 @@ impl Levels {
     }
 }
 
-/// Lines and levels of bits that the chip puts out: on a single line, IO1.
+/// Lines and levels of bits that the chip sends: on a single line, IO1.
 const fn on_lines(lines: Lines, bits: u8) -> (u8, u8) {
     match lines {
         Lines::Single => (2, bits << 1),
@@ -63,7 +63,7 @@ const fn on_lines(lines: Lines, bits: u8) -> (u8, u8) {
 }
 
 impl Flash {
-    /// Clocks pass, `span` says when. The result has the first edge highest.
+    /// Shifts the clocks of a burst, at the times of `span`. The result has the first edge in the highest bits.
     pub(super) fn pass(&mut self, burst: Burst, span: Span) -> u32 {
         if let Some(word) = self.word(burst) {
             return word;
@@ -74,7 +74,7 @@ impl Flash {
             return u32::MAX.unbounded_shr(32u32.saturating_sub(burst.clocks * width));
         }
         let byte_clocks = 8 / width;
-        // Where the controller does not drive there are no bits, and dummy clocks may be more than 32 bits' worth.
+        // If the controller does not drive there are no bits, and dummy clocks may be more than 32 bits' worth.
         let bits_before = |left: u32| burst.bits.checked_shr(left * width).unwrap_or(0);
         let mut left = burst.clocks;
         let mut sampled = 0;
@@ -100,7 +100,7 @@ impl Flash {
         sampled
     }
 
-    /// 32 bits at once, if they are four bytes of the array that do not wrap.
+    /// Shifts 32 bits at once, if they are four bytes of the array that do not wrap.
     fn word(&mut self, burst: Burst) -> Option<u32> {
         let frame = &self.frame;
         let matches = frame.phase == Phase::Output(Source::Array)
@@ -126,13 +126,14 @@ impl Flash {
         Some(word)
     }
 
-    /// Eight bits at once, if the phase takes them so: what the controller samples. `done` clocks of `span` have
-    /// passed.
+    /// Shifts eight bits at once, if the phase allows it: returns the bits that the controller samples. `done` clocks
+    /// of `span` have passed.
     fn byte(&mut self, burst: Burst, out: u8, span: Span, done: u32) -> Option<u8> {
         let Burst { lines, drive, .. } = burst;
         let driven = drive == Drive::Controller;
         let matches = lines == self.frame.lines && burst.rate == self.frame.rate && self.frame.bits == 0;
-        // What the controller sees where the chip is silent: its own bits, or the pull-ups (IO1 on a single line).
+        // The bits that the controller samples while the chip is silent: its own, or the pull-ups (IO1 on a single
+        // line).
         let echo = if driven && lines != Lines::Single { out } else { 0xff };
         let byte_clocks = 8 / burst.bits_per_clock();
         match self.frame.phase {
@@ -145,7 +146,7 @@ impl Flash {
                 Some(echo)
             }
             Phase::Opcode | Phase::Address | Phase::Mode if matches && driven => {
-                // Only a command asks for the time.
+                // Only a command depends on the time.
                 let is_command = self.frame.phase == Phase::Opcode;
                 self.take_header(out, if is_command { span.at(done + byte_clocks) } else { span.end });
                 Some(echo)
@@ -166,8 +167,9 @@ impl Flash {
         }
     }
 
-    /// The rest of a byte that the chip puts out, or as much of it as comes in `left` clocks, if the controller listens
-    /// as the chip talks: clocks, and what the controller samples in them. A clock alone is left to [`Flash::clock`].
+    /// Shifts the rest of a byte that the chip sends, or as much of it as fits in `left` clocks, if the controller
+    /// reads on the chip's lines: returns the clocks, and the bits that the controller samples. A single clock is left
+    /// to [`Flash::clock`].
     fn part_of_byte(&mut self, burst: Burst, left: u32, span: Span, done: u32) -> Option<(u32, u8)> {
         let frame = &self.frame;
         let Phase::Output(source) = frame.phase else { return None };
@@ -188,8 +190,8 @@ impl Flash {
         Some((clocks, value))
     }
 
-    /// One clock, line by line: what the controller samples, on its rising edge and, at the double rate, on its falling
-    /// edge. `out` is what it drives on these edges.
+    /// Shifts one clock, line by line: returns what the controller samples on its rising edge and, at the double rate,
+    /// on its falling edge. `out` is what it drives on these edges.
     fn clock(&mut self, burst: Burst, out: u8, span: Span, done: u32) -> u8 {
         let Burst { lines, rate, .. } = burst;
         let width = lines.bits();
@@ -205,7 +207,7 @@ impl Flash {
             return rising.seen(lines);
         }
         let second = out & lines.mask();
-        // At the single rate the chip neither looks at the falling edge nor changes anything before it.
+        // At the single rate the chip ignores the falling edge, and changes nothing before it.
         let falling =
             if doubled { self.edge(burst, second, span, done) } else { rising.with_controller(burst, second) };
         if controller_doubled { rising.seen(lines) << width | falling.seen(lines) } else { rising.seen(lines) }
@@ -223,7 +225,7 @@ impl Flash {
         }
     }
 
-    /// The chip samples its inputs on an edge.
+    /// Samples the chip's inputs on an edge.
     fn take_levels(&mut self, levels: Levels, burst: Burst, at: Ps) {
         let frame = &mut self.frame;
         match frame.phase {
@@ -253,7 +255,7 @@ impl Flash {
         }
     }
 
-    /// The bits that the chip puts out on an edge: which lines, and their levels.
+    /// The bits that the chip sends on an edge: lines and levels.
     fn next_bits(&mut self, source: Source, span: Span, done: u32) -> (u8, u8) {
         if self.frame.bits == 0 {
             self.frame.shifter = self.next_byte(source, span, done);
@@ -267,7 +269,7 @@ impl Flash {
         on_lines(frame.lines, value)
     }
 
-    /// What [`Flash::next_bits`] will put out in the next clock.
+    /// The bits that [`Flash::next_bits`] will send in the next clock.
     pub(super) fn next_output(&self) -> NextClock {
         let frame = &self.frame;
         let rate = frame.rate;
@@ -279,9 +281,9 @@ impl Flash {
         NextClock { rate, driven, levels: [first, if rate == Rate::Double { second } else { first }] }
     }
 
-    /// Counts the clocks after the address for which the controller does not listen. When it begins to, that number
-    /// tells how many dummy clocks it believes in, unless it let go before the dummy clocks or after a mode nibble or
-    /// byte.
+    /// Counts the clocks after the address in which the controller does not read. When it starts to read, this is the
+    /// number of dummy clocks that it uses, unless it released the lines before the dummy clocks or after a mode nibble
+    /// or byte.
     pub(super) fn count_turn(&mut self, drive: Drive, clocks: u32) {
         let frame = &mut self.frame;
         if frame.turned {
@@ -318,7 +320,7 @@ impl Flash {
         let opcode = frame.opcode();
         let mode_bit_reset = frame.continuing && burst.lines == Lines::Single && burst.drive == Drive::Controller;
         if burst.drive == Drive::Nobody || mode_bit_reset {
-            // Dummy clocks too many are noted when the controller begins to listen; MODE BIT RESET does not listen.
+            // A surplus of dummy clocks is noted when the controller starts to read; MODE BIT RESET does not read.
         } else if burst.lines != frame.lines {
             let (got, expected) = (burst.lines, frame.lines);
             self.notes.add(Note::WrongLines { opcode: Some(opcode), phase: "data", got, expected });

@@ -17,7 +17,7 @@ fn write(chip: &mut Lm75, bytes: &[u8], now: Ps) {
     chip.stop(now);
 }
 
-/// Reads so many bytes, with what is in the pointer.
+/// Reads this many bytes, from the register in the pointer.
 fn read(chip: &mut Lm75, bytes: usize, now: Ps) -> Vec<u8> {
     assert_eq!(chip.address(Direction::Read, now), Answer::ACK);
     let read = (0..bytes).map(|_| chip.read(now).byte).collect();

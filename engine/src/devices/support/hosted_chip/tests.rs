@@ -62,7 +62,7 @@ impl Device for Host {
         Ok(Reply::read(self.0.counters().map(|(_, count)| count as u32).sum(), ctx.now))
     }
 
-    /// Switches the supply, or tells the chip of clocks that end so many picoseconds later.
+    /// Switches the supply, or passes clocks to the chip that end `value` picoseconds later.
     fn write(&mut self, _: usize, at: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         match at {
             0 => self.0.control(ControlPin::PowerOff, value != 0, ctx),

@@ -44,7 +44,7 @@ fn sysclk_changes_over_when_the_chosen_source_is_ready() {
     sources.advance(Ps::from_us(2_000));
     // Two cycles of 62.5 ns, two of 125 ns; all have an edge at 2 ms.
     let due = Ps::from_us(2_000).saturating_add(Ps(2 * 62_500 + 2 * 125_000));
-    // The edge of 8 MHz behind 125 ns is at 125 ns itself.
+    // The edge of 8 MHz after 125 ns is at 125 ns itself.
     assert_eq!(sources.next(), Some(due));
     assert!(sources.advance(due).switched);
     assert_eq!(sources.selected(), HSE);

@@ -1,7 +1,7 @@
 //! The device's side of a split virtqueue (Virtual I/O Device (VIRTIO) Version 1.1, 2.6 "Split Virtqueues").
 //!
-//! The rings lie in the board's memory, which is read and written here without time. What a driver puts there is
-//! checked before it is used: a broken ring is told with its numbers, and never followed.
+//! The rings are in the board's memory, which is read and written here without time. The driver's values are checked
+//! before they are used: a broken ring is reported with its values, and never followed.
 
 use crate::bus::Bus;
 use crate::state::{Fresh, State};
@@ -9,7 +9,7 @@ use crate::state::{Fresh, State};
 /// Descriptors that a queue may have (QueueNumMax).
 pub const MOST_DESCRIPTORS: u32 = 64;
 
-/// VIRTQ_DESC_F_NEXT, 2.6.5: the chain goes on.
+/// VIRTQ_DESC_F_NEXT, 2.6.5: the chain continues.
 const DESC_NEXT: u16 = 1;
 /// VIRTQ_DESC_F_WRITE: the device writes to the buffer, else it reads.
 const DESC_WRITE: u16 = 2;
@@ -17,16 +17,16 @@ const DESC_WRITE: u16 = 2;
 const AVAIL_NO_INTERRUPT: u16 = 1;
 const DESCRIPTOR_BYTES: u32 = 16;
 
-/// A buffer that the driver made available: a chain of parts, all for the device to read, or all to write.
+/// A buffer that the driver made available: a chain of parts. The device either reads all parts, or writes them all.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Buffer {
-    /// Its first descriptor, by which it is given back.
+    /// Its first descriptor, which identifies it when it is returned.
     pub head: u16,
     /// The parts: address and length in bytes.
     pub parts: Vec<(u32, u32)>,
 }
 
-/// Who uses the buffers of a queue.
+/// The direction of a queue's buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The device writes them.
@@ -35,7 +35,7 @@ pub enum Direction {
     Out,
 }
 
-/// A queue as the driver set it up, and how far the device has got.
+/// A queue as the driver configured it, and the device's progress in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Queue {
     /// QueueNum: descriptors, a power of two.
@@ -48,18 +48,18 @@ pub struct Queue {
     pub available: u64,
     /// QueueDevice: the used ring.
     pub used: u64,
-    /// Available entries that the device has seen.
+    /// The number of available entries that the device has read.
     seen: u16,
-    /// Used entries that the device has made.
+    /// The number of used entries that the device has written.
     made: u16,
 }
 
 impl Queue {
-    /// Checks what the driver set up, when it says that the queue is ready: size, alignment (2.6) and that the rings
-    /// are in memory.
+    /// Checks the driver's configuration when the queue becomes ready: size, alignment (2.6) and that the rings are in
+    /// memory.
     ///
     /// # Errors
-    /// What is wrong, for a note.
+    /// The first error, for a note.
     pub fn check(&self, bus: &Bus) -> Result<(), String> {
         if !self.size.is_power_of_two() || self.size > MOST_DESCRIPTORS {
             return Err(format!(
@@ -86,7 +86,7 @@ impl Queue {
     /// The next buffer that the driver made available, if there is one.
     ///
     /// # Errors
-    /// What is wrong with the ring, for a note.
+    /// The error in the ring, for a note.
     pub fn pop(&mut self, direction: Direction, bus: &Bus) -> Result<Option<Buffer>, String> {
         let index = half(bus, self.available, 2)?;
         let new = index.wrapping_sub(self.seen);
@@ -134,11 +134,11 @@ impl Queue {
         }
     }
 
-    /// Gives a buffer back, of which the device has written `len_bytes` (2.6.8). True if the driver wants an interrupt
-    /// for it.
+    /// Returns a buffer to which the device has written `len_bytes` (2.6.8). True if the driver wants an interrupt for
+    /// it.
     ///
     /// # Errors
-    /// What is wrong with the ring, for a note.
+    /// The error in the ring, for a note.
     pub fn give_back(&mut self, head: u16, len_bytes: u32, bus: &mut Bus) -> Result<bool, String> {
         let slot = u32::from(self.made) % self.size;
         let element = [u32::from(head).to_le_bytes(), len_bytes.to_le_bytes()].concat();
@@ -149,7 +149,7 @@ impl Queue {
     }
 }
 
-/// A ring may have been moved since [`Queue::check`]: each access says so itself.
+/// A ring may have been moved since [`Queue::check`]: each access checks its place.
 fn place(ring: u64, offset: u32) -> Result<u32, String> {
     u32::try_from(ring).ok().and_then(|ring| ring.checked_add(offset)).ok_or_else(|| outside(ring))
 }

@@ -120,7 +120,7 @@ impl Driver {
         self.put(QUEUE_NOTIFY, TRANSMIT as u32);
     }
 
-    /// Used entry `index`: descriptor and length. The index of the ring is behind it.
+    /// Used entry `index`: descriptor and length. The index of the ring is beyond it.
     fn used(&self, queue: usize, index: u16) -> (u32, u32) {
         let made = u16::from_le_bytes(self.load(used(queue) + 2));
         assert!(made.wrapping_sub(index) as i16 > 0, "entry {index} is not there: {made} are");
@@ -182,7 +182,7 @@ fn bytes_of_the_host_fill_receive_buffers_in_order() {
     assert_eq!((driver.get(INTERRUPT_STATUS), driver.bench.pending()), (USED_BUFFER, 1 << 3));
     driver.put(INTERRUPT_ACK, USED_BUFFER);
     assert_eq!(driver.bench.pending(), 0);
-    // What found no buffer waits for one.
+    // Bytes without a buffer wait for one.
     driver.offer(0, 4);
     assert_eq!((driver.used(RECEIVE, 1), driver.load(buffer(RECEIVE, 0))), ((0, 2), *b"ef"));
     assert_eq!(driver.bench.pending(), 1 << 3);

@@ -13,7 +13,7 @@ const RAM: u32 = 0x8000_0000;
 const FIFO: u32 = 0xc400_0000;
 const DMA: u32 = 0x44a0_0000;
 
-/// A data register behind a stream of beats: gives a count, or keeps what it gets, each with its time.
+/// A data register for a stream of beats: returns a count, or keeps the written values, each with its time.
 #[derive(crate::state::State)]
 struct Port {
     streams: bool,
@@ -255,7 +255,7 @@ fn errors_halt_until_reset() {
 fn completion_interrupts_and_is_cleared_by_one() {
     let mut rig = rig(params(), true, u32::MAX);
     let (end, _) = rig.transfer(cr::IOC_IRQ_ENABLE, RAM, RAM + 0x1000, 4);
-    // 100: read address, 120: at the RAM, 150: read, 160: here, 190: through, 210: at the RAM, 240: written, 250: told.
+    // 100: read address, 120: at the RAM, 150: read, 160: here, 190: through, 210: at the RAM, 240: written, 250: reported.
     assert_eq!(end, Ps::from_ns(250));
     assert_eq!(rig.bus.core_irqs[0].low(), 1 << 11);
     rig.set(end, CDMASR, sr::IOC_IRQ);

@@ -1,11 +1,11 @@
-//! How a transfer passes through the engine: a reading side, a buffer of two bursts, a writing side.
+//! The path of a transfer through the engine: a read side, a buffer of two bursts, a write side.
 //!
-//! The reading side asks for a burst as soon as its address channel is free and the buffer has room, so that the
-//! latency of a memory overlaps with its data. The writing side sends a burst's address when its first word (with store
-//! and forward: its last) has passed through, and then a beat a clock where words are there and the target keeps up.
+//! The read side requests a burst as soon as its address channel is free and the buffer has room, so that the latency
+//! of a memory overlaps with its data. The write side sends a burst's address when its first word (with store and
+//! forward: its last) has passed through, and then a beat a clock while there are words and the target is ready.
 //!
-//! Memory is read and written by whole bursts, whose timing is the RAM's. A device gets each beat at the beat's own
-//! time, one event a beat, in order with the accesses of all other masters.
+//! Memory is read and written in whole bursts, with the RAM's timing. A device gets each beat at the beat's own time,
+//! one event a beat, in order with the accesses of all other masters.
 
 use super::{AxiCdma, Due, Params};
 use crate::bus::device::{AccessSize, Ctx};
@@ -29,7 +29,7 @@ pub enum Failure {
     Internal,
     /// A target answered with an error (DMASlvErr).
     Slave,
-    /// Nothing is mapped there (DMADecErr).
+    /// The address is unmapped (DMADecErr).
     Decode,
 }
 
@@ -39,27 +39,27 @@ pub struct Side {
     addr: u32,
     left_bytes: u32,
     keyhole: bool,
-    /// Beats left of a burst to a device, and the map entry that it goes to.
+    /// Beats left of a burst to a device, and the map entry of the device.
     burst_left: u32,
     entry: usize,
-    /// When the burst's address was sent, which it was, and how many bytes are to be moved.
+    /// The time of the burst's address, the address, and the number of bytes that are to be moved.
     begun: (Ps, u32, u32),
     streams: bool,
-    /// How long its address travelled.
+    /// The latency of its address.
     travel: Ps,
-    /// Nothing happens on this side before.
+    /// The earliest time of the next operation on this side.
     not_before: Ps,
-    /// An event is on its way.
+    /// True if an event was requested.
     pub armed: bool,
 }
 
 impl Side {
-    /// A side of a transfer of `bytes`.
+    /// One side of a transfer of `bytes`.
     pub fn new(addr: u32, bytes: u32, keyhole: bool) -> Side {
         Side { addr, left_bytes: bytes, keyhole, ..Side::default() }
     }
 
-    /// Beats of the next burst. None goes on behind the end of an overlay, or its beginning.
+    /// Beats of the next burst. A burst does not cross the start or the end of an overlay.
     fn next_beats(&self, params: &Params, bus: &Bus) -> u32 {
         let words = self.left_bytes.div_ceil(4);
         if self.keyhole {
@@ -70,7 +70,7 @@ impl Side {
         bus.bytes_to_boundary(self.addr, beats * 4).div_ceil(4)
     }
 
-    /// Bytes that `beats` move: the last word of a transfer may be cut.
+    /// Bytes of `beats`: the last word of a transfer may be incomplete.
     fn bytes_of(&self, beats: u32) -> u32 {
         (beats * 4).min(self.left_bytes)
     }
@@ -91,7 +91,7 @@ impl Side {
     }
 }
 
-/// Words between the sides, each with the time of its arrival.
+/// Words between the sides, each with its arrival time.
 #[derive(State)]
 pub struct Buffer {
     words: Box<[(u32, Ps)]>,
@@ -105,7 +105,7 @@ impl Buffer {
         Buffer { words: vec![(0, Ps::ZERO); words as usize].into(), first: 0, held: 0 }
     }
 
-    /// Forgets all words.
+    /// Drops all words.
     pub fn clear(&mut self) {
         self.held = 0;
     }
@@ -131,7 +131,7 @@ impl Buffer {
         word
     }
 
-    /// When word `index` from the front arrived, if it has.
+    /// The arrival time of word `index` from the front, if it has arrived.
     fn arrival(&self, index: u32) -> Option<Ps> {
         (index < self.held).then(|| self.words[self.at(index)].1)
     }
@@ -188,8 +188,7 @@ impl AxiCdma {
         self.schedule(self.edge(ready.max(self.write.not_before).max(ctx.now)), Due::Write, ctx);
     }
 
-    /// When the words that the writing side needs for its next step have passed through; `None` if they are not there
-    /// yet.
+    /// The time from which on the write side has the words for its next step; `None` if they have not arrived.
     fn write_ready(&self, ctx: &Ctx) -> Option<Ps> {
         let forward = self.params.forward_cycles;
         let passed = |arrived: Ps| self.params.port.clock.after(arrived, forward);
@@ -203,7 +202,7 @@ impl AxiCdma {
         }
         let first = passed(self.buffer.arrival(0)?);
         if self.is_memory(self.write.addr, ctx) {
-            // Sent as one burst: no earlier than lets its last word follow a beat a clock.
+            // Sent as one burst: not before its last word can follow a beat a clock.
             let span = self.params.port.clock.ps_at_floor(Cycles(u64::from(beats - 1)));
             return last.map(|last| first.max(passed(last).saturating_sub(span)));
         }
@@ -219,7 +218,7 @@ impl AxiCdma {
             return self.open_device_burst(beats, true, ctx);
         }
         let access = ctx.bus.read_burst(ctx.now, self.read.addr, bytes.len() as u32).map_err(failed)?;
-        // The last beat is there at `done`, the others a clock each before.
+        // The last beat is complete at `done`, each earlier beat a clock before the next.
         let clock = self.params.port.clock;
         let last = clock.cycles_until_ceil(access.done).0;
         for (index, word) in bytes.chunks(4).enumerate() {
@@ -245,7 +244,7 @@ impl AxiCdma {
         }
         let access = ctx.bus.write_burst(ctx.now, self.write.addr, bytes.len() as u32).map_err(failed)?;
         if self.write.keyhole {
-            // Every word lands on the one before: the last stays.
+            // Every word overwrites the previous one: the last remains.
             ctx.bus.poke(self.write.addr, &bytes[(bytes.len() - 1) / 4 * 4..]);
         } else {
             ctx.bus.poke(self.write.addr, bytes);
@@ -257,14 +256,14 @@ impl AxiCdma {
         Ok(())
     }
 
-    /// The address of a burst to or from a device: its beats begin when it has arrived.
+    /// The address of a burst to or from a device: its beats begin when the address has arrived.
     fn open_device_burst(&mut self, beats: u32, reads: bool, ctx: &mut Ctx) -> Result<(), (Failure, Ps)> {
         let side = if reads { &self.read } else { &self.write };
         let addr = side.addr;
         let entry = side.entry_of(beats, ctx).ok_or((Failure::Decode, ctx.now))?;
         let mut streams = true;
         if let Target::Device(id, range) = ctx.bus.map[entry].target {
-            // Empty while it is being called: the engine itself.
+            // The engine itself is absent while it is being called.
             let device = ctx.bus.devices[id.0 as usize].as_ref().ok_or((Failure::Slave, ctx.now))?;
             streams = device.streams(range, ctx.bus.map[entry].offset(addr));
         }
@@ -304,7 +303,7 @@ impl AxiCdma {
         self.totals.bytes += u64::from(bytes);
         self.write.not_before = self.next_beat(self.write.streams, ctx.now, answered);
         if self.write.burst_left == 0 {
-            // As the engine sees it: the target sees each beat later, by the route to it.
+            // As the engine sees it: the target sees each beat later, after the latency of the route.
             let last_beat = if self.write.streams { ctx.now } else { answered };
             let done = ctx.bus.path(entry).response(answered);
             self.end_write_burst(last_beat.saturating_sub(self.write.travel), done);
@@ -319,7 +318,7 @@ impl AxiCdma {
         self.responded = self.responded.max(response);
     }
 
-    /// When the beat after one at `now` may come: the next clock, or when this one has been answered.
+    /// The earliest time of the beat after one at `now`: the next clock, or the answer to this beat.
     fn next_beat(&self, streams: bool, now: Ps, answered: Ps) -> Ps {
         self.next_clock(if streams { now } else { answered })
     }
@@ -341,7 +340,7 @@ fn failed(fault: BusFault) -> (Failure, Ps) {
     (Failure::from(fault), fault.done)
 }
 
-/// A word from its bytes in memory; a cut one is filled with zeroes.
+/// A word from its bytes in memory; an incomplete word is filled with zeroes.
 fn word_of(bytes: &[u8]) -> u32 {
     let mut word = [0; 4];
     word[..bytes.len()].copy_from_slice(bytes);

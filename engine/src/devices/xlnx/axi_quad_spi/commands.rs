@@ -1,19 +1,19 @@
-//! Which lines a frame uses: the core's command decoder in dual and quad mode (PG153 v3.2, "AXI Quad SPI Core Behavior
-//! in Legacy and Enhanced Mode", slave device Micron; "XIP Mode Commands", table of supported commands).
+//! The lines of a frame: the core's command decoder in dual and quad mode (PG153 v3.2, "AXI Quad SPI Core Behavior in
+//! Legacy and Enhanced Mode", slave device Micron; "XIP Mode Commands", table of supported commands).
 //!
-//! In these modes the first byte of a frame is a command, sent on one line. From its own table the core knows how many
-//! address and dummy bytes follow, and on how many lines and in which direction the rest goes. Dummy bytes in the
-//! transmit FIFO are not sent: they count clocks, at the width of the data. The number of dummy clocks is the one of a
-//! Micron N25Q with its configuration registers at their defaults (PG153, "Micron Memory"; N25Q128A data sheet, command
-//! set and dummy cycles).
+//! In these modes the first byte of a frame is a command, sent on one line. From its own table the core takes the
+//! number of address and dummy bytes, and the lines and the direction of the rest. Dummy bytes in the transmit FIFO are
+//! not sent: they count clocks, at the width of the data. The number of dummy clocks is that of a Micron N25Q with its
+//! configuration registers at their defaults (PG153, "Micron Memory"; N25Q128A data sheet, command set and dummy
+//! cycles).
 
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::wire::spi::Lines;
 
-/// What follows the address and the dummies.
+/// The data after the address and the dummies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// On one line both directions work at once: data in either direction, or none.
+    /// On one line both directions work at the same time: data in either direction, or no data.
     Single,
     /// To the memory.
     Out(Lines),
@@ -116,7 +116,7 @@ pub const COMMANDS: &[Command] = &[
     row(0xeb, "QUAD INPUT/OUTPUT FAST READ", 3, Quad, 5, In(Quad)),
 ];
 
-/// By its code.
+/// Saved as its code.
 impl State for &'static Command {
     fn save(&self, to: &mut Saver) {
         self.opcode.save(to);

@@ -1,8 +1,8 @@
 //! The core's two FIFOs, each between the AXI clock and the SPI clock.
 //!
-//! Both sides see the same bytes at different times, as with a real FIFO of independent clocks. A slot therefore
-//! carries the edge of EXT_SPI_CLK at which the other side comes to know of it, and each FIFO three pointers: two for
-//! the sides' own accesses, one for what the AXI side has come to know.
+//! The two sides see the same bytes at different times, as with a real FIFO of independent clocks. A slot therefore has
+//! the edge of EXT_SPI_CLK at which the other side sees it, and each FIFO three pointers: two for the sides' own
+//! accesses, one for the entries that the AXI side has seen.
 
 use crate::polling::Poll;
 use crate::state::State;
@@ -41,7 +41,7 @@ impl TxFifo {
         self.sent = self.written;
     }
 
-    /// Bytes in it, as AXI sees it.
+    /// The number of its bytes, as the AXI side sees it.
     pub fn occupancy(&self) -> u32 {
         (self.written - self.freed) as u32
     }
@@ -61,19 +61,19 @@ impl TxFifo {
         true
     }
 
-    /// The byte that the wire sends next, and from which edge on it can.
+    /// The byte that the wire sends next, and the edge from which on it can.
     pub fn front(&self) -> Option<(u8, u64)> {
         let slot = self.slots[(self.sent % SLOTS) as usize];
         (self.sent < self.written).then_some((slot.byte, slot.edge))
     }
 
-    /// The wire is done with the front byte at `edge`.
+    /// The wire has sent the front byte at `edge`.
     pub fn complete(&mut self, edge: u64) {
         self.slots[(self.sent % SLOTS) as usize].edge = edge;
         self.sent += 1;
     }
 
-    /// For skipping of polling loops: what is in it, and when that came or left, by edges of `clock`.
+    /// For skipping of polling loops: the entries, with their arrivals and departures by edges of `clock`.
     pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
         for count in [self.written - self.freed, self.written - self.sent] {
             poll.state(count);
@@ -82,24 +82,24 @@ impl TxFifo {
         (self.freed..self.written).for_each(|index| poll.edge(clock, &mut self.slots[(index % SLOTS) as usize].edge));
     }
 
-    /// The edges at which bytes left of which AXI does not know.
+    /// The edges at which bytes left that the AXI side still counts.
     pub fn unseen(&self) -> impl Iterator<Item = u64> {
         (self.freed..self.sent).map(|index| self.slots[(index % SLOTS) as usize].edge)
     }
 
-    /// The edge at which the byte left of which AXI has come to know last.
+    /// The edge of the last departure that the AXI side has seen.
     pub fn freed_edge(&self) -> u64 {
         self.slots[(self.freed.wrapping_sub(1) % SLOTS) as usize].edge
     }
 
-    /// Bytes that the wire has not sent, and from which edge on it can take the last of them.
+    /// The number of bytes that the wire has not sent, and the edge from which on it can take the last of them.
     pub fn unsent(&self) -> Option<(u64, u64)> {
         let count = self.written - self.sent;
         let last = self.written.checked_sub(1).filter(|_| count > 0)?;
         Some((count, self.slots[(last % SLOTS) as usize].edge))
     }
 
-    /// AXI comes to know of one more byte that left at `seen_edge` or earlier: false if there is none.
+    /// Lets the AXI side see one more byte that left at `seen_edge` or earlier: false if there is no such byte.
     pub fn free_one(&mut self, seen_edge: u64) -> bool {
         let free = self.freed < self.sent && self.slots[(self.freed % SLOTS) as usize].edge <= seen_edge;
         self.freed += u64::from(free);
@@ -131,12 +131,12 @@ impl RxFifo {
         self.seen = self.received;
     }
 
-    /// Bytes in it, as AXI sees it.
+    /// The number of its bytes, as the AXI side sees it.
     pub fn occupancy(&self) -> u32 {
         (self.seen - self.read) as u32
     }
 
-    /// True if, as AXI sees it, nothing more fits.
+    /// True if it is full, as the AXI side sees it.
     pub fn is_full(&self) -> bool {
         self.seen - self.read >= self.depth
     }
@@ -151,7 +151,7 @@ impl RxFifo {
         true
     }
 
-    /// For skipping of polling loops: what is in it, and when AXI comes to know of it, by edges of `clock`.
+    /// For skipping of polling loops: the entries, with the edges of `clock` at which the AXI side sees them.
     pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
         for count in [self.received - self.read, self.received - self.seen] {
             poll.state(count);
@@ -160,7 +160,7 @@ impl RxFifo {
         (self.seen..self.received).for_each(|index| poll.edge(clock, &mut self.slots[(index % SLOTS) as usize].edge));
     }
 
-    /// The edges at which bytes came of which AXI does not know.
+    /// The edges at which bytes arrived that the AXI side has not seen.
     pub fn unseen(&self) -> impl Iterator<Item = u64> {
         self.unseen_bytes().map(|(_, edge)| edge)
     }
@@ -170,20 +170,20 @@ impl RxFifo {
         (self.seen..self.received).map(|index| self.slots[(index % SLOTS) as usize]).map(|slot| (slot.byte, slot.edge))
     }
 
-    /// The byte of which AXI has come to know last, and the edge at which it came.
+    /// The last byte that the AXI side has seen, and the edge of its arrival.
     pub fn seen_byte(&self) -> (u8, u64) {
         let slot = self.slots[(self.seen.wrapping_sub(1) % SLOTS) as usize];
         (slot.byte, slot.edge)
     }
 
-    /// AXI comes to know of one more byte that came at `seen_edge` or earlier: false if there is none.
+    /// Lets the AXI side see one more byte that arrived at `seen_edge` or earlier: false if there is no such byte.
     pub fn see_one(&mut self, seen_edge: u64) -> bool {
         let seen = self.seen < self.received && self.slots[(self.seen % SLOTS) as usize].edge <= seen_edge;
         self.seen += u64::from(seen);
         seen
     }
 
-    /// A read from AXI: `None` if, as AXI sees it, the FIFO is empty.
+    /// A read from AXI: `None` if the FIFO is empty, as the AXI side sees it.
     pub fn pop(&mut self) -> Option<u8> {
         if self.read == self.seen {
             return None;

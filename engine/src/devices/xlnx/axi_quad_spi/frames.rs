@@ -1,5 +1,5 @@
-//! What a logic analyser on the core's wire would count: frames by their first byte (the memory's command), the clocks
-//! of each kind, and how long SCK stood still within them.
+//! Statistics of the core's wire, as a logic analyser would count them: frames by their first byte (the memory's
+//! command), the clocks of each kind, and the time for which SCK was stopped within them.
 
 use std::collections::BTreeMap;
 
@@ -10,34 +10,34 @@ use crate::time::Hz;
 /// The frames of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Totals {
-    /// Times that a slave was selected and at least a byte followed.
+    /// Times that a slave was selected and at least one byte followed.
     pub frames: u64,
     /// Periods of SCK.
     pub sck_clocks: u64,
-    /// Periods of EXT_SPI_CLK that SCK stood still between a byte and the next one of the same frame: the transmit FIFO
-    /// was empty, or the core was stopped.
+    /// Periods of EXT_SPI_CLK for which SCK was stopped between a byte and the next one of the same frame: the transmit
+    /// FIFO was empty, or the core was stopped.
     pub idle_clocks: u64,
-    /// Periods of EXT_SPI_CLK that first bytes waited in the transmit FIFO until SCK began to shift them: the FIFO was
-    /// being filled, or nothing was selected.
+    /// Periods of EXT_SPI_CLK for which first bytes waited in the transmit FIFO until SCK started to shift them: the
+    /// FIFO was being filled, or no slave was selected.
     pub waiting_clocks: u64,
 }
 
 /// A byte on the wire, in edges of EXT_SPI_CLK.
 #[derive(Clone, Copy, Debug)]
 pub struct Shifted {
-    /// What was sent.
+    /// The byte that was sent.
     pub byte: u8,
-    /// In so many periods of SCK.
+    /// Its periods of SCK.
     pub sck_clocks: u32,
     /// The first edge at which the wire could have taken it.
     pub there: u64,
-    /// Where its first clock begins.
+    /// The start of its first clock.
     pub start: u64,
     /// The end of its last clock.
     pub end: u64,
 }
 
-/// The frame under way.
+/// The frame in progress.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Current {
     command: u8,
@@ -87,7 +87,7 @@ impl Frames {
         }
     }
 
-    /// The totals by first byte, in its order; with those of a frame that is under way.
+    /// The totals by first byte, in its order, including those of a frame in progress.
     pub fn totals(&self) -> BTreeMap<u8, Totals> {
         let mut found = self.ended.clone();
         if let Some(current) = self.current {
@@ -142,7 +142,7 @@ mod tests {
         frames.byte(shifted(0x05, 2, 95, 116));
         frames.byte(shifted(0x05, 2, 127, 127));
         frames.end();
-        // The pause between two frames is nobody's.
+        // The pause between two frames belongs to no frame.
         frames.byte(shifted(0x05, 8, 499, 500));
         let quad = Totals { frames: 1, sck_clocks: 12, idle_clocks: 7, waiting_clocks: 10 };
         let status = Totals { frames: 1, sck_clocks: 8, idle_clocks: 0, waiting_clocks: 1 };

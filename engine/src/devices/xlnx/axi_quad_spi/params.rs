@@ -1,5 +1,5 @@
-//! What the core's node says: the generator's options under the names that Xilinx's devicetree generator gives them,
-//! and our timing.
+//! The properties of the core's node: the generator's options under the names of Xilinx's devicetree generator, and the
+//! timing properties of Cyclescope.
 
 use crate::bus::device::IrqLine;
 use crate::devices::support::axi_lite::AxiLitePort;
@@ -15,7 +15,7 @@ pub struct Params {
     pub port: AxiLitePort,
     /// EXT_SPI_CLK.
     pub ext_spi_clock: Hz,
-    /// `xlnx,sck-ratio`: EXT_SPI_CLK periods a period of SCK.
+    /// `xlnx,sck-ratio`: EXT_SPI_CLK periods of a period of SCK.
     pub sck_ratio: u32,
     /// `xlnx,spi-mode`: 0 standard, 1 dual, 2 quad.
     pub lines: Lines,
@@ -28,16 +28,16 @@ pub struct Params {
     pub enhanced: bool,
     /// `xlnx,xip-mode`: the second `reg` range reads the memory.
     pub xip: bool,
-    /// EXT_SPI_CLK periods until the wire knows of a write to the FIFO or to a control register.
+    /// EXT_SPI_CLK periods until a write to the FIFO or to a control register takes effect on the wire's side.
     pub tx_sync_clocks: Cycles,
-    /// AXI clocks until AXI knows of a byte's end.
+    /// AXI clocks until the AXI side sees the end of a byte.
     pub rx_sync_cycles: Cycles,
     /// Interrupt output.
     pub interrupt: Option<IrqLine>,
 }
 
 impl Params {
-    /// Depth that the FIFO model has: without FIFOs there is one register each.
+    /// Depth of the FIFO model: without FIFOs, one register each.
     pub const fn register_or_fifo_depth(&self) -> u32 {
         if self.fifo_depth == 0 { 1 } else { self.fifo_depth }
     }
@@ -107,8 +107,8 @@ fn fifo_depth(reader: &mut NodeReader, lines: Lines) -> u32 {
     reader.u32_or("xlnx,fifo-depth", 16, |depth| matches!(depth, 16 | 256) || (standard && depth == 0), meaning)
 }
 
-/// The clock at index 1; or, where `clock-frequency` is there and not 0, whatever EXT_SPI_CLK gives that SCK: a knob
-/// for the user, as the core itself divides by a fixed ratio.
+/// The clock at index 1; or, with a `clock-frequency` that is not 0, the EXT_SPI_CLK that gives that SCK: an option for
+/// the user, since the core itself divides by a fixed ratio.
 fn ext_spi_clock(reader: &mut NodeReader, sck_ratio: u32) -> Hz {
     let wired = reader.clock(1, "EXT_SPI_CLK, which the core divides by its ratio to SCK");
     let sck_hz = reader.u32_or(

@@ -1,5 +1,5 @@
-//! What is in the core's FIFOs, as the AXI side has it: as SPISR and the occupancy registers tell it. Times are edges
-//! of the AXI clock.
+//! The entries of the core's FIFOs as the AXI side sees them, in SPISR and the occupancy registers. Times are edges of
+//! the AXI clock.
 
 use super::AxiQuadSpi;
 use crate::activity::Activity;
@@ -7,8 +7,8 @@ use crate::devices::support::activities::{RX_FIFO, TX_FIFO};
 use crate::observe::spi::{FRAME, READING, SHIFTING};
 use crate::time::{Hz, Ps};
 
-/// What the core tells.
-pub const REPORTED: &[&Activity] = &[&SHIFTING, &FRAME, &READING, &TX_FIFO, &RX_FIFO];
+/// The activities that the core records.
+pub const ACTIVITIES: &[&Activity] = &[&SHIFTING, &FRAME, &READING, &TX_FIFO, &RX_FIFO];
 
 impl AxiQuadSpi {
     fn axi(&self) -> Hz {
@@ -16,12 +16,12 @@ impl AxiQuadSpi {
     }
 
     /// A byte was written to SPI DTR at `now`.
-    pub(super) fn report_written(&mut self, byte: u8, now: Ps) {
+    pub(super) fn record_written(&mut self, byte: u8, now: Ps) {
         let at = self.axi().edge_at_or_after(now);
         self.queues.tx.come(self.tx.occupancy() as usize - 1, at, byte.into());
     }
 
-    /// AXI's side has come to know that one has been sent.
+    /// The AXI side sees that a byte has been sent.
     #[inline]
     pub(super) fn report_sent(&mut self) {
         if self.queues.tx.are_recorded() {
@@ -30,7 +30,7 @@ impl AxiQuadSpi {
         }
     }
 
-    /// AXI's side has come to know that one has been received.
+    /// The AXI side sees that a byte has been received.
     #[inline]
     pub(super) fn report_received(&mut self) {
         if self.queues.rx.are_recorded() {
@@ -41,25 +41,26 @@ impl AxiQuadSpi {
     }
 
     /// SPI DRR was read at `now`.
-    pub(super) fn report_read(&mut self, now: Ps) {
+    pub(super) fn record_read(&mut self, now: Ps) {
         let axi = self.axi();
         self.queues.rx.leave(self.rx.occupancy() as usize + 1, axi.edge_at_or_after(now), axi);
     }
 
     /// The transmit FIFO is about to be reset.
-    pub(super) fn report_tx_reset(&mut self, now: Ps) {
+    pub(super) fn record_tx_reset(&mut self, now: Ps) {
         let axi = self.axi();
         self.queues.tx.clear(self.tx.occupancy() as usize, axi.edge_at_or_after(now), axi);
     }
 
-    /// The receive FIFO is.
-    pub(super) fn report_rx_reset(&mut self, now: Ps) {
+    /// The receive FIFO is about to be reset.
+    pub(super) fn record_rx_reset(&mut self, now: Ps) {
         let axi = self.axi();
         self.queues.rx.clear(self.rx.occupancy() as usize, axi.edge_at_or_after(now), axi);
     }
 
-    /// The run is over, and the wire is brought up to its end: what AXI's side would come to know, and what stays.
-    pub(super) fn report_rest(&mut self) {
+    /// The run is over, and the wire is up to its end: records the bytes that the AXI side would still see, and the
+    /// remaining entries.
+    pub(super) fn record_rest(&mut self) {
         if !self.queues.tx.are_recorded() {
             return;
         }

@@ -14,7 +14,7 @@ mod polling;
 mod queues;
 mod xip_mode;
 
-/// What a [`Script`] saw.
+/// A call that a [`Script`] got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Saw {
     Select(Ps),
@@ -204,7 +204,7 @@ fn lines_and_direction_follow_the_command() {
     let seen: Vec<_> = rig.shifts().iter().map(|(burst, _)| (burst.lines, burst.drive, burst.bits)).collect();
     assert_eq!(seen[0], (Lines::Single, Drive::Controller, 0x6b));
     assert_eq!(seen[3], (Lines::Single, Drive::Controller, 0x56));
-    // Dummies and data: four lines, let go.
+    // Dummies and data: four lines, released.
     assert!(seen[4..].iter().all(|seen| *seen == (Lines::Quad, Drive::Target, 0)));
 }
 
@@ -220,7 +220,7 @@ fn the_wire_is_selected_then_clocked_then_let_go() {
 }
 
 #[test]
-fn waveforms_show_each_clock_up_to_the_end_that_the_chip_is_reported() {
+fn waveforms_show_each_clock_at_the_times_of_its_burst() {
     let mut rig = Rig::new(params(Lines::Quad));
     rig.bench.record();
     // A quad I/O read: command on one line, address and dummies on four, then a byte from the chip.
@@ -442,7 +442,7 @@ fn a_software_reset_restores_the_resets() {
 fn stopping_inside_a_byte_completes_it_and_is_noted() {
     let mut rig = Rig::new(params(Lines::Single));
     rig.send(Ps(0), &[1, 2]);
-    // The second byte is under way (250 to 450 ns).
+    // The second byte is on the wire (250 to 450 ns).
     rig.bench.write(Ps(300_000), SPICR, STOP).unwrap();
     assert_eq!(rig.shifts().len(), 2);
     assert_eq!(rig.bench.bus.notes().len(), 1);

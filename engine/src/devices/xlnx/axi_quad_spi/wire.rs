@@ -1,8 +1,8 @@
 //! The SPI side of the core: its shift engine, slave selects and lines, in EXT_SPI_CLK's domain.
 //!
 //! Times are edges of EXT_SPI_CLK; SCK takes `ratio` of them and runs only while a byte is shifted. Bytes follow each
-//! other without a gap as long as the transmit FIFO has one; else SCK stalls. The engine is brought up to date lazily:
-//! [`Wire::advance`] does all that is complete by an edge.
+//! other without a gap while the transmit FIFO has bytes; otherwise SCK stops. The engine is brought up to date on
+//! request: [`Wire::advance`] carries out everything that is complete by an edge.
 
 use super::commands::{self, Command, Data};
 use super::fifo::{RxFifo, TxFifo};
@@ -14,27 +14,27 @@ use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Lines, PULLED_UP};
 
-/// What SPICR says about the wire.
+/// The settings of SPICR for the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Control {
     /// Enabled, master, not inhibited, and nothing else forbids a transfer.
     pub running: bool,
-    /// SPISSR drives the slave selects; else the core selects for as long as it has bytes.
+    /// SPISSR drives the slave selects; otherwise the core selects a slave while it has bytes.
     pub manual_select: bool,
-    /// What is sent is received, and the wire stays quiet.
+    /// The sent bits are received, and the wire stays idle.
     pub loopback: bool,
     /// Bit 0 first.
     pub lsb_first: bool,
 }
 
-/// Where the current frame stands, in dual and quad mode.
+/// The state of the current frame, in dual and quad mode.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 enum Frame {
     /// The next byte is a command.
     Command,
-    /// Bytes after the command.
+    /// The command, and the number of bytes after it.
     Known(&'static Command, u32),
-    /// The command is not in the table: nothing is sent until the FIFO is reset.
+    /// The command is not in the table: no byte is sent until the FIFO is reset.
     Refused,
 }
 
@@ -69,7 +69,7 @@ pub struct Wire {
     pub control: Control,
     /// Totals.
     pub totals: Totals,
-    /// What went over the wire, by the frames' first bytes.
+    /// Statistics of the wire, by the frames' first bytes.
     pub frames: Frames,
     /// The lines, for waveforms.
     pub signals: SpiSignals,
@@ -78,12 +78,12 @@ pub struct Wire {
     selected: Option<usize>,
     select_request: Option<usize>,
     frame: Frame,
-    /// Nothing starts before this edge.
+    /// No byte starts before this edge.
     free_edge: u64,
 }
 
 impl Wire {
-    /// A quiet wire.
+    /// An idle wire.
     pub fn new(clock: Hz, ratio: u64, lines: Lines, chips: Chips) -> Wire {
         Wire {
             clock,
@@ -108,14 +108,15 @@ impl Wire {
         matches!(self.frame, Frame::Refused)
     }
 
-    /// The edge at which the byte at the front will be through, if nothing changes; `None` if nothing moves.
+    /// The edge at which the byte at the front will have been sent, if nothing changes; `None` if no byte is being
+    /// sent.
     pub fn next_completion(&self, tx: &TxFifo) -> Option<u64> {
         let (byte, visible_edge) = tx.front().filter(|_| self.control.running)?;
         let burst = self.burst(byte)?;
         Some(visible_edge.max(self.free_edge) + u64::from(burst.clocks) * self.ratio)
     }
 
-    /// The edge by which all bytes will be through at the latest, if nothing changes; `None` if nothing moves.
+    /// The latest edge at which all bytes will have been sent, if nothing changes; `None` if no byte is being sent.
     pub fn last_completion(&self, tx: &TxFifo) -> Option<u64> {
         let ahead = self.next_completion(tx)?;
         let (bytes, visible_edge) = tx.unsent()?;
@@ -123,7 +124,7 @@ impl Wire {
         Some(ahead.max(visible_edge) + bytes * u64::from(Lines::Single.clocks(u8::BITS)) * self.ratio)
     }
 
-    /// For skipping of polling loops: all that the wire does next depends on, and the totals.
+    /// For skipping of polling loops: all state on which the wire's next actions depend, and the totals.
     pub fn polled(&mut self, poll: &mut Poll) -> bool {
         let Control { running, manual_select, loopback, lsb_first } = self.control;
         for flag in [running, manual_select, loopback, lsb_first, self.cpol, self.cpha] {
@@ -135,7 +136,7 @@ impl Wire {
         poll.state(match self.frame {
             Frame::Command => 0,
             Frame::Refused => 1,
-            // Behind the dummies all bytes are alike.
+            // After the dummies all bytes have the same format.
             Frame::Known(command, index) => {
                 2 + (u32::from(command.opcode) << 8) + (index.min(command.header_bytes()) << 1)
             }
@@ -147,7 +148,7 @@ impl Wire {
         self.chips.polled(poll)
     }
 
-    /// Does all that is complete by `limit_edge`.
+    /// Carries out everything that is complete by `limit_edge`.
     pub fn advance(&mut self, tx: &mut TxFifo, rx: &mut RxFifo, limit_edge: u64) {
         if !self.control.running {
             return;
@@ -170,7 +171,7 @@ impl Wire {
         self.stall(tx, limit_edge);
     }
 
-    /// Lets go of a slave that the core itself has selected, where the FIFO ran empty before `limit_edge`.
+    /// Deselects a slave that the core itself has selected, if the FIFO was empty before `limit_edge`.
     fn stall(&mut self, tx: &TxFifo, limit_edge: u64) {
         let starved = tx.front().is_none_or(|(_, visible_edge)| visible_edge > self.free_edge);
         if !self.control.manual_select && self.selected.is_some() && starved && self.free_edge <= limit_edge {
@@ -178,7 +179,7 @@ impl Wire {
         }
     }
 
-    /// Completes a byte that is on the wire at `edge`: true if there was one. The hardware would cut it.
+    /// Completes a byte that is on the wire at `edge`: true if there was one. The hardware would interrupt it.
     pub fn finish_byte(&mut self, tx: &mut TxFifo, rx: &mut RxFifo, edge: u64) -> bool {
         match self.next_completion(tx) {
             Some(end) if tx.front().is_some_and(|(_, visible_edge)| visible_edge.max(self.free_edge) < edge) => {
@@ -199,7 +200,7 @@ impl Wire {
         self.control = control;
     }
 
-    /// SCK's polarity and phase are these from `edge` on. The memory takes both modes that it supports alike.
+    /// Sets SCK's polarity and phase from `edge` on. The memory behaves identically in both modes that it supports.
     pub fn set_clock_mode(&mut self, cpol: bool, cpha: bool, edge: u64) {
         if cpol != self.cpol {
             self.signals.rest(cpol, self.time(edge.max(self.free_edge)));
@@ -246,7 +247,7 @@ impl Wire {
         }
     }
 
-    /// What `byte` looks like on the lines; `None` if it is a command that the core refuses.
+    /// The burst of `byte`; `None` if it is a command that the core refuses.
     fn burst(&self, byte: u8) -> Option<Burst> {
         if self.lines == Lines::Single {
             let bits = if self.control.lsb_first { byte.reverse_bits() } else { byte };
@@ -337,7 +338,7 @@ fn follower(command: &Command, index: u32, byte: u8) -> Burst {
     }
     match command.data {
         Data::Single => Burst::byte_out(Lines::Single, byte),
-        // Dummies of a reading command: the core has let go of the lines already.
+        // Dummies of a read command: the core has released the lines already.
         Data::In(lines) => Burst::byte_in(lines),
         Data::Out(lines) if index < dummy_end => Burst::byte_in(lines),
         Data::Out(lines) => Burst::byte_out(lines, byte),

@@ -23,7 +23,7 @@ pub const XIP_REGISTERS: &[Register] = &[
 
 const XIPCR_CPHA: u32 = 1 << 0;
 const XIPCR_CPOL: u32 = 1 << 1;
-/// XIP-SR: nothing is left in the receive FIFO between transactions.
+/// XIP-SR: the receive FIFO is empty between transactions.
 const XIPSR_RX_EMPTY: u32 = 1 << 0;
 const XIPSR_CPOL_CPHA_ERROR: u32 = 1 << 3;
 const XIPSR_AXI_TRANSACTION_ERROR: u32 = 1 << 4;
@@ -115,8 +115,8 @@ impl AxiQuadSpi {
         self.xip_frame(offset, bytes, &mut [], ctx)
     }
 
-    /// One read transaction: `bytes` from `offset` on, as many of them as fit copied to `into`. When its last beat is
-    /// there.
+    /// One read transaction: copies the bytes from `offset` on, up to the length of `into`. Returns the time of its
+    /// last beat.
     fn xip_frame(&mut self, offset: u32, bytes: u32, into: &mut [u8], ctx: &mut Ctx) -> Result<Ps, SlaveError> {
         let differ = matches!(self.xip.config, 0b01 | 0b10);
         if differ {

@@ -1,26 +1,26 @@
 //! A counter of the AXI Timer as a function of time.
 //!
-//! In generate mode a rollover is a cycle of its own: counting up, the counter passes from all ones to 0 and shows 0
-//! for that cycle; with auto reload the load register's value follows in the next. So a period has `MAX - TLR + 2`
-//! cycles counting up and `TLR + 2` counting down, as PG079 gives it (Generate Mode). Without auto reload the counter
-//! holds the value that it rolled over to.
+//! In generate mode a rollover takes a cycle of its own: counting up, the counter goes from all ones to 0 and shows 0
+//! for that cycle; with auto reload the load register's value follows in the next cycle. So a period has `MAX - TLR +
+//! 2` cycles counting up and `TLR + 2` counting down, as PG079 specifies (Generate Mode). Without auto reload the
+//! counter holds the value that it rolled over to.
 
 use crate::state::State;
 
-/// How a counter counts, from its registers.
+/// The counting mode of a counter, from its registers.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// All ones.
     pub max: u64,
     /// The load register.
     pub reload: u64,
-    /// Down, not up.
+    /// Counts down, not up.
     pub down: bool,
     /// Enabled and not being loaded.
     pub runs: bool,
     /// Auto reload.
     pub reloads: bool,
-    /// Generate mode: a rollover counts as an event, and reloads or holds. Otherwise (capture mode) it runs round.
+    /// Generate mode: a rollover counts as an event, and reloads or holds. Otherwise (capture mode) it wraps.
     pub generates: bool,
 }
 
@@ -29,9 +29,9 @@ pub struct Setting {
 pub struct Counter {
     value: u64,
     cycle: u64,
-    /// In the cycle of a rollover: the reload comes next.
+    /// True in the cycle of a rollover: the reload comes next.
     rolled: bool,
-    /// Rolled over without auto reload, and not loaded or stopped since.
+    /// True if it has rolled over without auto reload, and has not been loaded or stopped since.
     held: bool,
 }
 
@@ -41,22 +41,22 @@ impl Counter {
         self.value
     }
 
-    /// The cycle up to which it is settled.
+    /// The cycle of this state.
     pub const fn cycle(&self) -> u64 {
         self.cycle
     }
 
-    /// Gives it a value.
+    /// Sets the value.
     pub const fn set(&mut self, value: u64) {
         *self = Counter { value, cycle: self.cycle, rolled: false, held: false };
     }
 
-    /// It did not count until `cycle`.
+    /// Marks the counter as stopped until `cycle`.
     pub const fn stand_at(&mut self, cycle: u64) {
         self.cycle = cycle;
     }
 
-    /// Counts up to `cycle`; true if it rolled over on the way, in generate mode. A cycle in the past changes nothing.
+    /// Counts up to `cycle`; true if it rolled over, in generate mode. A cycle in the past changes nothing.
     pub fn settle(&mut self, setting: &Setting, cycle: u64) -> bool {
         let Some(elapsed) = cycle.checked_sub(self.cycle) else { return false };
         self.cycle = cycle;
@@ -86,14 +86,14 @@ impl Counter {
         true
     }
 
-    /// The cycle of the next rollover, as things are set; `None` if none is to come.
+    /// The cycle of the next rollover with these settings; `None` if there is no further one.
     pub fn rollover_cycle(&self, setting: &Setting) -> Option<u64> {
         let comes = setting.runs && setting.generates && !self.held;
         let cycle = u128::from(self.cycle) + self.until_rollover(setting);
         u64::try_from(cycle).ok().filter(|_| comes)
     }
 
-    /// Counts less than a period on.
+    /// Counts less than a period.
     fn count(&mut self, setting: &Setting, cycles: u64) {
         if cycles == 0 {
             return;
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A cycle in hardware's terms: what the counter shows next, and whether that is a rollover.
+    /// A cycle of the hardware: the counter's next value, and whether it is a rollover.
     fn step(value: u64, rolled: bool, setting: &Setting) -> (u64, bool) {
         if rolled {
             (setting.reload, false)

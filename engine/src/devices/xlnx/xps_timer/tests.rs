@@ -145,7 +145,7 @@ fn both_timers_share_the_line_and_enall() {
     assert_eq!(bench.value(cycle(3), TCSR1), TCSR_UDT | TCSR_ENIT | TCSR_ENT | TCSR_ENALL);
     bench.run(cycle(6));
     assert_eq!(bench.pending(), MEI);
-    // Clearing ENALL stops nobody.
+    // Clearing ENALL stops no timer.
     bench.write(cycle(10), TCSR1, TCSR_UDT | TCSR_TINT | TCSR_ENT).unwrap();
     assert_eq!((bench.pending(), bench.value(cycle(20), TCSR)), (0, TCSR_ENT));
     assert_eq!(bench.value(cycle(20), TCR), 20);

@@ -158,7 +158,7 @@ fn an_empty_transmit_fifo_pulses_the_interrupt() {
     use crate::bus::device::DeviceId;
     use std::sync::{Arc, Mutex};
 
-    /// What an interrupt controller sees.
+    /// The pulses that an interrupt controller gets.
     #[derive(crate::state::State)]
     struct Edges(#[state(skip)] Arc<Mutex<Vec<(bool, Ps)>>>);
     impl Device for Edges {

@@ -176,7 +176,7 @@ fn acts() -> impl Strategy<Value = Vec<(u64, u32, Option<u32>)>> {
     )
 }
 
-/// Chips' idle clocks are not in the machine; a deselection at the time of a word's end stands behind it.
+/// Chips' idle clocks are not in the machine; a deselection at the time of a word's end follows it.
 fn comparable(mut saw: Vec<Saw>) -> Vec<Saw> {
     saw.retain(|saw| !matches!(saw, Saw::Idle(..)));
     saw.sort_by_key(|saw| match *saw {

@@ -28,7 +28,7 @@ fn rig() -> Rig {
 
 const ITERATION_CYCLES: u64 = 60;
 
-/// Two words, the second held behind the first, and all reads.
+/// Two words, the second held until the end of the first, and all reads.
 fn iteration(rig: &mut Rig, index: u64) -> Vec<u32> {
     let cycle = 1000 + index * ITERATION_CYCLES;
     rig.put(cycle, TXDATA, 0xff);

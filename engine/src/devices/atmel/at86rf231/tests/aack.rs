@@ -72,7 +72,7 @@ fn what_is_for_others_is_not_reported_of() {
         assert_eq!(names.map(|name| bench.counter(name)), [0, 1, 0]);
         assert_eq!(bench.status(), 0x16);
     }
-    // All are meant, and nobody acknowledges.
+    // Broadcast frames are not acknowledged.
     let mut bench = listening((0xffff, 0xffff));
     bench.wait_us(9000);
     assert_eq!((bench.counter("frames_received"), bench.counter("acknowledgements_sent")), (1, 0));

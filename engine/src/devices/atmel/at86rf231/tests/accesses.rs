@@ -7,7 +7,7 @@ use super::*;
 fn every_register_has_its_reset_value_and_keeps_what_it_may() {
     let mut bench = Bench::cold(&[], 0);
     bench.wait_us(300);
-    // Of these, what is read follows from the state, too.
+    // Registers whose values also depend on the state.
     let live = ["TRX_STATUS", "TRX_STATE", "IRQ_STATUS", "VREG_CTRL", "BATMON"];
     for register in REGISTERS.iter().filter(|register| !live.contains(&register.name)) {
         assert_eq!(bench.read(register.address), register.reset, "{}", register.name);

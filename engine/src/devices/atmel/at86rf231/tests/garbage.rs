@@ -1,4 +1,4 @@
-//! Whatever a controller does, the chip goes on.
+//! The chip survives any input from a controller.
 
 use proptest::prelude::*;
 
@@ -88,7 +88,7 @@ proptest! {
                     bench.chip.advance(bench.now);
                 }
             }
-            // What is due has happened, and what comes next lies ahead.
+            // Due operations have been carried out, and the next one lies ahead.
             let late = bench.chip.wakes_at().filter(|at| *at < bench.now && bench.chip.now >= bench.now);
             prop_assert_eq!(late, None);
             bench.chip.next_clock_at(bench.now);

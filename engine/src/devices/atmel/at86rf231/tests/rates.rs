@@ -18,7 +18,7 @@ fn a_frame_comes_in_at_its_rate_after_a_header_of_250_kbps() {
             bench.chip.advance(bench.now);
         }
         assert_eq!(bench.now - begins, Ps::from_us(192 + 127 * (32 >> rate)));
-        // At the standard's rate the link's quality stands behind the frame, at others its energy.
+        // At the standard's rate the link's quality follows the frame, at others its energy.
         let quality = if rate == 0 { 0xff } else { 60 };
         assert_eq!(bench.frame(), (super::super::air::psdu(127, 0, None), quality));
         assert_eq!(bench.notes(), [""; 0]);

@@ -121,7 +121,7 @@ fn reading_ahead_of_the_frame_is_an_underrun() {
 }
 
 #[test]
-fn a_receiver_that_is_reported_not_to_hear_does_not() {
+fn with_rx_pdt_dis_or_another_rate_frames_are_missed() {
     let mut bench = listening(&[10], 1000);
     bench.write(registers::RX_SYN, 0x80);
     bench.wait_us(1500);
@@ -153,6 +153,6 @@ fn after_a_transmission_the_pll_settles_before_a_frame_is_heard() {
     bench.wait_us(10);
     bench.command(Command::RxOn);
     bench.wait_us(500);
-    // One begins 10 us after the receiver listens again, which is too early; the next 10 us behind it.
+    // One begins 10 us after the receiver listens again, which is too early; the next 10 us after it.
     assert_eq!((bench.counter("frames_sent"), bench.counter("frames_missed")), (1, 2));
 }

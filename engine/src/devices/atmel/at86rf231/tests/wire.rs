@@ -19,7 +19,7 @@ fn clock(bench: &mut Bench, bit: u32, low: Ps, high: Ps) -> u32 {
     bench.chip.shift(Burst::output(Lines::Single, Rate::Single, 1, bit), bench.now)
 }
 
-/// So many of them, with zeroes.
+/// `count` clocks, with zeroes.
 fn clocks(bench: &mut Bench, count: u32, low: Ps, high: Ps) {
     for _ in 0..count {
         clock(bench, 0, low, high);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::bus::alike::Tally;
 
-/// What firmware does.
+/// An action of the firmware.
 #[derive(Clone, Debug)]
 enum Did {
     /// QSPI_ICR and QSPI_IFR.
@@ -19,7 +19,7 @@ enum Did {
     Wait(u64),
     Load(u32, AccessSize),
     Burst(u32, u32),
-    /// Goes on behind the last access.
+    /// Continues after the last access.
     Follow(AccessSize),
     Disable,
 }
@@ -60,7 +60,7 @@ fn did() -> impl Strategy<Value = Did> {
 }
 
 impl Rig {
-    /// What compiled code does of a beat, without a call. False if the controller has to be asked.
+    /// Reads a beat as compiled code does, without a call. False if the controller has to be called.
     fn reads_as_code(&mut self, offset: u32, edge: u64) -> bool {
         let device = self.bench.bus.devices[0].as_mut().unwrap();
         let Some(window) = device.alike(1, 8) else { return false };
@@ -77,7 +77,7 @@ impl Rig {
         true
     }
 
-    /// An access to the window: what it reads, by the short way where there is one. True beside it if there was.
+    /// An access to the window, without a call of the device if possible: returns its result, and true if it was.
     fn read_by(&mut self, offset: u32, bytes: u32, short: bool) -> (Option<u32>, bool) {
         self.bench.bus.run_events(self.now);
         let edge = clock().cycles_until_ceil(self.now).0;
@@ -134,7 +134,7 @@ impl Rig {
     }
 }
 
-/// Does the same on two rigs, of which one has its wires recorded, and so sees each clock: how many reads were short.
+/// Does the same on two rigs, one with recorded wires, which simulates each clock: returns the number of short reads.
 fn compare(reads_go_on: bool, all: &[Did]) -> Result<usize, TestCaseError> {
     let rig = || {
         // A third of the controller's clock is slow enough, half of it is not.
@@ -193,7 +193,7 @@ fn reads_with_settled_settings_are_short() {
     for (reads_go_on, frame) in [(false, ifr::QUAD_READ), (true, ifr::QUAD_READ)] {
         let mut all = vec![Did::Frame(0xeb, frame)];
         all.extend((0..100).map(|index| Did::Burst((index * 0x38) & !7, 8)));
-        // Until the frames are known to be alike, each is seen.
+        // Until the frames are known to be identical, each is simulated.
         assert!(compare(reads_go_on, &all).unwrap() >= 95);
     }
 }

@@ -22,7 +22,7 @@ fn iteration(rig: &mut Rig) {
     rig.get(QSPI_SR);
 }
 
-/// What can be seen of the rig, and how its next iteration goes.
+/// The visible state of the rig, and the results of its next iteration.
 fn seen(rig: &mut Rig) -> (Vec<(String, u64)>, Ps, u32) {
     iteration(rig);
     let status = rig.get(QSPI_SR);

@@ -85,7 +85,7 @@ fn chip_select_goes_inactive_as_its_mode_says() {
     rig.put(QSPI_TDR, 0);
     rig.until(sr::TXEMPTY);
     assert_eq!((rig.get(QSPI_RDR), rig.counter("frames")), (0xff, 2));
-    // LASTXFER with a word waiting: behind that word.
+    // LASTXFER with a word waiting: after that word.
     let mut rig = spi(LASTXFER);
     rig.put(QSPI_TDR, 0x9f);
     rig.until(sr::TDRE);

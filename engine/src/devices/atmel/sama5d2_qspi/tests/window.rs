@@ -44,7 +44,7 @@ fn each_single_transfer_may_have_its_frame() {
     const WORD: u64 = 32 * PERIOD;
     assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x100), word_at(0x100))), ACCESS + WORD);
     assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x104), word_at(0x104))), ACCESS + 1 + WORD);
-    // A beat of the 64-bit matrix is two transfers; a line is a burst, whose beats go on.
+    // A beat of the 64-bit matrix is two transfers; a line is a burst, whose beats continue the frame.
     assert_eq!(rig.cycles(|rig| rig.burst(0x108, 8)), ACCESS + 2 * (1 + WORD));
     assert_eq!(rig.cycles(|rig| rig.burst(0x120, 32)), ACCESS + 1 + (8 + 6 + 10 + 64) * PERIOD);
     assert_eq!((rig.counter("frames"), rig.counter("continued_accesses")), (5, 0));
@@ -240,7 +240,7 @@ fn the_window_follows_a_clock_that_changes() {
     let half = Hz::new(83_000_000).unwrap();
     rig.now = half.edge_at_or_after(rig.now);
     rig.bench.bus.set_clocks(&[(ClockId(9), half)], rig.now);
-    // The frame goes on, and then comes another one.
+    // The frame continues, and then another one begins.
     for (address, cycles) in [(0x104, ACCESS + 8 * PERIOD), (0x200, ACCESS + 1 + 32 * PERIOD)] {
         let before = half.cycles_until_ceil(rig.now).0;
         assert_eq!(rig.word(address), word_at(address));

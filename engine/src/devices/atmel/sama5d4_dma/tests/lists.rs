@@ -15,7 +15,7 @@ fn descriptors_of_all_views_are_followed() {
     rig.store(second, &[third, 1 | (BOTH | 3 << 3) << 24, RAM + 0x10, RAM + 0x110, COPY & !SOURCE_UP]);
     // Two microblocks of one word each, a word apart at the destination.
     rig.store(third, &[last, 1 | 5 << 24, RAM + 0x20, RAM + 0x120, WORDS | 1 << 16 | 2 << 18, 1, 0, 0, 4]);
-    // View 0 with the destination's address: the source and the microblocks go on.
+    // View 0 with the destination's address: the source and the microblocks continue.
     rig.store(last, &[0, 1, RAM + 0x140]);
     rig.set(3, &[(XDMAC_CNDA, first), (XDMAC_CNDC, BOTH | 1 << 3), (XDMAC_CC, COPY), (XDMAC_CIE, cis::LIS)]);
     rig.put(XDMAC_GIE, 1 << 3);

@@ -33,8 +33,8 @@ fn widths_and_fixed_addresses() {
 fn strides_and_microblocks() {
     let mut rig = rig(0);
     rig.store(RAM, &count(1, 16));
-    // Two microblocks of two words. Source: 4 bytes left out behind each word, 4 back behind each microblock;
-    // destination: 8 left out behind each microblock.
+    // Two microblocks of two words. Source: 4 bytes skipped after each word, 4 back after each microblock;
+    // destination: 8 skipped after each microblock.
     let config = WORDS | 3 << 16 | 2 << 18;
     rig.set(1, &[(XDMAC_CSA, RAM), (XDMAC_CDA, RAM + 0x100), (XDMAC_CUBC, 2), (0x24, 1), (XDMAC_CC, config)]);
     rig.set(1, &[(XDMAC_CDS_MSP, 4), (XDMAC_CSUS, 0x00ff_fffc), (XDMAC_CDUS, 8)]);

@@ -10,7 +10,7 @@ mod steps;
 
 const MODES: [Width; 4] = [Width::Single, Width::Dual, Width::Quad, Width::QuadDdr];
 
-/// Lines that nobody looks at.
+/// Lines that are not recorded.
 struct Nothing;
 
 impl Frames for Nothing {
@@ -21,7 +21,7 @@ impl Frames for Nothing {
     fn cut(&mut self, _: u64, _: u32, _: u64) {}
 }
 
-/// What the stream did with the lines.
+/// Actions of the stream on the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Did {
     Preamble(u64, u64),
@@ -57,7 +57,7 @@ fn ask(stream: &mut Stream, at: u64, address: u32) -> u64 {
     stream.request(at, address, &mut Nothing)
 }
 
-/// Cycles of the word behind the held one that have stood on the pins before `at`.
+/// Cycles of the word after the held one that have been on the pins before `at`.
 fn passed(stream: &mut Stream, at: u64) -> u64 {
     match stream.look(at, &mut Nothing) {
         Position::Word { passed, .. } => passed,
@@ -164,7 +164,7 @@ fn the_word_after_a_first_one_comes_in_any_case() {
 fn a_request_in_the_last_cycle_before_a_word_holds_nothing_back() {
     let (mut stream, held) = streaming(Mode::RESET);
     assert_eq!(ask(&mut stream, held + 63, 0x100), held + 63);
-    // 104h came at held + 64, and 108h follows at held + 128 although nobody asked.
+    // 104h came at held + 64, and 108h follows at held + 128 without a request.
     assert_eq!(ask(&mut stream, held + 500, 0x108), held + 500);
 
     let (mut stream, held) = streaming(Mode::RESET);
@@ -251,7 +251,7 @@ fn the_successors_cycles_pass_on_the_pins_and_its_last_byte_waits() {
     let looks = [1, 2, 63, 64, 65, 64 + 46, 64 + 47, 64 + 48, 500];
     let seen = looks.map(|later| passed(&mut stream, held + later));
     assert_eq!(seen, [1, 2, 63, 0, 1, 46, 47, 48, 48]);
-    // Asked for, the rest follows: first on the pins in the second cycle behind the request.
+    // With a request, the rest follows: first on the pins in the second cycle after it.
     assert_eq!(ask(&mut stream, held + 500, 0x104), held + 500);
     assert_eq!([501, 502, 503, 517, 518].map(|later| passed(&mut stream, held + later)), [48, 48, 49, 63, 0]);
 }

@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use super::modes::{SINGLE, Setup, WIDE, leave_and_set_up};
 use super::*;
 
-/// What firmware does.
+/// An action of the firmware.
 #[derive(Clone, Debug)]
 enum Did {
-    /// A read of one of the window's first words, or of its last ones, so many bytes into it.
+    /// A read at an offset within the window's first words, or its last ones.
     Read(u32, AccessSize),
-    /// The word behind the last one read.
+    /// The word after the last one read.
     Next,
     Wait(u64),
     /// Reads the configuration register, which shows the lines.
@@ -37,7 +37,7 @@ fn did() -> impl Strategy<Value = Did> {
 }
 
 impl Soc {
-    /// A read by the short way where there is one. True beside what it gives if there was.
+    /// A read without a call of the device if possible: returns its result, and true if it was.
     fn read_by(&mut self, offset: u32, size: AccessSize) -> ((u64, u32), bool) {
         let device = self.bus.devices[0].as_mut().unwrap();
         if let Some((value, answered)) = device.read_alone(1, offset, size.bytes(), self.cycle) {
@@ -71,7 +71,7 @@ impl Soc {
     }
 }
 
-/// Does the same on two SoCs, of which one has its wires recorded, and so sees each clock: how many reads were short.
+/// Does the same on two SoCs, one with recorded wires, which simulates each clock: returns the number of short reads.
 fn compare(all: &[Did]) -> Result<usize, TestCaseError> {
     let (mut quick, mut slow) = (Soc::new(), Soc::new());
     slow.call(|device, ctx| device.reset(ctx));

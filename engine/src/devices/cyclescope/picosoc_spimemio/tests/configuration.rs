@@ -78,7 +78,7 @@ fn frames_by_hand_reach_the_flash_and_the_stream_goes_on_after_them() {
 fn a_frame_that_is_on_the_wire_goes_on_by_hand() {
     let mut soc = Soc::new();
     soc.word(0x1000);
-    // In the cycle behind the answer the next word's first clock has passed. Chip select stays low: its other bits
+    // In the cycle after the answer the next word's first clock has passed. Chip select stays low: its other bits
     // follow.
     soc.configure(0x100);
     assert_eq!(receive(&mut soc, 7), word_at(0x1004) & 0x7f);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::wire::spi::{Burst, Drive, Rate};
 
-/// What the chip saw, at which cycle's beginning.
+/// A call of the chip, with the cycle at whose start it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Saw {
     Select(u64),
@@ -89,7 +89,7 @@ fn a_jump_cuts_the_word_and_sends_a_frame_of_the_modes_shape() {
         soc.word(0x1000);
         take(&saw);
         let ddr = header.rate == Rate::Double;
-        // The next word's clocks go on from the end of the first one, a cycle (DDR: two) before that was answered.
+        // The next word's clocks start at the end of the first one's, a cycle (DDR: two) before its answer.
         let jump = soc.cycle + 3;
         soc.cycle = jump;
         let (cycles, _) = soc.word(0x12_3450);
@@ -125,7 +125,7 @@ fn words_that_nobody_asks_for_pass_on_the_wire_too() {
     let now = soc.cycle;
     soc.configure(0x8020_0000);
     let word = Burst::input(Lines::Quad, Rate::Single, 32);
-    // The word behind the first one, and three bytes more, held back until the configuration write cuts them off.
+    // The word after the first one, and three more bytes, held back until the configuration write cuts them off.
     let expected = [Saw::Shift(word, first_end + 16), Saw::Shift(Burst { clocks: 6, ..word }, now)];
     assert_eq!(take(&saw), expected);
     assert_eq!(soc.counter("words_unused"), 1);

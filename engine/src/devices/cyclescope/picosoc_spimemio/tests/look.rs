@@ -20,7 +20,7 @@ fn command(byte: u8) -> impl Iterator<Item = u32> {
     (0..16).map(move |cycle| QUIET | (cycle % 2) << 4 | u32::from(byte) >> (7 - cycle / 2) & 1)
 }
 
-/// The pins behind a configuration write, until `rest` cycles after the command.
+/// The pins after a configuration write, until `rest` cycles after the command.
 fn preamble(opcode: u8, rest: usize) -> Vec<u32> {
     let mut pins = vec![GAP; 3];
     for byte in [0xff, 0xab] {
@@ -68,7 +68,7 @@ fn setups() -> impl Iterator<Item = Setup> {
 
 #[test]
 fn the_preamble_stands_on_the_pins_with_its_gaps() {
-    // Cycle 0 is the one behind the write that reset counts as.
+    // Cycle 0 is the one after the write that reset counts as.
     assert_eq!(look(&mut Soc::new(), 58), preamble(0x03, 3));
     let opcodes = [0xbb, 0xbb, 0xeb, 0xeb, 0xed, 0xed, 0x03];
     for (setup, opcode) in setups().zip(opcodes) {
@@ -82,7 +82,7 @@ fn the_preamble_stands_on_the_pins_with_its_gaps() {
 
 #[test]
 fn looks_between_commands_find_each_as_far_as_it_is() {
-    // In the first bit of FFh, behind ABh and in the gap there, and in the last bit of 03h.
+    // In the first bit of FFh, after ABh and in the gap there, and in the last bit of 03h.
     for (cycle, pins) in [(3, 0x10f), (4, 0x11f), (37, QUIET), (38, GAP), (39, QUIET), (54, 0x11f), (55, QUIET)] {
         let mut soc = Soc::new();
         soc.cycle = cycle;
@@ -98,7 +98,7 @@ fn words_stand_on_the_pins_bit_by_bit_and_rest_before_their_last_byte() {
         let mut soc = soc(setup);
         soc.word(0x1000);
         let length = setup.word_cycles() as usize;
-        // The word behind a first one comes by itself. The next one's first cycle is the one in which it is held; DDR:
+        // The word after a first one is read without a request. The next one's first cycle is the one in which it is held; DDR:
         // the one before that.
         let late = usize::from(setup.bits & (cfg::DDR | cfg::QSPI) == cfg::DDR | cfg::QSPI);
         soc.cycle += (length - 1 - late) as u64;
@@ -131,7 +131,7 @@ fn settings_that_read_wrong_data_show_them() {
         soc.word(0x1000);
         let dual = config & cfg::QSPI == 0;
         let levels = if dual {
-            // What is read while the clock is high, over three bytes; the first clock began in the cycle of the answer.
+            // The register while the clock is high, over three bytes; the first clock began in the cycle of the answer.
             let pins = look(&mut soc, 23);
             assert_eq!(pins[0] & 0x10, 0x10);
             pins.iter().step_by(2).fold(0, |bits, pins| bits << 2 | pins & 3)
@@ -165,8 +165,8 @@ fn recorded(soc: &Soc, cycles: &[u64]) -> Vec<u32> {
 #[test]
 fn waveforms_have_the_pins_that_the_register_shows() {
     for setup in setups() {
-        // What is asked for, each with some cycles behind it in which the register is looked at: a word that goes on,
-        // the held one, jumps.
+        // Requests, each followed by some cycles in which the register is read: the next word, the held one,
+        // jumps.
         let words = [(0x1000, 90), (0x1004, 3), (0x1008, 60), (0x100c, 0), (0x2000, 7), (0x2004, 200), (0x1000, 20)];
         let play = |looks: bool| {
             let mut soc = soc(setup);

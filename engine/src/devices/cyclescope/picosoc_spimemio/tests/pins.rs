@@ -7,7 +7,7 @@ use crate::bus::device::IrqLine;
 use crate::wire::spi::{Burst, ControlPin};
 use crate::wires::Pin;
 
-/// Which level its pin gets, after so many clocks or in a cycle of the SoC's clock.
+/// The level of its pin after a number of clocks, or in a cycle of the SoC's clock.
 #[derive(Clone, Copy)]
 enum Plan {
     AfterClocks(u32),
@@ -100,11 +100,11 @@ fn a_chip_that_wakes_by_itself_has_had_the_clocks_before() {
     soc.word(0x1000);
     assert!(!soc.pending_in(249));
     assert!(soc.pending_in(250));
-    // What follows the word has had its clocks up to then: 230 + 2 * 9.
+    // The next word has had its clocks up to then: 230 + 2 * 9.
     assert_eq!(saw.lock().unwrap()[5..], [230, 248]);
     soc.cycle = 300;
     soc.word(0x1008);
-    // The last byte begins in the cycle behind the request.
+    // The last byte begins in the cycle after the request.
     assert_eq!(saw.lock().unwrap()[7..], [301 + 16]);
 }
 

@@ -34,10 +34,10 @@ fn status_by_hand() -> Vec<Access> {
 
 #[test]
 fn a_loop_that_is_read_from_flash_is_skipped() {
-    // A jump and the word behind it; iterations of 3 * 300 cycles, whose length is a whole number of picoseconds.
+    // A jump and the word after it; iterations of 3 * 300 cycles, whose length is a whole number of picoseconds.
     let jumps = [Access::ReadSecond(0x1000), Access::ReadSecond(0x1004), Access::ReadSecond(0x1008)];
     assert!(Loop::even(Soc::clock(), 300, &jumps).assert_skipped_as_run(bench, 100, 1000));
-    // Nothing is left to come of the words behind the last one asked for.
+    // The words after the last request are complete.
     let after = || {
         let mut bench = bench();
         bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.burst(1, 0x1000, 16, ctx)).unwrap();
@@ -58,7 +58,7 @@ fn a_status_that_is_read_by_hand_is_skipped() {
     assert!(Loop::even(Soc::clock(), 6, &accesses).assert_skipped_as_run(bench, 100, 1000));
 }
 
-/// What a loop may do.
+/// An action of a loop.
 fn access() -> impl Strategy<Value = Access> {
     let configurations = [REGISTERS[0].reset, cfg::ENABLE, SELECTED, DESELECTED, SELECTED | cfg::CLK, SELECTED | 1];
     prop_oneof![

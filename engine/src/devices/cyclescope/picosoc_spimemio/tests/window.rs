@@ -21,7 +21,7 @@ fn a_word_that_came_by_itself_is_there_at_once_and_its_successor_after_a_byte() 
     soc.cycle += 1000;
     assert_eq!(soc.word(0x1004), (0, word_at(0x1004)));
     assert_eq!(soc.word(0x1008), (17, word_at(0x1008)));
-    // 100ch came by itself, for nothing; the word behind it was held back.
+    // 100ch was read without a request, and not used; the word after it was held back.
     soc.cycle += 1000;
     assert_eq!(soc.word(0x1000), (131, word_at(0x1000)));
     let counted = ["words_requested", "words_unused", "jumps", "flash0.bytes_read"].map(|name| soc.counter(name));
@@ -82,7 +82,7 @@ fn contents_are_seen_and_stored_without_time() {
     let mut soc = Soc::new();
     let device = soc.bus.devices[0].as_mut().unwrap();
     let mut bytes = [0; 8];
-    // The last word before the addresses wrap, and the first behind.
+    // The last word before the addresses wrap, and the first after it.
     assert!(device.preload(1, 0x00ff_fffc - WINDOW, &[1, 2, 3, 4, 5, 6, 7, 8]));
     assert!(device.peek(1, 0x00ff_fffc - WINDOW, &mut bytes));
     assert_eq!(bytes, [1, 2, 3, 4, 5, 6, 7, 8]);

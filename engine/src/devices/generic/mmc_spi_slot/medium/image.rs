@@ -1,8 +1,8 @@
-//! A raw image on the host as what a card stores, and what snapshots have of it.
+//! A raw image on the host as the contents of a card, and its part of snapshots.
 //!
-//! What is written is handed to the system at once: it outlives a crash of this program. From the first snapshot on
-//! the file stays as it is, so that the snapshot remains true: what is written from then on is kept here, is part of
-//! snapshots, and goes to the file at the end of the run. Neither a snapshot nor a load writes the file.
+//! Written data are passed to the operating system at once, so that they survive a crash of this program. From the
+//! first snapshot on the file is not changed, so that the snapshot stays valid: later writes are kept here, are part of
+//! snapshots, and go to the file at the end of the run. Neither saving nor loading a snapshot writes the file.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use super::{CHUNK_BYTES, Chunks, chunks_of};
 use crate::state::{Damaged, Fresh, Loader, Saver, State, pages};
 
-/// Tells contents of a file from others: its size, and when it was written.
+/// Identifies the contents of a file: its size, and its modification time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 struct Stamp {
     bytes: u64,
@@ -25,11 +25,11 @@ struct Stamp {
 #[derive(Debug)]
 pub struct Image {
     file: File,
-    /// Of the file at the first snapshot, from when on it stays as it is.
+    /// The stamp of the file at the first snapshot, from which on the file is not changed.
     base: Cell<Option<Stamp>>,
-    /// What was written since.
+    /// The chunks written since then.
     written: Chunks,
-    /// What the file had before in chunks that went to it at the end of a run.
+    /// The previous contents of chunks that were written to the file at the end of a run.
     replaced: Chunks,
 }
 
@@ -74,7 +74,7 @@ impl Image {
         Ok(())
     }
 
-    /// A chunk as the file has it; behind the file's end, zeroes.
+    /// A chunk as the file has it; zeroes after the file's end.
     fn stored(&self, number: u32) -> io::Result<Box<[u8; CHUNK_BYTES]>> {
         let mut chunk = Box::new([0; CHUNK_BYTES]);
         let first = u64::from(number) * CHUNK_BYTES as u64;
@@ -85,13 +85,13 @@ impl Image {
         Ok(chunk)
     }
 
-    /// How many bytes of the chunk at `first` the card has.
+    /// The number of bytes of the chunk at `first` that the card has.
     fn bytes_of(&self, first: u64) -> io::Result<usize> {
         let bytes = crate::host_image::size_bytes(&self.file)?;
         Ok(bytes.saturating_sub(first).min(CHUNK_BYTES as u64) as usize)
     }
 
-    /// The run is over: the file gets what was kept.
+    /// The run is over: writes the kept chunks to the file.
     pub fn sync(&mut self) -> io::Result<()> {
         for number in self.written.keys().copied().collect::<Vec<_>>() {
             let before = self.stored(number)?;
@@ -106,7 +106,7 @@ impl Image {
         self.file.sync_all()
     }
 
-    /// What a snapshot has: the stamp of the file, and what is to be read in other places.
+    /// Saves the stamp of the file, and the chunks that differ from it.
     pub fn save(&self, to: &mut Saver) {
         if !to.is_shown() {
             match self.base.get().map_or_else(|| self.stamp(), Ok) {
@@ -120,7 +120,7 @@ impl Image {
         pages::save(self.written.iter().map(|(number, chunk)| (*number, chunk.as_ref())), to);
     }
 
-    /// Becomes what was saved.
+    /// Loads a saved state.
     pub fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
         let saved = Stamp::loaded(from)?;
         let base = self.base.get().or_else(|| self.stamp().ok());

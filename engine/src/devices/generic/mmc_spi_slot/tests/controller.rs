@@ -23,10 +23,10 @@ const NCS: u32 = 1 << 8;
 /// Iterations that are skipped at the most: all of them are run, too.
 const MOST_ITERATIONS: u64 = 300;
 
-/// What firmware may do in an iteration.
+/// An action of the firmware in an iteration.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Sends a byte, and reads what came back after so many clocks, whether the byte is over or not.
+    /// Sends a byte, and reads the received one after a number of clocks, whether the byte is over or not.
     Exchange(u8, u64),
     /// A command and three bytes more.
     Command(u8, u32),
@@ -94,7 +94,7 @@ impl Rig {
         self.send(byte, self.byte_cycles)
     }
 
-    /// What the firmware sees.
+    /// The values that the firmware reads.
     fn step(&mut self, step: &Step) -> Vec<u32> {
         match *step {
             Step::Exchange(byte, wait_cycles) => return vec![self.send(byte, wait_cycles)],
@@ -230,7 +230,7 @@ fn a_wait_for_the_end_of_busy_is_skipped() {
 
 #[test]
 fn writes_during_a_byte_see_its_bits_come_in() {
-    // The card leaves while its data response is the last byte; writes have no effect while the next one is under way.
+    // The card leaves while its data response is the last byte; writes have no effect while the next one is being sent.
     let rig = || {
         let mut rig = Rig::new(&[("cyclescope,removed-at-ms", cell(2))], 0);
         start(&mut rig, Start::Writing);

@@ -27,7 +27,7 @@ fn the_card_leaves_at_a_time() {
     bench.write(0, &pattern(0));
     let at = Ps::from_us(20_000);
     assert!(bench.card.present(at - Ps(1)) && !bench.card.present(at));
-    // The block's last byte ends before that time; its response would begin behind it.
+    // The block's last byte ends before that time; its response would begin after it.
     bench.now = at - Ps((8 + 1 + 514) * BYTE_PS);
     bench.card.deselect(bench.now);
     bench.select();
@@ -79,7 +79,7 @@ fn a_block_that_cannot_be_read_gives_an_error_token() {
     bench.read(0);
     assert_eq!(bench.command(17, 512), 0);
     assert_eq!(bench.first_other_than(0xff), 0x04);
-    assert_eq!(bench.status(), (0, 0), "the token has told it");
+    assert_eq!(bench.status(), (0, 0), "the token has reported it");
 }
 
 #[test]

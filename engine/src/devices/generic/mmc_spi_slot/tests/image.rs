@@ -1,4 +1,4 @@
-//! The file behind the contents.
+//! The file with the contents.
 
 use std::fs;
 use std::path::PathBuf;
@@ -97,7 +97,7 @@ fn a_host_error_is_a_write_error() {
     bench.command(17, 512);
     assert_eq!(bench.first_other_than(0xff), 0x01);
     assert!(bench.notes()[0].starts_with("the image could not be read: "));
-    // The first of them is told at the end, as an error.
+    // The first of them is reported at the end, as an error.
     let error = bench.card.finish(bench.now).unwrap_err().to_string();
     assert!(error.starts_with("could not be written during the run: "), "{error}");
 }

@@ -106,7 +106,7 @@ fn a_card_that_will_leave_is_watched_until_then() {
     assert!(assert_exact(start, 0) > 50_000);
 }
 
-/// Two registers of the same length: the card is in the same state but for what it will send.
+/// Two registers of the same length: the card is in the same state except for the bytes that it will send.
 #[test]
 fn a_register_on_its_way_is_part_of_the_state() {
     let mut bench = Bench::new();

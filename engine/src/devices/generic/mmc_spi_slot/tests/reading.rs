@@ -57,7 +57,7 @@ fn reading_past_the_end_gives_an_error_token() {
     assert_eq!(bench.first_other_than(0xff), 0x08);
     assert_eq!(bench.bytes(100), [0xff; 100]);
     assert_eq!(bench.command(12, 0), 0);
-    assert_eq!(bench.status(), (0, 0), "the token has told it");
+    assert_eq!(bench.status(), (0, 0), "the token has reported it");
 }
 
 #[test]

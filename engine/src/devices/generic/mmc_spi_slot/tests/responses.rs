@@ -25,7 +25,7 @@ fn every_application_specific_command() {
         let r1 = bench.application(index, 0);
         match index {
             13 | 22 | 23 | 41 | 42 | 51 => assert_eq!(r1, 0, "ACMD{index}"),
-            // What is no ACMD is the regular command.
+            // A number without an ACMD is the regular command.
             9 | 17 | 24 => assert_eq!(r1, 0, "ACMD{index}"),
             12 | 27 | 43 => assert_eq!(r1, 0x04, "ACMD{index}"),
             _ => {}

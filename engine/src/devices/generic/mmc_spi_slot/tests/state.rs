@@ -38,7 +38,7 @@ fn pieces() -> impl Strategy<Value = Vec<Piece>> {
     prop::collection::vec(piece, 1..30)
 }
 
-/// What the card shows meanwhile.
+/// The card's output in that time.
 fn play(bench: &mut Bench, piece: &Piece) -> Vec<u8> {
     let bytes = match piece {
         Piece::Command(index, argument) => command_frame(*index, *argument).to_vec(),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::wire::pins::{PinLevels, Pins};
 
-/// What is sent over one wire in different portions: a session with commands, a write and a read.
+/// Data that are sent over one wire in different portions: a session with commands, a write and a read.
 fn session() -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut command = |index, argument| {

@@ -128,7 +128,7 @@ fn a_write_protected_card_refuses_data() {
     let mut bench = Bench::with(&[("cyclescope,write-protect", Vec::new())]);
     assert!(bench.card.write_protected());
     assert_eq!(bench.write(0, &pattern(0)) & 0x1f, 0x0d);
-    assert_eq!((bench.status(), bench.status()), ((0, 0x20), (0, 0)), "told once");
+    assert_eq!((bench.status(), bench.status()), ((0, 0x20), (0, 0)), "reported once");
     bench.command(25, 0);
     assert_eq!(bench.block(0xfc, &pattern(0)) & 0x1f, 0x0d);
     bench.exchange(0xfd);

@@ -1,36 +1,36 @@
-//! What the flash of a card does when: for who asks why the card is busy. Nothing here takes time.
+//! The operations of a card's flash and their times, which explain why the card is busy. They change no timing.
 
 use std::collections::VecDeque;
 
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// What the flash does.
+/// An operation of the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Doing {
-    /// It copies sectors and pages that the host did not write.
+    /// Copies of sectors and pages that the host did not write.
     Merge,
-    /// It erases blocks.
+    /// An erase of blocks.
     Erase,
-    /// It programs a page.
+    /// A program of a page.
     Program,
-    /// Nothing.
+    /// Idle.
     Nothing,
 }
 
-/// What the flash does, one thing after the other.
+/// The operations of the flash, one after the other.
 #[derive(Clone, Debug, Default, State)]
 pub struct Schedule(VecDeque<(Doing, Ps, Ps)>);
 
 impl Schedule {
-    /// Nobody asks for what was over by `now`.
+    /// Drops operations that ended by `now`.
     pub fn forget_before(&mut self, now: Ps) {
         while self.0.front().is_some_and(|(_, _, end)| *end <= now) {
             self.0.pop_front();
         }
     }
 
-    /// From `start` on, where all else is over, these are done, as long as each takes: until when.
+    /// Adds operations from `start` on, after all others: returns their end.
     pub fn add(&mut self, start: Ps, steps: &[(Doing, Ps)]) -> Ps {
         steps.iter().fold(start, |begin, (what, time)| {
             let end = begin.saturating_add(*time);
@@ -41,7 +41,7 @@ impl Schedule {
         })
     }
 
-    /// What is done from one time to another, in order, without gaps.
+    /// The operations in a period, in order, without gaps.
     pub fn within(&self, from: Ps, to: Ps) -> Vec<(Doing, Ps, Ps)> {
         let mut found = Vec::new();
         if from >= to {

@@ -1,4 +1,4 @@
-//! The map from logical blocks to blocks of the flash, as work: what a write or an erase makes the card copy and erase.
+//! The map from logical blocks to blocks of the flash: the copies and erases that a write or an erase causes.
 //!
 //! A logical block lives in one flash block. To write in it, the card *opens* it: it takes an empty flash block, copies
 //! the pages before the written one from the old flash block, and programs. From there on the open block takes sectors
@@ -6,8 +6,8 @@
 //! after the last written one are copied, and the old flash block is erased. A write that continues no open block, an
 //! *address break*, so costs about a block's worth of copies, wherever it goes.
 //!
-//! A page that is written in parts is programmed once a part, as if the open block had room for that: cards keep such
-//! pages aside, and nothing is known of it here.
+//! A page that is written in parts is programmed once for each part, as if the open block had room for that: real cards
+//! keep such pages separately, in a way that is not documented.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ use crate::state::{Fresh, State};
 pub struct Run {
     /// The first.
     pub first: u32,
-    /// How many.
+    /// The number of sectors.
     pub sectors: u32,
 }
 
@@ -31,7 +31,7 @@ impl Run {
     }
 }
 
-/// What the flash does besides programming the host's data.
+/// The flash's operations besides programming the host's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Work {
     /// Sectors moved within a page.
@@ -63,11 +63,11 @@ struct Open {
     from: u32,
     /// The sector of the block that comes next; the block's size once it is complete.
     next: u32,
-    /// There is no old flash block to copy from.
+    /// True if there is no old flash block from which to copy.
     blank: bool,
 }
 
-/// Which blocks are open, and which hold nothing.
+/// The open blocks, and the empty ones.
 #[derive(Clone, Debug, State)]
 pub struct Mapping {
     #[state(skip)]
@@ -84,7 +84,7 @@ impl Mapping {
         Mapping { geometry, open: VecDeque::new(), blank: vec![false; geometry.blocks() as usize] }
     }
 
-    /// A run of sectors within one page is programmed.
+    /// Programs consecutive sectors within one page.
     pub fn write(&mut self, run: Run) -> Work {
         let Geometry { page, block, mapped, .. } = self.geometry;
         if run.first < mapped {
@@ -101,8 +101,8 @@ impl Mapping {
         work
     }
 
-    /// Sectors `first` to `last` are erased. Blocks that keep pages are written anew with those; in the area mapped
-    /// page by page nothing needs to be copied.
+    /// Erases sectors `first` to `last`. Blocks that keep some pages are rewritten with them; in the page-mapped area
+    /// no copies are needed.
     pub fn erase(&mut self, first: u32, last: u32) -> Work {
         let mut work = Work::default();
         let size = self.geometry.block;
@@ -129,8 +129,7 @@ impl Mapping {
         work
     }
 
-    /// Takes the open block that continues with sector `offset` of `block` out of the list; if there is none, opens
-    /// one.
+    /// Takes the open block that continues with sector `offset` of `block` out of the list, or opens a block.
     fn take(&mut self, block: u32, offset: u32, work: &mut Work) -> Open {
         let own = self.position(|open| open.block == block);
         if let Some(open) = own.and_then(|index| self.open.get(index).copied().filter(|open| open.next == offset)) {

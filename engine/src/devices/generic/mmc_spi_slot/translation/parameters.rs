@@ -1,4 +1,4 @@
-//! What the card's node says about the flash behind it and its controller.
+//! The properties of the card's flash and its controller.
 
 use super::mapping::Work;
 use crate::dt::fault::FaultKind;
@@ -10,7 +10,8 @@ const SECTOR_BYTES: u32 = 512;
 
 const MAPPED: &str = "cyclescope,page-mapped-bytes";
 
-/// Sizes, in sectors unless their name says otherwise. All powers of two but the card's and the tables'.
+/// Sizes, in sectors unless their name says otherwise. All are powers of two, except the card's and the page-mapped
+/// area's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// The card.
@@ -21,7 +22,7 @@ pub struct Geometry {
     pub block: u32,
     /// The area from sector 0 that is mapped page by page.
     pub mapped: u32,
-    /// How many blocks can be open at once.
+    /// The number of blocks that can be open at once.
     pub open_blocks: usize,
 }
 
@@ -45,7 +46,7 @@ impl Geometry {
             MultipleOf(SECTOR_BYTES),
             "the area from the card's start that is mapped page by page, in bytes: whole blocks of the flash, or none",
         );
-        // Stand-ins for faulty values, for which there is a fault already.
+        // Stand-ins for faulty values, which have a fault already.
         let page = (page_bytes / SECTOR_BYTES).clamp(1, 128);
         let block = page * pages.clamp(1, 1024);
         let mapped = mapped_bytes / SECTOR_BYTES;
@@ -58,7 +59,7 @@ impl Geometry {
         Geometry { card, page, block, mapped, open_blocks: open_blocks.max(1) as usize }
     }
 
-    /// The number of blocks, the last one perhaps not whole.
+    /// The number of blocks; the last one may be incomplete.
     pub fn blocks(&self) -> u32 {
         self.card.div_ceil(self.block)
     }
@@ -79,10 +80,10 @@ impl Geometry {
     }
 }
 
-/// How long things take.
+/// Times of the flash's operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Programming a page, whatever part of it is new.
+    /// Programming a page, whatever part of it changes.
     pub page_program: Ps,
     /// Moving a sector within the page that is programmed.
     pub sector_copy: Ps,
@@ -94,7 +95,7 @@ pub struct Times {
     pub page_read: Ps,
     /// From a read command to the start of the flash's read.
     pub read_access: Ps,
-    /// What a stop token adds to the busy time.
+    /// The additional busy time of a stop token.
     pub stop: Ps,
 }
 
@@ -116,13 +117,13 @@ impl Times {
         }
     }
 
-    /// How long the copies of `work` take.
+    /// The time of the copies of `work`.
     pub fn of_copies(&self, work: Work) -> Ps {
         let sectors = Ps(self.sector_copy.0.saturating_mul(work.sectors_copied));
         sectors.saturating_add(Ps(self.page_copy.0.saturating_mul(work.pages_copied)))
     }
 
-    /// How long its erasures take.
+    /// The time of its erases.
     pub fn of_erasures(&self, work: Work) -> Ps {
         Ps(self.block_erase.0.saturating_mul(work.blocks_erased))
     }

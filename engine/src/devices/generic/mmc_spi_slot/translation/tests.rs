@@ -13,7 +13,7 @@ mod reading;
 /// Pages of 4 sectors, blocks of 64 pages, and the first two blocks mapped page by page.
 const GEOMETRY: Geometry = Geometry { card: 256 * 100, page: 4, block: 256, mapped: 512, open_blocks: 1 };
 
-/// Times that tell in a sum what they are made of.
+/// Times whose sums are unique.
 const TIMES: Times = Times {
     page_program: Ps::from_us(830),
     sector_copy: Ps::from_us(500),

@@ -1,5 +1,5 @@
-//! The commands of the FL-L family: one row a command, in the order of the datasheet, but for those of
-//! 4-byte addresses, individual protection, security regions and data learning, which are not modelled.
+//! The commands of the FL-L family: one row a command, in the order of the datasheet, without the commands for 4-byte
+//! addresses, individual protection, security regions and data learning, which are not modelled.
 //!
 //! Cypress S25FL256L/S25FL128L datasheet (002-00124), section "Command Set Summary".
 
@@ -9,7 +9,7 @@ use super::{Action, Command, Dummies, EraseUnit, Protocol, Source, Table, Target
 use crate::wire::spi::Lines::{self, Dual as X2, Quad as X4, Single as X1};
 use crate::wire::spi::Rate;
 
-/// What a command is beyond its lines.
+/// The kind of a command, apart from its lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Nothing special.
@@ -20,7 +20,7 @@ enum Kind {
     Mode,
     /// With a mode byte, only while QUAD is set.
     ModeOnFour,
-    /// The same, with address, mode byte and data on both edges.
+    /// With a mode byte, only while QUAD is set, with address, mode byte and data on both edges.
     ModeOnFourDouble,
 }
 

@@ -17,7 +17,7 @@ const WEL: u8 = 1 << 1;
 const BP_SHIFT: u32 = 2;
 /// Status register 1: protected blocks count from the bottom, not from the top (TBPROT).
 const BOTTOM: u8 = 1 << 6;
-/// Status register 1: what can be written; bit 7 (SRP0) obeys W#, which is held high.
+/// Status register 1: writable bits; bit 7 (SRP0) obeys W#, which is held high.
 const SR1_WRITABLE: u8 = 0xfc;
 
 /// Status register 2: an erase failed.
@@ -31,7 +31,7 @@ const PS: u8 = 1 << 0;
 
 /// Configuration register 1: an erase or program is suspended.
 const SUS: u8 = 1 << 7;
-/// Configuration register 1: protected and unprotected blocks change places.
+/// Configuration register 1: protected and unprotected blocks are swapped.
 const CMP: u8 = 1 << 6;
 /// Configuration register 1: lock bits 3 to 0 of the security regions: once 1, always 1.
 const LB: u8 = 0x3c;
@@ -40,7 +40,7 @@ const QUAD: u8 = 1 << 1;
 /// Configuration register 1: status and configuration can't be written until the next power-up.
 const SRP1: u8 = 1 << 0;
 
-/// Configuration register 2: IO3 as reset and output impedance: can be written, and do nothing.
+/// Configuration register 2: IO3 as reset and output impedance: writable, without effect.
 const CR2_WRITABLE: u8 = 0xe0;
 /// Configuration register 2: QPI, individual block protection and 4-byte addresses.
 const CR2_NOT_MODELLED: u8 = 0x0f;
@@ -51,12 +51,12 @@ const WL_SHIFT: u32 = 5;
 const WRAP_OFF: u8 = 1 << 4;
 /// Configuration register 3: read latency.
 const RL: u8 = 0x0f;
-/// Configuration register 3: what can be written.
+/// Configuration register 3: writable bits.
 const CR3_WRITABLE: u8 = 0x7f;
 
 /// Status register 1 and configuration registers 1 to 3 as delivered.
 const DELIVERED: [u8; 4] = [0x00, 0x00, 0x60, 0x78];
-/// Bit of an address that tells volatile registers from nonvolatile ones.
+/// Address bit of the volatile registers; it is 0 for nonvolatile ones.
 const VOLATILE: u32 = 0x80_0000;
 /// Address of status register 2.
 const SR2_ADDRESS: u32 = VOLATILE + 1;
@@ -86,7 +86,7 @@ impl Pair {
     }
 }
 
-/// All registers but the volatile facts of a cycle in progress.
+/// All registers except the volatile state of a cycle in progress.
 #[derive(Clone, Debug, State)]
 pub struct Registers {
     volatile: [u8; 4],
@@ -155,7 +155,7 @@ impl Registers {
         }
     }
 
-    /// A volatile register with the bits that it does not hold itself.
+    /// The value that a volatile register reads, with the bits that follow from the chip's condition.
     const fn shown(&self, pair: Pair, condition: Condition) -> u8 {
         let value = self.get(pair);
         match pair {
@@ -252,8 +252,8 @@ impl Registers {
     }
 }
 
-/// Continuous read: after Axh as the mode byte, at the double rate after any whose halves are each other's complement.
-/// A frame that ends before its data ends it (section "Mode Bit Reset" relies on that).
+/// Continuous read: after Axh as the mode byte; at the double rate after any mode byte whose halves are complements of
+/// each other. A frame that ends before its data ends it (section "Mode Bit Reset" relies on that).
 pub(super) fn continues(end: ReadEnd) -> bool {
     match (end.mode, end.rate) {
         (Some(mode), Rate::Single) => mode >> 4 == 0xa,

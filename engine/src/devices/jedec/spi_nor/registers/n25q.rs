@@ -34,7 +34,7 @@ const ERASE_ERROR: u8 = 1 << 5;
 const PROGRAM_ERROR: u8 = 1 << 4;
 /// Flag status register: a program is suspended.
 const PROGRAM_SUSPENDED: u8 = 1 << 2;
-/// Flag status register: an error was one of protection.
+/// Flag status register: the error was caused by protection.
 const PROTECTION_ERROR: u8 = 1 << 1;
 
 /// Volatile configuration register: XIP is off.
@@ -46,12 +46,13 @@ const LOCKED_DOWN: u8 = 1 << 1;
 
 /// Delivered state of the nonvolatile configuration register.
 pub const NONVOLATILE_DEFAULT: u16 = 0xffff;
-/// Volatile configuration register but for dummy clocks and XIP: bit 2 reads 0, wrap is off.
+/// Volatile configuration register except for dummy clocks and XIP: bit 2 reads 0, wrap is off.
 const VOLATILE_BASE: u8 = 0x03;
-/// Enhanced volatile configuration register but for protocol, hold and drive: bit 5 reads 0, VPP acceleration is off.
+/// Enhanced volatile configuration register except for protocol, hold and drive: bit 5 reads 0, VPP acceleration is
+/// off.
 const ENHANCED_BASE: u8 = 0x08;
 
-/// All registers but the volatile facts of a cycle in progress.
+/// All registers except the volatile state of a cycle in progress.
 #[derive(Clone, Debug, State)]
 pub struct Registers {
     /// Status register, bits 7 to 2.
@@ -78,7 +79,7 @@ impl Registers {
         registers
     }
 
-    /// What power-up and RESET MEMORY do: volatile registers are loaded from the nonvolatile one.
+    /// Power-up and RESET MEMORY: loads the volatile registers from the nonvolatile one.
     pub fn reset(&mut self) {
         let nonvolatile = self.nonvolatile;
         let dummies = (nonvolatile >> 8) as u8 & 0xf0;
@@ -128,7 +129,7 @@ impl Registers {
     }
 
     /// A fast read's confirmation bit turns XIP on, if the volatile configuration register allows it, or off for the
-    /// frames to come, and then sets the register's bit back.
+    /// following frames, and then sets the register's bit back.
     pub(super) fn continues(&mut self, end: ReadEnd) -> bool {
         match end.confirmation {
             Some(false) if self.volatile & XIP_OFF == 0 => true,
@@ -199,7 +200,7 @@ impl Registers {
         written
     }
 
-    /// The chip is ready again at once.
+    /// Records an error; the chip is ready again at once.
     pub(super) fn fail(&mut self, failure: Failure) -> bool {
         self.errors |= PROTECTION_ERROR
             | match failure {

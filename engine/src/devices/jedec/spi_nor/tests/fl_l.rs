@@ -350,7 +350,7 @@ fn what_a_register_write_cannot_do_is_noted() {
     assert_eq!(
         bench.notes(),
         [
-            "CR2 was written with 68h: some of these bits are not modelled and stay 0",
+            "CR2 was written with 68h: some of its bits are not modelled and stay 0",
             "command 71h ignored: no register at 800007h",
             "a register write was ignored: SRP1 (CR1V, bit 0) locks them until power-up",
         ]

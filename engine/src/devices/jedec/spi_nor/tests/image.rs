@@ -1,4 +1,4 @@
-//! The file behind the contents.
+//! The file with the contents.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The node: what it may say, and what is refused.
+//! The node: valid properties, and faults.
 
 use super::*;
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::super::commands::{self, Command, n25q};
 use super::*;
 
-/// What a frame consists of in the property tests.
+/// The parts of a frame in the property tests.
 #[derive(Clone, Debug)]
 enum Piece {
     Select,

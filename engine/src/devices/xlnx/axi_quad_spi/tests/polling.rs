@@ -38,7 +38,7 @@ fn exchange(polls: usize) -> Vec<Access> {
     begin.chain(vec![Access::Read(SPISR); polls]).chain(end).collect()
 }
 
-/// Behind one that empties the FIFO for the receiver.
+/// After a write that empties the FIFO for the receiver.
 fn cleared(params: Params) -> Bench {
     let mut bench = still(params);
     bench.write(Ps(0), SPICR, STOP | cr::TX_FIFO_RESET | cr::RX_FIFO_RESET).unwrap();
@@ -52,7 +52,7 @@ fn an_exchange_of_bytes_is_skipped() {
         let polled = Loop::even(mhz(100), 10, &exchange(7));
         assert!(polled.assert_skipped_as_run(|| cleared(params(lines)), 3, 10_000));
     }
-    // 17 accesses of 9 cycles: the two clocks stand as before after 5 of these.
+    // 17 accesses of 9 cycles: the two clocks have the same phase again after 5 iterations.
     let polled = Loop::even(mhz(100), 9, &exchange(8));
     assert!(polled.assert_skipped_as_run(|| cleared(params(Lines::Single)), 3, 2000));
     assert!(polled.assert_skipped_as_run(|| cleared(Params { sck_ratio: 4, ..params(Lines::Single) }), 3, 2000));

@@ -43,7 +43,7 @@ fn what_is_reset_leaves_then_and_what_is_there_at_the_end_stays() {
 }
 
 #[test]
-fn what_axi_has_not_seen_at_the_end_is_reported_as_far_as_it_would_be() {
+fn the_end_of_the_run_is_recorded_as_axi_would_see_it() {
     // The first byte is through at 250 ns, which is seen at 280 ns, the second at 450 ns.
     for (end, sent, received) in [(260_000, 260_000, None), (300_000, 280_000, Some((280_000, 300_000, 0)))] {
         let mut rig = recorded();

@@ -3,12 +3,12 @@
 
 use super::super::super::mode::Mode;
 
-/// What the lines are busy with.
+/// The transfer on the lines.
 #[derive(Clone, Copy, Debug)]
 enum Busy {
-    /// Command, address, mode byte and dummies, for so many more cycles.
+    /// Command, address, mode byte and dummies, with the number of remaining cycles.
     Header(u64),
-    /// A byte of a word: its number from 0, and the cycles that are left of it.
+    /// A byte of a word: its number from 0, and its remaining cycles.
     Byte(u32, u64),
     /// Between bytes: number of the next.
     Between(u32),
@@ -83,7 +83,7 @@ impl Machine {
         }
     }
 
-    /// What has passed on the pins, by a cycle in which no request is up, of the word behind the held one.
+    /// The cycles of the word after the held one that have been on the pins by a cycle without a request.
     pub fn look(&mut self, at: u64) -> u64 {
         while self.now < at {
             self.capture();
@@ -107,7 +107,7 @@ impl Machine {
         self.busy = Busy::Header(delay + self.mode.header_cycles());
     }
 
-    /// What is held in this cycle.
+    /// The word that is held in this cycle.
     fn capture(&mut self) {
         if let Some((address, at)) = self.captured
             && at == self.now

@@ -16,7 +16,7 @@ fn a_write_backward_completes_the_block_and_begins_it_again() {
     assert_eq!(host.total("pages_copied"), 61);
     assert_eq!(host.total("blocks_erased"), 1);
     assert_eq!(host.total("address_breaks"), 2);
-    // And it goes on from there.
+    // The block continues from there.
     assert_eq!(host.single(START + 6), us(LONE));
 }
 

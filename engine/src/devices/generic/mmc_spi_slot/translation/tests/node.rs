@@ -21,7 +21,7 @@ const VALUES: [(&str, u32); 11] = [
     ("cyclescope,stop-us", 7),
 ];
 
-/// Reads a node with [`VALUES`], of which `changes` replace some (`None` takes away), for a card of so many sectors.
+/// Reads a node with [`VALUES`], some of them replaced by `changes` (`None` removes), for a card of `sectors`.
 fn read(changes: &[(&str, Option<u32>)], sectors: u32) -> (Translation, Vec<String>) {
     let at = Location { file: Arc::from("board.dts"), line: 7 };
     let change = |name: &str| changes.iter().find(|(changed, _)| *changed == name).map(|(_, value)| *value);

@@ -1,8 +1,8 @@
-//! Frames of reads that are all alike: what a header comes to is worked out once, and holds until the chip's state
-//! changes.
+//! Repeated reads: frames with the same header. The result of a header is computed once, and is valid until the chip's
+//! state changes.
 //!
-//! Nobody tells the chip when such a frame passes. It is not busy, so the time means nothing to it: what it reads, and
-//! whether its clocks are too fast, was looked at before.
+//! The chip does not get the time of such a frame. It is not busy, so its data do not depend on the time; whether its
+//! clocks are too fast was checked before.
 
 use super::Flash;
 use super::commands::Source;
@@ -11,49 +11,48 @@ use crate::time::{Cycles, Ps};
 use crate::wire::notes::Notes;
 use crate::wire::spi::{Drive, Header, SpiTarget};
 
-/// The longest burst that is held to the fastest clock.
+/// The longest burst that is compared with the fastest clock.
 const LONGEST_CLOCKS: u32 = 32;
-/// Addresses that have no bit in common, and one that has some of each: what takes all three for what they are takes
-/// any.
+/// Trial addresses: all zeroes, all ones, and a mixture. A chip that reads them correctly reads any address correctly.
 const TRIALS: [u32; 3] = [0, 0xff_ffff, 0x12_3456];
 
-/// What the last header came to.
+/// The result of the last header.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Opened {
-    /// The header, and [`Flash::changes`], for which it holds.
+pub(super) struct TriedHeader {
+    /// The header, and the value of [`Flash::changes`] for which the result is valid.
     key: Option<(u32, u64)>,
-    /// The frame behind it at address 0, its data clocks about to begin; `None` if frames have to be seen clock by
-    /// clock.
+    /// The frame after the header at address 0, just before its data clocks; `None` if such frames have to be simulated
+    /// clock by clock.
     frame: Option<Frame>,
 }
 
 impl Flash {
-    /// [`SpiTarget::open_read`].
-    pub(super) fn open(&mut self, header: &Header, address: u32) -> bool {
+    /// [`SpiTarget::start_repeated_read`].
+    pub(super) fn start_repeated(&mut self, header: &Header, address: u32) -> bool {
         if self.selected || self.busy.is_some() || self.asleep {
             return false;
         }
         let key = Some((header.version, self.changes));
-        if self.opened.key != key {
-            self.opened = Opened { key, frame: self.try_header(header) };
+        if self.tried.key != key {
+            self.tried = TriedHeader { key, frame: self.try_header(header) };
         }
-        let Some(frame) = self.opened.frame else { return false };
+        let Some(frame) = self.tried.frame else { return false };
         self.selected = true;
         self.frame = Frame { address: address & (self.part.size_bytes - 1), ..frame };
         true
     }
 
-    /// [`SpiTarget::close_read`]. What goes on behind the frame goes on as before it: that was tried.
-    pub(super) fn close(&mut self) -> bool {
-        let closes = self.selected && self.frame.is_alike;
-        if closes {
+    /// [`SpiTarget::end_repeated_read`]. The frame does not change what the next one does: that was tried.
+    pub(super) fn end_repeated(&mut self) -> bool {
+        let is_repeated = self.selected && self.frame.is_repeated;
+        if is_repeated {
             self.selected = false;
             self.reset_enabled = false;
         }
-        closes
+        is_repeated
     }
 
-    /// The frame behind a header, as [`Opened::frame`] has it.
+    /// The frame after a header, for [`TriedHeader::frame`].
     #[cold]
     fn try_header(&self, header: &Header) -> Option<Frame> {
         let now = self.last_edge;
@@ -62,27 +61,27 @@ impl Flash {
         if !spans.into_iter().all(fast_enough) {
             return None;
         }
-        let mut opened = None;
+        let mut found = None;
         for address in TRIALS {
             let mut trial = self.clone();
             trial.notes = Notes::default();
             trial.try_bursts(header, address, now);
-            let frame = Frame { address: 0, is_alike: true, ..trial.frame };
+            let frame = Frame { address: 0, is_repeated: true, ..trial.frame };
             let reads = frame.phase == Phase::Output(Source::Array)
                 && frame.bits == 0
                 && (frame.lines, frame.rate) == header.data
                 && trial.frame.address == address & (self.part.size_bytes - 1)
-                && opened.replace(frame).is_none_or(|other| other == frame);
+                && found.replace(frame).is_none_or(|other| other == frame);
             trial.deselect(now);
             let is_steady = trial.changes == self.changes && trial.busy.is_none() && !trial.asleep;
             if !reads || !is_steady || !trial.notes.has_none() {
                 return None;
             }
         }
-        opened
+        found
     }
 
-    /// Selects the chip, sends a header, and listens.
+    /// Selects the chip, sends a header, and reads.
     fn try_bursts(&mut self, header: &Header, address: u32, now: Ps) {
         self.select(now);
         let (source, period) = header.clock;
