@@ -26,6 +26,8 @@ ELSEWHERE = {
 NOTEBOOKS = {"docs/examples/profile.ipynb": "how-to/notebook.md"}
 MADE = ELSEWHERE | NOTEBOOKS
 LINK = re.compile(r"(?<=\]\()(?!\w+:)([^)#\s]+)(#[^)\s]*)?(?=\))")
+# For the tests of pages; the site would take a block with it for no block.
+NEEDS = re.compile(r'(?<=^```console) needs="[^"]*"$', re.MULTILINE)
 CODE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
@@ -42,7 +44,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn links within the repository into links within the site."""
+    """Turn links within the repository into links within the site, and drop what only tests read."""
     added = {uri: source for source, uri in MADE.items()}
     pages = {f"docs/{file.src_uri}": file.src_uri for file in files if file.src_uri not in added}
     pages |= MADE
@@ -57,6 +59,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             raise PluginError(f"{source}: there is no file {link[1]}")
         return f"{config.extra['repository']}/blob/main/{target}"
 
-    parts = CODE.split(markdown)
+    parts = CODE.split(NEEDS.sub("", markdown))
     parts[::2] = [LINK.sub(follow, prose) for prose in parts[::2]]
     return "".join(parts)

@@ -10,7 +10,7 @@ __attribute__((used, noinline)) static void copy(void)
     __asm__ volatile("" ::: "memory");
 }
 
-/* Sets the stack pointer, copies, and tells the debugger that the program has ended (semihosting). */
+/* Sets the stack pointer, copies, and reports the end of the program to the debugger (semihosting). */
 __attribute__((naked)) void _start(void)
 {
     __asm__(".option norvc\n"

@@ -1,4 +1,4 @@
-/* Reads a temperature from an LM70 behind Altera's SPI core, and prints it. */
+/* Reads a temperature from an LM70 on Altera's SPI core, and prints it. */
 #define REGISTER(address) (*(volatile unsigned *)(address))
 
 /* Altera's SPI core (Embedded Peripherals IP User Guide, SPI Core). */

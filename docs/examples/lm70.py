@@ -38,7 +38,7 @@ class Lm70(SpiChip):
         return self.shown & 0xFF if len(self.received) == 1 else None
 
     def deselect(self):
-        """Behind the 16 clocks of the value, 16 more write the configuration."""
+        """After the 16 clocks of the value, 16 more write the configuration."""
         if len(self.received) == 4:
             if self.shut_down and self.received[3] == 0x00:
                 self.converting_since_ps = self.now_ps

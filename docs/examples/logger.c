@@ -97,7 +97,7 @@ __attribute__((used, noinline)) static void record(void)
     }
 }
 
-/* Sets the stack pointer, and tells the debugger that the program has ended (semihosting). */
+/* Sets the stack pointer, and reports the end of the program to the debugger (semihosting). */
 __attribute__((naked)) void _start(void)
 {
     __asm__(".option norvc\n"
