@@ -44,7 +44,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn links within the repository into links within the site, and drop what only tests read."""
+    """Turn links within the repository into links within the site; drop what only tests read."""
     added = {uri: source for source, uri in MADE.items()}
     pages = {f"docs/{file.src_uri}": file.src_uri for file in files if file.src_uri not in added}
     pages |= MADE
