@@ -1,4 +1,4 @@
-//! Loads and stores that find no shortcut.
+//! Loads and stores without a shortcut.
 
 use super::access::how;
 use super::access::{Abort, Kind, Status};
@@ -13,14 +13,14 @@ use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault, Target};
 use crate::memory::cache::Cache;
 
-/// A load or a store, as far as its instruction says it.
+/// A load or a store, as given by its instruction.
 #[derive(Clone, Copy)]
 pub(super) struct Asked {
     pub va: u32,
     pub size: AccessSize,
     pub how: u8,
     pub kind: Kind,
-    /// What is stored; 0 for a load.
+    /// The value to store; 0 for a load.
     pub value: u32,
 }
 
@@ -37,14 +37,14 @@ impl Asked {
         Abort { va: self.va, status: S::ALIGNMENT, write: self.is_write(), domain: 0, bus: None }
     }
 
-    /// What the bus's answer is to the core.
+    /// The core's abort for the bus's answer.
     pub(super) fn failed<S: Status>(self, fault: BusFault) -> Abort<S> {
         abort_of(self.va, self.is_write(), fault)
     }
 }
 
 impl Memory {
-    /// A load that begins in core cycle `now`. `how` is that of the micro-operation.
+    /// A load that begins in core cycle `now`. `how` has the flags of the micro-operation.
     pub fn load<M: Mmu>(
         &mut self,
         bus: &mut Bus,
@@ -100,7 +100,7 @@ impl Memory {
         match place.via {
             Via::Local => {}
             Via::Cached => self.use_line(trip, place, Purpose::Load)?,
-            // The transfer that brought it has been paid for.
+            // The transfer of the data has been charged already.
             Via::Uncached if asked.how & how::REPORTED != 0 && host_of(trip.bus, place.physical).is_some() => {}
             Via::Uncached | Via::Passing => {
                 if place.ordered {
@@ -117,9 +117,9 @@ impl Memory {
     fn store_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<(), AbortOf<M>> {
         let place = self.data_place(trip, mmu, asked.va, mmu.access(asked.kind, asked.how))?;
         let in_ram = host_of(trip.bus, place.physical).is_some();
-        // What an execute-in-place window gets is not memory: it can't wait in a cache.
+        // Data from an execute-in-place window is not memory: it can't wait in a cache.
         let uncached = place.via == Via::Uncached || !in_ram;
-        // The transfer that takes it along has been paid for.
+        // The common transfer has been charged already.
         if !(uncached && in_ram && asked.how & how::REPORTED != 0) {
             if uncached && (place.ordered || !in_ram) {
                 let stored = self.store_in_order(trip, place, asked.size, asked.value);
@@ -134,8 +134,8 @@ impl Memory {
         Ok(())
     }
 
-    /// A store to Strongly-ordered or Device memory: it begins when all before it are done. The core waits for the
-    /// response of a Strongly-ordered one, and goes on with the other unless there is no store buffer.
+    /// A store to Strongly-ordered or Device memory: it begins when all earlier ones are complete. The core waits for
+    /// the response of a Strongly-ordered store; it does not wait for a Device store unless there is no store buffer.
     pub(super) fn store_in_order(
         &mut self,
         trip: &mut Trip,
@@ -154,12 +154,12 @@ impl Memory {
         Ok(())
     }
 
-    /// A store to Normal memory in a RAM. Its time only.
+    /// The time of a store to Normal memory in a RAM.
     pub(super) fn store_in_ram(&mut self, trip: &mut Trip, place: Place, size: AccessSize) -> Result<(), BusFault> {
         match place.via {
             Via::Local => return Ok(()),
             Via::Cached if self.writes_back() => return self.use_line(trip, place, Purpose::Store),
-            // Written through: a line that is there is used.
+            // Written through: a line that is present counts as used.
             Via::Cached => {
                 self.learn_uses_of_set(place.physical);
                 if self.state.dcache.as_mut().is_some_and(|cache| cache.touch(place.physical, true)) {
@@ -180,12 +180,12 @@ impl Memory {
         Ok(())
     }
 
-    /// Waits until all stores are done.
+    /// Waits until all stores are complete.
     pub(super) fn wait_for_stores(&mut self, trip: &mut Trip) {
         self.accounts.spend(&mut trip.meter, Part::Stores, self.state.stores.all_done());
     }
 
-    /// Waits until the store buffer has room for one more store, which begins when those before it are done.
+    /// Waits until the store buffer has room for another store, which begins when the earlier ones are complete.
     pub(super) fn after_stores<'a>(&mut self, trip: &'a mut Trip) -> Trip<'a> {
         let room = self.state.stores.has_room(self.config.store_buffer_entries);
         self.accounts.spend(&mut trip.meter, Part::Stores, room);
@@ -195,7 +195,7 @@ impl Memory {
     }
 
     /// Makes a line of the data cache present. A load waits for a miss's fill; a store does not (TRM, store buffer),
-    /// but the next miss waits for the end of that.
+    /// but the next miss waits for the end of that fill.
     pub(super) fn use_line(&mut self, trip: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         self.learn_uses_of_set(place.physical);
         let Some(cache) = &mut self.state.dcache else { return Ok(()) };
@@ -220,7 +220,7 @@ impl Memory {
         }
     }
 
-    /// A miss's fill, and after it the write-back of what has to go.
+    /// A miss's fill, followed by the write-back of the victim.
     fn fill_then_write_back(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         let Some(cache) = &self.state.dcache else { return Ok(()) };
         let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
@@ -238,8 +238,7 @@ impl Memory {
         Ok(())
     }
 
-    /// A miss's fill, which waits for the write-back of what has to go. The line that went is gone even if the fill
-    /// fails.
+    /// A miss's fill, which waits for the write-back of the victim. The victim is gone even if the fill fails.
     fn write_back_then_fill(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         let Some(cache) = &mut self.state.dcache else { return Ok(()) };
         let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
@@ -261,15 +260,15 @@ impl Memory {
         filled.map(|_| ())
     }
 
-    /// From now on, accesses to the line cost and change nothing.
+    /// Adds a shortcut: from now on, accesses to the line cost and change nothing else.
     fn add_shortcut<M: Mmu>(&mut self, bus: &Bus, mmu: &M, place: Place, asked: Asked) {
-        // The table is for the mode's own privilege; access as if from User mode says nothing of that.
+        // The table is for the mode's own privilege; an access as from User mode does not show its permissions.
         if asked.how & how::UNPRIVILEGED != 0 || mmu.is_privileged() != self.shortcuts_privileged {
             return;
         }
         let Some(index) = bus.entry_at(place.physical) else { return };
         if self.is_of_slave(asked.va) && bus.path(index).slave != self.state.slave {
-            // It belongs to a bank that is not looked at.
+            // The line belongs to a bank that is not selected.
             return;
         }
         let entry = &bus.map[index];
@@ -279,7 +278,7 @@ impl Memory {
             return;
         }
         let ram = match entry.target {
-            // Others may have to come first, each time.
+            // Other cores may have to access first, each time.
             Target::Ram(ram) if bus.rams[ram].is_shared() => return,
             Target::Ram(ram) => ram,
             Target::Device(id, range) => {
@@ -296,7 +295,7 @@ impl Memory {
         };
         let is_dirty = |cache: &mut Cache| cache.is_dirty(place.physical);
         let stays = place.via == Via::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
-        // A load tells nothing of the permission to store.
+        // A load does not show whether stores are permitted.
         let offset = entry.offset(place.physical);
         if let Some(other) = self.shortcuts.used_in_slot_of(asked.va) {
             self.learn_uses_of_set(other);
@@ -306,8 +305,9 @@ impl Memory {
         self.add_shortcut_in(bus, (index, ram), (asked.va, offset), asked.is_write() && stays, stamped);
     }
 
-    /// The same for `va`, which is the byte at `offset` of a memory that has all of its line, by a map entry; `stores`
-    /// too if those change nothing. With stamps, `stamped` is the physical address of the line.
+    /// Adds a shortcut for `va`, the byte at `offset` of a memory that has all of its line, reached by a map entry;
+    /// with `stores` for stores, too, if those change nothing else. With stamps, `stamped` is the physical address of
+    /// the line.
     pub(super) fn add_shortcut_in(
         &mut self,
         bus: &Bus,
@@ -321,7 +321,7 @@ impl Memory {
         let stores = match stores {
             false => Stores::No,
             true if !marks.any(offset & !(bytes - 1), bytes) => Stores::All,
-            // What is aligned is so in the RAM.
+            // Aligned addresses are aligned in the RAM, too.
             true if bus.map[entry].origin.is_multiple_of(4) => Stores::BesideCode(Marked::new(start, marks)),
             true => Stores::No,
         };

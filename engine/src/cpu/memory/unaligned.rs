@@ -1,4 +1,4 @@
-//! Unaligned accesses: one in each of the words that they lie in, or, in a core whose bus takes no others, as several
+//! Unaligned accesses: one access to each of their words, or, in a core whose bus does not support them, several
 //! aligned ones of a halfword or a byte.
 
 use super::Memory;
@@ -11,7 +11,7 @@ use super::translate::Place;
 use super::{Via, host_of};
 use crate::bus::device::AccessSize;
 
-/// Aligned accesses that an unaligned one of so many bytes is made of: address and size.
+/// The aligned accesses into which an unaligned one of `bytes` is split: address and size.
 fn parts(mut va: u32, bytes: u32) -> impl Iterator<Item = (u32, AccessSize)> {
     let mut left = bytes;
     std::iter::from_fn(move || {
@@ -79,7 +79,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The core's own time for one more part, which is charged to what it accesses.
+    /// Adds the core's own time for a further part, charged to the accessed memory.
     fn pass_to_part(&mut self, trip: &mut Trip, place: Place, purpose: Purpose, cycles: u64) {
         let Some(entry) = trip.bus.entry_at(place.physical) else { return };
         self.accounts.follow(trip.bus);
@@ -87,7 +87,7 @@ impl Memory {
         self.accounts.spend_at(&mut trip.meter, purpose, entry, until);
     }
 
-    /// An unaligned load: the two words that it lies in.
+    /// An unaligned load: its two words.
     fn load_split<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<u32, AbortOf<M>> {
         let places = self.split_places(trip, mmu, asked)?;
         let mut words = [0; 2];
@@ -100,7 +100,7 @@ impl Memory {
         Ok(value & u32::MAX >> (32 - 8 * asked.size.bytes()))
     }
 
-    /// An unaligned store: its bytes one by one, but as one transfer in each of the two words that it lies in.
+    /// An unaligned store: byte by byte, but as one transfer for each of its two words.
     fn store_split<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<(), AbortOf<M>> {
         let places = self.split_places(trip, mmu, asked)?;
         for place in places.into_iter().flatten() {
@@ -124,8 +124,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Where the words lie that hold an unaligned access: one or two. Only Normal memory allows such, and only if
-    /// software doesn't want them refused.
+    /// Destinations of the one or two words of an unaligned access. Only Normal memory allows such an access, and only
+    /// if software has not disabled it.
     fn split_places<M: Mmu>(
         &mut self,
         trip: &mut Trip,
@@ -141,7 +141,7 @@ impl Memory {
             let found = self
                 .data_place(trip, mmu, word, mmu.access(asked.kind, asked.how))
                 .map_err(|abort| Abort { va: abort.va.max(asked.va), ..abort })?;
-            // Tightly coupled memory takes them as they come.
+            // Tightly coupled memory accepts unaligned accesses.
             if found.ordered && found.via != Via::Local {
                 return Err(asked.refused());
             }
@@ -151,7 +151,7 @@ impl Memory {
     }
 }
 
-/// Where a part at `va` goes, of an access at `first_va` whose words are at these places.
+/// Destination of the part at `va` of an access at `first_va` whose words have these destinations.
 fn place_of_part(places: [Option<Place>; 2], first_va: u32, va: u32) -> Option<Place> {
     let place = places[usize::from((va ^ first_va) & !3 != 0)]?;
     Some(Place { physical: place.physical + (va & 3), ..place })

@@ -1,34 +1,34 @@
-//! When a core went from one stack of calls to another, for a timeline that shows which task runs.
+//! Switches of a core from one stack of calls to another, for a timeline that shows the running task.
 
 use std::collections::VecDeque;
 
 use crate::state::{Fresh, State};
 
-/// A core is on the stack of a task from then on.
+/// From then on, the core is on the stack of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Switch {
-    /// Cycles that the core had had.
+    /// The core's cycles then.
     pub at: u64,
     /// The task's path.
     pub task: u32,
 }
 
-/// The latest switches, in their order. Between two of them is the time of a task, to the cycle.
+/// The latest switches, in order. The time between two of them belongs to one task, to the cycle.
 #[derive(Debug, State, Fresh)]
 pub struct Switches {
     most: usize,
-    /// The window that they are for: cycles that the core has had at its begin and at its end.
+    /// The window that they are for: the core's cycles at its start and at its end.
     pub window: (u64, u64),
     kept: VecDeque<Switch>,
 }
 
 impl Switches {
-    /// Keeps so many at the most, of a core that begins so.
+    /// Keeps at most `most` switches, starting with `first`.
     pub fn new(most: usize, first: Switch) -> Switches {
         Switches { most: most.max(1), window: (0, u64::MAX), kept: VecDeque::from([first]) }
     }
 
-    /// One more. Of those before the window the last one stays, and of those behind it the first.
+    /// Adds a switch. Before the window only the last one is kept, and after it only the first.
     pub fn push(&mut self, switch: Switch) {
         let (from, to) = self.window;
         if self.kept.back().is_some_and(|last| last.at > to) {
@@ -43,13 +43,13 @@ impl Switches {
         self.kept.push_back(switch);
     }
 
-    /// The last ones, which an iteration of a polling loop has made, are made so many times more, once in `period`
-    /// cycles. There are no more of them than are kept.
+    /// Adds the last switches, made by an iteration of a polling loop, `times` more times, once in `period` cycles.
+    /// Their number is at most that of the kept ones.
     pub fn repeat(&mut self, last: &[Switch], times: u64, period: u64) {
         let (Some(first), Some(end)) = (last.first(), last.last()) else { return };
         let (from, to) = self.window;
         let most_times = self.most.div_ceil(last.len()) as u64;
-        // The first of those behind the window is wanted, and the last of those before it.
+        // The first switch after the window is wanted, and the last one before it.
         let latest = (to.saturating_sub(first.at) / period.max(1)).saturating_add(1).min(times);
         let earliest = (from.saturating_sub(end.at) / period.max(1)).max(1);
         for nth in earliest.max((latest + 1).saturating_sub(most_times))..=latest {
@@ -57,7 +57,7 @@ impl Switches {
         }
     }
 
-    /// The tasks, each with when it began to run and when another one did; the last up to `now`.
+    /// The tasks, each with the start and the end of its run; the last one ends at `now`.
     pub fn turns(&self, now: u64) -> impl Iterator<Item = (u32, u64, u64)> {
         let ends = self.kept.iter().skip(1).map(|switch| switch.at).chain([now]);
         self.kept.iter().zip(ends).map(|(switch, end)| (switch.task, switch.at, end))

@@ -1,4 +1,4 @@
-//! Turns of the bus matrix to another slave.
+//! Switches of the bus matrix to another slave.
 
 use super::*;
 use crate::bus::path::View;
