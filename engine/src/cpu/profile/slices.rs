@@ -59,7 +59,7 @@ impl KeptSlices {
     }
 }
 
-/// The core's cycles at a time, with these rates of its clock, the last of which continues.
+/// The core's cycles at a time, with these rates of its clock; the last rate continues.
 fn had_at(rates: &[AtRate], at: Ps) -> u64 {
     let begin = |rate: &AtRate| rate.rate.ps_at_floor(Cycles(rate.from.wrapping_add(rate.ahead)));
     let Some(rate) = rates.iter().rev().find(|rate| begin(rate) <= at).or(rates.first()) else { return 0 };

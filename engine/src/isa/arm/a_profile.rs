@@ -1,5 +1,4 @@
-//! The application profile, as the core sees it: exceptions with banked registers, modes that reach each other's
-//! registers, swaps.
+//! The application profile: exceptions with banked registers, modes that access each other's registers, swaps.
 
 use super::access::moves;
 use super::core::Arm;
@@ -34,7 +33,7 @@ impl Profile for System {
         effect.is_some()
     }
 
-    /// The mode stays, and with it the registers that it has of its own.
+    /// The mode stays, and so do its banked registers.
     fn set_status(core: &mut Arm<System>, value: u32) -> bool {
         core.isa.system.set_status(&mut core.x, value);
         core.drop_blocks();
@@ -117,7 +116,7 @@ impl Arm<System> {
 
     fn store_return_state(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
         let mode = op.imm & 31;
-        // Unpredictable for a mode that there is not: nothing happens.
+        // Unpredictable for a mode that does not exist: no effect.
         let Some(sp) = self.isa.system.sp_of(&mut self.x, mode).copied() else { return Ok(Effect::Next) };
         let addr = sp.wrapping_add((op.imm as i32 >> 8) as u32);
         let (lr, spsr) = (self.x[usize::from(LR)], self.isa.system.spsr());

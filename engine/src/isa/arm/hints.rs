@@ -1,10 +1,10 @@
-//! Causes of exceptions in words: what a user would look up in the manual.
+//! Explanations of exceptions, as a user would look them up in the manual.
 
 use super::profile::SystemSide as _;
 use super::system::{Abort, FaultStatus, System};
 use crate::cpu::memory::Mmu as _;
 
-/// More about an undefined instruction; empty if there is nothing to say. `encoding` has the first halfword of T32 on
+/// More about an undefined instruction; empty if there is nothing to add. `encoding` has the first halfword of T32 on
 /// top.
 pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
     let features = system.features();
@@ -24,7 +24,7 @@ pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
     }
 }
 
-/// Why memory refused an access of data, or of an instruction.
+/// The reason why an access to data, or an instruction fetch, was refused.
 pub(super) fn of_abort(abort: Abort, fetch: bool, system: &System) -> &'static str {
     match abort.status {
         FaultStatus::Alignment if system.checks_alignment() => "SCTLR.A is set",

@@ -1,10 +1,10 @@
-//! Why an exception that is pending does not end a sleep, for the user.
+//! Reasons why a pending exception does not end a sleep, for the user.
 
 use super::exceptions::number;
 use super::{Sleep, System};
 
 impl System {
-    /// The first exception that is pending, and why it does not end the sleep; `None` if nothing is pending.
+    /// The first pending exception, and the reason why it does not end the sleep; `None` if no exception is pending.
     pub(super) fn held_back(&self) -> Option<String> {
         let exception = self.nvic.pending.iter().next()?;
         let name = match exception.checked_sub(number::EXTERNAL) {
