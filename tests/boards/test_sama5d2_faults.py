@@ -78,7 +78,7 @@ TRAPS = [
         "flash_erased",
         UNDEFINED,
         "undefined instruction at pc 0xd0000000",
-        "undefined instruction 0xffffffff: erased flash reads so",
+        "undefined instruction 0xffffffff: this is the value of erased flash",
         at="0xd0000000",
     ),
     Trap(
@@ -175,7 +175,7 @@ TRAPS = [
         UNDEFINED,
         "undefined instruction at pc",
         "undefined instruction 0xeee10fb9: "
-        "a system register that is not there, or not in this mode; "
+        "a system register that does not exist, or not in this mode; "
         "the instruction: mcr p15, #7, r0, c1, c9, #5",
     ),
 ]

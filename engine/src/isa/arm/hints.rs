@@ -9,7 +9,7 @@ use crate::cpu::memory::Mmu as _;
 pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
     let features = system.features();
     match encoding {
-        u32::MAX => "erased flash reads so",
+        u32::MAX => "this is the value of erased flash",
         _ if is_trap(encoding, system.state.thumb) => "udf, a trap that the program or its compiler put there",
         _ if is_advanced_simd(encoding, system.state.thumb) => "Advanced SIMD (NEON), which is not modelled",
         _ if is_division(encoding, system.state.thumb) && !features.divide => "division, which this core does not have",
@@ -17,7 +17,7 @@ pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
             Some(10 | 11) if !features.vfp => "floating point, which this core does not have",
             Some(10 | 11) if !system.vfp_is_ready() => "floating point, which CPACR or FPEXC has off",
             Some(10 | 11) => "a floating-point instruction or register that this core does not have",
-            Some(14 | 15) => "a system register that is not there, or not in this mode",
+            Some(14 | 15) => "a system register that does not exist, or not in this mode",
             Some(_) => "a coprocessor that this core does not have",
             None => "",
         },

@@ -57,7 +57,7 @@ impl FaultStatus {
     /// The reason in the message of an access that did not reach the bus.
     pub fn refusal(self) -> &'static str {
         match self {
-            FaultStatus::Alignment => "the address is no multiple of the size",
+            FaultStatus::Alignment => "the address is not a multiple of the size",
             FaultStatus::External => "no such register",
             FaultStatus::Unprivileged => "only privileged code may use the private peripheral bus",
             FaultStatus::Permission => "the MPU does not allow it",
@@ -101,7 +101,7 @@ impl System {
             Exception::Svc(_) => {
                 "what runs is as urgent as its exception, or PRIMASK, BASEPRI or FAULTMASK holds that back"
             }
-            Exception::Undefined(u32::MAX) => "erased flash reads so",
+            Exception::Undefined(u32::MAX) => "this is the value of erased flash",
             Exception::Undefined(encoding) => self.hint_of_encoding(encoding),
             Exception::InvalidState => "the address jumped to is even, and there is only T32 here",
             Exception::InvalidReturn(_) => "EXC_RETURN and the stack do not fit what is being handled",

@@ -25,7 +25,7 @@ fn address(e: &mut Emit, op: &Op) -> Value {
     if op.imm == 0 { base } else { e.b.ins().iadd_imm(base, i64::from(op.imm)) }
 }
 
-/// The load or store `at` of a part of a word: lwl and its like.
+/// The load or store `at` of a part of a word: lwl and similar operations.
 pub fn access_part(e: &mut Emit, op: &Op, at: u32) {
     use Code::{Lwl, Lwr, Swl};
     let addr = address(e, op);

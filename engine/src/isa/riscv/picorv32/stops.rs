@@ -1,4 +1,4 @@
-//! What a core can't go on from: it stops for good, or waits for ever.
+//! Faults from which a core can't continue: it stops for good, or waits for ever.
 
 use super::Picorv32;
 use super::decoded::{Decoded, Kind};
@@ -19,7 +19,7 @@ impl Picorv32 {
         self.fault(CoreFault { why_fatal, ..own_cause(decoded) });
     }
 
-    /// A data access at an address that is no multiple of its size.
+    /// A data access at an address that is not a multiple of its size.
     #[cold]
     pub(super) fn misaligned(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32) {
         let access = FaultedAccess { addr, kind: moves(decoded.op.code).name(), answer: Answer::Misaligned };
@@ -41,7 +41,7 @@ impl Picorv32 {
         self.hang(fault, access);
     }
 
-    /// A data access that nothing answers.
+    /// A data access without an answer.
     #[cold]
     pub(super) fn unanswered(&mut self, decoded: Decoded, fault: BusFault) {
         let access =
@@ -49,7 +49,7 @@ impl Picorv32 {
         self.hang(CoreFault { what: "access without an answer", ..fault_of(decoded) }, access);
     }
 
-    /// The bus has no errors: a request that nothing answers keeps the core waiting.
+    /// The bus has no errors: a request without an answer keeps the core waiting.
     fn hang(&mut self, fault: CoreFault, access: FaultedAccess) {
         let why_fatal = "the core waits for an answer for ever";
         self.fault(CoreFault { access: Some(access), why_fatal, ..fault });
@@ -61,7 +61,7 @@ impl Picorv32 {
     }
 }
 
-/// An instruction's own cause is taken: notes it, if the instruction is none.
+/// Notes an instruction whose own cause is taken, if its encoding is illegal.
 #[cold]
 pub(super) fn note_illegal(bus: &mut Bus, decoded: Decoded) {
     let fault = own_cause(decoded);
@@ -70,7 +70,7 @@ pub(super) fn note_illegal(bus: &mut Bus, decoded: Decoded) {
     }
 }
 
-/// What is wrong with an instruction that raises its own cause.
+/// The fault of an instruction that raises its own cause.
 fn own_cause(decoded: Decoded) -> CoreFault {
     let (what, encoding) = match (decoded.kind, decoded.op.code.class()) {
         (Kind::Breakpoint, _) => ("environment call or breakpoint", None),
