@@ -17,7 +17,7 @@ use crate::time::{Cycles, Ps};
 
 /// A load or store, as given by its instruction.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct AccessRequest {
     /// Virtual address.
     pub addr: u32,
     /// Size and direction of the access.
@@ -182,10 +182,10 @@ impl<I: Isa> Cpu<I> {
         bus: &mut Bus,
         index: u32,
         at: u32,
-        asked: Asked,
+        request: AccessRequest,
         set: impl FnOnce(&mut Self, u32),
     ) -> bool {
-        let Asked { addr, moves, how } = asked;
+        let AccessRequest { addr, moves, how } = request;
         let size = moves.size;
         if how & how::UNPRIVILEGED == 0
             && let Some(value) = self.load_stamped(index, at, addr, size)
@@ -196,7 +196,7 @@ impl<I: Isa> Cpu<I> {
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Read) {
             return false;
         }
-        if self.turn_to(bus, addr, Kind::Read)
+        if self.switch_matrix_to(bus, addr, Kind::Read)
             && how & how::UNPRIVILEGED == 0
             && let Some(host) = self.memory.load_shortcut(addr, size.bytes())
         {
@@ -249,10 +249,10 @@ impl<I: Isa> Cpu<I> {
 
     /// Waits for the bus matrix before an access at `addr`. True if the matrix switches to another slave.
     #[inline]
-    fn turn_to(&mut self, bus: &Bus, addr: u32, kind: Kind) -> bool {
-        let (turns, cycles) = self.memory.turn_to(bus, addr, kind);
+    fn switch_matrix_to(&mut self, bus: &Bus, addr: u32, kind: Kind) -> bool {
+        let (switches, cycles) = self.memory.switch_matrix_to(bus, addr, kind);
         self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
-        turns
+        switches
     }
 
     /// Stores the low bytes of `value` in a slave to which the bus matrix has just switched, if `addr` has a shortcut
@@ -294,8 +294,8 @@ impl<I: Isa> Cpu<I> {
 
     /// A store of the low bytes of `value` without a shortcut. True if the block continues.
     #[inline]
-    pub(crate) fn store(&mut self, bus: &mut Bus, index: u32, at: u32, asked: Asked, value: u32) -> bool {
-        let Asked { addr, moves, how } = asked;
+    pub(crate) fn store(&mut self, bus: &mut Bus, index: u32, at: u32, request: AccessRequest, value: u32) -> bool {
+        let AccessRequest { addr, moves, how } = request;
         let size = moves.size;
         if how & how::UNPRIVILEGED == 0
             && (self.store_beside_code(addr, size.bytes(), value)
@@ -306,8 +306,8 @@ impl<I: Isa> Cpu<I> {
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
             return false;
         }
-        let turns = self.turn_to(bus, addr, Kind::Write);
-        if turns && how & how::UNPRIVILEGED == 0 && self.store_on_slave(addr, size, value) {
+        let switches = self.switch_matrix_to(bus, addr, Kind::Write);
+        if switches && how & how::UNPRIVILEGED == 0 && self.store_on_slave(addr, size, value) {
             return self.after_flat(bus, index, at);
         }
         let (begins, reported) = (self.begins_cycle(index, at), how & how::REPORTED != 0);
@@ -423,9 +423,9 @@ impl<I: Isa> Cpu<I> {
         size: AccessSize,
         how: u8,
     ) -> Result<u32, I::Exception> {
-        let (_, turn_cycles) = self.memory.turn_to(bus, addr, Kind::Read);
-        self.shell.cycles = self.shell.cycles.wrapping_add(turn_cycles);
-        let now = now + turn_cycles;
+        let (_, switch_cycles) = self.memory.switch_matrix_to(bus, addr, Kind::Read);
+        self.shell.cycles = self.shell.cycles.wrapping_add(switch_cycles);
+        let now = now + switch_cycles;
         let done = self.memory.load(bus, self.isa.mmu(), now, addr, size, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         self.report_own_origin(bus);
@@ -441,7 +441,7 @@ impl<I: Isa> Cpu<I> {
         (size, value): (AccessSize, u32),
         how: u8,
     ) -> Result<(), I::Exception> {
-        self.turn_to(bus, addr, Kind::Write);
+        self.switch_matrix_to(bus, addr, Kind::Write);
         let done = self.memory.store(bus, self.isa.mmu(), now, addr, size, value, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         self.report_own_origin(bus);

@@ -110,7 +110,7 @@ pub(crate) struct PastRates {
 }
 
 impl PastRates {
-    /// The clock's rate has been `rate` up to now; the core has done `totals` since reset.
+    /// Ends a period in which the clock's rate was `rate`; the core has done `totals` since reset.
     pub fn end(&mut self, rate: Hz, totals: Totals) {
         let part = self.since(&totals);
         self.parts.push((rate, part));

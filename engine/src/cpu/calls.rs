@@ -211,7 +211,7 @@ impl Calls {
         self.watched.insert(pc, section);
     }
 
-    /// A profile begins: calls under way, and the current stack, have no path but `task`.
+    /// Begins a profile: calls under way, and the current stack, have no path but `task`.
     pub fn begin_profile(&mut self, task: u32) {
         self.absorb();
         self.lights.begin(self.top_sp());
@@ -352,8 +352,8 @@ impl Calls {
         self.lights.begin(self.top_sp());
     }
 
-    /// A block has ended by a jump to `target`; `return_pc` is the address after it, both in the form that blocks use.
-    /// The core has had `now` cycles.
+    /// Follows the end of a block by a jump to `target`; `return_pc` is the address after it, both in the form that
+    /// blocks use. The core has had `now` cycles.
     #[inline]
     pub fn follow(
         &mut self,
@@ -420,7 +420,7 @@ impl Calls {
         self.delayed.take()
     }
 
-    /// The innermost call has returned, together with the functions that tail-called it.
+    /// Ends the innermost call, which has returned, together with the functions that tail-called it.
     #[inline]
     fn end_call(&mut self, on: &mut Option<Box<Profile>>, now: u64) {
         while self.pop(on, now) {}
@@ -509,8 +509,8 @@ impl Calls {
         self.current.frames.push(frame);
     }
 
-    /// A jump to a fixed target that is a function's entry: a tail call if the present function has nothing left on the
-    /// stack. Otherwise the entry is another part of the present function.
+    /// Follows a jump to a fixed target that is a function's entry: a tail call if the present function has nothing
+    /// left on the stack. Otherwise the entry is another part of the present function.
     #[cold]
     fn branch(&mut self, on: &mut Option<Box<Profile>>, target: u32, sp: u32, now: u64) {
         let function = target & self.address_mask;
@@ -521,7 +521,7 @@ impl Calls {
         }
     }
 
-    /// The innermost call, `top`, continues in another function.
+    /// Follows a tail call: the innermost call, `top`, continues in another function.
     fn tail_call(&mut self, on: &mut Option<Box<Profile>>, top: Frame, target: u32, now: u64) {
         let frames = &self.current.frames;
         let function = target & self.address_mask;
@@ -548,7 +548,7 @@ impl Calls {
         self.push(Frame { function, return_pc, sp, begun: now, path, from, is_tail: depth > first, ..NO_FRAME });
     }
 
-    /// A jump that does not end the innermost call in the ordinary way.
+    /// Follows a jump that does not end the innermost call in the ordinary way.
     #[cold]
     #[inline(never)]
     fn jump(&mut self, on: &mut Option<Box<Profile>>, target: u32, sp: u32, now: u64) {

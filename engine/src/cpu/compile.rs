@@ -9,8 +9,8 @@
 //!
 //! This module has the parts that all instruction sets share: [`region`] chooses the blocks; [`emit`] makes the
 //! function of a region and its accounts, [`entry`] and [`exits`] its entries and exits; [`access`] loads and stores,
-//! by stubs of [`turns`] where that switches a bus matrix; [`past_caches`] loads, stores and fetches past the caches,
-//! by functions of [`transfer`]; [`arithmetic`] computes; [`stubs`] enters and leaves compiled code, and
+//! by stubs of [`matrix_switches`] where that switches a bus matrix; [`past_caches`] loads, stores and fetches past the
+//! caches, by functions of [`transfer`]; [`arithmetic`] computes; [`stubs`] enters and leaves compiled code, and
 //! [`code_memory`] stores it. [`compiler`] has a thread ([`worker`]) do the slow part while the core continues
 //! interpreting, unless the core is configured to wait: as both tiers give equal results, the time of completion does
 //! not matter. The instruction set emits the code of an operation ([`Isa::emit`](super::isa::Isa::emit)).
@@ -23,13 +23,13 @@ pub mod emit;
 mod ending;
 mod entry;
 mod exits;
+mod matrix_switches;
 mod past_caches;
 mod profiling;
 mod region;
 mod slow_access;
 mod stubs;
 mod transfer;
-mod turns;
 mod worker;
 
 pub use cranelift_codegen::ir::Value;

@@ -339,9 +339,9 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// The block at the current address, decoded if necessary. For cold code of which only one line is run now, no
-    /// whole block is decoded: the line's block stands for it. `None` if it can't be fetched, and the core is at its
-    /// handler; or if blocks have to be dropped first.
+    /// The block at the current address, decoded if necessary. Only one line of cold code is run at first: then no
+    /// whole block is decoded, and the line's block stands for it. `None` if it can't be fetched, and the core is at
+    /// its handler; or if blocks have to be dropped first.
     pub(super) fn block_at(&mut self, bus: &mut Bus, extent: Extent) -> Option<u32> {
         let entry = EntryOf::<I> { pc: I::address(self), context: self.isa.context(), extent, pending: self.pending };
         if let Some(index) = self.known_block(entry) {
@@ -389,7 +389,7 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// The branch at the end of a block was mispredicted, which costs `cycles`.
+    /// Charges `cycles` for the misprediction of the branch at the end of a block.
     #[inline(always)]
     pub(crate) fn mispredicted(&mut self, cycles: u64) {
         self.shell.cycles += cycles;

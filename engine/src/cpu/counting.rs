@@ -65,12 +65,12 @@ impl Counting {
         self.steps.iter().all(|step| *step == 0)
     }
 
-    /// An operation writes a constant to a register.
+    /// Follows an operation that writes a constant to a register.
     pub fn set(&mut self, register: u8, value: u32) {
         self.give(register, Value::Same(Some(value)));
     }
 
-    /// An operation writes the sum of a register and a constant to a register.
+    /// Follows an operation that writes the sum of a register and a constant to a register.
     pub fn add(&mut self, to: u8, from: u8, amount: u32) {
         let sum = match self.value(Operand::Register(from)) {
             Value::Same(value) => Value::Same(value.map(|value| value.wrapping_add(amount))),
@@ -79,27 +79,27 @@ impl Counting {
         self.give(to, sum);
     }
 
-    /// An operation reads registers (bit n is register n), and its effect depends on them. `None` if one of them
-    /// counts.
+    /// Follows an operation whose effect depends on registers (bit n is register n). `None` if one of them counts.
     pub fn read(&self, registers: u64) -> Option<()> {
         let counts = |register: usize| matches!(self.values[register], Value::Counts { .. });
         let counters = (0..MOST_RESULTS).fold(0, |set, register| set | u64::from(counts(register)) << register);
         (counters & registers == 0).then_some(())
     }
 
-    /// An operation writes a value that depends on registers it has read.
+    /// Follows an operation that writes a value that depends on registers it has read.
     pub fn write(&mut self, register: u8) {
         self.give(register, Value::Same(None));
     }
 
-    /// An operation may write such a value, or leave the register unchanged. `None` if the register counts.
+    /// Follows an operation that may write such a value, or leave the register unchanged. `None` if the register
+    /// counts.
     pub fn may_write(&mut self, register: u8) -> Option<()> {
         self.read(1_u64.checked_shl(register.into()).unwrap_or(0))?;
         self.write(register);
         Some(())
     }
 
-    /// An operation compares: the code after it may depend on any order of the two (equal, greater, less, signed or
+    /// Follows a comparison: the code after it may depend on any order of the two (equal, greater, less, signed or
     /// unsigned), and on the sign of their difference. `None` if these are different in the next iteration, or unknown.
     pub fn compare(&mut self, one: Operand, other: Operand) -> Option<()> {
         let more = match (self.value(one), self.value(other)) {
@@ -133,7 +133,7 @@ impl Counting {
         }
     }
 
-    /// Other registers keep no result between instructions, and are ignored.
+    /// Sets the known value of a register; other registers keep no result between instructions, and are ignored.
     fn give(&mut self, register: u8, value: Value) {
         if let Some(place) = self.values.get_mut(usize::from(register)) {
             *place = value;

@@ -153,7 +153,7 @@ fn iterations_that_count<C: Repeats>(core: &C, before: &[u32; MOST_RESULTS], ite
     counting.end()
 }
 
-/// Runs until the state is again as it was, and will be so often enough to be worthwhile; returns the number of further
+/// Runs until the state is again as it was, and will recur often enough to be worthwhile; returns the number of further
 /// iterations. `None` if that does not happen soon.
 fn find_iteration<C: Repeats>(
     core: &mut C,

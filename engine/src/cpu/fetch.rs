@@ -302,9 +302,9 @@ impl<I: Isa> Cpu<I> {
         here
     }
 
-    /// A block has run to its end, and its instructions are not counted yet: where the order in which lines are used
-    /// matters, the uses of its lines are stamped, and recorded later. An instruction uses its line when it runs, so a
-    /// block that is left early does not use all of its lines.
+    /// Stamps the lines of a block that has run to its end, before its instructions are counted: where the order in
+    /// which lines are used matters, the uses of its lines are stamped, and recorded later. An instruction uses its
+    /// line when it runs, so a block that is left early does not use all of its lines.
     #[inline(always)]
     pub(super) fn use_lines(&mut self, index: u32) {
         if self.memory.stamps_fetches() {

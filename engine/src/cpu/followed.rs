@@ -38,7 +38,7 @@ impl Shell {
         self.calls.as_ref().is_some_and(|calls| calls.are_under_way(function))
     }
 
-    /// A block has ended by a jump: see [`Calls::follow`].
+    /// Follows the end of a block by a jump: see [`Calls::follow`].
     #[inline]
     pub fn follow_jump(&mut self, flow: Flow, return_pc: u32, target: u32, (sp, cycle): (u32, u64)) {
         let now = self.had(cycle);
@@ -158,7 +158,7 @@ impl<I: Isa> Cpu<I> {
         self.report_calls(|calls, profile| calls.exception(profile, source, (pc, sp), now));
     }
 
-    /// The core is at the handler of this exception, which has the frame of the exception taken last.
+    /// Follows the start of this exception's handler; the exception has the frame of the exception taken last.
     pub(crate) fn follow_chained(&mut self, source: Source) {
         if !self.follows_calls() {
             return;
@@ -168,7 +168,7 @@ impl<I: Isa> Cpu<I> {
         self.follow_handler();
     }
 
-    /// The core is at the handler of the exception that was taken last.
+    /// Follows the start of the handler of the exception that was taken last.
     pub(crate) fn follow_handler(&mut self) {
         if !self.follows_calls() {
             return;
@@ -178,7 +178,7 @@ impl<I: Isa> Cpu<I> {
         self.report_calls(|calls, profile| calls.handler(profile, pc, now));
     }
 
-    /// The core has returned from an exception.
+    /// Follows an exception return.
     pub(crate) fn follow_exception_return(&mut self, bus: &Bus) {
         if !self.follows_calls() {
             return;

@@ -44,14 +44,15 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// The address translation has changed within a block: the block is left after this instruction, and decoded code
-    /// is dropped then.
+    /// Follows a change of address translation within a block: the block is left after this instruction, and decoded
+    /// code is dropped then.
     pub(crate) fn map_changed(&mut self) {
         self.memory.translation_changed(self.isa.mmu());
         self.written_epoch = CodeLog::UNKNOWN;
     }
 
-    /// Decoded code may no longer be the code at its addresses: it is dropped before anything else runs.
+    /// Follows a change after which decoded code may not be the code at its addresses: it is dropped before anything
+    /// else runs.
     pub(super) fn code_moved(&mut self) {
         self.written_epoch = CodeLog::UNKNOWN;
     }

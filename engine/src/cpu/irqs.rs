@@ -29,7 +29,7 @@ impl Irqs {
         self.clock
     }
 
-    /// The core's clock runs at another rate.
+    /// Changes the rate of the core's clock.
     pub fn change_clock(&mut self, rate: Hz) {
         self.clock = rate;
     }

@@ -429,7 +429,7 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
     #[inline(always)]
     fn begin(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
 
-    /// The core's clock has changed its rate: the former cycle number `before` is the present one now.
+    /// Called when the core's clock has changed its rate: the former cycle number `before` is the present one now.
     fn clock_changed(_core: &mut Cpu<Self>, _before: u64) {}
 
     /// Called when the core comes out of reset.

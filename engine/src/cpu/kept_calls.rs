@@ -31,7 +31,7 @@ pub(crate) struct KeptCall<T: Totals> {
     pub entry: Entry,
     /// Its totals, at each rate that the clock had meanwhile.
     pub parts: Vec<(Hz, T)>,
-    /// The time of these totals.
+    /// Their time.
     pub time: Ps,
     /// The waits in it, as far as known.
     pub waited: Waited,
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_are_kept_in_order_and_the_first_of_those_that_are_alike() {
+    fn the_longest_are_kept_in_order_and_of_equal_ones_the_first() {
         let lasting = [5, 9, 2, 9, 7, 9, 7];
         assert_eq!(numbers(&kept(1, &lasting)), [2]);
         assert_eq!(numbers(&kept(4, &lasting)), [2, 4, 6, 5]);

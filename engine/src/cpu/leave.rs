@@ -126,8 +126,8 @@ impl<I: Isa> Cpu<I> {
         self.patch(first + at as usize + after);
     }
 
-    /// Operation `at` waits for `cycles`, which [`Hot::longest_cycles`](super::block::Hot::longest_cycles) includes. A
-    /// block that is to be left where the limit may be reached is left earlier now.
+    /// Lets operation `at` wait for `cycles`, which [`Hot::longest_cycles`](super::block::Hot::longest_cycles)
+    /// includes. A block that is to be left where the limit may be reached is left earlier now.
     #[inline]
     pub(crate) fn wait_in_block(&mut self, index: u32, at: u32, cycles: u64) {
         self.shell.cycles = self.shell.cycles.wrapping_add(cycles);

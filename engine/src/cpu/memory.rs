@@ -66,7 +66,7 @@ pub(crate) const LINE_BYTES: u32 = 32;
 
 /// Number of times that lines of a set may take shortcuts from each other. An access by a shortcut with stamps costs
 /// the host a little more: it is not worthwhile for a set whose lines are seldom used alternately.
-const TURNS: u8 = 4;
+const STAMPED_AFTER: u8 = 4;
 
 /// Result of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,9 +104,9 @@ pub struct Memory {
     grant: Grant,
     /// Lines of data whose accesses cost nothing and change nothing, by virtual address.
     shortcuts: Shortcuts,
-    /// How often a line of each set of the data cache lost its shortcuts to another present line: from [`TURNS`] on
-    /// they have stamps. Empty if they can't have any.
-    turns: Box<[u8]>,
+    /// How often a line of each set of the data cache lost its shortcuts to another present line: from
+    /// [`STAMPED_AFTER`] on they have stamps. Empty if they can't have any.
+    shortcut_losses: Box<[u8]>,
     /// The privilege for which `shortcuts` holds.
     shortcuts_privileged: bool,
     /// The instruction cache may have lines: that of a flash interface has none while it is off.
@@ -175,7 +175,7 @@ impl Memory {
             |shape: Option<CacheShape>, otherwise| shape.map_or(otherwise, |shape: CacheShape| shape.line_bytes);
         let dcache = config.dcache.map(Cache::new);
         let stamped = dcache.as_ref().filter(|cache| may_have_stamps(cache.shape()));
-        let turns = vec![0; stamped.map_or(0, |cache| cache.sets() as usize)].into_boxed_slice();
+        let shortcut_losses = vec![0; stamped.map_or(0, |cache| cache.sets() as usize)].into_boxed_slice();
         Memory {
             state: State {
                 icache: config.icache.map(Cache::new),
@@ -196,10 +196,10 @@ impl Memory {
             grant: Grant::default(),
             shortcuts: Shortcuts::new(
                 line_bytes(config.dcache, config.granule_bytes),
-                !turns.is_empty(),
+                !shortcut_losses.is_empty(),
                 config.slave_switch_cycles > 0,
             ),
-            turns,
+            shortcut_losses,
             shortcuts_privileged: true,
             icache_has_lines: true,
             fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES), fetch::order::matters(config.icache)),
@@ -303,7 +303,7 @@ impl Memory {
         self.translation_changed(mmu);
     }
 
-    /// Some memory holds decoded instructions now: stores have to check for code. Called when [`Bus::code_marked`] has
+    /// Removes shortcuts for stores to memory that now holds decoded instructions. Called when [`Bus::code_marked`] has
     /// grown; `epoch` is its last seen value.
     pub fn follow_marks(&mut self, bus: &Bus, epoch: u64) {
         let Some(spans) = bus.code_marked.since(epoch) else { return self.shortcuts.forbid_stores() };
@@ -366,14 +366,14 @@ impl Memory {
     /// `then` cycles after reset.
     pub fn behaves_like(&self, now: u64, before: &State, then: u64) -> bool {
         let (state, icache, dcache) = (&self.state, self.ordered_icache(), self.ordered_dcache());
-        let alike = |now: Option<&Cache>, before: &Option<Cache>| match (now, before) {
+        let same_behaviour = |now: Option<&Cache>, before: &Option<Cache>| match (now, before) {
             (Some(now), Some(before)) => now.behaves_like(before),
             _ => true,
         };
         // The contents of the second level are not compared: it must not have been used.
         state.outer_uses == before.outer_uses
-            && alike(icache.as_deref(), &before.icache)
-            && alike(dcache.as_deref(), &before.dcache)
+            && same_behaviour(icache.as_deref(), &before.icache)
+            && same_behaviour(dcache.as_deref(), &before.dcache)
             && state.tlb == before.tlb
             && state.prefetch.behaves_like(now, &before.prefetch, then)
             && state.words == before.words
@@ -499,7 +499,7 @@ impl Memory {
     /// As [`Memory::learn_uses`], for the set of a physical address, before the set is looked up.
     fn learn_uses_of_set(&mut self, physical: u32) {
         if let Some(cache) = &mut self.state.dcache
-            && has_stamps_at(&self.turns, cache, physical)
+            && has_stamps_at(&self.shortcut_losses, cache, physical)
         {
             let way_bytes = cache.way_bytes();
             self.shortcuts.take_uses_of_set(physical, way_bytes, |line| _ = cache.touch(line, false));
@@ -512,16 +512,16 @@ impl Memory {
     fn forget_neighbours(&mut self, bus: &Bus, physical: u32, hit: bool) {
         let Some(cache) = &mut self.state.dcache else { return };
         if Cache::keeps_order(cache.shape())
-            && !has_stamps_at(&self.turns, cache, physical)
+            && !has_stamps_at(&self.shortcut_losses, cache, physical)
             && let Some(other) = cache.used_before(physical)
             && let Some(host) = host_of(bus, other)
             && self.shortcuts.remove_host(other, host)
             && hit
-            && let Some(turns) = self.turns.get_mut(cache.set_number(physical) as usize)
+            && let Some(shortcut_losses) = self.shortcut_losses.get_mut(cache.set_number(physical) as usize)
         {
-            *turns += 1;
+            *shortcut_losses += 1;
             // No line of the set has a shortcut without stamps from now on.
-            if *turns == TURNS
+            if *shortcut_losses == STAMPED_AFTER
                 && let Some(host) = host_of(bus, cache.line_addr(physical))
             {
                 self.shortcuts.remove_host(physical, host);
@@ -530,9 +530,11 @@ impl Memory {
     }
 }
 
-/// True if shortcuts to the lines of an address's set have stamps: see [`Memory::turns`].
-fn has_stamps_at(turns: &[u8], cache: &Cache, physical: u32) -> bool {
-    turns.get(cache.set_number(physical) as usize).is_some_and(|turns| *turns >= TURNS)
+/// True if shortcuts to the lines of an address's set have stamps: see [`Memory::shortcut_losses`].
+fn has_stamps_at(shortcut_losses: &[u8], cache: &Cache, physical: u32) -> bool {
+    shortcut_losses
+        .get(cache.set_number(physical) as usize)
+        .is_some_and(|shortcut_losses| *shortcut_losses >= STAMPED_AFTER)
 }
 
 /// True if shortcuts to the lines of a data cache may have stamps: the order of their use matters, a bit is free to

@@ -247,7 +247,7 @@ impl Profile {
         }
     }
 
-    /// The core's clock has had these rates; the last of them is the present one.
+    /// Sets the rates that the core's clock has had; the last of them is the present one.
     pub fn follow_rates(&mut self, rates: &[AtRate]) {
         if let Some(slices) = &mut self.slices {
             slices.follow_rates(rates);

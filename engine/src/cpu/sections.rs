@@ -48,7 +48,7 @@ pub(crate) struct Section<T: Totals> {
 }
 
 impl<T: Totals> Section<T> {
-    /// Time inside at one of the clock's earlier rates.
+    /// Adds time inside at one of the clock's earlier rates.
     fn add_earlier(&mut self, rate: Hz, to: &T, from: &T) {
         let known = self.earlier.iter().position(|(known, _)| *known == rate);
         let at = known.unwrap_or_else(|| {
@@ -58,7 +58,7 @@ impl<T: Totals> Section<T> {
         self.earlier[at].1.add_difference(to, from, 1);
     }
 
-    /// A call ends when the core's total is `now`, and its clock has this rate.
+    /// Ends a call; the core's total is `now`, and its clock has this rate.
     fn end_call(&mut self, open: &Open<T>, now: &T, rate: Hz) {
         self.calls += 1;
         let mut spans = Vec::new();
@@ -205,7 +205,7 @@ impl<T: Totals> Sections<T> {
         self.sections.iter().map(report).collect()
     }
 
-    /// The core's clock has had a rate up to now; the core's total is `now`.
+    /// Ends a period in which the core's clock had this rate; the core's total is `now`.
     pub fn change_clock(&mut self, rate: Hz, now: &T) {
         for section in &mut self.sections {
             let totals = std::mem::replace(&mut section.totals, section.nothing.clone());
@@ -215,7 +215,7 @@ impl<T: Totals> Sections<T> {
         self.open.iter_mut().for_each(|open| open.rates.push((rate, now.clone())));
     }
 
-    /// A call of a function begins, with this number, at a time, when the core's total is `now`; with its return
+    /// Begins a call of a function, with this number, at a time, when the core's total is `now`; with its return
     /// address, and the registers of its first arguments.
     pub fn begin(
         &mut self,
@@ -236,7 +236,7 @@ impl<T: Totals> Sections<T> {
         self.mark(section, true);
     }
 
-    /// The call with this number ends, when the core's total is `now`, and its clock has this rate.
+    /// Ends the call with this number; the core's total is `now`, and its clock has this rate.
     pub fn end(&mut self, number: u64, now: &T, rate: Hz) {
         if let Some(open) = self.take(number) {
             self.sections[open.section].end_call(&open, now, rate);
@@ -244,7 +244,7 @@ impl<T: Totals> Sections<T> {
         }
     }
 
-    /// The end of the call with this number will not be known.
+    /// Drops the call with this number, whose end will not be known.
     pub fn lose(&mut self, number: u64) {
         self.take(number);
     }

@@ -136,7 +136,7 @@ impl Shell {
         }
     }
 
-    /// The core's clock changes to another rate; the core's totals are `totals` now.
+    /// Changes the rate of the core's clock; the core's totals are `totals` now.
     pub fn change_clock(&mut self, rate: Hz, totals: Totals) {
         let had_cycles = self.had(self.cycles);
         let at = self.now();

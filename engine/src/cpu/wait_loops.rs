@@ -69,7 +69,7 @@ impl<I> WaitLoops<I> {
         self.next = INTERVAL;
     }
 
-    /// The core does something else.
+    /// Drops the loops: the core does something else.
     pub fn give_up(&mut self) {
         self.watch = None;
     }
@@ -186,7 +186,7 @@ impl<I: Isa> Cpu<I> {
             return false;
         }
         self.wait_loops.next = Ps((now.0 / INTERVAL.0 + 1) * INTERVAL.0);
-        if !self.is_settled() || self.is_spinning() {
+        if !self.is_settled() || self.is_looping() {
             return false;
         }
         self.forget_touched();
@@ -228,7 +228,7 @@ impl<I: Isa> Cpu<I> {
     }
 
     /// True if the core has only looped since it was seen in its loop.
-    fn is_spinning(&self) -> bool {
+    fn is_looping(&self) -> bool {
         let Some(wait_loop) = &self.wait_loops.found else { return false };
         let period = wait_loop.states.len() as u64;
         let instructions = self.shell.instructions.wrapping_sub(wait_loop.instructions);
@@ -244,15 +244,15 @@ impl<I: Isa> Cpu<I> {
     #[inline]
     pub(super) fn note_interrupt(&mut self, bus: &Bus) {
         if self.wait_loops.are_on() {
-            self.end_spin(bus);
+            self.end_wait_loop(bus);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn end_spin(&mut self, bus: &Bus) {
+    fn end_wait_loop(&mut self, bus: &Bus) {
         self.wait_loops.watch = None;
-        let held_since = self.wait_loops.found.as_ref().filter(|_| self.is_spinning()).map(|wait_loop| wait_loop.since);
+        let held_since = self.wait_loops.found.as_ref().filter(|_| self.is_looping()).map(|wait_loop| wait_loop.since);
         // An interrupted loop may continue afterwards.
         if held_since.is_none_or(|since| bus.core_interrupted(self.shell.index as usize, since, self.shell.now())) {
             self.wait_loops.found = None;

@@ -67,7 +67,7 @@ impl Shell {
         }
     }
 
-    /// The core may have slept.
+    /// Records a sleep of the core, if it has slept.
     #[inline]
     pub fn waits_woke(&mut self, bus: &Bus) {
         if self.waits.as_ref().is_some_and(|waits| waits.has_slept(self.spent.idle)) {

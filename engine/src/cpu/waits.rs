@@ -235,7 +235,7 @@ impl Waits {
         }
     }
 
-    /// The core's clock has changed its rate: cycles are renumbered.
+    /// Changes the rate of the core's clock: cycles are renumbered.
     pub fn change_clock(&mut self, rate: Hz) {
         self.end_run();
         self.clock = rate;
@@ -309,7 +309,7 @@ impl Waits {
         goes_on
     }
 
-    /// The next poll is of another kind.
+    /// Ends the run: the next poll is of another kind.
     fn end_run(&mut self) {
         if let Some(last) = self.run.last.take() {
             self.wait_since(self.run.place, &last);
@@ -347,7 +347,7 @@ impl Waits {
         self.room = Some(now);
     }
 
-    /// The device has been polled: if it was polled before, the core has waited since then.
+    /// Follows a poll of the device: if it was polled before, the core has waited since then.
     fn looked(&mut self, addr: u32, now: &Look) {
         let known = self.looks.iter().position(|look| look.pc == now.pc);
         let place = match known {
@@ -365,7 +365,7 @@ impl Waits {
         (self.run.addr, self.run.place) = (Some(addr), place);
     }
 
-    /// The core has waited from one poll to another.
+    /// Records a wait from one poll to another.
     fn wait_since(&mut self, place: usize, now: &Look) {
         let episode = self.waited_since(place, now);
         for answer in &mut self.answers {
@@ -388,7 +388,7 @@ impl Waits {
         }
     }
 
-    /// The device has returned data: if a chip behind it was busy since the last data, the core has waited.
+    /// Follows a load of data: if a chip on its wires was busy since the last data, the core has waited.
     fn answered(&mut self, now: &Look) {
         let Some(place) = self.answers.iter().position(|answer| answer.look.pc == now.pc) else {
             remember(&mut self.answers, Answer::new(now.clone()));
@@ -413,7 +413,7 @@ impl Waits {
         answer.begin(&now.at);
     }
 
-    /// The core may have slept up to now, which is `cycle`; `idle` is its total sleep.
+    /// Records a sleep up to now, which is `cycle`, if the core has slept; `idle` is its total sleep.
     pub fn woke(&mut self, bus: &Bus, cycle: u64, idle: u64, within: Arc<Within>) {
         let Some(cycles) = idle.checked_sub(self.slept).filter(|cycles| *cycles > 0) else { return };
         self.slept = idle;

@@ -155,8 +155,8 @@ impl Dram {
 }
 
 impl Dram {
-    /// The memory's clock changes its rate: its clock `before` is its clock `now`. Future clocks keep their distance;
-    /// the controller continues counting towards the next refresh.
+    /// Changes the rate of the memory's clock: its clock `before` is its clock `now`. Future clocks keep their
+    /// distance; the controller continues counting towards the next refresh.
     pub fn renumber(&mut self, before: u64, now: u64) {
         if before >= self.next_refresh {
             self.free = self.free.max(self.refresh(before));

@@ -142,7 +142,7 @@ impl Ram {
         self.bytes.len() as u64
     }
 
-    /// Several cores write to it: their accesses happen in one order.
+    /// Marks it as written by several cores: their accesses happen in one order.
     pub fn share(&mut self) {
         self.shared = true;
     }
@@ -153,7 +153,7 @@ impl Ram {
         self.shared
     }
 
-    /// It is on data buses only: instructions can't be fetched from it.
+    /// Marks it as on data buses only: instructions can't be fetched from it.
     pub fn refuse_fetches(&mut self) {
         self.data_only = true;
     }
@@ -263,7 +263,7 @@ impl Ram {
         }
     }
 
-    /// Copies bytes in; true if they overwrote decoded instructions. The marks of these are removed. The caller has
+    /// Copies bytes in; true if they overwrote decoded instructions. Their marks are removed. The caller has
     /// checked the span.
     #[inline]
     pub fn write(&mut self, offset: u32, from: &[u8]) -> bool {

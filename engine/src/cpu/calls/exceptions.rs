@@ -13,7 +13,7 @@ use crate::event_rates::Source;
 const SKIPPED_BYTES: u32 = 8;
 
 impl Calls {
-    /// An exception is taken from the code at `pc`, with this stack pointer.
+    /// Follows an exception, taken from the code at `pc`, with this stack pointer.
     pub fn exception(&mut self, on: &mut Option<Box<Profile>>, source: Source, (pc, sp): (u32, u32), now: u64) {
         self.absorb();
         self.delayed = None;
@@ -36,7 +36,7 @@ impl Calls {
         Some((frame, begun))
     }
 
-    /// The handler of the innermost exception begins at `pc`.
+    /// Follows the start of the innermost exception's handler at `pc`.
     pub fn handler(&mut self, on: &mut Option<Box<Profile>>, pc: u32, now: u64) {
         let top = self.current.frames.last().filter(|top| top.is_exception()).copied();
         if let Some(top) = top {
@@ -48,8 +48,8 @@ impl Calls {
         }
     }
 
-    /// The frame of the innermost exception serves for this one, too: as a replacement if that one has been handled or
-    /// has another source.
+    /// Follows an exception that is handled with the frame of the innermost one: as a replacement if that one has been
+    /// handled or has another source.
     pub fn chain(&mut self, on: &mut Option<Box<Profile>>, source: Source, now: u64) {
         self.absorb();
         let Some(place) = self.current.frames.iter().rposition(Frame::is_exception) else { return };
@@ -62,7 +62,7 @@ impl Calls {
         self.exception(on, source, (return_pc, sp), now);
     }
 
-    /// The core returns from an exception to the code at `pc`, with this stack pointer.
+    /// Follows an exception return to the code at `pc`, with this stack pointer.
     pub fn exception_return(&mut self, on: &mut Option<Box<Profile>>, pc: u32, sp: u32, now: u64) {
         self.absorb();
         self.return_to(on, pc, sp, now);

@@ -8,8 +8,8 @@ use cranelift_frontend::FunctionBuilder;
 use std::mem::offset_of;
 
 use super::emit::{Emitter, own};
+use super::matrix_switches::STEP_BYTES;
 use super::transfer::memory;
-use super::turns::STEP_BYTES;
 use super::{HostCode, slow_access};
 use crate::bus::device::AccessSize;
 use crate::cpu::Cpu;
@@ -109,8 +109,8 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.block_params(merged)[0]
     }
 
-    /// Operation `at` stores the low part of `value`, the value of `register`, at `addr`; the store must be the whole
-    /// operation.
+    /// Emits operation `at`, which stores the low part of `value`, the value of `register`, at `addr`; the store must
+    /// be the whole operation.
     pub fn store(&mut self, at: u32, addr: Value, moves: Moves, (register, value): (u8, Value)) {
         let merged = self.b.create_block();
         let host = self.host_or(at, addr, moves, |this| {
@@ -273,7 +273,7 @@ impl<I: Isa> Emitter<'_, I> {
         let state = self.state();
         self.b.seal_block(away);
         self.b.switch_to_block(away);
-        self.turn_for_words(at, first, last_offset, moves.store, here);
+        self.switch_for_words(at, first, last_offset, moves.store, here);
         otherwise(self);
         self.restore(state);
         self.b.seal_block(here);

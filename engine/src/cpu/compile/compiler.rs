@@ -80,8 +80,8 @@ impl<I: Isa> Compiler<I> {
         self.transfers = self.transfers(&core.memory, pc, core.blocks.cold[head].fetch);
         let (access, transfers) = (self.stubs.access, self.transfers);
         // The stubs do not report the waiting instruction to a profile.
-        let turns = self.stubs.turns.filter(|_| !core.is_profiled());
-        let calls = Calls { convention: self.isa.default_call_conv(), access, turns, transfers };
+        let matrix = self.stubs.matrix.filter(|_| !core.is_profiled());
+        let calls = Calls { convention: self.isa.default_call_conv(), access, matrix, transfers };
         emit::emit(&mut self.context.func, &mut self.builder, calls, core, region);
         let (index, generation) = (region.members[0].index, self.generation);
         if at_once {

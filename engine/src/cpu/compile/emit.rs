@@ -11,11 +11,11 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use std::mem::offset_of;
 
+use super::matrix_switches::MatrixStubs;
 use super::past_caches::{Fetched, PassingLines};
 use super::region::{Region, RegisterBits};
 use super::stubs::begin;
 use super::transfer::Transfers;
-use super::turns::Turns;
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, FALLEN, Hot};
 use crate::cpu::isa::Isa;
@@ -34,7 +34,7 @@ pub struct Calls {
     /// The stub for accesses without a shortcut.
     pub access: usize,
     /// The stubs for accesses that may switch a bus matrix, if there is one.
-    pub turns: Option<Turns>,
+    pub matrix: Option<MatrixStubs>,
     /// Functions for accesses past the caches.
     pub transfers: Transfers,
 }
@@ -174,7 +174,7 @@ impl<I: Isa> Emitter<'_, I> {
         (self.dirty, self.lazy) = (state.dirty, state.lazy);
     }
 
-    /// Two paths meet: registers that are out of date in `other` are out of date here, too.
+    /// Merges two paths: registers that are out of date in `other` are out of date here, too.
     pub fn is_dirty_too(&mut self, other: &State<I>) {
         self.dirty |= other.dirty;
     }

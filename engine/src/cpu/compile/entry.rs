@@ -29,17 +29,17 @@ impl<I: Isa> Emitter<'_, I> {
         let head = self.blocks().hot_base() + self.region.members[0].index as usize * size_of::<Hot<I::Jump>>();
         let head = self.b.ins().iconst(I64, head as i64);
         let is_head = self.b.ins().icmp(IntCC::Equal, entered, head);
-        let aside = self.b.create_block();
-        self.b.ins().brif(is_head, self.places[0], &[], aside, &[]);
-        self.b.seal_block(aside);
-        self.b.switch_to_block(aside);
+        let side_entry = self.b.create_block();
+        self.b.ins().brif(is_head, self.places[0], &[], side_entry, &[]);
+        self.b.seal_block(side_entry);
+        self.b.switch_to_block(side_entry);
         self.b.def_var(self.hot, head);
-        self.enter_aside(entered);
+        self.enter_at_side(entered);
     }
 
     /// Jumps to another member than the first. Its code may rely on lines of members that would have been entered
     /// before: those lines have to be in the cache, or the interpreter runs the member.
-    fn enter_aside(&mut self, entered: Value) {
+    fn enter_at_side(&mut self, entered: Value) {
         let base = self.blocks().hot_base() as i64;
         let base = self.b.ins().iconst(I64, base);
         let offset = self.b.ins().isub(entered, base);

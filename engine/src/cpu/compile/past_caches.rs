@@ -43,7 +43,7 @@ pub(super) struct PassingLines {
 }
 
 impl<I: Isa> Emitter<'_, I> {
-    /// Operation `at` fetches the instruction of `bytes` at `pc` past the cache.
+    /// Emits operation `at`, which fetches the instruction of `bytes` at `pc` past the cache.
     pub fn fetch(&mut self, at: u32, pc: u32, bytes: u32) {
         self.prepare_to_leave(at);
         match self.cpu.memory.fetch_policy() {
@@ -117,7 +117,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().load(I32, own(), self.core, memory::<I>(Memory::PASSING + slot * size_of::<u32>()))
     }
 
-    /// Operation `at`, a block's first, fetches the lines of its code from `pc` on, which no cache keeps.
+    /// Emits operation `at`, a block's first, which fetches the lines of its code from `pc` on, which no cache keeps.
     pub fn fetch_lines(&mut self, at: u32, pc: u32, bytes: u32) {
         let mask = !(self.cpu.line_bytes - 1);
         let (first, last) = (pc & mask, pc.wrapping_add(bytes - 1) & mask);
@@ -200,8 +200,8 @@ impl<I: Isa> Emitter<'_, I> {
         }
     }
 
-    /// Operation `at` loads from `addr` without a shortcut, and jumps to `merged` with the extended value; continues in
-    /// the cases that are not simple.
+    /// Emits operation `at`, which loads from `addr` without a shortcut, and jumps to `merged` with the extended value;
+    /// continues in the cases that are not simple.
     pub(super) fn load_past_caches(&mut self, at: u32, addr: Value, moves: Moves, merged: ir::Block) {
         let Some((host, out)) = self.transfer_data(at, addr, moves) else { return };
         let value = self.load_host(host, moves);

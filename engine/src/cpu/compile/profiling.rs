@@ -22,7 +22,7 @@ use crate::cpu::profile::{Profile, Seen};
 /// Lowest bit of the flow in the argument of [`follow`]; the address after the block is below it.
 const FLOW_SHIFT: u32 = 32;
 
-/// A function is called or left: `what` has the [`Flow`], and the address after the block.
+/// Follows a call or a return: `what` has the [`Flow`], and the address after the block.
 extern "C" fn follow<I: Isa>(core: *mut Cpu<I>, what: u64, target: u32, sp: u32, cycles: u64) {
     // SAFETY: compiled code passes on the core that it got, which is borrowed exclusively meanwhile.
     let core = unsafe { &mut *core };
@@ -69,7 +69,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().store(own(), sum, base, offset);
     }
 
-    /// The current block is left by `exit`, to `target` if the target is known only at run time.
+    /// Follows the exit of the current block by `exit`, to `target` if the target is known only at run time.
     pub(super) fn follow_flow(&mut self, exit: usize, target: Option<Value>) {
         let Some(calls) = self.cpu.shell.calls.as_deref().filter(|_| exit == TAKEN) else { return };
         let flow = I::flow(self.blocks(), self.index);
@@ -152,7 +152,7 @@ impl<I: Isa> Emitter<'_, I> {
         );
     }
 
-    /// A jump to `target`, which may be the return from such a call.
+    /// Emits a jump to `target`, which may be the return from such a call.
     fn return_lightly(&mut self, end_pc: u32, target: Value) {
         let [calls, top] = self.innermost_light();
         let returns = self.b.ins().load(I32, own(), top, offset_of!(Light, return_pc) as i32);

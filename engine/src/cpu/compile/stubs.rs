@@ -11,8 +11,8 @@ use std::mem::offset_of;
 
 use super::compiler::Compiler;
 use super::ending::EndingWord;
+use super::matrix_switches::MatrixStubs;
 use super::slow_access;
-use super::turns::Turns;
 use crate::cpu::block::{Blocks, FALLEN, Hot};
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::Memory;
@@ -32,7 +32,7 @@ pub struct Stubs {
     /// all.
     pub access: usize,
     /// The stubs for accesses that may switch a bus matrix, if the core is on one.
-    pub turns: Option<Turns>,
+    pub matrix: Option<MatrixStubs>,
     /// Memory that the stubs take.
     pub bytes: usize,
 }
@@ -65,8 +65,8 @@ impl<I: Isa> Compiler<I> {
         let enter = self.make_enter()?;
         let uncompiled = self.make_uncompiled(blocks)?;
         let access = self.make_access()?;
-        let turns = if memory.is_on_matrix() { Some(self.make_turns(blocks, memory, access)?) } else { None };
-        Some(Stubs { enter, uncompiled, access, turns, bytes: self.memory.used })
+        let matrix = if memory.is_on_matrix() { Some(self.make_matrix_stubs(blocks, memory, access)?) } else { None };
+        Some(Stubs { enter, uncompiled, access, matrix, bytes: self.memory.used })
     }
 
     fn make_enter(&mut self) -> Option<usize> {

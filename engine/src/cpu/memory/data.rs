@@ -15,7 +15,7 @@ use crate::memory::cache::Cache;
 
 /// A load or a store, as given by its instruction.
 #[derive(Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct AccessRequest {
     pub va: u32,
     pub size: AccessSize,
     pub how: u8,
@@ -24,7 +24,7 @@ pub(super) struct Asked {
     pub value: u32,
 }
 
-impl Asked {
+impl AccessRequest {
     fn is_aligned(self) -> bool {
         self.va.is_multiple_of(self.size.bytes())
     }
@@ -55,11 +55,11 @@ impl Memory {
         how: u8,
     ) -> Done<u32, M::Status> {
         let mut trip = self.trip(bus, now);
-        let asked = Asked { va, size, how, kind: Kind::Read, value: 0 };
-        let result = if asked.is_aligned() {
-            self.load_aligned(&mut trip, mmu, asked)
+        let request = AccessRequest { va, size, how, kind: Kind::Read, value: 0 };
+        let result = if request.is_aligned() {
+            self.load_aligned(&mut trip, mmu, request)
         } else {
-            self.load_unaligned(&mut trip, mmu, asked)
+            self.load_unaligned(&mut trip, mmu, request)
         };
         trip.done(result)
     }
@@ -77,59 +77,59 @@ impl Memory {
         how: u8,
     ) -> Done<(), M::Status> {
         let mut trip = self.trip(bus, now);
-        let asked = Asked { va, size, how, kind: Kind::Write, value };
-        let result = if asked.is_aligned() {
-            self.store_aligned(&mut trip, mmu, asked)
+        let request = AccessRequest { va, size, how, kind: Kind::Write, value };
+        let result = if request.is_aligned() {
+            self.store_aligned(&mut trip, mmu, request)
         } else {
-            self.store_unaligned(&mut trip, mmu, asked)
+            self.store_unaligned(&mut trip, mmu, request)
         };
         trip.done(result)
     }
 
-    fn load_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<u32, AbortOf<M>> {
-        let place = self.data_place(trip, mmu, asked.va, mmu.access(asked.kind, asked.how))?;
-        let value = self.load_at(trip, place, asked).map_err(|fault| asked.failed(fault))?;
+    fn load_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, request: AccessRequest) -> Result<u32, AbortOf<M>> {
+        let place = self.data_place(trip, mmu, request.va, mmu.access(request.kind, request.how))?;
+        let value = self.load_at(trip, place, request).map_err(|fault| request.failed(fault))?;
         if place.via != Via::Uncached {
-            self.add_shortcut(trip.bus, mmu, place, asked);
+            self.add_shortcut(trip.bus, mmu, place, request);
         }
         Ok(value)
     }
 
     #[inline]
-    pub(super) fn load_at(&mut self, trip: &mut Trip, place: Place, asked: Asked) -> Result<u32, BusFault> {
+    pub(super) fn load_at(&mut self, trip: &mut Trip, place: Place, request: AccessRequest) -> Result<u32, BusFault> {
         match place.via {
             Via::Local => {}
             Via::Cached => self.use_line(trip, place, Purpose::Load)?,
             // The transfer of the data has been charged already.
-            Via::Uncached if asked.how & how::REPORTED != 0 && host_of(trip.bus, place.physical).is_some() => {}
+            Via::Uncached if request.how & how::REPORTED != 0 && host_of(trip.bus, place.physical).is_some() => {}
             Via::Uncached | Via::Passing => {
                 if place.ordered {
                     self.wait_for_stores(trip);
                 }
-                return self.read(trip, place, Transfer::Read(Purpose::Load, asked.size));
+                return self.read(trip, place, Transfer::Read(Purpose::Load, request.size));
             }
         }
         let mut bytes = [0; 4];
-        trip.bus.peek(place.physical, &mut bytes[..asked.size.bytes() as usize]);
+        trip.bus.peek(place.physical, &mut bytes[..request.size.bytes() as usize]);
         Ok(u32::from_le_bytes(bytes))
     }
 
-    fn store_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<(), AbortOf<M>> {
-        let place = self.data_place(trip, mmu, asked.va, mmu.access(asked.kind, asked.how))?;
+    fn store_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, request: AccessRequest) -> Result<(), AbortOf<M>> {
+        let place = self.data_place(trip, mmu, request.va, mmu.access(request.kind, request.how))?;
         let in_ram = host_of(trip.bus, place.physical).is_some();
         // Data from an execute-in-place window is not memory: it can't wait in a cache.
         let uncached = place.via == Via::Uncached || !in_ram;
         // The common transfer has been charged already.
-        if !(uncached && in_ram && asked.how & how::REPORTED != 0) {
+        if !(uncached && in_ram && request.how & how::REPORTED != 0) {
             if uncached && (place.ordered || !in_ram) {
-                let stored = self.store_in_order(trip, place, asked.size, asked.value);
-                return stored.map_err(|fault| asked.failed(fault));
+                let stored = self.store_in_order(trip, place, request.size, request.value);
+                return stored.map_err(|fault| request.failed(fault));
             }
-            self.store_in_ram(trip, place, asked.size).map_err(|fault| asked.failed(fault))?;
+            self.store_in_ram(trip, place, request.size).map_err(|fault| request.failed(fault))?;
         }
-        trip.bus.poke(place.physical, &asked.value.to_le_bytes()[..asked.size.bytes() as usize]);
+        trip.bus.poke(place.physical, &request.value.to_le_bytes()[..request.size.bytes() as usize]);
         if place.via == Via::Local || place.via == Via::Cached && self.writes_back() {
-            self.add_shortcut(trip.bus, mmu, place, asked);
+            self.add_shortcut(trip.bus, mmu, place, request);
         }
         Ok(())
     }
@@ -261,18 +261,18 @@ impl Memory {
     }
 
     /// Adds a shortcut: from now on, accesses to the line cost and change nothing else.
-    fn add_shortcut<M: Mmu>(&mut self, bus: &Bus, mmu: &M, place: Place, asked: Asked) {
+    fn add_shortcut<M: Mmu>(&mut self, bus: &Bus, mmu: &M, place: Place, request: AccessRequest) {
         // The table is for the mode's own privilege; an access as from User mode does not show its permissions.
-        if asked.how & how::UNPRIVILEGED != 0 || mmu.is_privileged() != self.shortcuts_privileged {
+        if request.how & how::UNPRIVILEGED != 0 || mmu.is_privileged() != self.shortcuts_privileged {
             return;
         }
         let Some(index) = bus.entry_at(place.physical) else { return };
-        if self.is_of_slave(asked.va) && bus.path(index).slave != self.state.slave {
+        if self.is_of_slave(request.va) && bus.path(index).slave != self.state.slave {
             // The line belongs to a bank that is not selected.
             return;
         }
         let entry = &bus.map[index];
-        let (_, bytes) = self.shortcuts.line_of(asked.va);
+        let (_, bytes) = self.shortcuts.line_of(request.va);
         let line = place.physical & !(bytes - 1);
         if line < entry.base || entry.last - line < bytes - 1 {
             return;
@@ -285,10 +285,10 @@ impl Memory {
                 let device = bus.devices[id.0 as usize].as_ref();
                 if let Some(start) = device.and_then(|device| device.host_bytes(range))
                     && place.via == Via::Local
-                    && !self.is_of_slave(asked.va)
+                    && !self.is_of_slave(request.va)
                 {
                     let host = start.wrapping_add(entry.offset(place.physical) as usize);
-                    self.shortcuts.add(asked.va, host.cast_mut(), Stores::No, None);
+                    self.shortcuts.add(request.va, host.cast_mut(), Stores::No, None);
                 }
                 return;
             }
@@ -297,12 +297,12 @@ impl Memory {
         let stays = place.via == Via::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
         // A load does not show whether stores are permitted.
         let offset = entry.offset(place.physical);
-        if let Some(other) = self.shortcuts.used_in_slot_of(asked.va) {
+        if let Some(other) = self.shortcuts.used_in_slot_of(request.va) {
             self.learn_uses_of_set(other);
         }
         let cache = self.state.dcache.as_ref().filter(|_| place.via == Via::Cached);
         let stamped = cache.is_some_and(|cache| has_stamps_at(&self.turns, cache, line)).then_some(line);
-        self.add_shortcut_in(bus, (index, ram), (asked.va, offset), asked.is_write() && stays, stamped);
+        self.add_shortcut_in(bus, (index, ram), (request.va, offset), request.is_write() && stays, stamped);
     }
 
     /// Adds a shortcut for `va`, the byte at `offset` of a memory that has all of its line, reached by a map entry;

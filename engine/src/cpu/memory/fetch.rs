@@ -402,8 +402,8 @@ impl Memory {
         Ok(at_once)
     }
 
-    /// The instruction at `pc`, whose fetch was waited for, runs later: it will be requested again. Words that were
-    /// fetched on demand are kept anyway.
+    /// Keeps the instruction at `pc`, whose fetch was waited for: it runs later, and will be requested again. Words
+    /// that were fetched on demand are kept anyway.
     pub fn keep_fetched(&mut self, pc: u32) {
         if self.config.fetch != FetchPolicy::OnDemand {
             self.state.prefetch.granted = pc;

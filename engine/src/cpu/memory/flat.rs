@@ -93,8 +93,8 @@ impl Memory {
         reported: bool,
     ) -> Option<(u64, u32)> {
         let (path, offset) = self.flat_ram(bus, addr, bytes)?;
-        let asked = Transfer::read(quiet, offset, bytes, Purpose::Load);
-        let cycles = if reported { 0 } else { self.data_flat(bus, path, asked)? };
+        let request = Transfer::read(quiet, offset, bytes, Purpose::Load);
+        let cycles = if reported { 0 } else { self.data_flat(bus, path, request)? };
         Some((cycles, bus.rams[path.ram].value(offset, bytes)))
     }
 
@@ -120,8 +120,8 @@ impl Memory {
         reported: bool,
     ) -> Option<u64> {
         let (path, offset) = self.flat_ram(bus, addr, bytes)?;
-        let asked = Transfer::write(quiet, offset, bytes);
-        let cycles = if reported { 0 } else { self.data_flat(bus, path, asked)? };
+        let request = Transfer::write(quiet, offset, bytes);
+        let cycles = if reported { 0 } else { self.data_flat(bus, path, request)? };
         bus.put_in_ram(path.ram, offset, bytes, value);
         Some(cycles)
     }
@@ -134,20 +134,20 @@ impl Memory {
         }
         let (path, offset) = self.flat_ram(bus, addr, 4)?;
         let bytes = self.bytes_on_port(bus, addr, bytes);
-        let asked = match store {
+        let request = match store {
             true => Transfer::write(quiet, offset, bytes),
             false => Transfer::read(quiet, offset, bytes, Purpose::Load),
         };
-        self.data_flat(bus, path, asked)
+        self.data_flat(bus, path, request)
     }
 
     /// A data transfer, which is Strongly-ordered without the MMU: it begins when all earlier ones are complete, and
     /// the core waits for it.
     #[inline(always)]
-    fn data_flat(&mut self, bus: &mut Bus, path: KnownPath, asked: Transfer) -> Option<u64> {
-        let quiet = asked.quiet;
+    fn data_flat(&mut self, bus: &mut Bus, path: KnownPath, request: Transfer) -> Option<u64> {
+        let quiet = request.quiet;
         let begins = quiet.now.max(self.state.stores.all_done());
-        let done = self.transfer_flat(bus, &path, Transfer { quiet: Quiet { now: begins, ..quiet }, ..asked })?;
+        let done = self.transfer_flat(bus, &path, Transfer { quiet: Quiet { now: begins, ..quiet }, ..request })?;
         self.accounts.wait_for_stores(quiet.now, begins);
         Some(done - quiet.now)
     }
@@ -207,8 +207,8 @@ impl Memory {
 
     /// A transfer: the core cycle in which its answer arrives.
     #[inline(always)]
-    pub(super) fn transfer_flat(&mut self, bus: &mut Bus, path: &KnownPath, asked: Transfer) -> Option<u64> {
-        let Transfer { quiet, offset, bytes, direction, purpose } = asked;
+    pub(super) fn transfer_flat(&mut self, bus: &mut Bus, path: &KnownPath, request: Transfer) -> Option<u64> {
+        let Transfer { quiet, offset, bytes, direction, purpose } = request;
         let (there, back) = path.outer_cycles;
         let sent = quiet.now + there;
         let times = path.transfer(bus, offset, sent, (bytes, direction), quiet.until)?;

@@ -112,7 +112,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The line that holds a physical address, if present.
+    /// Maintains the line that holds a physical address, if present.
     fn dcache_line(&mut self, trip: &mut Trip, physical: u32, work: Work) {
         self.work(trip);
         self.learn_uses_of_set(physical);
@@ -128,8 +128,8 @@ impl Memory {
         }
     }
 
-    /// The line of the second level that holds a physical address, if present, and if the core's operations reach that
-    /// level.
+    /// Maintains the line of the second level that holds a physical address, if present, and if the core's operations
+    /// reach that level.
     fn outer_line_in_cluster(&mut self, trip: &mut Trip, physical: u32, work: Work) {
         if !trip.bus.outer().is_some_and(OuterCache::follows_core) {
             return;
@@ -146,7 +146,7 @@ impl Memory {
         }
     }
 
-    /// A write-back that the operation waits for, after line fills and earlier ones.
+    /// Makes a write-back that the operation waits for, after line fills and earlier ones.
     fn write_after_fills(&mut self, trip: &mut Trip, write: impl FnOnce(&mut Memory, &mut Trip)) {
         let mut after = trip.after();
         after.meter.pass(self.state.fill_ends);

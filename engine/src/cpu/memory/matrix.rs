@@ -110,7 +110,7 @@ impl Memory {
     }
 
     /// Wait for a switch. A store waits for it in the write buffer.
-    pub fn turn_cycles(&self, kind: Kind) -> u64 {
+    pub fn switch_cycles(&self, kind: Kind) -> u64 {
         if kind == Kind::Write { 0 } else { self.config.slave_switch_cycles }
     }
 
@@ -143,7 +143,7 @@ impl Memory {
     /// Prepares an access to `addr`, an address that is not translated: true if the matrix switches to another slave,
     /// and the cycles that the core waits.
     #[inline]
-    pub fn turn_to(&mut self, bus: &Bus, addr: u32, kind: Kind) -> (bool, u64) {
+    pub fn switch_matrix_to(&mut self, bus: &Bus, addr: u32, kind: Kind) -> (bool, u64) {
         if !self.is_of_slave(addr) {
             return (false, 0);
         }
@@ -162,7 +162,7 @@ impl Memory {
         // Devices have no shortcuts here, so they can share the bank of addresses without a slave.
         self.shortcuts.choose(if is_memory { slave } else { 0 });
         // The first access of a run finds its port granted.
-        let cycles = if before == 0 { 0 } else { self.turn_cycles(kind) };
+        let cycles = if before == 0 { 0 } else { self.switch_cycles(kind) };
         self.accounts.add(Part::Matrix, cycles);
         (true, cycles)
     }

@@ -60,7 +60,7 @@ impl Memory {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// The time of writing a line back; `outer` if the second level may keep it.
+    /// Passes the time of writing a line back; `outer` if the second level may keep it.
     pub(super) fn write_line(&mut self, trip: &mut Trip, line: u32, bytes: u32, outer: bool) {
         if !outer || !outer_keeps(trip.bus, line) {
             // A line that was read from an address can be written to it.
@@ -110,7 +110,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The time of writing a line of the second-level cache to memory. The core does not wait for it.
+    /// Computes the time of writing a line of the second-level cache to memory. The core does not wait for it.
     pub(super) fn cast_out(&mut self, trip: &mut Trip, line: u32) {
         let bytes = trip.bus.outer().map_or(0, |cache| cache.shape().line_bytes);
         // A line that was read from an address can be written to it.

@@ -111,9 +111,9 @@ impl Memory {
     pub const OUTER_SUM: usize =
         offset_of!(Memory, accounts) + Accounts::PARTS + Part::Outer as usize * size_of::<u64>();
 
-    /// See [`Memory::turn_to`]: the slave that was accessed last.
+    /// See [`Memory::switch_matrix_to`]: the slave that was accessed last.
     pub const SLAVE: usize = offset_of!(Memory, state) + offset_of!(State, slave);
-    /// See [`Memory::turn_to`]: the cycles of switches.
+    /// See [`Memory::switch_matrix_to`]: the cycles of switches.
     pub const MATRIX_SUM: usize =
         offset_of!(Memory, accounts) + Accounts::PARTS + Part::Matrix as usize * size_of::<u64>();
     /// See [`Memory::grant_cycles`]: the [`Grant`](super::matrix::Grant) of the slave that was accessed last, and those

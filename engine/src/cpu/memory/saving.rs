@@ -49,7 +49,7 @@ impl Memory {
     /// Drops all computed values after a snapshot has been loaded, with these registers.
     pub(in crate::cpu) fn begin_anew<M: Mmu>(&mut self, mmu: &M) {
         self.look_at(mmu);
-        self.turns.fill(0);
+        self.shortcut_losses.fill(0);
         self.fetched.clear();
         self.icache_has_lines = true;
         self.forget_paths();

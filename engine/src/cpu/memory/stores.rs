@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn it_behaves_alike_some_time_later() {
+    fn it_behaves_the_same_some_time_later() {
         let (mut one, mut other) = (StoreBuffer::default(), StoreBuffer::default());
         one.push(20, Some(0x100));
         other.push(7, None);

@@ -166,8 +166,8 @@ impl Memory {
         }
     }
 
-    /// The time of reading a descriptor (TRM, Main TLB: walks use the data cache if the tables are cacheable). A bus
-    /// error is an abort of the translation.
+    /// Passes the time of reading a descriptor (TRM, Main TLB: walks use the data cache if the tables are cacheable). A
+    /// bus error is an abort of the translation.
     fn walk<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, physical: u32, memory: MemoryType) {
         let place = self.data_place_of(trip.bus, mmu, Translation::of(physical, 4, memory));
         // If this read fails, the translation's own read has failed, too.

@@ -4,7 +4,7 @@
 use super::Memory;
 use super::access::{Abort, how};
 use super::accounts::Purpose;
-use super::data::Asked;
+use super::data::AccessRequest;
 use super::meter::Trip;
 use super::mmu::{AbortOf, Mmu};
 use super::translate::Place;
@@ -29,51 +29,73 @@ fn parts(mut va: u32, bytes: u32) -> impl Iterator<Item = (u32, AccessSize)> {
 
 impl Memory {
     /// A load of two or four bytes.
-    pub(super) fn load_unaligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<u32, AbortOf<M>> {
+    pub(super) fn load_unaligned<M: Mmu>(
+        &mut self,
+        trip: &mut Trip,
+        mmu: &M,
+        request: AccessRequest,
+    ) -> Result<u32, AbortOf<M>> {
         match self.config.unaligned_cycles {
-            Some(cycles) => self.load_parts(trip, mmu, asked, cycles),
-            None => self.load_split(trip, mmu, asked),
+            Some(cycles) => self.load_parts(trip, mmu, request, cycles),
+            None => self.load_split(trip, mmu, request),
         }
     }
 
     /// A store of two or four bytes.
-    pub(super) fn store_unaligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<(), AbortOf<M>> {
+    pub(super) fn store_unaligned<M: Mmu>(
+        &mut self,
+        trip: &mut Trip,
+        mmu: &M,
+        request: AccessRequest,
+    ) -> Result<(), AbortOf<M>> {
         match self.config.unaligned_cycles {
-            Some(cycles) => self.store_parts(trip, mmu, asked, cycles),
-            None => self.store_split(trip, mmu, asked),
+            Some(cycles) => self.store_parts(trip, mmu, request, cycles),
+            None => self.store_split(trip, mmu, request),
         }
     }
 
-    fn load_parts<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked, cycles: u64) -> Result<u32, AbortOf<M>> {
-        let places = self.split_places(trip, mmu, asked)?;
+    fn load_parts<M: Mmu>(
+        &mut self,
+        trip: &mut Trip,
+        mmu: &M,
+        request: AccessRequest,
+        cycles: u64,
+    ) -> Result<u32, AbortOf<M>> {
+        let places = self.split_places(trip, mmu, request)?;
         let mut value = 0;
-        for (va, size) in parts(asked.va, asked.size.bytes()) {
-            let Some(place) = place_of_part(places, asked.va, va) else { continue };
-            let at = va.wrapping_sub(asked.va);
+        for (va, size) in parts(request.va, request.size.bytes()) {
+            let Some(place) = place_of_part(places, request.va, va) else { continue };
+            let at = va.wrapping_sub(request.va);
             if at > 0 {
                 self.pass_to_part(trip, place, Purpose::Load, cycles);
             }
-            let part = Asked { va, size, how: 0, ..asked };
-            value |= self.load_at(trip, place, part).map_err(|fault| asked.failed(fault))? << (8 * at);
+            let part = AccessRequest { va, size, how: 0, ..request };
+            value |= self.load_at(trip, place, part).map_err(|fault| request.failed(fault))? << (8 * at);
         }
         Ok(value)
     }
 
-    fn store_parts<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked, cycles: u64) -> Result<(), AbortOf<M>> {
-        let places = self.split_places(trip, mmu, asked)?;
-        for (va, size) in parts(asked.va, asked.size.bytes()) {
-            let Some(place) = place_of_part(places, asked.va, va) else { continue };
-            let at = va.wrapping_sub(asked.va);
+    fn store_parts<M: Mmu>(
+        &mut self,
+        trip: &mut Trip,
+        mmu: &M,
+        request: AccessRequest,
+        cycles: u64,
+    ) -> Result<(), AbortOf<M>> {
+        let places = self.split_places(trip, mmu, request)?;
+        for (va, size) in parts(request.va, request.size.bytes()) {
+            let Some(place) = place_of_part(places, request.va, va) else { continue };
+            let at = va.wrapping_sub(request.va);
             if at > 0 {
                 self.pass_to_part(trip, place, Purpose::Store, cycles);
             }
-            let value = asked.value >> (8 * at);
+            let value = request.value >> (8 * at);
             if host_of(trip.bus, place.physical).is_some() {
-                self.store_in_ram(trip, place, size).map_err(|fault| asked.failed(fault))?;
+                self.store_in_ram(trip, place, size).map_err(|fault| request.failed(fault))?;
                 trip.bus.poke(place.physical, &value.to_le_bytes()[..size.bytes() as usize]);
             } else {
                 let value = value & (u32::MAX >> (32 - 8 * size.bytes()));
-                self.store_in_order(trip, place, size, value).map_err(|fault| asked.failed(fault))?;
+                self.store_in_order(trip, place, size, value).map_err(|fault| request.failed(fault))?;
             }
         }
         Ok(())
@@ -88,37 +110,37 @@ impl Memory {
     }
 
     /// An unaligned load: its two words.
-    fn load_split<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<u32, AbortOf<M>> {
-        let places = self.split_places(trip, mmu, asked)?;
+    fn load_split<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, request: AccessRequest) -> Result<u32, AbortOf<M>> {
+        let places = self.split_places(trip, mmu, request)?;
         let mut words = [0; 2];
         for (word, place) in words.iter_mut().zip(places.into_iter().flatten()) {
-            let part = Asked { size: AccessSize::Word, how: 0, ..asked };
-            *word = self.load_at(trip, place, part).map_err(|fault| asked.failed(fault))?;
+            let part = AccessRequest { size: AccessSize::Word, how: 0, ..request };
+            *word = self.load_at(trip, place, part).map_err(|fault| request.failed(fault))?;
         }
         let both = u64::from(words[1]) << 32 | u64::from(words[0]);
-        let value = (both >> (8 * (asked.va & 3))) as u32;
-        Ok(value & u32::MAX >> (32 - 8 * asked.size.bytes()))
+        let value = (both >> (8 * (request.va & 3))) as u32;
+        Ok(value & u32::MAX >> (32 - 8 * request.size.bytes()))
     }
 
     /// An unaligned store: byte by byte, but as one transfer for each of its two words.
-    fn store_split<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<(), AbortOf<M>> {
-        let places = self.split_places(trip, mmu, asked)?;
+    fn store_split<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, request: AccessRequest) -> Result<(), AbortOf<M>> {
+        let places = self.split_places(trip, mmu, request)?;
         for place in places.into_iter().flatten() {
             if host_of(trip.bus, place.physical).is_some() {
-                self.store_in_ram(trip, place, AccessSize::Word).map_err(|fault| asked.failed(fault))?;
+                self.store_in_ram(trip, place, AccessSize::Word).map_err(|fault| request.failed(fault))?;
             }
         }
-        let first_word = asked.va & !3;
-        for n in 0..asked.size.bytes() {
-            let va = asked.va.wrapping_add(n);
+        let first_word = request.va & !3;
+        for n in 0..request.size.bytes() {
+            let va = request.va.wrapping_add(n);
             let place = places[usize::from(va & !3 != first_word)].or(places[0]);
             let Some(place) = place else { continue };
             let place = Place { physical: place.physical + (va & 3), ..place };
-            let byte = (asked.value >> (8 * n)) & 0xff;
+            let byte = (request.value >> (8 * n)) & 0xff;
             if host_of(trip.bus, place.physical).is_some() {
                 trip.bus.poke(place.physical, &[byte as u8]);
             } else {
-                self.store_in_order(trip, place, AccessSize::Byte, byte).map_err(|fault| asked.failed(fault))?;
+                self.store_in_order(trip, place, AccessSize::Byte, byte).map_err(|fault| request.failed(fault))?;
             }
         }
         Ok(())
@@ -130,20 +152,20 @@ impl Memory {
         &mut self,
         trip: &mut Trip,
         mmu: &M,
-        asked: Asked,
+        request: AccessRequest,
     ) -> Result<[Option<Place>; 2], AbortOf<M>> {
-        if asked.how & how::ALIGNED != 0 || mmu.checks_alignment() {
-            return Err(asked.refused());
+        if request.how & how::ALIGNED != 0 || mmu.checks_alignment() {
+            return Err(request.refused());
         }
-        let (first, last) = (asked.va & !3, asked.va.wrapping_add(asked.size.bytes() - 1) & !3);
+        let (first, last) = (request.va & !3, request.va.wrapping_add(request.size.bytes() - 1) & !3);
         let mut places = [None; 2];
         for (place, word) in places.iter_mut().zip([first, last]).take(1 + usize::from(first != last)) {
             let found = self
-                .data_place(trip, mmu, word, mmu.access(asked.kind, asked.how))
-                .map_err(|abort| Abort { va: abort.va.max(asked.va), ..abort })?;
+                .data_place(trip, mmu, word, mmu.access(request.kind, request.how))
+                .map_err(|abort| Abort { va: abort.va.max(request.va), ..abort })?;
             // Tightly coupled memory accepts unaligned accesses.
             if found.ordered && found.via != Via::Local {
-                return Err(asked.refused());
+                return Err(request.refused());
             }
             *place = Some(found);
         }

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_apart_by_path_and_survive_a_new_beginning() {
+    fn rows_are_separate_by_path_and_survive_a_restart_of_counters() {
         let mut counters = Counters::new();
         let paths = [counters.add_path().unwrap(), counters.add_path().unwrap()];
         let ran = counters.ran(Arc::from([step(0x10, 1, 0), step(0x14, 1, 2)]));

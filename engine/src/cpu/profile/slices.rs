@@ -27,7 +27,7 @@ impl KeptSlices {
         KeptSlices { wanted, window: (0, u64::MAX), calls: VecDeque::new(), dropped_until: None }
     }
 
-    /// The core's clock has had these rates; the last of them is the present one.
+    /// Sets the rates that the core's clock has had; the last of them is the present one.
     pub fn follow_rates(&mut self, rates: &[AtRate]) {
         self.window = (had_at(rates, self.wanted.from), had_at(rates, self.wanted.to));
     }

@@ -8,7 +8,7 @@ use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::core::Stop;
 use crate::core::debug::{Architecture, Register};
-use crate::cpu::access::{Asked, Moves};
+use crate::cpu::access::{AccessRequest, Moves};
 use crate::cpu::block::{Blocks, Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::calls::Flow;
 use crate::cpu::cost::Cost;
@@ -337,14 +337,14 @@ impl ToyCore {
     fn access(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         let size = AccessSize::Word;
         let moves = if op.code == Code::Load { Moves::load(size) } else { Moves::store(size) };
-        let (a, asked) = (usize::from(op.a), Asked { addr, moves, how: 0 });
+        let (a, request) = (usize::from(op.a), AccessRequest { addr, moves, how: 0 });
         if op.code == Code::Load {
             match self.load_by_shortcut(addr) {
                 Some(value) => self.x[a] = value,
-                None => return self.load(bus, index, at, asked, |core, value| core.x[a] = value),
+                None => return self.load(bus, index, at, request, |core, value| core.x[a] = value),
             }
         } else if !self.store_by_shortcut(addr, self.x[a]) {
-            return self.store(bus, index, at, asked, self.x[a]);
+            return self.store(bus, index, at, request, self.x[a]);
         }
         true
     }

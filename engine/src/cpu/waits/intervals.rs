@@ -126,7 +126,7 @@ impl Intervals {
         growth
     }
 
-    /// The clock has changed: cycles are renumbered, and no wait is under way.
+    /// Follows a change of the clock: cycles are renumbered, and no wait is under way.
     pub(super) fn change_clock(&mut self) {
         self.stood.clear();
     }
@@ -328,7 +328,8 @@ mod tests {
                 (Ps(begin), Ps(last))
             }).collect();
             let cut = intervals.cut(&pieces);
-            prop_assert!(cut.iter().all(|(begin, end)| begin < end && intervals.at(*begin) == intervals.at(Ps(end.0 - 1))));
+            let is_in_one = |begin: &Ps, end: &Ps| begin < end && intervals.at(*begin) == intervals.at(Ps(end.0 - 1));
+            prop_assert!(cut.iter().all(|(begin, end)| is_in_one(begin, end)));
             let time = |pieces: &[(Ps, Ps)]| pieces.iter().map(|(begin, end)| end.0 - begin.0).sum::<u64>();
             prop_assert_eq!(time(&cut), time(&pieces));
             prop_assert!(cut.windows(2).all(|two| two[0].1 <= two[1].0));

@@ -20,7 +20,7 @@ const MOST_PIECES: usize = 64;
 pub enum Found {
     /// The core polled a device.
     Looking(DeviceId),
-    /// A chip behind this device answered repeatedly: the core has waited only if the chip was busy.
+    /// A chip on the wires of this device answered repeatedly: the core has waited only if the chip was busy.
     Answered(DeviceId),
     /// The core slept, and the interrupt of this device woke it.
     Asleep(Option<String>),

@@ -9,7 +9,7 @@ use super::registers::{LR, SINK};
 use super::system::{Effect, Exception, Kind, Lookup, System};
 use crate::bus::Bus;
 use crate::core::debug::{Architecture, Group, Register};
-use crate::cpu::access::Asked;
+use crate::cpu::access::AccessRequest;
 use crate::cpu::memory::Mmu as _;
 use crate::cpu::memory::access::how;
 
@@ -95,12 +95,12 @@ impl Arm<System> {
     /// A load or store of a register of User mode.
     pub(super) fn access_user(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
-        let asked = Asked { addr, moves: moves(op.code), how: op.ra };
+        let request = AccessRequest { addr, moves: moves(op.code), how: op.ra };
         if op.code == Code::StrUser {
             let value = *self.isa.system.user_register(&mut self.x, op.rd);
-            return self.store(bus, index, at, asked, value);
+            return self.store(bus, index, at, request, value);
         }
-        self.load(bus, index, at, asked, |core, value| *core.isa.system.user_register(&mut core.x, op.rd) = value)
+        self.load(bus, index, at, request, |core, value| *core.isa.system.user_register(&mut core.x, op.rd) = value)
     }
 
     fn return_from_exception(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {

@@ -9,7 +9,7 @@ use super::profile::{Own, Profile};
 use super::system::Kind;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
-use crate::cpu::access::{Asked, Moves};
+use crate::cpu::access::{AccessRequest, Moves};
 use crate::cpu::memory::access::how;
 
 impl<P: Profile> Arm<P> {
@@ -28,8 +28,8 @@ impl<P: Profile> Arm<P> {
                 Err(exception) => self.refuse_access(bus, index, at, op, exception),
             };
         }
-        let asked = Asked { addr, moves, how: op.ra };
-        self.load(bus, index, at, asked, |core, value| core.x[usize::from(op.rd)] = value)
+        let request = AccessRequest { addr, moves, how: op.ra };
+        self.load(bus, index, at, request, |core, value| core.x[usize::from(op.rd)] = value)
     }
 
     fn refuse_access(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, exception: P::Exception) -> bool {
@@ -49,8 +49,8 @@ impl<P: Profile> Arm<P> {
                 Err(exception) => self.refuse_access(bus, index, at, op, exception),
             };
         }
-        let asked = Asked { addr, moves, how: op.ra };
-        self.store(bus, index, at, asked, value)
+        let request = AccessRequest { addr, moves, how: op.ra };
+        self.store(bus, index, at, request, value)
     }
 
     /// All accesses of the load or store multiple at `addr`, up to its last operation `at`. True if the block

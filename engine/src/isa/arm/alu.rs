@@ -127,14 +127,14 @@ pub fn carry(x: &Registers) -> u32 {
     x[usize::from(C)]
 }
 
-/// N and Z from a result.
+/// Sets N and Z by a result.
 #[inline(always)]
 pub fn set_nz(x: &mut Registers, value: u32) {
     x[usize::from(N_SOURCE)] = value;
     x[usize::from(Z_SOURCE)] = value;
 }
 
-/// N and Z from a result of 64 bits.
+/// Sets N and Z by a result of 64 bits.
 #[inline(always)]
 pub fn set_nz64(x: &mut Registers, low: u32, high: u32) {
     x[usize::from(N_SOURCE)] = high;

@@ -194,7 +194,7 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
     false
 }
 
-/// The micro-operations after operation `at`, up to `after`, are done if its condition holds.
+/// Emits the micro-operations after operation `at`, up to `after`, which are done if its condition holds.
 fn skip_unless<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, after: usize) {
     let op = &ops[at];
     let holds = flags::holds(e, op.rd);

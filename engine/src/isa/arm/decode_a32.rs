@@ -92,7 +92,7 @@ fn branch(emit: &mut Emit, encoding: u32) -> TimingClass {
     TimingClass::Branch
 }
 
-/// LR = the address after this instruction.
+/// Sets LR to the address after this instruction.
 fn link(emit: &mut Emit) {
     emit.constant(LR, emit.pc_value.wrapping_sub(4));
 }

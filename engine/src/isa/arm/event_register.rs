@@ -30,7 +30,7 @@ impl EventRegister {
         EventRegister { seen: pulses, ..EventRegister::default() }
     }
 
-    /// An event: it ends a sleep in wfe, or is kept for the next one.
+    /// Sends an event: it ends a sleep in wfe, or is kept for the next one.
     pub fn send(&mut self) {
         if self.sleep == Sleep::Event { self.sleep = Sleep::Over } else { self.is_set = true }
     }
@@ -42,12 +42,12 @@ impl EventRegister {
         sleeps
     }
 
-    /// wfi is executed, or the core sleeps as after wfi.
+    /// Begins a sleep by wfi, or as after wfi.
     pub fn wait_for_interrupt(&mut self) {
         self.sleep = Sleep::Interrupt;
     }
 
-    /// The core takes an interrupt: further events are for the next wfe.
+    /// Ends a sleep when the core takes an interrupt: further events are for the next wfe.
     pub fn wake(&mut self) {
         if self.sleep == Sleep::Event {
             self.sleep = Sleep::Over;

@@ -7,7 +7,7 @@ use super::profile::Profile;
 use super::system::Kind;
 use super::vfp;
 use crate::bus::Bus;
-use crate::cpu::access::Asked;
+use crate::cpu::access::AccessRequest;
 
 impl<P: Profile> Arm<P> {
     /// Arithmetic, and moves between the register files.
@@ -33,15 +33,15 @@ impl<P: Profile> Arm<P> {
         if !self.isa.system.vfp_is_ready() && !self.prepare_vfp(bus, index, at) {
             return false;
         }
-        let asked = Asked { addr, moves: moves(op.code), how: op.ra };
+        let request = AccessRequest { addr, moves: moves(op.code), how: op.ra };
         let register = usize::from(op.rd);
         if op.code == Code::Vstr {
             let value = self.isa.s[register];
-            return self.store_by_shortcut(addr, value) || self.store(bus, index, at, asked, value);
+            return self.store_by_shortcut(addr, value) || self.store(bus, index, at, request, value);
         }
         match self.load_by_shortcut(addr) {
             Some(value) => self.isa.s[register] = value,
-            None => return self.load(bus, index, at, asked, |core, value| core.isa.s[register] = value),
+            None => return self.load(bus, index, at, request, |core, value| core.isa.s[register] = value),
         }
         true
     }

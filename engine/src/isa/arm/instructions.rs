@@ -9,7 +9,7 @@ use crate::bus::Bus;
 use crate::semihosting;
 
 impl<P: Profile> Arm<P> {
-    /// The last instruction of a block, if it changes more than registers.
+    /// Executes the last instruction of a block, if it changes more than registers.
     pub(super) fn system_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) {
         let instr = self.blocks.info(index, at).instr;
         self.leave_in_the_middle(index, instr);

@@ -254,8 +254,8 @@ impl Arm<System> {
         now.differs_where(before, privileged, |first, last| self.blocks.have_code_between(first, last))
     }
 
-    /// Firmware has written regions: many systems move one at each switch of tasks, to guard a stack. Then decoded and
-    /// compiled code stays.
+    /// Follows a write of regions by firmware: many systems move one at each switch of tasks, to guard a stack. Then
+    /// decoded and compiled code stays.
     fn regions_changed(&mut self) {
         let privileged = self.isa.system.is_privileged();
         let now = self.isa.system.fetch_map();
@@ -413,7 +413,7 @@ impl Arm<System> {
 
     // ---- Return
 
-    /// An instruction has jumped to an EXC_RETURN value.
+    /// Begins the exception return of an instruction that has jumped to an EXC_RETURN value.
     fn return_from_handler(&mut self, bus: &mut Bus) {
         let link = self.pc | u32::from(self.isa.system.state.thumb);
         if !self.isa.system.is_return(link) {
@@ -437,7 +437,7 @@ impl Arm<System> {
         }
     }
 
-    /// An exception that becomes pending before the end is handled with the existing frame.
+    /// Continues a return; an exception that becomes pending before the end is handled with the existing frame.
     fn go_on_returning(&mut self, bus: &mut Bus, returning: Returning) {
         if self.isa.system.due().is_some() {
             self.chain(bus, returning.link, 0, None);
@@ -463,7 +463,7 @@ impl Arm<System> {
         self.update_limit(bus);
     }
 
-    /// An invalid return is a fault of the returning code, whose frame still exists.
+    /// Raises the exception of an invalid return: it is a fault of the returning code, whose frame still exists.
     fn refuse_return(&mut self, bus: &mut Bus, exception: Exception, link: u32) {
         let fault = self.fault_of(exception);
         match self.isa.system.raise(exception, self.pc) {
@@ -481,7 +481,7 @@ impl Arm<System> {
         }
     }
 
-    /// The mode has changed, and with it perhaps the protection by regions.
+    /// Follows a change of mode, which may change the protection by regions.
     fn follow_system(&mut self, before: Protection) {
         self.memory.privilege_changed(self.isa.system.is_privileged());
         if self.isa.system.protection() != before {

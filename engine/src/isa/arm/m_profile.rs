@@ -5,7 +5,7 @@
 //! (DDI 0439).
 //!
 //! Steps of an exception, with the core's part between them:
-//! 1. It becomes pending: [`System::set_inputs`] for interrupts, [`System::raise`] for faults and calls of instructions.
+//! 1. It becomes pending: [`System::set_inputs`] for interrupts, [`System::raise`] for instructions.
 //!    [`System::due`] returns the exception to take.
 //! 2. [`System::begin_entry`] returns the frame; the core stores it, and reports failed accesses
 //!    ([`System::stacking_failed`]).

@@ -300,14 +300,14 @@ impl Pending {
         }
     }
 
-    /// The core has waited for the next instruction: all results have arrived meanwhile, except those of a division in
-    /// parallel.
+    /// Updates the state after a wait for the next instruction: all results have arrived meanwhile, except those of a
+    /// division in parallel.
     pub fn wait(&mut self, cycles: u64) {
         let stages = self.stages.waited(u32::try_from(cycles).unwrap_or(u32::MAX));
         *self = Pending { stages, ..Pending::NONE };
     }
 
-    /// A branch was taken: no instruction issues with it, and `cycles` pass.
+    /// Updates the state after a taken branch: no instruction issues with it, and `cycles` pass.
     pub fn jump(&mut self, cycles: u32) {
         self.pass(cycles);
         self.go_alone();

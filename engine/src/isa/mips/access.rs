@@ -179,8 +179,8 @@ impl Mips {
         self.charge_at(index, at);
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
-        let felt = self.blocks.instrs_of(index)[at as usize].felt[FALLEN];
-        let waited = cycles > 0 && (felt.next || felt.some && !bus.order.is_alone());
+        let wait_effects = self.blocks.instrs_of(index)[at as usize].wait_effects[FALLEN];
+        let waited = cycles > 0 && (wait_effects.next || wait_effects.some && !bus.order.is_alone());
         if waited
             || self.polls.has_candidate
             || self.has_news(bus)

@@ -71,7 +71,7 @@ fn emit_one(e: &mut Emit, op: &Op, at: u32) {
     }
 }
 
-/// Arithmetic that raises an exception on overflow.
+/// Emits arithmetic that raises an exception on overflow.
 fn checked(e: &mut Emit, op: &Op, at: u32) {
     let a = register(e, op.rs);
     let b = if op.code == Code::Addi { e.constant(op.imm as u32) } else { register(e, op.rt) };

@@ -45,23 +45,23 @@ pub struct Decoded {
     pub clean: bool,
     /// Effects of uncounted waits of this instruction: for memory, or for a misprediction of a branch (fallen through,
     /// taken).
-    pub felt: [Felt; 2],
+    pub wait_effects: [WaitEffect; 2],
 }
 
 /// Effects of an instruction's wait within its block on the next instructions, whose static time does not include it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Felt {
+pub struct WaitEffect {
     /// The time of the next instruction depends on the wait, or the results that it leaves under way.
     pub next: bool,
     /// Results are under way.
     pub some: bool,
 }
 
-impl Felt {
+impl WaitEffect {
     /// For an instruction with `pending` under way and the result register `own`; `next` is the block's next operation.
-    fn of(timing: &CoreTiming, next: Option<&Op>, pending: &Pending, own: Option<u8>) -> Felt {
-        let some = timing.feels_wait(None, pending, own);
-        Felt { next: some && timing.feels_wait(next, pending, own), some }
+    fn of(timing: &CoreTiming, next: Option<&Op>, pending: &Pending, own: Option<u8>) -> WaitEffect {
+        let some = timing.is_affected_by_wait(None, pending, own);
+        WaitEffect { next: some && timing.is_affected_by_wait(next, pending, own), some }
     }
 }
 
@@ -94,7 +94,13 @@ pub(super) fn read(
     let op = decode(u32::from_le_bytes(core.code(bus, at)?), at);
     let in_slot = read.ops.last().is_some_and(|last| last.code.is_branch());
     read.ops.push(op);
-    let decoded = Decoded { op, before_cycles: 0, never_compiled_before: 0, clean: false, felt: [Felt::default(); 2] };
+    let decoded = Decoded {
+        op,
+        before_cycles: 0,
+        never_compiled_before: 0,
+        clean: false,
+        wait_effects: [WaitEffect::default(); 2],
+    };
     read.push(decoded, OP_BYTES);
     let after = at.wrapping_add(OP_BYTES);
     let watched = core.shell.stops_at(after);
@@ -136,8 +142,8 @@ pub(super) fn draft(
         let pending = draft.pending[FALLEN];
         let own = op.code.is_load().then_some(op.rd);
         let waits = op.code.accesses_memory() || op.code.is_branch();
-        let felt = if waits { Felt::of(timing, next, &pending, own) } else { Felt::default() };
-        draft.instrs[at] = Decoded { op, before_cycles, never_compiled_before, clean, felt: [felt; 2] };
+        let wait_effects = if waits { WaitEffect::of(timing, next, &pending, own) } else { WaitEffect::default() };
+        draft.instrs[at] = Decoded { op, before_cycles, never_compiled_before, clean, wait_effects: [wait_effects; 2] };
         draft.push(op, at, begins_cycles);
         if branch == Some(at) {
             after_branch = Some((draft.breakdown[FALLEN], pending));
@@ -153,7 +159,7 @@ pub(super) fn draft(
         draft.mispredicted_cycles = u16::from(timing.longest_branch()) + 1;
         if read.ops[at].code.is_likely() {
             pending.pass(1);
-            draft.instrs[at].felt[FALLEN].next = !pending.is_none();
+            draft.instrs[at].wait_effects[FALLEN].next = !pending.is_none();
             (draft.breakdown[FALLEN], draft.pending[FALLEN]) = (breakdown, pending);
         }
     }

@@ -254,9 +254,9 @@ impl Mips {
     fn goes_on_after_branch(&mut self, bus: &Bus, index: u32, at: u32, branch: Branch, extra_cycles: u8) -> bool {
         self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(extra_cycles));
         self.charge(branch.pc);
-        let felt = self.blocks.instrs_of(index)[at as usize].felt[usize::from(branch.taken)];
+        let wait_effects = self.blocks.instrs_of(index)[at as usize].wait_effects[usize::from(branch.taken)];
         let alone = self.blocks.hot[index as usize].jump == Ending::Branch;
-        if extra_cycles > 0 && (felt.next || felt.some && !bus.order.is_alone()) || alone {
+        if extra_cycles > 0 && (wait_effects.next || wait_effects.some && !bus.order.is_alone()) || alone {
             self.leave_after_branch(index, at, branch, extra_cycles);
             return false;
         }

@@ -14,7 +14,7 @@ use crate::faults::{Answer, CoreFault, FaultedAccess};
 const BRANCH_FOREVER: u32 = 0x1000_ffff;
 const JUMP: u32 = 0x02;
 /// Number of words of a vector that are examined: memory that was never written is all nops.
-const LOOKED_AT: u32 = 8;
+const EXAMINED_WORDS: u32 = 8;
 
 /// An exception, and the reason of the refused access that raised it, if any.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +148,7 @@ impl Mips {
         if first == BRANCH_FOREVER || first == itself {
             return Some(HANDLER_IS_STUCK);
         }
-        let words = (0..LOOKED_AT).map(|n| self.code_word(bus, self.pc.wrapping_add(4 * n)));
+        let words = (0..EXAMINED_WORDS).map(|n| self.code_word(bus, self.pc.wrapping_add(4 * n)));
         let empty = first == 0 && words.into_iter().all(|word| word == Some(0));
         empty.then_some("there is no handler at its exception vector")
     }

@@ -18,7 +18,7 @@ const CONFIG7: (u8, u8) = (16, 7);
 const CONFIG7_INVALIDATE: u32 = 1 << 1;
 
 impl Mips {
-    /// The last instruction of a block, if it changes more than registers.
+    /// Executes the last instruction of a block, if it changes more than registers.
     #[cold]
     #[inline(never)]
     pub(super) fn system_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) {

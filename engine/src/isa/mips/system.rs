@@ -37,7 +37,7 @@ impl System {
         System { registers: Registers::new(config.config), tlb: Tlb::new(config.tlb_entries), linked: false, config }
     }
 
-    /// An ll was run: the next sc stores.
+    /// Records an ll: the next sc stores.
     #[inline]
     pub fn link(&mut self) {
         self.linked = true;

@@ -90,7 +90,7 @@ impl CoreTiming {
     /// True if `op` takes another time, or leaves other results under way, if some cycles pass first; `pending` was
     /// under way then, except for `own`, the last instruction's result. Without `op`: if there are other results at
     /// all.
-    pub fn feels_wait(&self, op: Option<&Op>, pending: &Pending, own: Option<u8>) -> bool {
+    pub fn is_affected_by_wait(&self, op: Option<&Op>, pending: &Pending, own: Option<u8>) -> bool {
         let (mut before, mut after) = (*pending, *pending);
         // If it makes no difference that all results have arrived, it makes none that some have.
         after.wait(u64::MAX, own);
@@ -202,18 +202,30 @@ mod tests {
     #[test]
     fn an_own_result_waits_with_its_instruction() {
         let (_, mut pending) = stalls(&[op(Code::Divu, LO, 8, 9), LOAD]);
-        assert!(TABLE.feels_wait(None, &pending, Some(8)) && TABLE.feels_wait(Some(&LOAD), &pending, Some(8)));
+        assert!(
+            TABLE.is_affected_by_wait(None, &pending, Some(8))
+                && TABLE.is_affected_by_wait(Some(&LOAD), &pending, Some(8))
+        );
         pending.wait(100, Some(8));
         assert_eq!(pending, stalls(&[LOAD]).1);
-        assert!(!TABLE.feels_wait(None, &pending, Some(8)));
+        assert!(!TABLE.is_affected_by_wait(None, &pending, Some(8)));
     }
 
     #[test]
     fn a_wait_is_felt_where_a_result_would_have_been_waited_for() {
         let second = Op { rd: 10, ..LOAD };
         let (_, pending) = stalls(&[LOAD, second]);
-        assert!(TABLE.feels_wait(Some(&op(Code::Addu, 11, 8, ZERO)), &pending, Some(10)), "of the first one's result");
-        assert!(!TABLE.feels_wait(Some(&op(Code::Addu, 11, 9, ZERO)), &pending, Some(10)), "it comes meanwhile");
-        assert!(!TABLE.feels_wait(Some(&op(Code::Addu, 11, 10, ZERO)), &pending, Some(10)), "it is waited for anyway");
+        assert!(
+            TABLE.is_affected_by_wait(Some(&op(Code::Addu, 11, 8, ZERO)), &pending, Some(10)),
+            "of the first one's result"
+        );
+        assert!(
+            !TABLE.is_affected_by_wait(Some(&op(Code::Addu, 11, 9, ZERO)), &pending, Some(10)),
+            "it comes meanwhile"
+        );
+        assert!(
+            !TABLE.is_affected_by_wait(Some(&op(Code::Addu, 11, 10, ZERO)), &pending, Some(10)),
+            "it is waited for anyway"
+        );
     }
 }

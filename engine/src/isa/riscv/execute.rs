@@ -9,7 +9,7 @@ use super::op::{Code, Op};
 use super::system::CsrContext;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
-use crate::cpu::access::{Asked, Moves};
+use crate::cpu::access::{AccessRequest, Moves};
 use crate::cpu::block::{FALLEN, TAKEN};
 use crate::semihosting;
 
@@ -111,7 +111,7 @@ impl Hart {
     #[cold]
     #[inline(never)]
     pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        self.load(bus, index, at, asked(op.code, addr), |core, value| core.x[usize::from(op.rd)] = value)
+        self.load(bus, index, at, request(op.code, addr), |core, value| core.x[usize::from(op.rd)] = value)
     }
 
     /// A store without a shortcut. True if the block continues.
@@ -119,10 +119,10 @@ impl Hart {
     #[inline(never)]
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         let value = self.x[usize::from(op.rs2)];
-        self.store(bus, index, at, asked(op.code, addr), value)
+        self.store(bus, index, at, request(op.code, addr), value)
     }
 
-    /// The last operation of a block, if it changes more than registers.
+    /// Executes the last operation of a block, if it changes more than registers.
     fn system(&mut self, bus: &mut Bus, index: u32, at: u32) {
         let info = self.blocks.info(index, at);
         let instr = self.blocks.instrs_of(index)[usize::from(info.instr)];
@@ -184,7 +184,8 @@ impl Hart {
         Ok(())
     }
 
-    /// ebreak at the current address: a semihosting call between the two marker instructions, else an exception.
+    /// Executes ebreak at the current address: a semihosting call between the two marker instructions, else an
+    /// exception.
     fn ebreak(&mut self, bus: &mut Bus, len_bytes: u32) {
         let pc = self.pc;
         if !semihosting::is_riscv_call(bus, pc) {
@@ -210,8 +211,8 @@ impl Hart {
     }
 }
 
-fn asked(code: Code, addr: u32) -> Asked {
-    Asked { addr, moves: moves(code), how: 0 }
+fn request(code: Code, addr: u32) -> AccessRequest {
+    AccessRequest { addr, moves: moves(code), how: 0 }
 }
 
 /// Size and direction of a load or store.

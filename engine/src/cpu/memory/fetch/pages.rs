@@ -71,7 +71,7 @@ impl Memory {
         trip.done(result.map(|_| trip.meter.spent() == 0))
     }
 
-    /// No block is decoded any more.
+    /// Drops all records: no block is decoded any more.
     pub fn forget_code(&mut self) {
         self.code_pages.clear();
     }

@@ -95,7 +95,7 @@ fn leads(rig: &Rig, Step { addr, size, .. }: Step) -> [bool; 3] {
 
 proptest! {
     #[test]
-    fn the_short_way_through_the_cache_comes_to_the_same(
+    fn the_quick_path_through_the_cache_gives_the_same_results(
         steps in steps(),
         (ways, replacement) in prop::sample::select(vec![
             (1, Replacement::LeastRecentlyUsed),
@@ -141,7 +141,7 @@ fn an_event_before_a_fill_is_left_to_the_long_way() {
 }
 
 #[test]
-fn other_caches_and_buffers_are_left_to_the_long_way() {
+fn other_caches_and_buffers_are_left_to_the_general_path() {
     let clock = config().clock;
     let shape = CacheShape {
         size_bytes: 512,

@@ -249,7 +249,7 @@ fn lines_that_are_used_in_turn_have_shortcuts_with_stamps() {
         assert!(rig.memory.load_shortcut(line(n), 4).is_some() && !by_stamp(&mut rig, n));
     }
     // The last round gives all three lines stamps.
-    for n in (0..3).cycle().take(TURNS as usize + 2) {
+    for n in (0..3).cycle().take(STAMPED_AFTER as usize + 2) {
         assert_eq!(rig.load(line(n), AccessSize::Word, 0).0, 0);
     }
     assert!((0..3).all(|n| rig.memory.load_shortcut(line(n), 4).is_none()));
@@ -368,9 +368,9 @@ proptest! {
 }
 
 fn same_lines(one: &State, other: &State) -> bool {
-    let alike = |one: &Option<Cache>, other: &Option<Cache>| match (one, other) {
+    let same_cache = |one: &Option<Cache>, other: &Option<Cache>| match (one, other) {
         (Some(one), Some(other)) => one.behaves_like(other),
         _ => true,
     };
-    alike(&one.dcache, &other.dcache) && one.tlb == other.tlb
+    same_cache(&one.dcache, &other.dcache) && one.tlb == other.tlb
 }

@@ -130,7 +130,7 @@ fn as_refused<S>(done: Done<u32, S>) -> Done<u32, Refused> {
 
 proptest! {
     #[test]
-    fn the_path_at_hand_comes_to_the_same(
+    fn the_known_path_gives_the_results_of_the_general_one(
         steps in prop::collection::vec((any::<bool>(), 0u32..0x90, 0usize..3, 0u64..20, 0u64..40), 1..60),
         core_hz in prop::sample::select(vec![3 * BUS_HZ, BUS_HZ, 250_000_000]),
         routed: bool,

@@ -132,7 +132,7 @@ fn the_long_way(rig: &mut Rig, what: u32, va: u32, words: u32) -> u64 {
 
 proptest! {
     #[test]
-    fn the_short_way_takes_the_time_of_the_long_one(
+    fn the_quick_path_takes_the_time_of_the_general_one(
         steps in prop::collection::vec((0u32..6, 0u32..0x40, 1u32..9, 0u64..40), 1..200),
         buffer in 0u32..4,
         outer: bool,

@@ -10,7 +10,7 @@ use super::super::registers::ZERO;
 use super::flags::{self, Carry};
 use super::{Emit, register, set};
 
-/// The micro-operation `op`, which is arithmetic.
+/// Emits the micro-operation `op`, which is arithmetic.
 pub fn emit<P: Profile>(e: &mut Emit<P>, op: &Op) {
     use Code::*;
     match op.code {
@@ -279,7 +279,7 @@ fn shift_by_register<P: Profile>(e: &mut Emit<P>, op: &Op) {
     }
 }
 
-/// C of a shift by a register: unchanged for one by 0.
+/// Sets C for a shift by a register: unchanged for one by 0.
 fn carry_of_shift<P: Profile>(e: &mut Emit<P>, amount: Value, out: Value) {
     let before = flags::carry(e);
     let carry = e.b.ins().select(amount, out, before);
@@ -296,7 +296,7 @@ fn rotate_through_carry<P: Profile>(e: &mut Emit<P>, op: &Op) {
     }
 }
 
-/// N and Z from 64 bits.
+/// Sets N and Z by 64 bits.
 fn test_nz64<P: Profile>(e: &mut Emit<P>, op: &Op) {
     let (low, high) = (register(e, op.rm), register(e, op.rn));
     let some = e.b.ins().bor(low, high);

@@ -16,7 +16,7 @@ use super::{Emit, FPSCR, register, set, writes};
 use crate::cpu::compile::own;
 use std::mem::offset_of;
 
-/// A media instruction.
+/// Emits a media instruction.
 pub fn media<P: Profile>(e: &mut Emit<P>, op: &Op) {
     if Media::of(op.imm) == Media::Smlaxy {
         return multiply_halves(e, op);
@@ -44,7 +44,7 @@ fn unpacked(numbers: u64, imm: u32) -> Op {
     Op { code: Code::Media, rd, rn, rm, ra, imm }
 }
 
-/// smulxy, smlaxy: the product of two halves, and a sum with it, which sets Q if it overflows.
+/// Emits smulxy, smlaxy: the product of two halves, and a sum with it, which sets Q if it overflows.
 fn multiply_halves<P: Profile>(e: &mut Emit<P>, op: &Op) {
     let mut half = |number: u8, bit: u32| {
         let word = register(e, number);
@@ -67,8 +67,8 @@ fn multiply_halves<P: Profile>(e: &mut Emit<P>, op: &Op) {
     set(e, op.rd, sum);
 }
 
-/// A VFP instruction `at` that changes only VFP registers and FPSCR: if it can't be done, the interpreter raises the
-/// exception.
+/// Emits a VFP instruction `at` that changes only VFP registers and FPSCR: if it can't be done, the interpreter raises
+/// the exception.
 pub fn vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) {
     e.store_registers(1 << FPSCR);
     let (core, encoding) = (e.core, e.constant(op.imm));

@@ -62,7 +62,7 @@ pub fn set_nz<P: Profile>(e: &mut Emit<P>, value: Value) {
     set_n_and_z(e, value, value);
 }
 
-/// N is the top bit of `n`; Z is set if `z` is 0.
+/// Sets N to the top bit of `n`, and Z if `z` is 0.
 pub fn set_n_and_z<P: Profile>(e: &mut Emit<P>, n: Value, z: Value) {
     e.set_register(N_SOURCE, n);
     e.set_register(Z_SOURCE, z);

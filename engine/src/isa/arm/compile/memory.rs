@@ -64,7 +64,7 @@ pub fn wait_for_grant<P: Profile>(e: &mut Emit<P>, at: u32, op: &Op) {
     e.wait_for_grant(at, addr);
 }
 
-/// A store requests the port, and waits for it in the write buffer.
+/// Emits a store's request: it requests the port, and waits for it in the write buffer.
 pub fn ask_for_grant<P: Profile>(e: &mut Emit<P>, op: &Op) {
     let addr = address(e, op);
     e.ask_for_grant(addr);
@@ -195,8 +195,8 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     Some(after)
 }
 
-/// The accesses of a load or store multiple at `first` without shortcuts, where most have none: operations `which`,
-/// whose first one announces them. Jumps to `merged`.
+/// Emits the accesses of a load or store multiple at `first` without shortcuts, where most have none: operations
+/// `which`, whose first one announces them. Jumps to `merged`.
 fn multiple_past_caches<P: Profile>(e: &mut Emit<P>, ops: &[Op], which: Range<usize>, first: Value, merged: ir::Block) {
     let (at, all) = (which.start as u32, &ops[which.start + 1..which.end]);
     let (state, slow) = (e.state(), e.b.create_block());

@@ -26,7 +26,8 @@ fn offset<P: Profile>() -> usize {
     offset_of!(Arm<P>, isa) + offset_of!(ArmSet<P>, predictor)
 }
 
-/// The current block is left by `exit`: compares that with the prediction. `target` is the target of an indirect jump.
+/// Compares `exit`, by which the current block is left, with the prediction. `target` is the target of an indirect
+/// jump.
 pub fn emit_resolve<P: Profile>(e: &mut Emit<P>, exit: usize, target: Option<Value>) {
     use Jump::*;
     let (jump, taken) = (predicted(e), exit == TAKEN);

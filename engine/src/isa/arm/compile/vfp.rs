@@ -56,8 +56,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Another path, on which registers may have changed, leads here, too; `is_ready` says whether VFP may be used
-    /// there.
+    /// Merges another path, on which registers may have changed; `is_ready` says whether VFP may be used there.
     pub fn meet(&mut self, is_ready: bool) {
         self.is_ready &= is_ready;
         self.file.forget();
@@ -186,7 +185,7 @@ pub fn writes(op: &Op) -> RegisterBits {
     }
 }
 
-/// The VFP instruction of operation `at`, other than a load or store.
+/// Emits the VFP instruction of operation `at`, other than a load or store.
 pub fn emit<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) {
     calls::need_vfp(e, at);
     let i = Instruction { op, at };

@@ -147,7 +147,7 @@ fn address(emit: &mut Emit, mode: &Mode, now: bool) -> (u8, Offset, Option<u8>) 
     }
 }
 
-/// The base register gets the sum, which may be in a register already.
+/// Writes the sum to the base register; the sum may be in a register already.
 fn write_back(emit: &mut Emit, mode: &Mode, sum: Option<u8>) {
     match sum {
         Some(sum) => emit.op(Code::Mov, mode.rn, 0, sum, 0),

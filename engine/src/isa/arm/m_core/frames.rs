@@ -64,7 +64,7 @@ impl Arm<System> {
         for (word, at) in words.iter_mut().zip((0..).step_by(4)) {
             let addr = address.wrapping_add(at);
             // The wait for a switch of the bus matrix is included in an exception's own time.
-            _ = self.memory.turn_to(bus, addr, Kind::Write);
+            _ = self.memory.switch_matrix_to(bus, addr, Kind::Write);
             if let Some(value) = self.load_by_shortcut(addr) {
                 *word = value;
                 continue;
@@ -113,7 +113,7 @@ impl Arm<System> {
         let mut cycles = self.memory.multiple(bus, &self.isa.system, begins, address, words.len() as u32, how).cycles;
         for (word, offset) in words.iter().zip((0..).step_by(4)) {
             let (addr, size) = (address.wrapping_add(offset), AccessSize::Word);
-            _ = self.memory.turn_to(bus, addr, Kind::Write);
+            _ = self.memory.switch_matrix_to(bus, addr, Kind::Write);
             if how & how::UNPRIVILEGED == 0 && self.store_by_shortcut(addr, *word) {
                 continue;
             }

@@ -119,7 +119,7 @@ impl System {
         self.changed();
     }
 
-    /// It can't be set at a priority that is already more urgent.
+    /// Sets FAULTMASK; it can't be set at a priority that is already more urgent.
     fn set_faultmask(&mut self, set: bool) {
         if !set || self.execution_priority() > -1 {
             self.masks.faultmask = set;

@@ -187,7 +187,7 @@ impl Pmu {
         }
     }
 
-    /// PMSWINC.
+    /// Writes PMSWINC.
     fn increment(&mut self, which: u32, counters: u8) {
         for n in 0..usize::from(counters).min(MAX_COUNTERS) {
             if which & 1 << n != 0 && self.runs(1 << n) && self.types[n] == SOFTWARE_INCREMENT {

@@ -176,7 +176,7 @@ impl System {
         Some(Effect::Next)
     }
 
-    /// The result of an [`Effect::Translate`] goes into PAR (ARM, PAR).
+    /// Writes the result of an [`Effect::Translate`] to PAR (ARM, PAR).
     pub fn translated(&mut self, result: Result<Translation, Abort>) {
         let attributes = |to: Translation| to.memory.with_cache(self.registers.sctlr & SCTLR_C != 0).par();
         self.registers.par = match result {

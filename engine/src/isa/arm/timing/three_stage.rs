@@ -99,7 +99,7 @@ impl ThreeStage {
     /// Passes one instruction, as [`CoreTiming::step`] does.
     pub fn step(&self, table: &CoreTiming, decoded: &Decoded, pending: &mut Pending) -> Cost {
         let State { front, floating, system_bus, link_written } = pending.stages;
-        if self.front_end.takes_along(decoded, front) {
+        if self.front_end.is_folded(decoded, front) {
             // It has no other effect than that one such instruction can be folded.
             pending.stages.front = front_end::State::NONE;
             return Cost::default();
@@ -158,13 +158,13 @@ impl ThreeStage {
     fn give_results(&self, decoded: &Decoded, pending: &mut Pending) {
         use TimingClass::*;
         let instr = &decoded.instr;
-        let worked_out = instr.writes & !decoded.loaded;
+        let computed = instr.writes & !decoded.loaded;
         match instr.class {
             // A base register that is written back.
-            Load => pending.set(worked_out, [1, self.address_use]),
-            Store => pending.set(worked_out, [0, self.address_use]),
+            Load => pending.set(computed, [1, self.address_use]),
+            Store => pending.set(computed, [0, self.address_use]),
             _ if accesses(instr) => {}
-            _ => pending.set(worked_out, [0, self.address_use]),
+            _ => pending.set(computed, [0, self.address_use]),
         }
         pending.set(decoded.loaded, [1, 0]);
     }

@@ -26,7 +26,7 @@ struct Branch<'a> {
     target: Value,
 }
 
-/// The branch `op`, operation `at`, with its delay slot.
+/// Emits the branch `op`, operation `at`, with its delay slot.
 pub fn emit(e: &mut Emit, op: &Op, at: usize, slot: &Op) {
     let pc = e.cpu.blocks.hot[e.index as usize].end_pc.wrapping_sub(2 * OP_BYTES);
     let indirect = matches!(op.code, Code::Jr | Code::Jalr);
@@ -88,7 +88,7 @@ impl Branch<'_> {
     /// Compares the exit with the prediction: false if the interpreter has to take over, whatever the prediction was.
     fn resolve(self, e: &mut Emit, taken: bool) -> bool {
         let timing = &e.cpu.timing;
-        let is_felt = e.cpu.blocks.instrs_of(e.index)[self.at].felt[usize::from(taken)].some;
+        let is_felt = e.cpu.blocks.instrs_of(e.index)[self.at].wait_effects[usize::from(taken)].some;
         let right_cycles = if taken { i64::from(timing.taken_branch) - 1 } else { 0 };
         let wrong_cycles = i64::from(match self.op.code {
             Code::J | Code::Jal => timing.unpredicted_jump,
@@ -113,7 +113,7 @@ impl Branch<'_> {
         true
     }
 
-    /// A branch that is not taken: mispredicted if it is known as likely.
+    /// Emits the exit of a branch that is not taken: mispredicted if it is known as likely.
     fn fall(self, e: &mut Emit, entry: Value, leave: bool, wrong_cycles: i64) {
         let pc = e.b.ins().load(I32, own(), entry, offset_of!(Entry, pc) as i32);
         let unknown = e.b.ins().icmp_imm(IntCC::NotEqual, pc, i64::from(self.pc as i32));
@@ -132,7 +132,7 @@ impl Branch<'_> {
         });
     }
 
-    /// A taken branch: predicted if it is known as likely, with the same target.
+    /// Emits the exit of a taken branch: predicted if it is known as likely, with the same target.
     fn take(self, e: &mut Emit, entry: Value, leave: bool, right_cycles: i64, wrong_cycles: i64) {
         let [pc_at, target_at, counter_at] =
             [offset_of!(Entry, pc), offset_of!(Entry, target), offset_of!(Entry, counter)].map(|at| at as i32);

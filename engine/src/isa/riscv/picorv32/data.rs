@@ -91,7 +91,7 @@ impl Picorv32 {
         }
     }
 
-    /// A load has read from a device: a loop may be polling.
+    /// Records a load from a device: a loop may be polling.
     #[inline]
     fn note_read(&mut self, bus: &Bus, pc: u32, addr: u32, entry: usize) {
         // A window onto a memory is not a register.
@@ -129,8 +129,8 @@ impl Picorv32 {
         Ok(answer)
     }
 
-    /// A device, which has answered in cycle `done`, may have scheduled an event, changed an interrupt, or ended the
-    /// run.
+    /// Follows an access to a device, answered in cycle `done`, which may have scheduled an event, changed an
+    /// interrupt, or ended the run.
     #[inline(always)]
     fn follow_access(&mut self, bus: &Bus, done: u64) {
         if bus.exit.is_some() || self.shell.deadline.is_after(bus) || self.shell.irqs.have_changed(bus) {

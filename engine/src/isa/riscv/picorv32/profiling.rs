@@ -88,7 +88,7 @@ impl Picorv32 {
         self.report_calls(|calls, profile| calls.exception(profile, source, (pc, sp), now));
     }
 
-    /// The core is at the handler's first instruction.
+    /// Follows the start of the handler.
     pub(super) fn follow_handler(&mut self) {
         let (pc, now) = (self.pc, self.shell.cycles);
         self.shell.charge(pc, &mut self.accounts);

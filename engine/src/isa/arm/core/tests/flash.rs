@@ -325,7 +325,7 @@ fn place(step: &Step) -> Vec<u16> {
     }
 }
 
-/// `rounds` iterations of these steps, after code that sets up the registers.
+/// `rounds` iterations of `steps`, after code that sets up the registers.
 fn assemble(steps: &[Step], rounds: u8) -> Vec<u16> {
     let mut code = vec![0xf643, 0x4600, 0xf2c4, 0x0602, 0x2700 | u16::from(rounds)];
     let begin = code.len();

@@ -81,7 +81,7 @@ impl FrontEnd {
     }
 
     /// True if the instruction takes no cycle: it is folded into the previous one, and `state` is the state after that.
-    pub fn takes_along(&self, decoded: &Decoded, state: State) -> bool {
+    pub fn is_folded(&self, decoded: &Decoded, state: State) -> bool {
         self.folds && decoded.instr.class == TimingClass::IfThen && state.narrow
     }
 

@@ -1,5 +1,5 @@
 //! Accesses of compiled code that switch a bus matrix to a slave whose bank has a shortcut for them: stubs that do the
-//! work of [`Memory::turn_to`], and the access.
+//! work of [`Memory::switch_matrix_to`], and the access.
 //!
 //! A region calls such a stub where the current bank has no shortcut, instead of the stub for [`slow_access`]: the core
 //! is up to date. If no bank has a shortcut, or the block would not fit after the switch, the stub switches nothing and
@@ -35,7 +35,7 @@ pub(super) const STEP_BYTES: i64 = 32;
 /// Addresses of the stubs, for loads and for stores; their arguments are those of [`slow_access::access`], with an
 /// operand.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Turns {
+pub struct MatrixStubs {
     /// For one register: the operand is the register and [`kind_of`] its access.
     one: [usize; 2],
     /// For words, from the address up to the one that is `operand` bytes later: the stub switches the matrix and
@@ -59,31 +59,38 @@ impl<I: Isa> Emitter<'_, I> {
     /// Calls the interpreter's function for operation `at`, which does the access of a register given by `moves`; or
     /// switches the bus matrix, if there is one, and does the access.
     pub(super) fn turn_or_access_slowly(&mut self, at: u32, addr: Value, moves: Moves, register: u8) {
-        let Some(turns) = self.calls.turns else { return self.access_slowly(at, addr) };
+        let Some(matrix) = self.calls.matrix else { return self.access_slowly(at, addr) };
         self.write_back();
         let after = self.ending_with(at + 1, u64::from(register) | kind_of(moves) << KIND_SHIFT);
-        self.call_for_access(turns.one[usize::from(moves.store)], after, addr);
+        self.call_for_access(matrix.one[usize::from(moves.store)], after, addr);
     }
 
-    /// Switches the bus matrix, if there is one, for the words of operation `at`: jumps to `turned` with the host
+    /// Switches the bus matrix, if there is one, for the words of operation `at`: jumps to `switched` with the host
     /// address of simulated address 0 for them. Continues if nothing is switched.
-    pub(super) fn turn_for_words(&mut self, at: u32, first: Value, last_offset: i64, store: bool, turned: ir::Block) {
-        let Some(turns) = self.calls.turns else { return };
-        let stub = turns.words[usize::from(store)];
+    pub(super) fn switch_for_words(
+        &mut self,
+        at: u32,
+        first: Value,
+        last_offset: i64,
+        store: bool,
+        switched: ir::Block,
+    ) {
+        let Some(matrix) = self.calls.matrix else { return };
+        let stub = matrix.words[usize::from(store)];
         let state = self.state();
         self.write_back();
         let after = self.ending_with(at, last_offset as u64);
         let ending = self.call_access(stub, after, first);
         // An ending of 0 stands for `None`: the matrix was switched.
-        let turned_it = self.b.ins().icmp_imm(IntCC::Equal, ending, 0);
-        let [on, off] = self.fork(turned_it);
+        let has_switched = self.b.ins().icmp_imm(IntCC::Equal, ending, 0);
+        let [on, off] = self.fork(has_switched);
         self.b.set_cold_block(on);
         self.b.set_cold_block(off);
         self.b.switch_to_block(on);
         self.reload_cycles();
         let zero_at = offset_of!(Cpu<I>, host) + HostCode::<I>::ZERO;
         let zero = self.b.ins().load(I64, own(), self.core, zero_at as i32);
-        self.b.ins().jump(turned, &[zero.into()]);
+        self.b.ins().jump(switched, &[zero.into()]);
         self.restore(state);
         self.b.switch_to_block(off);
         // The core is up to date.
@@ -102,37 +109,42 @@ impl<I: Isa> Emitter<'_, I> {
 impl<I: Isa> Compiler<I> {
     /// The stubs of a core that is on a bus matrix; `access` is the address of the stub for accesses without a
     /// shortcut.
-    pub(super) fn make_turns(&mut self, blocks: &Blocks<I>, memory: &Memory, access: usize) -> Option<Turns> {
-        let mut turns = Turns::default();
+    pub(super) fn make_matrix_stubs(
+        &mut self,
+        blocks: &Blocks<I>,
+        memory: &Memory,
+        access: usize,
+    ) -> Option<MatrixStubs> {
+        let mut matrix = MatrixStubs::default();
         for store in [false, true] {
-            turns.one[usize::from(store)] = self.make_turn(blocks, memory, |this, addr, operand| {
+            matrix.one[usize::from(store)] = self.make_matrix_stub(blocks, memory, |this, addr, operand| {
                 let operand = this.b.ins().ireduce(I32, operand);
                 let kind = this.b.ins().ushr_imm(operand, i64::from(KIND_SHIFT));
                 let wanted = [this.line_wanted(addr, kind)];
-                let zero = this.turn(&wanted, store);
+                let zero = this.switch(&wanted, store);
                 let addr = this.b.ins().uextend(I64, addr);
                 let host = this.b.ins().iadd(zero, addr);
                 this.access(host, kind, operand, store);
                 Some(access)
             })?;
-            turns.words[usize::from(store)] = self.make_turn(blocks, memory, |this, addr, last_offset| {
+            matrix.words[usize::from(store)] = self.make_matrix_stub(blocks, memory, |this, addr, last_offset| {
                 let wanted = this.lines_of_words(addr, last_offset);
-                let zero = this.turn(&wanted, store);
+                let zero = this.switch(&wanted, store);
                 let zero_at = (offset_of!(Cpu<I>, host) + HostCode::<I>::ZERO) as i32;
                 this.b.ins().store(own(), zero, this.core, zero_at);
                 None
             })?;
         }
-        Some(turns)
+        Some(matrix)
     }
 
     /// Makes a stub. `body` emits the code for an address and an operand, and returns the stub to call where that did
     /// nothing; that stub preserves all registers of the host, too.
-    fn make_turn(
+    fn make_matrix_stub(
         &mut self,
         blocks: &Blocks<I>,
         memory: &Memory,
-        body: impl FnOnce(&mut Turn<I>, Value, Value) -> Option<usize>,
+        body: impl FnOnce(&mut MatrixStub<I>, Value, Value) -> Option<usize>,
     ) -> Option<usize> {
         self.context.func.signature = slow_access::signature(CallConv::PreserveAll);
         let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder);
@@ -144,30 +156,30 @@ impl<I: Isa> Compiler<I> {
         let operand = b.ins().ushr_imm(operand, i64::from(EndingWord::OPERAND_SHIFT));
         let index = b.ins().ireduce(I32, given);
         let hot_base = blocks.hot_base();
-        let mut turn = Turn { b, core, index, out, memory, hot_base, of: PhantomData };
-        let access = body(&mut turn, addr, operand);
-        let no_word = turn.b.ins().iconst(I64, 0);
-        turn.say(no_word);
-        turn.b.ins().return_(&[]);
-        turn.b.switch_to_block(out);
-        let after = turn.b.ins().band_imm(given, !EndingWord::OPERAND as i64);
+        let mut stub = MatrixStub { b, core, index, out, memory, hot_base, of: PhantomData };
+        let access = body(&mut stub, addr, operand);
+        let no_word = stub.b.ins().iconst(I64, 0);
+        stub.set_ending(no_word);
+        stub.b.ins().return_(&[]);
+        stub.b.switch_to_block(out);
+        let after = stub.b.ins().band_imm(given, !EndingWord::OPERAND as i64);
         match access {
             Some(access) => {
-                let signature = turn.b.import_signature(slow_access::signature(CallConv::PreserveAll));
-                let access = turn.b.ins().iconst(I64, access as i64);
-                turn.b.ins().call_indirect(signature, access, &[core, after, addr]);
+                let signature = stub.b.import_signature(slow_access::signature(CallConv::PreserveAll));
+                let access = stub.b.ins().iconst(I64, access as i64);
+                stub.b.ins().call_indirect(signature, access, &[core, after, addr]);
             }
-            None => turn.say(after),
+            None => stub.set_ending(after),
         }
-        turn.b.ins().return_(&[]);
-        turn.b.seal_all_blocks();
-        turn.b.finalize();
+        stub.b.ins().return_(&[]);
+        stub.b.seal_all_blocks();
+        stub.b.finalize();
         self.finish()
     }
 }
 
 /// A stub that is being made.
-struct Turn<'a, I: Isa> {
+struct MatrixStub<'a, I: Isa> {
     b: FunctionBuilder<'a>,
     core: Value,
     /// Index of the current block.
@@ -186,21 +198,21 @@ struct Wanted {
     line: Value,
 }
 
-impl<I: Isa> Turn<'_, I> {
+impl<I: Isa> MatrixStub<'_, I> {
     /// Sets the value that compiled code reads from [`HostCode::ENDING`].
-    fn say(&mut self, ending: Value) {
+    fn set_ending(&mut self, ending: Value) {
         let at = offset_of!(Cpu<I>, host) + HostCode::<I>::ENDING;
         self.b.ins().store(own(), ending, self.core, at as i32);
     }
 
-    /// Switches to the slave whose bank has all of the wanted lines, in one range of host memory; returns the host address
-    /// of simulated address 0 for them.
-    fn turn(&mut self, wanted: &[Wanted], store: bool) -> Value {
+    /// Switches to the slave whose bank has all of the wanted lines, in one range of host memory; returns the host
+    /// address of simulated address 0 for them.
+    fn switch(&mut self, wanted: &[Wanted], store: bool) -> Value {
         let kind = if store { Kind::Write } else { Kind::Read };
         let before = self.b.ins().uload8(I32, own(), self.core, memory::<I>(Memory::SLAVE));
         // The first access of a run takes no time.
         self.go_on_if(before, self.out);
-        let cycles = self.memory.turn_cycles(kind);
+        let cycles = self.memory.switch_cycles(kind);
         let done = (cycles > 0).then(|| self.cycles_after(cycles));
         let (offset, zero) = self.find_bank(wanted, store);
         let first_slot = self.b.ins().ushr_imm(offset, i64::from(size_of::<Slot>().ilog2()));
@@ -208,8 +220,8 @@ impl<I: Isa> Turn<'_, I> {
         let owner = self.b.ins().iadd(self.core, bank);
         let owner_at = memory::<I>(Memory::SHORTCUTS + Shortcuts::OWNERS);
         let owner = self.b.ins().uload8(I32, own(), owner, owner_at);
-        let turns = self.b.ins().icmp(IntCC::NotEqual, owner, before);
-        self.go_on_if(turns, self.out);
+        let switches = self.b.ins().icmp(IntCC::NotEqual, owner, before);
+        self.go_on_if(switches, self.out);
         self.b.ins().istore8(own(), owner, self.core, memory::<I>(Memory::SLAVE));
         self.take_grant(owner);
         self.b.ins().store(own(), first_slot, self.core, memory::<I>(Memory::SHORTCUTS + Shortcuts::BANK));
