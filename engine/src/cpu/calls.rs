@@ -13,7 +13,6 @@
 //! Compiled code and blocks report calls before their end, when the core's cycles are not up to date. So the calls
 //! record what begins and ends for watched functions ([`News`]), and the core leaves the code at once: it accounts for
 //! the news before the next instruction, and before any more time passes.
-//! and before any more time passes, it is accounted for.
 
 mod exceptions;
 mod lights;

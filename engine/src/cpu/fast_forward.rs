@@ -6,7 +6,6 @@
 //! since the first time but times, totals, and registers that count iterations ([`super::counting`]), the code in
 //! between is an iteration, and the following iterations are the same, up to the next event, the core's horizon, the
 //! first deadline of a device, or the end of a count. All of them but the last are added at once.
-//! once.
 
 use super::accounts::Totals;
 use super::counting::Counting;

@@ -210,7 +210,7 @@ impl<I: Isa> MatrixStub<'_, I> {
     fn switch(&mut self, wanted: &[Wanted], store: bool) -> Value {
         let kind = if store { Kind::Write } else { Kind::Read };
         let before = self.b.ins().uload8(I32, own(), self.core, memory::<I>(Memory::SLAVE));
-        // The first access of a run takes no time.
+        // The first access after reset takes no time.
         self.go_on_if(before, self.out);
         let cycles = self.memory.switch_cycles(kind);
         let done = (cycles > 0).then(|| self.cycles_after(cycles));
@@ -234,7 +234,7 @@ impl<I: Isa> MatrixStub<'_, I> {
         zero
     }
 
-    /// Loads the slave's [`Grant`], if it is the slave that was accessed last.
+    /// Copies the [`Grant`] of the slave, which is now the one that was accessed last.
     fn take_grant(&mut self, slave: Value) {
         let last = self.b.ins().iconst(I32, GRANTS as i64 - 1);
         let number = self.b.ins().umin(slave, last);

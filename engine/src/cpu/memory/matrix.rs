@@ -161,7 +161,7 @@ impl Memory {
         self.set_slave(slave);
         // Devices have no shortcuts here, so they can share the bank of addresses without a slave.
         self.shortcuts.choose(if is_memory { slave } else { 0 });
-        // The first access of a run finds its port granted.
+        // The first access after reset finds its port granted.
         let cycles = if before == 0 { 0 } else { self.switch_cycles(kind) };
         self.accounts.add(Part::Matrix, cycles);
         (true, cycles)

@@ -17,7 +17,6 @@ pub trait Mmu {
 
     /// True if addresses are translated by tables in memory, which programs change without a notice to the core: only
     /// TLBs keep their contents.
-    /// only TLBs keep what they have said.
     const WALKS: bool = false;
 
     /// True where blocks fetch lines of instructions that no cache keeps ([`Via::Passing`](super::Via::Passing)).

@@ -100,7 +100,7 @@ impl ThreeStage {
     pub fn step(&self, table: &CoreTiming, decoded: &Decoded, pending: &mut Pending) -> Cost {
         let State { front, floating, system_bus, link_written } = pending.stages;
         if self.front_end.is_folded(decoded, front) {
-            // It has no other effect than that one such instruction can be folded.
+            // It has no other effect, except that an IT instruction right after it is not folded.
             pending.stages.front = front_end::State::NONE;
             return Cost::default();
         }
