@@ -9,7 +9,7 @@ use crate::state::{Fresh, State};
 /// The handler only jumps to itself.
 pub(crate) const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";
 /// See [`Nesting`].
-pub(crate) const HANDLER_FAILS: &str = "its handler comes to it again and again";
+pub(crate) const HANDLER_FAILS: &str = "its handler raises it again and again";
 
 /// Most times that a handler may take the same exception with the same registers: it makes no progress, unless it
 /// counts in memory.

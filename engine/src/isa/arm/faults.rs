@@ -94,7 +94,7 @@ impl Arm<System> {
         let (mut at, thumb) = (self.pc, self.isa.system.state.thumb);
         for _ in 0..MOST_HOPS {
             let Some(word) = self.code_word(bus, at & !1) else {
-                return Some("nothing can be fetched where its exception vector (VBAR, SCTLR.V) leads");
+                return Some("the target of its exception vector (VBAR, SCTLR.V) can't be fetched");
             };
             if word == 0 {
                 return Some("its exception vector leads to no instruction");

@@ -15,7 +15,7 @@ pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
         _ if is_division(encoding, system.state.thumb) && !features.divide => "division, which this core does not have",
         _ => match coprocessor(encoding, system.state.thumb) {
             Some(10 | 11) if !features.vfp => "floating point, which this core does not have",
-            Some(10 | 11) if !system.vfp_is_ready() => "floating point, which CPACR or FPEXC has off",
+            Some(10 | 11) if !system.vfp_is_ready() => "floating point, which CPACR or FPEXC disables",
             Some(10 | 11) => "a floating-point instruction or register that this core does not have",
             Some(14 | 15) => "a system register that does not exist, or not in this mode",
             Some(_) => "a coprocessor that this core does not have",
@@ -41,8 +41,8 @@ pub(super) fn of_abort(abort: Abort, fetch: bool, system: &System) -> &'static s
             (false, true) => "its table entry allows no write in this mode (AP)",
             (false, false) => "its table entry allows no read in this mode (AP)",
         },
-        FaultStatus::WalkFirst => "nothing answers where the table is that TTBR0 or TTBR1 names",
-        FaultStatus::WalkSecond => "nothing answers where the table is that a first-level entry names",
+        FaultStatus::WalkFirst => "nothing answers at the table's address in TTBR0 or TTBR1",
+        FaultStatus::WalkSecond => "nothing answers at the table's address in a first-level entry",
         FaultStatus::Debug
         | FaultStatus::CacheMaintenance
         | FaultStatus::External

@@ -119,7 +119,7 @@ impl Hart {
         let why_fatal = if !self.isa.csrs.has_handler {
             "no trap handler is set (mtvec has not been written)"
         } else if !bus.peek(handler, &mut [0; 2]) {
-            "mtvec leads to no memory"
+            "mtvec points to no memory"
         } else if handler == fault.pc {
             "it happened on the first instruction of the trap handler"
         } else {

@@ -59,8 +59,8 @@ impl Arm<System> {
     pub(super) fn reset_request(&self) -> CoreFault {
         CoreFault {
             pc: self.pc,
-            what: "AIRCR asks for a reset (SYSRESETREQ or VECTRESET)",
-            why_fatal: "the run ends with that",
+            what: "AIRCR requests a reset (SYSRESETREQ or VECTRESET)",
+            why_fatal: "the run ends",
             ..CoreFault::default()
         }
     }
@@ -75,7 +75,7 @@ impl Arm<System> {
             Some(0) => self.end(CoreFault { why_fatal: "its exception vector leads to no instruction", ..fault }),
             Some(_) => bus.note_trap(fault),
             None => {
-                self.end(CoreFault { why_fatal: "nothing can be fetched where its exception vector leads", ..fault })
+                self.end(CoreFault { why_fatal: "the target of its exception vector can't be fetched", ..fault })
             }
         }
     }

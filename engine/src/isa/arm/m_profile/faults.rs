@@ -61,7 +61,7 @@ impl FaultStatus {
             FaultStatus::External => "no such register",
             FaultStatus::Unprivileged => "only privileged code may use the private peripheral bus",
             FaultStatus::Permission => "the MPU does not allow it",
-            FaultStatus::ExecuteNever => "no instruction may come from there",
+            FaultStatus::ExecuteNever => "instructions must not be fetched there",
         }
     }
 }
@@ -99,12 +99,12 @@ impl System {
         match exception {
             Exception::Due | Exception::PrefetchAbort(_) => "",
             Exception::Svc(_) => {
-                "what runs is as urgent as its exception, or PRIMASK, BASEPRI or FAULTMASK holds that back"
+                "the running code is as urgent as its exception, or PRIMASK, BASEPRI or FAULTMASK masks it"
             }
             Exception::Undefined(u32::MAX) => "this is the value of erased flash",
             Exception::Undefined(encoding) => self.hint_of_encoding(encoding),
             Exception::InvalidState => "the address jumped to is even, and there is only T32 here",
-            Exception::InvalidReturn(_) => "EXC_RETURN and the stack do not fit what is being handled",
+            Exception::InvalidReturn(_) => "EXC_RETURN and the stack do not fit the active exception",
             Exception::DivideByZero => "a division by 0, and CCR.DIV_0_TRP is set",
             Exception::Bkpt(_) => "there is no debugger, and DEMCR.MON_EN is clear",
             Exception::DataAbort(abort) => self.hint_of_access(abort),
@@ -128,7 +128,7 @@ impl System {
             _ if is_trap(encoding, true) => "udf, a trap that the program or its compiler put there",
             None => "",
             Some(10 | 11) if !self.config.features.vfp => "floating point, which this core does not have",
-            Some(10 | 11) if !self.floating_is_allowed() => "floating point, which CPACR has off",
+            Some(10 | 11) if !self.floating_is_allowed() => "floating point, which CPACR disables",
             Some(10 | 11) => {
                 "a floating-point instruction that this core does not have: its unit has single precision only"
             }

@@ -15,7 +15,7 @@ impl System {
         let no_event = match (is_event, self.scb.sends_events()) {
             (false, _) => "",
             (true, false) => ", and with SCR.SEVONPEND clear that is no event",
-            (true, true) => ", and only what becomes pending is an event, not what was before",
+            (true, true) => ", and only an exception that becomes pending is an event",
         };
         Some(format!("{name} is pending, but {}{no_event}", self.why_held_back(exception)))
     }
