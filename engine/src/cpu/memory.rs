@@ -338,7 +338,7 @@ impl Memory {
         &self.accounts
     }
 
-    /// The same, for adding the skipped iterations of a loop at once.
+    /// Mutable accounts, for adding the skipped iterations of a loop at once.
     pub fn accounts_mut(&mut self) -> &mut Accounts {
         &mut self.accounts
     }

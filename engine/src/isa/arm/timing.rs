@@ -29,9 +29,10 @@ pub struct CoreTiming {
     pub early_use: u8,
     /// Stall of an instruction right after a load whose result it uses.
     pub load_use: u8,
-    /// The same after a multiplication.
+    /// Stall of an instruction right after a multiplication whose result it uses.
     pub multiply_use: u8,
-    /// The same after an instruction that moves or compares VFP registers and writes a general register or the flags.
+    /// Stall of an instruction right after one that moves or compares VFP registers, and whose result in a general
+    /// register or the flags it uses.
     pub vfp_move_use: u8,
     /// An operand shifted by a register.
     pub register_shift: u8,

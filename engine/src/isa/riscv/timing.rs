@@ -14,7 +14,7 @@ pub struct CoreTiming {
     /// Stall of an instruction right after a load whose result it uses; with one instruction between them it is one
     /// less.
     pub load_use: u8,
-    /// The same after a multiplication.
+    /// Stall of an instruction right after a multiplication whose result it uses.
     pub multiply_use: u8,
     /// A multiplication.
     pub multiply: u8,

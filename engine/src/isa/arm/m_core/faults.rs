@@ -74,9 +74,7 @@ impl Arm<System> {
             }
             Some(0) => self.end(CoreFault { why_fatal: "its exception vector leads to no instruction", ..fault }),
             Some(_) => bus.note_trap(fault),
-            None => {
-                self.end(CoreFault { why_fatal: "the target of its exception vector can't be fetched", ..fault })
-            }
+            None => self.end(CoreFault { why_fatal: "the target of its exception vector can't be fetched", ..fault }),
         }
     }
 

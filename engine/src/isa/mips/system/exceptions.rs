@@ -48,7 +48,7 @@ pub enum Exception {
     TlbModified(u32),
     /// The bus did not answer a fetch, or answered with an error.
     BusFetch,
-    /// The same for data.
+    /// The bus did not answer a load or store, or answered with an error.
     BusData,
     /// `syscall`.
     Syscall,

@@ -241,7 +241,7 @@ fn assemble(program: &Program, base: u32) -> (Vec<u32>, u32) {
     assemble_before(program, base, base + 4 * code.len() as u32)
 }
 
-/// The same with data at `after`.
+/// As [`assemble`], with data at `after`.
 fn assemble_before(program: &Program, base: u32, after: u32) -> (Vec<u32>, u32) {
     // Interrupts are counted and lowered; exceptions skip their instruction.
     let mut code = vec![csr(2, SCRATCH, 0, 0x342), branch(4, SCRATCH, 0, 20)];
