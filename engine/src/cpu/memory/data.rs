@@ -301,7 +301,7 @@ impl Memory {
             self.learn_uses_of_set(other);
         }
         let cache = self.state.dcache.as_ref().filter(|_| place.via == Via::Cached);
-        let stamped = cache.is_some_and(|cache| has_stamps_at(&self.turns, cache, line)).then_some(line);
+        let stamped = cache.is_some_and(|cache| has_stamps_at(&self.shortcut_losses, cache, line)).then_some(line);
         self.add_shortcut_in(bus, (index, ram), (request.va, offset), request.is_write() && stays, stamped);
     }
 
