@@ -133,13 +133,13 @@ impl Profile {
         let (true, Some(switches), Some(slices)) = (are_several, &self.switches, &self.slices) else {
             return Vec::new();
         };
-        let turns = switches.turns(reported.had);
-        let timed = turns.map(|(task, begun, ended)| ShownTaskSlice {
+        let task_slices = switches.task_slices(reported.had);
+        let timed = task_slices.map(|(task, begun, ended)| ShownTaskSlice {
             task,
             begin: reported.time(begun),
             end: reported.time(ended),
         });
-        timed.filter(|turn| turn.begin < slices.wanted.to && turn.end > slices.wanted.from).collect()
+        timed.filter(|slice| slice.begin < slices.wanted.to && slice.end > slices.wanted.from).collect()
     }
 
     fn notes(&self, lost_calls: u64) -> Vec<String> {

@@ -58,7 +58,7 @@ impl Switches {
     }
 
     /// The tasks, each with the start and the end of its run; the last one ends at `now`.
-    pub fn turns(&self, now: u64) -> impl Iterator<Item = (u32, u64, u64)> {
+    pub fn task_slices(&self, now: u64) -> impl Iterator<Item = (u32, u64, u64)> {
         let ends = self.kept.iter().skip(1).map(|switch| switch.at).chain([now]);
         self.kept.iter().zip(ends).map(|(switch, end)| (switch.task, switch.at, end))
     }
@@ -76,19 +76,19 @@ mod tests {
         switches
     }
 
-    fn turns(switches: &Switches, now: u64) -> Vec<(u32, u64, u64)> {
-        switches.turns(now).collect()
+    fn task_slices(switches: &Switches, now: u64) -> Vec<(u32, u64, u64)> {
+        switches.task_slices(now).collect()
     }
 
     #[test]
     fn tasks_run_until_others_do() {
-        assert_eq!(turns(&switches(9), 50), [(0, 0, 10), (1, 10, 30), (2, 30, 35), (1, 35, 50)]);
+        assert_eq!(task_slices(&switches(9), 50), [(0, 0, 10), (1, 10, 30), (2, 30, 35), (1, 35, 50)]);
     }
 
     #[test]
     fn the_latest_are_kept() {
-        assert_eq!(turns(&switches(2), 50), [(2, 30, 35), (1, 35, 50)]);
-        assert_eq!(turns(&switches(0), 50), [(1, 35, 50)]);
+        assert_eq!(task_slices(&switches(2), 50), [(2, 30, 35), (1, 35, 50)]);
+        assert_eq!(task_slices(&switches(0), 50), [(1, 35, 50)]);
     }
 
     #[test]
@@ -96,13 +96,16 @@ mod tests {
         let last = [Switch { at: 30, task: 2 }, Switch { at: 35, task: 1 }];
         let mut repeated = switches(9);
         repeated.repeat(&last, 2, 100);
-        assert_eq!(turns(&repeated, 300)[4..], [(2, 130, 135), (1, 135, 230), (2, 230, 235), (1, 235, 300)]);
+        assert_eq!(task_slices(&repeated, 300)[4..], [(2, 130, 135), (1, 135, 230), (2, 230, 235), (1, 235, 300)]);
         let mut many = switches(3);
         many.repeat(&last, 1 << 40, 100);
         let end = 100 << 40;
-        assert_eq!(turns(&many, end + 40), [(1, end - 65, end + 30), (2, end + 30, end + 35), (1, end + 35, end + 40)]);
+        assert_eq!(
+            task_slices(&many, end + 40),
+            [(1, end - 65, end + 30), (2, end + 30, end + 35), (1, end + 35, end + 40)]
+        );
         many.repeat(&[], 5, 100);
-        assert_eq!(turns(&many, end + 40).len(), 3);
+        assert_eq!(task_slices(&many, end + 40).len(), 3);
     }
 
     #[test]
@@ -112,14 +115,14 @@ mod tests {
         windowed.window = (1040, 1100);
         windowed.repeat(&last, 1 << 40, 100);
         let expected = [(1, 1035, 1130), (2, 1130, 2000)];
-        assert_eq!(turns(&windowed, 2000), expected);
+        assert_eq!(task_slices(&windowed, 2000), expected);
         windowed.push(Switch { at: 1200, task: 1 });
-        assert_eq!(turns(&windowed, 2000), expected);
+        assert_eq!(task_slices(&windowed, 2000), expected);
         let mut one_by_one = switches(9);
         one_by_one.window = (1040, 1100);
         for nth in 1..20 {
             last.iter().for_each(|switch| one_by_one.push(Switch { at: switch.at + 100 * nth, ..*switch }));
         }
-        assert_eq!(turns(&one_by_one, 2000), expected);
+        assert_eq!(task_slices(&one_by_one, 2000), expected);
     }
 }

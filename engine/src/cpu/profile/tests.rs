@@ -274,7 +274,7 @@ fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
 fn what_switches_stacks_in_skipped_iterations_is_there_as_if_they_had_been_run() {
     let slices = Slices { from: Ps::ZERO, to: Ps::MAX, most: 100 };
     let options = ProfileOptions { slices: Some(slices), ..ProfileOptions::default() };
-    let turns = |profile: &Followed, now| profile.switches.as_ref().unwrap().turns(now).collect::<Vec<_>>();
+    let task_slices = |profile: &Followed, now| profile.switches.as_ref().unwrap().task_slices(now).collect::<Vec<_>>();
     // Tasks that poll alternately: function 7 swaps their stacks.
     let iteration = |profile: &mut Followed, now| {
         call(profile, 0x120, 7, 0x8000, now + 10);
@@ -302,12 +302,12 @@ fn what_switches_stacks_in_skipped_iterations_is_there_as_if_they_had_been_run()
             iteration(&mut profile, now);
             now += 100;
         }
-        (turns(&profile, now), calls_of(&profile, 7))
+        (task_slices(&profile, now), calls_of(&profile, 7))
     };
     let all = run(0);
     assert_eq!(all.0.len(), 3 + 2 * 9);
     assert_eq!(all.0[0], (0, 5, 20));
-    assert!(all.0.windows(2).all(|turns| turns[0].2 == turns[1].1));
+    assert!(all.0.windows(2).all(|task_slices| task_slices[0].2 == task_slices[1].1));
     assert_eq!(all, run(5));
     assert_eq!(all, run(7));
 }
