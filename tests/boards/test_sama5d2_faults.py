@@ -78,7 +78,7 @@ TRAPS = [
         "flash_erased",
         UNDEFINED,
         "undefined instruction at pc 0xd0000000",
-        "undefined instruction 0xffffffff: erased flash reads so",
+        "undefined instruction 0xffffffff: this is the value of erased flash",
         at="0xd0000000",
     ),
     Trap(
@@ -167,7 +167,7 @@ TRAPS = [
         "vfp_off",
         UNDEFINED,
         "undefined instruction at pc",
-        "undefined instruction 0xee300a00: floating point, which CPACR or FPEXC has off; "
+        "undefined instruction 0xee300a00: floating point, which CPACR or FPEXC disables; "
         "the instruction: vadd.f32 s0, s0, s0",
     ),
     Trap(
@@ -175,7 +175,7 @@ TRAPS = [
         UNDEFINED,
         "undefined instruction at pc",
         "undefined instruction 0xeee10fb9: "
-        "a system register that is not there, or not in this mode; "
+        "a system register that does not exist, or not in this mode; "
         "the instruction: mcr p15, #7, r0, c1, c9, #5",
     ),
 ]
@@ -258,7 +258,7 @@ def test_code_that_is_read_wrong_ends_the_run(cyclescope: Command) -> None:
     # what the first wrong words mean, and so where it ends, is up to the code; so are handlers
     assert re.search(r"note: pc 0xd0[0-9a-f]{6} \(.*: undefined instruction 0x", done.stderr)
     assert re.match(r"cpu0: pc 0xd0[0-9a-f]{6} \(undefined_entry.*: undefined inst", done.error)
-    assert done.error.endswith("; its handler comes to it again and again")
+    assert done.error.endswith("; its handler raises it again and again")
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_code_that_is_read_wrong_ends_the_run(cyclescope: Command) -> None:
     [
         (
             "no_vectors",
-            "nothing can be fetched where its exception vector (VBAR, SCTLR.V) leads",
+            "the target of its exception vector (VBAR, SCTLR.V) can't be fetched",
         ),
         ("stuck_handler", "its handler is a branch to itself"),
     ],

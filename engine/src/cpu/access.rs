@@ -1,7 +1,7 @@
 //! Loads and stores: by a shortcut, or by the memory's own path.
 //!
-//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is
-//! charged, is the memory's business.
+//! An access begins when its instruction's own cycle ends, and the core waits for it. The memory side computes the cost
+//! of the access and its causes.
 
 use super::Cpu;
 use super::isa::{AbortOf, Isa};
@@ -15,25 +15,25 @@ use crate::semihosting::Answer;
 use crate::semihosting::memory::Caller;
 use crate::time::{Cycles, Ps};
 
-/// A load or store, as its instruction says it.
+/// A load or store, as given by its instruction.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct AccessRequest {
     /// Virtual address.
     pub addr: u32,
-    /// What is moved.
+    /// Size and direction of the access.
     pub moves: Moves,
-    /// As [`how`] has it.
+    /// Flags of [`how`].
     pub how: u8,
 }
 
-/// What a load or store moves.
+/// Size and direction of a load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moves {
-    /// So many bytes.
+    /// Number of bytes.
     pub size: AccessSize,
-    /// A load extends them with their sign.
+    /// A load extends the value with its sign.
     pub signed: bool,
-    /// To memory.
+    /// The access is a store.
     pub store: bool,
 }
 
@@ -53,7 +53,7 @@ impl Moves {
         Moves { size, signed: false, store: true }
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub const fn name(self) -> &'static str {
         match (self.size, self.store) {
             (AccessSize::Byte, false) => "1-byte load",
@@ -65,7 +65,7 @@ impl Moves {
         }
     }
 
-    /// A loaded value as the register gets it.
+    /// A loaded value, extended to the register's 32 bits.
     pub const fn extended(self, value: u32) -> u32 {
         match (self.size, self.signed) {
             (AccessSize::Byte, true) => value as i8 as u32,
@@ -77,7 +77,7 @@ impl Moves {
     }
 }
 
-/// An integer in memory, in the host's order of bytes.
+/// An integer in memory, in the host's byte order.
 pub(crate) trait Integer: Copy {}
 
 impl Integer for u8 {}
@@ -87,7 +87,7 @@ impl Integer for i16 {}
 impl Integer for u32 {}
 
 impl<I: Isa> Cpu<I> {
-    /// What is at `addr`, if a shortcut leads there: a load that costs and changes nothing else.
+    /// The value at `addr`, if it has a shortcut: a load that costs nothing else and changes nothing else.
     #[inline(always)]
     pub(crate) fn load_by_shortcut<T: Integer>(&self, addr: u32) -> Option<T> {
         let host = self.memory.load_shortcut(addr, size_of::<T>() as u32)?;
@@ -95,7 +95,7 @@ impl<I: Isa> Cpu<I> {
         Some(unsafe { host.cast::<T>().read_unaligned() })
     }
 
-    /// Stores a value at `addr`, if a shortcut leads there. True if it has.
+    /// Stores a value at `addr`, if it has a shortcut; true if it has.
     #[inline(always)]
     pub(crate) fn store_by_shortcut<T: Integer>(&mut self, addr: u32, value: T) -> bool {
         let host = self.memory.store_shortcut(addr, size_of::<T>() as u32);
@@ -106,7 +106,7 @@ impl<I: Isa> Cpu<I> {
         host.is_some()
     }
 
-    /// Stores the low `bytes` of `value` at `addr`, if a shortcut leads there, beside decoded instructions. True if it
+    /// Stores the low `bytes` of `value` at `addr`, next to decoded instructions, if `addr` has a shortcut; true if it
     /// has.
     #[inline]
     pub(crate) fn store_beside_code(&mut self, addr: u32, bytes: u32, value: u32) -> bool {
@@ -118,7 +118,7 @@ impl<I: Isa> Cpu<I> {
         host.is_some()
     }
 
-    /// What is at `addr`, not extended, if a shortcut with stamps leads there for operation `at`.
+    /// The value at `addr`, not extended, if a shortcut with stamps for operation `at` covers it.
     #[inline]
     pub(crate) fn load_stamped(&mut self, index: u32, at: u32, addr: u32, size: AccessSize) -> Option<u32> {
         if !self.memory.shortcuts().have_stamps() {
@@ -130,8 +130,8 @@ impl<I: Isa> Cpu<I> {
         Some(unsafe { read(host, size) })
     }
 
-    /// Stores what `value` makes of the word or less at `addr`, if a shortcut with stamps leads there for operation
-    /// `at`. True if it has.
+    /// Stores a word, halfword or byte, which `value` computes, at `addr`, if a shortcut with stamps for operation `at`
+    /// covers it; true if one does.
     #[inline]
     pub(crate) fn store_stamped(
         &mut self,
@@ -165,27 +165,27 @@ impl<I: Isa> Cpu<I> {
         self.shell.instructions.wrapping_add(u64::from(self.blocks.info(index, at).instr) + 1)
     }
 
-    /// When an access by operation `at` begins.
+    /// Time at which an access by operation `at` begins.
     pub(crate) fn begins(&self, index: u32, at: u32) -> Ps {
         self.shell.clock.ps_at_floor(Cycles(self.begins_cycle(index, at)))
     }
 
-    /// The same as a core cycle.
+    /// Core cycle in which an access by operation `at` begins.
     pub(crate) fn begins_cycle(&self, index: u32, at: u32) -> u64 {
         self.shell.cycles.wrapping_add(u64::from(self.blocks.info(index, at).begins_cycles))
     }
 
-    /// A load that found no shortcut; `set` puts what it gives, extended, into a register. True if the block goes on.
+    /// A load without a shortcut; `set` writes the extended value into a register. True if the block continues.
     #[inline]
     pub(crate) fn load(
         &mut self,
         bus: &mut Bus,
         index: u32,
         at: u32,
-        asked: Asked,
+        request: AccessRequest,
         set: impl FnOnce(&mut Self, u32),
     ) -> bool {
-        let Asked { addr, moves, how } = asked;
+        let AccessRequest { addr, moves, how } = request;
         let size = moves.size;
         if how & how::UNPRIVILEGED == 0
             && let Some(value) = self.load_stamped(index, at, addr, size)
@@ -196,7 +196,7 @@ impl<I: Isa> Cpu<I> {
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Read) {
             return false;
         }
-        if self.turn_to(bus, addr, Kind::Read)
+        if self.switch_matrix_to(bus, addr, Kind::Read)
             && how & how::UNPRIVILEGED == 0
             && let Some(host) = self.memory.load_shortcut(addr, size.bytes())
         {
@@ -247,16 +247,16 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// Waits for the bus matrix before an access at `addr`. True if that turns to another slave.
+    /// Waits for the bus matrix before an access at `addr`. True if the matrix switches to another slave.
     #[inline]
-    fn turn_to(&mut self, bus: &Bus, addr: u32, kind: Kind) -> bool {
-        let (turns, cycles) = self.memory.turn_to(bus, addr, kind);
+    fn switch_matrix_to(&mut self, bus: &Bus, addr: u32, kind: Kind) -> bool {
+        let (switches, cycles) = self.memory.switch_matrix_to(bus, addr, kind);
         self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
-        turns
+        switches
     }
 
-    /// Stores the low bytes of `value` in a slave that the bus matrix has just turned to, if a shortcut leads there.
-    /// True if it has.
+    /// Stores the low bytes of `value` in a slave to which the bus matrix has just switched, if `addr` has a shortcut
+    /// there; true if it has.
     fn store_on_slave(&mut self, addr: u32, size: AccessSize, value: u32) -> bool {
         let stored = match size {
             AccessSize::Byte => self.store_by_shortcut(addr, value as u8),
@@ -266,8 +266,8 @@ impl<I: Isa> Cpu<I> {
         stored || self.store_beside_code(addr, size.bytes(), value)
     }
 
-    /// A register of a device has been loaded, by an access that reached no further if it was `alone`. True if the
-    /// block goes on.
+    /// Finishes a load of a device's register; `alone` says that the access reached nothing else. True if the block
+    /// continues.
     #[inline(always)]
     fn register_loaded(
         &mut self,
@@ -292,10 +292,10 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// A store of the low bytes of `value` that found no shortcut. True if the block goes on.
+    /// A store of the low bytes of `value` without a shortcut. True if the block continues.
     #[inline]
-    pub(crate) fn store(&mut self, bus: &mut Bus, index: u32, at: u32, asked: Asked, value: u32) -> bool {
-        let Asked { addr, moves, how } = asked;
+    pub(crate) fn store(&mut self, bus: &mut Bus, index: u32, at: u32, request: AccessRequest, value: u32) -> bool {
+        let AccessRequest { addr, moves, how } = request;
         let size = moves.size;
         if how & how::UNPRIVILEGED == 0
             && (self.store_beside_code(addr, size.bytes(), value)
@@ -306,8 +306,8 @@ impl<I: Isa> Cpu<I> {
         if self.must_wait(bus, index, at, addr, size.bytes(), Kind::Write) {
             return false;
         }
-        let turns = self.turn_to(bus, addr, Kind::Write);
-        if turns && how & how::UNPRIVILEGED == 0 && self.store_on_slave(addr, size, value) {
+        let switches = self.switch_matrix_to(bus, addr, Kind::Write);
+        if switches && how & how::UNPRIVILEGED == 0 && self.store_on_slave(addr, size, value) {
             return self.after_flat(bus, index, at);
         }
         let (begins, reported) = (self.begins_cycle(index, at), how & how::REPORTED != 0);
@@ -332,7 +332,7 @@ impl<I: Isa> Cpu<I> {
         self.written(bus, index, at, done)
     }
 
-    /// What follows an access that gives nothing. True if the block goes on.
+    /// Finishes an access that returns no value. True if the block continues.
     pub(crate) fn written(
         &mut self,
         bus: &mut Bus,
@@ -347,10 +347,10 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// An access of operation `at` was refused: the block has been left.
+    /// Takes the abort of an access by operation `at`; the block has been left.
     #[cold]
     fn refused(&mut self, bus: &mut Bus, index: u32, at: u32, abort: AbortOf<I>) -> bool {
-        // The instruction does not count: what comes next has the stamp of its other accesses.
+        // The instruction does not count: the next one gets the stamp of its other accesses.
         self.memory.learn_uses();
         if bus.access_sites.are_wanted() {
             self.report_origin(bus, index, at);
@@ -359,8 +359,8 @@ impl<I: Isa> Cpu<I> {
         self.raise_at(bus, index, at, I::data_abort(abort))
     }
 
-    /// An access is done, and the block goes on, which is what this gives: only up to behind the instruction if
-    /// something is to be looked at.
+    /// Finishes an access; the block continues, and the function returns true. If the core has to check for news, the
+    /// block ends after this instruction.
     pub(crate) fn after_access(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
         if bus.access_sites.are_wanted() {
             self.report_origin(bus, index, at);
@@ -377,7 +377,7 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
-    /// Tells that operation `at` is what accessed a register without a model.
+    /// Reports operation `at` as the source of an access to a register without a model.
     #[cold]
     fn report_origin(&mut self, bus: &mut Bus, index: u32, at: u32) {
         let count = self.blocks.info(index, at).instr;
@@ -385,8 +385,8 @@ impl<I: Isa> Cpu<I> {
         bus.access_sites.record(bus.master.unwrap_or(0), pc);
     }
 
-    /// The same behind an access before which no event came, and that reached nothing but memory: there is no news but
-    /// of written code, and the limit stands.
+    /// As [`Cpu::after_access`], after an access that no event preceded and that reached only memory: the only possible
+    /// news is written code, and the limit has not changed.
     #[inline]
     pub(crate) fn after_flat(&mut self, bus: &Bus, index: u32, at: u32) -> bool {
         self.charge_at(index, at);
@@ -400,7 +400,7 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
-    /// A word for an instruction that ends its block, which has been left before it.
+    /// Loads a word for an instruction that ends its block; the block has been left before that instruction.
     pub(crate) fn load_word(&mut self, bus: &mut Bus, addr: u32, how: u8) -> Result<u32, I::Exception> {
         self.access_kind = "4-byte load";
         let now = self.shell.cycles + 1;
@@ -414,7 +414,7 @@ impl<I: Isa> Cpu<I> {
         self.store_at(bus, now, addr, (AccessSize::Word, value), how)
     }
 
-    /// One of the loads of an instruction, which begins in core cycle `now`.
+    /// One of the loads of an instruction that begins in core cycle `now`.
     pub(crate) fn load_at(
         &mut self,
         bus: &mut Bus,
@@ -423,9 +423,9 @@ impl<I: Isa> Cpu<I> {
         size: AccessSize,
         how: u8,
     ) -> Result<u32, I::Exception> {
-        let (_, turn_cycles) = self.memory.turn_to(bus, addr, Kind::Read);
-        self.shell.cycles = self.shell.cycles.wrapping_add(turn_cycles);
-        let now = now + turn_cycles;
+        let (_, switch_cycles) = self.memory.switch_matrix_to(bus, addr, Kind::Read);
+        self.shell.cycles = self.shell.cycles.wrapping_add(switch_cycles);
+        let now = now + switch_cycles;
         let done = self.memory.load(bus, self.isa.mmu(), now, addr, size, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         self.report_own_origin(bus);
@@ -441,48 +441,48 @@ impl<I: Isa> Cpu<I> {
         (size, value): (AccessSize, u32),
         how: u8,
     ) -> Result<(), I::Exception> {
-        self.turn_to(bus, addr, Kind::Write);
+        self.switch_matrix_to(bus, addr, Kind::Write);
         let done = self.memory.store(bus, self.isa.mmu(), now, addr, size, value, how);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         self.report_own_origin(bus);
         done.result.map_err(I::data_abort)
     }
 
-    /// Tells that the instruction at the current address, before which its block was left, is what accessed a register
-    /// without a model, if one was.
+    /// Reports the instruction at the current address, before which its block was left, as the source of an access to a
+    /// register without a model, if it made one.
     pub(super) fn report_own_origin(&self, bus: &mut Bus) {
         if bus.access_sites.are_wanted() {
             bus.access_sites.record(bus.master.unwrap_or(0), self.pc & I::ADDRESS_MASK);
         }
     }
 
-    /// Where an access goes. Takes no time.
+    /// Physical address of an access. Takes no time.
     pub(crate) fn physical(&self, bus: &Bus, addr: u32, kind: Kind) -> Result<u32, AbortOf<I>> {
         let mmu = self.isa.mmu();
         let access = Access { kind, privileged: mmu.is_privileged() };
         Ok(self.memory.meaning(bus, mmu, addr, access)?.physical)
     }
 
-    /// The same, if that is a RAM.
+    /// Physical address of an access, if it reaches a RAM.
     pub(crate) fn ram_at(&self, bus: &Bus, addr: u32, kind: Kind) -> Option<u32> {
         self.physical(bus, addr, kind).ok().filter(|physical| is_ram(bus, *physical))
     }
 
-    /// Remembers in `iteration` what a store of a word or less at `addr` is about to overwrite.
+    /// Records in `iteration` the memory that a store of up to a word at `addr` is about to overwrite.
     pub(crate) fn note_store(&self, bus: &Bus, addr: u32, iteration: &mut Iteration) -> Option<()> {
         let Some(physical) = self.ram_at(bus, addr, Kind::Write) else { return Some(()) };
-        // One that is not aligned reaches into the next word.
+        // An unaligned store reaches into the next word.
         let (word, last) = (physical & !3, physical.wrapping_add(3) & !3);
         iteration.note_word(bus, word)?;
         if last == word { Some(()) } else { iteration.note_word(bus, last) }
     }
 
-    /// The program, as its host sees it.
+    /// The program, as the semihosting host sees it.
     pub(crate) fn caller<'a>(&'a self, bus: &'a mut Bus) -> Caller<'a> {
         Caller { bus, view: self.isa.mmu(), now: self.shell.now() }
     }
 
-    /// What the host has answered to a semihosting call: a value, if the core goes on.
+    /// Applies the host's answer to a semihosting call: a value, if the core continues.
     pub(crate) fn host_answered(&mut self, answer: Answer) -> Option<u32> {
         self.in_call = answer == Answer::Wait;
         match answer {
@@ -494,13 +494,14 @@ impl<I: Isa> Cpu<I> {
     }
 }
 
-/// What is at an address of the host's, not extended. As shortcuts do, it has simulated memory in the host's order.
+/// The value at a host address, not extended. Shortcuts lead to memory in the host's byte order, too.
 ///
 /// # Safety
-/// So many bytes are there.
+///
+/// `size` bytes are readable at `host`.
 #[inline]
 unsafe fn read(host: *const u8, size: AccessSize) -> u32 {
-    // SAFETY: as asked for.
+    // By the caller's promise.
     unsafe {
         match size {
             AccessSize::Byte => u32::from(host.read()),
@@ -510,8 +511,8 @@ unsafe fn read(host: *const u8, size: AccessSize) -> u32 {
     }
 }
 
-/// True if a RAM answers at `addr`, as it is where translation changes no address: elsewhere, a loop that polls may go
-/// unnoticed.
+/// True if a RAM answers at `addr`, provided that translation does not change the address; otherwise a polling loop may
+/// go unnoticed.
 fn is_ram(bus: &Bus, addr: u32) -> bool {
     bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Ram(_)))
 }

@@ -10,16 +10,16 @@ use crate::core::Counted;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz};
 
-/// What a core spends beside its instructions' static time and memory, in cycles.
+/// Cycles of a core that are neither its instructions' static time nor memory time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Spent {
-    /// Part of the long operations that was not spent, because their condition did not hold.
+    /// Cycles of long operations that were not spent, because their condition did not hold.
     pub saved: u64,
-    /// On branches that were predicted wrongly.
+    /// On mispredicted branches.
     pub mispredicted: u64,
-    /// In instructions that went down the pipeline for nothing.
+    /// In annulled instructions, which pass through the pipeline without effect.
     pub annulled: u64,
-    /// In exceptions, on the way there and back.
+    /// In exception entry and return.
     pub exceptions: u64,
     /// Waiting for an interrupt.
     pub idle: u64,
@@ -39,7 +39,7 @@ impl Spent {
 /// All of a core's time so far, by cause.
 #[derive(Clone, Debug, State, Fresh)]
 pub(crate) struct Totals {
-    /// What the user calls the causes.
+    /// The causes' names for the user.
     pub names: &'static CauseNames,
     pub instructions: u64,
     pub cycles: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Of nothing.
+    /// No time, under these names.
     pub fn nothing(names: &'static CauseNames) -> Totals {
         Totals {
             names,
@@ -65,14 +65,14 @@ impl Totals {
 impl sections::Totals for Totals {
     fn add_difference(&mut self, to: &Totals, from: &Totals, times: u64) {
         self.instructions += times * (to.instructions - from.instructions);
-        // Not so where the clock has changed between them; then nobody asks.
+        // Wrong if the clock has changed between them; no caller does that.
         self.cycles = self.cycles.wrapping_add(times.wrapping_mul(to.cycles.wrapping_sub(from.cycles)));
         self.fixed.add_difference(to.fixed, from.fixed, times);
         self.spent.add_difference(to.spent, from.spent, times);
         self.memory.add_difference(&to.memory, &from.memory, times);
     }
 
-    /// Not the difference of the core's own times, where the clock has changed between them.
+    /// Not the difference of the core's own times: the clock may have changed between them.
     fn cycles(&self) -> u64 {
         let Spent { saved, mispredicted, annulled, exceptions, idle } = self.spent;
         self.fixed.cycles() - saved + mispredicted + annulled + exceptions + idle + self.memory.total()
@@ -100,24 +100,24 @@ impl sections::Totals for Totals {
     }
 }
 
-/// What a core did at rates that its clock has had before.
+/// A core's work at earlier rates of its clock.
 #[derive(Debug, Default, State, Fresh)]
 pub(crate) struct PastRates {
-    /// The rates, in their order, and what it did at each.
+    /// The rates in chronological order, and the work at each.
     parts: Vec<(Hz, Totals)>,
-    /// All of it.
+    /// Their sum.
     sum: Option<Totals>,
 }
 
 impl PastRates {
-    /// The clock's rate has been `rate` up to now, when the core has done `totals` in all.
+    /// Ends a period in which the clock's rate was `rate`; the core has done `totals` since reset.
     pub fn end(&mut self, rate: Hz, totals: Totals) {
         let part = self.since(&totals);
         self.parts.push((rate, part));
         self.sum = Some(totals);
     }
 
-    /// What `totals` has beyond it.
+    /// The part of `totals` that is not at an earlier rate.
     fn since(&self, totals: &Totals) -> Totals {
         let Some(sum) = &self.sum else { return totals.clone() };
         let mut part = Totals::nothing(totals.names);
@@ -125,7 +125,7 @@ impl PastRates {
         part
     }
 
-    /// The core's time by cause, at each rate: the present one is `rate`, and the core has done `totals` in all.
+    /// The core's time by cause, at each rate: the present rate is `rate`, and the core has done `totals` since reset.
     pub fn counted(&self, bus: &Bus, rate: Hz, totals: &Totals) -> Vec<Counted> {
         let counted = |rate: Hz, part: &Totals| Counted { rate, causes: sections::Totals::named(part, bus) };
         let earlier = self.parts.iter().map(|(rate, part)| counted(*rate, part));
@@ -134,15 +134,15 @@ impl PastRates {
 }
 
 impl<I: Isa> Cpu<I> {
-    /// Everything so far.
+    /// All time so far.
     pub(super) fn totals(&mut self) -> Totals {
         let mut totals = self.counted();
         totals.fixed.add_runs(self.blocks.totals(), 1);
         totals
     }
 
-    /// Everything up to the access of operation `at` of the block that runs, which is in its middle; and what that
-    /// access's instruction has waited before its own cycle.
+    /// All time up to the access by operation `at` of the running block; and the cycles that its instruction has waited
+    /// before its own cycle.
     pub(crate) fn totals_at(&mut self, index: u32, at: u32) -> (Totals, u64) {
         let count = self.blocks.info(index, at).instr;
         let before = self.before(index, count).fixed;
@@ -154,7 +154,7 @@ impl<I: Isa> Cpu<I> {
         (totals, waited)
     }
 
-    /// Everything so far but the static time of whole blocks, which is in their runs.
+    /// All time so far except the static time of whole blocks, which follows from their run counts.
     pub(super) fn counted(&self) -> Totals {
         self.shell.totals(self.memory.accounts())
     }

@@ -1,8 +1,8 @@
-//! Blocks: straight-line code, decoded once, with everything about its time that does not depend on memory.
+//! Blocks: straight-line code, decoded once, with all its timing that does not depend on memory.
 //!
-//! A block is known by its virtual address, the state in which its code was decoded ([`Isa::Context`]), and the results
-//! that are under way when it is entered. What is written over it kills it ([`places`]); whatever changes what an
-//! address means drops all blocks.
+//! A block is identified by its virtual address, the state in which its code was decoded ([`Isa::Context`]), and the
+//! results that are under way when it is entered. A write to its code kills it ([`places`]); a change of address
+//! translation drops all blocks.
 
 mod finding;
 pub mod places;
@@ -17,160 +17,162 @@ use places::{Places, Spread};
 
 /// No block.
 pub const NO_BLOCK: u32 = u32::MAX;
-/// Exit of a block that is fallen through.
+/// Exit of a block that falls through.
 pub const FALLEN: usize = 0;
-/// Exit of a block that ends in a jump.
+/// Exit of a block that ends in a taken jump.
 pub const TAKEN: usize = 1;
 const LOOKUP_SLOTS: usize = 1 << 12;
-/// Blocks there is room for before all are dropped: some megabytes of code.
+/// Most blocks before all are dropped: some megabytes of code.
 const MOST_BLOCKS: usize = 1 << 16;
-/// Runs of a compiled block that the interpreter had to finish, after which one has to ask whether its code is of use.
+/// Runs of a compiled block that the interpreter had to finish, after which the core checks whether the code is worth
+/// having.
 const RECONSIDER_AFTER: u16 = 200;
-/// Runs of a block by the interpreter after which one has to ask whether its code is there.
+/// Runs of a block by the interpreter after which the core checks whether its code is ready.
 const LOOK_AGAIN_AFTER: u16 = 500;
-/// Runs by the interpreter after which a block is compiled that was to be part of another's code.
+/// Runs by the interpreter after which a block gets its own code, though it was to be part of another block's code.
 const COVERED_RUNS: u16 = 30_000;
-/// No [`Settled::tag`]: so many kinds of results under way there never are.
+/// No [`Settled::tag`]: the number of kinds of results under way never gets this high.
 const NOT_SETTLED: Settled = Settled { tag: u64::MAX, index: NO_BLOCK };
 
-/// What the inner loop needs of a block: one cache line of the host. Addresses are as [`Isa::address`] gives them.
+/// The data of a block that the inner loop needs: one cache line of the host. Addresses are as [`Isa::address`] returns
+/// them.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Hot<J> {
-    /// Times the block ran to its end: fallen through, taken.
+    /// Complete runs of the block: fallen through, taken.
     pub runs: [u64; 2],
-    /// Address of its compiled code, or of the stub that stands for it; of use only where there is a compiler.
+    /// Address of its compiled code, or of the stub for blocks without code; valid only where there is a compiler.
     pub code: usize,
     /// Index of its first operation.
     pub first_op: u32,
-    /// The block behind each exit, where that can be entered without further thought.
+    /// The block after each exit, where it can be entered without further checks.
     pub links: [u32; 2],
     /// Its address.
     pub pc: u32,
-    /// The address behind it.
+    /// The address after its last instruction.
     pub end_pc: u32,
-    /// Where a taken branch or a jump leads.
+    /// Target of the taken branch or jump.
     pub taken_pc: u32,
     /// The state of fetched lines under which all of its lines were found in the instruction cache.
     pub fetched_epoch: u32,
     /// Its static cycles: fallen through, taken.
     pub cycles: [u16; 2],
-    /// The longest time that it may take, but for memory.
+    /// The longest time that it may take, without memory.
     pub longest_cycles: u16,
-    /// Its instructions.
+    /// Number of its instructions.
     pub instructions: u16,
-    /// Runs that the interpreter finishes until it is worth compiling; once compiled, until that is looked at again.
+    /// Runs by the interpreter until it is compiled; of a compiled block, until the decision is reviewed.
     pub runs_to_go: u16,
-    /// Cache lines that it lies in; 0 if it is not fetched through the cache.
+    /// Number of cache lines with its code; 0 if it is not fetched through the cache.
     pub lines: u8,
-    /// What has to be predicted at its end.
+    /// The prediction to make at its end.
     pub jump: J,
 }
 
-/// What the slow paths need of a block.
+/// The data of a block that only the slow paths need.
 #[derive(Debug)]
 pub struct Cold<I: Isa> {
     /// Static cycles by cause: fallen through, taken.
     pub breakdown: [Breakdown; 2],
-    /// How it was asked for.
+    /// The entry for which it was decoded.
     pub entry: EntryOf<I>,
     /// Static cycles by cause, and results under way, before its last instruction.
     pub before_last: (Breakdown, I::Pending),
-    /// What its last instruction costs, a jump as not taken, and results under way behind it.
+    /// Cost of its last instruction (a jump: not taken), and results under way after it.
     pub last: (Cost, I::Pending),
-    /// The same before each instruction, and behind the last: worked out when it is first left in its middle.
+    /// State before each instruction, and after the last: computed when the block is first left before its end.
     pub before: Box<[BeforeOf<I>]>,
     /// Results under way at each exit.
     pub pending: [I::Pending; 2],
-    /// A number for what is under way where a jump has been taken: 0 for nothing.
+    /// Number of the results under way after a taken jump: 0 for none.
     pub pending_after_jump: u32,
-    /// The state behind it, where it is fallen through.
+    /// The state after the block, where it falls through.
     pub context_after: I::Context,
-    /// How it is fetched.
+    /// The path by which it is fetched.
     pub fetch: Via,
     /// Index of its first instruction.
     pub first_instr: u32,
-    /// Its runs when its compiled code was last thought about.
+    /// Its runs when the use of its compiled code was last reviewed.
     pub runs_before: u64,
-    /// It is compiled with others, or is being.
+    /// It is part of a region that is compiled or being compiled.
     pub is_covered: bool,
-    /// Blocks that have been linked to it, up to some number of them.
+    /// Blocks that have been linked to it, up to [`places`]' limit.
     sources: Vec<u32>,
     /// It was killed.
     pub is_dead: bool,
-    /// The profile's counters of its runs, by exit, if it has such.
+    /// The profile's counters of its runs, by exit, if it has any.
     pub counters: Option<[u32; 2]>,
-    /// The same of runs up to an instruction of its middle.
+    /// The profile's counters of runs that end before the block does, by instruction.
     pub part_counters: Vec<Option<u32>>,
 }
 
-/// What slow paths need of an operation, under the same index.
+/// The data of an operation that only the slow paths need, under the same index.
 #[derive(Clone, Copy, Debug)]
 pub struct OpInfo {
     /// Number of its instruction in the block.
     pub instr: u16,
-    /// Static cycles from the block's beginning to the end of its instruction's first cycle.
+    /// Static cycles from the block's start to the end of its instruction's first cycle.
     pub begins_cycles: u16,
 }
 
-/// What holds before an instruction of a block that has come so far, but for what memory did meanwhile: `C` is
-/// [`Isa::Context`], `P` is [`Isa::Pending`].
+/// State before an instruction within a block, apart from memory's effects: `C` is [`Isa::Context`], `P` is
+/// [`Isa::Pending`].
 #[derive(Clone, Copy, Debug)]
 pub struct Before<C, P> {
-    /// Static cycles by cause, from the block's beginning.
+    /// Static cycles by cause, from the block's start.
     pub fixed: Breakdown,
     /// Results under way.
     pub pending: P,
-    /// Its address, as blocks have it.
+    /// The instruction's address, in the form that blocks use.
     pub pc: u32,
-    /// The state.
+    /// The decoding state.
     pub context: C,
 }
 
-/// What holds before an instruction of an instruction set.
+/// [`Before`] of an instruction set.
 pub type BeforeOf<I> = Before<<I as Isa>::Context, <I as Isa>::Pending>;
 
-/// How much code a block has.
+/// Amount of code in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {
-    /// Up to the first instruction that ends a block, or to the most that a block has.
+    /// Up to the first instruction that ends a block, or to the maximum length.
     Whole,
-    /// No more than is in its first cache line: what is behind it would have to be fetched first.
+    /// Only the code in its first cache line: later code would have to be fetched first.
     Line,
     /// One instruction.
     One,
 }
 
-/// How a block is asked for: `C` is [`Isa::Context`], `P` is [`Isa::Pending`].
+/// Key of a block: `C` is [`Isa::Context`], `P` is [`Isa::Pending`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry<C, P> {
     /// Its address.
     pub pc: u32,
     /// The state in which its code is decoded.
     pub context: C,
-    /// How much code it is to have.
+    /// Amount of code requested.
     pub extent: Extent,
     /// Results under way when it is entered: its static time depends on them.
     pub pending: P,
 }
 
-/// How a block of an instruction set is asked for.
+/// [`Entry`] of an instruction set.
 pub type EntryOf<I> = Entry<<I as Isa>::Context, <I as Isa>::Pending>;
 
-/// A block that was asked for: an entry of the lookup table.
+/// A requested block: an entry of the lookup table.
 #[derive(Clone, Copy, Debug)]
 struct Found<E> {
-    /// What is not of [`Blocks::generation`] has been dropped.
+    /// Entries of another generation than [`Blocks::generation`] are stale.
     generation: u32,
     index: u32,
     entry: Option<E>,
 }
 
-/// A whole block that was asked for: an entry of the table that compiled code looks into.
+/// A requested whole block: an entry of the table that compiled code searches.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub struct Settled {
-    /// Its address, and above that the number of what was under way ([`Cold::pending_after_jump`]).
+    /// Its address, with the number of the results under way ([`Cold::pending_after_jump`]) above it.
     pub tag: u64,
     /// Its index.
     pub index: u32,
@@ -179,23 +181,23 @@ pub struct Settled {
 /// Code that was decoded for a block, with its static time.
 #[derive(Debug)]
 pub struct Draft<I: Isa> {
-    /// Its operations, the last of which ends it.
+    /// Its operations; the last one ends the block.
     pub ops: Vec<I::Op>,
-    /// What goes with each of them.
+    /// The slow paths' data of each operation.
     pub infos: Vec<OpInfo>,
     /// Its instructions.
     pub instrs: Vec<I::Instr>,
     /// Its size.
     pub bytes: u32,
-    /// The state behind it.
+    /// The state after the block.
     pub context_after: I::Context,
-    /// Where a taken branch or a jump leads, where that is fixed.
+    /// Target of the taken branch or jump, where it is fixed.
     pub taken_pc: u32,
-    /// What has to be predicted at its end.
+    /// The prediction to make at its end.
     pub jump: I::Jump,
-    /// What a wrong prediction costs at its end.
+    /// Cost of a misprediction at its end.
     pub mispredicted_cycles: u16,
-    /// What it may take beyond its static cycles, for what is not known before: see [`Hot::longest_cycles`].
+    /// Most cycles beyond the static ones that depend on run-time values: see [`Hot::longest_cycles`].
     pub further_cycles: u16,
     /// See [`Cold`].
     pub breakdown: [Breakdown; 2],
@@ -210,33 +212,33 @@ pub struct Draft<I: Isa> {
 /// All decoded blocks of a core.
 #[derive(Debug)]
 pub struct Blocks<I: Isa> {
-    /// The inner loop's part of each block. It never grows beyond its first capacity, so that compiled code may know
-    /// where it is.
+    /// The inner loop's part of each block. It never grows beyond its first capacity, because compiled code contains
+    /// its address.
     pub hot: Vec<Hot<I::Jump>>,
     /// The rest of each block.
     pub cold: Vec<Cold<I>>,
-    /// Operations of all blocks; each block's end with one that ends it.
+    /// Operations of all blocks; each block's operations end with one that ends it.
     pub ops: Vec<I::Op>,
-    /// What goes with each operation.
+    /// The slow paths' data of each operation.
     pub infos: Vec<OpInfo>,
     /// Instructions of all blocks.
     pub instrs: Vec<I::Instr>,
     /// Direct-mapped by [`Blocks::slot_of`], by their extents.
     lookup: [Vec<Found<EntryOf<I>>>; 3],
-    /// Those of them that compiled code may go to, by [`lookup_slot`].
+    /// Entries to which compiled code may jump, by [`lookup_slot`].
     settled: Vec<Settled>,
-    /// By the first block of a region: the state of fetched lines under which it was found that it may be entered at
-    /// its other blocks. Compiled code knows where it is.
+    /// By the first block of a region: the state of fetched lines in which the region was found enterable at its other
+    /// blocks. Compiled code contains the table's address.
     sure: Vec<u32>,
-    /// Grows when all blocks are dropped; never 0.
+    /// Incremented when all blocks are dropped; never 0.
     generation: u32,
     /// Runs after which a block is compiled; 0 for never.
     pub compile_after: u16,
-    /// What [`Hot::code`] says of a block without compiled code.
+    /// [`Hot::code`] of a block without compiled code.
     uncompiled: usize,
-    /// Dead ones stay until another takes their place.
+    /// Dead blocks stay until another block takes their index.
     by_entry: BTreeMap<EntryOf<I>, u32>,
-    /// Numbers of what can be under way behind jumps, from 1.
+    /// Numbers of the results that can be under way after jumps, from 1.
     pending_numbers: BTreeMap<I::Pending, u32>,
     places: Places,
     code_in: Spread,
@@ -244,7 +246,7 @@ pub struct Blocks<I: Isa> {
 }
 
 impl<I: Isa> Blocks<I> {
-    /// No blocks; they are compiled after so many runs (0: never).
+    /// An empty set of blocks, which are compiled after `compile_after` runs (0: never).
     pub fn new(compile_after: u16) -> Blocks<I> {
         let nothing = Found { generation: 0, index: NO_BLOCK, entry: None };
         Blocks {
@@ -267,24 +269,24 @@ impl<I: Isa> Blocks<I> {
         }
     }
 
-    /// Another one whenever all blocks have been dropped: an index of before then stands for no block.
+    /// Changes whenever all blocks are dropped: an older index is then no longer valid.
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// Address of what comes behind an exit.
+    /// Address of the code after an exit.
     pub fn exit_pc(&self, index: u32, exit: usize) -> u32 {
         let hot = &self.hot[index as usize];
         if exit == FALLEN { hot.end_pc } else { hot.taken_pc }
     }
 
-    /// True if there may be no room for three more blocks, one of each extent, or much room is taken by dead ones: drop
-    /// them all first.
+    /// True if there may be no room for three more blocks (one of each extent), or dead blocks take up much room: drop
+    /// all blocks first.
     pub fn are_full(&self) -> bool {
         self.hot.len() + 3 > MOST_BLOCKS || self.places.are_dead()
     }
 
-    /// No block is known to be in the instruction cache any more.
+    /// Marks all blocks as not known to be in the instruction cache.
     pub fn forget_fetched(&mut self) {
         self.hot.iter_mut().for_each(|hot| hot.fetched_epoch = 0);
         self.sure.fill(0);
@@ -301,29 +303,29 @@ impl<I: Isa> Blocks<I> {
         &self.ops[self.op_range(index)]
     }
 
-    /// What goes with each of them.
+    /// The slow paths' data of each of its operations.
     pub fn infos_of(&self, index: u32) -> &[OpInfo] {
         &self.infos[self.op_range(index)]
     }
 
-    /// True if a block's instructions are fetched past the cache. Of most, their lines tell.
+    /// True if a block's instructions are fetched past the cache. Most blocks show that by their number of lines.
     #[inline(always)]
     pub fn is_uncached(&self, index: u32) -> bool {
         self.hot[index as usize].lines == 0 && self.cold[index as usize].fetch == Via::Uncached
     }
 
-    /// True if a block begins with a fetch of its lines, which nothing keeps.
+    /// True if a block begins with a fetch of its lines that no cache keeps.
     #[inline(always)]
     pub fn is_passing(&self, index: u32) -> bool {
         self.hot[index as usize].lines == 0 && self.cold[index as usize].fetch == Via::Passing
     }
 
-    /// True if what is under way where a block begins is the same behind a wait, however long that is: nothing.
+    /// True if the results under way at a block's entry are the same after a wait of any length: none.
     pub fn waits_in_place(&self, index: u32) -> bool {
         self.cold[index as usize].entry.pending.is_none()
     }
 
-    /// The block at the same place behind a wait, if there is one for whatever wait.
+    /// The block at the same address after a wait of any length, if there is one.
     pub fn after_wait(&self, index: u32) -> Option<u32> {
         if self.waits_in_place(index) {
             return Some(index);
@@ -340,12 +342,12 @@ impl<I: Isa> Blocks<I> {
         self.hot[index as usize].first_op as usize..after
     }
 
-    /// The operations of a block from its first on; those of others follow.
+    /// The operations of a block from its first on; other blocks' operations follow.
     pub fn ops_from(&self, index: u32) -> &[I::Op] {
         &self.ops[self.hot[index as usize].first_op as usize..]
     }
 
-    /// What goes with operation `at` of a block.
+    /// The slow paths' data of operation `at` of a block.
     #[inline(always)]
     pub fn info(&self, index: u32, at: u32) -> OpInfo {
         self.infos[(self.hot[index as usize].first_op + at) as usize]
@@ -363,7 +365,7 @@ impl<I: Isa> Blocks<I> {
         self.pending_numbers.clear();
         self.places.clear();
         self.code_in.clear();
-        // Firmware that writes beside its code drops them often: filling the tables takes longer than all else.
+        // Firmware that writes next to its code drops blocks often, and clearing the tables would take longest.
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             self.lookup.iter_mut().flatten().for_each(|slot| slot.generation = 0);
@@ -380,7 +382,7 @@ impl<I: Isa> Blocks<I> {
         self.totals
     }
 
-    /// The same, with nothing changed.
+    /// As [`Blocks::totals`], without changing anything.
     pub fn totals_so_far(&self) -> Breakdown {
         let mut totals = self.totals;
         for (hot, cold) in self.hot.iter().zip(&self.cold) {
@@ -391,12 +393,12 @@ impl<I: Isa> Blocks<I> {
         totals
     }
 
-    /// All blocks, which have been dropped, have come to that.
+    /// Sets the totals of all blocks, which have been dropped.
     pub fn set_totals(&mut self, totals: Breakdown) {
         self.totals = totals;
     }
 
-    /// Makes a block of decoded code. `line_bytes` is the size of the instruction cache's lines.
+    /// Adds a block of decoded code. `line_bytes` is the line size of the instruction cache.
     pub fn add(&mut self, entry: EntryOf<I>, fetch: Via, line_bytes: u32, draft: Draft<I>) -> u32 {
         debug_assert!(self.hot.len() < MOST_BLOCKS, "compiled code knows where the table is: it must not grow");
         let index = self.hot.len() as u32;
@@ -460,7 +462,7 @@ impl<I: Isa> Blocks<I> {
         *self.pending_numbers.entry(pending).or_insert(next)
     }
 
-    /// Compiled code finds the whole block `index` where `entry` is asked for.
+    /// Makes compiled code find the whole block `index` for `entry`.
     pub fn settle(&mut self, entry: &EntryOf<I>, index: u32) {
         let number = if entry.pending.is_none() { Some(&0) } else { self.pending_numbers.get(&entry.pending) };
         if let Some(number) = number {
@@ -479,7 +481,7 @@ impl<I: Isa> Blocks<I> {
         self.settled.as_ptr().expose_provenance()
     }
 
-    /// Address of the table of states under which regions may be entered aside, by their first blocks.
+    /// Address of the table of states in which regions may be entered at a side entry, by their first blocks.
     pub fn sure_base(&self) -> usize {
         self.sure.as_ptr().expose_provenance()
     }
@@ -490,7 +492,7 @@ impl<I: Isa> Blocks<I> {
         self.hot[index as usize].code != self.uncompiled
     }
 
-    /// The blocks of a region have compiled code now: the first one this, others too if they had none.
+    /// Sets the compiled code of a region's blocks: of the first, and of those without code.
     pub fn adopt(&mut self, members: &[u32], code: usize) {
         self.sure[members[0] as usize] = 0;
         for (place, index) in members.iter().enumerate() {
@@ -504,8 +506,9 @@ impl<I: Isa> Blocks<I> {
         }
     }
 
-    /// A block is entered that no other leads to: the rest of one that was left in its middle, most times because a
-    /// core's turn was over. Next time that is elsewhere, so it is not worth compiling: the run does not count.
+    /// Notes an entry to a block to which no other leads: the rest of a block that was left before its end, mostly
+    /// because the core's slice had ended. The next slice ends elsewhere, so the block is not worth compiling: the run
+    /// does not count.
     #[inline]
     pub fn enter_by_chance(&mut self, index: u32) {
         let hot = &mut self.hot[index as usize];
@@ -514,17 +517,17 @@ impl<I: Isa> Blocks<I> {
         }
     }
 
-    /// A block is being compiled: one has to ask soon whether that is done.
+    /// Notes that a block is being compiled: the core checks soon whether that is done.
     pub fn look_again(&mut self, index: u32) {
         self.hot[index as usize].runs_to_go = LOOK_AGAIN_AFTER;
     }
 
-    /// A block can't be compiled: it is asked for again only when its count has gone all the way round.
+    /// Notes that a block can't be compiled: the next attempt is when its counter has wrapped around.
     pub fn give_up(&mut self, index: u32) {
         self.hot[index as usize].runs_to_go = 0;
     }
 
-    /// The code of a region is of no use any more, or is not there yet.
+    /// Forgets the code of a region, which is obsolete or not ready yet.
     pub fn forget_code_of(&mut self, members: &[u32], code: usize) {
         for index in members {
             let hot = &mut self.hot[*index as usize];
@@ -535,8 +538,8 @@ impl<I: Isa> Blocks<I> {
         }
     }
 
-    /// Blocks are about to be compiled together: the first has been asked for, and one has to ask soon whether that is
-    /// done; the others need not be asked for meanwhile.
+    /// Notes that blocks are being compiled together: the core checks soon whether the first one's code is ready; the
+    /// other blocks need no check meanwhile.
     pub fn cover(&mut self, members: &[u32]) {
         self.look_again(members[0]);
         for index in members {
@@ -549,8 +552,8 @@ impl<I: Isa> Blocks<I> {
         }
     }
 
-    /// A compiled block has had to be finished by the interpreter [`RECONSIDER_AFTER`] times. Where that happens most
-    /// of the times (it reads a device, say), it does without its code until it has run some 60,000 times more.
+    /// Reviews a compiled block that the interpreter has had to finish [`RECONSIDER_AFTER`] times. If that happens in
+    /// most of its runs (it reads a device, say), it runs without its code for some 60,000 runs.
     pub fn reconsider(&mut self, index: u32) {
         let (hot, cold) = (&mut self.hot[index as usize], &mut self.cold[index as usize]);
         let runs = hot.runs[0] + hot.runs[1];
@@ -563,7 +566,7 @@ impl<I: Isa> Blocks<I> {
         }
     }
 
-    /// From now on, `uncompiled` stands for the code of blocks that have none, and none has.
+    /// Marks all blocks as uncompiled, with `uncompiled` as the stub for blocks without code.
     pub fn forget_code(&mut self, uncompiled: usize) {
         self.uncompiled = uncompiled;
         self.hot.iter_mut().for_each(|hot| hot.code = uncompiled);
@@ -581,7 +584,7 @@ impl<I: Isa> Blocks<I> {
     }
 }
 
-/// Where [`Blocks::settled_base`]'s table has an address, if it has it.
+/// The slot of an address in the table at [`Blocks::settled_base`].
 pub const fn lookup_slot(pc: u32) -> usize {
     (pc >> 1) as usize & (LOOKUP_SLOTS - 1)
 }

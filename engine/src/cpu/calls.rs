@@ -1,18 +1,18 @@
-//! Which calls a core is in: stacks of calls, followed as calls, jumps and exceptions happen. There is one bookkeeping
-//! for all that asks: profiles, watched functions, conditions, waits. It is kept where one of these is wanted, and
-//! nothing pays for it elsewhere.
+//! The calls that a core is in: stacks of calls, which follow calls, jumps and exceptions. All users (profiles, watched
+//! functions, conditions, waits) share one record. Only runs with such a user keep it, and others do not pay for it.
 //!
-//! A call is known by the address that it returns to and the stack pointer when it begins. A jump to that address
-//! with that stack pointer ends it, whatever instruction jumps. Other jumps are looked at closer: one to the entry of
-//! a function, with the stack pointer that the present one was called with, is a tail call, which returns together with
-//! the present one; one to where an outer call returns, or with a stack pointer that was its own (longjmp), ends all
-//! calls above it; one with the stack pointer of a stack that was left before goes on there; one with a stack pointer
-//! that no call of this stack had begins a new one: a task. Exceptions are calls that code has not made: their handlers
-//! end where the exception is returned from, whatever is in the link register ([`exceptions`]).
+//! A call is identified by its return address and the stack pointer at its start. A jump to that address with that
+//! stack pointer ends it, whatever the jumping instruction. Other jumps are examined: a jump to the entry of a
+//! function, with the stack pointer that the present function was called with, is a tail call, which returns together
+//! with the present call; a jump to the return address of an outer call, or with a stack pointer that was its own
+//! (longjmp), ends all calls above it; a jump with the stack pointer of a stack that was left before resumes that
+//! stack; a jump with a stack pointer that no call of this stack had begins a new stack: a task. Exceptions are calls
+//! that no call instruction made: their handlers end with the exception return, whatever is in the link register
+//! ([`exceptions`]).
 //!
-//! Compiled code, and blocks, tell of calls in their middle, where nobody knows what the core has spent. So what begins
-//! and ends of what is watched is remembered ([`News`]), and the core leaves them at once: before the next instruction,
-//! and before any more time passes, it is accounted for.
+//! Compiled code and blocks report calls before their end, when the core's cycles are not up to date. So the calls
+//! record what begins and ends for watched functions ([`News`]), and the core leaves the code at once: it accounts for
+//! the news before the next instruction, and before any more time passes.
 
 mod exceptions;
 mod lights;
@@ -26,56 +26,56 @@ use crate::event_rates::Source;
 use crate::observe::profile::Functions;
 use crate::state::{Fresh, State};
 
-/// Calls under way in a stack at the most: what is called beyond is not followed.
+/// Most calls under way in a stack: deeper calls are not followed.
 pub(crate) const MOST_FRAMES: usize = 1 << 14;
-/// Stacks that may be gone back to.
+/// Most stacks that can be resumed.
 const MOST_PARKED: usize = 1 << 10;
-/// Functions that jump to each other, one after the other, and return together.
+/// Most functions that jump to each other, one after the other, and return together.
 const MOST_TAIL_CALLS: usize = 64;
-/// No address that code returns to, and no stack pointer: of what nothing returns from.
+/// A return address and stack pointer that never occur: of calls that do not return.
 pub(crate) const NOWHERE: u32 = u32::MAX;
-/// In the place of a place.
+/// Index that stands for no entry.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// How a block ends, as far as calls are concerned.
+/// The end of a block, as far as calls are concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 #[repr(u32)]
 pub enum Flow {
-    /// It goes on in the same function, unless its jump, to an address that it has in itself, leads to another's entry.
+    /// The same function continues, unless the jump has a fixed target that is another function's entry.
     #[default]
     On,
-    /// Where its jump is taken, it calls a function, which returns to the address behind the block.
+    /// A taken jump calls a function, which returns to the address after the block.
     Call,
-    /// It jumps to an address in a register, or from memory: a return, a tail call, a switch of stacks, or no more than
-    /// a jump.
+    /// It jumps to an address in a register, or from memory: a return, a tail call, a switch of stacks, or a plain
+    /// jump.
     Jump,
 }
 
 /// A call under way.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 pub(crate) struct Frame {
-    /// The function's address; [`ELSEWHERE`] of an exception.
+    /// The function's address; [`ELSEWHERE`] for an exception.
     function: u32,
-    /// Where it returns to, as blocks have addresses.
+    /// Its return address, in the form that blocks use.
     return_pc: u32,
     /// The stack pointer when it began.
     sp: u32,
-    /// When it began: cycles that the core has had.
+    /// The core's cycles when it began.
     pub begun: u64,
-    /// The exception that it is, by its place among [`Calls::sources`], if it is one: the stack pointer of calls in its
-    /// handler says nothing of those below it.
+    /// The exception that it is, as an index into [`Calls::sources`], or [`NONE`]: stack pointers of calls in its
+    /// handler are not comparable with those below it.
     exception: u32,
-    /// It returns together with the one below it, which has jumped to it.
+    /// It was made by a tail call: it returns together with the call below it.
     is_tail: bool,
     /// Of a watched function: its section, and the call's number.
     section: u32,
     /// See [`Frame::section`].
     number: u64,
-    /// Its path in the profile, if there is one, and the path that it was called on.
+    /// Its path in the profile, if there is one, and the path from which it was called.
     pub path: u32,
     /// See [`Frame::path`].
     pub from: u32,
-    /// Of an interrupt that the profile keeps: its place there.
+    /// Of an interrupt that the profile records: its index there.
     pub interrupt: u32,
 }
 
@@ -85,29 +85,29 @@ struct Stack {
     /// Its path in the profile, if there is one.
     task: u32,
     frames: Vec<Frame>,
-    /// Where it goes on if an exception has left it: address and stack pointer.
+    /// Where it resumes if an exception has left it: address and stack pointer.
     interrupted: Option<(u32, u32)>,
 }
 
-/// A call of a watched function has begun or ended, which has not been accounted for yet.
+/// Begin or end of a call of a watched function that has not been accounted for yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub(crate) struct News {
     /// Its section.
     pub section: usize,
-    /// Its number: those that begin later have higher ones.
+    /// Its number: later calls have higher ones.
     pub number: u64,
     /// What happened.
     pub what: What,
 }
 
-/// What has happened to a call.
+/// Change of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub(crate) enum What {
     /// It has begun, and returns to this address.
     Begun(u32),
     /// It has ended.
     Ended,
-    /// Nobody will know when it ends.
+    /// Its end will not be known.
     Lost,
 }
 
@@ -122,32 +122,32 @@ impl Fresh for News {
 pub(crate) struct Calls {
     current: Stack,
     parked: Vec<Stack>,
-    /// Calls above the innermost frame that compiled code has made, and nobody else has looked at.
+    /// Calls above the innermost frame that compiled code has made, and that have not been examined otherwise.
     pub lights: Lights,
     /// Exceptions that were taken.
     sources: Vec<Source>,
-    /// Where functions begin.
+    /// Entries of functions.
     functions: Functions,
-    /// The bits of a block's address that are an address.
+    /// The bits of a block's address that are part of the address.
     address_mask: u32,
     /// The core has begun to run.
     has_begun: bool,
-    /// A jump that has been decided on, behind which another instruction runs first: how, and where it returns to.
+    /// A decided jump that follows a delay slot: its flow, and its return address.
     delayed: Option<(Flow, u32)>,
-    /// Calls that are in no stack, as there were too many.
+    /// Calls that are not recorded in any stack, because there were too many.
     pub lost: u64,
     /// Watched functions, and their sections.
     watched: BTreeMap<u32, usize>,
     /// Calls of watched functions that have begun.
     begun: u64,
-    /// Of these, those that nobody knows of any more.
+    /// Calls of watched functions that are no longer followed.
     pub lost_watched: u64,
     news: Vec<News>,
-    /// Functions that somebody asks for, and how many calls of them are under way. Who asks says so again behind a
-    /// snapshot's load.
+    /// Functions whose calls are counted on request, and the number of their calls under way. The requests are repeated
+    /// after a snapshot is loaded.
     #[state(skip)]
     asked: BTreeMap<u32, usize>,
-    /// One of these numbers has become 0, or has been.
+    /// A count has become 0, or has changed from 0.
     #[state(skip)]
     has_changed: bool,
 }
@@ -159,7 +159,7 @@ impl Fresh for Calls {
 }
 
 impl Calls {
-    /// None yet, of a core whose blocks' addresses have these bits of an address.
+    /// No calls yet; `address_mask` has the address bits of a block's address.
     pub fn new(address_mask: u32) -> Calls {
         Calls {
             current: Stack { task: 0, frames: Vec::new(), interrupted: None },
@@ -180,7 +180,7 @@ impl Calls {
         }
     }
 
-    /// There are these functions, too. True if that was not known.
+    /// Adds functions. True if one was not known.
     pub fn know(&mut self, functions: &Functions) -> bool {
         let before = (self.functions.entries.len(), self.functions.whole.len());
         let masked = |all: &[u32]| all.iter().map(|entry| entry & self.address_mask).collect::<Vec<u32>>();
@@ -193,24 +193,24 @@ impl Calls {
         before != (self.functions.entries.len(), self.functions.whole.len())
     }
 
-    /// True if a function begins there.
+    /// True if a function begins at `target`.
     #[inline]
     fn is_entry(&self, target: u32) -> bool {
         self.functions.entries.binary_search(&(target & self.address_mask)).is_ok()
     }
 
-    /// True if a jump to there, by an instruction that has the address in itself, may be a tail call.
+    /// True if a jump with the fixed target `target` may be a tail call.
     #[inline]
     pub fn is_function(&self, target: u32) -> bool {
         self.functions.whole.binary_search(&(target & self.address_mask)).is_ok()
     }
 
-    /// Begins and ends of calls of the function at `pc` are news, under this number of a section.
+    /// Reports begins and ends of calls of the function at `pc` as news, under this number of a section.
     pub fn watch(&mut self, pc: u32, section: usize) {
         self.watched.insert(pc, section);
     }
 
-    /// A profile begins: calls under way are none of it, nor is the stack that the core is on, but as this path.
+    /// Begins a profile: calls under way, and the current stack, have no path but `task`.
     pub fn begin_profile(&mut self, task: u32) {
         self.absorb();
         self.lights.begin(self.top_sp());
@@ -222,7 +222,7 @@ impl Calls {
         self.has_begun = false;
     }
 
-    /// Calls of these functions are asked for, and of no others.
+    /// Counts the calls of `functions`, and of no others.
     pub fn ask_for(&mut self, functions: &BTreeSet<u32>) {
         if functions.is_empty() && self.asked.is_empty() {
             return;
@@ -234,49 +234,49 @@ impl Calls {
         self.has_changed = false;
     }
 
-    /// True if it is asked for calls of these functions.
+    /// True if exactly these functions are counted.
     pub fn is_asked_for(&self, functions: &BTreeSet<u32>) -> bool {
         self.asked.keys().eq(functions)
     }
 
-    /// True if nobody wants to know of each call of the function at an address.
+    /// True if the calls of the function at an address need not be reported one by one.
     pub fn is_unwatched(&self, target: u32) -> bool {
         let function = target & self.address_mask;
         !self.watched.contains_key(&function) && !self.asked.contains_key(&function)
     }
 
-    /// A block's address without what is none of an address.
+    /// A block's address with only its address bits.
     pub fn function_at(&self, target: u32) -> u32 {
         target & self.address_mask
     }
 
-    /// True if a call of a function that is asked for is under way.
+    /// True if a counted function has a call under way.
     pub fn are_under_way(&self, function: u32) -> bool {
         self.asked.get(&function).is_some_and(|calls| *calls > 0)
     }
 
-    /// True if that has changed for one of them since this was last asked.
+    /// True if that has changed for one of the functions since the last call of this.
     pub fn take_change(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
 
-    /// True if something has begun or ended that has to be seen before the core goes on.
+    /// True if begins or ends must be handled before the core continues.
     #[inline(always)]
     pub fn has_news(&self) -> bool {
         !self.news.is_empty() || self.has_changed
     }
 
-    /// What has begun and ended since this was last asked.
+    /// Takes the begins and ends since the last call of this.
     pub fn take_news(&mut self) -> Vec<News> {
         std::mem::take(&mut self.news)
     }
 
-    /// They have been loaded.
+    /// Prepares calls that were loaded from a snapshot.
     pub fn follow_loaded(&mut self) {
         self.lights.lie_above(self.top_sp());
     }
 
-    /// False if a snapshot can't have had them: paths, sections and interrupts are fewer than that.
+    /// False if the indices of loaded calls exceed the numbers of paths, interrupts and sections.
     pub fn are_sound(&self, paths: usize, interrupts: usize, sections: usize) -> bool {
         let is_path = |path: u32| (path as usize) < paths.max(1);
         let is_sound = |frame: &Frame| {
@@ -295,25 +295,25 @@ impl Calls {
             && self.functions.whole.is_sorted()
     }
 
-    /// All calls that have not ended, also those in stacks that were left.
+    /// All calls under way, also those in stacks that were left.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.parked.iter().chain([&self.current]).flat_map(|stack| &stack.frames)
     }
 
-    /// The calls under way as the profile has them, the outermost first: the path, and when it began.
+    /// The calls under way on the profile's path, the outermost first: the path, and the cycle in which it began.
     pub fn on_path(&self) -> impl Iterator<Item = (u32, u64)> {
         let task = std::iter::once((self.current.task, 0));
         task.chain(self.current.frames.iter().map(|frame| (frame.path, frame.begun)))
     }
 
-    /// The path that the core is on.
+    /// The current path.
     #[inline]
     pub fn here(&self) -> u32 {
         self.current.frames.last().map_or(self.current.task, |frame| frame.path)
     }
 
-    /// Calls that have begun since then have done so in the last of the iterations that were skipped. The path that the
-    /// outermost of them was made from, and when it began before it was put off.
+    /// Shifts calls that have begun since `since`: they began in the last of the skipped iterations. Returns the path
+    /// from which the outermost of them was made, and its start before the shift.
     pub fn put_off(&mut self, since: u64, cycles: u64) -> Option<(u32, u64)> {
         let mut outermost = None;
         for frame in self.current.frames.iter_mut().filter(|frame| frame.begun >= since) {
@@ -323,7 +323,7 @@ impl Calls {
         outermost
     }
 
-    /// The same of calls in other stacks, where iterations went from one to another.
+    /// As [`Calls::put_off`], for calls in other stacks, where iterations switched stacks.
     pub fn put_off_parked(&mut self, since: u64, cycles: u64) {
         let frames = self.parked.iter_mut().flat_map(|stack| &mut stack.frames);
         frames.filter(|frame| frame.begun >= since).for_each(|frame| frame.begun += cycles);
@@ -331,7 +331,7 @@ impl Calls {
 
     // ---- Jumps
 
-    /// The core is at `pc`. True if it has not run since calls are followed.
+    /// The core starts at `pc`. True if it has not run since calls are followed.
     #[inline]
     pub fn begin(&mut self, on: &mut Option<Box<Profile>>, pc: u32, now: u64) -> bool {
         let begins = !self.has_begun;
@@ -351,8 +351,8 @@ impl Calls {
         self.lights.begin(self.top_sp());
     }
 
-    /// A block has ended by a jump to `target`; `return_pc` is the address behind it, both as blocks have addresses.
-    /// The core has had `now` cycles.
+    /// Follows the end of a block by a jump to `target`; `return_pc` is the address after it, both in the form that
+    /// blocks use. The core has had `now` cycles.
     #[inline]
     pub fn follow(
         &mut self,
@@ -383,13 +383,13 @@ impl Calls {
         }
     }
 
-    /// The stack pointer of the innermost call, if it says where others begin.
+    /// The stack pointer of the innermost call, if it determines where other calls begin.
     #[inline]
     fn top_sp(&self) -> u32 {
         self.current.frames.last().map_or(NOWHERE, |top| top.sp_of_call())
     }
 
-    /// What compiled code has called are calls like others.
+    /// Turns the calls made by compiled code into ordinary calls.
     #[inline]
     fn absorb(&mut self) {
         if self.lights.are_some() {
@@ -400,7 +400,7 @@ impl Calls {
     #[cold]
     #[inline(never)]
     fn absorb_all(&mut self) {
-        // A profile has each call followed by itself.
+        // With a profile, each call is followed individually.
         let (path, from) = (self.here(), self.here());
         for place in 0..self.lights.count() {
             let Light { return_pc, sp, function, .. } = self.lights.at(place);
@@ -409,17 +409,17 @@ impl Calls {
         self.lights.begin(self.top_sp());
     }
 
-    /// A jump has been decided on, behind which another instruction runs first: see [`Calls::take_decided`].
+    /// Decides on a jump that follows a delay slot: see [`Calls::take_decided`].
     pub fn decide(&mut self, flow: Flow, return_pc: u32) {
         self.delayed = Some((flow, return_pc));
     }
 
-    /// What has been decided on, if anything has, which is then forgotten.
+    /// Takes the jump that has been decided on, if any.
     pub fn take_decided(&mut self) -> Option<(Flow, u32)> {
         self.delayed.take()
     }
 
-    /// The innermost call has returned, and with it those that jumped to it.
+    /// Ends the innermost call, which has returned, together with the functions that tail-called it.
     #[inline]
     fn end_call(&mut self, on: &mut Option<Box<Profile>>, now: u64) {
         while self.pop(on, now) {}
@@ -436,7 +436,7 @@ impl Calls {
         frame.is_tail
     }
 
-    /// A call is under way no longer.
+    /// Counts a call that is no longer under way.
     #[inline]
     fn count_out(&mut self, frame: &Frame, what: What) {
         if frame.section != NONE {
@@ -508,8 +508,8 @@ impl Calls {
         self.current.frames.push(frame);
     }
 
-    /// A jump to an entry that the instruction has in itself: a tail call if nothing of the present function's is left
-    /// on the stack. Else the function has a part elsewhere.
+    /// Follows a jump to a fixed target that is a function's entry: a tail call if the present function has nothing
+    /// left on the stack. Otherwise the entry is another part of the present function.
     #[cold]
     fn branch(&mut self, on: &mut Option<Box<Profile>>, target: u32, sp: u32, now: u64) {
         let function = target & self.address_mask;
@@ -520,12 +520,12 @@ impl Calls {
         }
     }
 
-    /// The innermost call, `top`, goes on in another function.
+    /// Follows a tail call: the innermost call, `top`, continues in another function.
     fn tail_call(&mut self, on: &mut Option<Box<Profile>>, top: Frame, target: u32, now: u64) {
         let frames = &self.current.frames;
         let function = target & self.address_mask;
         let first = frames.iter().rposition(|frame| !frame.is_tail).unwrap_or(0);
-        // Functions may jump to each other for ever: of each there is one call.
+        // Functions may jump to each other for ever: each has one call.
         let again = (first..frames.len()).find(|place| frames[*place].function == function);
         let is_root = top.return_pc == NOWHERE && self.above_exception() == 0;
         let depth = match again {
@@ -536,10 +536,10 @@ impl Calls {
         };
         let called_from = frames.get(first).map_or(top.from, |first| first.from);
         self.pop_to(on, depth, now);
-        // On the path of the function that has jumped: its call lasts until this one's end, and has its cycles.
+        // On the path of the jumping function: its call lasts until this one ends, and includes its cycles.
         let from = if depth > first { self.here() } else { called_from };
         let path = on.as_mut().map_or(0, |profile| {
-            // It does not return to where it has been jumped from.
+            // The call does not return to the place of the jump.
             let none = top.return_pc == NOWHERE || depth > first;
             profile.call_path(from, function, if none { NOWHERE } else { top.return_pc & self.address_mask })
         });
@@ -547,7 +547,7 @@ impl Calls {
         self.push(Frame { function, return_pc, sp, begun: now, path, from, is_tail: depth > first, ..NO_FRAME });
     }
 
-    /// A jump that does not end the innermost call in the ordinary way.
+    /// Follows a jump that does not end the innermost call in the ordinary way.
     #[cold]
     #[inline(never)]
     fn jump(&mut self, on: &mut Option<Box<Profile>>, target: u32, sp: u32, now: u64) {
@@ -561,11 +561,11 @@ impl Calls {
         if self.go_back_to_parked(on, target, sp, now) {
             return;
         }
-        // The innermost call that an exception has not come between.
+        // The innermost call above the last exception.
         let top = self.current.frames[above..].last().copied();
         let is_entry = self.is_entry(target);
         match top {
-            // A program begins, or a handler goes on in another function.
+            // A program begins, or a handler continues in another function.
             None if is_entry => self.enter(on, NOWHERE, target, NOWHERE, now),
             None => {}
             Some(top) if is_entry && (top.sp == sp || top.sp == NOWHERE) => self.tail_call(on, top, target, now),
@@ -574,7 +574,7 @@ impl Calls {
                 // What longjmp goes back to has called setjmp, so it has a frame: its stack pointer is below the one
                 // that it was called with. A call that began with just this one was made by it.
                 let outer = self.current.frames[above..].iter().rposition(|frame| frame.sp > sp);
-                // Who was followed only from within it has none.
+                // A function that was followed only from its middle has no frame.
                 let depth = outer.map_or(above, |place| above + place + 1);
                 self.pop_to(on, depth, now);
             }
@@ -582,7 +582,7 @@ impl Calls {
         }
     }
 
-    /// Goes on in a stack that was left in a call which returns so. False if there is none.
+    /// Resumes a stack that was left in a call with this return. False if there is no such stack.
     fn go_back_to_parked(&mut self, on: &mut Option<Box<Profile>>, target: u32, sp: u32, now: u64) -> bool {
         let returns = |stack: &Stack| {
             let top = stack.frames.last();
@@ -596,7 +596,7 @@ impl Calls {
         true
     }
 
-    /// The core goes on in another stack: the one that it leaves.
+    /// Switches to another stack; returns the previous one.
     fn switch_to(&mut self, on: &mut Option<Box<Profile>>, other: Stack, now: u64) -> Stack {
         if let Some(profile) = on {
             profile.switched(other.task, now);
@@ -612,7 +612,7 @@ impl Calls {
         self.parked.push(stack);
     }
 
-    /// The core goes on at `target` in a stack that is not known.
+    /// Starts an unknown stack at `target`.
     fn begin_task(&mut self, on: &mut Option<Box<Profile>>, target: u32, now: u64) {
         let Some(task) = on.as_mut().map_or(Some(0), |profile| profile.add_task(target & self.address_mask)) else {
             return;
@@ -642,7 +642,7 @@ impl Frame {
     }
 }
 
-/// What most frames have.
+/// Common values of frames.
 const NO_FRAME: Frame = Frame {
     function: ELSEWHERE,
     return_pc: NOWHERE,

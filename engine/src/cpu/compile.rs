@@ -1,19 +1,19 @@
 //! The second tier: regions of blocks that run often, as host code.
 //!
-//! Time inside a block is known when it is decoded, so compiled code keeps every count of the interpreter and has to do
-//! nothing more than add constants. An access without a shortcut is a call of the interpreter's function for it
-//! ([`slow_access`]), before which the core is brought up to date. Whatever else is not simply done (a system
-//! instruction, a successor that may not be entered) ends it, with word of where the interpreter has to go on. All
-//! other functions that it calls change registers only. So registers, cycles and counters are the interpreter's at
-//! every point that can be observed.
+//! Time inside a block is known when it is decoded, so compiled code maintains every counter of the interpreter by
+//! adding constants. An access without a shortcut calls the interpreter's function for it ([`slow_access`]), after the
+//! core has been brought up to date. Anything else that is not simple (a system instruction, a successor that may not
+//! be entered) ends the code, with an ending that says where the interpreter continues. All other functions that the
+//! code calls change registers only. So registers, cycles and counters equal the interpreter's at every point that can
+//! be observed.
 //!
-//! What all instruction sets have in common is here: [`region`] chooses blocks that belong together; [`emit`] makes
-//! the function of a region and its accounts, [`entry`] and [`exits`] its ways in and out; [`access`] loads and
-//! stores, by stubs of [`turns`] where that turns a bus matrix; [`past_caches`] does so past the caches, and fetches,
-//! by functions of [`transfer`]; [`arithmetic`] computes; [`stubs`] leads into compiled code and out of it, and
-//! [`code_memory`] holds it. [`compiler`] has a thread ([`worker`]) do the long part while the core goes on
-//! interpreting, but where the core was told to wait: as both tiers come to the same, it does not matter when that is
-//! done. What an operation does, its instruction set says ([`Isa::emit`](super::isa::Isa::emit)).
+//! This module has the parts that all instruction sets share: [`region`] chooses the blocks; [`emit`] makes the
+//! function of a region and its accounts, [`entry`] and [`exits`] its entries and exits; [`access`] loads and stores,
+//! by stubs of [`matrix_switches`] where that switches a bus matrix; [`past_caches`] loads, stores and fetches past the
+//! caches, by functions of [`transfer`]; [`arithmetic`] computes; [`stubs`] enters and leaves compiled code, and
+//! [`code_memory`] stores it. [`compiler`] has a thread ([`worker`]) do the slow part while the core continues
+//! interpreting, unless the core is configured to wait: as both tiers give equal results, the time of completion does
+//! not matter. The instruction set emits the code of an operation ([`Isa::emit`](super::isa::Isa::emit)).
 
 mod access;
 mod arithmetic;
@@ -23,13 +23,13 @@ pub mod emit;
 mod ending;
 mod entry;
 mod exits;
+mod matrix_switches;
 mod past_caches;
 mod profiling;
 mod region;
 mod slow_access;
 mod stubs;
 mod transfer;
-mod turns;
 mod worker;
 
 pub use cranelift_codegen::ir::Value;
@@ -46,40 +46,40 @@ use ending::{Ending, EndingWord};
 use region::Region;
 use slow_access::SlowAccess;
 
-/// Runs after which a block is compiled: interpreting it that often costs about what compiling it does.
+/// Runs after which a block is compiled: that many runs by the interpreter cost about as much as compiling.
 pub const COMPILE_AFTER: u16 = 1500;
 
-/// Where the interpreter goes on, or is called.
+/// The place where the interpreter continues, or is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Resumed {
     /// The block.
     pub index: u32,
     /// Its operation.
     pub at: usize,
-    /// The exit that has been decided on, where that comes before the end.
+    /// The exit that has been decided on before the end of the block.
     pub exit: usize,
 }
 
-/// A region that has been compiled, or is being.
+/// A region that has been compiled, or is being compiled.
 struct Made {
-    /// Its blocks: each is entered by its code, unless it has code of its own.
+    /// Its blocks: each is entered by the region's code, unless it has code of its own.
     members: Vec<u32>,
-    /// Where its code is; 0 if it has none yet.
+    /// Address of its code; 0 if it has no code yet.
     code: usize,
 }
 
 /// A core's compiled code.
 pub(crate) struct HostCode<I: Isa> {
     compiler: Option<Compiler<I>>,
-    /// Entry to compiled code; only of use while there is a compiler.
+    /// Entry to compiled code; valid only while there is a compiler.
     enter: usize,
     /// Blocks whose regions are being compiled.
     under_way: Vec<u32>,
     regions: Vec<Made>,
     how: Compiling,
-    /// What has been compiled so far.
+    /// Regions that have been compiled, or are being compiled.
     pub compiled: Compiled,
-    /// What accesses without a shortcut need, and say.
+    /// Inputs and results of accesses without a shortcut.
     slow: SlowAccess,
 }
 
@@ -91,7 +91,7 @@ impl<I: Isa> HostCode<I> {
         HostCode { compiler: None, enter: 0, under_way, regions, how, compiled, slow: SlowAccess::default() }
     }
 
-    /// How it was told to compile.
+    /// The configured way of compiling.
     pub fn how(&self) -> Compiling {
         self.how
     }
@@ -103,13 +103,13 @@ impl<I: Isa> HostCode<I> {
         self.regions.clear();
     }
 
-    /// Goes on without a compiler.
+    /// Continues without a compiler.
     fn give_up(&mut self) {
         self.clear();
         self.compiler = None;
     }
 
-    /// Forgets the code of regions that have one of these blocks, which are dead.
+    /// Forgets the code of regions with one of the `killed` blocks.
     pub fn forget(&mut self, blocks: &mut Blocks<I>, killed: &[u32]) {
         if killed.is_empty() {
             return;
@@ -131,12 +131,13 @@ impl<I: Isa> HostCode<I> {
 }
 
 impl<I: Isa> Cpu<I> {
-    /// Runs the block `index` as host code, if it has such, and what comes behind it: where the interpreter goes on.
-    /// `None` if the last block has been left.
+    /// Runs the block `index` as host code, if it has any, and the blocks that follow it; returns where the interpreter
+    /// continues. `None` if the last block has been left.
     #[inline(always)]
     pub(crate) fn run_compiled(&mut self, bus: &mut Bus, mut index: u32) -> Option<Resumed> {
         loop {
-            // A block that is to be left in its middle is not entered as host code, which does not know.
+            // Host code can't stop before the end of a block: a block that is to be left earlier is not entered as host
+            // code.
             if I::COMPILE_AFTER == 0 || !self.blocks.is_compiled(index) || self.patched.is_some() {
                 return Some(Resumed { index, at: 0, exit: FALLEN });
             }
@@ -170,16 +171,16 @@ impl<I: Isa> Cpu<I> {
         let hot = &raw mut self.blocks.hot[index as usize];
         let core = &raw mut *self;
         // SAFETY: the address is that of the stub of that type, in memory that lives until the core gives its compiler
-        // up; with it it forgets that blocks are compiled.
+        // up; then the core also forgets that blocks are compiled.
         let enter = unsafe { std::mem::transmute::<*const (), stubs::Enter>(std::ptr::with_exposed_provenance(enter)) };
-        // SAFETY: the code touches the core, its tables of blocks, shortcuts and fetched lines, and RAM behind
-        // shortcuts; accesses that it calls, the bus. Both are borrowed exclusively, and the tables don't move while
-        // there is code (see `Blocks::hot`).
+        // SAFETY: the code accesses the core, its tables of blocks, shortcuts and fetched lines, and RAM through
+        // shortcuts; the accesses that it calls use the bus. Both are borrowed exclusively, and the tables do not move
+        // while there is code (see `Blocks::hot`).
         let word = unsafe { enter(core.cast(), hot.cast()) };
         word.map_or(Ending::Gone, EndingWord::ending)
     }
 
-    /// Has a block run as host code, if that can be done: from now on, or once it has been compiled.
+    /// Has a block run as host code, if possible: from now on, or once it has been compiled.
     #[cold]
     #[inline(never)]
     pub(super) fn compile(&mut self, index: u32) {
@@ -225,7 +226,7 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
-    /// Takes over what has been compiled meanwhile.
+    /// Takes over the code that has been compiled meanwhile.
     #[cold]
     #[inline(never)]
     pub(super) fn adopt_compiled(&mut self) {
@@ -234,7 +235,7 @@ impl<I: Isa> Cpu<I> {
             self.host.under_way.retain(|other| *other != index);
             let compiled = &mut self.host.compiled;
             *(if code.is_some() { &mut compiled.regions } else { &mut compiled.refused }) += 1;
-            // If it is not there, a write has killed blocks of it.
+            // If it is missing, a write has killed one of its blocks.
             let made = |made: &Made| made.code == 0 && made.members[0] == index;
             let place = self.host.regions.iter().position(made);
             match code {
@@ -251,7 +252,7 @@ impl<I: Isa> Cpu<I> {
                     self.blocks.give_up(index);
                 }
                 None => {
-                    // With the pages all code is gone.
+                    // All code is lost with the pages.
                     self.blocks.compile_after = 0;
                     self.blocks.forget_code(0);
                     self.host.give_up();
@@ -261,7 +262,7 @@ impl<I: Isa> Cpu<I> {
         }
         if compiler.is_full() {
             self.blocks.forget_code(compiler.stubs.uncompiled);
-            // What is under way is lost, too: it has to be asked for again.
+            // Jobs under way are lost, too: they have to be requested again.
             self.host.clear();
             self.host.compiled.times_full += 1;
         }

@@ -1,4 +1,4 @@
-//! A core: its state, and the loop that chooses what runs next.
+//! A core: its state, and the loop that chooses the next work.
 
 use super::block::{Blocks, EntryOf, Extent, Hot, OpInfo};
 use super::compile::HostCode;
@@ -19,10 +19,10 @@ use crate::observe::critical_path::Paths;
 use crate::observe::profile::{CoreProfile, Functions, ProfileOptions};
 use crate::time::{Cycles, Hz, Ps};
 
-/// Registers that operations can name: so many that any 8-bit number is one.
+/// Number of registers that operations can name: any 8-bit number is valid.
 pub const REGISTERS: usize = 256;
 
-/// What a board says of a core. `T` is its timing table, `C` what else its instruction set has to know.
+/// A core's configuration by the board. `T` is its timing table, `C` the instruction set's own configuration.
 #[derive(Clone, Debug)]
 pub struct Config<T, C> {
     /// Label of its node.
@@ -33,7 +33,7 @@ pub struct Config<T, C> {
     pub clock: Hz,
     /// Its timing table.
     pub timing: T,
-    /// What its instruction set has to know beyond that.
+    /// The instruction set's own configuration.
     pub system: C,
     /// Its memory side.
     pub memory: MemoryConfig,
@@ -44,7 +44,7 @@ pub struct Cpu<I: Isa> {
     pub(crate) shell: Shell,
     pub(crate) timing: I::Timing,
     pub(crate) config: I::Config,
-    /// What is its instruction set's own.
+    /// The instruction set's own state.
     pub(crate) isa: I,
     /// The registers that operations name.
     pub(crate) x: [u32; REGISTERS],
@@ -57,13 +57,13 @@ pub struct Cpu<I: Isa> {
     pub(crate) blocks: Blocks<I>,
     /// Size of the instruction cache's lines.
     pub(crate) line_bytes: u32,
-    /// Of the data cache's.
+    /// Size of the data cache's lines.
     pub(crate) data_line_bytes: u32,
-    /// Where the last block was left, to link it to the next.
+    /// The block and exit by which the core left last, to link it to the next block.
     pub(crate) left: Option<(u32, usize)>,
-    /// An operation that is replaced by one that leaves the block, and its index.
+    /// An operation that was replaced by one that leaves the block, and its index.
     pub(crate) patched: Option<(usize, I::Op)>,
-    /// Where the core stopped, if nothing has run since.
+    /// The place where the core stopped, if nothing has run since.
     pub(super) paused: Option<Paused<I>>,
     /// Compiled code.
     pub(crate) host: HostCode<I>,
@@ -71,14 +71,14 @@ pub struct Cpu<I: Isa> {
     pub(super) wait_loops: WaitLoops<I>,
     /// A semihosting call has no answer yet.
     pub(crate) in_call: bool,
-    /// What the last access was that had no shortcut, for messages.
+    /// Kind of the last access without a shortcut, for messages.
     pub(crate) access_kind: &'static str,
-    /// No other core is there.
+    /// The machine has no other core.
     only_core: bool,
-    /// What is known of [`Bus::code_written`] and [`Bus::code_marked`].
+    /// Last seen value of [`Bus::code_written`] and [`Bus::code_marked`].
     pub(super) written_epoch: u64,
     pub(super) marked_epoch: u64,
-    /// What is known of [`Bus::line_buffers`].
+    /// Last seen value of [`Bus::line_buffers`].
     pub(super) buffers_epoch: u64,
 }
 
@@ -118,36 +118,36 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// Instructions that are kept decoded, as often as they are, for tests: what all blocks have together.
+    /// Number of decoded instructions in all blocks, with repetitions, for tests.
     pub fn decoded(&self) -> usize {
         self.blocks.instrs.len()
     }
 
-    /// Something has reached the bus: brings the limit in line with what that has scheduled, looks at the interrupt
-    /// inputs, and at what devices have transferred meanwhile.
+    /// After an access to the bus: updates the limit to the next scheduled event, and checks the interrupt inputs and
+    /// the devices' transfers.
     pub(crate) fn update_limit(&mut self, bus: &Bus) {
         self.memory.follow_transfers(bus);
         self.shell.update_limit(bus, self.shell.cycles);
     }
 
-    /// True if no other core is there: nobody has to be waited for.
+    /// True if there is no other core to wait for.
     pub(super) fn is_only_core(&self) -> bool {
         self.only_core
     }
 
-    /// The interrupt lines that are up now.
+    /// The interrupt lines that are high now.
     pub(crate) fn interrupts<'a>(&'a self, bus: &'a Bus) -> &'a Inputs {
         self.shell.irqs.up(bus, self.shell.cycles)
     }
 
-    /// True if memory that holds decoded code was written, or is fetched from in another way than before, and the loop
-    /// below has yet to look at that.
+    /// True if memory with decoded code was written, or is fetched in another way than before, and the loop below has
+    /// yet to handle that.
     #[inline(always)]
     pub(super) fn code_was_written(&self, bus: &Bus) -> bool {
         bus.code_written.epoch() != self.written_epoch || bus.line_buffers.epoch() != self.buffers_epoch
     }
 
-    /// True if something has happened that the loop below has to look at before the next instruction.
+    /// True if the loop below has to handle something before the next instruction.
     pub(crate) fn has_news(&self, bus: &Bus) -> bool {
         bus.exit.is_some()
             || bus.clocks.are_pending()
@@ -198,7 +198,7 @@ impl<I: Isa> Cpu<I> {
             if I::is_between(self) {
                 I::go_on(self, bus);
             } else if let Some(interrupt) = self.isa.deliverable(self.shell.irqs.seen()) {
-                // What has slept is what is interrupted, not the handler.
+                // The sleep was that of the interrupted code, not of the handler.
                 self.shell.waits_woke(bus);
                 self.note_interrupt(bus);
                 self.shell.breaks.interrupts += 1;
@@ -212,7 +212,7 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// Runs from the current address. False if that came to no instruction and no exception.
+    /// Runs from the current address. False if neither an instruction nor an exception has run.
     fn run_next(&mut self, bus: &mut Bus, single: bool) -> bool {
         I::follow_map(self);
         if self.follows_calls() {
@@ -239,7 +239,7 @@ impl<I: Isa> Cpu<I> {
         (self.shell.instructions, self.shell.exceptions) != before
     }
 
-    /// Finds the block at the current address, links it to where we came from, fetches it, and runs from there.
+    /// Finds the block at the current address, links it to the previous one, fetches it, and runs it.
     fn run_once(&mut self, bus: &mut Bus, single: bool) {
         if self.blocks.are_full() {
             self.drop_blocks();
@@ -268,7 +268,7 @@ impl<I: Isa> Cpu<I> {
         let index = if whole { self.longest_block(bus, left) } else { self.block_at(bus, Extent::One) };
         if let Some(index) = index
             && left.is_none()
-            // Where a line was waited for, that is the block to go on with each time.
+            // A block that had to wait for a line is linked, to be entered the same way each time.
             && !self.blocks.is_passing(index)
         {
             self.blocks.enter_by_chance(index);
@@ -281,14 +281,14 @@ impl<I: Isa> Cpu<I> {
         self.unpatch();
     }
 
-    /// True where a look at the map tells that instructions are fetched past the cache, and so run one by one.
+    /// True where the memory map shows that instructions are fetched past the cache, and so run one by one.
     #[inline(always)]
     fn runs_one_by_one(&self, bus: &Bus) -> bool {
         !I::FETCHES_IN_BLOCKS && !I::Mmu::TRANSLATES && self.memory.fetch_via(bus, self.pc) == Via::Uncached
     }
 
-    /// The block at the current address, as much of it as can run without a wait for a fetch in its middle, and before
-    /// the limit. `left` is linked to it.
+    /// The block at the current address, as much of it as can run without a wait for a fetch within it, and before the
+    /// limit. `left` is linked to it.
     fn longest_block(&mut self, bus: &mut Bus, left: Option<(u32, usize)>) -> Option<u32> {
         let mut index = self.block_at(bus, Extent::Whole)?;
         if I::COMPILE_AFTER > 0 {
@@ -310,8 +310,8 @@ impl<I: Isa> Cpu<I> {
         if fits || self.cut(index, 0) { Some(index) } else { self.block_at(bus, Extent::One) }
     }
 
-    /// Has a block that may end behind the limit left before its first instruction behind number `count` that could
-    /// begin there. False if that can't be done.
+    /// Makes a block that may end after the limit end earlier: before its first instruction after number `count` that
+    /// could begin after the limit. False if that can't be done.
     pub(super) fn cut(&mut self, index: u32, count: u16) -> bool {
         if !I::CUTS_BLOCKS || self.blocks.is_uncached(index) {
             return false;
@@ -321,7 +321,7 @@ impl<I: Isa> Cpu<I> {
         let begins = |info: &OpInfo| u64::from(info.begins_cycles).saturating_sub(1);
         let in_time = |info: &OpInfo| info.instr <= count || info.instr < instructions && begins(info) < left_cycles;
         let infos = self.blocks.infos_of(index);
-        // Waits within the block may make the last instruction late, which is in time without.
+        // Waits within the block may make the last instruction late, even if it is in time without them.
         let last = infos.partition_point(|info| info.instr + 1 < instructions);
         let late = infos.partition_point(in_time).min(last);
         if infos.get(late).is_some_and(|info| info.instr > count) {
@@ -330,7 +330,7 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
-    /// Has compiled code find the block `index` at the current address.
+    /// Makes the block `index` at the current address visible to compiled code.
     fn settle(&mut self, index: u32) {
         let cold = &self.blocks.cold[index as usize];
         if cold.entry.extent == Extent::Whole {
@@ -339,9 +339,9 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// The block at the current address, decoded if need be. Of cold code, of which only one line is to be run now, a
-    /// whole one is not decoded: the line's stands for it. `None` if it can't be fetched: the core is at its handler
-    /// then; or if blocks have to be dropped first.
+    /// The block at the current address, decoded if necessary. Only one line of cold code is run at first: then no
+    /// whole block is decoded, and the line's block stands for it. `None` if it can't be fetched, and the core is at
+    /// its handler; or if blocks have to be dropped first.
     pub(super) fn block_at(&mut self, bus: &mut Bus, extent: Extent) -> Option<u32> {
         let entry = EntryOf::<I> { pc: I::address(self), context: self.isa.context(), extent, pending: self.pending };
         if let Some(index) = self.known_block(entry) {
@@ -380,8 +380,8 @@ impl<I: Isa> Cpu<I> {
     }
 
     fn link(&mut self, from: u32, exit: usize, to: u32) {
-        // Parts of blocks stay unlinked: a step is one instruction, and what goes on behind a line may be a whole block
-        // the next time.
+        // Parts of blocks stay unlinked: a step is one instruction, and the code after a line may be a whole block the
+        // next time.
         let (cold, entry) = (&self.blocks.cold[from as usize], &self.blocks.cold[to as usize].entry);
         let same = I::may_link(cold.entry.context, entry.context) && cold.pending[exit] == self.pending;
         if cold.entry.extent == Extent::Whole && !self.shell.stops_at(self.pc & I::ADDRESS_MASK) && same {
@@ -389,7 +389,7 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// The branch at the end of a block was predicted wrongly, which costs so many cycles.
+    /// Charges `cycles` for the misprediction of the branch at the end of a block.
     #[inline(always)]
     pub(crate) fn mispredicted(&mut self, cycles: u64) {
         self.shell.cycles += cycles;
@@ -397,7 +397,7 @@ impl<I: Isa> Cpu<I> {
         self.mispredictions += 1;
     }
 
-    /// Waits for an interrupt, unless one is there that ends that.
+    /// Waits for an interrupt, unless a pending one ends the wait at once.
     pub(crate) fn wait(&mut self, bus: &Bus) {
         let will_change = self.shell.irqs.will_change(bus, self.shell.cycles);
         if will_change {
@@ -415,7 +415,7 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// A wait for an interrupt has ended, or did not begin.
+    /// Ends a wait for an interrupt, or the attempt at one.
     fn woken(&mut self, bus: &Bus) {
         let inputs = *self.interrupts(bus);
         self.isa.woken(&inputs);
@@ -429,7 +429,7 @@ impl<I: Isa> Cpu<I> {
     }
 }
 
-/// Size of the lines of a cache; where there is none, that of the lines for which the memory keeps shortcuts.
+/// Size of the lines of a cache; without a cache, that of the lines for which the memory keeps shortcuts.
 fn line_bytes(cache: Option<CacheShape>) -> u32 {
     cache.map_or(LINE_BYTES, |shape| shape.line_bytes)
 }
@@ -461,7 +461,7 @@ impl<I: Isa> Core for Cpu<I> {
 
     fn paths_changed(&mut self) {
         self.memory.forget_paths();
-        // Compiled code has prices of paths in it.
+        // Compiled code contains prices of paths.
         self.drop_blocks();
         self.polls = self.polls.afresh();
     }
@@ -536,7 +536,7 @@ impl<I: Isa> Core for Cpu<I> {
         let pc = pc & I::ADDRESS_MASK;
         self.know_functions(&Functions { entries: vec![pc], whole: vec![pc] });
         self.shell.watch(name, pc);
-        // Compiled code makes calls by itself that nobody watches.
+        // Compiled code makes calls of unwatched functions by itself.
         self.drop_blocks();
     }
 

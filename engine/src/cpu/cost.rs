@@ -1,51 +1,50 @@
-//! Time that instructions take by themselves, by cause.
+//! Time that instructions take without memory, by cause.
 
 use crate::state::{Fresh, State};
 
-/// What one instruction cost, without memory.
+/// Cost of one instruction, without memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Waiting for operands.
+    /// Cycles of waiting for operands.
     pub stall_cycles: u32,
-    /// In the pipeline, the first cycle included; 0 for an instruction that went with the one before it.
+    /// Cycles in the pipeline, including the first; 0 for an instruction that issued together with the previous one.
     pub issue_cycles: u32,
-    /// Waiting for what was jumped to.
+    /// Cycles of waiting for the target of a jump.
     pub refill_cycles: u32,
-    /// How its first access finds the bus, where that matters.
+    /// State of the bus at its first access, where that matters.
     pub on_bus: OnBus,
 }
 
-/// How an access finds the bus of data.
+/// State of the data bus at an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnBus {
-    /// There is no access, it is not known, or nothing has to be granted: the bus has the address of a store that came
-    /// before.
+    /// No access, an unknown state, or nothing to be granted: the bus still has the address of an earlier store.
     #[default]
     AsItIs,
-    /// It goes along with the access before, or begins right behind that.
+    /// The access overlaps the previous one, or begins right after it.
     RightAfter,
-    /// It begins right after a store that found the bus idle: it waits with that for the port.
+    /// The access begins right after a store that found the bus idle: it waits for the port together with the store.
     AfterIdleStore,
-    /// Idle: a bus matrix may have to grant the port anew.
+    /// The bus is idle: a bus matrix may have to grant the port again.
     Idle,
 }
 
 impl Cost {
-    /// All of it.
+    /// All of its cycles.
     pub fn cycles(self) -> u32 {
         self.waits_cycles() + self.issue_cycles
     }
 
-    /// What comes before the instruction's own first cycle.
+    /// Cycles before the instruction's own first cycle.
     pub fn waits_cycles(self) -> u32 {
         self.stall_cycles + self.refill_cycles
     }
 }
 
-/// Static cycles of a block by cause, and how many of its instructions are the interpreter's.
+/// Static cycles of a block by cause, and the number of its instructions that always run in the interpreter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Breakdown {
-    /// One an instruction.
+    /// One per instruction.
     pub issue: u64,
     /// Waiting for a result.
     pub operand_wait: u64,
@@ -55,12 +54,12 @@ pub struct Breakdown {
     pub jump: u64,
     /// Instructions that are never compiled: see [`super::isa::Isa::is_never_compiled`].
     pub never_compiled: u64,
-    /// What of waits for results and of long operations is that of accesses to memory: see
+    /// The part of the waits for results and of the long operations that is due to accesses to memory: see
     /// [`super::isa::Isa::accesses_memory`].
     pub accesses: u64,
 }
 
-/// What there is to know of an instruction beside its cost.
+/// Properties of an instruction beside its cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sort {
     /// [`super::isa::Isa::is_never_compiled`].
@@ -70,7 +69,7 @@ pub struct Sort {
 }
 
 impl Breakdown {
-    /// Adds what an instruction of a sort cost.
+    /// Adds the cost of an instruction with these properties.
     pub fn add(&mut self, cost: Cost, sort: Sort) {
         self.issue += u64::from(cost.issue_cycles.min(1));
         self.operand_wait += u64::from(cost.stall_cycles);
@@ -82,7 +81,7 @@ impl Breakdown {
         }
     }
 
-    /// Adds what came between two moments, `times` times.
+    /// Adds the difference between two moments, `times` times.
     pub fn add_difference(&mut self, to: Breakdown, from: Breakdown, times: u64) {
         self.issue += times * (to.issue - from.issue);
         self.operand_wait += times * (to.operand_wait - from.operand_wait);
@@ -97,7 +96,7 @@ impl Breakdown {
         self.add_difference(block, Breakdown::default(), times);
     }
 
-    /// Takes back what was added.
+    /// Subtracts a part that was added.
     pub fn remove(&mut self, part: Breakdown) {
         self.issue -= part.issue;
         self.operand_wait -= part.operand_wait;

@@ -1,24 +1,25 @@
-//! Registers that count a polling loop's iterations: a wait with a limit has one.
+//! Registers that count a polling loop's iterations, as in a wait with a limit.
 //!
-//! Such a register differs from iteration to iteration, always by the same step. The iterations to come go like the
-//! last one as long as nothing else depends on it: it may be added to, moved, and compared as long as the comparison
-//! comes out the same. [`Counting`] follows the operations of an iteration with what is known of each register, and
-//! tells for how many more iterations that holds.
+//! Such a register changes by the same step in each iteration. The following iterations are like the last one as long
+//! as nothing else depends on the register: it may be added to, moved, and compared as long as the comparison has the
+//! same result. [`Counting`] follows the operations of an iteration with the known values of registers, and computes
+//! the number of further iterations for which that holds.
 
 use super::fast_forward::MOST_RESULTS;
 
-/// Registers that may count in a loop; with flags, a counter takes several. Where more differ, the loop does not poll.
+/// Most registers that may count in a loop; with flags, a counter takes several. A loop in which more differ does not
+/// poll.
 const MOST_COUNTERS: usize = 8;
 
-/// Values of all registers that instructions leave behind.
+/// Values of all registers that keep results between instructions.
 type Results = [u32; MOST_RESULTS];
 
-/// What is known of a register at a point of the iteration.
+/// Known value of a register at a point of the iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
-    /// It is the same in each iteration; its value, if that is known.
+    /// The same in each iteration; with the value, if known.
     Same(Option<u32>),
-    /// In the iteration that is followed it is `now`, in the next one `step` more, and so on.
+    /// `now` in the iteration that is followed, `step` more in the next one, and so on.
     Counts { now: u32, step: u32 },
 }
 
@@ -31,20 +32,19 @@ pub enum Operand {
     Constant(u32),
 }
 
-/// An iteration, as far as its operations have been followed.
+/// An iteration, up to the operation followed last.
 #[derive(Clone, Debug)]
 pub struct Counting {
     values: [Value; MOST_RESULTS],
     after: Results,
-    /// What each register grows by in an iteration.
+    /// Growth of each register in an iteration.
     steps: Results,
-    /// More iterations that go the same way.
+    /// Number of further iterations that go the same way.
     most: u64,
 }
 
 impl Counting {
-    /// The beginning of an iteration that leads from the registers `before` to `after`. `None` if too many of them
-    /// differ.
+    /// Starts an iteration that leads from the registers `before` to `after`. `None` if too many of them differ.
     pub fn new(before: &Results, after: &Results) -> Option<Counting> {
         let steps: Results = std::array::from_fn(|register| after[register].wrapping_sub(before[register]));
         let counters = steps.iter().filter(|step| **step != 0).count();
@@ -65,12 +65,12 @@ impl Counting {
         self.steps.iter().all(|step| *step == 0)
     }
 
-    /// An operation gives a constant to a register.
+    /// Follows an operation that writes a constant to a register.
     pub fn set(&mut self, register: u8, value: u32) {
         self.give(register, Value::Same(Some(value)));
     }
 
-    /// An operation gives the sum of a register and a constant to a register.
+    /// Follows an operation that writes the sum of a register and a constant to a register.
     pub fn add(&mut self, to: u8, from: u8, amount: u32) {
         let sum = match self.value(Operand::Register(from)) {
             Value::Same(value) => Value::Same(value.map(|value| value.wrapping_add(amount))),
@@ -79,33 +79,34 @@ impl Counting {
         self.give(to, sum);
     }
 
-    /// An operation reads registers (bit n is register n), and what it does depends on them. `None` if one counts.
+    /// Follows an operation whose effect depends on registers (bit n is register n). `None` if one of them counts.
     pub fn read(&self, registers: u64) -> Option<()> {
         let counts = |register: usize| matches!(self.values[register], Value::Counts { .. });
         let counters = (0..MOST_RESULTS).fold(0, |set, register| set | u64::from(counts(register)) << register);
         (counters & registers == 0).then_some(())
     }
 
-    /// An operation gives what it has read, or made of that, to a register.
+    /// Follows an operation that writes a value that depends on registers it has read.
     pub fn write(&mut self, register: u8) {
         self.give(register, Value::Same(None));
     }
 
-    /// An operation may give such to a register, or leave it. `None` if it counts.
+    /// Follows an operation that may write such a value, or leave the register unchanged. `None` if the register
+    /// counts.
     pub fn may_write(&mut self, register: u8) -> Option<()> {
         self.read(1_u64.checked_shl(register.into()).unwrap_or(0))?;
         self.write(register);
         Some(())
     }
 
-    /// An operation compares: what follows may depend on any order of the two (the same, more, less, signed or not),
-    /// and on the sign of their difference. `None` if that is another in the next iteration, or can't be told.
+    /// Follows a comparison: the code after it may depend on any order of the two (equal, greater, less, signed or
+    /// unsigned), and on the sign of their difference. `None` if these are different in the next iteration, or unknown.
     pub fn compare(&mut self, one: Operand, other: Operand) -> Option<()> {
         let more = match (self.value(one), self.value(other)) {
             (Value::Same(_), Value::Same(_)) => return Some(()),
             (Value::Counts { now, step }, Value::Same(Some(fixed)))
             | (Value::Same(Some(fixed)), Value::Counts { now, step }) => order_stays(now, step, fixed),
-            // Their difference is the same each time.
+            // Their difference is constant.
             (Value::Counts { now, step }, Value::Counts { now: also, step: same }) if step == same => {
                 side_stays(now, step, 0).min(side_stays(also, step, 0))
             }
@@ -115,7 +116,8 @@ impl Counting {
         (self.most > 0).then_some(())
     }
 
-    /// The end of the iteration: how many more go the same way. `None` if a register does not go on as it began.
+    /// Ends the iteration: the number of further ones that go the same way. `None` if a register's growth is not the
+    /// step with which it started.
     pub fn end(&self) -> Option<u64> {
         let goes_on = |register: usize| match (self.values[register], self.steps[register]) {
             (Value::Same(_), step) => step == 0,
@@ -131,7 +133,7 @@ impl Counting {
         }
     }
 
-    /// Registers beyond those that instructions leave behind are nobody's.
+    /// Sets the known value of a register; other registers keep no result between instructions, and are ignored.
     fn give(&mut self, register: u8, value: Value) {
         if let Some(place) = self.values.get_mut(usize::from(register)) {
             *place = value;
@@ -139,8 +141,8 @@ impl Counting {
     }
 }
 
-/// How often a number may grow by `step` and stay, of the two halves of all numbers that begin at `mark` and opposite
-/// it, in the one where it is.
+/// How often a number may grow by `step` and stay in its half of all numbers; one half begins at `mark`, the other at
+/// the opposite number.
 fn side_stays(now: u32, step: u32, mark: u32) -> u64 {
     const HALF: u32 = 1 << 31;
     let into = u64::from(now.wrapping_sub(mark) % HALF);
@@ -150,8 +152,8 @@ fn side_stays(now: u32, step: u32, mark: u32) -> u64 {
     }
 }
 
-/// How often a number may grow by `step` and keep its order to `fixed`, signed and not, and the sign of its difference
-/// from it.
+/// How often a number may grow by `step` and keep its order relative to `fixed`, signed and unsigned, and the sign of
+/// its difference from it.
 fn order_stays(now: u32, step: u32, fixed: u32) -> u64 {
     let apart = match step as i32 {
         _ if now == fixed => return 0,

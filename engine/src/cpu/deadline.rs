@@ -1,5 +1,4 @@
-//! How far a core may run by itself: up to the machine's horizon, or to the first event that the bus has in store, or
-//! to when another core is woken.
+//! How far a core may run by itself: up to the machine's horizon, the bus's next event, or the wake-up of another core.
 
 use crate::bus::Bus;
 use crate::time::{Hz, Ps};
@@ -12,24 +11,24 @@ pub(crate) struct Deadline {
     clock: Hz,
     /// The horizon given by the machine, in cycles.
     horizon: u64,
-    /// The event, or the wake-up of another core, that `limit` is known for.
+    /// The event, or the wake-up of another core, for which `limit` was computed.
     next_due: Ps,
-    /// The limit, while the inner loop is held.
+    /// The limit before the inner loop was held.
     held: Option<u64>,
 }
 
 impl Deadline {
-    /// For a core with this clock, which is not to run yet.
+    /// A deadline for a core with this clock, which does not run yet.
     pub const fn new(clock: Hz) -> Deadline {
         Deadline { limit: 0, clock, horizon: 0, next_due: Ps::ZERO, held: None }
     }
 
-    /// The clock runs at another rate: the next run begins by that.
+    /// Sets another clock rate, which applies from the next run on.
     pub fn change_clock(&mut self, rate: Hz) {
         *self = Deadline::new(rate);
     }
 
-    /// A run up to `until` begins.
+    /// Begins a run up to `until`.
     pub fn begin(&mut self, bus: &Bus, until: Ps) {
         self.horizon = self.clock.cycles_until_ceil(until).0;
         self.next_due = Ps::MAX;
@@ -38,7 +37,7 @@ impl Deadline {
         self.follow(bus);
     }
 
-    /// Brings the limit in line with what the bus has scheduled.
+    /// Updates the limit to the next event scheduled on the bus.
     pub fn follow(&mut self, bus: &Bus) {
         let due = bus.next_stop();
         if due != self.next_due {
@@ -47,27 +46,27 @@ impl Deadline {
         }
     }
 
-    /// The inner loop has to end before the next block, and goes on where that is up to now.
+    /// Makes the inner loop end before the next block, until it is released.
     pub fn hold(&mut self) {
         self.held.get_or_insert(self.limit);
         self.limit = 0;
     }
 
-    /// It may go on.
+    /// Releases the inner loop.
     pub fn release(&mut self) {
-        // Else the limit has been worked out anew meanwhile.
+        // If not 0, the limit has been computed anew meanwhile.
         if let Some(limit) = self.held.take().filter(|_| self.limit == 0) {
             self.limit = limit;
         }
     }
 
-    /// True if the bus has scheduled something, or run it, since [`Deadline::follow`].
+    /// True if the bus has scheduled or run an event since [`Deadline::follow`].
     #[inline(always)]
     pub fn is_after(&self, bus: &Bus) -> bool {
         bus.next_stop() != self.next_due
     }
 
-    /// The inner loop has to end at `at`, if not before.
+    /// Makes the inner loop end at `at`, or earlier.
     pub fn bring_forward(&mut self, at: Ps) {
         self.limit = self.limit.min(self.clock.cycles_until_ceil(at).0);
     }

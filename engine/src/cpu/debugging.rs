@@ -22,7 +22,7 @@ impl<I: Isa> Debugged for Cpu<I> {
     }
 
     fn set_debug_register(&mut self, bus: &mut Bus, number: usize, value: u64) -> bool {
-        // Code may be another one now, and a block is not gone on with in its middle.
+        // The code may be different now, and a block is not resumed in its middle.
         (self.left, self.paused) = (None, None);
         self.polls = self.polls.afresh();
         let is_set = I::set_debug_register(self, bus, number, value);

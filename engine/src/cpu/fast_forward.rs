@@ -1,12 +1,11 @@
 //! Fast-forwards polling loops, with exactly the result of running every iteration.
 //!
-//! A candidate ([`super::polls`]) is run on, instruction by instruction, with a look at everything each time that it
-//! passes the instruction at which it was found (several times an iteration, if that belongs to a loop within the
-//! loop): the core itself, the memory that the loop wrote, events to come, and the lists of the devices that it
-//! accessed. Once nothing has changed since the first look but times, totals, and registers that count iterations
-//! ([`super::counting`]), what lies between is an iteration, and the next ones are the same, up to the next event, the
-//! core's horizon, the first deadline that a device names, or the end of a count. All of them but the last are added at
-//! once.
+//! A candidate ([`super::polls`]) runs on, instruction by instruction. Each time it passes the instruction at which it
+//! was found (several times per iteration, if that belongs to an inner loop), everything is compared: the core itself,
+//! the memory that the loop wrote, future events, and the lists of the devices that it accessed. If nothing has changed
+//! since the first time but times, totals, and registers that count iterations ([`super::counting`]), the code in
+//! between is an iteration, and the following iterations are the same, up to the next event, the core's horizon, the
+//! first deadline of a device, or the end of a count. All of them but the last are added at once.
 
 use super::accounts::Totals;
 use super::counting::Counting;
@@ -21,43 +20,44 @@ use crate::bus::entries::Entries;
 use crate::inputs::Inputs;
 use crate::time::Ps;
 
-/// Most registers that instructions leave behind: see [`super::isa::Isa::RESULTS`].
+/// Most registers that keep results between instructions: see [`super::isa::Isa::RESULTS`].
 pub(crate) const MOST_RESULTS: usize = 40;
 
-/// A core whose polling loops can be fast-forwarded: what differs between one with blocks and one without.
+/// A core whose polling loops can be fast-forwarded, with or without blocks.
 pub(crate) trait Repeats {
-    /// What the next instructions depend on beside registers, memories and devices, and totals of its own.
+    /// The state on which the next instructions depend beside registers, memories and devices, and the core's own
+    /// totals.
     type Own;
 
     fn shell(&self) -> &Shell;
     fn shell_mut(&mut self) -> &mut Shell;
     fn polls(&mut self) -> &mut Polls;
-    /// Where memory's time went.
+    /// The time of accesses, by cause.
     fn accounts(&self) -> &Accounts;
     fn accounts_mut(&mut self) -> &mut Accounts;
 
     /// Address of the next instruction.
     fn pc(&self) -> u32;
-    /// Registers that instructions leave behind, in a fixed order.
+    /// Registers that keep results between instructions, in a fixed order.
     fn results(&self) -> [u32; MOST_RESULTS];
-    /// Tells `counting` what the instructions of an iteration do with them. `None` if they don't only count.
+    /// Passes the operations of an iteration on these registers to `counting`. `None` if they do more than count.
     fn follow(&self, iteration: &Iteration, counting: &mut Counting) -> Option<()>;
-    /// Registers grow by so much.
+    /// Adds `growth` to the registers.
     fn count_on(&mut self, growth: &[u32; MOST_RESULTS]);
     /// See [`Repeats::Own`].
     fn own(&self) -> Self::Own;
 
-    /// What was done so far is charged in the profile.
+    /// Charges all work so far in the profile.
     fn settle_profile(&mut self);
 
-    /// True if what comes goes as it did from `before` on, which was in cycle `then`.
+    /// True if the core behaves from now on as it did from `before` on, in cycle `then`.
     fn behaves_like(&self, before: &Self::Own, then: u64) -> bool;
-    /// Counts what is its own and has happened since `before`, in `iteration`, so many more times, which take `cycles`.
+    /// Adds the core's own state and totals since `before`, in `iteration`, `times` more times, which take `cycles`.
     fn repeat(&mut self, before: &Self::Own, iteration: &Iteration, times: u64, cycles: u64);
 
-    /// True if no store is on its way that a device has seen already.
+    /// True if no store is under way that a device has seen already.
     fn is_settled(&self) -> bool;
-    /// True if there is no room for what looking closer needs.
+    /// True if there is no room for the data of a closer look.
     fn is_full(&self) -> bool {
         false
     }
@@ -65,14 +65,14 @@ pub(crate) trait Repeats {
     fn touched(&self) -> Entries;
     fn forget_touched(&mut self);
 
-    /// One instruction, or a wait for its fetch. What it writes is remembered in `iteration` first. `None` if something
-    /// comes up that the outer loop has to see before it, or if it changes more than registers and memory.
+    /// Runs one instruction, or a wait for its fetch; records what it overwrites in `iteration` first. `None` if the
+    /// outer loop has to handle something before it, or if it changes more than registers and memory.
     fn run_watched(&mut self, bus: &mut Bus, iteration: &mut Iteration) -> Option<()>;
-    /// The first cycle in which something may happen that no loop does.
+    /// The first cycle in which something outside of the loop may happen.
     fn limit(&mut self, bus: &mut Bus) -> u64;
 }
 
-/// Everything that an iteration may change, but the memory that it wrote.
+/// Everything that an iteration may change, except the memory that it wrote.
 struct Snapshot<O> {
     pc: u32,
     results: [u32; MOST_RESULTS],
@@ -81,12 +81,12 @@ struct Snapshot<O> {
     interrupts: [u32; Inputs::WORDS],
     exceptions: u64,
     counted: Totals,
-    /// How many were scheduled so far, and when the next is due.
+    /// Number of events scheduled so far, and the time of the next.
     events: (u64, Ps),
     devices: Lists,
-    /// Changes of wires that were recorded so far.
+    /// Changes of wires recorded so far.
     waves_reported: u64,
-    /// Activities of devices that were told so far.
+    /// Activities of devices recorded so far.
     activities: Mark,
 }
 
@@ -124,8 +124,8 @@ fn try_fast_forward<C: Repeats>(core: &mut C, bus: &mut Bus) -> Option<()> {
     })
 }
 
-/// Runs an iteration or two, to see whether the registers come back to what they are, or only count: most loops that
-/// don't poll show it here.
+/// Runs an iteration or two, to check whether the registers return to their values, or only count: most other loops
+/// fail here.
 fn registers_recur<C: Repeats>(core: &mut C, bus: &mut Bus) -> Option<()> {
     let (head, results, mut iteration) = (core.pc(), core.results(), Iteration::default());
     if core.polls().counts {
@@ -141,8 +141,8 @@ fn registers_recur<C: Repeats>(core: &mut C, bus: &mut Bus) -> Option<()> {
     None
 }
 
-/// How many more iterations go like the one that began with the registers `before`, as far as these go. `None` if they
-/// are others now, and don't only count.
+/// Number of further iterations like the one that began with the registers `before`, as far as registers matter. `None`
+/// if they have changed by more than counting.
 fn iterations_that_count<C: Repeats>(core: &C, before: &[u32; MOST_RESULTS], iteration: &Iteration) -> Option<u64> {
     let mut counting = Counting::new(before, &core.results())?;
     if counting.is_still() {
@@ -152,8 +152,8 @@ fn iterations_that_count<C: Repeats>(core: &C, before: &[u32; MOST_RESULTS], ite
     counting.end()
 }
 
-/// Runs until everything is again as it was, and will be so often that it is worth while: how often. `None` if that
-/// does not happen soon.
+/// Runs until the state is again as it was, and will recur often enough to be worthwhile; returns the number of further
+/// iterations. `None` if that does not happen soon.
 fn find_iteration<C: Repeats>(
     core: &mut C,
     bus: &mut Bus,
@@ -164,7 +164,7 @@ fn find_iteration<C: Repeats>(
     let expected = core.polls().expected_passes();
     for pass in 1..=MOST_PASSES {
         run_back_to(core, before.pc, bus, &mut iteration, LONGEST_ITERATION)?;
-        // Of a loop that was fast-forwarded before, the passes within its iterations are known.
+        // In a loop that was fast-forwarded before, the number of passes in an iteration is known.
         let counts = core.polls().counts;
         if pass < expected
             || !counts && core.results() != before.results
@@ -185,8 +185,8 @@ fn find_iteration<C: Repeats>(
     None
 }
 
-/// Runs until the core is back at `head`, one instruction at a time. `None` if something comes up that the outer loop
-/// has to see first, or if the iteration takes more than `most` instructions.
+/// Runs until the core is back at `head`, one instruction at a time. `None` if the outer loop has to handle something
+/// first, or if the iteration takes more than `most` instructions.
 fn run_back_to<C: Repeats>(
     core: &mut C,
     head: u32,
@@ -205,8 +205,8 @@ fn run_back_to<C: Repeats>(
     None
 }
 
-/// True if the iteration from `before` to `after` changed nothing but times, totals and what registers count, so that
-/// the next is the same.
+/// True if the iteration from `before` to `after` changed only times, totals and counting registers, so that the next
+/// iteration is the same.
 fn is_steady<C: Repeats>(
     core: &C,
     bus: &Bus,
@@ -235,7 +235,7 @@ fn iterations_to_come<C: Repeats>(
     view(core).iterations_to_come(bus, (limit, most), period(before, after), &before.devices, &after.devices)
 }
 
-/// Counts so many more iterations like the one from `before` to `after`.
+/// Adds `count` more iterations like the one from `before` to `after`.
 fn add_iterations<C: Repeats>(
     core: &mut C,
     before: &Snapshot<C::Own>,
@@ -260,7 +260,7 @@ fn add_iterations<C: Repeats>(
     core.polls().skipped_cycles += cycles;
 }
 
-/// The profile counts what comes so that it can be counted again.
+/// Makes the profile record the following work so that it can be repeated.
 fn begin_repeating<C: Repeats>(core: &mut C) {
     core.settle_profile();
     let shell = core.shell_mut();
@@ -270,7 +270,7 @@ fn begin_repeating<C: Repeats>(core: &mut C) {
     }
 }
 
-/// The profile counts what it has counted since then so many times more.
+/// Adds the work recorded since then to the profile, `count` more times.
 fn repeat_in_profile<C: Repeats>(core: &mut C, count: u64, cycles: u64) {
     if core.shell().profile.is_none() {
         return;
@@ -302,7 +302,7 @@ fn view<C: Repeats>(core: &C) -> View {
     View { clock: shell.clock, cycles: shell.cycles, touched: core.touched() }
 }
 
-/// True if no store is on its way that a device has seen already, and no event has to come before devices are asked.
+/// True if no store is under way that a device has seen already, and no event has to run before devices are asked.
 fn is_settled<C: Repeats>(core: &C, bus: &Bus) -> bool {
     let shell = core.shell();
     core.is_settled() && !shell.irqs.will_change(bus, shell.cycles) && bus.events.next_due() > shell.now()

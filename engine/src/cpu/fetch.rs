@@ -7,7 +7,7 @@ use super::memory::{Done, Mmu, Quiet, Via};
 use crate::bus::Bus;
 
 impl<I: Isa> Cpu<I> {
-    /// Fetches a block's instructions. False if the caller has to look again before running it.
+    /// Fetches a block's instructions. False if the caller has to check again before it runs the block.
     pub(super) fn fetch(&mut self, bus: &mut Bus, index: u32) -> bool {
         let pc = self.blocks.hot[index as usize].pc;
         let fetched = match self.blocks.cold[index as usize].fetch {
@@ -22,7 +22,7 @@ impl<I: Isa> Cpu<I> {
         fetched
     }
 
-    /// Fetches from memory at the core take no time, but that of translation.
+    /// A fetch from memory at the core takes no time, except for translation.
     fn fetch_local(&mut self, bus: &mut Bus, index: u32) -> bool {
         let (first, last) = self.ends_of(index);
         for va in [first, last] {
@@ -44,12 +44,12 @@ impl<I: Isa> Cpu<I> {
     fn ends_of(&self, index: u32) -> (u32, u32) {
         let hot = &self.blocks.hot[index as usize];
         let first = hot.pc & I::ADDRESS_MASK;
-        // Both ends of it may have a bit that says the instruction set.
+        // Both addresses may have a bit for the instruction set.
         (first, first.wrapping_add(hot.end_pc.wrapping_sub(hot.pc) - 1))
     }
 
-    /// True if a block's code is from where its addresses lead now; else the caller has to look again before running
-    /// it.
+    /// True if a block's code is where its addresses lead now; otherwise the caller has to check again before it runs
+    /// the block.
     fn code_stays(&mut self, bus: &Bus, index: u32) -> bool {
         let (first, last) = self.ends_of(index);
         let stays = self.memory.code_stays(bus, self.isa.mmu(), first, last);
@@ -59,7 +59,7 @@ impl<I: Isa> Cpu<I> {
         stays
     }
 
-    /// True if the micro TLB has the pages of a block that no cache is asked for.
+    /// True if the micro TLB has the pages of a block that is not fetched through a cache.
     fn has_pages(&self, index: u32) -> bool {
         let (first, last) = self.ends_of(index);
         [first, last].into_iter().all(|va| self.memory.has_code_page(self.isa.mmu(), va))
@@ -72,7 +72,7 @@ impl<I: Isa> Cpu<I> {
         if self.line_must_wait(bus, pc) {
             return false;
         }
-        // No event comes: there is no news, and one more word may be needed.
+        // No event is due, so there is no news; the instruction may need another word.
         while let Some((cycles, complete)) =
             self.memory.fetch_one_flat(bus, self.quiet_from(self.shell.cycles), pc, end_pc)
         {
@@ -92,7 +92,7 @@ impl<I: Isa> Cpu<I> {
         self.fetched(bus, done)
     }
 
-    /// What follows a fetch before a block is entered. True if it took no time.
+    /// Finishes a fetch before a block is entered. True if it took no time.
     fn fetched(&mut self, bus: &mut Bus, done: Done<bool, <I::Mmu as Mmu>::Status>) -> bool {
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
@@ -109,13 +109,13 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// True if all of a block's lines but perhaps the first are present: then nothing in the middle of it waits for a
-    /// fetch.
+    /// True if all of a block's lines except perhaps the first are present: then the block does not wait for a fetch
+    /// within it.
     pub(super) fn only_first_line_misses(&self, index: u32) -> bool {
         self.lines_of(index).skip(1).all(|line| self.memory.has_fetch_line(line))
     }
 
-    /// The cache line behind that of `addr`.
+    /// The cache line after that of `addr`.
     pub(super) fn next_line(&self, addr: u32) -> u32 {
         (addr & !(self.line_bytes - 1)).wrapping_add(self.line_bytes)
     }
@@ -148,21 +148,22 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
-    /// True if the lines of so many `bytes` of code from `pc` on, which nothing keeps, are there.
+    /// True if the buffers have the lines of `bytes` of code from `pc` on, which no cache keeps.
     #[inline(always)]
     pub(crate) fn has_lines_of_code(&self, pc: u32, bytes: u32) -> bool {
         let mask = !(self.line_bytes - 1);
         self.memory.has_passing(pc & mask) && self.memory.has_passing(pc.wrapping_add(bytes - 1) & mask)
     }
 
-    /// The same of a block.
+    /// True if the buffers have the lines of a block's code.
     pub(super) fn lines_are_there(&self, index: u32) -> bool {
         let (first, last) = self.ends_of(index);
         self.has_lines_of_code(first, last.wrapping_sub(first) + 1)
     }
 
-    /// Waits for the lines of a block that nothing keeps, which begins with that. False if the block has been left
-    /// before it, for others to look first, or because it was decoded for results under way that have come meanwhile.
+    /// Waits for the lines of a block, which no cache keeps; the block begins with that wait. False if the block has
+    /// been left before it, so that the core can check for news, or because it was decoded for results under way that
+    /// have arrived meanwhile.
     #[inline(never)]
     pub(crate) fn fetch_lines(&mut self, bus: &mut Bus, index: u32) -> bool {
         let ((pc, last), mask) = (self.ends_of(index), !(self.line_bytes - 1));
@@ -171,7 +172,7 @@ impl<I: Isa> Cpu<I> {
         stays
     }
 
-    /// Waits for a line, which is the first of a block or the one behind it.
+    /// Waits for a line: the first of a block, or the one after it.
     fn fetch_passing(&mut self, bus: &mut Bus, index: u32, first: u32, line: u32) -> bool {
         if self.memory.has_passing(line) {
             return true;
@@ -203,19 +204,19 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// True if the instruction from `pc` up to `end_pc` has been fetched past the cache: there is nothing to wait for.
+    /// True if the instruction from `pc` up to `end_pc` has been fetched past the cache: there is no wait.
     #[inline(always)]
     pub(crate) fn is_fetched(&mut self, bus: &Bus, pc: u32, end_pc: u32) -> bool {
         bus.order.is_alone() && self.memory.has_fetched(pc, end_pc)
     }
 
-    /// The same as both of these for compiled code: true if the block goes on.
+    /// As [`Cpu::is_fetched`] and [`Cpu::fetch_instruction`], for compiled code: true if the block continues.
     pub(crate) fn fetch_if_needed(&mut self, bus: &mut Bus, index: u32, at: u32, pc: u32, end_pc: u32) -> bool {
         self.is_fetched(bus, pc, end_pc) || self.fetch_instruction(bus, index, at, pc, end_pc)
     }
 
     /// Fetches the instruction of operation `at`, from `pc` up to `end_pc`, past the cache. False if the block has been
-    /// left before it, for others to look first.
+    /// left before it, so that the core can check for news.
     #[inline(never)]
     pub(crate) fn fetch_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, pc: u32, end_pc: u32) -> bool {
         let fetched = self.fetch_past_cache(bus, index, at, pc, end_pc);
@@ -234,7 +235,7 @@ impl<I: Isa> Cpu<I> {
             }
             if let Some((cycles, complete)) = self.memory.fetch_one_flat(bus, self.quiet_from(begins), pc, end_pc) {
                 self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
-                // No event came: there is no news.
+                // No event was due, so there is no news.
                 if cycles > 0 && self.shell.cycles.wrapping_add(longest) > self.shell.deadline.limit {
                     self.memory.keep_fetched(pc);
                     self.leave_in_the_middle(index, info.instr);
@@ -254,7 +255,7 @@ impl<I: Isa> Cpu<I> {
             let done = self.memory.fetch_uncached(bus, self.isa.mmu(), begins, pc, end_pc);
             self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
             match done.result {
-                // Pages have left the micro TLB: blocks that compiled code has been through are looked at again.
+                // Pages have left the micro TLB: blocks that ran in compiled code are checked again.
                 Ok(_) if self.memory.fetch_epoch() != epoch => {
                     self.update_limit(bus);
                     self.memory.keep_fetched(pc);
@@ -281,8 +282,8 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// Blocks can be entered without a look at their lines where those were found present, and nobody watches for them.
-    /// Dead ones can't.
+    /// True if a block's lines are present; from then on it can be entered without a check, unless the profile watches
+    /// its fetches or it is dead.
     #[cold]
     #[inline(never)]
     fn look_for_lines(&mut self, index: u32) -> bool {
@@ -301,9 +302,9 @@ impl<I: Isa> Cpu<I> {
         here
     }
 
-    /// A block has run to its end, and its instructions are not counted yet: where the order matters in which lines are
-    /// used, those of its lines are told later. A line is used when an instruction of it runs, so not all of them are
-    /// where a block is left in its middle.
+    /// Stamps the lines of a block that has run to its end, before its instructions are counted: where the order in
+    /// which lines are used matters, the uses of its lines are stamped, and recorded later. An instruction uses its
+    /// line when it runs, so a block that is left early does not use all of its lines.
     #[inline(always)]
     pub(super) fn use_lines(&mut self, index: u32) {
         if self.memory.stamps_fetches() {
@@ -312,7 +313,7 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// The same of a block that is left before its instruction at `pc`.
+    /// As [`Cpu::use_lines`], for a block that is left before its instruction at `pc`.
     #[inline(always)]
     pub(crate) fn use_lines_before(&mut self, index: u32, pc: u32) {
         let pc = pc & I::ADDRESS_MASK;
@@ -321,8 +322,8 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// The same of a block that has been left before its instruction at `pc`, which does not run as others do, but has
-    /// been fetched.
+    /// As [`Cpu::use_lines`], for the instruction at `pc` before which a block has been left: it has been fetched, but
+    /// runs outside of the block.
     #[inline(always)]
     pub(crate) fn use_line_of_last(&mut self, pc: u32) {
         let line = pc & I::ADDRESS_MASK & !(self.line_bytes - 1);
@@ -340,20 +341,21 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// True if a block fits before the limit, all of its lines are in the instruction cache, and nobody watches for it.
+    /// True if a block fits before the limit, all of its lines are in the instruction cache, and nothing watches its
+    /// fetches.
     #[inline(always)]
     pub(crate) fn may_enter(&mut self, index: u32) -> bool {
         let hot = &self.blocks.hot[index as usize];
         self.shell.cycles + u64::from(hot.longest_cycles) <= self.shell.deadline.limit && self.has_lines(index)
     }
 
-    /// True if all lines of a block are in the instruction cache, and nobody watches for it.
+    /// True if all lines of a block are in the instruction cache, and nothing watches its fetches.
     #[inline(always)]
     pub(super) fn has_lines(&mut self, index: u32) -> bool {
         self.blocks.hot[index as usize].fetched_epoch == self.memory.fetch_epoch() || self.look_for_lines(index)
     }
 
-    /// Core cycle `now`, and up to when no event comes.
+    /// Core cycle `now`, and the cycle up to which no event is due.
     pub(crate) fn quiet_from(&self, now: u64) -> Quiet {
         Quiet { now, until: self.shell.deadline.limit }
     }

@@ -1,4 +1,4 @@
-//! How a core tells of its calls ([`super::calls`]), where they are followed.
+//! A core's reports to its calls ([`super::calls`]), where they are followed.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::event_rates::Source;
 use crate::observe::profile::Functions;
 
 impl Shell {
-    /// Calls are followed from now on, of code with these functions. True if less was known before: then code has to be
+    /// Follows calls from now on, in code with these functions. True if less was known before: then code has to be
     /// compiled anew.
     pub fn follow_calls(&mut self, functions: &Functions, address_mask: u32) -> bool {
         let begins = self.calls.is_none();
@@ -20,7 +20,7 @@ impl Shell {
         calls.know(functions) || begins
     }
 
-    /// Calls of these functions are asked for, and of no others. True if code has to be compiled anew.
+    /// Counts the calls of `functions`, and of no others. True if code has to be compiled anew.
     pub fn asks_for_calls(&mut self, functions: &BTreeSet<u32>, address_mask: u32) -> bool {
         if functions.is_empty() && self.calls.is_none() {
             return false;
@@ -33,12 +33,12 @@ impl Shell {
         compiles || !is_known
     }
 
-    /// True if a call of a function that is asked for is under way.
+    /// True if a counted function has a call under way.
     pub fn is_in_call(&self, function: u32) -> bool {
         self.calls.as_ref().is_some_and(|calls| calls.are_under_way(function))
     }
 
-    /// A block has ended by a jump: see [`Calls::follow`].
+    /// Follows the end of a block by a jump: see [`Calls::follow`].
     #[inline]
     pub fn follow_jump(&mut self, flow: Flow, return_pc: u32, target: u32, (sp, cycle): (u32, u64)) {
         let now = self.had(cycle);
@@ -53,7 +53,7 @@ impl Shell {
         }
     }
 
-    /// A stack of calls that has just begun gets its name, before the core does anything else.
+    /// Names a stack of calls that has just begun, before the core does anything else.
     #[inline(always)]
     pub fn name_task(&mut self, bus: &Bus) {
         if let Some(profile) = &mut self.profile
@@ -64,7 +64,7 @@ impl Shell {
         }
     }
 
-    /// False if a snapshot has said of calls what can't be.
+    /// False if the calls of a loaded snapshot are inconsistent.
     pub fn calls_are_sound(&self) -> bool {
         let (paths, interrupts) = self.profile.as_ref().map_or((0, 0), |profile| profile.counted());
         let sections = self.sections.sections.len();
@@ -79,7 +79,7 @@ impl<I: Isa> Cpu<I> {
         self.shell.calls.is_some()
     }
 
-    /// True if the core is where it begins to follow calls.
+    /// True if the core is about to begin following calls.
     #[inline]
     pub(super) fn begin_calls(&mut self) -> bool {
         let now = self.shell.had(self.shell.cycles);
@@ -96,7 +96,7 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
-    /// A block has run to its end, and is left by `exit`.
+    /// Follows the exit of a block that has run to its end.
     #[cold]
     #[inline(never)]
     pub(super) fn follow_block(&mut self, index: u32, exit: usize) {
@@ -108,20 +108,20 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// A jump has been made.
+    /// Follows a jump.
     pub(crate) fn follow_flow(&mut self, flow: Flow, return_pc: u32, target: u32) {
         let now = (self.x[I::SP], self.shell.cycles);
         self.shell.follow_jump(flow, return_pc, target, now);
     }
 
-    /// A jump has been decided on, behind which another instruction runs first.
+    /// Notes a decided jump, which follows a delay slot.
     pub(crate) fn decide_flow(&mut self, flow: Flow, return_pc: u32) {
         if let Some(calls) = &mut self.shell.calls {
             calls.decide(flow, return_pc);
         }
     }
 
-    /// The jump that was decided on has led to `target`, or none was.
+    /// Follows the decided jump, if any, which has led to `target`.
     pub(crate) fn follow_decided(&mut self, target: u32) {
         let decided = self.shell.calls.as_mut().and_then(|calls| calls.take_decided());
         if let Some((flow, return_pc)) = decided {
@@ -129,7 +129,7 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// What has begun and ended is accounted for, before the core does anything else.
+    /// Accounts for the calls that have begun and ended, before the core does anything else.
     #[inline(always)]
     pub(crate) fn settle_calls(&mut self) {
         if self.shell.calls.as_ref().is_some_and(|calls| calls.has_news()) {
@@ -147,7 +147,7 @@ impl<I: Isa> Cpu<I> {
 
     // ---- Exceptions
 
-    /// An exception is taken from the code at the core's address.
+    /// Follows an exception, taken from the code at the core's address.
     pub(crate) fn follow_exception(&mut self, source: Source) {
         if !self.follows_calls() {
             return;
@@ -158,7 +158,7 @@ impl<I: Isa> Cpu<I> {
         self.report_calls(|calls, profile| calls.exception(profile, source, (pc, sp), now));
     }
 
-    /// The core is at the handler of this exception, whose frame is that of the one that was taken last.
+    /// Follows the start of this exception's handler; the exception has the frame of the exception taken last.
     pub(crate) fn follow_chained(&mut self, source: Source) {
         if !self.follows_calls() {
             return;
@@ -168,7 +168,7 @@ impl<I: Isa> Cpu<I> {
         self.follow_handler();
     }
 
-    /// The core is at the handler of the exception that was taken last.
+    /// Follows the start of the handler of the exception that was taken last.
     pub(crate) fn follow_handler(&mut self) {
         if !self.follows_calls() {
             return;
@@ -178,7 +178,7 @@ impl<I: Isa> Cpu<I> {
         self.report_calls(|calls, profile| calls.handler(profile, pc, now));
     }
 
-    /// The core has returned from an exception.
+    /// Follows an exception return.
     pub(crate) fn follow_exception_return(&mut self, bus: &Bus) {
         if !self.follows_calls() {
             return;

@@ -1,4 +1,4 @@
-//! When decoded and compiled code goes: it was written over, comes from elsewhere, or is fetched in another way.
+//! Invalidation of decoded and compiled code: it was overwritten, comes from elsewhere, or is fetched in another way.
 
 use super::Cpu;
 use super::isa::Isa;
@@ -44,24 +44,25 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// What addresses mean has changed in the middle of a block: it is left behind its instruction, and decoded code is
-    /// dropped then.
+    /// Follows a change of address translation within a block: the block is left after this instruction, and decoded
+    /// code is dropped then.
     pub(crate) fn map_changed(&mut self) {
         self.memory.translation_changed(self.isa.mmu());
         self.written_epoch = CodeLog::UNKNOWN;
     }
 
-    /// Decoded code is not what its addresses mean now: it is dropped before anything else runs.
+    /// Follows a change after which decoded code may not be the code at its addresses: it is dropped before anything
+    /// else runs.
     pub(super) fn code_moved(&mut self) {
         self.written_epoch = CodeLog::UNKNOWN;
     }
 
-    /// Drops decoded blocks of code that is in no RAM: of what is in one, stores have told.
+    /// Drops decoded blocks of code that is not in a RAM: stores report writes to RAMs only.
     pub(crate) fn drop_unreported_blocks(&mut self) {
         self.kill_blocks(CodeSpan::ELSEWHERE);
     }
 
-    /// Drops decoded blocks of a span, and what was compiled of them.
+    /// Drops decoded blocks of a span, and their compiled code.
     fn kill_blocks(&mut self, span: CodeSpan) {
         let killed = self.blocks.kill(span);
         self.paused = None;

@@ -1,4 +1,4 @@
-//! Handlers of exceptions: how they are entered, and which ones no firmware can have meant.
+//! Entry to exception handlers, and detection of handlers that can't be intended.
 
 use super::Cpu;
 use super::isa::Isa;
@@ -6,16 +6,16 @@ use crate::bus::Bus;
 use crate::event_rates::Source;
 use crate::state::{Fresh, State};
 
-/// The handler does nothing but jump to itself.
+/// The handler only jumps to itself.
 pub(crate) const HANDLER_IS_STUCK: &str = "its handler is a branch to itself";
 /// See [`Nesting`].
-pub(crate) const HANDLER_FAILS: &str = "its handler comes to it again and again";
+pub(crate) const HANDLER_FAILS: &str = "its handler raises it again and again";
 
-/// So often a handler may come to the same exception with the same registers: it does not find back, but may count
-/// in memory.
+/// Most times that a handler may take the same exception with the same registers: it makes no progress, unless it
+/// counts in memory.
 const MOST_NESTED: u32 = 1000;
 
-/// Exceptions in handlers, one after the other. `S` is all that tells one from another, but memory.
+/// Exceptions in handlers, one after the other. `S` is the state that distinguishes two of them, apart from memory.
 #[derive(Clone, Debug, Default, PartialEq, State)]
 pub(crate) struct Nesting<S: Fresh> {
     last: Option<S>,
@@ -23,7 +23,7 @@ pub(crate) struct Nesting<S: Fresh> {
 }
 
 impl<S: PartialEq + Fresh> Nesting<S> {
-    /// A handler has come to an exception. True if it has come to this one too often to be in the course of anything.
+    /// A handler has taken an exception. True if it has taken this one too often to make progress.
     pub fn is_endless(&mut self, state: S) -> bool {
         let state = Some(state);
         self.times = if self.last == state { self.times + 1 } else { 0 };
@@ -33,7 +33,7 @@ impl<S: PartialEq + Fresh> Nesting<S> {
 }
 
 impl<I: Isa> Cpu<I> {
-    /// An exception is taken, whose handler is entered in so many cycles.
+    /// Takes an exception, whose handler is entered in `cycles`.
     pub(crate) fn enter_handler(&mut self, bus: &mut Bus, source: Source, cycles: u64) {
         self.shell.count_exception(bus, source);
         self.shell.cycles += cycles;

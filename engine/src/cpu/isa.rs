@@ -1,9 +1,9 @@
-//! What an instruction set adds to the core that all of them share.
+//! The parts of a core that depend on the instruction set.
 //!
-//! The core ([`super::Cpu`]) keeps time, finds and links blocks, fetches, takes turns with other cores, skips polling
-//! loops, times functions and reports. An instruction set decodes, executes, says what instructions cost, and knows its
-//! system registers and exceptions. `tests` at the end of this folder has a toy of a few instructions that shows what
-//! is needed.
+//! The shared core ([`super::Cpu`]) keeps time, finds and links blocks, fetches, alternates with other cores, skips
+//! polling loops, times functions and reports. An instruction set decodes and executes instructions, defines their
+//! costs, and has the system registers and exceptions. `tests` at the end of this folder has a toy instruction set,
+//! which shows what is needed.
 
 use std::fmt::Debug;
 use std::mem::offset_of;
@@ -28,7 +28,7 @@ use crate::inputs::Inputs;
 use crate::memory::line_buffers::Answer;
 use crate::state::{Fresh, State};
 
-/// The abort of an access that an instruction set's memory management, or the bus, refuses.
+/// The abort of an access that an instruction set's memory management or the bus refuses.
 pub type AbortOf<I> = Abort<<<I as Isa>::Mmu as Mmu>::Status>;
 
 /// Results under way at an instruction boundary.
@@ -36,145 +36,147 @@ pub trait Pending: Copy + Debug + Ord + Send + Fresh {
     /// Nothing under way.
     const NONE: Self;
 
-    /// True if an instruction can't be held up by what went before, nor helped.
+    /// True if earlier instructions can neither delay the next one nor speed it up.
     fn is_none(&self) -> bool {
         *self == Self::NONE
     }
 }
 
-/// Names of the causes of a core's own time, in the order in which they are shown. A cause that the core does not have
-/// is empty.
+/// Names of the causes of a core's own time, in the order in which they are shown. The name is empty if the core does
+/// not have the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CauseNames {
-    /// One cycle an instruction.
+    /// One cycle per instruction.
     pub issue: &'static str,
     /// Waiting for results.
     pub operand_wait: &'static str,
-    /// In instructions that take longer than a cycle, from the second on.
+    /// Further cycles of instructions that take more than one.
     pub long_operation: &'static str,
     /// Taken branches, from the second cycle on.
     pub jump: &'static str,
-    /// Branches that were predicted wrongly.
+    /// Mispredicted branches.
     pub mispredicted: &'static str,
-    /// Instructions that went down the pipeline for nothing.
+    /// Annulled instructions, which pass through the pipeline without effect.
     pub annulled: &'static str,
-    /// Entering exceptions, and leaving them where that takes time of its own.
+    /// Exception entry, and exception return where that takes time of its own.
     pub exceptions: &'static str,
     /// Waiting for an interrupt.
     pub idle: &'static str,
 }
 
-/// An instruction set, with the state of a core that is its own: everything but the address of the next instruction and
-/// the registers `x`.
+/// An instruction set, with the state of a core that is specific to it: everything but the address of the next
+/// instruction and the registers `x`.
 pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
-    /// What the board says of a core beyond what it says of any.
+    /// Configuration by the board that is specific to it.
     type Config: Clone + Send;
     /// Its timing table.
     type Timing: Clone + Send + State;
     /// A decoded operation: what the inner loop runs.
     type Op: Copy + Debug + Send;
-    /// A decoded instruction, as far as timing has to know it.
+    /// A decoded instruction, with the properties that timing depends on.
     type Instr: Copy + Debug + Send;
-    /// State other than the address by which the same bytes are other instructions, or may not be fetched.
+    /// State, apart from the address, on which decoding and the permission to fetch depend.
     type Context: Copy + Debug + Ord + Send;
     /// Results under way.
     type Pending: Pending;
-    /// What has to be predicted at the end of a block; one byte.
+    /// The prediction to make at the end of a block; one byte.
     type Jump: Copy + Debug + Send;
-    /// Why the flow of instructions is left: faults, calls, interrupts.
+    /// Reason to leave the flow of instructions: faults, calls, interrupts.
     type Exception: Copy;
     /// Its memory management.
     type Mmu: Mmu;
-    /// What the compiler has not worked out yet at a point of a block: values that may never be asked for.
+    /// Values that the compiler has not computed yet at a point of a block, because they may never be needed.
     type Lazy: Clone + Default;
 
-    /// As ELF files name it.
+    /// Machine number in ELF files.
     const MACHINE: Machine;
-    /// The bits of a block's address that are an address; others belong to the state (Arm: the T bit).
+    /// The address bits of a block's address; the others belong to the state (Arm: the T bit).
     const ADDRESS_MASK: u32 = u32::MAX;
-    /// Registers that instructions leave behind, the first ones of `x`: what polling loops are compared by.
+    /// Number of registers that keep results between instructions, the first ones of `x`: polling loops are compared by
+    /// them.
     const RESULTS: usize;
-    /// What the causes of its time are called.
+    /// Names of the causes of its time.
     const CAUSES: CauseNames;
     /// Past the cache, each instruction of a block begins with an operation that fetches it
-    /// ([`Cpu::fetch_instruction`]); else such instructions run one by one.
+    /// ([`Cpu::fetch_instruction`]); otherwise such instructions run one by one.
     const FETCHES_IN_BLOCKS: bool = false;
-    /// Past the cache, [`Isa::locate`] fetches the next instruction, before anything is decoded: what is under way then
-    /// is what the block is entered with.
+    /// Past the cache, [`Isa::locate`] fetches the next instruction before it is decoded: the block is entered with the
+    /// results that are under way then.
     const FETCHES_FIRST: bool = false;
-    /// A block that takes the same time with results under way as with nothing stands for both. Not where what is under
-    /// way in the middle of a block has to be known exactly.
+    /// A block that takes the same time with results under way as without serves for both. False where the results
+    /// under way within a block have to be known exactly.
     const SHARES_BLOCKS: bool = true;
-    /// [`Isa::leave_op`] leaves a block wherever it is met.
+    /// [`Isa::leave_op`] leaves a block wherever it is placed.
     const CUTS_BLOCKS: bool = false;
     /// The stack pointer, among `x`.
     const SP: usize;
-    /// Where a core begins that nobody tells.
+    /// Default reset address of a core.
     const RESET_PC: u32 = 0;
     /// Runs after which a block is compiled; 0 for never.
     const COMPILE_AFTER: u16 = 0;
-    /// Registers that only the operations of one instruction have in common.
+    /// Registers that only the operations of one instruction use.
     const TRANSIENT: RegisterBits = 0;
-    /// Registers that compiled code gives the core only where it is left: flags, which take time to work out.
+    /// Registers that compiled code writes to the core only at an exit: flags, which take time to compute.
     const LATE: RegisterBits = 0;
 
-    /// After reset.
+    /// The state after reset.
     fn new(config: &Self::Config) -> Self;
 
-    /// The system registers, as the memory sees them.
+    /// The system registers, in the memory side's view.
     fn mmu(&self) -> &Self::Mmu;
 
-    // ---- Where the core is
+    // ---- The core's position
 
     /// The state in which the next instruction is decoded.
     fn context(&self) -> Self::Context;
 
-    /// Finds out what [`Isa::context`] has to know of the address of the next instruction. False if the core has to
-    /// look again first, or the instruction can't be fetched: the core is at its handler then.
+    /// Determines the properties of the next instruction's address on which [`Isa::context`] depends. False if the core
+    /// has to check again first, or the instruction can't be fetched, and the core is at its handler.
     #[inline(always)]
     fn locate(_core: &mut Cpu<Self>, _bus: &mut Bus) -> bool {
         true
     }
 
-    /// True if what was decoded for the block `index` is still what is at its address. Asked when a line of
-    /// instructions has gone, or all have, as they do when what addresses mean changes.
+    /// True if the block `index` is still a decoding of the code at its address. Called when one or all lines of
+    /// instructions have left the cache, as after a change of address translation.
     #[inline(always)]
     fn is_current(_core: &Cpu<Self>, _index: u32) -> bool {
         true
     }
 
-    /// The address of the next instruction, as blocks have it.
+    /// The address of the next instruction, in the form that blocks use.
     #[inline(always)]
     fn address(core: &Cpu<Self>) -> u32 {
         core.pc
     }
 
-    /// The core goes on at `address`, as blocks have it, in the state `context`, of which the privilege is no part.
+    /// Continues at `address`, in the form that blocks use, in the state `context`, which does not include the
+    /// privilege.
     fn go_to(core: &mut Cpu<Self>, address: u32, context: Self::Context);
 
     /// The state at the target of a jump to `address`.
     fn context_of_target(core: &Cpu<Self>) -> Self::Context;
 
-    /// True if the next instructions can be run as a block; else they are run one by one.
+    /// True if the next instructions can run as a block; otherwise they run one by one.
     #[inline(always)]
     fn runs_blocks(&self) -> bool {
         true
     }
 
-    /// True if what follows in this state can be run as a block, as [`Isa::runs_blocks`] says it of the core.
+    /// As [`Isa::runs_blocks`], for blocks in this state.
     fn blocks_begin_in(_context: Self::Context) -> bool {
         true
     }
 
-    /// True if a block of the state `from` can be followed by one of the state `to` without a look.
+    /// True if a block in the state `to` can follow one in the state `from` without checks.
     fn may_link(from: Self::Context, to: Self::Context) -> bool {
         from == to
     }
 
-    /// The registers that have the first arguments of a function that has just been entered.
+    /// The registers with the first arguments of a function that has just been entered.
     fn arguments(core: &Cpu<Self>) -> [u32; CallReport::REGISTERS];
 
-    /// What debuggers call it.
+    /// Its name in debuggers.
     const ARCHITECTURE: Architecture;
 
     /// See [`crate::core::debug::Debugged::debug_registers`].
@@ -183,13 +185,13 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
     /// See [`crate::core::debug::Debugged::set_debug_register`].
     fn set_debug_register(core: &mut Cpu<Self>, bus: &mut Bus, number: usize, value: u64) -> bool;
 
-    /// What a load from one of the core's own registers would give, without side effects; `None` if there is none at
-    /// `addr`.
+    /// The value of a load from one of the core's own registers, without side effects; `None` if there is no register
+    /// at `addr`.
     fn peek_own(_core: &Cpu<Self>, _addr: u32, _size: AccessSize) -> Option<u32> {
         None
     }
 
-    /// True if the next instruction belongs to the one before: it is in the delay slot of a branch.
+    /// True if the next instruction belongs to the previous one: it is in the delay slot of a branch.
     fn is_in_slot(_core: &Cpu<Self>) -> bool {
         false
     }
@@ -199,39 +201,39 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
 
     // ---- Code
 
-    /// Why no instruction can be decoded at all in the present state.
+    /// The exception of every instruction in the present state, if none can be decoded.
     fn refuses_code(&self) -> Option<Self::Exception> {
         None
     }
 
-    /// Reads and decodes the instruction at `at` into `read`, without time: its operations, then itself by
+    /// Reads and decodes the instruction at `at` into `read`, without time: its operations, then the instruction by
     /// [`Read::push`]. True if a block ends with it.
     ///
     /// # Errors
+    ///
     /// The abort of its fetch.
     fn read_instr(core: &mut Cpu<Self>, bus: &mut Bus, read: &mut Read<Self>, at: u32) -> Result<bool, AbortOf<Self>>;
 
-    /// Makes a block of code that was read for `entry`, and is fetched so.
+    /// Makes a block of code that was read for `entry`, and is fetched by `fetch`.
     fn draft(core: &Cpu<Self>, entry: EntryOf<Self>, fetch: Via, read: Read<Self>) -> Draft<Self>;
 
-    /// Lets an instruction pass the pipeline, a branch as not taken, with what was under way before it and is after it.
+    /// Passes an instruction through the pipeline, a branch as not taken, and updates the results under way.
     fn pass(timing: &Self::Timing, instr: &Self::Instr, fetch: Via, pending: &mut Self::Pending) -> Cost;
 
-    /// The core has waited `cycles` for instructions: what becomes of results that were under way.
+    /// Updates the results under way after the core has waited `cycles` for instructions.
     fn wait(pending: &mut Self::Pending, cycles: u64);
 
-    /// The core has waited `cycles` for an interrupt, or entered a handler in them: what becomes of results that were
-    /// under way.
+    /// Updates the results under way after the core has waited `cycles` for an interrupt, or entered a handler in them.
     fn rest(pending: &mut Self::Pending, _cycles: u64) {
         *pending = Self::Pending::NONE;
     }
 
-    /// How the next instruction is encoded, for its disassembly; `None` for a set that has none.
+    /// The encoding of the next instruction, for its disassembly; `None` for a set without a disassembler.
     fn encoding(&self) -> Option<Encoding> {
         None
     }
 
-    /// How the block `index` ends where its jump is taken, as far as calls are concerned.
+    /// The flow of the block `index`, where its jump is taken, as far as calls are concerned.
     fn flow(_blocks: &Blocks<Self>, _index: u32) -> Flow {
         Flow::On
     }
@@ -242,30 +244,30 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
     /// The state before an instruction of a block that was entered in `entry`.
     fn context_before(instr: &Self::Instr, entry: Self::Context) -> Self::Context;
 
-    /// Runs the block `index`, whose first line has been fetched, and those behind it. It begins with its operation
-    /// `at`, which is the first unless [`Isa::CUTS_BLOCKS`].
+    /// Runs the block `index`, whose first line has been fetched, and the blocks after it. Starts with operation `at`
+    /// of the block, which is the first unless [`Isa::CUTS_BLOCKS`].
     fn execute(core: &mut Cpu<Self>, bus: &mut Bus, index: u32, at: usize);
 
-    /// The block `index` has been run, and is being left by `exit`: compares that with what was predicted, and accounts
-    /// for a wrong prediction ([`Cpu::mispredicted`]).
+    /// Compares the exit of the block `index`, which has run, with the prediction, and accounts for a misprediction
+    /// ([`Cpu::mispredicted`]).
     #[inline(always)]
     fn resolve(_core: &mut Cpu<Self>, _index: u32, _exit: usize) {}
 
     // ---- Compiled code
 
-    /// True for an instruction that loads or stores: what it takes beyond a cycle is known apart.
+    /// True for a load or store: its cycles beyond the first are recorded separately.
     fn accesses_memory(_instr: &Self::Instr) -> bool {
         false
     }
 
-    /// What there is to know of an instruction that is fetched so, beside its cost.
+    /// The properties of an instruction that is fetched by `fetch`, beside its cost.
     fn sort(instr: &Self::Instr, fetch: Via) -> Sort {
         Sort { never_compiled: Self::is_never_compiled(instr, fetch), accesses: Self::accesses_memory(instr) }
     }
 
-    /// True if compiled code always leaves an instruction to the interpreter, if it is fetched so. That is known when
-    /// it is decoded, and does not depend on what has been compiled. Nothing is compiled of what is fetched past the
-    /// cache.
+    /// True if compiled code always leaves an instruction to the interpreter, if it is fetched this way. That is known
+    /// when it is decoded, and does not depend on what has been compiled. No code that is fetched past the cache is
+    /// compiled.
     fn is_never_compiled(_instr: &Self::Instr, _fetch: Via) -> bool {
         true
     }
@@ -275,46 +277,46 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
         false
     }
 
-    /// The registers that an operation may write, among those that compiled code keeps in the host's.
+    /// The registers that an operation may write, among those that compiled code keeps in host registers.
     fn writes(_op: &Self::Op) -> RegisterBits {
         0
     }
 
-    /// Makes host code of the operations of a block, up to and with each way out of it.
+    /// Emits host code for the operations of a block, up to and including each of its exits.
     fn emit(emitter: &mut Emitter<Self>, _ops: &[Self::Op]) {
         emitter.interpret(0);
     }
 
-    /// Where a core has a register that compiled code keeps.
+    /// Offset in the core of a register that compiled code keeps.
     fn register_offset(register: u8) -> usize {
         offset_of!(Cpu<Self>, x) + usize::from(register) * size_of::<u32>()
     }
 
-    /// So many operations behind this one don't bring the core up to date, though they access memory: they may not be
-    /// done, or never leave compiled code.
+    /// Number of operations after this one that do not store registers to the core, though they access memory: they may
+    /// be skipped, or never leave compiled code.
     fn kept_after(_op: &Self::Op) -> usize {
         0
     }
 
-    /// The value of a register that [`Isa::Lazy`] has.
+    /// The value of a register that is in [`Isa::Lazy`].
     fn late_value(_emitter: &mut Emitter<Self>, _register: u8) -> Option<Value> {
         None
     }
 
-    /// Works out all that [`Isa::Lazy`] has: another block follows.
+    /// Computes all values in [`Isa::Lazy`]: another block follows.
     fn settle(_emitter: &mut Emitter<Self>) {}
 
-    /// What [`Isa::resolve`] does, as host code; `target` is where an indirect jump leads.
+    /// [`Isa::resolve`] as host code; `target` is the target of an indirect jump.
     fn emit_resolve(_emitter: &mut Emitter<Self>, _exit: usize, _target: Option<Value>) {}
 
-    /// An operation that leaves the block before it: see [`Cpu::leave_after`].
+    /// An operation that makes the core leave the block before it: see [`Cpu::leave_after`].
     fn leave_op() -> Self::Op;
 
-    /// True if an operation loads or stores: an instruction that has done so is not begun again.
+    /// True if an operation loads or stores: an instruction that has done so is not started again.
     fn accesses(op: &Self::Op) -> bool;
 
-    /// True if a load or store takes any address, where the memory management refuses none
-    /// ([`Mmu::checks_alignment`]), which drops all blocks when it changes its mind.
+    /// True if a load or store takes any address, as long as the memory management accepts it
+    /// ([`Mmu::checks_alignment`]); a change of that drops all blocks.
     fn may_be_unaligned(_op: &Self::Op) -> bool {
         false
     }
@@ -324,17 +326,17 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
         false
     }
 
-    /// Does an operation of compiled code, a load or store of `addr` that found no shortcut. True if the block goes on.
+    /// Does an operation of compiled code: a load or store of `addr` without a shortcut. True if the block continues.
     fn access(_core: &mut Cpu<Self>, _bus: &mut Bus, _place: Resumed, _addr: u32) -> bool {
         false
     }
 
-    /// Remembers in `iteration` what the instruction of a block is about to overwrite. `None` for one that changes more
-    /// than registers and memory.
+    /// Records in `iteration` the memory that an instruction of a block is about to overwrite. `None` for an
+    /// instruction that changes more than registers and memory.
     fn note_writes(core: &Cpu<Self>, bus: &Bus, index: u32, iteration: &mut Iteration) -> Option<()>;
 
-    /// Tells `counting` what the operations of an instruction that was run do with registers. `None` if what it did may
-    /// depend on a register that counts in another way than [`Counting::compare`] allows.
+    /// Passes the effects on registers of an executed instruction's operations to `counting`. `None` if they may depend
+    /// on a counting register in another way than [`Counting::compare`] allows.
     fn count(_ops: &[Self::Op], _counting: &mut Counting) -> Option<()> {
         None
     }
@@ -344,17 +346,17 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
     /// The exception of an instruction that can't be fetched.
     fn fetch_abort(abort: AbortOf<Self>) -> Self::Exception;
 
-    /// The exception of a load or store that can't be done.
+    /// The exception of a refused load or store.
     fn data_abort(abort: AbortOf<Self>) -> Self::Exception;
 
-    /// The interrupt inputs are like this now: told before each look at what to do next, for those that remember.
+    /// Updates state that depends on the interrupt inputs; called before each choice of the next work.
     #[inline(always)]
     fn see(&mut self, _inputs: &Inputs) {}
 
     /// The exception to take before the next instruction, with the inputs as last seen.
     fn deliverable(&self, inputs: &Inputs) -> Option<Self::Exception>;
 
-    /// True if these inputs are to be seen before the next instruction.
+    /// True if the core has to see these inputs before the next instruction.
     #[inline]
     fn is_news(&self, inputs: &Inputs) -> bool {
         self.deliverable(inputs).is_some()
@@ -363,74 +365,74 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
     /// True if these inputs end a wait for an interrupt.
     fn wakes(&self, inputs: &Inputs) -> bool;
 
-    /// See [`crate::core::Core::awaits`]; `inputs` are as they are now.
+    /// See [`crate::core::Core::awaits`]; `inputs` are the present inputs.
     fn awaits(&self, _inputs: &Inputs) -> Awaited {
         Awaited::default()
     }
 
-    /// A wait for an interrupt has ended, as these inputs do so: told those that remember events.
+    /// Ends a wait for an interrupt that these inputs have ended; for sets with an event register.
     #[inline(always)]
     fn woken(&mut self, _inputs: &Inputs) {}
 
-    /// Takes an exception that [`Isa::deliverable`] gave, before the instruction at the core's address. Accounts for
+    /// Takes an exception returned by [`Isa::deliverable`], before the instruction at the core's address. Accounts for
     /// its time.
     fn take(core: &mut Cpu<Self>, bus: &mut Bus, exception: Self::Exception);
 
-    /// Takes the exception of the instruction at the core's address. Ends the run if nobody handles it.
+    /// Takes the exception of the instruction at the core's address. Ends the run if there is no handler.
     fn raise(core: &mut Cpu<Self>, bus: &mut Bus, exception: Self::Exception);
 
-    /// An exception is being entered or left, which takes its time in steps: [`Isa::go_on`] is asked instead of running
-    /// an instruction.
+    /// True while an exception entry or return is under way, which takes time in steps: the core calls [`Isa::go_on`]
+    /// instead of running an instruction.
     #[inline(always)]
     fn is_between(_core: &Cpu<Self>) -> bool {
         false
     }
 
-    /// Lets time pass in that, up to the core's limit or to its end.
+    /// Lets time pass in that entry or return, up to the core's limit or to its end.
     fn go_on(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
 
-    /// An instruction has just jumped: if its target means the return from an exception, begins to return from it. That
-    /// belongs to the instruction: nothing is taken in between.
+    /// Called after a jump: if its target is an exception return value, begins the return. That belongs to the
+    /// instruction: no exception is taken in between.
     #[inline(always)]
     fn follow_jump(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
 
-    /// True where an instruction has jumped to a value that means a return, which [`Isa::follow_jump`] has yet to see.
+    /// True after a jump to an exception return value that [`Isa::follow_jump`] has yet to handle.
     #[inline(always)]
     fn is_at_return(_core: &Cpu<Self>) -> bool {
         false
     }
 
-    /// The semihosting call of the instruction before the current address, or its next attempt.
+    /// Makes the semihosting call of the instruction before the current address, or tries it again.
     fn call_host(core: &mut Cpu<Self>, bus: &mut Bus);
 
-    /// A flash answers in this way from now on, or has forgotten what it had read. True if decoded code knows for which
-    /// way it was decoded, so that it can stay.
+    /// A flash interface answers in this way from now on, or has invalidated its buffers. True if blocks are decoded
+    /// for one way of answering, so that they can stay.
     fn follow_line_buffers(_core: &mut Cpu<Self>, _answer: Answer) -> bool {
         false
     }
 
-    /// Code is about to be looked for at the current address: drops decoded code that may come from elsewhere by now.
+    /// Called before code at the current address is looked up: drops decoded code that may come from elsewhere by now.
     #[inline(always)]
     fn follow_map(_core: &mut Cpu<Self>) {}
 
-    /// False if what was loaded can't be: compiled code uses some of it as an index, without a look.
+    /// False if loaded state is invalid: compiled code uses some of it as an index, without a check.
     fn is_sound(&self) -> bool {
         true
     }
 
-    /// A snapshot has been loaded: what is worked out from the state is forgotten.
+    /// Drops cached values that depend on the state, after a snapshot has been loaded.
     fn loaded(_core: &mut Cpu<Self>) {}
 
-    // ---- The core as the machine sees it: see [`crate::core::Core`]
+    // ---- The core in the machine's view: see [`crate::core::Core`]
 
-    /// The core begins to run, at first or again.
+    /// Called when the core starts or continues to run.
     #[inline(always)]
     fn begin(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
 
-    /// The core's clock runs at another rate: what was its cycle `before` is its present one now.
+    /// Called when the core's clock has changed its rate: the former cycle number `before` is the present one now.
     fn clock_changed(_core: &mut Cpu<Self>, _before: u64) {}
 
-    /// The core comes out of reset.
+    /// Called when the core comes out of reset.
     fn reset(_core: &mut Cpu<Self>, _bus: &mut Bus) {}
 
     /// See [`crate::core::Core::load_address`].
@@ -438,15 +440,15 @@ pub trait Isa: Clone + PartialEq + Sized + Send + State + 'static {
         addr
     }
 
-    /// Sets the address of the next instruction, as an ELF file has the entry.
+    /// Sets the address of the next instruction to an ELF file's entry.
     fn set_pc(core: &mut Cpu<Self>, pc: u32);
 
-    /// Where the vector table is that the core begins with, if it has one.
+    /// The core's vector table at reset, if it has one.
     fn vector_table(_core: &Cpu<Self>) -> Option<u32> {
         None
     }
 
-    /// The vector table is at `table` from reset on.
+    /// Sets the vector table's address at reset.
     fn set_vector_table(_core: &mut Cpu<Self>, _table: u32) {}
 
     /// Named totals since reset.

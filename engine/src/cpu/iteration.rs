@@ -1,4 +1,4 @@
-//! Iterations of a polling loop: what they did to memory and devices, and how many more will be the same.
+//! Iterations of a polling loop: their effects on memory and devices, and the number of identical ones that follow.
 
 use crate::bus::device::DeviceId;
 use crate::bus::entries::Entries;
@@ -7,45 +7,45 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
-/// Instructions of the longest loop that is looked at.
+/// Most instructions of a loop that is examined.
 pub(crate) const LONGEST_ITERATION: usize = 1 << 10;
-/// Instructions of the longest pass through a loop that counts, which a wait with a limit does: in others, what counts
-/// is the work that they do.
+/// Most instructions of a pass through a counting loop, such as a wait with a limit: in longer loops the counter counts
+/// work.
 pub(crate) const LONGEST_COUNTED: usize = 64;
-/// Passes in the longest iteration.
+/// Most passes in an iteration.
 pub(crate) const MOST_PASSES: u32 = 24;
-/// How often an iteration is looked for: the first time, the loop may not have settled yet.
+/// Number of searches for an iteration: in the first one the loop may not have settled yet.
 pub(crate) const TRIES: usize = 2;
-/// A look costs about as much as running so many iterations.
+/// A search costs about as much as running this many iterations.
 const LEAST_ITERATIONS: u64 = 16;
 
-/// What was done since the first look.
+/// The work since the first comparison.
 #[derive(Default, State)]
 pub struct Iteration {
     /// Instructions.
     pub steps: usize,
-    /// The instructions that it ran, in their order, as the core names them.
+    /// The instructions that it ran, in order, as numbered by the core.
     #[state(skip)]
     pub instrs: Vec<u32>,
-    /// Those that were run to their end: index and exit.
+    /// Blocks that ran to their end: index and exit.
     #[state(skip)]
     pub runs: Vec<(u32, usize)>,
-    /// Words of RAM that it wrote, as they were before.
+    /// Words of RAM that it wrote, with their former values.
     written: Vec<(u32, [u8; 4])>,
 }
 
 impl Iteration {
-    /// Remembers a word of RAM that is about to be written. `None` where a memory ends within the word: there is
-    /// nothing to compare with.
+    /// Records a word of RAM that is about to be written. `None` where a memory ends within the word: it can't be
+    /// compared.
     pub fn note_word(&mut self, bus: &Bus, word: u32) -> Option<()> {
         let mut bytes = [0; 4];
         bus.peek(word, &mut bytes).then(|| self.written.push((word, bytes)))
     }
 
-    /// True if all that was written is as it was.
+    /// True if all written words have their former values.
     pub fn left_memory_alone(&self, bus: &Bus) -> bool {
         self.written.iter().all(|(word, before)| {
-            // A word that was written twice counts as it was first.
+            // For a word that was written twice, the first record has the former value.
             let first = self.written.iter().find(|(other, _)| other == word).map_or(before, |(_, bytes)| bytes);
             let mut bytes = [0; 4];
             bus.peek(*word, &mut bytes) && bytes == *first
@@ -53,7 +53,7 @@ impl Iteration {
     }
 }
 
-/// The time of a core, and what it accessed.
+/// The time of a core, and the map entries that it accessed.
 #[derive(Clone, Copy)]
 pub(crate) struct View {
     pub clock: Hz,
@@ -61,7 +61,7 @@ pub(crate) struct View {
     pub touched: Entries,
 }
 
-/// What all devices list of themselves at one moment.
+/// The poll lists of all devices at one moment.
 pub(crate) struct Lists {
     /// The core's time.
     cycles: u64,
@@ -88,7 +88,7 @@ impl View {
         (0..bus.map.len()).filter(move |entry| self.touched.has(*entry))
     }
 
-    /// True if a device was accessed.
+    /// True if an accessed entry is a device.
     pub fn has_accessed_devices(self, bus: &Bus) -> bool {
         self.accessed(bus).any(|entry| device_at(bus, entry).is_some())
     }
@@ -97,8 +97,8 @@ impl View {
         self.accessed(bus).filter_map(|entry| device_at(bus, entry)).collect()
     }
 
-    /// True if the devices that were accessed have the same to say as before: most passes that are no whole iteration
-    /// show it here. `None` if one of them had nothing to say.
+    /// True if the lists of the accessed devices are as before: most passes that are not a whole iteration fail here.
+    /// `None` if one of the devices has no list.
     pub fn devices_repeat(self, bus: &mut Bus, before: &Lists) -> Option<bool> {
         let mut same = true;
         for device in self.accessed_devices(bus) {
@@ -108,7 +108,7 @@ impl View {
         Some(same)
     }
 
-    /// True if the entries' accesses take the same time again, and their devices have the same to say.
+    /// True if the entries' accesses take the same time again, and their devices' lists repeat.
     pub fn accesses_repeat(self, bus: &Bus, before: &Lists, after: &Lists) -> bool {
         let period = after.cycles - before.cycles;
         self.accessed(bus).all(|index| {
@@ -129,16 +129,16 @@ impl View {
         })
     }
 
-    /// True if an iteration of `period` cycles is between the same edges of another clock as the one before: the core's
-    /// outpaces it a whole number of times, which the period is a multiple of.
+    /// True if an iteration of `period` cycles has the same phase relative to another clock as the one before: the
+    /// core's clock is an integer multiple of it, and the period a multiple of their ratio.
     fn keeps_phase(self, clock: Hz, period: u64) -> bool {
         let (own, other) = (self.clock.get(), clock.get());
         own.is_multiple_of(other) && period.is_multiple_of(own / other)
     }
 
-    /// How many iterations of `period` cycles certainly go like the last one before core cycle `limit`, `most` of them
-    /// as far as registers go: the one in which something may happen is left to be run, and so is the one before.
-    /// `None` if they are not worth it.
+    /// Number of iterations of `period` cycles that certainly go like the last one before core cycle `limit`; registers
+    /// allow `most`. The iteration in which something may happen, and the one before it, are left to be run. `None` if
+    /// the number is too small to be worthwhile.
     pub fn iterations_to_come(
         self,
         bus: &Bus,
@@ -150,14 +150,14 @@ impl View {
         let devices = self.accessed_devices(bus);
         let lists = || devices.iter().filter_map(|id| Some((after.of[*id].as_ref()?, before.of[*id].as_ref()?)));
         let deadline = lists().map(|(after, before)| after.deadline(before)).min().unwrap_or(Ps::MAX);
-        // What the loop started may end, and be seen by a chip, later than the loop's own time.
+        // Work that the loop started may end, and be seen by a chip, later than the loop's own time.
         let ends = lists().map(|(after, before)| after.latest_end(before).0.saturating_sub(self.cycles));
         let ahead = ends.max().unwrap_or(0);
         let until = match deadline {
             Ps::MAX => u64::MAX,
             deadline => self.clock.cycles_until_floor(deadline).0.saturating_sub(ahead),
         };
-        // Nor may the others have to be waited for.
+        // Nor may other cores have to be waited for.
         let until = match bus.order.is_alone() {
             true => until,
             false => until.min(self.clock.cycles_until_floor(bus.order.until()).0),
@@ -166,11 +166,11 @@ impl View {
         (count >= LEAST_ITERATIONS).then_some(count)
     }
 
-    /// Moves the accessed devices on by so many iterations, of which the last ended at this time.
+    /// Advances the accessed devices by `count` iterations, the last of them ending at this time.
     pub fn move_devices_on(self, bus: &mut Bus, count: u64, before: &Lists, after: Lists) {
         let mut lists = after.of;
         for device in self.accessed_devices(bus) {
-            // A device with several ranges is moved on once.
+            // A device with several ranges is advanced once.
             if let (Some(list), Some(before)) = (lists[device].take(), &before.of[device]) {
                 polled(bus, device, &mut list.skip(before, count));
             }
@@ -178,8 +178,8 @@ impl View {
     }
 }
 
-/// Asks a device for its list. That is no call at a time: one core looks, and another may come to the device earlier
-/// than where that one is.
+/// Asks a device for its list. The call is not at a simulated time: one core asks, and another may access the device
+/// earlier than the asking core's time.
 fn polled(bus: &mut Bus, device: usize, poll: &mut Poll) -> bool {
     bus.devices[device].as_mut().is_some_and(|device| device.polled(poll))
 }

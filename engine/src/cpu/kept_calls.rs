@@ -1,6 +1,6 @@
-//! Single calls of a watched function: of all how long they took, and of the longest each by itself.
+//! Single calls of a watched function: the range of durations of all calls, and the longest calls one by one.
 //!
-//! What a call waited for is known only some time after its end ([`super::waits`]), and may come in several parts.
+//! The waits in a call are known only some time after its end ([`super::waits`]), and may come in several parts.
 
 use super::sections::Totals;
 use super::waits::Waited;
@@ -10,18 +10,18 @@ use crate::observe::waits::WaitedFor;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
-/// How a call began.
+/// Start of a call.
 #[derive(Clone, Debug, State, Fresh)]
 pub(crate) struct Entry {
-    /// A number that no other call has, of whatever function: those that begin later have higher ones.
+    /// A number unique among the calls of all functions: later calls have higher ones.
     pub number: u64,
-    /// The how manieth of its function it is, from 1 on.
+    /// Number of the call among those of its function, from 1 on.
     pub nth: u64,
     /// When it began.
     pub at: Ps,
-    /// Where it returns to.
+    /// Its return address.
     pub return_pc: u32,
-    /// The registers that have the first arguments.
+    /// The registers with the first arguments.
     pub arguments: [u32; CallReport::REGISTERS],
 }
 
@@ -29,32 +29,33 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug, State, Fresh)]
 pub(crate) struct KeptCall<T: Totals> {
     pub entry: Entry,
-    /// What it took, at each rate that the clock had meanwhile.
+    /// Its totals, at each rate that the clock had meanwhile.
     pub parts: Vec<(Hz, T)>,
-    /// The time of that.
+    /// Their time.
     pub time: Ps,
-    /// What it waited for, as far as that is known.
+    /// The waits in it, as far as known.
     pub waited: Waited,
 }
 
 /// The calls of a function that have ended.
 #[derive(Clone, Debug, State, Fresh)]
 pub(crate) struct KeptCalls<T: Totals> {
-    /// So many are kept by themselves.
+    /// Number of calls that are kept one by one.
     most: usize,
-    /// The shortest of all.
+    /// The shortest duration of all.
     pub shortest: Option<Ps>,
-    /// The longest ones, from the longest down; of those that took the same time, the first ones.
+    /// The longest calls, in descending order; among equally long ones, the first.
     pub longest: Vec<KeptCall<T>>,
 }
 
 impl<T: Totals> KeptCalls<T> {
-    /// None yet, of which so many will be kept: one at the least.
+    /// No calls yet; keeps up to `most` of them, at least one.
     pub fn new(most: usize) -> KeptCalls<T> {
         KeptCalls { most: most.max(1), shortest: None, longest: Vec::new() }
     }
 
-    /// A call has ended. It had all the core's time between two moments at each rate; `nothing` is a total of nothing.
+    /// Adds a call that has ended. It had all the core's time between two moments at each rate; `nothing` is a zero
+    /// total.
     pub fn add(&mut self, entry: &Entry, spans: &[(Hz, &T, &T)], nothing: &T) {
         let time_at = |(rate, from, to): &(Hz, &T, &T)| rate.ps_at_floor(Cycles(to.cycles() - from.cycles()));
         let time = spans.iter().map(time_at).fold(Ps::ZERO, |sum, time| sum + time);
@@ -73,7 +74,7 @@ impl<T: Totals> KeptCalls<T> {
         self.longest.insert(place, KeptCall { entry: entry.clone(), parts, time, waited: Waited::default() });
     }
 
-    /// The calls as the user sees them; `reported` says what was waited for.
+    /// The calls for the user; `reported` converts their waits.
     pub fn report(&self, bus: &Bus, reported: impl Fn(&Waited) -> Option<WaitedFor>) -> KeptReport {
         let call = |call: &KeptCall<T>| CallReport {
             nth: call.entry.nth,
@@ -89,7 +90,7 @@ impl<T: Totals> KeptCalls<T> {
         KeptReport { shortest: self.shortest, longest: self.longest.iter().map(call).collect() }
     }
 
-    /// The call of this number has waited for this, too.
+    /// Adds waits to the call with this number.
     pub fn waited(&mut self, number: u64, waited: &Waited) {
         if let Some(call) = self.longest.iter_mut().find(|call| call.entry.number == number) {
             call.waited.add(waited);
@@ -122,7 +123,7 @@ mod tests {
         }
     }
 
-    /// Calls that take so many cycles of 1 ns, one after the other.
+    /// Calls that take these numbers of cycles of 1 ns, one after the other.
     fn kept(most: usize, lasting: &[u64]) -> KeptCalls<Spent> {
         let mut kept = KeptCalls::new(most);
         let (mut now, rate) = (0, Hz::new(1_000_000_000).unwrap());
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_are_kept_in_order_and_the_first_of_those_that_are_alike() {
+    fn the_longest_are_kept_in_order_and_of_equal_ones_the_first() {
         let lasting = [5, 9, 2, 9, 7, 9, 7];
         assert_eq!(numbers(&kept(1, &lasting)), [2]);
         assert_eq!(numbers(&kept(4, &lasting)), [2, 4, 6, 5]);

@@ -1,4 +1,4 @@
-//! How a block is left: behind it, or in its middle, where something needs a look before the next instruction.
+//! Exits from a block: after it, or within it, where the core has to check for news before the next instruction.
 
 use super::Cpu;
 use super::block::{BeforeOf, Extent, FALLEN, NO_BLOCK, TAKEN};
@@ -6,22 +6,22 @@ use super::cost::Breakdown;
 use super::isa::Isa;
 use crate::bus::Bus;
 
-/// Where a core stopped: in the middle of a block, or before one.
+/// The position where a core stopped: within a block, or before one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paused<I: Isa> {
     /// The block.
     pub index: u32,
-    /// The operation that comes next, which begins an instruction.
+    /// The next operation, which begins an instruction.
     pub at: u32,
     /// Instructions of the block that have run.
     count: u16,
-    /// What held there.
+    /// The state there.
     before: BeforeOf<I>,
 }
 
 impl<I: Isa> Cpu<I> {
-    /// A block has run to its end and is left by `exit`: the block to run next, if it can be entered without a look.
-    /// Else the core is behind the block.
+    /// Ends a block that has run to its end and is left by `exit`: returns the next block, if it can be entered without
+    /// a check. Otherwise the core's address is that after the block.
     #[inline(always)]
     pub(crate) fn next_block(&mut self, index: u32, exit: usize) -> Option<u32> {
         self.use_lines(index);
@@ -52,8 +52,8 @@ impl<I: Isa> Cpu<I> {
         Some(next)
     }
 
-    /// True if a block that may end behind the limit can be entered all the same, to be left where the limit may be
-    /// reached. What needs a look before the next block has brought the limit forward, so that none begins.
+    /// True if a block that may end after the limit can be entered all the same, and left where the limit may be
+    /// reached. News that must be handled before the next block has brought the limit forward, so that no block begins.
     #[cold]
     #[inline(never)]
     pub(crate) fn may_begin(&mut self, index: u32) -> bool {
@@ -64,19 +64,19 @@ impl<I: Isa> Cpu<I> {
             && self.cut(index, 0)
     }
 
-    /// A block ends in an indirect jump to `target`, an address as blocks have it.
+    /// Ends a block by an indirect jump to `target`, an address in the form that blocks use.
     #[inline(always)]
     pub(crate) fn jump_to(&mut self, index: u32, target: u32) {
         let hot = &mut self.blocks.hot[index as usize];
         hot.taken_pc = target;
-        // The link of an indirect jump is a guess: the target of last time.
+        // The link of an indirect jump is a guess: the last target.
         let guess = hot.links[TAKEN];
         if guess != NO_BLOCK && self.blocks.hot[guess as usize].pc != target {
             self.blocks.hot[index as usize].links[TAKEN] = NO_BLOCK;
         }
     }
 
-    /// The last instruction of a block, before which it was left, has been done after all.
+    /// Completes the last instruction of a block that was left before it.
     pub(crate) fn complete_last(&mut self, index: u32) {
         let cold = &self.blocks.cold[index as usize];
         let (cost, pending) = cold.last;
@@ -110,13 +110,13 @@ impl<I: Isa> Cpu<I> {
         I::go_to(self, pc, context);
     }
 
-    /// Has the block left behind the instruction of operation `at`, which is in its middle.
+    /// Leaves the block after the instruction of operation `at`, which is not its last.
     pub(crate) fn leave_after(&mut self, index: u32, at: u32) {
         let first = self.blocks.hot[index as usize].first_op as usize;
         let infos = &self.blocks.infos[first..];
         let instr = infos[at as usize].instr;
         if instr + 1 == self.blocks.hot[index as usize].instructions {
-            // The block ends there anyway; no other may be entered.
+            // Such a block ends there anyway; no other may be entered.
             if self.blocks.cold[index as usize].entry.extent != Extent::One {
                 self.shell.deadline.limit = 0;
             }
@@ -126,8 +126,8 @@ impl<I: Isa> Cpu<I> {
         self.patch(first + at as usize + after);
     }
 
-    /// Operation `at` waits for so many cycles, which [`Hot::longest_cycles`](super::block::Hot::longest_cycles) has. A
-    /// block that is to be left where the limit may be reached is left sooner now.
+    /// Lets operation `at` wait for `cycles`, which [`Hot::longest_cycles`](super::block::Hot::longest_cycles)
+    /// includes. A block that is to be left where the limit may be reached is left earlier now.
     #[inline]
     pub(crate) fn wait_in_block(&mut self, index: u32, at: u32, cycles: u64) {
         self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
@@ -138,7 +138,8 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// Has the block left before operation `patch` of all, or before, if that has been asked for.
+    /// Leaves the block before operation `patch` (an index among all operations), or earlier, if that has been
+    /// requested.
     pub(super) fn patch(&mut self, patch: usize) {
         if self.patched.is_some_and(|(before, _)| before <= patch) {
             return;
@@ -149,7 +150,7 @@ impl<I: Isa> Cpu<I> {
         unsafe { self.blocks.ops.as_mut_ptr().add(patch).write(I::leave_op()) };
     }
 
-    /// Puts back the operation that had been replaced to leave the block.
+    /// Restores the operation that was replaced to leave the block.
     #[inline]
     pub(crate) fn unpatch(&mut self) {
         if let Some((patch, op)) = self.patched.take() {
@@ -157,14 +158,14 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// The operation `at`, that of [`Isa::leave_op`], has been reached: leaves the block before its instruction.
+    /// Leaves the block before the instruction of operation `at`, which is [`Isa::leave_op`].
     pub(crate) fn leave_here(&mut self, index: u32, at: u32) {
         self.unpatch();
         self.pause(index, at);
     }
 
     /// Leaves a block before the instruction that begins with operation `at`, accounting for those that ran. The core
-    /// may go on there.
+    /// may resume there.
     pub(super) fn pause(&mut self, index: u32, at: u32) {
         let count = self.blocks.info(index, at).instr;
         let before = self.before(index, count);
@@ -195,8 +196,8 @@ impl<I: Isa> Cpu<I> {
         I::go_to(self, before.pc, before.context);
     }
 
-    /// Goes back into the block in which the core stopped, or before which: all is as if it had not, but that the limit
-    /// is another one. False, and nothing done, if the core is elsewhere by now, or something has to be looked at.
+    /// Resumes the block in which, or before which, the core stopped: the state is as if it had not stopped, apart from
+    /// the limit. False, and nothing done, if the core is elsewhere by now, or has to check for news.
     #[inline]
     pub(super) fn goes_on_in(&mut self, paused: &Paused<I>) -> bool {
         let Paused { index, count, before, .. } = *paused;
@@ -205,7 +206,7 @@ impl<I: Isa> Cpu<I> {
             && before.context == self.isa.context()
             && !self.blocks.is_uncached(index)
             && (!self.blocks.is_passing(index) || self.lines_are_there(index))
-            // Calls are looked for where blocks begin.
+            // Calls are detected where blocks begin.
             && !self.shell.has_stops()
             && self.has_lines(index);
         if !stays {
@@ -222,11 +223,11 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
-    /// What holds before instruction number `count` of a block, or behind its last.
+    /// The state before instruction number `count` of a block, or after its last.
     #[inline]
     pub(super) fn before(&mut self, index: u32, count: u16) -> BeforeOf<I> {
         if self.blocks.cold[index as usize].before.is_empty() {
-            // Where it is left there, that is most times for an instruction that always leaves it.
+            // The most frequent case: the last instruction always leaves the block.
             if count + 1 == self.blocks.hot[index as usize].instructions {
                 return self.before_last(index);
             }
@@ -262,7 +263,7 @@ impl<I: Isa> Cpu<I> {
     }
 
     /// Raises the exception of the instruction of operation `at`, which has changed nothing. The block has been left,
-    /// so this is false.
+    /// so this returns false.
     pub(crate) fn raise_at(&mut self, bus: &mut Bus, index: u32, at: u32, exception: I::Exception) -> bool {
         self.unpatch();
         let count = self.blocks.info(index, at).instr;

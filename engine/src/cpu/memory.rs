@@ -1,12 +1,12 @@
-//! What is between a core and the bus: first-level caches, translation lookaside buffers, the store buffer, instruction
-//! fetches.
+//! The memory side of a core, between the core and the bus: first-level caches, translation lookaside buffers, the
+//! store buffer, instruction fetches.
 //!
 //! The caches are directories: bytes stay in the memories, so contents are always coherent, and only time depends on
-//! what is here. What an access costs beyond its instruction is worked out in the core's cycles by a [`meter::Meter`],
-//! which charges each of them to a cause: so causes sum to what the core waited.
+//! the caches. A [`meter::Meter`] counts the cost of an access beyond its instruction in the core's cycles, and charges
+//! each cycle to a cause: so the causes sum to the core's waits.
 //!
-//! It was made after the Cortex-A5; other cores take of it what they have. "TRM" is the Cortex-A5 Technical Reference
-//! Manual (DDI 0433).
+//! The model is that of the Cortex-A5; other cores use the parts that they have. "TRM" is the Cortex-A5 Technical
+//! Reference Manual (DDI 0433).
 
 pub mod access;
 mod accounts;
@@ -61,31 +61,30 @@ use std::borrow::Cow;
 use stores::StoreBuffer;
 use tlb::Tlb;
 
-/// Bytes of a line where there is no cache to say it.
+/// Line size where no cache defines it.
 pub(crate) const LINE_BYTES: u32 = 32;
 
-/// So often may lines of a set take shortcuts from each other. An access by a shortcut with stamps costs the host a
-/// little more: it is not worth while for a set whose lines are seldom used in turn.
-const TURNS: u8 = 4;
+/// Number of times that lines of a set may take shortcuts from each other. An access by a shortcut with stamps costs
+/// the host a little more: it is not worthwhile for a set whose lines are seldom used alternately.
+const STAMPED_AFTER: u8 = 4;
 
-/// What an access came to.
+/// Result of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done<T, S> {
     /// Core cycles that it took beyond the instruction's own issue.
     pub cycles: u64,
-    /// What came of it.
+    /// Its value, or abort.
     pub result: Result<T, Abort<S>>,
 }
 
-/// What an access goes through, which decides what it costs.
+/// Path of an access, which determines its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 pub enum Via {
-    /// Tightly coupled memory: nothing.
+    /// Tightly coupled memory: no cost.
     Local,
-    /// A cache: nothing if that has it, else a line fill.
+    /// A cache: no cost for a hit, else a line fill.
     Cached,
-    /// A line of instructions that nothing keeps: nothing while it is there, else it is read
-    /// ([`fetch::passing`]).
+    /// A line of instructions that no cache keeps: no cost while a buffer has it, else it is read ([`fetch::passing`]).
     Passing,
     /// The bus, each time.
     Uncached,
@@ -95,55 +94,56 @@ pub enum Via {
 #[derive(Debug)]
 pub struct Memory {
     pub(crate) config: MemoryConfig,
-    /// All that accesses to come depend on, but for what is worked out from it below.
+    /// All state on which further accesses depend, except for the values below, which follow from it.
     state: State,
     accounts: Accounts,
-    /// [`Bus::transfers_by_devices`], as far as this knows of them.
+    /// The last seen value of [`Bus::transfers_by_devices`].
     transfers_by_devices: u64,
-    /// What the bus matrix grants anew, by the number of its slave, and of the slave that was accessed last.
+    /// The bus matrix's grants by the number of the slave, and the grant of the slave that was accessed last.
     grants: Grants,
     grant: Grant,
-    /// Lines of data whose accesses cost and change nothing, by virtual address.
+    /// Lines of data whose accesses cost nothing and change nothing, by virtual address.
     shortcuts: Shortcuts,
-    /// How often, in each set of the data cache, a line lost its shortcuts to another that was there: from [`TURNS`] on
-    /// they have stamps. Empty if they can't.
-    turns: Box<[u8]>,
+    /// How often a line of each set of the data cache lost its shortcuts to another present line: from
+    /// [`STAMPED_AFTER`] on they have stamps. Empty if they can't have any.
+    shortcut_losses: Box<[u8]>,
     /// The privilege for which `shortcuts` holds.
     shortcuts_privileged: bool,
     /// The instruction cache may have lines: that of a flash interface has none while it is off.
     icache_has_lines: bool,
-    /// Lines of instructions whose fetches cost and change nothing, by virtual address.
+    /// Lines of instructions whose fetches cost nothing and change nothing, by virtual address.
     fetched: FetchLines,
-    /// From where decoded code was read.
+    /// Places from which decoded code was read.
     code_pages: CodePages,
     /// Map entries that were accessed since [`Memory::forget_touched`].
     touched: Entries,
-    /// Addresses may mean something else than they say.
+    /// Addresses may be translated.
     translates: bool,
-    /// They mean what they say now (the MMU is off, or there is none), data is uncached, and each store is waited for.
+    /// Addresses are not translated now (the MMU is off or missing), data is uncached, and the core waits for each
+    /// store.
     flat: bool,
-    /// Data goes through a cache of which there is little to ask: see [`cached`].
+    /// Data accesses use a cache with few checks: see [`cached`].
     cached: bool,
     /// Instructions are uncached, too.
     flat_fetch: bool,
-    /// Where instructions were last fetched from so.
+    /// Path of the last such fetch.
     code_path: KnownPath,
-    /// Where data last went so.
+    /// Path of the last such data access.
     data_path: KnownPath,
     /// Devices whose registers were accessed.
     devices: KnownDevices,
-    /// First and last address of the device that was last read so.
+    /// First and last address of the device last read this way.
     window: (u32, u32),
-    /// What answered so, as far as compiled code can do without being asked for more.
+    /// Targets of such accesses for which compiled code has plans.
     known: Vec<Known>,
 }
 
-/// A cycle that lies ahead of cycle `before` by as much as before of cycle `now`; 0 for one that is over.
+/// The number of a cycle after cycle `before` has become cycle `now`; 0 for a cycle in the past.
 fn renumbered(cycle: u64, before: u64, now: u64) -> u64 {
     if cycle > before { now + (cycle - before) } else { 0 }
 }
 
-/// What accesses to come depend on.
+/// State on which further accesses depend.
 #[derive(Clone, Debug, crate::state::State)]
 pub struct State {
     #[state(with = crate::state::present)]
@@ -151,31 +151,31 @@ pub struct State {
     #[state(with = crate::state::present)]
     dcache: Option<Cache>,
     tlb: Tlb,
-    /// What was fetched past the cache by chunks.
+    /// Chunks fetched past the cache.
     prefetch: Prefetch,
-    /// What was fetched past the cache on demand.
+    /// Words fetched past the cache on demand.
     words: WordBuffer,
     stores: StoreBuffer,
-    /// The core cycle in which a line fill ends that nobody waits for.
+    /// The end of a line fill for which the core does not wait, as a core cycle.
     fill_ends: u64,
-    /// How often the second-level cache was looked up.
+    /// Number of lookups in the second-level cache.
     outer_uses: u64,
     /// The slave of the bus matrix that was accessed last; 0 for none.
     slave: u8,
-    /// What the last store that asked for the port of a slave waits for in the write buffer.
+    /// Wait of the last store that asked for a slave's port, in the write buffer.
     asked_cycles: u64,
-    /// Lines of instructions that are there and in no cache.
+    /// Lines of instructions in buffers, which are in no cache.
     passing: Passing,
 }
 
 impl Memory {
-    /// After reset: nothing in the caches.
+    /// The state after reset, with empty caches.
     pub fn new(config: MemoryConfig) -> Memory {
         let line_bytes =
             |shape: Option<CacheShape>, otherwise| shape.map_or(otherwise, |shape: CacheShape| shape.line_bytes);
         let dcache = config.dcache.map(Cache::new);
         let stamped = dcache.as_ref().filter(|cache| may_have_stamps(cache.shape()));
-        let turns = vec![0; stamped.map_or(0, |cache| cache.sets() as usize)].into_boxed_slice();
+        let shortcut_losses = vec![0; stamped.map_or(0, |cache| cache.sets() as usize)].into_boxed_slice();
         Memory {
             state: State {
                 icache: config.icache.map(Cache::new),
@@ -196,10 +196,10 @@ impl Memory {
             grant: Grant::default(),
             shortcuts: Shortcuts::new(
                 line_bytes(config.dcache, config.granule_bytes),
-                !turns.is_empty(),
+                !shortcut_losses.is_empty(),
                 config.slave_switch_cycles > 0,
             ),
-            turns,
+            shortcut_losses,
             shortcuts_privileged: true,
             icache_has_lines: true,
             fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES), fetch::order::matters(config.icache)),
@@ -220,41 +220,40 @@ impl Memory {
 
     // ---- Quick accesses
 
-    /// Where the bytes of an aligned load are, if it costs and changes nothing. For the privilege that
-    /// [`Memory::privilege_changed`] told.
+    /// The host address for an aligned load, if it costs nothing and changes nothing. Uses the privilege set by
+    /// [`Memory::privilege_changed`].
     #[inline(always)]
     pub fn load_shortcut(&self, va: u32, bytes: u32) -> Option<*const u8> {
         self.shortcuts.load(va, bytes)
     }
 
-    /// Where the bytes of an aligned store go, if it costs and changes nothing.
+    /// The host address for an aligned store, if it costs nothing and changes nothing.
     #[inline(always)]
     pub fn store_shortcut(&self, va: u32, bytes: u32) -> Option<*mut u8> {
         self.shortcuts.store(va, bytes)
     }
 
-    /// Where the bytes of an aligned store of a word or less go, if it costs and changes nothing, beside decoded
-    /// instructions: for stores that have found no shortcut.
+    /// The host address for an aligned store of up to a word, if it costs nothing and changes nothing, next to decoded
+    /// instructions: for stores without another shortcut.
     #[inline]
     pub fn store_beside_code(&self, va: u32, bytes: u32) -> Option<*mut u8> {
         self.shortcuts.store_beside_code(va, bytes)
     }
 
-    /// Where the bytes of an aligned load are, if it costs nothing and changes no more than the order in which lines
-    /// were used: for loads that have found no shortcut. `stamp` is greater than those of all instructions before.
+    /// The host address for an aligned load, if it costs nothing and changes only the order in which lines were used:
+    /// for loads without another shortcut. `stamp` is greater than those of all earlier instructions.
     #[inline]
     pub fn load_stamped(&mut self, va: u32, bytes: u32, stamp: u64) -> Option<*const u8> {
         self.shortcuts.load_stamped(va, bytes, stamp)
     }
 
-    /// The same for stores, beside decoded instructions too.
+    /// As [`Memory::load_stamped`], for stores, next to decoded instructions, too.
     #[inline]
     pub fn store_stamped(&mut self, va: u32, bytes: u32, stamp: u64) -> Option<*mut u8> {
         self.shortcuts.store_stamped(va, bytes, stamp)
     }
 
-    /// The core is in a privileged mode now, or in none. To be told after each change of mode. True if it has been in
-    /// the other.
+    /// Sets whether the core is in a privileged mode. Called after each change of mode. True if that has changed.
     #[inline]
     pub fn privilege_changed(&mut self, privileged: bool) -> bool {
         let changed = self.shortcuts_privileged != privileged;
@@ -267,7 +266,7 @@ impl Memory {
         changed
     }
 
-    /// Registers that say what addresses mean, who may use them or which caches are on have changed.
+    /// Updates this after a change of registers that control translation, permissions or caches.
     pub fn translation_changed<M: Mmu>(&mut self, mmu: &M) {
         self.look_at(mmu);
         self.clear_shortcuts();
@@ -278,13 +277,14 @@ impl Memory {
         self.state.tlb.flush_micro();
     }
 
-    /// Registers that say who may use data have changed; instructions come from where they came from.
+    /// Updates this after a change of registers that control permissions of data only; instructions stay where they
+    /// are.
     pub fn rights_changed(&mut self) {
         self.clear_shortcuts();
         self.forget_uncached();
     }
 
-    /// How accesses go follows from these registers.
+    /// Determines the modes of access from these registers.
     fn look_at<M: Mmu>(&mut self, mmu: &M) {
         self.translates = M::TRANSLATES;
         self.flat = if M::TRANSLATES {
@@ -297,29 +297,28 @@ impl Memory {
         self.flat_fetch = !icache && (self.flat || !M::TRANSLATES);
     }
 
-    /// What a TLB that software fills has, or which address space is the current one, has changed: what was worked out
-    /// from it does not hold.
+    /// Drops computed values after a change of a software-filled TLB or of the current address space.
     pub fn forget_translations(&mut self, mmu: &impl Mmu) {
         self.state.tlb.invalidate(access::TlbEntries::All);
         self.translation_changed(mmu);
     }
 
-    /// Some memory holds decoded instructions now: stores have to look. To be told when [`Bus::code_marked`] has grown;
-    /// `epoch` is the state of that which is known.
+    /// Removes shortcuts for stores to memory that now holds decoded instructions. Called when [`Bus::code_marked`] has
+    /// grown; `epoch` is its last seen value.
     pub fn follow_marks(&mut self, bus: &Bus, epoch: u64) {
         let Some(spans) = bus.code_marked.since(epoch) else { return self.shortcuts.forbid_stores() };
         for CodeSpan { ram, first, last } in spans {
-            // A forged snapshot may name one that is not there.
+            // A forged snapshot may name a RAM that does not exist.
             let Some(memory) = bus.rams.get(ram) else { continue };
             let host = memory.as_ptr().wrapping_add(first as usize);
-            // A RAM may be at several addresses.
+            // A RAM may have several addresses.
             for entry in bus.map.iter().filter(|entry| entry.target == Target::Ram(ram)) {
                 self.shortcuts.forbid_stores_at(entry.origin.wrapping_add(first), host, last - first + 1);
             }
         }
     }
 
-    /// Where the table of [`Memory::shortcuts`] is in this.
+    /// Offset of the table of [`Memory::shortcuts`].
     pub const SHORTCUTS: usize = std::mem::offset_of!(Memory, shortcuts);
 
     /// True if an unaligned access takes longer than an aligned one.
@@ -327,24 +326,24 @@ impl Memory {
         self.config.unaligned_cycles.is_some()
     }
 
-    /// The table behind [`Memory::load_shortcut`], for compiled code.
+    /// The table of [`Memory::load_shortcut`], for compiled code.
     pub fn shortcuts(&self) -> &Shortcuts {
         &self.shortcuts
     }
 
-    // ---- What it has done
+    // ---- Accounts and state
 
-    /// Where the time went.
+    /// The time of accesses, by cause.
     pub fn accounts(&self) -> &Accounts {
         &self.accounts
     }
 
-    /// For counting skipped iterations of a loop at once.
+    /// Mutable accounts, for adding the skipped iterations of a loop at once.
     pub fn accounts_mut(&mut self) -> &mut Accounts {
         &mut self.accounts
     }
 
-    /// All that accesses to come depend on, to be compared with later.
+    /// All state on which further accesses depend, for a later comparison.
     pub fn state(&self) -> State {
         let mut state = self.state.clone();
         if let Some(Cow::Owned(dcache)) = self.ordered_dcache() {
@@ -356,25 +355,25 @@ impl Memory {
         state
     }
 
-    /// The data cache as if it had learned of all uses of its lines.
+    /// The data cache with all uses of its lines entered.
     fn ordered_dcache(&self) -> Option<Cow<'_, Cache>> {
         let cache = self.state.dcache.as_ref()?;
         let uses = self.shortcuts.uses();
         Some(if uses.is_empty() { Cow::Borrowed(cache) } else { Cow::Owned(cache.after_uses(uses)) })
     }
 
-    /// True if further accesses, the first of them at core cycle `now`, go as they did in the state `before`, `then`
-    /// cycles after reset.
+    /// True if further accesses, the first of them at core cycle `now`, behave as they did in the state `before`,
+    /// `then` cycles after reset.
     pub fn behaves_like(&self, now: u64, before: &State, then: u64) -> bool {
         let (state, icache, dcache) = (&self.state, self.ordered_icache(), self.ordered_dcache());
-        let alike = |now: Option<&Cache>, before: &Option<Cache>| match (now, before) {
+        let same_behaviour = |now: Option<&Cache>, before: &Option<Cache>| match (now, before) {
             (Some(now), Some(before)) => now.behaves_like(before),
             _ => true,
         };
-        // What the second level has is not compared: it must not have been asked.
+        // The contents of the second level are not compared: it must not have been used.
         state.outer_uses == before.outer_uses
-            && alike(icache.as_deref(), &before.icache)
-            && alike(dcache.as_deref(), &before.dcache)
+            && same_behaviour(icache.as_deref(), &before.icache)
+            && same_behaviour(dcache.as_deref(), &before.dcache)
             && state.tlb == before.tlb
             && state.prefetch.behaves_like(now, &before.prefetch, then)
             && state.words == before.words
@@ -384,7 +383,7 @@ impl Memory {
             && state.fill_ends.saturating_sub(now) == before.fill_ends.saturating_sub(then)
     }
 
-    /// Counts all that came and went since `before` so many more times, and moves what lies ahead on by `cycles`.
+    /// Adds the events since `before`, `times` more times, and shifts future cycles by `cycles`.
     pub fn repeat(&mut self, before: &State, times: u64, cycles: u64) {
         let state = &mut self.state;
         for (cache, before) in [(&mut state.icache, &before.icache), (&mut state.dcache, &before.dcache)] {
@@ -403,7 +402,7 @@ impl Memory {
         self.state.stores.all_done() <= now
     }
 
-    /// Map entries that were accessed since this was last forgotten.
+    /// Map entries that were accessed since [`Memory::forget_touched`].
     pub fn touched(&self) -> Entries {
         self.touched
     }
@@ -435,13 +434,13 @@ impl Memory {
 
     // ---- Clocks that change
 
-    /// The rate of the core's clock, as it is known here.
+    /// The rate of the core's clock.
     pub fn clock(&self) -> Hz {
         self.config.clock
     }
 
-    /// The core's clock runs at another rate: its cycle `before` is its cycle `now`. What is under way takes as many
-    /// cycles more as it had left.
+    /// Changes the rate of the core's clock: its cycle `before` is its cycle `now`. Work under way takes the remaining
+    /// number of cycles at the new rate.
     pub fn change_clock(&mut self, rate: Hz, before: u64, now: u64) {
         self.config.clock = rate;
         self.accounts.renumber();
@@ -451,7 +450,7 @@ impl Memory {
         state.fill_ends = renumbered(state.fill_ends, before, now);
     }
 
-    /// Forgets what is known of paths.
+    /// Drops the known paths.
     pub fn forget_paths(&mut self) {
         (self.code_path, self.data_path) = (KnownPath::NOWHERE, KnownPath::NOWHERE);
         self.devices = KnownDevices::default();
@@ -466,7 +465,7 @@ impl Memory {
         self.config.dcache.is_some_and(|shape| shape.write == WritePolicy::WriteBack)
     }
 
-    /// Forgets all that was fetched past the cache.
+    /// Drops all instructions fetched past the cache.
     fn forget_uncached(&mut self) {
         self.state.prefetch.flush();
         self.state.words.clear();
@@ -477,51 +476,52 @@ impl Memory {
         Trip { bus, meter: Meter::new(self.config.clock, now) }
     }
 
-    /// Takes the shortcuts to the line at a physical address.
+    /// Removes the shortcuts to the line at a physical address.
     fn forget_shortcuts(&mut self, bus: &Bus, physical: u32) {
         if let Some(host) = host_of(bus, physical) {
             self.shortcuts.remove_host(physical, host);
         }
     }
 
-    /// Takes all shortcuts.
+    /// Removes all shortcuts.
     fn clear_shortcuts(&mut self) {
         self.learn_uses();
         self.shortcuts.clear();
     }
 
-    /// The data cache learns in which order lines of all sets were used by shortcuts: before those go.
+    /// Enters the uses of all lines by shortcuts in the data cache, before the shortcuts are removed.
     pub(super) fn learn_uses(&mut self) {
         if let Some(cache) = self.state.dcache.as_mut().filter(|_| self.shortcuts.have_stamps()) {
             self.shortcuts.take_uses(|line| _ = cache.touch(line, false));
         }
     }
 
-    /// The same of the set of a physical address: before that is looked at.
+    /// As [`Memory::learn_uses`], for the set of a physical address, before the set is looked up.
     fn learn_uses_of_set(&mut self, physical: u32) {
         if let Some(cache) = &mut self.state.dcache
-            && has_stamps_at(&self.turns, cache, physical)
+            && has_stamps_at(&self.shortcut_losses, cache, physical)
         {
             let way_bytes = cache.way_bytes();
             self.shortcuts.take_uses_of_set(physical, way_bytes, |line| _ = cache.touch(line, false));
         }
     }
 
-    /// A line was used, which was there if it was a `hit`: where no stamp tells that, it changes what accesses to the
-    /// others of its set do. Only the one that was used before it can have shortcuts.
+    /// Removes shortcuts after the use of a line, which was present if it was a `hit`: without stamps to record that,
+    /// accesses to the other lines of its set are no longer free of changes. Only the line that was used before it can
+    /// have shortcuts.
     fn forget_neighbours(&mut self, bus: &Bus, physical: u32, hit: bool) {
         let Some(cache) = &mut self.state.dcache else { return };
         if Cache::keeps_order(cache.shape())
-            && !has_stamps_at(&self.turns, cache, physical)
+            && !has_stamps_at(&self.shortcut_losses, cache, physical)
             && let Some(other) = cache.used_before(physical)
             && let Some(host) = host_of(bus, other)
             && self.shortcuts.remove_host(other, host)
             && hit
-            && let Some(turns) = self.turns.get_mut(cache.set_number(physical) as usize)
+            && let Some(shortcut_losses) = self.shortcut_losses.get_mut(cache.set_number(physical) as usize)
         {
-            *turns += 1;
+            *shortcut_losses += 1;
             // No line of the set has a shortcut without stamps from now on.
-            if *turns == TURNS
+            if *shortcut_losses == STAMPED_AFTER
                 && let Some(host) = host_of(bus, cache.line_addr(physical))
             {
                 self.shortcuts.remove_host(physical, host);
@@ -530,26 +530,28 @@ impl Memory {
     }
 }
 
-/// True if shortcuts to the lines of an address's set have stamps: see [`Memory::turns`].
-fn has_stamps_at(turns: &[u8], cache: &Cache, physical: u32) -> bool {
-    turns.get(cache.set_number(physical) as usize).is_some_and(|turns| *turns >= TURNS)
+/// True if shortcuts to the lines of an address's set have stamps: see [`Memory::shortcut_losses`].
+fn has_stamps_at(shortcut_losses: &[u8], cache: &Cache, physical: u32) -> bool {
+    shortcut_losses
+        .get(cache.set_number(physical) as usize)
+        .is_some_and(|shortcut_losses| *shortcut_losses >= STAMPED_AFTER)
 }
 
-/// True if shortcuts to the lines of a data cache may have stamps: the order of their use matters, there is a bit to
-/// tell them by, and no instruction, of which all accesses have the same stamp, reaches two lines of a set.
+/// True if shortcuts to the lines of a data cache may have stamps: the order of their use matters, a bit is free to
+/// mark them, and no instruction accesses two lines of a set (all its accesses have the same stamp).
 fn may_have_stamps(shape: CacheShape) -> bool {
     let way_bytes = shape.size_bytes / shape.ways;
     Cache::keeps_order(shape) && shape.line_bytes >= 2 * shortcut::STAMPED && way_bytes >= 256
 }
 
-/// Where the byte at a physical address is on the host, if a RAM has it.
+/// The host address of the byte at a physical address, if it is in a RAM.
 fn host_of(bus: &Bus, physical: u32) -> Option<*mut u8> {
     let entry = &bus.map[bus.entry_at(physical)?];
     let Target::Ram(ram) = entry.target else { return None };
     Some(bus.rams[ram].as_ptr().wrapping_add(entry.offset(physical) as usize))
 }
 
-/// The abort of an access that went wrong on the bus.
+/// The abort of an access that failed on the bus.
 fn abort_of<S: Status>(va: u32, write: bool, fault: BusFault) -> Abort<S> {
     Abort { va, status: S::EXTERNAL, write, domain: 0, bus: Some(fault.kind) }
 }

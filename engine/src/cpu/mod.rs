@@ -1,9 +1,9 @@
-//! The one core: what all cores do alike, over an instruction set.
+//! The core that all instruction sets share.
 //!
-//! [`Cpu`] keeps its time, finds, links and fetches blocks of decoded code ([`block`]), leaves them where something
-//! needs a look, takes its turn with other cores, fast-forwards polling loops, times functions, and tells where its
-//! time went. What an instruction set has to supply is [`isa::Isa`]. A core that runs instructions in another manner
-//! shares the [`shell`].
+//! [`Cpu`] keeps its time, finds, links and fetches blocks of decoded code ([`block`]), leaves them where it has to
+//! check for news, alternates with other cores, fast-forwards polling loops, times functions, and reports its time by
+//! cause. An instruction set supplies [`isa::Isa`]. A core that runs instructions in another manner shares the
+//! [`shell`].
 
 pub(crate) mod access;
 pub mod accounts;

@@ -1,8 +1,8 @@
-//! Instructions that wait for their turn: an access that other cores can see is made when none of them is behind
-//! ([`crate::order`]).
+//! Instructions that wait for other cores: an access that other cores can see is made when no other core's time is
+//! earlier ([`crate::order`]).
 //!
-//! The block is left before such an instruction, which has changed nothing, and the instruction is done anew when the
-//! others have come as far. It takes no time of the core's.
+//! The block is left before such an instruction, which has changed nothing, and the instruction is started again when
+//! the other cores have reached its time. The wait takes no time of the core's.
 
 use super::Cpu;
 use super::isa::Isa;
@@ -13,8 +13,8 @@ use crate::core::Stop;
 use crate::time::{Cycles, Ps};
 
 impl<I: Isa> Cpu<I> {
-    /// True if operation `at`, which is about to access `bytes` from `addr` up, has to wait for other cores: the block
-    /// has been left then.
+    /// True if operation `at`, which is about to access `bytes` from `addr` up, has to wait for other cores: then the
+    /// block has been left.
     #[inline(always)]
     pub(crate) fn must_wait(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32, kind: Kind) -> bool {
         !bus.order.is_alone() && self.waits_to_access(bus, index, at, addr, bytes, kind)
@@ -35,7 +35,7 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
-    /// The same for an instruction that is about to be fetched past the cache.
+    /// As [`Cpu::must_wait`], for an instruction that is about to be fetched past the cache.
     #[inline(always)]
     pub(super) fn fetch_must_wait(&mut self, bus: &mut Bus, index: u32, at: u32, begins: u64, va: u32) -> bool {
         if bus.order.is_alone() {
@@ -51,7 +51,7 @@ impl<I: Isa> Cpu<I> {
         waits
     }
 
-    /// The same for a line of instructions, which the core needs to go on from where it is.
+    /// As [`Cpu::must_wait`], for a line of instructions that the core needs to continue at its address.
     pub(crate) fn line_must_wait(&mut self, bus: &mut Bus, va: u32) -> bool {
         if bus.order.is_alone() || bus.order.is_turn(self.shell.now()) || !self.is_ordered(bus, va, Kind::Execute) {
             return false;
@@ -64,7 +64,7 @@ impl<I: Isa> Cpu<I> {
         self.physical(bus, va, kind).is_ok_and(|physical| bus.is_ordered(physical))
     }
 
-    /// True if the instruction of operation `at` has accessed memory before: it is not done twice.
+    /// True if the instruction of operation `at` has accessed memory already: it is not started again.
     fn is_under_way(&self, index: u32, at: u32) -> bool {
         let first = self.blocks.hot[index as usize].first_op as usize;
         let (ops, infos) = (&self.blocks.ops[first..], &self.blocks.infos[first..]);
@@ -90,7 +90,7 @@ impl<I: Isa> Cpu<I> {
         self.wait_until(bus, begins);
     }
 
-    /// The core stops here: it wants to go on with an access at `at`.
+    /// Stops the core here: it continues with an access at `at`.
     fn wait_until(&mut self, bus: &mut Bus, at: Ps) {
         bus.order.want(at);
         self.shell.stop = Some(Stop::Horizon);

@@ -1,32 +1,32 @@
-//! Notices that a loop polls: the same read of a device, again and again, with the same registers, or with registers
+//! Detection of polling loops: the same read of a device, again and again, with the same registers, or with registers
 //! that count.
 
-/// Reads by different instructions that are watched at once.
+/// Number of instructions whose reads are watched at once.
 const SLOTS: usize = 8;
-/// Equal reads that make a loop worth a closer look; doubled each time that the look was in vain.
+/// Equal reads after which a loop is examined; doubled after each examination without success.
 const FIRST_NEEDED: u32 = 8;
-/// No more than so many: a wait may see its registers change each millisecond, when a clock ticks.
+/// Maximum of that number: in a wait, registers may change each millisecond, with the clock's tick.
 const MOST_NEEDED: u32 = 1 << 10;
-/// A read that was remembered to compare with is replaced after so many others in a row.
+/// Number of consecutive different reads after which the recorded read is replaced.
 const PATIENCE: u32 = 64;
 
-/// What is remembered of one instruction that reads a device.
+/// Record of an instruction that reads a device.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     instr: u64,
     registers: u32,
     reads: u32,
     equal: u32,
-    /// The registers at its last read, by how much they had changed since the one before, and how often by as much.
+    /// The registers at its last read, their change since the read before, and the number of equal changes in a row.
     last: u32,
     step: u32,
     steady: u32,
     needed: u32,
-    /// Passes of this instruction in an iteration of the loop that was last fast-forwarded.
+    /// Passes of this instruction in an iteration of the loop fast-forwarded last.
     passes: u32,
 }
 
-/// A slot that stands for no instruction.
+/// A slot without an instruction.
 const EMPTY: Slot = Slot {
     instr: u64::MAX,
     registers: 0,
@@ -46,15 +46,15 @@ pub(crate) struct Polls {
     last: usize,
     /// The slot that the next new instruction gets.
     next: usize,
-    /// Fast-forwarding is switched on.
+    /// Fast-forwarding is enabled.
     enabled: bool,
-    /// A look is under way, whose own reads are no news.
+    /// A loop is being examined; its reads meanwhile do not count.
     looking: bool,
-    /// A loop seems to poll: the outer loop should look at it.
+    /// A loop seems to poll: the outer loop should examine it.
     pub has_candidate: bool,
-    /// Its registers differ from iteration to iteration, always by as much.
+    /// Its registers differ from iteration to iteration, always by the same step.
     pub counts: bool,
-    /// Passes of the instruction in an iteration of the loop being looked at.
+    /// Passes of the instruction in an iteration of the examined loop.
     pub passes: u32,
     /// Cycles that were fast-forwarded.
     pub skipped_cycles: u64,
@@ -77,12 +77,12 @@ impl Default for Polls {
 }
 
 impl Polls {
-    /// Those of a core that has watched nothing yet, enabled as these are.
+    /// A new record without reads, enabled as this one is.
     pub fn afresh(&self) -> Polls {
         Polls { enabled: self.enabled, skipped_cycles: self.skipped_cycles, ..Polls::default() }
     }
 
-    /// A device was read by the instruction that `instr` stands for; `x` are the registers behind it.
+    /// Records a read of a device by the instruction identified by `instr`; `x` are the registers after it.
     pub fn note_read<const REGISTERS: usize>(&mut self, instr: u64, x: &[u32; REGISTERS]) {
         if !self.enabled || self.looking {
             return;
@@ -115,24 +115,23 @@ impl Polls {
         }
     }
 
-    /// Passes of the instruction that make up an iteration, if the candidate is the loop that was last fast-forwarded
-    /// there.
+    /// Passes of the instruction in an iteration, if the candidate is the loop that was last fast-forwarded there.
     pub fn expected_passes(&self) -> u32 {
         self.slots[self.last].passes
     }
 
-    /// Switches fast-forwarding on or off.
+    /// Enables or disables fast-forwarding.
     pub fn enable(&mut self, skip: bool) {
         self.enabled = skip;
         (self.has_candidate, self.counts) = (false, false);
     }
 
-    /// The candidate is looked at from now on.
+    /// Starts the examination of the candidate.
     pub fn look(&mut self) {
         self.looking = true;
     }
 
-    /// The candidate has been looked at, and fast-forwarded or not.
+    /// Ends the examination of the candidate, which was fast-forwarded if `done`.
     pub fn looked(&mut self, done: bool) {
         (self.looking, self.has_candidate, self.counts) = (false, false, false);
         let slot = &mut self.slots[self.last];
@@ -142,8 +141,8 @@ impl Polls {
     }
 }
 
-/// A number that differs, but for rare chance, when any register does, and by the same number each time where registers
-/// count. Narrow, so that the host takes several registers at once.
+/// A hash of the registers: it differs, except for rare collisions, when any register differs, and by the same number
+/// each time where registers count. Narrow, so that the host can process several registers at once.
 fn fingerprint<const REGISTERS: usize>(x: &[u32; REGISTERS]) -> u32 {
     const { assert!(REGISTERS >= 32) };
     let weight = |register: usize| 0x9e37_79b9_u32.wrapping_mul(2 * register as u32 + 1);
@@ -190,7 +189,7 @@ mod tests {
             assert!(reads(&mut polls, |_| wait, 5_000).is_some(), "{wait}");
             polls.looked(false);
         }
-        // By other instructions, with other registers: none of them equal to what was remembered.
+        // By other instructions, with other registers: each differs from the record.
         assert!(reads(&mut polls, |read| 100 + read * read, 10_000).is_none());
         assert!(reads(&mut polls, |_| 99, 5_000).is_some());
     }

@@ -1,10 +1,9 @@
 //! A profile: every cycle of a core, by call path, instruction and cause. Exact, and free when off.
 //!
-//! What a core does is counted in the array of the path that it is on ([`counters`]), which changes where functions are
-//! called and left ([`super::calls`], [`paths`]): runs of blocks, of which the cost of each instruction is known, and
-//! cycles that accesses and exceptions took beyond that. Compiled code counts runs by itself, and tells where functions
-//! are called or left. Everything else ends in sums of the core's ([`Seen`]): what these have grown by is charged to
-//! the instruction that is done with.
+//! The work of a core is counted in the array of the current path ([`counters`]), which changes where functions are
+//! called and left ([`super::calls`], [`paths`]): runs of blocks, with the known cost of each instruction, and further
+//! cycles of accesses and exceptions. Compiled code counts runs by itself, and reports calls and returns. All other
+//! time is in sums of the core's ([`Seen`]): their growth is charged to the completed instruction.
 
 pub mod counters;
 mod following;
@@ -32,77 +31,77 @@ use crate::observe::profile::{ProfileOptions, TaskName};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// The address of what belongs to no instruction.
+/// Stands for the address of cycles that belong to no instruction.
 pub const ELSEWHERE: u32 = u32::MAX;
 
-/// Sums of a core's time as they were when last looked at: what is more has not been charged yet.
+/// Sums of a core's time as last seen: any growth since then has not been charged yet.
 #[derive(Clone, Debug, Default, State, Fresh)]
 #[repr(C)]
 pub struct Seen {
-    /// What instructions took by themselves, but for runs of blocks, which have counters.
+    /// Static cycles of instructions outside of whole blocks, which have counters.
     pub fixed: Breakdown,
-    /// What the core spent otherwise.
+    /// Other cycles of the core.
     pub spent: Spent,
-    /// What accesses took.
+    /// Cycles of accesses.
     pub memory: Accounts,
 }
 
 /// The profile of a core.
 #[derive(Debug)]
 pub struct Profile {
-    /// Compiled code asks for numbers while the core can't change.
+    /// Compiled code requests numbers while the core can't change.
     counters: RefCell<Counters>,
     paths: Paths,
-    /// The path that the core is on, and its counters.
+    /// The core's current path, and its counters.
     here: u32,
     counts: *mut u64,
     /// See [`Seen`].
     pub seen: Seen,
-    /// The instruction that ran last, as far as it is known.
+    /// The instruction that ran last, as far as known.
     pub last_pc: u32,
-    /// What was counted since a polling loop is looked at, so that it can be counted again.
+    /// The counts since the start of a polling loop's iteration, to be repeated.
     repeated: Option<Repeated>,
-    /// How a kernel's task that runs is called.
+    /// The source of the names of a kernel's tasks.
     names_tasks: Option<TaskName>,
-    /// What it is called now: of the stack that begins.
+    /// The present name, for a stack that begins.
     task_name: String,
-    /// A stack that has begun without a look at that: its path.
+    /// The path of a stack that has begun without a name.
     unnamed: Option<u32>,
     /// Interrupts that were taken.
     interrupts: Vec<Taken>,
-    /// Calls for a timeline.
+    /// Calls kept for a timeline.
     slices: Option<KeptSlices>,
-    /// Which stack runs, for a timeline.
+    /// Switches of stacks, for a timeline.
     switches: Option<Switches>,
-    /// What was counted at rates that the core's clock has had before.
+    /// Counts at earlier rates of the core's clock.
     earlier_rates: Vec<Rows>,
-    /// Where the last long wait was charged: the path, the instruction, and the sum.
+    /// Place at which the last long wait was charged: the path, the instruction, and the sum.
     last_long: Option<(u32, u32, u32)>,
 }
 
-// SAFETY: `counts` is an array of `counters`, which nobody else has.
+// SAFETY: `counts` is an array of `counters`, which no other object shares.
 unsafe impl Send for Profile {}
 
-/// Interrupts that are kept one by one.
+/// Most interrupts that are kept one by one.
 const MOST_INTERRUPTS: usize = 1 << 18;
 
-/// An interrupt that was taken. Times are cycles that the core has had.
+/// An interrupt that was taken. Times are cycles of the core.
 #[derive(Clone, Debug, State, Fresh)]
 struct Taken {
     path: u32,
     input: Option<u32>,
-    /// When its line went up, and the device that raised it.
+    /// Time at which its line went high, and the device that raised it.
     raised: Option<(Ps, String)>,
     taken: u64,
-    /// When its handler began, and ended.
+    /// Start and end of its handler.
     begun: Option<u64>,
     ended: Option<u64>,
 }
 
-/// What was counted.
+/// Counts to be repeated.
 #[derive(Debug, Default)]
 struct Repeated {
-    /// Since when: cycles that the core has had.
+    /// Their start, in cycles of the core.
     since: u64,
     counts: Vec<(u32, u32, u64)>,
     calls: Vec<(u32, u64)>,
@@ -110,7 +109,7 @@ struct Repeated {
 }
 
 impl Profile {
-    /// The profile of a core that has done what was `seen`, in `now` cycles. `None` if the host has no memory for it.
+    /// A profile of a core whose sums are `seen`, after `now` cycles. `None` if the host has no memory for it.
     pub fn new(options: &ProfileOptions, seen: Seen, now: u64) -> Option<Profile> {
         let mut counters = Counters::new();
         let mut paths = Paths::new(options.watched.clone(), options.by_site);
@@ -135,21 +134,21 @@ impl Profile {
         })
     }
 
-    /// The path of the stack that the profile began on.
+    /// The path of the stack on which the profile began.
     pub fn first_task(&self) -> u32 {
         self.here
     }
 
-    /// The core is on this path.
+    /// Sets the current path.
     #[inline]
     pub fn arrive(&mut self, path: u32) {
         self.here = path;
         self.counts = self.paths.counts(path);
     }
 
-    // ---- What its core's calls tell it
+    // ---- Reports of the core's calls
 
-    /// The path of a call of `function` from another path, which returns to `site`.
+    /// The path of a call of `function` from another path, with the return address `site`.
     #[inline]
     pub fn call_path(&mut self, from: u32, function: u32, site: u32) -> u32 {
         const { assert!(NOWHERE == NO_SITE) };
@@ -161,7 +160,7 @@ impl Profile {
         self.paths.exception(self.counters.get_mut(), from, source)
     }
 
-    /// A call has ended.
+    /// Counts a call that has ended.
     #[inline]
     pub fn call_ended(&mut self, frame: &Frame, now: u64) {
         let Frame { path, from, begun, interrupt, .. } = *frame;
@@ -178,7 +177,7 @@ impl Profile {
         }
     }
 
-    /// The handler of an interrupt that is kept has begun.
+    /// Records the start of the handler of a kept interrupt.
     pub fn handler_begun(&mut self, interrupt: u32, now: u64) {
         self.interrupts[interrupt as usize].begun = Some(now);
     }
@@ -192,18 +191,18 @@ impl Profile {
         task
     }
 
-    /// A stack that has begun has no name.
+    /// Marks a stack that has begun as unnamed.
     pub fn leave_unnamed(&mut self) {
         self.unnamed = None;
     }
 
-    /// True if a stack has begun that has no name yet, though its kernel has one.
+    /// True if a stack has begun without a name, though its kernel has task names.
     #[inline]
     pub fn has_unnamed(&self) -> bool {
         self.unnamed.is_some()
     }
 
-    /// Gives it the name of the task that runs.
+    /// Gives it the name of the running task.
     pub fn name_task(&mut self, bus: &Bus) {
         self.look_at_task(bus);
         let name = std::mem::take(&mut self.task_name);
@@ -212,7 +211,7 @@ impl Profile {
         }
     }
 
-    /// The core is on the stack of another task.
+    /// Records a switch to the stack of another task.
     pub fn switched(&mut self, task: u32, now: u64) {
         let switch = Switch { at: now, task };
         if let Some(repeated) = &mut self.repeated {
@@ -223,8 +222,8 @@ impl Profile {
         }
     }
 
-    /// The innermost exception is the interrupt at an input, or one of the core's own, whose line went up then, raised
-    /// by a device.
+    /// Records the source of the innermost exception: the input (or one of the core's own interrupts), and the time and
+    /// the device that raised it.
     pub fn raised(&mut self, calls: &mut Calls, input: Option<u32>, raised: Option<(Ps, String)>) {
         let kept = self.interrupts.len();
         let Some((frame, begun)) = calls.innermost_exception() else { return };
@@ -235,12 +234,12 @@ impl Profile {
         self.interrupts.push(Taken { path: frame.path, input, raised, taken: frame.begun, begun, ended: None });
     }
 
-    /// Paths that there are, and interrupts that are kept.
+    /// Number of paths, and of kept interrupts.
     pub fn counted(&self) -> (usize, usize) {
         (self.paths.all.len(), self.interrupts.len())
     }
 
-    /// A call has ended, or iterations have been skipped: it is kept for a timeline, if there is to be one.
+    /// Keeps a call that has ended, or one that stands for skipped iterations, for a timeline, if there is one.
     #[inline]
     fn keep_slice(&mut self, call: Call, skipped: u64) {
         if let Some(slices) = &mut self.slices {
@@ -248,7 +247,7 @@ impl Profile {
         }
     }
 
-    /// The core's clock has had these rates, and runs on at the last of them.
+    /// Sets the rates that the core's clock has had; the last of them is the present one.
     pub fn follow_rates(&mut self, rates: &[AtRate]) {
         if let Some(slices) = &mut self.slices {
             slices.follow_rates(rates);
@@ -256,29 +255,29 @@ impl Profile {
         }
     }
 
-    /// The counters of the path that the core is on.
+    /// The counters of the current path.
     #[inline(always)]
     pub fn counts(&self) -> *mut u64 {
         self.counts
     }
 
-    /// The number of the counter of times that these instructions ran.
+    /// The number of the counter of runs of `steps`.
     pub fn ran(&mut self, steps: Arc<[Step]>) -> u32 {
         self.counters.get_mut().ran(steps)
     }
 
-    /// The number of the counter of what an instruction did: see [`Counters::did`].
+    /// The number of the counter of an instruction's work: see [`Counters::did`].
     pub fn did(&self, pc: u32, what: What) -> u32 {
         self.counters.borrow_mut().did(pc, what)
     }
 
-    /// The instruction at `pc` did something once.
+    /// Counts work of the instruction at `pc` once.
     pub fn count_did(&mut self, pc: u32, what: What) {
         let counter = self.counters.get_mut().did(pc, what);
         self.count(counter, 1);
     }
 
-    /// Adds to a counter of the path that the core is on.
+    /// Adds to a counter of the current path.
     #[inline]
     pub fn count(&mut self, counter: u32, amount: u64) {
         // SAFETY: the array has room for all counters, and nobody holds a reference into it.
@@ -288,13 +287,13 @@ impl Profile {
         }
     }
 
-    /// Takes back what was added to a counter of that path.
+    /// Subtracts from a counter of that path.
     pub fn take_back(&mut self, counter: u32, amount: u64) {
         // SAFETY: as above.
         unsafe { *self.counts.add(counter as usize) -= amount };
     }
 
-    /// Charges what the core's sums have grown by to the instruction at `pc`.
+    /// Charges the growth of the core's sums to the instruction at `pc`.
     #[inline]
     pub fn charge(&mut self, pc: u32, fixed: &Breakdown, spent: &Spent, memory: &mut Accounts) {
         self.last_pc = pc;
@@ -342,12 +341,12 @@ impl Profile {
         self.seen.memory = seen;
     }
 
-    /// The core's clock runs at another rate from now on. No code may go on counting with the numbers of counters.
+    /// Starts a new rate of the core's clock. No code may use the old numbers of counters from then on.
     pub fn end_rate(&mut self) {
         self.earlier_rates.push(self.counters.get_mut().take_rows());
     }
 
-    /// Looks how the task is called that runs from now on.
+    /// Reads the name of the task that runs from now on.
     pub fn look_at_task(&mut self, bus: &Bus) {
         if let Some(names) = &self.names_tasks {
             self.task_name = task_that_runs(names, bus).unwrap_or_default();
@@ -356,18 +355,18 @@ impl Profile {
 
     // ---- Polling loops whose iterations are counted without being run
 
-    /// What is counted from `now` on may be counted again.
+    /// Starts recording counts, from `now` on, that may be repeated.
     pub fn begin_repeating(&mut self, now: u64) {
         self.repeated = Some(Repeated { since: now, ..Repeated::default() });
     }
 
-    /// What was counted is not counted again.
+    /// Ends the recording of counts to be repeated.
     pub fn end_repeating(&mut self) {
         self.repeated = None;
     }
 
-    /// All that was counted since [`Profile::begin_repeating`] is counted so many times more, which takes so many
-    /// cycles; the core's sums are as they are now.
+    /// Adds all counts since [`Profile::begin_repeating`] `times` more times, which take `cycles` in total; the
+    /// core's sums are then the given ones.
     pub fn repeat(
         &mut self,
         calls: &mut Calls,
@@ -396,7 +395,7 @@ impl Profile {
             self.keep_slice(Call { path, begun, cycles }, times);
         }
         (self.seen.fixed, self.seen.spent) = (fixed, spent);
-        // Compiled code knows where the sums are.
+        // Compiled code contains the addresses of the sums.
         self.seen.memory.become_as(memory);
     }
 
@@ -406,7 +405,7 @@ impl Profile {
     }
 }
 
-/// The name of the task that runs now; `None` where there is none yet.
+/// The name of the running task; `None` where there is no name yet.
 fn task_that_runs(names: &TaskName, bus: &Bus) -> Option<String> {
     let task = bus.peek_word(names.variable)?;
     let place = task.wrapping_add(names.offset);

@@ -1,4 +1,4 @@
-//! Reads the code of a block, and works out its static time.
+//! Reads the code of a block, and computes its static time.
 
 use super::Cpu;
 use super::block::{Draft, EntryOf, Extent, FALLEN, OpInfo, TAKEN};
@@ -10,13 +10,13 @@ use super::memory::access::{Abort, Status};
 use crate::bus::Bus;
 use crate::faults::{BusFaultKind, CoreFault, FaultedAccess};
 
-/// Instructions a block has at the most.
+/// Most instructions of a block.
 pub const LONGEST_BLOCK: usize = 64;
-/// A block does not go on in another page, which may be somewhere else.
+/// A block ends at a page boundary: the next page may be mapped elsewhere.
 const PAGE_BYTES: u32 = 1 << 12;
 
-/// How many bytes of code from a physical address on are in one page, and in one part of it where an overlay begins or
-/// ends there: what is behind may be fetched in another way.
+/// Number of bytes of code from a physical address on that are in one page, and in one part of it where an overlay
+/// begins or ends there: later code may be fetched in another way.
 fn room_in_page(bus: &Bus, physical: u32) -> u32 {
     bus.unsplit(physical, PAGE_BYTES).1 - physical + 1
 }
@@ -26,21 +26,21 @@ fn room_in_page(bus: &Bus, physical: u32) -> u32 {
 pub struct Read<I: Isa> {
     /// Its operations.
     pub ops: Vec<I::Op>,
-    /// Its instructions, with the index behind the last operation of each.
+    /// Its instructions, each with the index after its last operation.
     pub instrs: Vec<(I::Instr, usize)>,
-    /// The state behind it.
+    /// The state after it.
     pub context: I::Context,
     /// Its size.
     pub bytes: u32,
 }
 
 impl<I: Isa> Read<I> {
-    /// Nothing yet, in this state.
+    /// No code yet, in this state.
     pub fn new(context: I::Context) -> Read<I> {
         Read { ops: Vec::new(), instrs: Vec::new(), context, bytes: 0 }
     }
 
-    /// Adds an instruction of so many bytes, whose operations have been appended.
+    /// Adds an instruction of `bytes`, whose operations have been appended.
     pub fn push(&mut self, instr: I::Instr, bytes: u32) {
         self.instrs.push((instr, self.ops.len()));
         self.bytes += bytes;
@@ -52,8 +52,8 @@ impl<I: Isa> Read<I> {
         &self.ops[from..]
     }
 
-    /// Takes back the instructions at the end behind which no block can begin: what follows would be run one by one.
-    /// One instruction remains in any case.
+    /// Removes trailing instructions after which no block can begin: the code after them would run one by one. At least
+    /// one instruction remains.
     fn end_where_blocks_begin(&mut self, entry: I::Context) {
         while !I::blocks_begin_in(self.context)
             && let [_, .., (last, _)] = &self.instrs[..]
@@ -63,7 +63,7 @@ impl<I: Isa> Read<I> {
         }
     }
 
-    /// Takes the last instruction back, before which were this state and so many bytes.
+    /// Removes the last instruction; the state before it was `context`, the size `bytes`.
     fn pop(&mut self, context: I::Context, bytes: u32) {
         self.instrs.pop();
         self.ops.truncate(self.instrs.last().map_or(0, |(_, end)| *end));
@@ -72,9 +72,9 @@ impl<I: Isa> Read<I> {
 }
 
 impl<I: Isa> Cpu<I> {
-    /// Decodes the block for `entry`: of a whole one that goes on in a line that is not in the cache, only the first
-    /// line. A block of lines that nothing keeps has one, or two where its first instruction lies across them. `None`
-    /// if blocks have to be dropped before. The exception is that of its first instruction.
+    /// Decodes the block for `entry`: of a whole block that continues in a line missing in the cache, only the first
+    /// line. A block of lines that no cache keeps has one line, or two if its first instruction spans both. `None` if
+    /// blocks have to be dropped first. The exception is that of its first instruction.
     pub(super) fn read_block(&mut self, bus: &mut Bus, entry: EntryOf<I>) -> Result<Option<u32>, I::Exception> {
         if let Some(exception) = self.isa.refuses_code() {
             return Err(exception);
@@ -149,13 +149,13 @@ impl<I: Isa> Cpu<I> {
         self.memory.read_code(bus, self.isa.mmu(), at, &mut bytes).then(|| u32::from_le_bytes(bytes))
     }
 
-    /// What the user reads about a fault of the instruction at the current address, with that instruction if it was
-    /// fetched, and is what has to do with the fault.
+    /// Adds the instruction at the current address to a fault's message, if it was fetched and is relevant to the
+    /// fault.
     pub(crate) fn with_instruction(&mut self, bus: &mut Bus, fault: CoreFault) -> CoreFault {
         let matters = fault.access.map_or(fault.encoding.is_some(), |access| access.kind != FaultedAccess::FETCH);
         let pc = self.pc & I::ADDRESS_MASK;
         let instruction = self.isa.encoding().filter(|_| matters).and_then(|set| {
-            // A short one may be the last of a memory.
+            // A short instruction may be the last one of a memory.
             let bytes =
                 self.code::<4>(bus, pc).or_else(|_| self.code::<2>(bus, pc).map(|[low, high]| [low, high, 0, 0]));
             Some((set, set.first_of(&bytes.ok()?)?.0))
@@ -163,7 +163,7 @@ impl<I: Isa> Cpu<I> {
         CoreFault { instruction, ..fault }
     }
 
-    /// Has stores to the code of a block noticed; its last instruction may reach beyond the `room` that it has.
+    /// Marks the code of a block, so that stores to it are noticed; its last instruction may extend beyond the `room`.
     fn mark_code(&mut self, bus: &mut Bus, index: u32, (start, physical): (u32, u32), bytes: u32, room: u32) {
         let here = bytes.min(room);
         self.blocks.place(index, bus.mark_code(physical, here));
@@ -175,9 +175,9 @@ impl<I: Isa> Cpu<I> {
     }
 }
 
-/// The static time of a block, as its instructions pass one after the other.
+/// The static time of a block: its instructions pass through the pipeline in order.
 impl<I: Isa> Draft<I> {
-    /// Nothing yet, of code that was read for `entry`.
+    /// No time yet, for code that was read for `entry`.
     pub fn new(entry: EntryOf<I>, jump: I::Jump, read: &Read<I>) -> Draft<I> {
         let nothing = (Breakdown::default(), entry.pending);
         Draft {
@@ -197,8 +197,8 @@ impl<I: Isa> Draft<I> {
         }
     }
 
-    /// The next instruction passes, a jump as not taken. Gives what it costs, and the cycles from the block's beginning
-    /// to the end of its first cycle.
+    /// Passes the next instruction, a jump as not taken. Returns its cost, and the cycles from the block's start to the
+    /// end of its first cycle.
     pub fn pass(&mut self, timing: &I::Timing, instr: I::Instr, fetch: Via) -> (Cost, u16) {
         let (breakdown, pending) = (&mut self.breakdown[FALLEN], &mut self.pending[FALLEN]);
         self.before_last = (*breakdown, *pending);
@@ -216,8 +216,8 @@ impl<I: Isa> Draft<I> {
         self.infos.push(OpInfo { instr: instr as u16, begins_cycles });
     }
 
-    /// All instructions have passed: ends the block with `end`. If it is left by a jump, all is the same as far as this
-    /// goes.
+    /// Ends the block with `end`, after all instructions have passed. The result also holds if the block is left by a
+    /// jump.
     pub fn end(&mut self, end: I::Op) {
         let (instrs, cycles) = (self.instrs.len(), self.breakdown[FALLEN].cycles() as u16);
         self.push(end, instrs, cycles);
@@ -225,7 +225,7 @@ impl<I: Isa> Draft<I> {
         self.pending[TAKEN] = self.pending[FALLEN];
     }
 
-    /// Nothing that is under way outlasts the block.
+    /// Clears the results under way at the block's exits.
     pub fn settle(&mut self) {
         self.pending = [I::Pending::NONE; 2];
     }

@@ -1,4 +1,4 @@
-//! What fast-forwarding of polling loops asks of a core with blocks: each instruction is run as a block of one.
+//! The interface of a core with blocks to fast-forwarding of polling loops: each instruction runs as a block of one.
 
 use super::Cpu;
 use super::block::Extent;
@@ -12,7 +12,7 @@ use super::shell::Shell;
 use crate::bus::Bus;
 use crate::bus::entries::Entries;
 
-/// What is a core's own of an iteration.
+/// The core's own part of an iteration's state.
 pub(crate) struct Own<I: Isa> {
     isa: I,
     pending: I::Pending,
@@ -20,7 +20,7 @@ pub(crate) struct Own<I: Isa> {
     mispredictions: u64,
 }
 
-/// Registers that only the operations of one instruction have in common: they are nothing to the next.
+/// Registers that only the operations of one instruction use: the next instruction does not depend on them.
 fn own_registers<I: Isa>() -> impl Iterator<Item = u8> {
     (0..I::RESULTS as u8).filter(|register| I::TRANSIENT >> register & 1 != 0)
 }
@@ -117,13 +117,12 @@ impl<I: Isa> Repeats for Cpu<I> {
     }
 
     fn run_watched(&mut self, bus: &mut Bus, iteration: &mut Iteration) -> Option<()> {
-        // What was left for a return from an exception still counts for it.
+        // State that is kept for a return from an exception still counts for it.
         if I::is_between(self) || I::is_at_return(self) {
             return None;
         }
         self.left = None;
-        // Blocks that are dropped, because code was written or for want of room, would take the runs in `iteration`
-        // with them.
+        // Dropping blocks, because code was written or because they are full, would invalidate the runs in `iteration`.
         if self.has_news(bus) || self.blocks.are_full() {
             return None;
         }
@@ -154,7 +153,7 @@ impl<I: Isa> Repeats for Cpu<I> {
             let after = self.blocks.hot[index as usize].runs;
             iteration.runs.extend((0..2).filter(|exit| after[*exit] != runs[*exit]).map(|exit| (index, exit)));
         }
-        // A call that somebody watches has begun or ended.
+        // A watched call has begun or ended.
         self.shell.calls.as_ref().is_none_or(|calls| !calls.has_news()).then_some(())
     }
 

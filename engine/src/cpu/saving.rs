@@ -1,5 +1,5 @@
-//! What a snapshot has of a core. Decoded blocks, compiled code, shortcuts and all else that is worked out from the
-//! rest is not in it: the core begins without.
+//! Contents of a snapshot of a core. Decoded blocks, compiled code, shortcuts and all other computed state are not
+//! saved: the core starts without them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -75,19 +75,19 @@ impl<I: Isa> State for Cpu<I> {
 }
 
 impl Shell {
-    /// True if this is the rate of the core's clock wherever that is: a core that has two would never reach the time
-    /// that it is to run up to.
+    /// True if all copies of the core's clock have this rate: a core with two rates would never reach the time up to
+    /// which it is to run.
     fn has_clock(&self, rate: Hz) -> bool {
         let last = self.rates.last().map(|last| last.rate);
         [Some(self.clock), Some(self.irqs.clock()), last].into_iter().all(|known| known == Some(rate))
     }
 
-    /// What follows from what was loaded.
+    /// Computes the state that follows from the loaded one.
     pub fn follow_loaded(&mut self) {
         self.deadline = Deadline::new(self.clock);
         self.calls.iter_mut().for_each(|calls| calls.follow_loaded());
         self.follow_path();
-        // Who had the calls in common compares them as one.
+        // Holders of the same calls compare them by address.
         if let Some(waits) = &mut self.waits {
             waits.share_calls(&self.known_calls);
         }
@@ -97,7 +97,7 @@ impl Shell {
 /// Names of causes that have been loaded, and that no core of this program has.
 static LOADED: Mutex<Vec<&CauseNames>> = Mutex::new(Vec::new());
 
-/// They are the core's own, and the same for each of its sums.
+/// The names are the core's own, and the same for each of its sums.
 impl State for &'static CauseNames {
     fn save(&self, to: &mut Saver) {
         let CauseNames { issue, operand_wait, long_operation, jump, mispredicted, annulled, exceptions, idle } = self;

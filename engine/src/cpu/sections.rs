@@ -1,7 +1,7 @@
 //! Sections: the time between the entry of a function and its return, with a cycle stack of its own.
 //!
-//! The firmware knows nothing of it. Which calls begin and end is known in one place ([`super::calls`]); what the core
-//! has spent then is looked at before it goes on.
+//! The firmware is not changed. [`super::calls`] detects the begins and ends of calls; the core's sums are read before
+//! it continues.
 
 use super::kept_calls::{Entry, KeptCalls};
 use super::waits::Waited;
@@ -11,44 +11,44 @@ use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Most calls under way that are followed: a firmware whose calls never return must not fill the memory.
+/// Most calls under way that are followed: a firmware whose calls never return must not fill the host's memory.
 const MOST_OPEN: usize = 1 << 14;
 
-/// All of a core's time so far, as it counts it.
+/// All of a core's time so far, with its causes.
 pub(crate) trait Totals: Clone + Fresh {
-    /// Adds what came between two moments, `times` times.
+    /// Adds the difference between two moments, `times` times.
     fn add_difference(&mut self, to: &Self, from: &Self, times: u64);
 
     /// Cycles of all causes.
     fn cycles(&self) -> u64;
 
-    /// Instructions that it was spent on.
+    /// Instructions in that time.
     fn instructions(&self) -> u64;
 
-    /// The time by cause, under the names that the user sees.
+    /// The time by cause, under the names for the user.
     fn named(&self, bus: &Bus) -> Vec<(String, Cycles)>;
 }
 
-/// A function being watched.
+/// A watched function.
 #[derive(Clone, Debug, State, Fresh)]
 pub(crate) struct Section<T: Totals> {
     pub name: String,
     /// Completed calls.
     pub calls: u64,
-    /// Time inside, calls of other functions included, since the clock has the present rate.
+    /// Time inside, including called functions, at the clock's present rate.
     pub totals: T,
-    /// The same at rates that the clock has had before.
+    /// Time inside at earlier rates of the clock.
     earlier: Vec<(Hz, T)>,
-    /// A total of nothing.
+    /// A zero total.
     nothing: T,
     /// Calls that have begun.
     begun: u64,
-    /// Single calls, if they are wanted.
+    /// Single calls, if requested.
     pub kept: Option<KeptCalls<T>>,
 }
 
 impl<T: Totals> Section<T> {
-    /// Time inside at one of the clock's earlier rates.
+    /// Adds time inside at one of the clock's earlier rates.
     fn add_earlier(&mut self, rate: Hz, to: &T, from: &T) {
         let known = self.earlier.iter().position(|(known, _)| *known == rate);
         let at = known.unwrap_or_else(|| {
@@ -58,7 +58,7 @@ impl<T: Totals> Section<T> {
         self.earlier[at].1.add_difference(to, from, 1);
     }
 
-    /// A call has ended when the core has spent `now` in all, and its clock is at this rate.
+    /// Ends a call; the core's total is `now`, and its clock has this rate.
     fn end_call(&mut self, open: &Open<T>, now: &T, rate: Hz) {
         self.calls += 1;
         let mut spans = Vec::new();
@@ -82,7 +82,7 @@ struct Open<T: Totals> {
     section: usize,
     entry: Entry,
     begun: T,
-    /// Ends of the clock's rates since then: the rate, and all of the core's time up to its end.
+    /// Ends of the clock's rates since then: the rate, and the core's total at its end.
     rates: Vec<(Hz, T)>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Sections<T: Totals> {
     open: VecDeque<Open<T>>,
     /// Calls that have begun.
     begun: u64,
-    /// Calls that are in no stack, as there were too many.
+    /// Number of calls that are not recorded in any stack, because there were too many.
     lost: u64,
     /// Sections whose calls are marked.
     marked: BTreeSet<usize>,
@@ -116,7 +116,7 @@ impl<T: Totals> Default for Sections<T> {
 }
 
 impl<T: Totals> Sections<T> {
-    /// Watches the function at `pc`; `nothing` is a total of nothing. Its number.
+    /// Watches the function at `pc`; `nothing` is a zero total. Returns its number.
     pub fn watch(&mut self, name: &str, pc: u32, nothing: T) -> usize {
         self.entries.insert(pc, self.sections.len());
         self.sections.push(Section {
@@ -131,7 +131,7 @@ impl<T: Totals> Sections<T> {
         self.sections.len() - 1
     }
 
-    /// Keeps the longest `most` calls of the function at `pc`, which is watched, by themselves.
+    /// Keeps the longest `most` calls of the watched function at `pc` one by one.
     pub fn keep_calls(&mut self, pc: u32, most: usize) -> bool {
         self.entries.get(&pc).is_some_and(|section| {
             self.sections[*section].kept = Some(KeptCalls::new(most));
@@ -139,13 +139,13 @@ impl<T: Totals> Sections<T> {
         })
     }
 
-    /// A call that has ended, of a function and with its number, waited for this.
+    /// Adds waits to a call that has ended, given by its function and number.
     pub fn waited(&mut self, (section, number): (usize, u64), waited: &Waited) {
         let kept = self.sections.get_mut(section).and_then(|section| section.kept.as_mut());
         kept.into_iter().for_each(|kept| kept.waited(number, waited));
     }
 
-    /// Marks the begins and ends of calls of the function at `pc`, which is watched.
+    /// Marks the begins and ends of calls of the watched function at `pc`.
     pub fn mark_calls(&mut self, pc: u32) -> bool {
         self.entries.get(&pc).is_some_and(|section| {
             self.marked.insert(*section);
@@ -153,17 +153,17 @@ impl<T: Totals> Sections<T> {
         })
     }
 
-    /// How many calls are in no stack, as too many were under way at the same time.
+    /// Number of calls that are not recorded in any stack, because too many were under way at the same time.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// How many calls have begun: each has the number of those before it.
+    /// Number of calls that have begun; a call's number is that of the calls before it.
     pub fn begun(&self) -> u64 {
         self.begun
     }
 
-    /// The calls under way, in their order: the function, and a number of the call.
+    /// The calls under way, in order: the function, and the number of the call.
     pub fn open_calls(&self) -> Vec<(usize, u64)> {
         self.open.iter().map(|open| (open.section, open.entry.number)).collect()
     }
@@ -174,17 +174,17 @@ impl<T: Totals> Sections<T> {
             && self.open.iter().zip(calls).all(|(open, call)| (open.section, open.entry.number) == *call)
     }
 
-    /// True if there are marks that nobody has taken.
+    /// True if there are marks that have not been taken.
     pub fn has_marks(&self) -> bool {
         !self.marks.is_empty()
     }
 
-    /// The marks so far, and forgets them.
+    /// Takes the marks so far.
     pub fn take_marks(&mut self) -> Vec<CallMark> {
         std::mem::take(&mut self.marks)
     }
 
-    /// The watched functions, as the user sees them; the clock's rate is `rate` now.
+    /// The reports of the watched functions; the clock's rate is `rate` now.
     pub fn reports(&self, bus: &Bus, rate: Hz) -> Vec<SectionReport> {
         let counted = |rate: Hz, totals: &T| Counted { rate, causes: totals.named(bus) };
         let report = |section: &Section<T>| {
@@ -205,7 +205,7 @@ impl<T: Totals> Sections<T> {
         self.sections.iter().map(report).collect()
     }
 
-    /// The core's clock has had a rate up to now, when it has spent `now` in all.
+    /// Ends a period in which the core's clock had this rate; the core's total is `now`.
     pub fn change_clock(&mut self, rate: Hz, now: &T) {
         for section in &mut self.sections {
             let totals = std::mem::replace(&mut section.totals, section.nothing.clone());
@@ -215,8 +215,8 @@ impl<T: Totals> Sections<T> {
         self.open.iter_mut().for_each(|open| open.rates.push((rate, now.clone())));
     }
 
-    /// A call of a function begins, with this number, at a time, when the core has spent `now` in all: where it returns
-    /// to, and registers that have its first arguments.
+    /// Begins a call of a function, with this number, at a time, when the core's total is `now`; with its return
+    /// address, and the registers of its first arguments.
     pub fn begin(
         &mut self,
         (section, number): (usize, u64),
@@ -236,7 +236,7 @@ impl<T: Totals> Sections<T> {
         self.mark(section, true);
     }
 
-    /// The call with this number ends, when the core has spent `now` in all, and its clock is at this rate.
+    /// Ends the call with this number; the core's total is `now`, and its clock has this rate.
     pub fn end(&mut self, number: u64, now: &T, rate: Hz) {
         if let Some(open) = self.take(number) {
             self.sections[open.section].end_call(&open, now, rate);
@@ -244,7 +244,7 @@ impl<T: Totals> Sections<T> {
         }
     }
 
-    /// Nobody will know when the call with this number ends.
+    /// Drops the call with this number, whose end will not be known.
     pub fn lose(&mut self, number: u64) {
         self.take(number);
     }
@@ -299,7 +299,7 @@ mod tests {
         let last = MOST_OPEN as u64 + 4;
         sections.end(last, &Cycles64(last + 7), rate);
         assert_eq!((sections.sections[0].calls, sections.sections[0].totals.0), (1, 7));
-        // One that was forgotten.
+        // A call that is no longer recorded.
         sections.end(0, &Cycles64(last + 9), rate);
         assert_eq!((sections.sections[0].calls, sections.begun()), (1, last + 1));
     }
@@ -312,7 +312,7 @@ mod tests {
         sections.begin((0, 0), SITE, &Cycles64(10), Ps::from_ns(10));
         sections.begin((1, 1), SITE, &Cycles64(20), Ps::from_ns(20));
         sections.begin((1, 2), SITE, &Cycles64(25), Ps::from_ns(25));
-        // The first goes on in another stack than the second.
+        // The first call continues in another stack than the second.
         sections.end(0, &Cycles64(30), rate);
         assert_eq!(sections.open_calls(), [(1, 1), (1, 2)]);
         sections.lose(2);

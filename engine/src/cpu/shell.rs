@@ -1,5 +1,5 @@
-//! What a core is made of, however it runs instructions: its time and where that went, watched functions, interrupt
-//! inputs, how far it may run, and why it stopped.
+//! Parts of a core that do not depend on how it runs instructions: its time by cause, watched functions, interrupt
+//! inputs, the limit of its run, and the reason for a stop.
 
 use super::accounts::{PastRates, Spent, Totals};
 use super::calls::{Calls, News, What};
@@ -22,7 +22,7 @@ use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 use std::sync::Arc;
 
-/// A core, but for how it runs instructions.
+/// A core without its way of running instructions.
 #[derive(State)]
 pub(crate) struct Shell {
     /// Label of its node.
@@ -34,18 +34,18 @@ pub(crate) struct Shell {
     pub clock: Hz,
     #[state(skip)]
     causes: &'static CauseNames,
-    /// Its time: the number of the clock's edge, of which there is one at time 0 at whatever rate it runs.
+    /// Its time: the number of the clock's edge; edge 0 is at time 0 at any rate.
     pub cycles: u64,
-    /// What that number is ahead of the cycles that the core has had: other than 0 once its clock has changed.
+    /// Difference between that number and the cycles that the core has had: not 0 once its clock has changed.
     ahead_cycles: u64,
     /// Cycles that it slept through with its clock off, or was held in reset; and the former alone.
     stopped_cycles: u64,
     slept_cycles: u64,
-    /// Its clock goes on while it sleeps, as it was when it began to.
+    /// Its clock continues while it sleeps; the state when it began to sleep.
     pub clocked_asleep: bool,
-    /// The user has been given a note of that.
+    /// The user has had a note about that.
     has_noted_stop: bool,
-    /// What it did at rates that its clock has had before.
+    /// Its work at earlier rates of its clock.
     earlier: PastRates,
     pub instructions: u64,
     /// Exceptions and interrupts taken.
@@ -55,32 +55,32 @@ pub(crate) struct Shell {
     pub irqs: Irqs,
     /// It waits for an interrupt.
     pub waiting: bool,
-    /// Why it is to go back to the machine before the next instruction.
+    /// Reason to return to the machine before the next instruction.
     pub stop: Option<Stop>,
-    /// What instructions took by themselves; of blocks, only where one was left in the middle.
+    /// Static time of instructions outside of blocks' complete runs.
     pub fixed: Breakdown,
     pub spent: Spent,
     pub sections: Sections<Totals>,
-    /// The calls that it is in, where somebody wants to know: watched functions, conditions, a profile.
+    /// The calls that it is in, if they are followed: for watched functions, conditions, a profile.
     pub calls: Option<Box<Calls>>,
-    /// Where a debugger has it stop.
+    /// Breakpoints of a debugger.
     pub breaks: Breaks,
     pub profile: Option<Box<Profile>>,
     pub waits: Option<Box<Waits>>,
-    /// The calls that it was in when it last told of a wait.
+    /// The calls that it was in when it last reported a wait.
     pub known_calls: Arc<Within>,
-    /// Counters of the call path that the core is on; of use only while there is a profile.
+    /// Counters of the core's current call path; valid only while there is a profile.
     #[state(skip)]
     pub counts: *mut u64,
     /// The rates that its clock has had, the present one last.
     pub rates: Vec<AtRate>,
 }
 
-// SAFETY: `counts` belongs to the profile, which nobody else has.
+// SAFETY: `counts` belongs to the profile, which no other object shares.
 unsafe impl Send for Shell {}
 
 impl Shell {
-    /// That of a core after reset.
+    /// The state after reset.
     pub fn new(name: String, index: u32, clock: Hz, causes: &'static CauseNames) -> Shell {
         Shell {
             name,
@@ -113,17 +113,18 @@ impl Shell {
         }
     }
 
-    /// Cycles that the core has had when the number of its clock's edge is `cycle`.
+    /// The core's cycles at the clock's edge number `cycle`.
     pub fn had(&self, cycle: u64) -> u64 {
         cycle.wrapping_sub(self.ahead_cycles)
     }
 
-    /// The same, but for those that it slept through with its clock off: what a counter of the core's own clock counts.
+    /// The core's cycles without those that it slept through with its clock off: the value of a counter in the core's
+    /// own clock domain.
     pub fn clocked(&self, cycle: u64) -> u64 {
         self.had(cycle).wrapping_sub(self.stopped_cycles)
     }
 
-    /// A counter of the core's own clock is read, which `what` names: a note, once, if it stood still meanwhile.
+    /// Notes a read of a counter in the core's own clock domain, named by `what`, once, if it has stood still.
     #[inline]
     pub fn note_stop(&mut self, bus: &mut Bus, what: &str) {
         if self.slept_cycles > 0 && !self.has_noted_stop {
@@ -135,7 +136,7 @@ impl Shell {
         }
     }
 
-    /// The core's clock runs at another rate from now on; so far the core has done `totals`.
+    /// Changes the rate of the core's clock; the core's totals are `totals` now.
     pub fn change_clock(&mut self, rate: Hz, totals: Totals) {
         let had_cycles = self.had(self.cycles);
         let at = self.now();
@@ -158,26 +159,26 @@ impl Shell {
         self.clock.ps_at_floor(Cycles(self.cycles))
     }
 
-    /// Brings the limit in line with what the bus has scheduled, and looks at the interrupt inputs, in `cycle`.
+    /// Updates the limit to the next event scheduled on the bus, and samples the interrupt inputs in `cycle`.
     pub fn update_limit(&mut self, bus: &Bus, cycle: u64) {
         self.deadline.follow(bus);
         self.irqs.follow(bus, cycle, &mut self.deadline);
     }
 
-    /// True if the outer loop has to see this address: a debugger has the core stop.
+    /// True if the outer loop has to handle this address: it has a breakpoint.
     #[inline]
     pub fn stops_at(&self, pc: u32) -> bool {
         self.breaks.stop_at(pc)
     }
 
-    /// True if there is any such address.
+    /// True if there is any breakpoint.
     #[inline]
     pub fn has_stops(&self) -> bool {
         self.breaks.are_set()
     }
 
-    /// Why the core is to go back to the machine where calls have begun or ended, if it is; not in the midst of steps
-    /// that end by themselves (`single`) for who looks at calls then.
+    /// Reason to return to the machine after calls have begun or ended, if any; not during single steps (`single`),
+    /// after which the caller checks the calls itself.
     #[inline]
     pub fn stops_for_calls(&mut self, single: bool) -> Option<Stop> {
         if self.sections.has_marks() {
@@ -186,13 +187,13 @@ impl Shell {
         (!single && self.breaks.take_calls()).then_some(Stop::Break)
     }
 
-    /// True if a debugger has the core stop before the instruction at `pc`, which is the next.
+    /// True if there is a breakpoint at `pc`, which is the next instruction.
     #[inline]
     pub fn breaks_at(&mut self, pc: u32) -> bool {
         self.breaks.are_set() && self.breaks.hit(pc, self.instructions, self.exceptions)
     }
 
-    /// Lets time pass to the first edge at `until` or later. Gives the cycles.
+    /// Lets time pass to the first edge at `until` or later. Returns the cycles.
     pub fn idle(&mut self, until: Ps) -> u64 {
         let cycles = self.clock.cycles_until_ceil(until).0.saturating_sub(self.cycles);
         self.cycles += cycles;
@@ -204,14 +205,14 @@ impl Shell {
         cycles
     }
 
-    /// An exception is taken now.
+    /// Counts an exception that is taken now.
     pub fn count_exception(&mut self, bus: &mut Bus, source: Source) {
         self.exceptions += 1;
         self.note_raised(bus, source, source.input);
         bus.exception(self.index, self.now(), source);
     }
 
-    /// The profile knows since when an interrupt has waited that is taken now, by the core's input `line`.
+    /// Passes the time at which an interrupt, now taken by the core's input `line`, became pending to the profile.
     pub fn note_raised(&mut self, bus: &mut Bus, source: Source, line: Option<u32>) {
         if let (Some(profile), Some(calls), Some(line)) = (&mut self.profile, &mut self.calls, line) {
             let raised = bus.interrupt_sources.take(self.index, line);
@@ -220,19 +221,19 @@ impl Shell {
         }
     }
 
-    /// The same of an exception that software asks for: it does not wait for any line.
+    /// Passes an exception requested by software to the profile: it does not wait for a line.
     pub fn note_asked_for(&mut self) {
         if let (Some(profile), Some(calls)) = (&mut self.profile, &mut self.calls) {
             profile.raised(calls, None, None);
         }
     }
 
-    /// Something has happened from which the firmware can't go on.
+    /// Stops the core with a fault from which the firmware can't continue.
     pub fn fault(&mut self, fault: CoreFault) {
         self.stop = Some(Stop::Fault(fault));
     }
 
-    /// Everything so far, with what memory took.
+    /// All time so far, including that of memory.
     pub fn totals(&self, memory: &Accounts) -> Totals {
         Totals {
             names: self.causes,
@@ -244,8 +245,8 @@ impl Shell {
         }
     }
 
-    /// What of the core's time comes after `end`, if a long wait reaches from there on: see [`Cut`]. An instruction
-    /// that begins before the end has its access in it, or begins that soon after it.
+    /// The part of the core's time after `end`, if a long wait continues beyond it: see [`Cut`]. An instruction that
+    /// begins before the end has its access within it, or starts it soon after it.
     pub fn cut(&self, memory: &Accounts, end: Ps) -> Option<Cut> {
         let long = memory.last_long()?;
         let end_cycle = self.clock.cycles_until_ceil(end).0;
@@ -258,7 +259,7 @@ impl Shell {
         Some(Cut { sum: long.sum, cycles: Cycles(self.cycles - cycle), reached, beyond: edge.saturating_sub(reached) })
     }
 
-    /// The profile so far, without what is cut off.
+    /// The profile so far, without the part that is cut off.
     pub fn profile(&self, bus: &Bus, cut: Option<Cut>) -> Option<CoreProfile> {
         let shared = self.waits.as_ref().map(|waits| waits.sums(bus));
         let reported = Reported {
@@ -274,14 +275,14 @@ impl Shell {
         self.profile.as_ref().map(|profile| profile.report(&reported))
     }
 
-    /// Keeps a stack of its own for the function at `pc`. Calls are followed.
+    /// Keeps a cycle stack for the function at `pc`. Calls are followed.
     pub fn watch(&mut self, name: &str, pc: u32) {
         let section = self.sections.watch(name, pc, Totals::nothing(self.causes));
         self.calls.iter_mut().for_each(|calls| calls.watch(pc, section));
     }
 
-    /// Accounts for what has begun and ended, when the core has spent `totals`; the first arguments of what begins are
-    /// in registers with these values.
+    /// Accounts for calls that have begun and ended, at the core's totals `totals`; the first arguments of begun calls
+    /// are in registers with these values.
     pub fn settle_news(&mut self, arguments: [u32; CallReport::REGISTERS], totals: &Totals) {
         let (at, rate) = (self.now(), self.clock);
         let Some(calls) = &mut self.calls else { return };
@@ -297,18 +298,19 @@ impl Shell {
         }
     }
 
-    /// Calls of watched functions that are in no stack, as too many were under way at the same time.
+    /// Number of calls of watched functions that are not recorded in any stack, because too many were under way at the
+    /// same time.
     pub fn lost_calls(&self) -> u64 {
         self.sections.lost() + self.calls.as_ref().map_or(0, |calls| calls.lost_watched)
     }
 
-    /// What the core has done so far, which took `totals`.
+    /// The core's report; its totals are `totals`.
     pub fn report(&self, bus: &Bus, totals: &Totals, counters: Vec<(String, u64)>) -> CoreReport {
         let shared = self.waits.as_ref().map(|waits| waits.sums(bus));
         self.report_with(bus, totals, counters, shared)
     }
 
-    /// The same, but for what was waited for: that is told apart from here on, by this number.
+    /// As [`Shell::report`], without waits: waits from here on are separate, under this number of an interval.
     pub fn begin_interval(&mut self, bus: &Bus, totals: &Totals, interval: Option<u32>) -> CoreReport {
         if let (Some(waits), Some(interval)) = (&mut self.waits, interval) {
             let calls = CallsAtEdge { begun: self.sections.begun(), open: self.sections.open_calls() };
@@ -317,7 +319,7 @@ impl Shell {
         self.report_with(bus, totals, Vec::new(), None)
     }
 
-    /// What was waited for in each of these windows.
+    /// The waits in each of the given windows.
     pub fn waited_in(&self, bus: &Bus, windows: &[WindowIntervals]) -> Option<Vec<WaitedIn>> {
         let intervals = self.waits.as_ref()?.by_interval(bus, &self.sections.open_calls());
         let (reporter, none) = (Reporter::new(bus, self.causes), Waited::default());
@@ -357,7 +359,7 @@ impl Shell {
         }
     }
 
-    /// The watched functions, and what was waited for in their calls if that is told.
+    /// The reports of watched functions, with the waits in their calls if waits are recorded.
     fn section_reports(&self, bus: &Bus, shared: Option<(&mut Shared, &Reporter)>) -> Vec<SectionReport> {
         let mut reports = self.sections.reports(bus, self.clock);
         let mut ended = None;

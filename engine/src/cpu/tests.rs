@@ -1,4 +1,4 @@
-//! What a core does for any instruction set: shown by a toy that supplies no more than an instruction set has to.
+//! The core's behaviour for any instruction set, shown by a toy instruction set with the minimum of functions.
 
 mod toy;
 mod written;
@@ -18,7 +18,7 @@ use toy::{Code, HANDLER, ToyCore};
 
 const SHARED: u32 = 0x10_0000;
 const DEVICE: u32 = 0x20_0000;
-/// Where the addresses of the device and of the shared memory are kept: an instruction's number is small.
+/// Offset of the addresses of the device and of the shared memory: an instruction's number is small.
 const BASES: i8 = 120;
 const PROGRAMS: [u32; 2] = [0x200, 0x1200];
 
@@ -49,11 +49,11 @@ fn bases() -> [u32; 2] {
     [load(8, 0, BASES + 4), load(9, 0, BASES)]
 }
 
-/// Which core wrote what, and when.
+/// The writing core, the value, and the time.
 type Entry = (Option<usize>, u32, Ps);
 
-/// Keeps what is written; a write of n to offset 4 raises the core's interrupt n cycles later, any to 8 lowers it;
-/// reads give 1 for 10 us after a write to 12.
+/// Records writes; a write of n to offset 4 raises the core's interrupt n cycles later, any to 8 lowers it; reads
+/// return 1 for 10 us after a write to 12.
 #[derive(Clone, Default, crate::state::State)]
 struct Journal {
     #[state(skip)]
@@ -153,14 +153,14 @@ fn blocks_take_what_single_steps_take() {
         (report.cores[0].cycles, &report.cores[0].causes())
     );
     assert_eq!(states, report.cores[0].instructions);
-    // The word that is loaded in a loop iteration is used at once; each jump but the last takes a cycle.
+    // The loaded word is used at once in each iteration; each jump but the last takes a cycle.
     let cause = |name: &str| report.cores[0].causes().iter().find(|(cause, _)| cause == name).unwrap().1.0;
     assert_eq!((cause("results of loads"), cause("taken branches")), (20, 19));
 }
 
 #[test]
 fn functions_are_timed_and_have_windows() {
-    // A function at 0x300 that loops as often as register 5 says.
+    // A function at 0x300 with the number of iterations in register 5.
     let call =
         [add(6, 0, 96), add(6, 6, 96), add(6, 6, 96), add(6, 6, 96), add(6, 6, 96), add(6, 6, 96), add(6, 6, 96)];
     let calls = [&call[..], &[add(6, 6, 96), add(5, 0, 3), jump(14, 6), add(5, 0, 9), jump(14, 6), EXIT]].concat();
@@ -203,12 +203,12 @@ fn an_interrupt_ends_a_wait() {
 
 #[test]
 fn two_cores_see_one_order_however_far_one_runs_ahead() {
-    // Both add to a shared word without care, and tell the journal what they wrote.
+    // Both add to a shared word without synchronization, and write the values to the journal.
     let races = |last: &[u32]| {
         let round = [load(3, 8, 0), add(3, 3, 1), store(3, 8, 0), store(3, 9, 0), add(1, 1, -1), branch_if(1, -5)];
         [&[add(1, 0, 100)][..], &round, last].concat()
     };
-    // Core 1 says so when it is done, and core 0 waits for that.
+    // Core 1 sets a flag when it is done, and core 0 waits for that.
     let waits = races(&[load(3, 8, 4), branch_if(3, 2), branch_if(8, -2), EXIT]);
     let says = races(&[add(2, 0, 1), store(2, 8, 4), WAIT, branch_if(8, -1)]);
     let of = |quantum: Ps| {

@@ -1,10 +1,10 @@
 //! Loops in which a core only waits for memory to change, for the critical path
 //! ([`crate::observe::critical_path`]): its own interrupt handler sets a flag, say.
 //!
-//! At fixed times the core is watched, instruction by instruction. If it comes back to where it was with registers and
-//! memory as they were, and has accessed no device, then it goes round and round until something else changes memory.
-//! An interrupt finds it there still if it is at one of the instructions of the loop, with its registers, and as many
-//! instructions have run as whole iterations and the part up to there have.
+//! At fixed times the core is watched, instruction by instruction. If it returns to the same instruction with the same
+//! registers and memory, and has accessed no device, it loops until something else changes memory. An interrupt still
+//! finds it in the loop if the core is at one of the loop's instructions, with its registers, and if the number of
+//! instructions run since then is that of whole iterations and a part.
 
 use super::Cpu;
 use super::fast_forward::{MOST_RESULTS, Repeats};
@@ -15,25 +15,25 @@ use crate::core::Stop;
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::time::Ps;
 
-/// Times between looks.
+/// Time between two watches.
 const INTERVAL: Ps = Ps::from_us(50);
-/// Instructions of the longest loop.
+/// Most instructions of a loop.
 const MOST_INSTRUCTIONS: usize = 256;
 
-/// An instruction of a loop: its address, and a number for the registers before it.
+/// An instruction of a loop: its address, and a hash of the registers before it.
 type Spot = (u32, u64);
 
-/// The loop that a core was last seen in.
+/// The loop in which a core was last seen.
 #[derive(Debug, State, Fresh)]
 struct WaitLoop {
     since: Ps,
-    /// What was when the iteration began that was watched.
+    /// Instructions before the watched iteration.
     instructions: u64,
     cycles: u64,
-    /// How long that took.
+    /// Duration of an iteration.
     period_cycles: u64,
     states: Vec<Spot>,
-    /// Stores to devices before.
+    /// Number of stores to devices before.
     device_stores: u64,
 }
 
@@ -49,9 +49,9 @@ struct Watch<I> {
     states: Vec<Spot>,
 }
 
-/// What is known of a core's loops.
+/// State of the detection for a core.
 pub(super) struct WaitLoops<I> {
-    /// When it is watched next; [`Ps::MAX`] for never.
+    /// Time of the next watch; [`Ps::MAX`] for never.
     pub next: Ps,
     watch: Option<Box<Watch<I>>>,
     found: Option<WaitLoop>,
@@ -64,17 +64,17 @@ impl<I> Default for WaitLoops<I> {
 }
 
 impl<I> WaitLoops<I> {
-    /// The core is watched from now on.
+    /// Starts to watch the core.
     pub fn start(&mut self) {
         self.next = INTERVAL;
     }
 
-    /// The core does something else.
+    /// Drops the loops: the core does something else.
     pub fn give_up(&mut self) {
         self.watch = None;
     }
 
-    /// Adds them to a snapshot.
+    /// Adds the loops to a snapshot.
     pub fn save(&self, to: &mut Saver)
     where
         I: State,
@@ -98,7 +98,7 @@ impl<I> WaitLoops<I> {
         to.end();
     }
 
-    /// Becomes what was saved; `isa` is some state of the core's instruction set.
+    /// Loads the state from a snapshot; `isa` is any state of the core's instruction set.
     pub fn load(&mut self, isa: &I, from: &mut Loader) -> Result<(), Damaged>
     where
         I: State + Clone,
@@ -119,7 +119,7 @@ impl<I> WaitLoops<I> {
         Ok(())
     }
 
-    /// True if there may be something to do before the next instruction.
+    /// True if there may be work to do before the next instruction.
     #[inline]
     pub fn are_on(&self) -> bool {
         self.next != Ps::MAX
@@ -127,8 +127,8 @@ impl<I> WaitLoops<I> {
 }
 
 impl<I: Isa> Cpu<I> {
-    /// Runs up to `until`, and comes by at the times at which it is watched. The machine sees nothing of that: which
-    /// core runs next must not depend on it.
+    /// Runs up to `until`, and watches the core at the due times. The machine does not notice: the choice of the next
+    /// core must not depend on it.
     pub(super) fn run_and_watch(&mut self, bus: &mut Bus, until: Ps) -> Stop {
         loop {
             let next = self.wait_loops.next;
@@ -148,7 +148,7 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// Watches the core, if it is time. True if it has been run, as far as it goes.
+    /// Watches the core, if it is time. True if it has been run, as far as possible.
     #[cold]
     #[inline(never)]
     pub(super) fn watch(&mut self, bus: &mut Bus) -> bool {
@@ -186,7 +186,7 @@ impl<I: Isa> Cpu<I> {
             return false;
         }
         self.wait_loops.next = Ps((now.0 / INTERVAL.0 + 1) * INTERVAL.0);
-        if !self.is_settled() || self.is_spinning() {
+        if !self.is_settled() || self.is_looping() {
             return false;
         }
         self.forget_touched();
@@ -204,7 +204,7 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
-    /// The loop has been found; if an interrupt of the core's own has only come in between, the same as before.
+    /// Returns the detected loop; the former one, if only an interrupt of the core's own has come between.
     fn found(&self, watch: Watch<I>) -> WaitLoop {
         let device_stores = self.device_stores();
         let before = self.wait_loops.found.as_ref();
@@ -227,40 +227,40 @@ impl<I: Isa> Cpu<I> {
         self.shell.waits.as_ref().map_or(0, |waits| waits.stores())
     }
 
-    /// True if the core has done nothing but go round since it was seen in its loop.
-    fn is_spinning(&self) -> bool {
+    /// True if the core has only looped since it was seen in its loop.
+    fn is_looping(&self) -> bool {
         let Some(wait_loop) = &self.wait_loops.found else { return false };
         let period = wait_loop.states.len() as u64;
         let instructions = self.shell.instructions.wrapping_sub(wait_loop.instructions);
         let cycles = u128::from(self.shell.cycles.wrapping_sub(wait_loop.cycles)) * u128::from(period);
         let expected = u128::from(instructions) * u128::from(wait_loop.period_cycles);
-        // Memories that others use, too, have it wait a little more or less.
+        // Waits for shared memories may be a little longer or shorter.
         let slack = expected / 4 + u128::from(period * wait_loop.period_cycles);
         wait_loop.states[(instructions % period) as usize] == (self.pc, number(&self.results()))
             && cycles.abs_diff(expected) <= slack
     }
 
-    /// An interrupt is about to be taken.
+    /// Notes that an interrupt is about to be taken.
     #[inline]
     pub(super) fn note_interrupt(&mut self, bus: &Bus) {
         if self.wait_loops.are_on() {
-            self.end_spin(bus);
+            self.end_wait_loop(bus);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn end_spin(&mut self, bus: &Bus) {
+    fn end_wait_loop(&mut self, bus: &Bus) {
         self.wait_loops.watch = None;
-        let held_since = self.wait_loops.found.as_ref().filter(|_| self.is_spinning()).map(|wait_loop| wait_loop.since);
-        // One that is interrupted may go on behind that.
+        let held_since = self.wait_loops.found.as_ref().filter(|_| self.is_looping()).map(|wait_loop| wait_loop.since);
+        // An interrupted loop may continue afterwards.
         if held_since.is_none_or(|since| bus.core_interrupted(self.shell.index as usize, since, self.shell.now())) {
             self.wait_loops.found = None;
         }
     }
 }
 
-/// A number that differs, but for rare chance, when any register does.
+/// A hash: it differs, except for rare collisions, when any register does.
 fn number(registers: &[u32; MOST_RESULTS]) -> u64 {
     registers.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, register| {
         (sum ^ u64::from(*register)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)

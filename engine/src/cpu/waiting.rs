@@ -1,4 +1,4 @@
-//! How a core tells what it waits for ([`super::waits`]).
+//! A core's reports of its waits ([`super::waits`]).
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::bus::{Bus, Target};
 use crate::time::Cycles;
 
 impl Shell {
-    /// Tells from now on what is waited for.
+    /// Records waits from now on.
     pub fn begin_waits(&mut self) {
         self.waits = Some(Box::new(Waits::new(self.index, self.clock, self.spent.idle)));
     }
 
-    /// The calls that the core is in: the same object as long as they are the same.
+    /// The calls that the core is in: the same object as long as they do not change.
     fn within(&mut self) -> Arc<Within> {
         let profiled = self.calls.as_ref().filter(|_| self.profile.is_some());
         let frames = || profiled.iter().flat_map(|calls| calls.on_path());
@@ -29,8 +29,8 @@ impl Shell {
         self.known_calls.clone()
     }
 
-    /// A load at the physical address `addr`, by the instruction at `pc`, has been answered in this cycle; so many
-    /// instructions were done before it.
+    /// Records a load at the physical address `addr`, by the instruction at `pc`, answered in `cycle`; `instructions`
+    /// were complete before it.
     pub fn waits_read(&mut self, bus: &Bus, addr: u32, (pc, cycle, instructions): (u32, u64, u64), memory: &Accounts) {
         let within = self.within();
         let moment = Moment { pc, cycle, instructions, idle: self.spent.idle, memory, within };
@@ -39,7 +39,7 @@ impl Shell {
         }
         let Some(entry) = bus.entry_at(addr) else { return };
         let Target::Device(device, range) = bus.map[entry].target else { return };
-        // What is read of a window onto a memory is no register.
+        // A window onto a memory is not a register.
         if bus.peek(addr, &mut [0]) {
             return;
         }
@@ -58,7 +58,7 @@ impl Shell {
         }
     }
 
-    /// A store at the physical address `addr`.
+    /// Records a store at the physical address `addr`.
     pub fn waits_write(&mut self, bus: &Bus, addr: u32) {
         if let Some(waits) = &mut self.waits
             && bus.entry_at(addr).is_some_and(|entry| matches!(bus.map[entry].target, Target::Device(..)))
@@ -67,7 +67,7 @@ impl Shell {
         }
     }
 
-    /// The core may have slept.
+    /// Records a sleep of the core, if it has slept.
     #[inline]
     pub fn waits_woke(&mut self, bus: &Bus) {
         if self.waits.as_ref().is_some_and(|waits| waits.has_slept(self.spent.idle)) {
@@ -80,14 +80,14 @@ impl Shell {
 }
 
 impl Shell {
-    /// The core sleeps from now on, if it does not yet.
+    /// Records the start of a sleep, if the core does not sleep yet.
     #[inline]
     pub fn sleeps(&mut self, bus: &Bus) {
         self.clocked_asleep = bus.clocked_asleep;
         bus.core_sleeps(self.index as usize, self.now());
     }
 
-    /// It goes on.
+    /// Records the end of a sleep.
     #[inline]
     pub fn wakes(&self, bus: &Bus) {
         if bus.critical.is_some() {
@@ -98,7 +98,7 @@ impl Shell {
 }
 
 impl<I: Isa> Cpu<I> {
-    /// Operation `at` of a block has loaded from a device at `addr`.
+    /// Records a load from a device at `addr` by operation `at` of a block.
     #[inline]
     pub(crate) fn note_look(&mut self, bus: &Bus, index: u32, at: u32, addr: u32) {
         if self.shell.waits.is_some() {
@@ -115,7 +115,7 @@ impl<I: Isa> Cpu<I> {
         self.shell.waits_read(bus, physical, place, self.memory.accounts());
     }
 
-    /// Something has been stored at `addr`.
+    /// Records a store at `addr`.
     #[inline]
     pub(crate) fn note_stored(&mut self, bus: &Bus, addr: u32) {
         if self.shell.waits.is_some()

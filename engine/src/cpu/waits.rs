@@ -1,15 +1,14 @@
-//! What a core waits for: time in which it does nothing but look at a device, or sleeps, shared out among what devices
-//! do meanwhile ([`crate::activity`]).
+//! Waits of a core: time in which it only polls a device, or sleeps, attributed to the devices' activities meanwhile
+//! ([`crate::activity`]).
 //!
-//! A core waits from one load of a device's register to the next of the same instruction, if nothing was written to a
-//! device between them and few instructions ran: it looks whether something is over. A register that such a load takes
-//! something out of ([`crate::bus::device::Device::pops`]) is no look. Where a chip behind a controller is busy, the
-//! core asks it again and again by frames on the wire: it waits from one answer to the next then, also if it sleeps
-//! between them.
+//! A core waits from one load of a device's register to the next by the same instruction, if nothing was written to a
+//! device between them and few instructions ran: it polls. A load that takes data out of a register
+//! ([`crate::bus::device::Device::pops`]) is not a poll. When a chip behind a controller is busy, the core polls it by
+//! frames on the wire: then it waits from one answer to the next, even if it sleeps between them.
 //!
-//! Iterations of polling loops that are skipped have no looks of their own: the time from the last before them to the
-//! first behind them is waited just so. A device may tell later what it did, as its registers show it later: waits are
-//! shared out when it has been accessed again, or in the end.
+//! Skipped iterations of polling loops have no polls: the time from the last poll before them to the first after them
+//! is a wait, too. A device may record its activity later, when its registers show it: waits are attributed after
+//! another access to it, or at the end.
 
 mod intervals;
 mod path;
@@ -31,22 +30,22 @@ use crate::time::{Cycles, Hz, Ps};
 use intervals::Intervals;
 use sharing::{Episode, Found, Growth, KnownRanks};
 
-/// Instructions from one look at a device to the next, in a loop that does nothing else.
+/// Most instructions from one poll of a device to the next, in a loop that only polls.
 const MOST_BETWEEN: u64 = 64;
-/// The same from one answer of a chip to the next.
+/// Most instructions from one answer of a chip to the next.
 const MOST_BETWEEN_ANSWERS: u64 = 1 << 12;
-/// Instructions of a loop that load from devices.
+/// Most loads from devices in a loop.
 const MOST_LOADS: usize = 6;
-/// Instructions of looks that are not in an episode yet.
+/// Most instructions of polls that are not in an episode yet.
 const MOST_IN_A_RUN: u64 = 1 << 12;
-/// What a device did so long ago it has told, if it was accessed since.
+/// A device has recorded its activities older than this, if it was accessed since.
 const REPORTED_AFTER: Ps = Ps::from_us(10);
-/// Up to then nobody looks whether it has.
+/// Episodes younger than this are not checked for that.
 const SHARED_AFTER: Ps = Ps::from_us(50);
-/// Episodes that wait for that.
+/// Most episodes that wait for that.
 const MOST_PENDING: usize = 1 << 10;
 
-/// Where a core stands.
+/// A core's state.
 #[derive(Clone, Debug, Default, State, Fresh)]
 struct Point {
     cycle: u64,
@@ -57,7 +56,7 @@ struct Point {
 }
 
 impl Point {
-    /// The same as `other` from now on: without a new place for its accounts.
+    /// Copies `other`, reusing the memory of the accounts.
     fn become_as(&mut self, other: &Point) {
         (self.cycle, self.instructions, self.idle) = (other.cycle, other.instructions, other.idle);
         self.memory.become_as(&other.memory);
@@ -67,14 +66,14 @@ impl Point {
 /// The calls that a core is in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Within {
-    /// Calls of watched functions: the function, and a number of the call.
+    /// Calls of watched functions: the function, and the number of the call.
     pub sections: Vec<(usize, u64)>,
-    /// Calls on the call path: the path, and when it began.
+    /// Calls on the call path: the path, and the cycle in which it began.
     pub frames: Vec<(u32, u64)>,
 }
 
 impl Within {
-    /// The calls that lasted all the time.
+    /// The calls that were under way throughout.
     fn and(self: &Arc<Within>, later: &Arc<Within>) -> Arc<Within> {
         if Arc::ptr_eq(self, later) {
             return self.clone();
@@ -110,21 +109,21 @@ impl Look {
         self.within.clone_from(&other.within);
     }
 
-    /// True if `later` is of the same device, and few instructions ran between them.
+    /// True if `later` polls the same device, and few instructions ran between them.
     fn goes_on(&self, later: &Look, most_between: u64) -> bool {
         self.device == later.device && between(&self.at, &later.at) <= most_between
     }
 }
 
-/// A load that took something out of a device, which a chip may have answered.
+/// A load that took data out of a device, which may be a chip's answer.
 #[derive(Clone, Debug, State, Fresh)]
 struct Answer {
     look: Look,
-    /// Up to here the time since is that of another answer.
+    /// Time before this point belongs to another answer.
     from: Point,
-    /// When the core has looked or slept since, which are waits by themselves.
+    /// Polls and sleeps since, which are waits by themselves.
     looked: Vec<(Ps, Ps)>,
-    /// What these looks took in accesses.
+    /// Accesses in these polls.
     memory: Growth,
 }
 
@@ -133,7 +132,7 @@ impl Answer {
         Answer { from: look.at.clone(), look, looked: Vec::new(), memory: Growth::default() }
     }
 
-    /// The core has waited in another way.
+    /// Excludes a wait of another kind.
     fn leave_out(&mut self, (begin, end): (Ps, Ps)) {
         match self.looked.last_mut().filter(|last| last.1 == begin) {
             Some(last) => last.1 = end,
@@ -141,7 +140,7 @@ impl Answer {
         }
     }
 
-    /// Its time begins at `from`.
+    /// Sets the start of its time.
     fn begin(&mut self, from: &Point) {
         self.from.become_as(from);
         self.looked.clear();
@@ -149,74 +148,74 @@ impl Answer {
     }
 }
 
-/// Looks of one instruction, one after the other, with nothing else looked at between them: they make an episode when
-/// that has ended.
+/// Polls by one instruction, one after the other, without other polls between them: they become an episode when it
+/// ends.
 #[derive(Debug, Default, State, Fresh)]
 struct Run {
-    /// The physical address, if the load before was such a look.
+    /// The physical address, if the previous load was such a poll.
     addr: Option<u32>,
-    /// Which of the looks it began with.
+    /// Index of the first poll.
     place: usize,
-    /// The last look, if there have been more.
+    /// The last poll, if there is more than one.
     last: Option<Box<Look>>,
     spare: Option<Box<Look>>,
 }
 
-/// What a core waits for.
+/// The waits of a core.
 #[derive(Debug, State, Fresh)]
 pub struct Waits {
     /// The core, by its index in the machine.
     core: u32,
     clock: Hz,
-    /// Room for the load that is looked at.
+    /// Buffer for the current load.
     room: Option<Box<Look>>,
     looks: Vec<Look>,
     answers: Vec<Answer>,
     run: Run,
     /// Stores to devices so far.
     writes: u64,
-    /// Up to here looks are in episodes.
+    /// Polls before this point are in episodes.
     done: Point,
     /// Instructions that were counted without being run.
     skipped_instructions: u64,
     /// Sleep that has been seen.
     slept: u64,
-    /// What is not shared out yet.
+    /// Episodes that are not attributed yet.
     pending: Vec<Episode>,
     ranks: KnownRanks,
     shared: Shared,
     intervals: Intervals,
 }
 
-/// What a load of a device's register gives.
+/// Value of a device's register for a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gives {
-    /// What the device is doing: the core looks.
+    /// Status of the device: the load is a poll.
     State,
-    /// Data, which it takes out.
+    /// Data, which the load takes out.
     Data,
     /// Both in one register.
     Both,
 }
 
-/// What a core is doing when it accesses a device.
+/// A core's state when it accesses a device.
 pub struct Moment<'a> {
-    /// The instruction that accesses.
+    /// The accessing instruction.
     pub pc: u32,
     /// The core's cycle.
     pub cycle: u64,
-    /// Its instructions.
+    /// Its number of instructions.
     pub instructions: u64,
-    /// What it has slept.
+    /// Cycles that it has slept.
     pub idle: u64,
-    /// Where its time in accesses has gone.
+    /// Its time in accesses.
     pub memory: &'a Accounts,
     /// The calls that it is in.
     pub within: Arc<Within>,
 }
 
 impl Waits {
-    /// Those of a core with this clock that has slept so many cycles.
+    /// The waits of a core with this clock that has slept for `slept` cycles.
     pub fn new(core: u32, clock: Hz, slept: u64) -> Waits {
         Waits {
             core,
@@ -236,7 +235,7 @@ impl Waits {
         }
     }
 
-    /// The core's clock runs at another rate: cycles have other numbers.
+    /// Changes the rate of the core's clock: cycles are renumbered.
     pub fn change_clock(&mut self, rate: Hz) {
         self.end_run();
         self.clock = rate;
@@ -246,8 +245,8 @@ impl Waits {
         self.intervals.change_clock();
     }
 
-    /// Iterations with so many instructions are counted without being run. They are like one that began after `begun`
-    /// instructions, so each has the loads that were in that.
+    /// Counts iterations with `instructions` without running them. They equal one that began after `begun`
+    /// instructions, so each of them has the same loads.
     pub fn skip(&mut self, begun: u64, instructions: u64) {
         self.end_run();
         let begun = begun.wrapping_sub(self.skipped_instructions);
@@ -261,19 +260,19 @@ impl Waits {
         self.skipped_instructions += instructions;
     }
 
-    /// What was looked at in these calls, which are the same as those that are known, was so in these themselves.
+    /// Makes polls in calls that equal `known` share that object.
     pub fn share_calls(&mut self, known: &Arc<Within>) {
         let looks = self.looks.iter_mut().map(|look| &mut look.within);
         let pending = self.pending.iter_mut().map(|episode| &mut episode.within);
         looks.chain(pending).filter(|within| within == &known).for_each(|within| within.clone_from(known));
     }
 
-    /// A store to a device.
+    /// Counts a store to a device.
     pub fn wrote(&mut self) {
         self.writes += 1;
     }
 
-    /// Stores to devices so far.
+    /// Number of stores to devices.
     pub fn stores(&self) -> u64 {
         self.writes
     }
@@ -282,7 +281,7 @@ impl Waits {
         self.clock.ps_at_floor(Cycles(cycle))
     }
 
-    /// A load from the physical address `addr`: true if it is one more look like the one before.
+    /// A load from the physical address `addr`: true if it is another poll like the previous one.
     #[inline]
     pub fn looks_again(&mut self, addr: u32, moment: &Moment) -> bool {
         let run = &mut self.run;
@@ -310,7 +309,7 @@ impl Waits {
         goes_on
     }
 
-    /// What is looked at next is something else.
+    /// Ends the run: the next poll is of another kind.
     fn end_run(&mut self) {
         if let Some(last) = self.run.last.take() {
             self.wait_since(self.run.place, &last);
@@ -320,7 +319,7 @@ impl Waits {
         self.run.addr = None;
     }
 
-    /// A register of `device`, at the physical address `addr`, has been loaded, which gives something.
+    /// Records a load of a register of `device`, at the physical address `addr`, with this kind of value.
     pub fn read(&mut self, bus: &Bus, device: DeviceId, addr: u32, gives: Gives, moment: Moment) {
         self.end_run();
         let Moment { pc, cycle, instructions, idle, memory, within } = moment;
@@ -329,13 +328,13 @@ impl Waits {
         (now.at.cycle, now.at.idle) = (cycle, idle);
         now.at.instructions = instructions.wrapping_sub(self.skipped_instructions);
         now.at.memory.become_as(memory);
-        // What was so long ago is not gone on with.
+        // Older loads are not continued.
         self.looks.retain(|before| between(&before.at, &now.at) <= MOST_BETWEEN);
         self.answers.retain(|before| between(&before.look.at, &now.at) <= MOST_BETWEEN_ANSWERS);
         match gives {
             Gives::State => self.looked(addr, &now),
             Gives::Data => self.answered(&now),
-            // What is looked at first of an exchange stands for its answer: it is as late as that in each of them.
+            // The first poll of an exchange stands for its answer: it has the same delay in each exchange.
             Gives::Both => {
                 let is_first = self.looks.iter().all(|before| (before.pc, before.writes) != (pc, self.writes));
                 self.looked(addr, &now);
@@ -348,7 +347,7 @@ impl Waits {
         self.room = Some(now);
     }
 
-    /// The device has been looked at: if it has been before, the core has waited since then.
+    /// Follows a poll of the device: if it was polled before, the core has waited since then.
     fn looked(&mut self, addr: u32, now: &Look) {
         let known = self.looks.iter().position(|look| look.pc == now.pc);
         let place = match known {
@@ -366,7 +365,7 @@ impl Waits {
         (self.run.addr, self.run.place) = (Some(addr), place);
     }
 
-    /// The core has waited from a look up to another one.
+    /// Records a wait from one poll to another.
     fn wait_since(&mut self, place: usize, now: &Look) {
         let episode = self.waited_since(place, now);
         for answer in &mut self.answers {
@@ -389,8 +388,7 @@ impl Waits {
         }
     }
 
-    /// The device has given something: where a chip behind it was busy since it did so the last time, the core has
-    /// waited.
+    /// Follows a load of data: if a chip on its wires was busy since the last data, the core has waited.
     fn answered(&mut self, now: &Look) {
         let Some(place) = self.answers.iter().position(|answer| answer.look.pc == now.pc) else {
             remember(&mut self.answers, Answer::new(now.clone()));
@@ -415,7 +413,7 @@ impl Waits {
         answer.begin(&now.at);
     }
 
-    /// The core may have slept up to now, which is `cycle`: `idle` is what it has slept in all.
+    /// Records a sleep up to now, which is `cycle`, if the core has slept; `idle` is its total sleep.
     pub fn woke(&mut self, bus: &Bus, cycle: u64, idle: u64, within: Arc<Within>) {
         let Some(cycles) = idle.checked_sub(self.slept).filter(|cycles| *cycles > 0) else { return };
         self.slept = idle;
@@ -441,25 +439,26 @@ impl Waits {
     }
 
     fn add(&mut self, episode: Episode) {
-        // Between two of one device there may be an answer.
+        // Between two polls of one device there may be an answer.
         match self.pending.iter_mut().rev().take(2).find(|before| before.goes_on(&episode)) {
             Some(before) => before.append(episode),
             None => self.pending.push(episode),
         }
     }
 
-    /// Shares out what `device`, if one has been accessed at `now`, has told of by now; the core is in these calls.
+    /// Attributes episodes for which devices have recorded their activities; `device` has been accessed at `now`, if
+    /// any. The core is in these calls.
     fn share_reported(&mut self, bus: &Bus, device: Option<DeviceId>, now: Ps, within: &Within) {
         let is_reported = |episode: &Episode| {
             let old = episode.whole.1.saturating_add(REPORTED_AFTER) <= now;
             old && (episode.device().is_none() || episode.device() == device)
         };
-        // Many at once take less.
+        // Attributing many at once is cheaper.
         let is_recent = |first: &Episode| first.whole.0.saturating_add(SHARED_AFTER) > now;
         if self.pending.len() <= MOST_PENDING && self.pending.first().is_none_or(is_recent) {
             return;
         }
-        // The last one may go on.
+        // The last one may continue.
         let ready = self.pending.len().saturating_sub(1);
         let place = self.pending[..ready].iter().take_while(|episode| is_reported(episode)).count();
         let place = if self.pending.len() > MOST_PENDING { ready } else { place };
@@ -476,7 +475,7 @@ impl Waits {
         self.report_path(bus, now);
     }
 
-    /// The critical path has all waits that ended before what is still to be shared out.
+    /// Reports all waits that ended before the first episode not attributed yet to the critical path.
     fn report_path(&self, bus: &Bus, now: Ps) {
         if let Some(critical) = &bus.critical
             && critical.borrow().has_incomplete(self.core)
@@ -485,7 +484,7 @@ impl Waits {
         }
     }
 
-    /// Adds what is not shared out yet to the critical path, as far as devices have told.
+    /// Adds episodes not attributed yet to the critical path, with the activities recorded so far.
     pub fn add_to_path(&self, bus: &Bus, paths: &mut Paths) {
         let mut ranks = self.ranks.clone();
         for episode in self.pending.iter().chain(&self.run_so_far()) {
@@ -494,22 +493,22 @@ impl Waits {
         }
     }
 
-    /// Looks that still go on.
+    /// The current run of polls.
     fn run_so_far(&self) -> Option<Episode> {
         self.run.last.as_deref().map(|last| self.waited_since(self.run.place, last))
     }
 
-    /// What calls that have ended waited for, since this was last asked: see [`Shared::take_ended`].
+    /// Takes the waits of calls that have ended, since the last call of this: see [`Shared::take_ended`].
     pub fn take_ended(&mut self) -> Vec<((usize, u64), Waited)> {
         self.shared.take_ended()
     }
 
-    /// From here on something may still be shared out.
+    /// The start of the first time that may still be attributed.
     fn oldest(&self) -> Ps {
         self.begins().min().unwrap_or(Ps::ZERO)
     }
 
-    /// When what may still be shared out began.
+    /// Starts of the waits that may still be attributed.
     fn begins(&self) -> impl Iterator<Item = Ps> {
         let looks = self.looks.iter().map(|look| self.time(look.at.cycle));
         let answers = self.answers.iter().map(|answer| self.time(answer.look.at.cycle));
@@ -517,7 +516,7 @@ impl Waits {
         looks.chain(answers).chain(pending)
     }
 
-    /// All so far: what is not shared out yet is, as far as devices have told.
+    /// All waits so far; pending episodes are attributed with the activities recorded so far.
     pub fn sums(&self, bus: &Bus) -> Shared {
         let mut shared = self.shared.clone();
         let mut ranks = self.ranks.clone();
@@ -528,7 +527,7 @@ impl Waits {
     }
 }
 
-/// Adds one more load, in place of the first where there are many: where it is.
+/// Adds a load, in place of the first if there are many; returns its index.
 fn remember<T>(all: &mut Vec<T>, new: T) -> usize {
     if all.len() == MOST_LOADS {
         all.remove(0);
@@ -537,12 +536,12 @@ fn remember<T>(all: &mut Vec<T>, new: T) -> usize {
     all.len() - 1
 }
 
-/// Instructions that ran between two points, without those that were skipped.
+/// Number of instructions that ran between two points, without the skipped ones.
 fn between(from: &Point, to: &Point) -> u64 {
     to.instructions.wrapping_sub(from.instructions)
 }
 
-/// What is left of an interval without others, which are in order.
+/// The parts of an interval outside of others, which are in order.
 fn without((begin, end): (Ps, Ps), others: &[(Ps, Ps)]) -> Vec<(Ps, Ps)> {
     let mut left = Vec::new();
     let mut from = begin;

@@ -1,4 +1,4 @@
-//! Memory of the host that is reached by raw pointers only: cores keep pointers into it across calls to the bus.
+//! Memory of the host that is accessed through raw pointers only: cores keep pointers into it across calls to the bus.
 
 mod pages;
 
@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use pages::PAGE_BYTES;
 
-/// Bytes that are zeroes at first.
+/// Bytes, initially zeroes.
 #[derive(Debug)]
 pub(super) struct Bytes {
     start: NonNull<u8>,
@@ -19,7 +19,7 @@ pub(super) struct Bytes {
 unsafe impl Send for Bytes {}
 
 impl Bytes {
-    /// So many zeroes. `None` if the host does not give that much; its pages come as they are used.
+    /// `len` zeroes. `None` if the host does not provide that much; pages are allocated when they are first used.
     pub fn zeroed(len: usize) -> Option<Bytes> {
         // A larger alignment would make the allocator write the zeroes itself: seconds for a board's DDR.
         let layout = Layout::from_size_align(len.max(1), 16).expect("a board's RAM is below 4 GiB");
@@ -28,12 +28,12 @@ impl Bytes {
         Some(Bytes { start: NonNull::new(start)?, layout })
     }
 
-    /// How many there are.
+    /// Number of bytes.
     pub const fn len(&self) -> usize {
         self.layout.size()
     }
 
-    /// Where they are on the host. Valid for as long as they live; nothing else may hold a reference into them.
+    /// Their address on the host. Valid for as long as they live; nothing else may hold a reference into them.
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
     }
@@ -41,17 +41,19 @@ impl Bytes {
     /// Copies bytes out.
     ///
     /// # Panics
-    /// If they are not all inside.
+    ///
+    /// If the span is not inside.
     pub fn read(&self, offset: usize, into: &mut [u8]) {
         assert!(offset + into.len() <= self.layout.size(), "the bus checks spans");
         // SAFETY: the span was checked just now, and no reference into the allocation exists.
         unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr().add(offset), into.as_mut_ptr(), into.len()) }
     }
 
-    /// A few bytes.
+    /// Reads a few bytes.
     ///
     /// # Panics
-    /// If they are not all inside.
+    ///
+    /// If the span is not inside.
     #[inline(always)]
     pub fn array<const N: usize>(&self, offset: usize) -> [u8; N] {
         assert!(offset + N <= self.layout.size(), "the bus checks spans");
@@ -59,10 +61,11 @@ impl Bytes {
         unsafe { self.start.as_ptr().add(offset).cast::<[u8; N]>().read() }
     }
 
-    /// A few bytes from now on.
+    /// Writes a few bytes.
     ///
     /// # Panics
-    /// If they are not all inside.
+    ///
+    /// If the span is not inside.
     #[inline(always)]
     pub fn put<const N: usize>(&mut self, offset: usize, from: [u8; N]) {
         assert!(offset + N <= self.layout.size(), "the bus checks spans");
@@ -73,7 +76,8 @@ impl Bytes {
     /// Copies bytes in.
     ///
     /// # Panics
-    /// If they do not all go inside.
+    ///
+    /// If the span is not inside.
     pub fn write(&mut self, offset: usize, from: &[u8]) {
         assert!(offset + from.len() <= self.layout.size(), "the bus checks spans");
         // SAFETY: as in `read`.
@@ -81,7 +85,7 @@ impl Bytes {
     }
 }
 
-/// Only pages with something else than zeroes are saved: a board's DDR may have hundreds of thousands.
+/// Only pages that are not all zeroes are saved: a board's DDR may have hundreds of thousands of pages.
 impl State for Bytes {
     fn save(&self, to: &mut Saver) {
         if to.is_shown() {

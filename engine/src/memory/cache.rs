@@ -1,31 +1,31 @@
-//! A cache's directory: which lines are present. The bytes themselves stay in the memory behind it, so contents are
-//! always coherent and only time depends on what is here.
+//! A cache's directory of present lines. The bytes themselves stay in the memory, so contents are always coherent and
+//! only time depends on the directory.
 
 use crate::state::{Fresh, State};
 
-/// Largest cache: twice what the largest chips of the kind have, and a directory that fits a host.
+/// Largest cache: twice the size of the largest such chips, with a directory that fits a host.
 pub const MOST_BYTES: u32 = 16 << 20;
-/// Most lines of a set: each access looks at all of them.
+/// Most lines of a set: each access checks all of them.
 pub const MOST_WAYS: u32 = 1024;
 
-/// What a full set gives up for a new line.
+/// Replacement policy of a full set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Replacement {
-    /// The line that was used longest ago.
+    /// The least recently used line.
     LeastRecentlyUsed,
     /// One way after the other.
     RoundRobin,
-    /// A way that a shift register of 16 bits chooses, which moves with every line that goes.
+    /// A way chosen by a shift register of 16 bits, which advances with every replacement.
     PseudoRandom,
 }
 
-/// What a store does.
+/// Write policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WritePolicy {
-    /// Stores stay in the cache; a dirty line is written back when it has to go. A store that misses fills the line
+    /// Stores stay in the cache; a dirty line is written back when it is replaced. A store that misses fills the line
     /// first.
     WriteBack,
-    /// Each store goes on to memory; one that misses changes nothing here.
+    /// Each store also goes to memory; one that misses changes nothing in the cache.
     WriteThrough,
 }
 
@@ -38,7 +38,7 @@ pub struct CacheShape {
     /// Size of a line.
     #[state(skip)]
     pub line_bytes: u32,
-    /// Lines a set; 1 is direct-mapped.
+    /// Lines per set; 1 is direct-mapped.
     #[state(skip)]
     pub ways: u32,
     /// Policy for a full set.
@@ -49,7 +49,7 @@ pub struct CacheShape {
 }
 
 impl CacheShape {
-    /// The shape, if its numbers fit together.
+    /// The shape, if its numbers are consistent.
     pub fn is_sound(&self) -> bool {
         let powers = [self.size_bytes, self.line_bytes, self.ways].iter().all(|n| n.is_power_of_two());
         let fits = self.ways.saturating_mul(self.line_bytes) <= self.size_bytes;
@@ -60,7 +60,7 @@ impl CacheShape {
             && self.ways <= MOST_WAYS
     }
 
-    /// The shape of a cache of so many sets, if there is one.
+    /// The shape of a cache with `sets`, if there is one.
     pub fn of_sets(
         size_bytes: u32,
         line_bytes: u32,
@@ -83,7 +83,7 @@ pub struct CacheCounters {
     pub write_backs: u64,
 }
 
-/// What a line fill pushed out.
+/// The line replaced by a fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Victim {
     /// Its address.
@@ -100,7 +100,8 @@ struct Line {
     last_use: u64,
 }
 
-/// No line: with at least 8 bytes a line, bit 2 of its address is 0, and so it is in whatever an access compares.
+/// No line: with at least 8 bytes per line, bit 2 of a line's address is 0, as in every address that an access
+/// compares.
 pub const NO_LINE: u32 = u32::MAX;
 
 /// The directory of a cache.
@@ -114,7 +115,7 @@ pub struct Cache {
     #[state(with = crate::state::fixed)]
     lines: Vec<Line>,
     uses: u64,
-    /// The order of use was brought up to date in a copy: `uses` does not tell it any more.
+    /// The order of use was updated in a copy: `uses` does not include that.
     reordered: bool,
     turn: u32,
     counters: CacheCounters,
@@ -124,7 +125,8 @@ impl Cache {
     /// An empty cache.
     ///
     /// # Panics
-    /// If the shape is not sound; a board's validation sees to that.
+    ///
+    /// If the shape is not sound; a board's validation ensures that it is.
     pub fn new(shape: CacheShape) -> Cache {
         assert!(shape.is_sound(), "a board's cache shapes are validated");
         let sets = shape.size_bytes / shape.line_bytes / shape.ways;
@@ -146,7 +148,7 @@ impl Cache {
         self.shape
     }
 
-    /// Chooses what a full set gives up from now on.
+    /// Sets the replacement policy.
     pub fn replace_by(&mut self, replacement: Replacement) {
         self.shape.replacement = replacement;
     }
@@ -156,8 +158,8 @@ impl Cache {
         self.counters
     }
 
-    /// True if it will do with any further accesses what `other`, a copy of it from another time, would have done: the
-    /// same lines, used in the same order.
+    /// True if any further accesses will have the same effect as in `other`, a copy of it from another time: the same
+    /// lines, used in the same order.
     pub fn behaves_like(&self, other: &Cache) -> bool {
         if self.uses == other.uses && !self.reordered && !other.reordered {
             return true;
@@ -169,7 +171,7 @@ impl Cache {
             && sets.all(|(set, before)| same_lines(set, before) && (!by_use || same_order(set, before)))
     }
 
-    /// Counts all that came and went since `before`, a copy of it that behaves like it, so many more times.
+    /// Counts the fills and write-backs since `before`, a copy of it that behaves like it, `times` more times.
     pub fn repeat(&mut self, before: &Cache, times: u64) {
         let (now, then) = (self.counters, before.counters);
         self.counters.fills += times * (now.fills - then.fills);
@@ -192,7 +194,7 @@ impl Cache {
         true
     }
 
-    /// This, had these lines been used since, in this order.
+    /// A copy in which these lines have been used since, in this order.
     pub fn after_uses(&self, lines: Vec<u32>) -> Cache {
         let mut after = Cache { reordered: true, ..self.clone() };
         for line in lines {
@@ -206,13 +208,12 @@ impl Cache {
         self.line_mut(addr).is_some_and(|line| line.dirty)
     }
 
-    /// Brings in the line that holds `addr`, which is absent; gives what had to go.
+    /// Brings in the line that holds `addr`, which is absent; returns its victim.
     pub fn fill(&mut self, addr: u32, store: bool) -> Option<Victim> {
         self.fill_unlocked(addr, store, 0)
     }
 
-    /// As [`Cache::fill`], but no way whose bit in `locked` is set gives up a line or takes one; one way at least is
-    /// not locked.
+    /// As [`Cache::fill`], but the ways whose bits in `locked` are set stay unchanged; at least one way is not locked.
     pub fn fill_unlocked(&mut self, addr: u32, store: bool, locked: u32) -> Option<Victim> {
         let dirty = store && self.shape.write == WritePolicy::WriteBack;
         self.uses += 1;
@@ -229,30 +230,30 @@ impl Cache {
     /// Makes the line that holds `addr` clean. True if it was present and dirty: it has to be written back.
     pub fn clean(&mut self, addr: u32) -> bool {
         let cleaned = self.line_mut(addr).is_some_and(|line| std::mem::take(&mut line.dirty));
-        // What it does with further accesses is no longer what it was.
+        // Its behaviour with further accesses has changed.
         self.uses += u64::from(cleaned);
         self.counters.write_backs += u64::from(cleaned);
         cleaned
     }
 
-    /// The line in a way of a set, if one is there.
+    /// The line in a way of a set, if present.
     pub fn line_at(&self, set: u32, way: u32) -> Option<Victim> {
         let index = (set & self.set_mask) * self.shape.ways + way % self.shape.ways;
         let line = self.lines[index as usize];
         (line.addr != NO_LINE).then_some(Victim { line_addr: line.addr, dirty: line.dirty })
     }
 
-    /// True if it matters in which order the lines of a set are used.
+    /// True if the order of use of a set's lines matters.
     pub fn keeps_order(shape: CacheShape) -> bool {
         shape.ways > 1 && shape.replacement == Replacement::LeastRecentlyUsed
     }
 
-    /// How many sets it has.
+    /// Number of sets.
     pub fn sets(&self) -> u32 {
         self.set_mask + 1
     }
 
-    /// Bytes of a way: as far apart are addresses that share a set.
+    /// Size of a way: addresses at this distance share a set.
     pub fn way_bytes(&self) -> u32 {
         (self.set_mask + 1) << self.line_shift
     }
@@ -262,7 +263,7 @@ impl Cache {
         (addr >> self.line_shift) & self.set_mask
     }
 
-    /// Forgets a line, dirty or not.
+    /// Drops a line, dirty or not.
     pub fn drop_line(&mut self, addr: u32) {
         if let Some(line) = self.line_mut(addr) {
             (line.addr, line.dirty) = (NO_LINE, false);
@@ -270,14 +271,14 @@ impl Cache {
         }
     }
 
-    /// Of the other lines of the set that `addr` belongs to, the one that was used last.
+    /// The line last used among the other lines of the set of `addr`.
     pub fn used_before(&mut self, addr: u32) -> Option<u32> {
         let line_addr = self.line_addr(addr);
         let others = self.set_of(addr).iter().filter(|line| line.addr != line_addr && line.addr != NO_LINE);
         others.max_by_key(|line| line.last_use).map(|line| line.addr)
     }
 
-    /// Forgets all lines, dirty ones too.
+    /// Drops all lines, dirty ones too.
     pub fn invalidate_all(&mut self) {
         self.uses += 1;
         self.lines.iter_mut().for_each(|line| (line.addr, line.dirty) = (NO_LINE, false));
@@ -290,7 +291,7 @@ impl Cache {
         if let Some(empty) = set.iter().enumerate().position(|(way, line)| line.addr == NO_LINE && is_free(way)) {
             return empty;
         }
-        // The first that is not locked from the chosen way on.
+        // The first way that is not locked, from the chosen way on.
         let from =
             |chosen: u32| (0..ways).map(|n| ((chosen + n) % ways) as usize).find(|way| is_free(*way)).unwrap_or(0);
         match self.shape.replacement {
@@ -313,7 +314,7 @@ impl Cache {
         }
     }
 
-    /// The line that holds `addr`, if it is present.
+    /// The line that holds `addr`, if present.
     #[inline]
     fn line_mut(&mut self, addr: u32) -> Option<&mut Line> {
         let line_addr = self.line_addr(addr);

@@ -1,16 +1,16 @@
-//! Which bytes of a RAM hold decoded instructions: a bit for two bytes, as no instruction begins or ends between.
+//! Bytes of a RAM that hold decoded instructions: a bit for two bytes, because instructions are aligned to two bytes.
 //!
-//! Marks say where a store has to be told of, and no more: a byte that is marked may hold none any more.
+//! Marks only say which stores have to be reported: a marked byte may hold no decoded instruction any more.
 
 use super::bytes::Bytes;
 
 use crate::state::State;
 
-/// Bytes that a mark is for.
+/// Bytes per mark.
 const MARKED_BYTES: u64 = 2;
-/// Marks in a word of them.
+/// Marks per word.
 const WORD_MARKS: u64 = u32::BITS as u64;
-/// Bytes that a word of marks is for.
+/// Bytes per word of marks.
 pub const WORD_BYTES: u32 = (MARKED_BYTES * WORD_MARKS) as u32;
 
 /// The marks of a RAM.
@@ -22,7 +22,7 @@ pub struct CodeMarks {
 }
 
 impl CodeMarks {
-    /// No marks in so many bytes. `None` if the host has no memory for them.
+    /// No marks, for `size_bytes`. `None` if the host has no memory for them.
     pub fn try_new(size_bytes: u32) -> Option<CodeMarks> {
         let count = size_bytes.div_ceil(WORD_BYTES) as usize;
         Some(CodeMarks { words: Bytes::zeroed(count * size_of::<u32>())?, count })
@@ -42,7 +42,7 @@ impl CodeMarks {
         })
     }
 
-    /// Takes the marks of the span away. True if there were any.
+    /// Removes the marks of the span. True if there were any.
     #[inline]
     pub fn take(&mut self, offset: u32, len: u32) -> bool {
         masks(offset, len).fold(false, |any, (word, mask)| {
@@ -54,8 +54,8 @@ impl CodeMarks {
         })
     }
 
-    /// Where the words are on the host: bit n of word m is for the bytes from `m * WORD_BYTES + 2 * n` on. Valid for as
-    /// long as the RAM lives; nothing else may hold a reference into them.
+    /// Address of the words on the host: bit n of word m is for the bytes from `m * WORD_BYTES + 2 * n` on. Valid for
+    /// as long as the RAM lives; nothing else may hold a reference into them.
     pub fn as_ptr(&self) -> *const u32 {
         self.words.as_ptr().cast::<u32>().cast_const()
     }
@@ -63,8 +63,7 @@ impl CodeMarks {
     #[inline]
     fn word(&self, word: usize) -> u32 {
         assert!(word < self.count, "the bus checks spans");
-        // SAFETY: inside the allocation, as was checked just now, which is aligned for words; no reference into it
-        // exists.
+        // SAFETY: inside the allocation, as was just checked, which is aligned for words; no reference into it exists.
         unsafe { self.as_ptr().add(word).read() }
     }
 
@@ -76,7 +75,7 @@ impl CodeMarks {
     }
 }
 
-/// The words with marks of a span, and which of their bits these are.
+/// The words with marks of a span, and masks of their bits.
 #[inline]
 fn masks(offset: u32, len: u32) -> impl Iterator<Item = (usize, u32)> {
     let (first, after) =
@@ -96,7 +95,7 @@ mod tests {
 
     const SIZE_BYTES: u32 = 512;
 
-    /// Bytes that share their mark with one of the span.
+    /// The marks of a span.
     fn halves((offset, len): (u32, u32)) -> std::ops::Range<u32> {
         if len == 0 { 0..0 } else { offset / 2..(offset + len).div_ceil(2) }
     }

@@ -1,19 +1,19 @@
 //! The time of an SDRAM behind a controller that leaves rows open: banks, rows, refresh.
 //!
-//! A row stays open until another one of its bank is wanted, or until all are closed for a refresh. Times are in clocks
-//! of the controller's port, which is the memory's own clock; names are those of JEDEC's DDR3 standard (JESD79-3) and
-//! of the chips' datasheets.
+//! A row stays open until another one of its bank is accessed, or until all are closed for a refresh. Times are in
+//! clocks of the controller's port, which is the memory's own clock; names are those of JEDEC's DDR3 standard
+//! (JESD79-3) and of the chips' datasheets.
 
 use super::ram::Direction;
 
 use crate::state::{Fresh, State};
 
-/// How addresses choose banks.
+/// Mapping of addresses to banks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decoding {
-    /// The next row of addresses lies in the next bank.
+    /// The next row of addresses is in the next bank.
     Interleaved,
-    /// It lies in the same bank, up to its end.
+    /// It is in the same bank, up to its end.
     Sequential,
 }
 
@@ -24,9 +24,9 @@ pub struct DramTiming {
     pub banks: u32,
     /// Bytes of a row, over all chips; a power of two.
     pub row_bytes: u32,
-    /// How addresses choose banks.
+    /// Mapping of addresses to banks.
     pub decoding: Decoding,
-    /// Bytes of all banks.
+    /// Size of all banks.
     pub size_bytes: u32,
     /// From a read or write command to its first data (CL, CWL).
     pub cas_cycles: u64,
@@ -40,7 +40,7 @@ pub struct DramTiming {
     pub write_recovery_cycles: u64,
     /// From a write's last data to a read command (tWTR).
     pub write_to_read_cycles: u64,
-    /// Clocks of data of a burst, whether all of it is wanted or not.
+    /// Clocks of data of a burst, whether all of it is needed or not.
     pub burst_cycles: u64,
     /// From one refresh to the next (tREFI).
     pub refresh_interval_cycles: u64,
@@ -50,7 +50,7 @@ pub struct DramTiming {
 
 /// Most banks of a memory.
 pub const MOST_BANKS: usize = 8;
-/// More clocks of data than a transfer has.
+/// Above the number of clocks of data of any transfer.
 const MOST_BEATS: u64 = 256;
 /// No row.
 const CLOSED: u32 = u32::MAX;
@@ -69,9 +69,9 @@ pub struct Dram {
     #[state(skip)]
     timing: DramTiming,
     banks: [Bank; MOST_BANKS],
-    /// The clock from which the next command can be given.
+    /// The clock from which the next command can be issued.
     free: u64,
-    /// The clock from which a read can be.
+    /// The clock from which a read command can be issued.
     may_read: u64,
     /// The clock of the next refresh.
     next_refresh: u64,
@@ -85,8 +85,8 @@ impl Dram {
         Dram { timing, banks: [bank; MOST_BANKS], free: 0, may_read: 0, next_refresh }
     }
 
-    /// What a transfer of so many clocks of data adds to its port's time: for a read, up to its first data. A write's
-    /// data are taken as soon as its command's turn comes.
+    /// Cycles that a transfer with this many clocks of data adds to its port's time: for a read, up to its first data.
+    /// A write's data are accepted as soon as its command can be issued.
     pub fn transfer(&mut self, from: u64, offset: u32, beats: u64, direction: Direction) -> u64 {
         let turn = self.free.saturating_sub(from);
         let at = self.command(from, offset, beats, direction);
@@ -96,7 +96,7 @@ impl Dram {
         }
     }
 
-    /// No transfer that the port has begun waits longer: more than one for all that it can wait for, and twice over.
+    /// No transfer that the port has begun waits longer: twice the sum of all possible waits.
     pub fn longest_wait(&self) -> u64 {
         let timing = &self.timing;
         let all = [
@@ -113,7 +113,7 @@ impl Dram {
         2 * all.iter().sum::<u64>()
     }
 
-    /// The clock of the read or write command for what is at `offset`, wanted at clock `from`. Each takes the time of
+    /// The clock of the read or write command for `offset`, requested at clock `from`. The command takes the time of
     /// its bursts.
     fn command(&mut self, from: u64, offset: u32, beats: u64, direction: Direction) -> u64 {
         let mut at = from.max(self.free);
@@ -141,8 +141,8 @@ impl Dram {
         at
     }
 
-    /// The latest refresh that has begun by clock `at` closes all rows: the clock from which there can be commands
-    /// again.
+    /// Closes all rows by the latest refresh that has begun by clock `at`; returns the clock from which commands can be
+    /// issued again.
     fn refresh(&mut self, at: u64) -> u64 {
         let interval = self.timing.refresh_interval_cycles.max(1);
         let begun = self.next_refresh + at.saturating_sub(self.next_refresh) / interval * interval;
@@ -155,8 +155,8 @@ impl Dram {
 }
 
 impl Dram {
-    /// The memory's clock runs at another rate: its clock `before` is its clock `now`. What lies ahead is as many
-    /// clocks ahead as it was; the controller goes on to count towards the next refresh.
+    /// Changes the rate of the memory's clock: its clock `before` is its clock `now`. Future clocks keep their
+    /// distance; the controller continues counting towards the next refresh.
     pub fn renumber(&mut self, before: u64, now: u64) {
         if before >= self.next_refresh {
             self.free = self.free.max(self.refresh(before));
@@ -171,7 +171,7 @@ impl Dram {
 }
 
 impl DramTiming {
-    /// True if its numbers fit together.
+    /// True if its numbers are consistent.
     pub fn is_sound(&self) -> bool {
         let powers = [self.banks, self.row_bytes].iter().all(|n| n.is_power_of_two());
         powers && self.banks as usize <= MOST_BANKS && self.refresh_interval_cycles > 2 * self.refresh_cycles
@@ -216,7 +216,7 @@ mod tests {
     }
 
     proptest! {
-        /// As its port makes them: a transfer begins when the one before has been answered, or later.
+        /// In the port's order: a transfer begins when the previous one has been answered, or later.
         #[test]
         fn no_transfer_waits_longer_than_is_said(
             transfers in prop::collection::vec((0u64..60, any::<u32>(), 1u64..9, any::<bool>()), 1..300),
@@ -245,7 +245,7 @@ mod tests {
                 .map(|(dram, ahead)| dram.command(from + ahead, offset, 1, Direction::Read) - ahead);
             assert_eq!(usual, later, "from {from}");
         }
-        // What had to be refreshed has been when the clock changes.
+        // Refreshes that were due are done when the clock changes.
         let mut dram = self::dram();
         dram.command(10, 0, 1, Direction::Read);
         dram.renumber(3 * 1297 + 5, 77);
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(dram.command(100, 0, 1, Direction::Read), 103);
         // tRAS from 100, then tRP and tRCD.
         assert_eq!(dram.command(101, 8 * 4096, 1, Direction::Read), 107 + 3 + 3);
-        // Another bank is opened beside it.
+        // Another bank is opened independently.
         assert_eq!(dram.command(200, 4096, 1, Direction::Read), 203);
         assert_eq!(dram.command(300, 8 * 4096 + 8, 1, Direction::Read), 300);
     }
@@ -292,7 +292,7 @@ mod tests {
         // Begun at 1297: tRP, tRFC, tRCD.
         assert_eq!(dram.command(1300, 0, 1, Direction::Read), 1297 + 3 + 27 + 3);
         assert_eq!(dram.command(1400, 0, 1, Direction::Read), 1400);
-        // Long after one, only the row is closed.
+        // Long after a refresh, the row is merely closed.
         assert_eq!(dram.command(10 * 1297 + 500, 0, 1, Direction::Read), 10 * 1297 + 503);
     }
 
@@ -304,7 +304,7 @@ mod tests {
     }
 
     proptest! {
-        /// Commands are given in order, none before it is wanted, and a row that is open costs nothing.
+        /// Commands are issued in order, none before its request, and an open row costs nothing.
         #[test]
         fn commands_keep_their_distance(
             wanted in prop::collection::vec((0u64..60, 0u32..1 << 17, any::<bool>()), 1..200),

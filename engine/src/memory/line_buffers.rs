@@ -1,36 +1,35 @@
-//! What the interface of a microcontroller's flash keeps of it for the core: lines of instructions.
+//! Line buffers of a microcontroller's flash interface: lines of instructions that it holds for the core.
 //!
-//! Which lines its instruction cache has is known to the core's, which is a directory of that. The interface's
-//! registers are a device's, which says here what comes of lines that are read; cores follow before their next
-//! instruction.
+//! The lines in its instruction cache are in the core's directory of that cache. The interface's registers belong to a
+//! device, which sets here how lines are answered; cores follow before their next instruction.
 
 use crate::dt::wiring::DeviceId;
 use crate::state::{Fresh, State};
 
-/// How lines of instructions are answered.
+/// Way in which lines of instructions are answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Answer {
-    /// After wait states, and [`LineBuffers::passes`] says whether the core's cache keeps them.
+    /// After wait states; [`LineBuffers::passes`] says whether the core's cache keeps them.
     #[default]
     Kept,
-    /// After wait states; none is kept, each is there until the next one is.
+    /// After wait states; no line is kept, each is available until the next one is read.
     Passes,
-    /// Without wait states: no access takes time, wherever it goes.
+    /// Without wait states: accesses take no time, whatever their address.
     AtOnce,
 }
 
-/// The buffers of a board's flash interface; of a board without one they are as they are by default.
+/// The buffers of a board's flash interface; a board without one has the default.
 #[derive(Clone, Copy, Debug, Default, State)]
 pub struct LineBuffers {
-    /// The device whose windows show the flash, and how that answers.
+    /// The device whose windows show the flash, and its way of answering.
     answer: Option<(DeviceId, Answer)>,
-    /// The line that was read last does not go to the cache: it is there until the next one is.
+    /// The line read last is not put into the cache: it is available until the next one is read.
     pub passes: bool,
     epoch: u64,
 }
 
 impl LineBuffers {
-    /// From now on, this is how the flash in the windows of a device answers.
+    /// Sets the way in which the flash in the windows of a device answers.
     pub fn answer(&mut self, interface: DeviceId, answer: Answer) {
         let answer = (answer != Answer::Kept).then_some((interface, answer));
         if self.answer != answer {
@@ -39,23 +38,23 @@ impl LineBuffers {
         }
     }
 
-    /// No line is there any more.
+    /// Drops the buffered lines.
     pub fn forget(&mut self) {
         self.epoch += 1;
     }
 
-    /// Grows with each change.
+    /// Incremented with each change.
     #[inline(always)]
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// How the flash answers, if there is one.
+    /// The way in which the flash answers, if there is one.
     pub fn how(&self) -> Answer {
         self.answer.map_or(Answer::Kept, |(_, answer)| answer)
     }
 
-    /// How accesses to the windows of a device are answered, if they are those of a flash.
+    /// The way in which accesses to the windows of a device are answered, if they show a flash.
     #[inline]
     pub fn how_of(&self, device: DeviceId) -> Answer {
         self.answer.filter(|(interface, _)| *interface == device).map_or(Answer::Kept, |(_, answer)| answer)

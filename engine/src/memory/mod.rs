@@ -1,4 +1,4 @@
-//! Memories: RAM and SDRAM with the timing of their ports, what caches are made of, and the second-level cache.
+//! Memories: RAM and SDRAM with the timing of their ports, directories of caches, and the second-level cache.
 
 mod bytes;
 pub mod cache;

@@ -1,20 +1,21 @@
-//! A second-level cache between the cores and the interconnect, as the accesses that pass it see it: a directory and
-//! its latencies. Its registers are a device's (`arm,pl310-cache`), which finds it on the bus; one inside the cores'
-//! cluster (`cache`) has none.
+//! A second-level cache between the cores and the interconnect, for the accesses through it: a directory and its
+//! latencies. Its registers belong to a device (`arm,pl310-cache`), which finds it on the bus; a cache inside the
+//! cores' cluster (`cache`) has no registers.
 
 use super::cache::{Cache, CacheShape, Replacement, Victim};
 use crate::state::State;
 use crate::time::{Cycles, Hz};
 
-/// Where it gets its times from.
+/// Its timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct OuterTiming {
     /// Its clock.
     pub clock: Hz,
-    /// From a request at its slave port to the same at its master port, or to its RAMs; with the cache off, too.
+    /// From a request at its slave port to the same request at its master port, or to its RAMs; with the cache off,
+    /// too.
     #[state(skip)]
     pub request_cycles: Cycles,
-    /// From an answer at its master port, or from its RAMs, to the same at its slave port.
+    /// From an answer at its master port, or from its RAMs, to the same answer at its slave port.
     #[state(skip)]
     pub response_cycles: Cycles,
     /// From one beat of a line to the next.
@@ -25,7 +26,7 @@ pub struct OuterTiming {
     pub beat_bytes: u32,
 }
 
-/// What can be counted.
+/// Events that can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 #[allow(missing_docs)]
@@ -38,7 +39,7 @@ pub enum OuterEvent {
     InstructionReadRequest,
     CastOut,
     WriteAllocation,
-    /// Not an event: how many there are.
+    /// Number of events.
     Count,
 }
 
@@ -47,23 +48,24 @@ pub enum OuterEvent {
 pub struct OuterCache {
     timing: OuterTiming,
     cache: Cache,
-    /// It keeps lines.
+    /// It is enabled.
     pub enabled: bool,
-    /// It has no switch and no registers of its own: see [`OuterCache::follow_core`].
+    /// It has no enable and no registers of its own: see [`OuterCache::follow_core`].
     #[state(skip)]
     follows_core: bool,
-    /// Cycles of a look at the tags, and of one at the data.
+    /// Cycles of a tag lookup, and of a data access.
     pub ram_cycles: [Cycles; 2],
-    /// Ways that data and instructions are not allocated in: bit n is way n.
+    /// Ways in which data and instructions are not allocated: bit n is way n.
     pub locked: [u32; 2],
     events: [u64; OuterEvent::Count as usize],
 }
 
 impl OuterCache {
-    /// An empty cache, off.
+    /// An empty cache, disabled.
     ///
     /// # Panics
-    /// If the shape is not sound; a board's validation sees to that.
+    ///
+    /// If the shape is not sound; a board's validation ensures that it is.
     pub fn new(shape: CacheShape, timing: OuterTiming) -> OuterCache {
         OuterCache {
             timing,
@@ -76,8 +78,8 @@ impl OuterCache {
         }
     }
 
-    /// It is inside the cores' cluster: on for accesses of a core whose data cache is on, and maintained by the core's
-    /// operations. A look at its tags, and one at its data, takes so many cycles.
+    /// Puts it inside the cores' cluster: it is on for accesses of a core whose data cache is on, and maintained by the
+    /// core's operations. `ram_cycles` are the cycles of a tag lookup, and of a data access.
     pub fn follow_core(&mut self, ram_cycles: [Cycles; 2]) {
         (self.enabled, self.follows_core, self.ram_cycles) = (true, true, ram_cycles);
     }
@@ -87,12 +89,12 @@ impl OuterCache {
         self.follows_core
     }
 
-    /// Its clock runs at another rate.
+    /// Sets the rate of its clock.
     pub fn set_clock(&mut self, rate: Hz) {
         self.timing.clock = rate;
     }
 
-    /// Its times.
+    /// Its timing.
     pub fn timing(&self) -> &OuterTiming {
         &self.timing
     }
@@ -102,12 +104,12 @@ impl OuterCache {
         self.cache.shape()
     }
 
-    /// Chooses what a full set gives up from now on.
+    /// Sets the replacement policy.
     pub fn replace_by(&mut self, replacement: Replacement) {
         self.cache.replace_by(replacement);
     }
 
-    /// How often something has happened.
+    /// Number of occurrences of an event.
     pub fn events(&self, event: OuterEvent) -> u64 {
         self.events[event as usize]
     }
@@ -117,7 +119,7 @@ impl OuterCache {
         self.cache.counters()
     }
 
-    /// What it counts, under the names that users read.
+    /// Its counts, with the names for the user.
     pub fn totals(&self) -> impl Iterator<Item = (&'static str, u64)> {
         const NAMES: [(&str, OuterEvent); 7] = [
             ("data reads", OuterEvent::DataReadRequest),
@@ -131,14 +133,14 @@ impl OuterCache {
         NAMES.into_iter().map(|(name, event)| (name, self.events(event)))
     }
 
-    /// How long its RAMs take for a request: to find the line, and if it is there, to read all of it.
+    /// Cycles of its RAMs for a request: to find the line, and on a hit, to read all of it.
     pub fn lookup_cycles(&self, hit: bool) -> Cycles {
         let beats = u64::from(self.shape().line_bytes / self.timing.beat_bytes.max(1));
         let data = self.ram_cycles[1].0 + beats.saturating_sub(1) * self.timing.beat_cycles.0;
         Cycles(self.ram_cycles[0].0 + if hit { data } else { 0 })
     }
 
-    /// A read of a line. True for a hit; a miss is to be followed by [`OuterCache::fill`].
+    /// A read of a line. True for a hit; after a miss the caller calls [`OuterCache::fill`].
     pub fn read(&mut self, line: u32, instruction: bool) -> bool {
         let hit = self.cache.touch(line, false);
         let events = if instruction {
@@ -151,7 +153,7 @@ impl OuterCache {
         hit
     }
 
-    /// A write of a whole line, or of a part of it: true if the line is here, and dirty now.
+    /// A write of a whole line, or of a part of it: true if the line is present, and now dirty.
     pub fn write(&mut self, line: u32) -> bool {
         let hit = self.cache.touch(line, true);
         self.count(OuterEvent::DataWriteRequest, true);
@@ -159,12 +161,12 @@ impl OuterCache {
         hit
     }
 
-    /// Brings in an absent line, unless all ways are locked: what had to go.
+    /// Brings in an absent line, unless all ways are locked; returns its victim.
     pub fn fill(&mut self, line: u32, instruction: bool, dirty: bool) -> Option<Victim> {
         let locked = self.locked[usize::from(instruction)];
         let ways = u32::MAX >> (32 - self.shape().ways.min(32));
         if locked & ways == ways {
-            // A line that is written and finds no place goes on as it is.
+            // A written line without a free way goes to memory.
             return dirty.then_some(Victim { line_addr: line, dirty });
         }
         let victim = self.cache.fill_unlocked(line, dirty, locked);
@@ -173,7 +175,7 @@ impl OuterCache {
         victim
     }
 
-    /// Forgets a line, dirty or not.
+    /// Drops a line, dirty or not.
     pub fn drop_line(&mut self, addr: u32) {
         self.cache.drop_line(addr);
     }
@@ -188,7 +190,7 @@ impl OuterCache {
         self.cache.line_at(set, way)
     }
 
-    /// How many sets it has.
+    /// Number of sets.
     pub fn sets(&self) -> u32 {
         self.cache.sets()
     }

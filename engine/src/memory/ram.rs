@@ -6,7 +6,7 @@ use super::dram::{Dram, DramTiming};
 use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
-/// A reservation of an exclusive load ends with a store to the same so many bytes.
+/// A reservation of an exclusive load ends with a store to the same aligned block of this many bytes.
 const RESERVATION_BYTES: u32 = 64;
 
 /// The longest [`PortTiming::idle_grant_cycles`].
@@ -29,17 +29,17 @@ pub struct PortTiming {
     /// From one beat to the next of the same transfer.
     #[state(skip)]
     pub beat_cycles: Cycles,
-    /// Bytes a beat carries: a power of two.
+    /// Bytes per beat: a power of two.
     #[state(skip)]
     pub beat_bytes: u32,
-    /// Cycles of a core on whose bus matrix this is a slave: what an access waits for that begins on an idle bus, if
-    /// the matrix has to grant the port anew.
+    /// Cycles of a core whose bus matrix has this RAM as a slave: the wait of an access that begins on an idle bus, if
+    /// the matrix has to grant the port again.
     #[state(skip)]
     pub idle_grant_cycles: u8,
 }
 
 impl PortTiming {
-    /// A port that takes as long for a write as for a read.
+    /// A port with equal times for reads and writes.
     pub const fn symmetric(clock: Hz, first_word_cycles: Cycles, beat_cycles: Cycles, beat_bytes: u32) -> PortTiming {
         PortTiming {
             clock,
@@ -51,7 +51,7 @@ impl PortTiming {
         }
     }
 
-    /// The beats of a transfer, and how long the port is busy with it.
+    /// The beats of a transfer, and the time for which the port is busy with it.
     #[inline(always)]
     pub fn beats_and_cycles(&self, bytes: u32, direction: Direction) -> (u64, u64) {
         let beats = u64::from((bytes + (self.beat_bytes - 1)) >> self.beat_bytes.trailing_zeros()).max(1);
@@ -63,12 +63,12 @@ impl PortTiming {
     }
 }
 
-/// A RAM as compiled code has it: its timing, and where the host has what its transfers change.
+/// A RAM for compiled code: its timing, and the host addresses of the values that its transfers change.
 #[derive(Clone, Copy, Debug)]
 pub struct RamPort {
     /// Timing of the port.
     pub timing: PortTiming,
-    /// Address of the [`Dram`] behind it, and the most that this adds to the port's time.
+    /// Address of the [`Dram`] of this RAM, and the most cycles that it adds to the port's time.
     pub dram: Option<(usize, u64)>,
     /// Address of the edge up to which it is busy.
     pub free_edge: usize,
@@ -78,7 +78,7 @@ pub struct RamPort {
     pub marks: usize,
 }
 
-/// Which way a transfer goes.
+/// Direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the RAM.
@@ -92,22 +92,22 @@ pub enum Direction {
 pub struct Ram {
     bytes: Bytes,
     timing: PortTiming,
-    /// What is behind the port, if that has a time of its own.
+    /// The SDRAM after the port, if it has one.
     #[state(with = crate::state::present)]
     dram: Option<Dram>,
     /// The edge of the port's clock up to which it is busy with an earlier transfer.
     free_edge: u64,
-    /// Where decoded instructions are.
+    /// Marks of decoded instructions.
     code: CodeMarks,
     /// Several cores write to it.
     #[state(skip)]
     shared: bool,
-    /// [`Bus::taken`](crate::bus::Bus::taken) when a device last had its port.
+    /// The value of [`Bus::taken`](crate::bus::Bus::taken) when a device last had its port.
     taken: u64,
-    /// No instructions come from it.
+    /// Instructions can't be fetched from it.
     #[state(skip)]
     data_only: bool,
-    /// Of shared memory: cores with a reservation, and the granule in which it is.
+    /// For shared memory: cores with a reservation, and its granule.
     reservations: Vec<(u32, u32)>,
 }
 
@@ -120,9 +120,9 @@ impl Ram {
         Ram::try_new(size_bytes, timing, None).expect("the host has memory for the RAM")
     }
 
-    /// The same, or with `dram` an SDRAM behind its controller's port: to the port's times come those of banks and
-    /// rows. The port takes a write's data before the memory has them. `None` if the host does not give that much. The
-    /// host's pages come as they are used.
+    /// As [`Ram::new`], or with `dram` an SDRAM after its controller's port: the times of banks and rows add to the
+    /// port's. The port accepts a write's data before the memory has them. `None` if the host does not provide that
+    /// much memory. The host's pages are allocated when they are first used.
     pub fn try_new(size_bytes: u32, timing: PortTiming, dram: Option<DramTiming>) -> Option<Ram> {
         Some(Ram {
             bytes: Bytes::zeroed(size_bytes as usize)?,
@@ -137,12 +137,12 @@ impl Ram {
         })
     }
 
-    /// How large it is.
+    /// Its size.
     pub fn size_bytes(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Several cores write to it: their accesses happen in one order.
+    /// Marks it as written by several cores: their accesses happen in one order.
     pub fn share(&mut self) {
         self.shared = true;
     }
@@ -153,7 +153,7 @@ impl Ram {
         self.shared
     }
 
-    /// It is on buses for data alone: instructions can't be fetched from it.
+    /// Marks it as on data buses only: instructions can't be fetched from it.
     pub fn refuse_fetches(&mut self) {
         self.data_only = true;
     }
@@ -163,7 +163,7 @@ impl Ram {
         self.data_only
     }
 
-    /// Core number `core` has loaded exclusively from here: whoever writes there ends that.
+    /// Reserves an address for an exclusive load by core number `core`: any write to the granule ends the reservation.
     pub fn reserve(&mut self, core: u32, offset: u32) {
         if self.shared {
             self.reservations.retain(|(other, _)| *other != core);
@@ -171,7 +171,7 @@ impl Ram {
         }
     }
 
-    /// True if nobody has written there since.
+    /// True if the granule has not been written since.
     pub fn is_reserved(&self, core: u32, offset: u32) -> bool {
         !self.shared || self.reservations.contains(&(core, offset / RESERVATION_BYTES))
     }
@@ -181,7 +181,7 @@ impl Ram {
         self.taken
     }
 
-    /// A device has the port for that transfer.
+    /// Records that a device has the port for that transfer.
     pub fn take(&mut self, number: u64) {
         self.taken = number;
     }
@@ -191,7 +191,8 @@ impl Ram {
         self.timing
     }
 
-    /// The port's clock runs at another rate from `now` on. What is under way takes as many cycles more as it had left.
+    /// Changes the rate of the port's clock from `now` on. A transfer under way takes its remaining cycles at the new
+    /// rate.
     pub fn set_clock(&mut self, rate: Hz, now: Ps) {
         let [before, after] = [self.timing.clock, rate].map(|clock| clock.cycles_until_ceil(now).0);
         let left_cycles = self.free_edge.saturating_sub(before);
@@ -202,8 +203,8 @@ impl Ram {
         }
     }
 
-    /// True if no transfer is under way at `now`, and nothing comes by itself, as a refresh does: transfers take the
-    /// same time again.
+    /// True if no transfer is under way at `now`, and the memory does nothing by itself, such as a refresh: transfers
+    /// take the same time again.
     pub fn is_idle(&self, now: Ps) -> bool {
         self.timing.clock.ps_at_floor(Cycles(self.free_edge)) <= now && self.dram.is_none()
     }
@@ -213,8 +214,8 @@ impl Ram {
         self.timing.first_word_cycles == Cycles(0)
     }
 
-    /// When a transfer of `bytes` from `offset` on that reaches the port at `at` is complete; the port is busy until
-    /// then.
+    /// Time at which a transfer of `bytes` from `offset` on that reaches the port at `at` is complete; the port is busy
+    /// until then.
     pub fn transfer(&mut self, at: Ps, offset: u32, bytes: u32, direction: Direction) -> Ps {
         if self.is_local() {
             return at;
@@ -224,7 +225,7 @@ impl Ram {
         clock.ps_at_floor(Cycles(done))
     }
 
-    /// The same in edges of the port's clock, for memory that is not tightly coupled.
+    /// As [`Ram::transfer`], in edges of the port's clock, for memory that is not tightly coupled.
     #[inline(always)]
     pub fn transfer_at_edge(&mut self, at: u64, offset: u32, bytes: u32, direction: Direction) -> u64 {
         let (beats, cycles) = self.timing.beats_and_cycles(bytes, direction);
@@ -234,8 +235,8 @@ impl Ram {
         self.free_edge
     }
 
-    /// What compiled code has to know to do transfers itself; `None` for a memory that others look at, or that takes no
-    /// time. The machine does not move its memories.
+    /// Data with which compiled code does transfers itself; `None` for a shared memory, or one that takes no time. The
+    /// machine does not move its memories.
     pub fn port(&mut self) -> Option<RamPort> {
         let is_simple = !self.shared && !self.is_local();
         is_simple.then(|| RamPort {
@@ -262,8 +263,8 @@ impl Ram {
         }
     }
 
-    /// Copies bytes in; true if they went where decoded instructions were known to be. They are not known to be there
-    /// any more then. The caller has checked the span.
+    /// Copies bytes in; true if they overwrote decoded instructions. Their marks are removed. The caller has
+    /// checked the span.
     #[inline]
     pub fn write(&mut self, offset: u32, from: &[u8]) -> bool {
         self.bytes.write(offset as usize, from);
@@ -274,7 +275,7 @@ impl Ram {
         self.code.take(offset, from.len() as u32)
     }
 
-    /// The same for the low 1, 2 or 4 `bytes` of a number, at a multiple of them.
+    /// As [`Ram::write`], for the low 1, 2 or 4 `bytes` of a number, at a multiple of them.
     #[inline(always)]
     pub fn put(&mut self, offset: u32, bytes: u32, value: u32) -> bool {
         if !self.reservations.is_empty() {
@@ -288,17 +289,17 @@ impl Ram {
         self.code.take(offset, bytes)
     }
 
-    /// Where decoded instructions are.
+    /// The marks of decoded instructions.
     pub fn code_marks(&self) -> &CodeMarks {
         &self.code
     }
 
-    /// Remembers that the span holds decoded instructions. True if some of it was not known to.
+    /// Records that the span holds decoded instructions. True if some of it was not marked.
     pub fn mark_code(&mut self, offset: u32, len: u32) -> bool {
         self.code.mark(offset, len)
     }
 
-    /// Where the bytes are on the host. Valid for as long as the RAM lives; nothing else may hold a reference into
+    /// Address of the bytes on the host. Valid for as long as the RAM lives; nothing else may hold a reference into
     /// them.
     pub fn as_ptr(&self) -> *mut u8 {
         self.bytes.as_ptr()
@@ -331,7 +332,7 @@ mod tests {
     fn a_burst_pays_the_first_word_once() {
         // 16 bytes = 4 beats: 20 + 3 = 23 cycles of 10 ns.
         assert_eq!(ddr().transfer(Ps(0), 0, 16, Direction::Read), Ps(230_000));
-        // Written, it is accepted after 8 + 3 cycles.
+        // A write is accepted after 8 + 3 cycles.
         assert_eq!(ddr().transfer(Ps(0), 0, 16, Direction::Write), Ps(110_000));
     }
 
@@ -351,7 +352,7 @@ mod tests {
         // The port's 20 + 3, and tRCD 3 + CL 5; with the row open only CL.
         assert_eq!(ram.transfer(Ps(0), 0, 16, Direction::Read), Ps(310_000));
         assert_eq!(ram.transfer(Ps(1_000_000), 64, 16, Direction::Read), Ps(1_280_000));
-        // A write is taken by the controller.
+        // The controller accepts a write.
         assert_eq!(ram.transfer(Ps(2_000_000), 0x8000, 16, Direction::Write), Ps(2_110_000));
         assert!(!ram.is_idle(Ps(3_000_000)));
     }
@@ -380,7 +381,7 @@ mod tests {
         assert!(ram.mark_code(130, 4));
         assert!(!ram.write(126, &[1, 2, 3, 4]) && !ram.write(134, &[1]));
         assert!(ram.write(133, &[1, 2, 3, 4]));
-        assert!(!ram.write(132, &[1, 2]), "what was there has been told of");
+        assert!(!ram.write(132, &[1, 2]), "the decoded code there has been reported");
         assert!(ram.write(0, &[0; 4096]));
     }
 }

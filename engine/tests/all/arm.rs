@@ -479,7 +479,7 @@ fn vfp_is_undefined_until_it_is_on() {
         assert_exit(&report);
         let pc = PROGRAM + 4 * before.len() as u32;
         let note = format!(
-            "pc {pc:#010x}: undefined instruction {encoding:#010x}: floating point, which CPACR or FPEXC has off; the \
+            "pc {pc:#010x}: undefined instruction {encoding:#010x}: floating point, which CPACR or FPEXC disables; the \
              instruction: {text}; lr 0x00000000 (the firmware's trap handler took it)"
         );
         assert_eq!(report.notes, [note]);

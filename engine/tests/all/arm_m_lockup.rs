@@ -38,8 +38,8 @@ fn hard_fault(code: Code) -> [(u32, Code); 1] {
 fn a_call_in_the_handler_of_hard_fault_is_named() {
     assert_eq!(
         fault_of(&code![UDF], &hard_fault(code![NOP, svc(1)])),
-        "cm4: pc 0x000020c2: supervisor call (svc): what runs is as urgent as its exception, or PRIMASK, \
-         BASEPRI or FAULTMASK holds that back; it locks the core up: HardFault is being handled; HFSR: FORCED, CFSR: \
+        "cm4: pc 0x000020c2: supervisor call (svc): the running code is as urgent as its exception, or \
+         PRIMASK, BASEPRI or FAULTMASK masks it; it locks the core up: HardFault is being handled; HFSR: FORCED, CFSR: \
          UNDEFINSTR, VTOR 0x00000000"
     );
 }
@@ -102,7 +102,7 @@ fn a_stack_that_is_nowhere_is_noted_and_ends_the_run() {
         let (_, report) = ended(&code![load_constant(0, NOWHERE), MOV_SP_R0, NOP, wrong], &[]);
         let Outcome::Fault(text) = &report.outcome else { panic!("{:?}", report.outcome) };
         assert!(text.contains("load of an exception's frame at 0x2fffffe0: nothing is mapped there"), "{text}");
-        assert!(text.ends_with("its handler comes to it again and again; --unmapped warn goes on"), "{text}");
+        assert!(text.ends_with("its handler raises it again and again; --unmapped warn goes on"), "{text}");
         let stored = "store of an exception's frame at 0x2fffffe0";
         assert!(report.notes.iter().any(|note| note.contains(stored)), "{:?}", report.notes);
     }

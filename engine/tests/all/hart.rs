@@ -250,7 +250,7 @@ fn a_trap_without_a_handler_ends_the_run_with_the_reason() {
         ),
         (
             vec![lui(5, 0x3000_0000), csrrw(0, MTVEC, 5), ECALL],
-            "cpu0: pc 0x00000008: environment call from machine mode; mtvec leads to no memory",
+            "cpu0: pc 0x00000008: environment call from machine mode; mtvec points to no memory",
         ),
         (
             vec![addi(5, 0, 8), csrrw(0, MTVEC, 5), EBREAK],

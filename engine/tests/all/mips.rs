@@ -249,7 +249,7 @@ fn faults_without_a_handler_end_the_run() {
     let nested = text(&[SYSCALL], &[SYSCALL]);
     assert!(nested.ends_with("it happened at its own exception vector"), "{nested}");
     let again = text(&[SYSCALL], &[addiu(T0, ZERO, 1), lw(T0, ZERO, 1)]);
-    assert!(again.ends_with("its handler comes to it again and again"), "{again}");
+    assert!(again.ends_with("its handler raises it again and again"), "{again}");
 }
 
 #[test]

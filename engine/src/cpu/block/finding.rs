@@ -1,16 +1,16 @@
-//! Which block was decoded for what is asked for: a table of what was asked for last, and all of them.
+//! Lookup of decoded blocks: a table of recently requested entries, and a map of all blocks.
 
 use super::{Blocks, Entry, EntryOf, Found, Hot, NO_BLOCK, lookup_slot};
 use crate::cpu::isa::{Isa, Pending};
 
 impl<I: Isa> Blocks<I> {
-    /// Of each address there are two: for an entry with results under way, and for one without, as after a wait.
+    /// Each address has two slots: one for entries with results under way, one for entries without, as after a wait.
     #[inline(always)]
     fn slot_of(entry: &EntryOf<I>) -> usize {
         2 * lookup_slot(entry.pc) + usize::from(entry.pending.is_none())
     }
 
-    /// The block that was decoded for `entry`, if there is one.
+    /// The block that was decoded for `entry`, if any.
     #[inline]
     pub fn find(&mut self, entry: EntryOf<I>) -> Option<u32> {
         let slot = &mut self.lookup[entry.extent as usize][Self::slot_of(&entry)];
@@ -21,20 +21,20 @@ impl<I: Isa> Blocks<I> {
         Some(slot.index).filter(|index| *index != NO_BLOCK)
     }
 
-    /// True if it has been seen that there is no block for `entry`.
+    /// True if the table already records that no block exists for `entry`.
     #[inline]
     pub fn is_missing(&self, entry: &EntryOf<I>) -> bool {
         let slot = &self.lookup[entry.extent as usize][Self::slot_of(entry)];
         slot.index == NO_BLOCK && slot.generation == self.generation && slot.entry.as_ref() == Some(entry)
     }
 
-    /// There is no block for `entry`, which is found sooner from now on: until there is one.
+    /// Records that no block exists for `entry`, so that the next lookup is fast, until one is added.
     pub fn note_missing(&mut self, entry: EntryOf<I>) {
         let slot = &mut self.lookup[entry.extent as usize][Self::slot_of(&entry)];
         *slot = Found { generation: self.generation, index: NO_BLOCK, entry: Some(entry) };
     }
 
-    /// The same is no longer so.
+    /// Records the block that now exists for `entry`.
     pub(super) fn note_found(&mut self, entry: EntryOf<I>, index: u32) {
         self.by_entry.insert(entry, index);
         let slot = &mut self.lookup[entry.extent as usize][Self::slot_of(&entry)];
@@ -43,7 +43,8 @@ impl<I: Isa> Blocks<I> {
         }
     }
 
-    /// The block that takes the same time with what is under way as with nothing: found for that entry too from now on.
+    /// A block that takes the same time with the entry's results under way as with none: from now on found for that
+    /// entry, too.
     pub fn find_unaffected(&mut self, timing: &I::Timing, entry: EntryOf<I>) -> Option<u32> {
         let index = self.find(Entry { pending: I::Pending::NONE, ..entry })?;
         self.is_unaffected(timing, index, entry.pending).then(|| {
@@ -52,7 +53,8 @@ impl<I: Isa> Blocks<I> {
         })
     }
 
-    /// True if a block entered with `pending` under way takes the time, and leaves behind it what it would without.
+    /// True if a block entered with `pending` under way takes the same time, and leaves the same results under way, as
+    /// without.
     fn is_unaffected(&self, timing: &I::Timing, index: u32, mut pending: I::Pending) -> bool {
         let (mut clean, fetch) = (I::Pending::NONE, self.cold[index as usize].fetch);
         let same =

@@ -1,7 +1,7 @@
-//! Where the code of blocks is, and what becomes of blocks whose code was written over.
+//! The code addresses of blocks, and the invalidation of blocks whose code was overwritten.
 //!
-//! A block that is killed is never entered again: nothing finds it, no other is linked to it, and it is never known to
-//! be in the instruction cache. What it has done still counts, and its place is free again when all blocks are dropped.
+//! A killed block is never entered again: lookups do not find it, no block is linked to it, and it never counts as
+//! present in the instruction cache. Its counters still count, and its index is free again when all blocks are dropped.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use super::{Blocks, NO_BLOCK, NOT_SETTLED, lookup_slot};
 use crate::bus::code::CodeSpan;
 use crate::cpu::isa::Isa;
 
-/// Blocks are looked for page by page.
+/// Blocks are indexed by page.
 const PAGE_SHIFT: u32 = 12;
-/// Blocks that may be linked to one without a look at all blocks when that is killed.
+/// Most blocks linked to one block that are listed; with more, killing it searches all blocks.
 const MOST_SOURCES: usize = 32;
-/// Dead blocks there may be before all are dropped: few beside those that there is room for.
+/// Most dead blocks before all blocks are dropped: few, compared with the capacity.
 const MOST_DEAD: usize = 1 << 12;
 
-/// Where a block's code is within one RAM.
+/// The range of a block's code within one RAM.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     first: u32,
@@ -24,7 +24,7 @@ struct Place {
     index: u32,
 }
 
-/// Where the code of all blocks is, by RAM and page. What lies in several pages is in each of them.
+/// The code ranges of all blocks, by RAM and page. A range in several pages is listed in each of them.
 #[derive(Debug, Default)]
 pub struct Places {
     by_page: BTreeMap<(usize, u32), Vec<Place>>,
@@ -32,12 +32,12 @@ pub struct Places {
 }
 
 impl Places {
-    /// Nowhere is code any more.
+    /// Removes all code ranges.
     pub fn clear(&mut self) {
         *self = Places::default();
     }
 
-    /// True if so many blocks are dead that all should be dropped.
+    /// True if the number of dead blocks is so high that all blocks should be dropped.
     pub fn are_dead(&self) -> bool {
         self.dead >= MOST_DEAD
     }
@@ -49,7 +49,8 @@ impl Places {
         }
     }
 
-    /// Takes the blocks out whose code shares bytes with a span; some may have been taken out of another page before.
+    /// Removes the blocks whose code shares bytes with a span, and returns them; some may have been taken from another
+    /// page before.
     fn take(&mut self, span: CodeSpan) -> Vec<u32> {
         let mut taken = Vec::new();
         if span == CodeSpan::ELSEWHERE {
@@ -72,18 +73,18 @@ impl Places {
         taken
     }
 
-    /// The same of blocks of which nobody knows where in a device their code is.
+    /// Removes the blocks with code at an unknown address in a device, and returns them.
     fn take_unknown(&mut self) -> Vec<u32> {
         let unknown = self.by_page.remove(&(CodeSpan::ELSEWHERE.ram, 0)).unwrap_or_default();
         unknown.into_iter().map(|place| place.index).collect()
     }
 }
 
-/// In which parts of the address space of 64 KiB there is code of blocks.
+/// Parts of the address space, 64 KiB each, that contain code of blocks.
 #[derive(Debug)]
 pub struct Spread {
     parts: Box<[u64; Spread::WORDS]>,
-    /// Those of all of them that are set lie between these.
+    /// All parts that are set lie between these two.
     first: u32,
     last: u32,
 }
@@ -98,7 +99,7 @@ impl Spread {
     const SHIFT: u32 = 16;
     const WORDS: usize = 1 << (u32::BITS - Spread::SHIFT - u64::BITS.ilog2());
 
-    /// There is code from one address to another.
+    /// Records code from one address to another.
     pub fn add(&mut self, first: u32, last: u32) {
         let (first, last) = (first >> Spread::SHIFT, last >> Spread::SHIFT);
         for part in [first, last] {
@@ -107,7 +108,7 @@ impl Spread {
         }
     }
 
-    /// There is no code.
+    /// Records that there is no code.
     pub fn clear(&mut self) {
         if self.first <= self.last {
             self.parts[(self.first / u64::BITS) as usize..=(self.last / u64::BITS) as usize].fill(0);
@@ -115,25 +116,25 @@ impl Spread {
         (self.first, self.last) = (u32::MAX, 0);
     }
 
-    /// False if there is surely no code from one address to another.
+    /// False if there is certainly no code from one address to another.
     pub fn has_between(&self, first: u32, last: u32) -> bool {
         let parts = (first >> Spread::SHIFT).max(self.first)..=(last >> Spread::SHIFT).min(self.last);
         parts.into_iter().any(|part| self.parts[(part / u64::BITS) as usize] >> (part % u64::BITS) & 1 != 0)
     }
 }
 
-/// The pages of a span; nobody knows where what is just elsewhere is.
+/// The pages of a span; addresses in [`CodeSpan::ELSEWHERE`] are unknown.
 fn pages(span: CodeSpan) -> std::ops::RangeInclusive<u32> {
     if span == CodeSpan::ELSEWHERE { 0..=0 } else { span.first >> PAGE_SHIFT..=span.last >> PAGE_SHIFT }
 }
 
 impl<I: Isa> Blocks<I> {
-    /// A block has code in this span; may be said of several.
+    /// Records that a block has code in this span; a block may have several spans.
     pub fn place(&mut self, index: u32, span: CodeSpan) {
         self.places.add(index, span);
     }
 
-    /// Links an exit of a block to the block that comes behind it.
+    /// Links an exit of a block to the block that follows it.
     pub fn link(&mut self, from: u32, exit: usize, to: u32) {
         self.hot[from as usize].links[exit] = to;
         let sources = &mut self.cold[to as usize].sources;
@@ -142,7 +143,7 @@ impl<I: Isa> Blocks<I> {
         }
     }
 
-    /// Kills the blocks whose code shares bytes with a span that was written: which these are.
+    /// Kills the blocks whose code shares bytes with a span that was written, and returns their indices.
     pub fn kill(&mut self, span: CodeSpan) -> Vec<u32> {
         let mut killed = self.places.take(span);
         if span.is_elsewhere() && span != CodeSpan::ELSEWHERE {
@@ -173,8 +174,8 @@ impl<I: Isa> Blocks<I> {
         }
     }
 
-    /// No exit of the block `from` leads to the block `to` any more. Its compiled code may go there without a look at
-    /// the links.
+    /// Removes the links from block `from` to block `to`. Compiled code of `from` may jump there without reading the
+    /// links.
     fn unlink(&mut self, from: u32, to: u32) {
         let hot = &mut self.hot[from as usize];
         for link in hot.links.iter_mut().filter(|link| **link == to) {

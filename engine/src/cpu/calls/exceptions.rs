@@ -1,19 +1,19 @@
-//! Exceptions as calls: how handlers begin and end, and which stack the core goes on with.
+//! Exceptions as calls: how handlers begin and end, and the stack on which the core continues.
 //!
-//! An exception is a frame below that of its handler. Both end where the exception is returned from: by whatever means
-//! the instruction set has (EXC_RETURN, mret, eret, a load of the status register), and with all calls that the handler
-//! has not returned from. A return that leads elsewhere than to what was interrupted is a switch of stacks: the calls
-//! of the one that is left go on later.
+//! An exception is a frame below that of its handler. Both end with the exception return, whichever instruction does it
+//! (EXC_RETURN, mret, eret, a load of the status register), and so do all calls from which the handler has not
+//! returned. A return to another place than the interrupted one is a switch of stacks: the calls of the old stack
+//! continue later.
 
 use super::{Calls, Frame, NO_FRAME, NONE, NOWHERE, Stack};
 use crate::cpu::profile::Profile;
 use crate::event_rates::Source;
 
-/// A handler may go on so many bytes behind the instruction that was interrupted: it has done that itself.
+/// A handler may continue up to this many bytes after the interrupted instruction: it has emulated that instruction.
 const SKIPPED_BYTES: u32 = 8;
 
 impl Calls {
-    /// An exception is taken from the code at `pc`, with this stack pointer.
+    /// Follows an exception, taken from the code at `pc`, with this stack pointer.
     pub fn exception(&mut self, on: &mut Option<Box<Profile>>, source: Source, (pc, sp): (u32, u32), now: u64) {
         self.absorb();
         self.delayed = None;
@@ -28,15 +28,15 @@ impl Calls {
         self.lights.begin(self.top_sp());
     }
 
-    /// The innermost exception, of which the profile may keep more, and when its handler has begun, if it has by now.
+    /// The innermost exception, for which the profile may record more, and the start of its handler, if it has begun.
     pub fn innermost_exception(&mut self) -> Option<(&mut Frame, Option<u64>)> {
-        // Of some cores the handler has begun when its interrupt is known.
+        // On some cores the handler has already begun when its interrupt is known.
         let begun = self.current.frames.last().filter(|top| !top.is_exception()).map(|top| top.begun);
         let frame = self.current.frames.iter_mut().rfind(|frame| frame.is_exception())?;
         Some((frame, begun))
     }
 
-    /// The handler of the innermost exception begins at `pc`.
+    /// Follows the start of the innermost exception's handler at `pc`.
     pub fn handler(&mut self, on: &mut Option<Box<Profile>>, pc: u32, now: u64) {
         let top = self.current.frames.last().filter(|top| top.is_exception()).copied();
         if let Some(top) = top {
@@ -48,8 +48,8 @@ impl Calls {
         }
     }
 
-    /// This exception is handled with the frame of the innermost one: in its place if that has been handled, or is
-    /// another.
+    /// Follows an exception that is handled with the frame of the innermost one: as a replacement if that one has been
+    /// handled or has another source.
     pub fn chain(&mut self, on: &mut Option<Box<Profile>>, source: Source, now: u64) {
         self.absorb();
         let Some(place) = self.current.frames.iter().rposition(Frame::is_exception) else { return };
@@ -62,7 +62,7 @@ impl Calls {
         self.exception(on, source, (return_pc, sp), now);
     }
 
-    /// The core returns from an exception to the code at `pc`, with this stack pointer.
+    /// Follows an exception return to the code at `pc`, with this stack pointer.
     pub fn exception_return(&mut self, on: &mut Option<Box<Profile>>, pc: u32, sp: u32, now: u64) {
         self.absorb();
         self.return_to(on, pc, sp, now);
@@ -71,7 +71,7 @@ impl Calls {
 
     fn return_to(&mut self, on: &mut Option<Box<Profile>>, pc: u32, sp: u32, now: u64) {
         let Some(place) = self.current.frames.iter().rposition(Frame::is_exception) else {
-            // A kernel starts its first task so, or software has made a frame by itself.
+            // A kernel starts its first task this way, or software has built a frame by itself.
             return self.jump(on, pc, sp, now);
         };
         let Frame { return_pc, sp: interrupted_sp, .. } = self.current.frames[place];

@@ -1,19 +1,19 @@
-//! Calls that compiled code makes and ends by itself, where no profile is on: of functions that nobody watches. A call
-//! that begins below the stack pointer of the innermost one is kept here, and ends where a jump goes to where it
-//! returns to, with its stack pointer. Anything else is looked at closer, and then they are calls like others.
+//! Calls of unwatched functions that compiled code begins and ends by itself, where no profile is on. A call that
+//! begins below the stack pointer of the innermost one is recorded here; it ends at a jump to its return address with
+//! its stack pointer. Any other jump is examined by [`Calls`](super::Calls), which then takes over these calls.
 
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 
 use super::NOWHERE;
 
-/// Most of them, beside the one that all lie above.
+/// Most calls, beside the one above which all lie.
 const MOST: usize = 1 << 10;
 
-/// One of them.
+/// A light call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Light {
-    /// Where it returns to, as blocks have addresses.
+    /// Its return address, in the form that blocks use.
     pub return_pc: u32,
     /// The stack pointer when it began.
     pub sp: u32,
@@ -28,19 +28,19 @@ impl Light {
 
 const NOTHING: Light = Light { return_pc: NOWHERE, sp: NOWHERE, function: NOWHERE, padding: 0 };
 
-/// All of them.
+/// All light calls.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Lights {
-    /// The innermost; else the first, which stands for the innermost call that is kept elsewhere, and that nothing
-    /// returns from here.
+    /// The innermost call; without one the first entry, which stands for the innermost call recorded elsewhere, and to
+    /// which no return matches.
     pub top: *mut Light,
-    /// The last one that there is room for.
+    /// The last entry for which there is room.
     pub last: *const Light,
     all: Box<[Light]>,
 }
 
-// SAFETY: the pointers lead into the box.
+// SAFETY: the pointers point into the box.
 unsafe impl Send for Lights {}
 
 impl Lights {
@@ -49,31 +49,31 @@ impl Lights {
         Lights { top: &raw mut all[0], last: &raw const all[MOST], all }
     }
 
-    /// How many there are.
+    /// Number of calls.
     #[inline]
     pub fn count(&self) -> usize {
         (self.top.addr() - self.all.as_ptr().addr()) / Light::BYTES
     }
 
-    /// True if there are any.
+    /// True if there are calls.
     #[inline]
     pub fn are_some(&self) -> bool {
         self.top.addr() != self.all.as_ptr().addr()
     }
 
-    /// One of them, from the outermost on.
+    /// The call at a place, from the outermost on.
     pub fn at(&self, place: usize) -> Light {
         self.all[place + 1]
     }
 
-    /// There is none, above a call with this stack pointer.
+    /// Removes all calls; the next ones lie above a call with this stack pointer.
     #[inline]
     pub fn begin(&mut self, sp: u32) {
         self.lie_above(sp);
         self.top = self.all.as_mut_ptr();
     }
 
-    /// All lie above a call with this stack pointer.
+    /// Sets the stack pointer of the call above which all lie.
     pub fn lie_above(&mut self, sp: u32) {
         self.all[0].sp = sp;
     }

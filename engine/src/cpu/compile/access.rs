@@ -1,4 +1,4 @@
-//! Loads and stores of compiled code: by shortcuts, and else by a call.
+//! Loads and stores of compiled code: by shortcuts, or by a call.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -8,8 +8,8 @@ use cranelift_frontend::FunctionBuilder;
 use std::mem::offset_of;
 
 use super::emit::{Emitter, own};
+use super::matrix_switches::STEP_BYTES;
 use super::transfer::memory;
-use super::turns::STEP_BYTES;
 use super::{HostCode, slow_access};
 use crate::bus::device::AccessSize;
 use crate::cpu::Cpu;
@@ -18,7 +18,7 @@ use crate::cpu::isa::Isa;
 use crate::cpu::memory::shortcut::{STAMPED, Shortcuts, Slot, Used};
 use crate::cpu::memory::{Grant, Memory, Mmu, Part};
 
-/// Accesses of simulated memory.
+/// Flags for accesses of simulated memory.
 fn simulated() -> MemFlags {
     MemFlags::new().with_notrap().with_alias_region(Some(AliasRegion::Heap))
 }
@@ -45,21 +45,21 @@ pub(super) fn store_host(b: &mut FunctionBuilder, host: Value, moves: Moves, val
     };
 }
 
-/// A look for a shortcut.
+/// A lookup of a shortcut.
 #[derive(Clone, Copy)]
 struct Look {
-    /// Address of the core, and so many bytes on as the slot is behind the first one.
+    /// Address of the core, plus the offset of the slot from the first one.
     slot: Value,
-    /// What is looked for, and what the slot has.
+    /// The tag that is wanted, and the slot's tag.
     wanted: Value,
     line: Value,
-    /// They are the same.
+    /// Both tags are equal.
     here: Value,
 }
 
 impl<I: Isa> Emitter<'_, I> {
-    /// What operation `at` loads from `addr`, extended. Without a shortcut the access is a call, as the interpreter's
-    /// is, which gives the value to `register`; it has to be all that the operation does.
+    /// The value that operation `at` loads from `addr`, extended. Without a shortcut the access is a call to the
+    /// interpreter's function, which writes the value to `register`; the load must be the whole operation.
     pub fn load(&mut self, at: u32, addr: Value, moves: Moves, register: u8) -> Value {
         let merged = self.b.create_block();
         self.b.append_block_param(merged, I32);
@@ -72,8 +72,8 @@ impl<I: Isa> Emitter<'_, I> {
         self.merge_with(merged, value)
     }
 
-    /// The same where it is not simply extended, but `quickly` makes it of what is at an address of the host's. The
-    /// operation has the address `addr`, its bytes are at `place`.
+    /// As [`Emitter::load`], where `quickly` computes the value from the host address. The operation is at `place` with
+    /// the address `addr`.
     pub fn load_by(
         &mut self,
         at: u32,
@@ -95,13 +95,13 @@ impl<I: Isa> Emitter<'_, I> {
         self.go_with_loaded(register, merged);
     }
 
-    /// Goes to `merged` with what was loaded into `register`.
+    /// Jumps to `merged` with the value that was loaded into `register`.
     fn go_with_loaded(&mut self, register: u8, merged: ir::Block) {
         let value = self.b.ins().load(I32, own(), self.core, I::register_offset(register) as i32);
         self.b.ins().jump(merged, &[value.into()]);
     }
 
-    /// The last way to `merged`, with a value: what comes of all of them.
+    /// Adds the last path to `merged`, with its value; returns the merged value.
     fn merge_with(&mut self, merged: ir::Block, value: Value) -> Value {
         self.b.ins().jump(merged, &[value.into()]);
         self.b.seal_block(merged);
@@ -109,7 +109,8 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.block_params(merged)[0]
     }
 
-    /// Operation `at` stores the low part of `value` at `addr`, which is that of `register`; the same goes for it.
+    /// Emits operation `at`, which stores the low part of `value`, the value of `register`, at `addr`; the store must
+    /// be the whole operation.
     pub fn store(&mut self, at: u32, addr: Value, moves: Moves, (register, value): (u8, Value)) {
         let merged = self.b.create_block();
         let host = self.host_or(at, addr, moves, |this| {
@@ -123,7 +124,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(merged);
     }
 
-    /// The same where `quickly` does it, as for [`Emitter::load_by`].
+    /// As [`Emitter::store`], where `quickly` stores the value, as for [`Emitter::load_by`].
     pub fn store_by(
         &mut self,
         at: u32,
@@ -142,8 +143,8 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(merged);
     }
 
-    /// Calls the interpreter's function for operation `at`, which accesses `addr`. Goes on behind it unless that has
-    /// left the block, or something has to be looked at.
+    /// Calls the interpreter's function for operation `at`, which accesses `addr`. Continues after the operation unless
+    /// the call has left the block or the core has to check for news.
     pub fn access_slowly(&mut self, at: u32, addr: Value) {
         self.write_back();
         let after = self.ending_at(at + 1).bits();
@@ -151,10 +152,10 @@ impl<I: Isa> Emitter<'_, I> {
         self.call_for_access(self.calls.access, after, addr);
     }
 
-    /// Calls a stub that is, or does, what [`slow_access::access`] does, and goes on likewise.
+    /// Calls a stub that is [`slow_access::access`], or acts like it, and continues in the same way.
     pub(super) fn call_for_access(&mut self, stub: usize, after: Value, addr: Value) {
         let ending = self.call_access(stub, after, addr);
-        // No word, which is 0: it goes on.
+        // An ending of 0 stands for `None`: the code continues.
         let goes_on = self.b.ins().icmp_imm(IntCC::Equal, ending, 0);
         self.unless(goes_on, |this| {
             this.b.ins().return_(&[ending]);
@@ -210,7 +211,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.charge_part(at, Part::Matrix, cycles);
     }
 
-    /// Calls such a stub: the ending that it says.
+    /// Calls such a stub; returns its ending.
     pub(super) fn call_access(&mut self, stub: usize, after: Value, addr: Value) -> Value {
         let signature = self.b.import_signature(slow_access::signature(CallConv::PreserveAll));
         let stub = self.b.ins().iconst(I64, stub as i64);
@@ -219,23 +220,23 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().load(I64, own(), self.core, ending_at as i32)
     }
 
-    /// What is at a host address, extended.
+    /// The value at a host address, extended.
     pub fn load_host(&mut self, host: Value, moves: Moves) -> Value {
         load_host(&mut self.b, host, moves)
     }
 
-    /// What is at a host address, of any type.
+    /// The value at a host address, of any type.
     pub fn load_host_as(&mut self, as_type: Type, host: Value) -> Value {
         self.b.ins().load(as_type, simulated(), host, 0)
     }
 
-    /// Stores the low part of `value` at a host address; for a word all of it, whatever its type.
+    /// Stores the low part of `value` at a host address; a word is stored whole, whatever its type.
     pub fn store_host(&mut self, host: Value, moves: Moves, value: Value) {
         store_host(&mut self.b, host, moves, value);
     }
 
-    /// Where the bytes of an access are, as in [`crate::cpu::memory::shortcut::Shortcuts::load`]; without a shortcut
-    /// does what `otherwise` says, which ends there.
+    /// The host address of an access, as in [`crate::cpu::memory::shortcut::Shortcuts::load`]; without a shortcut emits
+    /// `otherwise`, which ends the path.
     fn host_or(&mut self, at: u32, addr: Value, moves: Moves, otherwise: impl FnOnce(&mut Self)) -> Value {
         let look = self.look_for_shortcut(at, addr, moves);
         match self.cpu.memory.shortcuts().stamps_layout() {
@@ -247,14 +248,15 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().iadd(zero, addr)
     }
 
-    /// The host address of simulated address 0, as far as the line of `addr` goes. Without a shortcut, or with one that
-    /// has stamps, the interpreter goes on at operation `at`.
+    /// The host address of simulated address 0, valid within the line of `addr`. Without a shortcut, or with one that
+    /// has stamps, the interpreter continues at operation `at`.
     pub fn host_zero(&mut self, at: u32, addr: Value, moves: Moves) -> Value {
         self.host_zero_of_words(at, addr, 0, moves, |this| this.interpret(at))
     }
 
-    /// The same for all words from `first` to the one that is `last_offset` bytes on, 64 at the most, if their lines
-    /// have shortcuts to one piece of the host's memory; else does what `otherwise` says, which ends there.
+    /// The host address of simulated address 0 for all words from `first` to the one `last_offset` bytes later (64 at
+    /// most), if the shortcuts of their lines lead to one range of host memory; otherwise emits `otherwise`, which ends
+    /// the path.
     pub fn host_zero_of_words(
         &mut self,
         at: u32,
@@ -271,7 +273,7 @@ impl<I: Isa> Emitter<'_, I> {
         let state = self.state();
         self.b.seal_block(away);
         self.b.switch_to_block(away);
-        self.turn_for_words(at, first, last_offset, moves.store, here);
+        self.switch_for_words(at, first, last_offset, moves.store, here);
         otherwise(self);
         self.restore(state);
         self.b.seal_block(here);
@@ -279,7 +281,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.block_params(here)[0]
     }
 
-    /// The same in the bank that is looked at; goes to `out` without.
+    /// As [`Emitter::host_zero_of_words`], in the selected bank; jumps to `out` without shortcuts.
     fn look_for_words(&mut self, at: u32, first: Value, last_offset: i64, moves: Moves, out: ir::Block) -> Value {
         let zero = self.look_for_word(at, first, moves, out);
         // Lines have as many bytes or more.
@@ -302,7 +304,7 @@ impl<I: Isa> Emitter<'_, I> {
     fn look_for_shortcut(&mut self, at: u32, addr: Value, moves: Moves) -> Look {
         self.prepare_to_leave(at);
         let (_, count, shift) = self.cpu.memory.shortcuts().layout();
-        // Number << log(size), in two steps.
+        // Index << log(size), in two steps.
         let log = size_of::<Slot>().ilog2();
         let number = self.b.ins().ushr_imm(addr, i64::from(shift.saturating_sub(log)));
         let number = if shift < log { self.b.ins().ishl_imm(number, i64::from(log - shift)) } else { number };
@@ -313,7 +315,7 @@ impl<I: Isa> Emitter<'_, I> {
         let line_at = if moves.store { offset_of!(Slot, store_line) } else { offset_of!(Slot, load_line) };
         let (line_mask, rest) = (!((1u32 << shift) - 1), moves.size.bytes() - 1);
         let (place, mask) = if self.takes_unaligned(at) {
-            // The line of the last byte: of one that goes on in the next line, that is not the slot's.
+            // The line of the last byte: an access that crosses into the next line does not match the slot.
             (self.b.ins().iadd_imm(addr, i64::from(rest)), line_mask)
         } else {
             (addr, line_mask | rest)
@@ -325,7 +327,7 @@ impl<I: Isa> Emitter<'_, I> {
         Look { slot, wanted, line, here }
     }
 
-    /// The slot in the bank that is looked at, on a bus matrix; `slot` is that of the first bank.
+    /// The slot in the selected bank, on a bus matrix; `slot` is that of the first bank.
     fn in_bank(&mut self, slot: Value) -> Value {
         if !self.cpu.memory.is_on_matrix() {
             return slot;
@@ -336,7 +338,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().iadd(slot, offset)
     }
 
-    /// True if the access of operation `at` need not be aligned: within a line that has a shortcut it costs nothing.
+    /// True if the access of operation `at` may be unaligned: within a line with a shortcut that costs nothing.
     fn takes_unaligned(&self, at: u32) -> bool {
         let op = &self.cpu.blocks.ops_of(self.index)[at as usize];
         let is_refused = self.cpu.isa.mmu().checks_alignment();
@@ -344,7 +346,7 @@ impl<I: Isa> Emitter<'_, I> {
         I::may_be_unaligned(op) && !is_refused && !costs && !self.cpu.memory.shortcuts().have_stamps()
     }
 
-    /// Where the first slot is in the core.
+    /// Offset of the first slot in the core.
     fn slots_at(&self) -> i32 {
         (offset_of!(Cpu<I>, memory) + Memory::SHORTCUTS + self.cpu.memory.shortcuts().layout().0) as i32
     }
@@ -354,8 +356,8 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().load(I64, own(), look.slot, zero_at)
     }
 
-    /// Stamps the slot that has been looked at, if it has the line with stamps: for operation `at`. Else does what
-    /// `otherwise` says.
+    /// Stamps the slot that was looked up, if it has the line with stamps, for operation `at`. Otherwise emits
+    /// `otherwise`, which ends the path.
     fn stamp_or(&mut self, at: u32, look: Look, stamps: usize, otherwise: impl FnOnce(&mut Self)) {
         let wanted = self.b.ins().bor_imm(look.wanted, i64::from(STAMPED));
         let here = self.b.ins().icmp(IntCC::Equal, wanted, look.line);

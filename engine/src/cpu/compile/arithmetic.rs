@@ -1,4 +1,4 @@
-//! Arithmetic that several instruction sets have.
+//! Arithmetic shared by several instruction sets.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -19,13 +19,13 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().uextend(I32, bit)
     }
 
-    /// The same with a constant.
+    /// As [`Emitter::compare`], with a constant.
     pub fn compare_imm(&mut self, condition: IntCC, a: Value, imm: i64) -> Value {
         let bit = self.b.ins().icmp_imm(condition, a, imm);
         self.b.ins().uextend(I32, bit)
     }
 
-    /// 64 bits of a word.
+    /// A word extended to 64 bits.
     pub fn widen(&mut self, value: Value, signed: bool) -> Value {
         if signed { self.b.ins().sextend(I64, value) } else { self.b.ins().uextend(I64, value) }
     }
@@ -42,8 +42,8 @@ impl<I: Isa> Emitter<'_, I> {
         [wide, high].map(|half| self.b.ins().ireduce(I32, half))
     }
 
-    /// A division that no host traps: where one would, by 0 or on overflow, it is by 1. For an overflow that is right:
-    /// the dividend, and 0.
+    /// A division that traps on no host: where a host would trap (divisor 0, overflow) the divisor is 1. After an
+    /// overflow the results are right: the dividend, and 0.
     pub fn divide(&mut self, a: Value, b: Value, signed: bool) -> Division {
         let by_zero = self.b.ins().icmp_imm(IntCC::Equal, b, 0);
         let traps = if signed {
@@ -72,12 +72,12 @@ impl<I: Isa> Emitter<'_, I> {
     }
 }
 
-/// A division as [`Emitter::divide`] has it.
+/// A division, as made by [`Emitter::divide`].
 #[derive(Clone, Copy)]
 pub struct Division {
     dividend: Value,
     divisor: Value,
     signed: bool,
-    /// The divisor is 0; what is divided by then is 1.
+    /// The divisor is 0; the division is then by 1.
     pub by_zero: Value,
 }

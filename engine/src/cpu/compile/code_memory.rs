@@ -4,20 +4,20 @@ use crate::core::Compiling;
 use memmap2::{Mmap, MmapMut};
 use wasmtime_internal_jit_icache_coherence::{clear_cache, pipeline_flush_mt};
 
-/// Functions begin at multiples of this, a line of the host's instruction cache at best.
+/// Alignment of functions: a line of the host's instruction cache at best.
 const ALIGN: usize = 32;
 
 /// Pages of code.
 pub struct CodeMemory {
     /// `None` once the host has refused to change the pages' protection.
     pages: Option<Mmap>,
-    /// Bytes with code in them; what lies behind is free.
+    /// Bytes with code; the rest is free.
     pub used: usize,
     bytes: usize,
 }
 
 impl CodeMemory {
-    /// Empty pages with room for so many bytes, if the host gives any. Those that are not used cost nothing.
+    /// Empty pages of `bytes` bytes, if the host provides any. Unused pages cost nothing.
     pub fn new(bytes: usize) -> Option<CodeMemory> {
         Some(CodeMemory { pages: Some(MmapMut::map_anon(bytes).ok()?.make_exec().ok()?), used: 0, bytes })
     }
@@ -32,7 +32,7 @@ impl CodeMemory {
         self.used + Compiling::LONGEST_BYTES > self.bytes
     }
 
-    /// Appends a function; gives its address. `None` if there is no room for it, or no way to execute it.
+    /// Appends a function; returns its address. `None` if there is no room for it, or it can't be made executable.
     pub fn append(&mut self, code: &[u8]) -> Option<usize> {
         let end = self.used + code.len();
         if end > self.bytes {
@@ -49,7 +49,7 @@ impl CodeMemory {
     }
 }
 
-/// Has the host fetch what was written, where its instruction cache does not see that by itself.
+/// Makes written code visible to the host's instruction fetch, where its instruction cache is not coherent.
 fn make_visible(code: *const u8, bytes: usize) -> Option<()> {
     // SAFETY: the range is mapped; nobody executes it yet.
     unsafe { clear_cache(code.cast(), bytes) }.ok()?;
@@ -60,7 +60,7 @@ fn make_visible(code: *const u8, bytes: usize) -> Option<()> {
 mod tests {
     use super::*;
 
-    /// Protection of the pages at an address, as Linux tells it, and that of all pages of the process.
+    /// Protection of the pages at an address, as listed by Linux, and that of all pages of the process.
     #[cfg(target_os = "linux")]
     fn protections(address: usize) -> (String, Vec<String>) {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -91,7 +91,7 @@ mod tests {
             assert_eq!(here, "r-xp");
             assert!(all.iter().all(|protection| !protection.starts_with("rwx")), "{all:?}");
         }
-        // What can be written while code is appended: the pages are taken, and nobody could execute them.
+        // Nothing may execute the pages while code is appended: they are taken first.
         let pages = memory.pages.take().unwrap().make_mut().unwrap();
         let (here, _) = protections(pages.as_ptr().expose_provenance());
         assert_eq!(here, "rw-p");

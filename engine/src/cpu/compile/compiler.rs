@@ -1,4 +1,4 @@
-//! The compiler of one core: hands functions to the worker, and keeps the code that comes back.
+//! The compiler of one core: passes functions to the worker, and stores the returned code.
 
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
@@ -18,36 +18,36 @@ use crate::cpu::block::Blocks;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::Memory;
 
-/// Compiles blocks of one core, and keeps their code.
+/// Compiles blocks of one core, and stores their code.
 pub(super) struct Compiler<I: Isa> {
     pub isa: OwnedTargetIsa,
-    /// What the next function is made in.
+    /// Context in which the next function is made.
     pub context: Context,
     pub builder: FunctionBuilderContext,
     pub memory: CodeMemory,
     pub stubs: stubs::Stubs,
-    /// Functions that were made last, behind the stubs or regions.
+    /// Functions made last, after the stubs or regions.
     pub transfers: Transfers,
-    /// Code is made for a core that has a profile.
+    /// Code is made for a core with a profile.
     pub profiles: bool,
     worker: Connection,
-    /// Grows when all code is forgotten: what was begun before is of no use.
+    /// Incremented when all code is forgotten: jobs begun before are obsolete.
     generation: u32,
-    /// What was waited for.
+    /// A finished job that the core waited for.
     waited: Option<Compiled>,
     of: PhantomData<fn(I)>,
 }
 
 impl<I: Isa> Compiler<I> {
-    /// A compiler for this host, if it has one, with so much memory for code.
+    /// A compiler for this host, if it has one, with `memory_bytes` of memory for code.
     pub fn new(blocks: &Blocks<I>, memory: &Memory, memory_bytes: usize) -> Option<Compiler<I>> {
         let mut flags = settings::builder();
         let set = [
-            // Optimizing such short functions takes as long again, and gains nothing that can be measured.
+            // Optimizing such short functions doubles the time, without a measurable gain.
             ("opt_level", "none"),
             ("enable_probestack", "false"),
             ("unwind_info", "false"),
-            // Cranelift asks for them where there are tail calls.
+            // Cranelift requires them for tail calls.
             ("preserve_frame_pointers", "true"),
             ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
         ];
@@ -79,9 +79,9 @@ impl<I: Isa> Compiler<I> {
         self.profiles = core.is_profiled();
         self.transfers = self.transfers(&core.memory, pc, core.blocks.cold[head].fetch);
         let (access, transfers) = (self.stubs.access, self.transfers);
-        // They don't tell a profile which instruction waits.
-        let turns = self.stubs.turns.filter(|_| !core.is_profiled());
-        let calls = Calls { convention: self.isa.default_call_conv(), access, turns, transfers };
+        // The stubs do not report the waiting instruction to a profile.
+        let matrix = self.stubs.matrix.filter(|_| !core.is_profiled());
+        let calls = Calls { convention: self.isa.default_call_conv(), access, matrix, transfers };
         emit::emit(&mut self.context.func, &mut self.builder, calls, core, region);
         let (index, generation) = (region.members[0].index, self.generation);
         if at_once {
@@ -94,7 +94,7 @@ impl<I: Isa> Compiler<I> {
         self.worker.send(Job { context, isa: self.isa.clone(), index, generation });
     }
 
-    /// The next block whose region has been compiled, and the address of its code: `None` if there is none for it.
+    /// The next block whose region has been compiled, and the address of its code: `None` if it has no code.
     pub fn next_compiled(&mut self) -> Option<(u32, Option<usize>)> {
         loop {
             let compiled = self.waited.take().or_else(|| self.worker.receive())?;
@@ -110,19 +110,19 @@ impl<I: Isa> Compiler<I> {
         self.memory.is_sound()
     }
 
-    /// True if there is hardly any room left for code.
+    /// True if hardly any room is left for code.
     pub fn is_full(&self) -> bool {
         self.memory.is_full()
     }
 
-    /// Forgets the code of all blocks. None of it is running: it calls nothing that could lead here.
+    /// Forgets the code of all blocks. No such code is running: it calls nothing that could get here.
     pub fn clear(&mut self) {
         self.memory.used = self.stubs.bytes;
         self.transfers = Transfers::default();
         self.generation = self.generation.wrapping_add(1);
     }
 
-    /// Turns the function at hand into code at once: its address.
+    /// Compiles the current function at once; returns its address.
     pub fn finish(&mut self) -> Option<usize> {
         let code = machine_code(&mut self.context, &self.isa);
         self.context.clear();
@@ -133,6 +133,6 @@ impl<I: Isa> Compiler<I> {
 /// A function as host code.
 pub(super) fn machine_code(context: &mut Context, isa: &OwnedTargetIsa) -> Option<Vec<u8>> {
     let code = context.compile(isa.as_ref(), &mut ControlPlane::default()).ok()?;
-    // Code with relocations would need a linker; ours refers to nothing by name.
+    // Code with relocations would need a linker; this code refers to nothing by name.
     code.buffer.relocs().is_empty().then(|| code.code_buffer().to_vec())
 }

@@ -1,9 +1,9 @@
-//! From a region to a function: registers and accounts. How it is entered is in [`super::entry`], ways out are in
-//! [`super::exits`], accesses in [`super::access`].
+//! From a region to a function: registers and accounts. Entries are in [`super::entry`], exits in [`super::exits`],
+//! accesses in [`super::access`].
 //!
-//! The core's cycles and instructions, and the registers that the region names, are values of the function; what has
-//! changed goes back to the core where the function ends. Inside the region a block is entered after the same look as
-//! the interpreter's: it has to fit before the limit, and its lines have to be in the instruction cache.
+//! The core's cycles and instructions, and the registers that the region names, are values of the function; changed
+//! values are written back to the core where the function ends. Inside the region, a block is entered after the
+//! interpreter's checks: it has to fit before the limit, and its lines have to be in the instruction cache.
 
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, AbiParam, AliasRegion, Function, InstBuilder, MemFlags, Signature, Type, Value};
@@ -11,11 +11,11 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use std::mem::offset_of;
 
+use super::matrix_switches::MatrixStubs;
 use super::past_caches::{Fetched, PassingLines};
 use super::region::{Region, RegisterBits};
 use super::stubs::begin;
 use super::transfer::Transfers;
-use super::turns::Turns;
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, FALLEN, Hot};
 use crate::cpu::isa::Isa;
@@ -26,28 +26,28 @@ use crate::cpu::profile::counters::Own;
 /// Registers that a region can have as values.
 const REGISTERS: usize = RegisterBits::BITS as usize;
 
-/// What compiled code needs to call functions of the host's.
+/// Addresses and conventions that compiled code needs to call the host's functions.
 #[derive(Clone, Copy)]
 pub struct Calls {
     /// The host's calling convention.
     pub convention: CallConv,
     /// The stub for accesses without a shortcut.
     pub access: usize,
-    /// Those for accesses that may turn a bus matrix, if there is one.
-    pub turns: Option<Turns>,
+    /// The stubs for accesses that may switch a bus matrix, if there is one.
+    pub matrix: Option<MatrixStubs>,
     /// Functions for accesses past the caches.
     pub transfers: Transfers,
 }
 
-/// What a function knows while it is made.
+/// State of a function that is being made.
 pub struct Emitter<'a, I: Isa> {
     pub b: FunctionBuilder<'a>,
     pub(super) calls: Calls,
     pub cpu: &'a Cpu<I>,
     pub(super) region: &'a Region,
-    /// Where the code of each member begins.
+    /// Entry block of each member's code.
     pub(super) places: Vec<ir::Block>,
-    /// The member at hand, and its block.
+    /// The current member, and its block.
     pub(super) place: usize,
     pub index: u32,
     /// Address of the core.
@@ -56,29 +56,29 @@ pub struct Emitter<'a, I: Isa> {
     pub(super) hot: Variable,
     /// The state of fetched lines, which does not change while compiled code runs.
     pub(super) epoch: Value,
-    /// The core's cycles, and instructions.
+    /// The core's cycles and instructions.
     pub(super) cycles: Variable,
     pub(super) instructions: Variable,
     pub(super) registers: [Option<Variable>; REGISTERS],
     /// Registers whose value in the core may be out of date.
     pub(super) dirty: RegisterBits,
-    /// The exit that has been decided on, in the middle of the block.
+    /// The exit that has been decided on before the end of the block.
     pub(super) decided: usize,
-    /// What was fetched past the cache, as far as it is known.
+    /// Instructions fetched past the cache, as far as known.
     pub(super) fetched: Fetched,
-    /// What is known of lines of code that nothing keeps, if that is what the region is of.
+    /// Known state of the line buffers, if the region's code is fetched by lines that no cache keeps.
     pub(super) passing: Option<PassingLines>,
-    /// What the instruction set has not worked out yet.
+    /// Values that the instruction set has not computed yet.
     pub lazy: I::Lazy,
 }
 
-/// What holds at a point of a block beside the values of registers.
+/// State at a point of a block, apart from the values of registers.
 pub struct State<I: Isa> {
     dirty: RegisterBits,
     lazy: I::Lazy,
 }
 
-/// Accesses of the core's and the tables' own fields: aligned, and never where simulated memory is.
+/// Flags for accesses of the core's and the tables' own fields: aligned, and never in simulated memory.
 pub fn own() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Vmctx))
 }
@@ -99,7 +99,7 @@ pub fn emit<I: Isa>(
         b.def_var(variable, value);
         variable
     });
-    // Registers are loaded there, once it is known which.
+    // Registers are loaded in this block, once the set is known.
     let entry = b.create_block();
     let places: Vec<ir::Block> = region.members.iter().map(|_| b.create_block()).collect();
     let registers = [None; REGISTERS];
@@ -152,29 +152,29 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.use_var(variable)
     }
 
-    /// Gives a value to a register.
+    /// Sets the value of a register.
     pub fn set_register(&mut self, register: u8, value: Value) {
         let variable = self.variable(register);
         self.b.def_var(variable, value);
         self.dirty |= 1 << register;
     }
 
-    /// A register has a value that the instruction set has not worked out yet.
+    /// Marks a register whose value the instruction set has not computed yet.
     pub fn set_dirty(&mut self, register: u8) {
         self.dirty |= 1 << register;
     }
 
-    /// What holds here.
+    /// The state at this point.
     pub fn state(&self) -> State<I> {
         State { dirty: self.dirty, lazy: self.lazy.clone() }
     }
 
-    /// The code that follows begins where this held.
+    /// Continues with code that begins in this state.
     pub fn restore(&mut self, state: State<I>) {
         (self.dirty, self.lazy) = (state.dirty, state.lazy);
     }
 
-    /// What is out of date there is out of date here, too: two ways meet.
+    /// Merges two paths: registers that are out of date in `other` are out of date here, too.
     pub fn is_dirty_too(&mut self, other: &State<I>) {
         self.dirty |= other.dirty;
     }
@@ -183,7 +183,8 @@ impl<I: Isa> Emitter<'_, I> {
         *self.registers[usize::from(register)].get_or_insert_with(|| self.b.declare_var(I32))
     }
 
-    /// Operation `at` may leave it to the interpreter: not too many registers may wait for that.
+    /// Prepares operation `at`, which may exit to the interpreter: not too many registers may be waiting for a store
+    /// then.
     pub fn prepare_to_leave(&mut self, at: u32) {
         if self.region.members[self.place].stores_before.contains(&at) {
             self.store_registers(!I::LATE);
@@ -191,7 +192,8 @@ impl<I: Isa> Emitter<'_, I> {
         }
     }
 
-    /// Stores those of some registers that the core does not have yet: here alone, for a function that looks at them.
+    /// Stores those of some registers that the core does not have yet, on this path only, for a function that reads
+    /// them.
     pub fn store_registers(&mut self, some: RegisterBits) {
         for register in bits(self.dirty & some) {
             let value = I::late_value(self, register).unwrap_or_else(|| self.register(register));
@@ -209,18 +211,18 @@ impl<I: Isa> Emitter<'_, I> {
 
     // ---- Calls
 
-    /// Address of the core's registers, as an instruction set has them.
+    /// Address of the core's registers, in the instruction set's layout.
     pub fn registers_address(&mut self) -> Value {
         self.b.ins().iadd_imm(self.core, offset_of!(Cpu<I>, x) as i64)
     }
 
-    /// Stores what the core does not have yet of the registers, for a function that looks at them.
+    /// Stores all registers that the core does not have yet, for a function that reads them.
     pub fn bring_up_to_date(&mut self) {
         self.store_registers(RegisterBits::MAX);
         self.dirty = 0;
     }
 
-    /// A function has changed registers in the core.
+    /// Reloads registers that a function has changed in the core.
     pub fn reload(&mut self, registers: RegisterBits) {
         for register in bits(registers) {
             let value = self.b.ins().load(I32, own(), self.core, I::register_offset(register) as i32);
@@ -229,12 +231,12 @@ impl<I: Isa> Emitter<'_, I> {
         }
     }
 
-    /// Calls a function of the host's at an address, which takes these and changes nothing of the core but registers.
+    /// Calls a host function at an address, with these arguments; it may change nothing of the core but registers.
     pub fn call(&mut self, function: usize, arguments: &[Value]) {
         self.call_with(function, arguments, None);
     }
 
-    /// The same of one that gives something.
+    /// As [`Emitter::call`], for a function that returns a value.
     pub fn call_for(&mut self, function: usize, arguments: &[Value], given: Type) -> Value {
         let call = self.call_with(function, arguments, Some(given));
         self.b.inst_results(call)[0]
@@ -252,12 +254,12 @@ impl<I: Isa> Emitter<'_, I> {
 
     // ---- Accounts
 
-    /// So many cycles more have passed; negative for what was counted too much.
+    /// Adds to the cycles passed; a negative number corrects a sum that was too high.
     pub fn pass(&mut self, cycles: i64) {
         self.count(self.cycles, cycles);
     }
 
-    /// So many cycles more have passed, and are added to a sum at this offset of the core.
+    /// Adds to the cycles passed, and to a sum at this offset of the core.
     pub(super) fn pass_and_sum(&mut self, cycles: Value, sum_at: i32) {
         let count = self.b.use_var(self.cycles);
         let sum = self.b.ins().iadd(count, cycles);
@@ -267,7 +269,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().store(own(), sum, self.core, sum_at);
     }
 
-    /// The instruction at `pc` has taken so many cycles fewer than the block's time says.
+    /// Subtracts cycles that the instruction at `pc` took less than the block's time includes.
     pub fn take_back(&mut self, cycles: Value, pc: u32) {
         let count = self.b.use_var(self.cycles);
         let left = self.b.ins().isub(count, cycles);
@@ -275,12 +277,12 @@ impl<I: Isa> Emitter<'_, I> {
         self.spend_value(Own::Saved, cycles, pc);
     }
 
-    /// So many instructions more have run than the block's.
+    /// Adds to the instructions run, beyond those of the block.
     pub fn retire(&mut self, instructions: i64) {
         self.count(self.instructions, instructions);
     }
 
-    /// The instructions run before the block at hand, and so many more.
+    /// The instructions run before the current block, plus `more`.
     pub(super) fn instructions_and(&mut self, more: i64) -> Value {
         let count = self.b.use_var(self.instructions);
         self.b.ins().iadd_imm(count, more)
@@ -303,7 +305,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().store(own(), sum, base, offset);
     }
 
-    /// Counts a run of the block at hand, and its time.
+    /// Counts a run of the current block, and its time.
     pub(super) fn account(&mut self, exit: usize) {
         self.stamp_lines();
         let runs_at = offset_of!(Hot<I::Jump>, runs) + exit * size_of::<u64>();
@@ -315,7 +317,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.count(self.cycles, i64::from(hot.cycles[exit]));
     }
 
-    /// All of the block at hand has run: see [`order`].
+    /// Stamps the lines of the current block, which has run completely: see [`order`].
     fn stamp_lines(&mut self) {
         let cpu = self.cpu;
         let stamps = cpu.lines_of(self.index).filter_map(|line| cpu.memory.fetch_stamp_at(line));

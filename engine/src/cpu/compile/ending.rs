@@ -1,10 +1,10 @@
-//! How compiled code ends, as values of its own and as words that it returns.
+//! Endings of compiled code, as values and as the words that it returns.
 //!
-//! A word is never 0: so `Option<EndingWord>` has 0 for "goes on", and no ending can be taken for that.
+//! A word is never 0: so 0 in `Option<EndingWord>` means "continue", and no ending can be mistaken for that.
 
 use std::num::NonZeroU64;
 
-/// Why compiled code ended: the highest bits of a word. That of [`EndingWord::GONE`] has all of them.
+/// Reason of an ending: the highest bits of a word. [`EndingWord::GONE`] has all of them.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 enum Kind {
@@ -13,20 +13,20 @@ enum Kind {
     Check = 3,
 }
 
-/// An [`Ending`] in 64 bits: the block's index in the lowest 32, a number in the next 16, an operand that is no part of
-/// the ending in the next 13, the kind in the highest 3.
+/// An [`Ending`] in 64 bits: the block's index in bits 31:0, a number in bits 47:32, an operand that is not part of the
+/// ending in bits 60:48, the kind in bits 63:61.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct EndingWord(NonZeroU64);
 
 impl EndingWord {
     const NUMBER_SHIFT: u32 = 32;
-    /// Where an operand begins that a stub gets along with an ending.
+    /// Lowest bit of an operand that a stub gets with an ending.
     pub const OPERAND_SHIFT: u32 = 48;
     const KIND_SHIFT: u32 = 61;
     /// An operand's bits.
     pub const OPERAND: u64 = (1 << Self::KIND_SHIFT) - (1 << Self::OPERAND_SHIFT);
-    /// Of an operation's number: above it is the exit that its block has decided on.
+    /// Lowest bit of the exit that the block has decided on, in the number; the operation's number is below.
     const DECIDED_SHIFT: u32 = 15;
 
     /// [`Ending::Gone`].
@@ -58,7 +58,7 @@ impl EndingWord {
         self.0.get()
     }
 
-    /// What it says; an operand beside it does not matter.
+    /// The ending; an operand in the word does not matter.
     pub fn ending(self) -> Ending {
         let bits = self.bits();
         let (index, number) = (bits as u32, (bits >> Self::NUMBER_SHIFT) as u16);
@@ -74,10 +74,10 @@ impl EndingWord {
     }
 }
 
-/// Where compiled code ended, and why.
+/// The place where compiled code ended, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The interpreter goes on in a block, at an operation.
+    /// The interpreter continues in a block, at an operation.
     Interpret {
         /// The block.
         index: u32,
@@ -86,20 +86,20 @@ pub enum Ending {
         /// The exit that the block has decided on.
         exit: usize,
     },
-    /// A block has run, and its exit leads to no block known.
+    /// A block has run, and its exit leads to no known block.
     Left {
         /// The block.
         index: u32,
         /// The exit.
         exit: usize,
     },
-    /// A block comes next, but not all of its lines are known to be in the instruction cache, or it does not fit before
-    /// the limit.
+    /// The next block is known, but not all of its lines are known to be in the instruction cache, or it does not fit
+    /// before the limit.
     Check {
         /// The block that comes next.
         index: u32,
     },
-    /// The last block has been left in its middle: the core is where it has to be.
+    /// The last block has been left before its end: the core's state is complete.
     Gone,
 }
 

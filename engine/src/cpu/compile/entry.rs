@@ -1,4 +1,4 @@
-//! How a region is entered, at whatever block of it: registers are loaded, and the block is gone to.
+//! Entry to a region at any of its blocks: registers are loaded, and the code jumps to the block.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -12,7 +12,7 @@ use crate::cpu::block::{FALLEN, Hot};
 use crate::cpu::isa::Isa;
 
 impl<I: Isa> Emitter<'_, I> {
-    /// The code begins here with whatever member's [`Hot`] is `entered`.
+    /// Begins the code, with `entered` as the [`Hot`] of any member.
     pub(super) fn enter_region(&mut self, entry: ir::Block, entered: Value) {
         self.b.switch_to_block(entry);
         for register in bits(RegisterBits::MAX) {
@@ -29,17 +29,17 @@ impl<I: Isa> Emitter<'_, I> {
         let head = self.blocks().hot_base() + self.region.members[0].index as usize * size_of::<Hot<I::Jump>>();
         let head = self.b.ins().iconst(I64, head as i64);
         let is_head = self.b.ins().icmp(IntCC::Equal, entered, head);
-        let aside = self.b.create_block();
-        self.b.ins().brif(is_head, self.places[0], &[], aside, &[]);
-        self.b.seal_block(aside);
-        self.b.switch_to_block(aside);
+        let side_entry = self.b.create_block();
+        self.b.ins().brif(is_head, self.places[0], &[], side_entry, &[]);
+        self.b.seal_block(side_entry);
+        self.b.switch_to_block(side_entry);
         self.b.def_var(self.hot, head);
-        self.enter_aside(entered);
+        self.enter_at_side(entered);
     }
 
-    /// Goes to another member than the first. Code relies on lines of members that would have been entered before:
-    /// those have to be there, or the interpreter runs the member.
-    fn enter_aside(&mut self, entered: Value) {
+    /// Jumps to another member than the first. Its code may rely on lines of members that would have been entered
+    /// before: those lines have to be in the cache, or the interpreter runs the member.
+    fn enter_at_side(&mut self, entered: Value) {
         let base = self.blocks().hot_base() as i64;
         let base = self.b.ins().iconst(I64, base);
         let offset = self.b.ins().isub(entered, base);
@@ -67,7 +67,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().return_(&[ending]);
     }
 
-    /// Where it stands under which state of fetched lines the region may be entered aside.
+    /// Address of the state of fetched lines in which the region may be entered at a side entry.
     fn sure_at(&mut self) -> Value {
         let at = self.blocks().sure_base() + self.region.members[0].index as usize * size_of::<u32>();
         self.b.ins().iconst(I64, at as i64)

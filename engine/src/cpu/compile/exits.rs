@@ -1,4 +1,4 @@
-//! Ways out of a block: to the next one of the region or of another, to the interpreter.
+//! Exits of a block: to the next block of the region or of another one, or to the interpreter.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -14,7 +14,7 @@ use crate::cpu::block::{FALLEN, Hot, NO_BLOCK, Settled, TAKEN, lookup_slot};
 use crate::cpu::isa::Isa;
 
 impl<I: Isa> Emitter<'_, I> {
-    /// Goes on only if `condition` holds; else does what `otherwise` says, far from the hot path, and ends there.
+    /// Continues only if `condition` holds; otherwise emits `otherwise`, far from the hot path, which ends there.
     pub fn unless(&mut self, condition: Value, otherwise: impl FnOnce(&mut Self)) {
         let [on, off] = self.fork(condition);
         self.b.set_cold_block(off);
@@ -25,7 +25,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(on);
     }
 
-    /// Two ways to go: where `condition` holds, and where not.
+    /// Two paths: one where `condition` holds, one where it does not.
     pub fn fork(&mut self, condition: Value) -> [ir::Block; 2] {
         let ways = [self.b.create_block(), self.b.create_block()];
         self.b.ins().brif(condition, ways[0], &[], ways[1], &[]);
@@ -38,49 +38,49 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().return_(&[ending]);
     }
 
-    /// Leaves it to the interpreter to go on at operation `at`.
+    /// Exits to the interpreter, which continues at operation `at`.
     pub fn interpret(&mut self, at: u32) {
         self.write_back();
         self.finish(self.ending_at(at));
     }
 
-    /// What says so.
+    /// The ending for such an exit.
     pub(super) fn ending_at(&self, at: u32) -> EndingWord {
         EndingWord::interpret(self.index, at, self.decided)
     }
 
-    /// The core's cycles at the beginning of the block, with all that took longer since, and so many more.
+    /// The core's cycles at the start of the block, plus its delays up to now, plus `more`.
     pub(super) fn cycles_and(&mut self, more: i64) -> Value {
         let cycles = self.b.use_var(self.cycles);
         if more == 0 { cycles } else { self.b.ins().iadd_imm(cycles, more) }
     }
 
-    /// The same are as many as this, and so many more.
+    /// Sets the core's cycles to `cycles` plus `more`.
     pub(super) fn set_cycles(&mut self, cycles: Value, more: i64) {
         let cycles = if more == 0 { cycles } else { self.b.ins().iadd_imm(cycles, more) };
         self.b.def_var(self.cycles, cycles);
     }
 
-    /// Goes on with the core's cycles and what else an access has changed.
+    /// Reloads the core's cycles and the other values that an access has changed.
     pub(super) fn reload_cycles(&mut self) {
         let cycles = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
         self.b.def_var(self.cycles, cycles);
         self.reload_lines();
     }
 
-    /// The block will be left by `exit`, after further operations.
+    /// Decides on `exit`, which is taken after further operations.
     pub fn decide(&mut self, exit: usize) {
         self.decided = exit;
     }
 
-    /// The block's jump leads to `target` this time: for the interpreter, if that has to finish the block.
+    /// Stores `target` as the block's jump target this time, for the interpreter, if that has to finish the block.
     pub fn set_taken_pc(&mut self, target: Value) {
         let at = self.offset_to(self.index) + offset_of!(Hot<I::Jump>, taken_pc) as i32;
         let hot = self.b.use_var(self.hot);
         self.b.ins().store(own(), target, hot, at);
     }
 
-    /// Does `yes` where `condition` holds, which ends there, and else `no`.
+    /// Emits `yes` where `condition` holds, which ends there, and otherwise `no`.
     pub fn either(&mut self, condition: Value, yes: impl FnOnce(&mut Self), no: impl FnOnce(&mut Self)) {
         let ways = self.fork(condition);
         let state = self.state();
@@ -91,12 +91,12 @@ impl<I: Isa> Emitter<'_, I> {
         no(self);
     }
 
-    /// The block ends in a branch.
+    /// Ends the block with a branch.
     pub fn branch(&mut self, taken: Value) {
         self.either(taken, |this| this.exit(TAKEN), |this| this.exit(FALLEN));
     }
 
-    /// The end of the block: accounts for it, and goes to the block behind it.
+    /// Ends the block: accounts for it, and jumps to the next block.
     pub fn exit(&mut self, exit: usize) {
         self.dirty &= !I::TRANSIENT;
         self.account(exit);
@@ -108,7 +108,7 @@ impl<I: Isa> Emitter<'_, I> {
         }
     }
 
-    /// The end of the block by an indirect jump to `target`, an address as blocks have it.
+    /// Ends the block with an indirect jump to `target`, an address in the form that blocks use.
     pub fn exit_to(&mut self, target: Value) {
         self.dirty &= !I::TRANSIENT;
         self.account(TAKEN);
@@ -123,7 +123,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.look_up(target);
     }
 
-    /// Goes to a block that is known.
+    /// Jumps to a known block.
     pub(super) fn go_to(&mut self, next: u32) {
         let Some(place) = self.region.place_of(next) else { return self.go_outside(next) };
         let out = self.b.create_block();
@@ -146,7 +146,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().jump(self.places[place], &[]);
     }
 
-    /// Does something where `condition` does not hold, far from the hot path, and goes on.
+    /// Emits `rare`, which runs where `condition` does not hold, far from the hot path, and continues.
     pub fn rarely(&mut self, condition: Value, rare: impl FnOnce(&mut Self)) {
         let [on, off] = self.fork(condition);
         let merged = self.b.create_block();
@@ -160,7 +160,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(merged);
     }
 
-    /// Goes on only if `condition` holds, else to `otherwise`.
+    /// Continues only if `condition` holds, else jumps to `otherwise`.
     pub fn go_on_if(&mut self, condition: Value, otherwise: ir::Block) {
         let on = self.b.create_block();
         self.b.ins().brif(condition, on, &[], otherwise, &[]);
@@ -168,7 +168,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(on);
     }
 
-    /// Goes to a block that is known, and not of this region.
+    /// Jumps to a known block outside of this region.
     fn go_outside(&mut self, next: u32) {
         self.write_back();
         let fits = self.fits(i64::from(self.blocks().hot[next as usize].longest_cycles));
@@ -181,14 +181,14 @@ impl<I: Isa> Emitter<'_, I> {
         self.enter(next);
     }
 
-    /// True if a block that may take so long fits before the limit.
+    /// True if a block of up to `longest_cycles` fits before the limit.
     fn fits(&mut self, longest_cycles: i64) -> Value {
         let cycles = self.b.use_var(self.cycles);
         let end = self.b.ins().iadd_imm(cycles, longest_cycles);
         self.is_in_time(end)
     }
 
-    /// True if a block that ends then ends before the limit, which accesses may change.
+    /// True if a block that ends in cycle `end` ends before the limit, which accesses may change.
     fn is_in_time(&mut self, end: Value) -> Value {
         let limit = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.deadline.limit) as i32);
         self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, limit)
@@ -201,13 +201,13 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().icmp(IntCC::Equal, self.epoch, seen)
     }
 
-    /// The same of a block that is known.
+    /// As [`Emitter::is_fetched`], for a known block.
     pub(super) fn is_fetched_at(&mut self, index: u32) -> Value {
         let hot = self.b.use_var(self.hot);
         self.is_fetched(hot, self.offset_to(index))
     }
 
-    /// Goes to the block that was linked to an exit since, if any.
+    /// Jumps to the block that has been linked to an exit since, if any.
     fn follow_link(&mut self, exit: usize) {
         self.write_back();
         let at = self.offset_to(self.index) + (offset_of!(Hot<I::Jump>, links) + exit * size_of::<u32>()) as i32;
@@ -219,12 +219,12 @@ impl<I: Isa> Emitter<'_, I> {
         self.enter_index(link);
     }
 
-    /// Goes to the block at `target`, if the table of settled blocks has it.
+    /// Jumps to the block at `target`, if the table of settled blocks has it.
     fn look_up(&mut self, target: Value) {
         self.write_back();
         let index = self.index;
         let wide = self.b.ins().uextend(I64, target);
-        // Twice the slot's number: bit 0 is no part of it.
+        // Twice the slot's number: bit 0 is not part of it.
         let slot = self.b.ins().band_imm(wide, (lookup_slot(u32::MAX) as i64) << 1);
         let offset = self.b.ins().ishl_imm(slot, i64::from(size_of::<Settled>().ilog2()) - 1);
         let base = self.cpu.blocks.settled_base() as i64;
@@ -268,7 +268,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().return_call_indirect(signature, code, &[self.core, hot]);
     }
 
-    /// From the [`Hot`] of the region's first block to another's: some megabytes at most.
+    /// Offset from the [`Hot`] of the region's first block to another's: some megabytes at most.
     pub(super) fn offset_to(&self, index: u32) -> i32 {
         (index as i32 - self.region.members[0].index as i32) * size_of::<Hot<I::Jump>>() as i32
     }

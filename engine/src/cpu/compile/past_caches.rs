@@ -1,5 +1,5 @@
-//! Fetches, loads and stores of compiled code past the caches: calls of a function that does what is simple
-//! ([`super::transfer`]), and of the interpreter's where that has done nothing.
+//! Fetches, loads and stores of compiled code past the caches: calls to functions for the simple cases
+//! ([`super::transfer`]), and to the interpreter's functions for the others.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -23,27 +23,27 @@ use crate::memory::cache::NO_LINE;
 /// Words that lie in 32 bytes.
 const MOST_WORDS: u32 = 8;
 
-/// What is known of the instructions that were fetched, at a point of a block.
+/// Known state of instruction fetches, at a point of a block.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Fetched {
-    /// The chunk in hand, of a core that fetches by chunks.
+    /// The chunk held by the core, if it fetches chunks.
     chunk: Option<Chunk>,
-    /// The word that was asked for last, of one that fetches words.
+    /// The word that was requested last, if the core fetches words.
     word: Option<u32>,
 }
 
-/// What is known of lines of code that nothing keeps, everywhere in a region.
+/// Known state of the line buffers for lines of code that no cache keeps, everywhere in a region.
 #[derive(Clone, Copy)]
 pub(super) struct PassingLines {
     plan: Plan,
-    /// The edge from which on what they are read from is free.
+    /// The edge from which their target is free.
     free: Variable,
-    /// The lines that are there.
+    /// The lines in the buffers.
     lines: [Variable; 2],
 }
 
 impl<I: Isa> Emitter<'_, I> {
-    /// Operation `at` fetches the instruction of `bytes` at `pc` past the cache.
+    /// Emits operation `at`, which fetches the instruction of `bytes` at `pc` past the cache.
     pub fn fetch(&mut self, at: u32, pc: u32, bytes: u32) {
         self.prepare_to_leave(at);
         match self.cpu.memory.fetch_policy() {
@@ -53,7 +53,7 @@ impl<I: Isa> Emitter<'_, I> {
         }
     }
 
-    /// Has the interpreter's function fetch.
+    /// Calls the interpreter's function for the fetch.
     fn ask_for(&mut self, at: u32) {
         let nothing = self.b.ins().iconst(I32, 0);
         self.access_slowly(at, nothing);
@@ -63,7 +63,7 @@ impl<I: Isa> Emitter<'_, I> {
         let last = end_pc.wrapping_sub(1);
         let chunk = Chunk::at(last, chunks.bytes);
         let before = self.fetched.chunk;
-        // Where longer ones begin depends on what came before.
+        // The start of longer chunks depends on earlier fetches.
         self.fetched.chunk = (chunks.bytes <= Chunk::MOST_ALIGNED).then_some(chunk);
         let begins_here = before.is_some_and(|before| before.holds(pc)) || chunk.holds(pc);
         match self.calls.transfers.fetch {
@@ -93,7 +93,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.fetch_by(at, second, u64::from(last), pc);
     }
 
-    /// Lines that nothing keeps are at hand from here on, if the region is of such.
+    /// Loads the state of the line buffers, if the region's code is fetched through them.
     pub(super) fn look_at_lines(&mut self) {
         let Some(plan) = self.calls.transfers.line.filter(|_| self.cpu.is_only_core()) else { return };
         let [free, first, second] = [I64, I32, I32].map(|kind| self.b.declare_var(kind));
@@ -101,7 +101,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.reload_lines();
     }
 
-    /// An access may have changed what there is of such lines.
+    /// Reloads that state after an access that may have changed it.
     pub(super) fn reload_lines(&mut self) {
         let Some(PassingLines { plan, free, lines }) = self.passing else { return };
         let at = self.b.ins().iconst(I64, plan.free_edge as i64);
@@ -117,7 +117,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().load(I32, own(), self.core, memory::<I>(Memory::PASSING + slot * size_of::<u32>()))
     }
 
-    /// Operation `at`, a block's first, fetches the lines of its code from `pc` on, which nothing keeps.
+    /// Emits operation `at`, a block's first, which fetches the lines of its code from `pc` on, which no cache keeps.
     pub fn fetch_lines(&mut self, at: u32, pc: u32, bytes: u32) {
         let mask = !(self.cpu.line_bytes - 1);
         let (first, last) = (pc & mask, pc.wrapping_add(bytes - 1) & mask);
@@ -127,7 +127,7 @@ impl<I: Isa> Emitter<'_, I> {
         }
     }
 
-    /// Waits for a line that is not there; then it is, with another one.
+    /// Waits for a line that is not in a buffer; then the buffers have it and another one.
     fn fetch_line(&mut self, at: u32, line: u32, with: u32) {
         let is_there = [0, 1].map(|slot| {
             let held = match self.passing {
@@ -152,7 +152,7 @@ impl<I: Isa> Emitter<'_, I> {
         }
     }
 
-    /// Does such a fetch in place, or leaves the block to the interpreter where it is not so simple.
+    /// Emits such a fetch in place, or exits to the interpreter for the cases that are not simple.
     fn wait_for_line(&mut self, at: u32, passing: PassingLines, lines: [u32; 2]) {
         let out = self.b.create_block();
         self.b.set_cold_block(out);
@@ -193,15 +193,15 @@ impl<I: Isa> Emitter<'_, I> {
         let begins_cycles = i64::from(self.cpu.blocks.info(self.index, at).begins_cycles) - 1;
         let what = self.b.ins().iconst(I64, what as i64);
         let pc = self.b.ins().iconst(I32, i64::from(pc as i32));
-        // That is seldom: an event comes. Code that goes on behind it would have to be compiled, too.
+        // This is rare: an event occurs. The code after the wait would have to be compiled, too.
         let waited = self.call_transfer(function, begins_cycles, [what, pc], |this| this.interpret(at));
         if let Some((plan, _)) = self.calls.transfers.fetch {
             self.charge_transfer(fetched, &plan, waited);
         }
     }
 
-    /// Operation `at` loads from `addr` what is not there by a shortcut, and jumps to `merged` with it, extended; goes
-    /// on where that is not so simple.
+    /// Emits operation `at`, which loads from `addr` without a shortcut, and jumps to `merged` with the extended value;
+    /// continues in the cases that are not simple.
     pub(super) fn load_past_caches(&mut self, at: u32, addr: Value, moves: Moves, merged: ir::Block) {
         let Some((host, out)) = self.transfer_data(at, addr, moves) else { return };
         let value = self.load_host(host, moves);
@@ -209,7 +209,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(out);
     }
 
-    /// The same for a store.
+    /// As [`Emitter::load_past_caches`], for a store.
     pub(super) fn store_past_caches(&mut self, at: u32, addr: Value, moves: Moves, value: Value, merged: ir::Block) {
         let Some((host, out)) = self.transfer_data(at, addr, moves) else { return };
         self.store_host(host, moves, value);
@@ -217,7 +217,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(out);
     }
 
-    /// Where its bytes are, and the way on where it is not so simple.
+    /// The host address of the data, and the path for the cases that are not simple.
     fn transfer_data(&mut self, at: u32, addr: Value, moves: Moves) -> Option<(Value, ir::Block)> {
         let (plan, [function, _]) = self.calls.transfers.data[usize::from(moves.store)]?;
         let bytes = plan.ram?.bytes;
@@ -234,13 +234,13 @@ impl<I: Isa> Emitter<'_, I> {
         Some((host, out))
     }
 
-    /// True if the code at hand is fetched past the caches, by a function of [`super::transfer`].
+    /// True if the current code is fetched past the caches, by a function of [`super::transfer`].
     pub fn is_past_caches(&self) -> bool {
         self.calls.transfers.fetch.is_some()
     }
 
-    /// Operation `at` tells of so many `words` at `addr` past the caches: where the host has simulated address 0 for
-    /// them. Goes to `out` where that is not so simple; `None` if it never is.
+    /// Operation `at` transfers `words` at `addr` past the caches; returns the host address of simulated address 0 for
+    /// them. Jumps to `out` in the cases that are not simple; `None` if no case is.
     pub fn multiple_past_caches(
         &mut self,
         at: u32,
@@ -261,8 +261,8 @@ impl<I: Isa> Emitter<'_, I> {
         Some(self.b.ins().iconst(I64, (bytes as i64).wrapping_sub(i64::from(plan.origin))))
     }
 
-    /// Calls a function of [`super::transfer`] for what begins so many cycles behind the block's beginning; does what
-    /// `otherwise` says, which ends there, if it has done nothing. Gives the cycles that the core waits.
+    /// Calls a function of [`super::transfer`] for a transfer that begins `begins_cycles` after the block's start; if
+    /// it has done nothing, emits `otherwise`, which ends the path. Returns the cycles that the core waits.
     fn call_transfer(
         &mut self,
         function: usize,

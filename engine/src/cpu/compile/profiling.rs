@@ -1,5 +1,5 @@
-//! What compiled code does for a profile, if there is one: counts runs of blocks on the call path at hand, and charges
-//! what takes longer than a block says. Where calls are followed, it tells of those, with or without a profile.
+//! Code for a profile, if there is one: counts runs of blocks on the current call path, and charges the delays beyond a
+//! block's static time. Where calls are followed, the code reports them, with or without a profile.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -19,12 +19,12 @@ use crate::cpu::memory::{Accounts, Part};
 use crate::cpu::profile::counters::{Cause, Own, What};
 use crate::cpu::profile::{Profile, Seen};
 
-/// Where a flow stands in what [`follow`] is told: above the address behind the block.
+/// Lowest bit of the flow in the argument of [`follow`]; the address after the block is below it.
 const FLOW_SHIFT: u32 = 32;
 
-/// A function is called or left: `what` is the [`Flow`], and the address behind the block.
+/// Follows a call or a return: `what` has the [`Flow`], and the address after the block.
 extern "C" fn follow<I: Isa>(core: *mut Cpu<I>, what: u64, target: u32, sp: u32, cycles: u64) {
-    // SAFETY: compiled code gives what it was given, a core that is borrowed exclusively meanwhile.
+    // SAFETY: compiled code passes on the core that it got, which is borrowed exclusively meanwhile.
     let core = unsafe { &mut *core };
     let flow = match what >> FLOW_SHIFT {
         flow if flow == Flow::Call as u64 => Flow::Call,
@@ -39,7 +39,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.cpu.shell.profile.as_deref()
     }
 
-    /// The address of the instruction of operation `at` of the block at hand.
+    /// The address of the instruction of operation `at` of the current block.
     pub fn pc_of(&self, at: u32) -> u32 {
         let count = usize::from(self.blocks().info(self.index, at).instr);
         let before = &self.blocks().instrs_of(self.index)[..count];
@@ -47,14 +47,14 @@ impl<I: Isa> Emitter<'_, I> {
         before.iter().fold(pc, |pc, instr| pc.wrapping_add(I::instr_bytes(instr)))
     }
 
-    /// The block at hand has run to its end.
+    /// Counts a complete run of the current block.
     pub(super) fn count_run(&mut self, exit: usize) {
         if let Some(counter) = self.cpu.counter_of(self.index, exit) {
             self.add_to_counter(counter, None);
         }
     }
 
-    /// Adds to a counter of the path at hand: 1, if nothing else is said.
+    /// Adds `amount`, or 1, to a counter of the current path.
     fn add_to_counter(&mut self, counter: u32, amount: Option<Value>) {
         let counts = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.counts) as i32);
         self.add_to(counts, (counter as usize * size_of::<u64>()) as i32, amount);
@@ -69,7 +69,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().store(own(), sum, base, offset);
     }
 
-    /// The block at hand is left by `exit`, to `target` if that is known only now.
+    /// Follows the exit of the current block by `exit`, to `target` if the target is known only at run time.
     pub(super) fn follow_flow(&mut self, exit: usize, target: Option<Value>) {
         let Some(calls) = self.cpu.shell.calls.as_deref().filter(|_| exit == TAKEN) else { return };
         let flow = I::flow(self.blocks(), self.index);
@@ -101,14 +101,14 @@ impl<I: Isa> Emitter<'_, I> {
         self.call(follow::<I> as *const () as usize, &[core, what, target, sp, cycles]);
     }
 
-    /// The calls of the core, and of these the innermost that compiled code has made.
+    /// The calls of the core, and the innermost call made by compiled code.
     fn innermost_light(&mut self) -> [Value; 2] {
         let calls = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.calls) as i32);
         let top = self.b.ins().load(I64, own(), calls, offset_of!(Calls, lights.top) as i32);
         [calls, top]
     }
 
-    /// Does `yes` where `condition` holds, and else, far from the hot path, tells of the flow.
+    /// Emits `yes` where `condition` holds; otherwise, far from the hot path, reports the flow.
     fn or_report(&mut self, condition: Value, yes: impl FnOnce(&mut Self), report: impl FnOnce(&mut Self)) {
         let [light, looked_at] = self.fork(condition);
         let merged = self.b.create_block();
@@ -123,7 +123,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.switch_to_block(merged);
     }
 
-    /// A function is called that nobody watches, unless `target` is another one than the last time: see
+    /// Calls an unwatched function, unless `target` differs from the last time: see
     /// [`Lights`](crate::cpu::calls::Lights).
     fn call_lightly(&mut self, end_pc: u32, (taken_pc, target): (u32, Option<Value>), function: u32) {
         let [calls, top] = self.innermost_light();
@@ -152,7 +152,7 @@ impl<I: Isa> Emitter<'_, I> {
         );
     }
 
-    /// A jump goes to `target`: it may be the return from such a call.
+    /// Emits a jump to `target`, which may be the return from such a call.
     fn return_lightly(&mut self, end_pc: u32, target: Value) {
         let [calls, top] = self.innermost_light();
         let returns = self.b.ins().load(I32, own(), top, offset_of!(Light, return_pc) as i32);
@@ -171,29 +171,29 @@ impl<I: Isa> Emitter<'_, I> {
         );
     }
 
-    // ---- What takes longer than a block says
+    // ---- Delays beyond a block's static time
 
-    /// The core spends so many cycles for a cause of its own on the instruction at `pc`: not counted as passed yet.
+    /// Charges `cycles` of the core to the cause `own` and the instruction at `pc`; they are not counted as passed yet.
     pub fn spend(&mut self, own: Own, cycles: i64, pc: u32) {
         let cycles = self.b.ins().iconst(I64, cycles);
         self.spend_value(own, cycles, pc);
     }
 
-    /// The same of what is known only now.
+    /// As [`Emitter::spend`], for a value known only at run time.
     pub fn spend_value(&mut self, own: Own, cycles: Value, pc: u32) {
         let (in_core, in_seen) = places_of::<I>(own);
         self.add_to(self.core, in_core as i32, Some(cycles));
         self.charge(pc, Cause::Own(own), in_seen, cycles);
     }
 
-    /// An instruction that the block counts is not run.
+    /// Counts an instruction of the block as annulled.
     pub fn count_annulled(&mut self, pc: u32) {
         if let Some(counter) = self.profile().map(|profile| profile.did(pc, What::Annulled)) {
             self.add_to_counter(counter, None);
         }
     }
 
-    /// A sum of the core's has grown, which [`Seen`] has at an offset.
+    /// Charges the growth of one of the core's sums, which [`Seen`] has at an offset.
     fn charge(&mut self, pc: u32, cause: Cause, in_seen: usize, cycles: Value) {
         let Some(seen) = self.profile().map(|profile| (&raw const profile.seen).expose_provenance()) else { return };
         self.charge_at(pc, cause, seen + in_seen, cycles);
@@ -206,13 +206,13 @@ impl<I: Isa> Emitter<'_, I> {
         self.add_to(seen_at, 0, Some(cycles));
     }
 
-    /// Operation `at` has waited for a part of the memory side, whose sum has grown.
+    /// Charges the wait of operation `at` for a part of the memory side, whose sum has grown.
     pub(super) fn charge_part(&mut self, at: u32, part: Part, cycles: Value) {
         let in_seen = offset_of!(Seen, memory) + Accounts::PARTS + part as usize * size_of::<u64>();
         self.charge(self.pc_of(at), Cause::Memory(part as u32), in_seen, cycles);
     }
 
-    /// The instruction at `pc` has waited for a transfer by `plan`, if not for 0 cycles.
+    /// Charges the wait of the instruction at `pc` for a transfer by `plan`, unless it is 0 cycles.
     pub(super) fn charge_transfer(&mut self, pc: u32, plan: &Plan, waited: Value) {
         let Some(seen) = self.profile().and_then(|profile| profile.seen.memory.seen_at(plan.numbers)) else { return };
         let none = self.b.ins().icmp_imm(IntCC::Equal, waited, 0);
@@ -232,7 +232,7 @@ impl<I: Isa> Emitter<'_, I> {
     }
 }
 
-/// Where the core, and [`Seen`], have a sum.
+/// Offsets of a sum in the core and in [`Seen`].
 fn places_of<I: Isa>(own: Own) -> (usize, usize) {
     let (fixed, spent) = (offset_of!(Cpu<I>, shell.fixed), offset_of!(Cpu<I>, shell.spent));
     let in_fixed = |part: usize| (fixed + part, offset_of!(Seen, fixed) + part);

@@ -1,25 +1,25 @@
-//! Which blocks are compiled together: those that a hot block leads to most of the time, loops and called functions
-//! included. Inside a region registers stay in the host's from block to block.
+//! Selection of the blocks that are compiled together: those to which a hot block leads most of the time, loops and
+//! called functions included. Inside a region registers stay in the host's registers from block to block.
 
 use crate::cpu::block::{Blocks, Extent, FALLEN, NO_BLOCK, TAKEN};
 use crate::cpu::isa::Isa;
 
-/// Blocks of a region at the most.
+/// Most blocks of a region.
 const MOST_BLOCKS: usize = 24;
 const _: () = assert!(MOST_BLOCKS <= u32::BITS as usize);
-/// Operations of a region at the most: compiling takes time that has to be gained again.
+/// Most operations of a region: the time to compile has to be gained again.
 const MOST_OPS: usize = 256;
 /// An exit that is used less often than this part of the head's runs leads out of the region.
 const RARE: u64 = 32;
 
-/// Registers that wait to be stored in the core when an access may leave compiled code: if there are more, they are
-/// stored before it, where it costs time; if there are fewer, where it leaves, which costs code at every access.
+/// Most registers that may wait for a store to the core when an access may leave compiled code: with more, they are
+/// stored before the access, which costs time; with fewer, at the exit, which costs code at every access.
 const MOST_DIRTY: u32 = 6;
 
-/// The same for instructions that are fetched past the cache: there are so many ways out that code matters more.
+/// As [`MOST_DIRTY`], for instructions fetched past the cache: they have many exits, so code size matters more.
 const MOST_DIRTY_AT_FETCH: u32 = 1;
 
-/// A set of registers that an instruction set names: bit n is register n.
+/// A set of an instruction set's registers: bit n is register n.
 pub type RegisterBits = u64;
 
 /// A block of a region.
@@ -27,11 +27,11 @@ pub type RegisterBits = u64;
 pub struct Member {
     /// Its index among the core's blocks.
     pub index: u32,
-    /// Registers that may differ from the core's when it is entered from inside the region.
+    /// Registers that may differ from the core's when the block is entered from inside the region.
     pub dirty: RegisterBits,
     /// Operations before which all such registers are stored in the core.
     pub stores_before: Vec<u32>,
-    /// Members, by their places, that have been entered before it, and itself: their lines are in the cache.
+    /// Members (by their places) that have been entered before it, and itself: their lines are in the cache.
     entered: u32,
 }
 
@@ -41,7 +41,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// The region that begins with the block `head`. `None` if it begins with what is not compiled.
+    /// The region that begins with the block `head`. `None` if that block can't be compiled.
     pub fn from<I: Isa>(blocks: &Blocks<I>, head: u32) -> Option<Region> {
         let mut region = Region { members: vec![member(blocks, head)?] };
         let runs = |index: u32, exit: usize| blocks.hot[index as usize].runs[exit];
@@ -54,7 +54,7 @@ impl Region {
                 if next == NO_BLOCK || runs(from, exit) < least || region.place_of(next).is_some() {
                     continue;
                 }
-                // What is part of another region is entered there: to compile it again would gain less than it takes.
+                // A part of another region is entered there: compiling it again would gain less than it costs.
                 if blocks.cold[next as usize].is_covered {
                     continue;
                 }
@@ -71,7 +71,7 @@ impl Region {
         Some(region)
     }
 
-    /// Adds a block, if it can be compiled and there is room; the region has so many operations.
+    /// Adds a block, if it can be compiled and there is room; `ops` counts the region's operations.
     fn add<I: Isa>(&mut self, blocks: &Blocks<I>, next: u32, ops: &mut usize) {
         let Some(member) = member(blocks, next) else { return };
         let more = blocks.ops_of(next).len();
@@ -81,7 +81,7 @@ impl Region {
         }
     }
 
-    /// Where a block is in the region, if it is there.
+    /// A block's place in the region, if it is a member.
     pub fn place_of(&self, index: u32) -> Option<usize> {
         self.members.iter().position(|member| member.index == index)
     }
@@ -91,13 +91,13 @@ impl Region {
         self.members[from].entered >> to & 1 != 0
     }
 
-    /// True if some member's code relies on the lines of the one at this place having been there before it.
+    /// True if the code of some member relies on the lines of the member at this place having been present before.
     pub fn is_relied_on(&self, place: usize) -> bool {
         self.members.iter().enumerate().any(|(other, member)| other != place && member.entered >> place & 1 != 0)
     }
 
-    /// Works out which registers may differ from the core's at the entry of each block, and which others have been
-    /// entered by then.
+    /// Determines which registers may differ from the core's at the entry of each block, and which other members have
+    /// been entered by then.
     fn spread<I: Isa>(&mut self, blocks: &Blocks<I>) {
         self.members[0].entered = 1;
         let mut changed = true;
@@ -121,7 +121,7 @@ impl Region {
     }
 }
 
-/// Where a block goes that has waited for its lines, if that is another one.
+/// The block that follows a wait for a block's lines, if that is another one.
 fn after_wait<I: Isa>(blocks: &Blocks<I>, index: u32) -> Option<u32> {
     if !blocks.is_passing(index) {
         return None;
@@ -138,7 +138,8 @@ fn member<I: Isa>(blocks: &Blocks<I>, index: u32) -> Option<Member> {
 }
 
 impl Member {
-    /// Decides before which operations registers are stored; gives those that differ from the core's behind the block.
+    /// Decides before which operations registers are stored; returns the registers that differ from the core's after
+    /// the block.
     fn pass<I: Isa>(&mut self, ops: &[I::Op]) -> RegisterBits {
         let (mut dirty, mut kept) = (self.dirty, 0);
         self.stores_before.clear();

@@ -1,5 +1,5 @@
-//! Accesses of compiled code that find no shortcut: a cache miss, a device, memory past the caches. They are done by
-//! the interpreter's own functions, to which the core looks as if it had come to the operation by interpreting.
+//! Accesses of compiled code without a shortcut: a cache miss, a device, memory past the caches. The interpreter's own
+//! functions do them, and find the core as if it had reached the operation by interpretation.
 
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Signature};
@@ -15,42 +15,43 @@ use crate::bus::Bus;
 use crate::cpu::Cpu;
 use crate::cpu::isa::Isa;
 
-/// What such an access needs beside the core, and what it says.
+/// Inputs of such an access beside the core, and its results.
 #[derive(Default)]
 pub struct SlowAccess {
     /// The bus, while compiled code runs: its exposed address.
     bus: usize,
-    /// What compiled code returns after it; `None`, which it finds as 0, where it goes on after the access.
+    /// The ending that compiled code returns after the access; `None`, which the code reads as 0, if the code
+    /// continues.
     ending: Option<EndingWord>,
-    /// The cycle in which a transfer of [`super::transfer`] was done; 0 if it has done nothing.
+    /// The cycle in which a transfer of [`super::transfer`] was complete; 0 if it did nothing.
     done: u64,
-    /// What the last transfer took at its target, and on the way there and back.
+    /// Cycles of the last transfer at its target, and on the way there and back.
     charged: [u64; 2],
-    /// Where the host has simulated address 0 for words that a stub of [`super::turns`] has found.
+    /// The host address of simulated address 0 for the words that a matrix stub has found.
     zero: usize,
     /// A panic on its way through compiled code, which can't be unwound.
     panic: Option<Box<dyn Any + Send>>,
 }
 
 impl<I: Isa> HostCode<I> {
-    /// Where compiled code finds what the last access has said.
+    /// Offset of the last access's ending.
     pub(super) const ENDING: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, ending);
-    /// Where it finds when the last transfer past the caches was done.
+    /// Offset of the cycle in which the last transfer past the caches was complete.
     pub(super) const DONE: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, done);
-    /// Where it finds what the last transfer took: at its target, and on the way.
+    /// Offset of the last transfer's cycles: at its target, and on the way.
     pub(super) const CHARGED: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, charged);
-    /// Where it finds what the last turn for several words has said.
+    /// Offset of the address returned by the last switch for several words.
     pub(super) const ZERO: usize = offset_of!(HostCode<I>, slow) + offset_of!(SlowAccess, zero);
 }
 
 impl SlowAccess {
-    /// Compiled code is about to run, with this bus.
+    /// Sets the bus for the compiled code that is about to run.
     #[inline(always)]
     pub fn reach(&mut self, bus: &mut Bus) {
         self.bus = (&raw mut *bus).expose_provenance();
     }
 
-    /// Compiled code has returned: goes on with a panic, if there is one.
+    /// Resumes a panic, if there was one, after compiled code has returned.
     #[inline]
     pub fn go_on_unwinding(&mut self) {
         if let Some(panic) = self.panic.take() {
@@ -59,7 +60,7 @@ impl SlowAccess {
     }
 }
 
-/// Signature of [`access`]: the core, the ending with which the interpreter goes on behind the operation, the address.
+/// Signature of [`access`]: the core, the ending with which the interpreter continues after the operation, the address.
 pub fn signature(convention: CallConv) -> Signature {
     let mut signature = Signature::new(convention);
     signature.params.extend([I64, I64, I32].map(AbiParam::new));
@@ -68,9 +69,9 @@ pub fn signature(convention: CallConv) -> Signature {
 
 /// Does the operation before the one that `after` names, which accesses `addr`.
 pub extern "C" fn access<I: Isa>(core: *mut Cpu<I>, after: EndingWord, addr: u32) {
-    // SAFETY: compiled code gives what it was given, a core that is borrowed exclusively meanwhile.
+    // SAFETY: compiled code passes on the core that it got, which is borrowed exclusively meanwhile.
     let core = unsafe { &mut *core };
-    // SAFETY: likewise; it was told in `SlowAccess::reach`.
+    // SAFETY: as for the core; `SlowAccess::reach` has set the address.
     let bus = unsafe { &mut *with_exposed_provenance_mut::<Bus>(core.host.slow.bus) };
     let ending = catch_unwind(AssertUnwindSafe(|| core.access_for_code(bus, after, addr)));
     core.host.slow.ending = ending.unwrap_or_else(|panic| {
@@ -87,7 +88,7 @@ impl<I: Isa> Cpu<I> {
             return Some(EndingWord::GONE);
         }
         assert!(generation == self.blocks.generation(), "the block that accesses is there while it runs");
-        // What compiled code takes for certain may not be so any more.
+        // Assumptions of compiled code may no longer hold.
         let stays = self.patched.is_none() && self.memory.fetch_epoch() == fetched;
         if stays { None } else { Some(after) }
     }

@@ -1,7 +1,7 @@
 //! Entry to compiled code, and exit from it.
 //!
-//! Regions are functions of the `tail` calling convention that jump to one another, with the core's address
-//! and that of the [`Hot`] of the block entered. They stay in their registers from region to region.
+//! Regions are functions of the `tail` calling convention that jump to one another, with two arguments: the core's
+//! address, and the address of the entered block's [`Hot`]. Both stay in their registers from region to region.
 
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Function, InstBuilder, MemFlags, Signature, Value};
@@ -11,14 +11,14 @@ use std::mem::offset_of;
 
 use super::compiler::Compiler;
 use super::ending::EndingWord;
+use super::matrix_switches::MatrixStubs;
 use super::slow_access;
-use super::turns::Turns;
 use crate::cpu::block::{Blocks, FALLEN, Hot};
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::Memory;
 
-/// Type of the entry: it is given the core, and the [`Hot`] of a block of the core's. It gives a word in any case; that
-/// none is 0 is the compiler's part, on which nothing rests that is not looked at.
+/// Type of the entry: its arguments are the core, and the [`Hot`] of a block of the core's. It always returns a word;
+/// the compiler makes sure that it is not 0, and everything that depends on it is checked.
 pub type Enter = unsafe extern "C" fn(core: *mut (), hot: *mut ()) -> Option<EndingWord>;
 
 /// Addresses of the stubs.
@@ -26,17 +26,18 @@ pub type Enter = unsafe extern "C" fn(core: *mut (), hot: *mut ()) -> Option<End
 pub struct Stubs {
     /// An [`Enter`].
     pub enter: usize,
-    /// Stands for the code of blocks that have none.
+    /// Code of blocks without compiled code.
     pub uncompiled: usize,
-    /// Calls [`slow_access::access`] and changes no register of the host's, so that code around it has them all.
+    /// Calls [`slow_access::access`] and preserves all registers of the host, so that the code around it can use them
+    /// all.
     pub access: usize,
-    /// Those for accesses that may turn a bus matrix, if the core is on one.
-    pub turns: Option<Turns>,
+    /// The stubs for accesses that may switch a bus matrix, if the core is on one.
+    pub matrix: Option<MatrixStubs>,
     /// Memory that the stubs take.
     pub bytes: usize,
 }
 
-/// Signature of a function that is given the core and a [`Hot`], and returns an ending.
+/// Signature of a function whose arguments are the core and a [`Hot`], and which returns an ending.
 pub fn signature(convention: CallConv) -> Signature {
     let mut signature = Signature::new(convention);
     signature.params.extend([AbiParam::new(I64); 2]);
@@ -44,7 +45,7 @@ pub fn signature(convention: CallConv) -> Signature {
     signature
 }
 
-/// Begins such a function; gives its parameters, too.
+/// Begins such a function; returns its parameters, too.
 pub fn begin<'a>(
     func: &'a mut Function,
     context: &'a mut FunctionBuilderContext,
@@ -64,8 +65,8 @@ impl<I: Isa> Compiler<I> {
         let enter = self.make_enter()?;
         let uncompiled = self.make_uncompiled(blocks)?;
         let access = self.make_access()?;
-        let turns = if memory.is_on_matrix() { Some(self.make_turns(blocks, memory, access)?) } else { None };
-        Some(Stubs { enter, uncompiled, access, turns, bytes: self.memory.used })
+        let matrix = if memory.is_on_matrix() { Some(self.make_matrix_stubs(blocks, memory, access)?) } else { None };
+        Some(Stubs { enter, uncompiled, access, matrix, bytes: self.memory.used })
     }
 
     fn make_enter(&mut self) -> Option<usize> {

@@ -1,8 +1,8 @@
-//! Transfers past the caches whose time is known, as host code: what [`crate::cpu::memory::plan`] has a plan for. Most
+//! Transfers past the caches whose time is known, as host code: those with a plan of [`crate::cpu::memory::plan`]. Most
 //! are functions, one for each kind, which regions call ([`super::past_caches`]); lines of code are fetched in place.
 //!
-//! Such code does what the interpreter does of a transfer that no event precedes and behind which the block still
-//! fits. It does nothing else: then it says so, and the interpreter's own function is called.
+//! Such code does exactly what the interpreter does for a transfer that no event precedes and after which the block
+//! still fits. In other cases it does nothing and reports that, and the interpreter's own function is called.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -27,21 +27,21 @@ use crate::memory::ram::Direction;
 /// More than several registers take.
 const FAR_BYTES: u32 = 64;
 
-/// Functions for what a region accesses past the caches.
+/// Functions for a region's accesses past the caches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transfers {
-    /// A fetch, by the plan that it was made for: of a chunk where the block begins, and of one that is not in hand; of
-    /// a word of an instruction, and of the second of two.
+    /// Fetches, with the plan that they were made for. Chunks: for a block's start, and for a chunk that the core does
+    /// not hold. Words: for an instruction's only or first word, and for its second.
     pub fetch: Option<(Plan, [usize; 2])>,
-    /// A fetch of a line that nothing keeps.
+    /// A fetch of a line that no cache keeps.
     pub line: Option<Plan>,
     /// A load, and a store: of one register, and of several in the same 32 bytes.
     pub data: [Option<(Plan, [usize; 2])>; 2],
 }
 
-/// Signature of all of them: the core, the cycle in which it begins, how many cycles more than to its end the block may
-/// take, what is transferred (a chunk or word of instructions; an address), and more of it (the instruction; the size,
-/// less 1).
+/// Signature of all of them: the core, the cycle in which the transfer begins, the most cycles of the block after the
+/// transfer, what is transferred (a chunk or word of instructions; an address), and more about it (the instruction; the
+/// size, minus 1).
 pub fn signature() -> Signature {
     let mut signature = Signature::new(CallConv::PreserveAll);
     signature.params.extend([I64, I64, I64, I64, I32].map(AbiParam::new));
@@ -58,7 +58,7 @@ impl<I: Isa> Compiler<I> {
         };
         let is_one_beat = (1..=Chunk::MOST_ALIGNED).contains(&bytes);
         let fetch = if is_one_beat { memory.plan_fetch(pc & !(bytes - 1), bytes) } else { None };
-        // Code that is fetched through the cache, or at no cost, has its data mostly there, too.
+        // The data of code that is fetched through the cache, or at no cost, is mostly there, too.
         let data = [false, true].map(|store| fetch.and_then(|_| memory.plan_data(store)));
         let known = self.transfers;
         let same = |plan: Plan, known: Option<Plan>| known.is_some_and(|known| known.sums == plan.sums);
@@ -126,7 +126,7 @@ impl<I: Isa> Compiler<I> {
         })
     }
 
-    /// 0, which is nowhere, where the core moves several registers otherwise.
+    /// Address of the function for several registers; 0, which is no address, where the core moves them otherwise.
     fn make_multiple(&mut self, memory: &Memory, plan: &Plan) -> Option<usize> {
         let marks = plan.ram?.marks;
         if !memory.moves_words() {
@@ -137,7 +137,7 @@ impl<I: Isa> Compiler<I> {
             let offset = this.b.ins().iadd_imm(addr, -i64::from(plan.origin as i32));
             let bytes = this.b.ins().ishl_imm(words, 2);
             let last = this.b.ins().iadd(addr, bytes);
-            // All in the same 32 bytes, and some way from the end of the memory.
+            // All in the same 32 bytes, and some distance from the end of the memory.
             let other = this.b.ins().bxor(addr, last);
             let other = this.b.ins().band_imm(other, !31);
             let odd = this.b.ins().band_imm(addr, 3);
@@ -181,23 +181,24 @@ impl<I: Isa> Compiler<I> {
     }
 }
 
-/// Code of a transfer under way.
+/// Code of a transfer that is being made.
 pub(super) struct Transfer<'a, 'f, I: Isa> {
     pub b: &'a mut FunctionBuilder<'f>,
     pub core: Value,
-    /// Where it has done nothing.
+    /// Exit where nothing has been done.
     pub out: ir::Block,
     /// The host's calling convention.
     pub convention: CallConv,
-    /// There is a profile, which is told what transfers take.
+    /// There is a profile, for which the cycles of transfers are recorded.
     pub profiles: bool,
-    /// The edge from which on the target is free, where that is known.
+    /// The edge from which the target is free, where that is known.
     pub free: Option<Value>,
     pub of: PhantomData<I>,
 }
 
 impl<I: Isa> Transfer<'_, '_, I> {
-    /// Of a line of code, after which it is there with another one: the cycle in which it is.
+    /// Fetches a line of code, after which the buffers have it and another one; returns the cycle in which it is
+    /// complete.
     pub fn fetch_line(&mut self, plan: &Plan, lines: [Value; 2], offset: u32, begins: Value, more: Value) -> Value {
         let wide = self.b.ins().iconst(I64, i64::from(offset));
         if let Some(tally) = plan.tally {
@@ -222,7 +223,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
         self.b.ins().store(own(), value, self.core, memory::<I>(part));
     }
 
-    /// A function's end: the cycle in which the answer is there; 0 if nothing was done.
+    /// Ends the function: returns the cycle in which the answer arrives; 0 if nothing was done.
     fn end(&mut self, done: Value) {
         self.b.ins().store(own(), done, self.core, (offset_of!(Cpu<I>, host) + HostCode::<I>::DONE) as i32);
         self.b.ins().return_(&[]);
@@ -235,7 +236,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
         self.b.switch_to_block(on);
     }
 
-    /// Is at its end, with the answer at once, if `condition` holds.
+    /// Ends the function, with an immediate answer, if `condition` holds.
     fn end_if(&mut self, condition: Value, begins: Value) {
         let [end, on] = [self.b.create_block(), self.b.create_block()];
         self.b.ins().brif(condition, end, &[], on, &[]);
@@ -255,7 +256,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
         self.go_on_if(inside);
     }
 
-    /// Whether the chunk that begins at `first` is in hand for the instruction at `pc`.
+    /// Ends the function if the core holds the chunk that begins at `first` for the instruction at `pc`.
     fn look_for_chunk(&mut self, first: Value, pc: Value, begins: Value) {
         let granted = self.load(I32, Memory::GRANTED);
         let none = self.b.ins().icmp_imm(IntCC::Equal, granted, i64::from(Chunk::NONE.first));
@@ -267,8 +268,8 @@ impl<I: Isa> Transfer<'_, '_, I> {
         self.end_if(has, begins);
     }
 
-    /// Whether the word at `addr` is in hand; else the one that was fetched last. That has to be the one before it for
-    /// an instruction in both, unless it is the `only` one.
+    /// Ends the function if the core holds the word at `addr`; else continues, and returns the word fetched last.
+    /// Unless `addr` is the `only` word of its instruction, the word fetched last has to be the one before it.
     fn look_for_word(&mut self, addr: Value, begins: Value, only: bool) -> Value {
         let (older, newer) = (self.load(I32, Memory::WORDS), self.load(I32, Memory::WORDS + 4));
         if !only {
@@ -282,8 +283,8 @@ impl<I: Isa> Transfer<'_, '_, I> {
         newer
     }
 
-    /// Goes on if no instruction was decoded where a store goes, which is these halfwords from `offset` on, all in the
-    /// same 32 bytes: else somebody has to be told.
+    /// Continues if a store hits no decoded instruction: it writes `halves` from `offset` on, all in the same 32 bytes.
+    /// Otherwise the core must be notified.
     fn has_no_code(&mut self, marks: usize, offset: Value, halves: Value) {
         let offset = self.b.ins().uextend(I64, offset);
         let word = self.b.ins().ushr_imm(offset, 6);
@@ -297,7 +298,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
         self.go_on_if_zero(marked);
     }
 
-    /// Goes on if all stores before are done: a transfer begins then.
+    /// Continues if all earlier stores are complete: only then a transfer begins.
     fn all_stores_are_done(&mut self, begins: Value) {
         let stored = self.load(I64, Memory::ALL_STORED);
         let are = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, stored, begins);
@@ -309,9 +310,8 @@ impl<I: Isa> Transfer<'_, '_, I> {
         self.go_on_if(is_zero);
     }
 
-    /// A transfer that begins in cycle `begins`, behind which the block may take so many cycles `more`: of what the
-    /// plan says, or of so many more words than one.
-    /// The cycle in which its answer is there.
+    /// A transfer that begins in cycle `begins`, after which the block may take `more` cycles: of the plan's size, or
+    /// of the given number of words beyond one. Returns the cycle of its answer.
     fn transfer(&mut self, plan: &Plan, begins: Value, more: Value, offset: Value, words: Option<Value>) -> Value {
         let (steps, (there, back), [before, busy]) = (plan.steps, plan.outer_cycles, plan.cycles);
         let tally = plan.tally.map(|tally| self.b.ins().iconst(I64, tally as i64));
@@ -389,8 +389,8 @@ impl<I: Isa> Transfer<'_, '_, I> {
         done
     }
 
-    /// Of a target that is free from an edge on: the edge of its answer, the cycle in which that has come over the
-    /// interconnect, and the one in which the core has it.
+    /// For a target that is free from an edge on: the edge of its answer, the cycle in which the answer has crossed the
+    /// interconnect, and the cycle in which the core has it.
     fn answer(&mut self, plan: &Plan, free: Value) -> [Value; 3] {
         let answered = match plan.after_cycles {
             0 => free,
@@ -401,7 +401,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
         [answered, received, self.plus(received, plan.outer_cycles.1)]
     }
 
-    /// What an SDRAM adds to its port's time.
+    /// Cycles that an SDRAM adds to its port's time.
     fn wait_for_dram(&mut self, dram: usize, from: Value, offset: Value, beats: Value, direction: Direction) -> Value {
         let mut signature = Signature::new(self.convention);
         signature.params.extend([I64, I64, I32, I64].map(AbiParam::new));
@@ -417,8 +417,8 @@ impl<I: Isa> Transfer<'_, '_, I> {
         self.b.inst_results(call)[0]
     }
 
-    /// Goes on if the block fits even if a transfer is answered in `done`, which is before the next event then; and,
-    /// where the ratio of clocks is more than 1, up to where the quotient holds.
+    /// Continues if the block fits after a transfer that is answered in `done`, and that is before the next event; and,
+    /// where the ratio of clocks is more than 1, if the quotient holds up to there.
     fn is_in_time(&mut self, done: Value, more: Value, ratio: u64) {
         let limit = offset_of!(Cpu<I>, shell.deadline.limit) as i32;
         let limit = self.b.ins().load(I64, own(), self.core, limit);
@@ -431,7 +431,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
         }
     }
 
-    /// Goes on if the last read was not of the same.
+    /// Continues if the last read was of another register.
     fn is_another_than_last(&mut self, tally: usize, offset: Value) {
         let tally = self.b.ins().iconst(I64, tally as i64);
         let last = self.b.ins().load(I64, other(), tally, offset_of!(Tally, last) as i32);
@@ -439,7 +439,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
         self.go_on_if(other);
     }
 
-    /// Tells a device of a read.
+    /// Records a read in a device's tally.
     fn report(&mut self, tally: usize, offset: Value) {
         let tally = self.b.ins().iconst(I64, tally as i64);
         let one = self.b.ins().iconst(I64, 1);
@@ -462,19 +462,19 @@ impl<I: Isa> Transfer<'_, '_, I> {
     }
 }
 
-/// [`Dram::transfer`] of a read: the address of the memory, when, where, how many beats.
+/// Calls [`Dram::transfer`] for a read: the memory's address, time, offset, number of beats.
 extern "C" fn dram_read(dram: *mut Dram, from: u64, offset: u32, beats: u64) -> u64 {
     // SAFETY: it is part of a RAM of the machine's, and nobody else uses that while compiled code runs.
     unsafe { &mut *dram }.transfer(from, offset, beats, Direction::Read)
 }
 
-/// The same of a write.
+/// As [`dram_read`], for a write.
 extern "C" fn dram_write(dram: *mut Dram, from: u64, offset: u32, beats: u64) -> u64 {
     // SAFETY: as for reads.
     unsafe { &mut *dram }.transfer(from, offset, beats, Direction::Write)
 }
 
-/// Accesses of what may be a part of the core, or not.
+/// Flags for accesses of memory that may be a part of the core.
 pub(super) fn other() -> MemFlags {
     MemFlags::trusted()
 }

@@ -14,11 +14,11 @@ pub(super) struct Job {
     pub isa: OwnedTargetIsa,
     /// The block that it begins with.
     pub index: u32,
-    /// As the compiler had it when it asked.
+    /// The compiler's generation when it sent the job.
     pub generation: u32,
 }
 
-/// What has become of a job.
+/// Result of a job.
 pub(super) struct Compiled {
     pub index: u32,
     pub generation: u32,
@@ -26,7 +26,7 @@ pub(super) struct Compiled {
     pub code: Option<Vec<u8>>,
 }
 
-/// A core's way to the thread, and back.
+/// A core's channels to and from the thread.
 pub(super) struct Connection {
     answers: Sender<Compiled>,
     answered: Receiver<Compiled>,
@@ -39,20 +39,20 @@ impl Default for Connection {
     }
 }
 
-/// A job, and who gets its answer.
+/// A job, and the channel for its answer.
 type Order = (Job, Sender<Compiled>);
 
-/// The way to the thread, and the process that it is in: one that was forked has none yet.
+/// The channel to the thread, and the process in which it runs: a forked process has no thread yet.
 static WORKER: Mutex<Option<(u32, Sender<Order>)>> = Mutex::new(None);
 
 impl Connection {
-    /// Has a function compiled.
+    /// Sends a function to be compiled.
     pub fn send(&self, job: Job) {
         let (index, generation) = (job.index, job.generation);
         let order = (job, self.answers.clone());
         let sent = worker().is_some_and(|worker| worker.send(order).is_ok());
         if !sent {
-            // The receiver is ours: it is there.
+            // The receiver is this connection's own: it exists.
             let _ = self.answers.send(Compiled { index, generation, code: None });
         }
     }
@@ -63,7 +63,7 @@ impl Connection {
     }
 }
 
-/// The way to the thread, which is started where there is none.
+/// The channel to the thread, which is started if it does not run.
 fn worker() -> Option<Sender<Order>> {
     let mut worker = WORKER.lock().ok()?;
     let process = std::process::id();
@@ -81,7 +81,7 @@ fn worker() -> Option<Sender<Order>> {
 fn work(orders: &Receiver<Order>) {
     for (mut job, answers) in orders {
         let code = machine_code(&mut job.context, &job.isa);
-        // A core that has gone meanwhile does not need it.
+        // The core may be gone: then it does not need the answer.
         let _ = answers.send(Compiled { index: job.index, generation: job.generation, code });
     }
 }

@@ -14,7 +14,7 @@ fn counting(a: u32, step: u32, b: u32) -> Counting {
     Counting::new(&before, &after).unwrap()
 }
 
-/// All that a comparison may tell of two numbers.
+/// All results of a comparison that code may depend on.
 fn outcomes(a: u32, b: u32) -> (Ordering, Ordering, bool) {
     (a.cmp(&b), (a as i32).cmp(&(b as i32)), (a.wrapping_sub(b) as i32) < 0)
 }
@@ -26,7 +26,7 @@ fn a_limit_is_reached_in_its_iteration() {
     down.add(A, A, u32::MAX);
     assert_eq!(down.compare(Operand::Register(A), Operand::Constant(0)), Some(()));
     assert_eq!(down.end(), Some(8));
-    // Counted up to what a register has.
+    // Counted up to the value of a register.
     let mut up = counting(0, 3, 100);
     up.add(A, A, 3);
     assert_eq!(up.compare(Operand::Register(B), Operand::Register(A)), Some(()));
@@ -62,7 +62,7 @@ fn a_loop_whose_registers_stay_is_still() {
     assert_eq!(still.end(), Some(u64::MAX));
 }
 
-/// Numbers near to where orders change, and any.
+/// Numbers close to the boundaries of orders, and any others.
 fn number() -> impl Strategy<Value = u32> {
     prop_oneof![
         (-40_i32..40).prop_map(|near| near as u32),

@@ -1,18 +1,18 @@
-//! Accesses as a core's memory management sees them: what is asked, where it leads, why it is refused; and maintenance
-//! of what is remembered.
+//! Accesses in the terms of a core's memory management: kinds, translations and refusals; and maintenance of caches and
+//! TLBs.
 //!
-//! "ARM" below is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C), whose terms these
-//! are; other instruction sets use those that fit.
+//! "ARM" below is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C), whose terms are used
+//! here; other instruction sets use those that fit.
 
 use crate::faults::BusFaultKind;
 use crate::state::{Fresh, State};
 
-/// What is done with an address.
+/// Kind and privilege of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// What.
+    /// Its kind.
     pub kind: Kind,
-    /// Not as from User mode.
+    /// It is not made as from User mode.
     pub privileged: bool,
 }
 
@@ -25,21 +25,21 @@ pub enum Kind {
     Execute,
 }
 
-/// What an address means.
+/// Result of a translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Translation {
     /// The physical address.
     pub physical: u32,
-    /// Size of the page (or section) around it, all of which has these attributes.
+    /// Size of the surrounding page or section, which has these attributes throughout.
     pub page_bytes: u32,
-    /// As what it is accessed if its cache is on: that of instructions may be while that of data is off, and what is
-    /// remembered is for both.
+    /// Memory type if the cache is on: the instruction cache may be on while the data cache is off, and a TLB entry is
+    /// for both.
     pub memory: MemoryType,
-    /// As what a walk reads descriptors.
+    /// Memory type for descriptor reads of a table walk.
     pub walk_memory: MemoryType,
-    /// In all address spaces, not only in `asid`.
+    /// The entry matches in all address spaces, not only in `asid`.
     pub global: bool,
-    /// The address space that it was looked up in.
+    /// The address space in which it was looked up.
     pub asid: u8,
 }
 
@@ -50,31 +50,31 @@ impl Translation {
     }
 }
 
-/// What kind of memory an address is.
+/// Memory type of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum MemoryType {
     /// Accesses happen exactly as programmed, one after the other.
     StronglyOrdered,
-    /// As programmed; writes may be buffered.
+    /// Accesses happen as programmed; writes may be buffered.
     Device {
-        /// Seen by others in order, too.
+        /// Other masters see them in order, too.
         shareable: bool,
     },
     /// Memory that can be cached and read ahead.
     Normal {
-        /// In the core's own caches.
+        /// Attributes for the core's own caches.
         inner: Cacheability,
-        /// In caches behind them.
+        /// Attributes for the caches beyond them.
         outer: Cacheability,
         /// Shared with other masters.
         shareable: bool,
     },
 }
 
-/// Whether and how caches keep Normal memory.
+/// Cacheability of Normal memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Cacheability {
-    /// Not at all.
+    /// Caches do not keep it.
     NonCacheable,
     /// Written back later; lines are allocated on reads and writes.
     WriteBackAllocate,
@@ -89,7 +89,7 @@ impl MemoryType {
     pub const NON_CACHEABLE: MemoryType =
         MemoryType::Normal { inner: Cacheability::NonCacheable, outer: Cacheability::NonCacheable, shareable: false };
 
-    /// Normal memory as non-cacheable, as it is with the cache off; others as they are.
+    /// Normal memory as non-cacheable, as with the cache off; other types unchanged.
     pub fn uncached(self) -> MemoryType {
         match self {
             MemoryType::Normal { shareable, .. } => {
@@ -99,47 +99,47 @@ impl MemoryType {
         }
     }
 
-    /// As what it is accessed where its cache is on, or off.
+    /// Memory type with the cache on, or off.
     pub fn with_cache(self, on: bool) -> MemoryType {
         if on { self } else { self.uncached() }
     }
 }
 
-/// Why an access could not be done, in the words of the instruction set.
+/// Reason of an abort, in the terms of the instruction set.
 pub trait Status: Copy {
-    /// The address is no multiple of the access's size.
+    /// The address is not a multiple of the access's size.
     const ALIGNMENT: Self;
     /// The bus answered with an error.
     const EXTERNAL: Self;
 }
 
-/// An access that could not be done.
+/// An access that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Abort<S> {
     /// Virtual address.
     pub va: u32,
-    /// Why.
+    /// Its reason.
     pub status: S,
     /// It was a write.
     pub write: bool,
     /// Domain of the page, where pages have one and as far as it is known.
     pub domain: u8,
-    /// What the bus answered, if it was asked.
+    /// The bus's answer, if the access reached the bus.
     pub bus: Option<BusFaultKind>,
 }
 
 /// An operation on caches, TLBs or branch predictors, or a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maintenance {
-    /// Invalidates lines of the instruction cache; all of them takes the branch predictor along.
+    /// Invalidates lines of the instruction cache; an operation on all lines also clears the branch predictor.
     Icache(Lines),
-    /// Of the data cache: written back if dirty (clean), thrown away (invalidate), or both.
+    /// Operates on lines of the data cache: writes them back if dirty (clean), drops them (invalidate), or both.
     Dcache {
-        /// Which.
+        /// The lines.
         lines: Lines,
-        /// Write dirty ones back.
+        /// Writes dirty lines back.
         clean: bool,
-        /// Throw them away, dirty or not.
+        /// Drops the lines, dirty or not.
         invalidate: bool,
     },
     /// Invalidates translations.
@@ -155,10 +155,10 @@ pub enum Maintenance {
 pub enum Lines {
     /// All of them.
     All,
-    /// The one of this virtual address, if it is there.
+    /// The line of this virtual address, if present.
     At(u32),
-    /// The one in this set and way of level 1, as the operation's register value says: the way is in the top bits, the
-    /// set above the line's offset, the level less one in bits 3:1.
+    /// The line in a set and way of level 1, given by the operation's register value: the way is in the top bits, the
+    /// set above the line's offset, the level minus 1 in bits 3:1.
     SetWay(u32),
 }
 
@@ -167,16 +167,16 @@ pub enum Lines {
 pub enum TlbEntries {
     /// All of them.
     All,
-    /// That of the page at a virtual address, if it is global or has this ASID.
+    /// The entry of the page at a virtual address, if it is global or has this ASID.
     Page {
         /// Address; the low 12 bits are 0.
         va: u32,
         /// Address space.
         asid: u8,
     },
-    /// Those of the page at this virtual address in all address spaces.
+    /// The entries of the page at this virtual address in all address spaces.
     PageOfAll(u32),
-    /// All of this address space that are not global.
+    /// All non-global entries of this address space.
     Asid(u8),
 }
 
@@ -187,18 +187,18 @@ pub enum Barrier {
     DataMemory,
     /// Data synchronization barrier: accesses and maintenance before it are complete.
     DataSynchronization,
-    /// Instruction synchronization barrier: what follows is fetched anew.
+    /// Instruction synchronization barrier: later instructions are fetched anew.
     InstructionSynchronization,
 }
 
-/// Flags of an access, as an instruction says them.
+/// Flags of an access, as given by an instruction.
 pub mod how {
-    /// As if from User mode (ldrt, strt).
+    /// Made as from User mode (ldrt, strt).
     pub const UNPRIVILEGED: u8 = 1;
-    /// Has to be aligned whatever the core checks (ldm, stm, ldrd, strd, VFP).
+    /// Must be aligned, whatever the core checks (ldm, stm, ldrd, strd, VFP).
     pub const ALIGNED: u8 = 2;
-    /// A store, where that is not said otherwise.
+    /// A store, where nothing else says so.
     pub const STORE: u8 = 4;
-    /// One of the accesses of an instruction, whose common transfer has been paid for.
+    /// One of the accesses of an instruction, whose common transfer has been charged already.
     pub const REPORTED: u8 = 8;
 }

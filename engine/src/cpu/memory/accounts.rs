@@ -1,4 +1,4 @@
-//! Where the time of accesses went.
+//! The time of accesses, by cause.
 
 use super::meter::{Meter, Passed};
 use crate::bus::Bus;
@@ -6,7 +6,7 @@ use crate::observe::stack::PURPOSES;
 use crate::state::{Fresh, State};
 use crate::time::Cycles;
 
-/// What an access was for, in the order of [`PURPOSES`].
+/// Purpose of an access, in the order of [`PURPOSES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Purpose {
@@ -18,7 +18,7 @@ pub enum Purpose {
     Store,
     /// A table walk.
     Walk,
-    /// The fetch of an instruction that was not run: behind a taken branch.
+    /// The fetch of an instruction that did not run: after a taken branch.
     Discarded,
 }
 
@@ -28,13 +28,13 @@ const ON_THE_WAY: usize = PURPOSES.len();
 /// Time of accesses through one map entry: at the memory or device itself by purpose, and on the interconnect.
 type EntryCycles = [u64; ON_THE_WAY + 1];
 
-/// Time that belongs to no map entry.
+/// Time that does not belong to a map entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Part {
     /// The second-level cache's controller.
     Outer,
-    /// A miss in a micro TLB, up to the main TLB's answer.
+    /// From a miss in a micro TLB to the main TLB's answer.
     Tlb,
     /// Waiting for stores that are under way.
     Stores,
@@ -42,9 +42,9 @@ pub enum Part {
     Fill,
     /// Cache and TLB maintenance.
     Maintenance,
-    /// The bus matrix turns to another slave.
+    /// The bus matrix switches to another slave.
     Matrix,
-    /// Not a part: how many there are.
+    /// Number of parts.
     Count,
 }
 
@@ -52,17 +52,17 @@ pub enum Part {
 const PARTS: [&str; Part::Count as usize] =
     ["second-level cache", "TLB miss", "store buffer", "earlier line fill", "cache and TLB maintenance", "bus matrix"];
 
-/// A wait of this many cycles is long: the run may end in its midst.
+/// A wait of this many cycles is long: the run may end within it.
 pub const LONG_CYCLES: u64 = 1 << 12;
 
-/// A long wait: of an access, or for one before it.
+/// A long wait: of an access, or for an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct LongWait {
-    /// The number of the sum that it was charged to.
+    /// Number of the sum that it was charged to.
     pub sum: u32,
     /// The core's cycle in which it began.
     pub from: u64,
-    /// The first one after it.
+    /// The first cycle after it.
     pub until: u64,
 }
 
@@ -75,7 +75,7 @@ pub struct Accounts {
     last_long: LastLong,
 }
 
-/// The last long wait. It is nothing by which accounts differ.
+/// The last long wait. Comparisons of accounts ignore it.
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 struct LastLong(Option<LongWait>);
 
@@ -87,8 +87,8 @@ impl PartialEq for LastLong {
 
 impl Eq for LastLong {}
 
-/// Map entries some of whose sums have grown since a profile has looked at them, as bits: those from 63 on have the
-/// last one together. It is nothing by which accounts differ.
+/// Map entries with sums that have grown since the profile last read them, as bits: entries from 63 on share the last
+/// one. Comparisons of accounts ignore it.
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 struct Grown(u64);
 
@@ -107,11 +107,11 @@ impl Grown {
     }
 }
 
-/// Sums of a map entry.
+/// Number of sums per map entry.
 const SUMS_AN_ENTRY: u32 = ON_THE_WAY as u32 + 1;
 
 impl Accounts {
-    /// Adds what came between two moments, `times` times.
+    /// Adds the difference between two moments, `times` times.
     pub fn add_difference(&mut self, to: &Accounts, from: &Accounts, times: u64) {
         for (index, sum) in self.parts.iter_mut().enumerate() {
             *sum += times * (to.parts[index] - from.parts[index]);
@@ -125,32 +125,32 @@ impl Accounts {
         }
     }
 
-    /// The same as `other` from now on; the sums stay where they are.
+    /// Copies `other`; the sums stay at their addresses.
     pub fn become_as(&mut self, other: &Accounts) {
         self.entries.clone_from(&other.entries);
         self.parts = other.parts;
     }
 
-    /// All of it.
+    /// The sum of all time.
     pub fn total(&self) -> u64 {
         self.parts.iter().sum::<u64>() + self.entries.iter().flatten().sum::<u64>()
     }
 
-    /// Of all of it, what fetches took at the memories.
+    /// The part that fetches took at the memories.
     pub fn fetches(&self) -> u64 {
         let of_entry = |cycles: &EntryCycles| cycles[Purpose::Fetch as usize] + cycles[Purpose::Discarded as usize];
         self.entries.iter().map(of_entry).sum()
     }
 
-    // ---- For profiles: sums have numbers, those of parts first
+    // ---- For profiles: sums are numbered, those of parts first
 
-    /// True if `seen` has all of it.
+    /// True if `seen` has the same sums.
     #[inline]
     pub fn are_seen(&self, seen: &Accounts) -> bool {
         self.grown.0 == 0 && self.parts == seen.parts
     }
 
-    /// Tells of each sum that has grown since it was `seen`, and by what; then all of it has been.
+    /// Reports each sum that has grown since it was `seen`, and its growth; updates `seen`.
     pub fn report_growth(&mut self, seen: &mut Accounts, mut report: impl FnMut(u32, u64)) {
         for (number, (now, seen)) in self.parts.iter().zip(&mut seen.parts).enumerate() {
             if now != seen {
@@ -163,7 +163,7 @@ impl Accounts {
         while grown != 0 {
             let first = grown.trailing_zeros() as usize;
             grown &= grown - 1;
-            // The last bit stands for all entries from there on.
+            // The last bit stands for all entries from 63 on.
             let last = if first + 1 == u64::BITS as usize { self.entries.len() } else { first + 1 };
             for entry in first..last.min(self.entries.len()) {
                 for (sum, (now, seen)) in self.entries[entry].iter().zip(&mut seen.entries[entry]).enumerate() {
@@ -186,7 +186,7 @@ impl Accounts {
         Some([at(numbers[0])?, at(numbers[1])?])
     }
 
-    /// Tells what has grown since `before`: the number of each sum, and by what.
+    /// Reports each sum that has grown since `before`: its number, and its growth.
     pub fn report_growth_since(&self, before: &Accounts, mut report: impl FnMut(u32, u64)) {
         for (number, (now, before)) in self.parts.iter().zip(&before.parts).enumerate() {
             if now != before {
@@ -195,7 +195,7 @@ impl Accounts {
         }
         for (entry, now) in self.entries.iter().enumerate() {
             let before = before.entries.get(entry).copied().unwrap_or_default();
-            // Not the comparison of slices, which is a call.
+            // Not the comparison of slices, which is a function call.
             if now.iter().zip(before).any(|(now, before)| *now != before) {
                 let sums = now.iter().zip(before).enumerate().filter(|(_, (now, before))| *now != before);
                 sums.for_each(|(sum, (now, before))| report(Self::number(entry, sum), now - before));
@@ -212,7 +212,7 @@ impl Accounts {
         [Self::number(entry, purpose as usize), Self::number(entry, ON_THE_WAY)]
     }
 
-    /// The names of all sums, by their numbers, as [`Accounts::named`] has them.
+    /// The names of all sums, by number, as in [`Accounts::named`].
     pub fn names(bus: &Bus) -> Vec<String> {
         let mut names: Vec<String> = PARTS.iter().map(|name| (*name).to_owned()).collect();
         for (index, entry) in bus.map.iter().enumerate() {
@@ -223,7 +223,7 @@ impl Accounts {
         names
     }
 
-    /// The time by cause, under the names that the user sees.
+    /// The time by cause, under the names for the user.
     pub fn named(&self, bus: &Bus) -> Vec<(String, Cycles)> {
         let mut causes = Vec::new();
         let mut on_the_way = vec![0; bus.routes.len()];
@@ -241,20 +241,20 @@ impl Accounts {
         causes.into_iter().map(|(cause, cycles)| (cause, Cycles(cycles))).collect()
     }
 
-    /// Where the parts are, for compiled code, which has no more to do than [`Accounts::add`] has.
+    /// Offset of the parts, for compiled code, which adds to them as [`Accounts::add`] does.
     pub const PARTS: usize = std::mem::offset_of!(Accounts, parts);
 
-    /// Address of the sums of a map entry. They stay there once there is room for all entries.
+    /// Address of the sums of a map entry. It does not change once there is room for all entries.
     pub(super) fn sums_at(&mut self, entry: usize) -> usize {
         self.entries[entry].as_mut_ptr().expose_provenance()
     }
 
-    /// Addresses of the two of them that [`Accounts::add_at`] adds to.
+    /// Addresses of the two sums to which [`Accounts::add_at`] adds.
     pub(super) fn sums_of(sums: usize, purpose: Purpose) -> [usize; 2] {
         [purpose as usize, ON_THE_WAY].map(|index| sums + index * size_of::<u64>())
     }
 
-    /// Room for each of the bus's map entries.
+    /// Makes room for each of the bus's map entries.
     #[inline(always)]
     pub fn follow(&mut self, bus: &Bus) {
         if self.entries.len() != bus.map.len() {
@@ -272,12 +272,12 @@ impl Accounts {
         self.last_long.0
     }
 
-    /// Cycles have other numbers from now on.
+    /// Invalidates cycle numbers, which have changed.
     pub(super) fn renumber(&mut self) {
         self.last_long = LastLong(None);
     }
 
-    /// Cycles up to `until` were charged to a sum: a wait, which may be long.
+    /// Notes a wait up to `until`, charged to a sum; it may be long.
     #[inline(always)]
     fn note(&mut self, sum: u32, cycles: u64, until: u64) {
         if cycles >= LONG_CYCLES {
@@ -285,13 +285,13 @@ impl Accounts {
         }
     }
 
-    /// The same of cycles at a map entry.
+    /// As [`Accounts::note`], for cycles at a map entry.
     #[inline(always)]
     pub fn note_at(&mut self, entry: usize, purpose: Purpose, cycles: u64, until: u64) {
         self.note(Self::number(entry, purpose as usize), cycles, until);
     }
 
-    /// Goes on to core cycle `until` for this part's sake.
+    /// Advances to core cycle `until`, charging this part.
     #[inline]
     pub(super) fn spend(&mut self, meter: &mut Meter, part: Part, until: u64) {
         let cycles = meter.pass(until);
@@ -306,13 +306,13 @@ impl Accounts {
         self.note(Part::Stores as u32, until - from, until);
     }
 
-    /// Cycles for a part's sake.
+    /// Charges cycles to a part.
     #[inline]
     pub(super) fn add(&mut self, part: Part, cycles: u64) {
         self.parts[part as usize] += cycles;
     }
 
-    /// Cycles at a map entry, and on the way there and back; [`Accounts::follow`] has made room for it.
+    /// Charges cycles at a map entry, and on the way there and back; [`Accounts::follow`] has made room for it.
     #[inline(always)]
     pub fn add_at(&mut self, entry: usize, purpose: Purpose, cycles: u64, on_the_way: u64) {
         self.grown.note(entry);
@@ -321,13 +321,13 @@ impl Accounts {
         sums[ON_THE_WAY] += on_the_way;
     }
 
-    /// Goes on to core cycle `until`, at a map entry.
+    /// Advances to core cycle `until`, charging a map entry.
     pub(super) fn spend_at(&mut self, meter: &mut Meter, purpose: Purpose, entry: usize, until: u64) {
         self.grown.note(entry);
         self.add_to(meter, entry, purpose as usize, until);
     }
 
-    /// Goes on to core cycle `until`, for one of a map entry's sums.
+    /// Advances to core cycle `until`, charging one of a map entry's sums.
     #[inline]
     fn add_to(&mut self, meter: &mut Meter, entry: usize, sum: usize, until: u64) {
         let cycles = meter.pass(until);
@@ -335,7 +335,7 @@ impl Accounts {
         self.note(Self::number(entry, sum), cycles, until);
     }
 
-    /// Goes on to the end of a transfer. A part of it may have passed already.
+    /// Advances to the end of a transfer. A part of it may have passed already.
     #[inline]
     pub(super) fn charge(&mut self, meter: &mut Meter, purpose: Purpose, passed: &Passed) {
         let Passed { entry, times, .. } = *passed;

@@ -1,6 +1,6 @@
-//! Loads and stores that find no shortcut, of a core without translation and buffers whose data cache is written back,
-//! to a memory that keeps time with the core: mostly misses. All of it comes to the same as in [`super::data`], with
-//! less to ask; what is not as simple as that is left to it, which is what `None` says.
+//! Loads and stores without a shortcut, for a core without translation and buffers that has a write-back data cache, to
+//! a memory on the core's clock: mostly misses. The results equal those of [`super::data`], with fewer checks; `None`
+//! leaves more complex cases to it.
 
 use super::accounts::Purpose;
 use super::flat::{Quiet, Transfer};
@@ -12,7 +12,7 @@ use crate::bus::{Bus, Target};
 use crate::memory::cache::{Cache, WritePolicy};
 
 impl Memory {
-    /// An aligned load of `bytes` through the data cache: its cycles, and what it gives.
+    /// An aligned load of `bytes` through the data cache: its cycles, and its value.
     pub fn load_cached(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<(u64, u32)> {
         let (cycles, path, offset) = self.line_cached(bus, quiet, addr, bytes, Purpose::Load)?;
         let value = bus.rams[path.ram].value(offset, bytes);
@@ -29,7 +29,7 @@ impl Memory {
         Some(cycles)
     }
 
-    /// True if this is for the data cache: a core with this configuration waits for all that an access has to do.
+    /// True if these functions serve the data cache: a core with this configuration waits for all parts of an access.
     pub(super) fn is_cached_simply<M: Mmu>(config: &MemoryConfig, mmu: &M) -> bool {
         let simple = |cache| !Cache::keeps_order(cache) && cache.write == WritePolicy::WriteBack;
         !M::TRANSLATES
@@ -39,7 +39,7 @@ impl Memory {
             && config.write_back == WriteBack::BeforeFill
     }
 
-    /// Makes the line of `addr` present: how many cycles that takes, the path to the memory, and where `addr` is in it.
+    /// Makes the line of `addr` present: the cycles for that, the path to the memory, and the offset of `addr` in it.
     #[inline(always)]
     fn line_cached(
         &mut self,
@@ -74,14 +74,14 @@ impl Memory {
                 now = self.write_back_cached(bus, &path, now, victim.line_addr, line_bytes);
             }
         }
-        // No event comes between a line's write-back and the fill that waits for it.
+        // No event is due between a line's write-back and the fill that waits for it.
         let fill = Transfer::read(Quiet { now, until: u64::MAX }, line_offset, line_bytes, purpose);
         let done = self.transfer_flat(bus, &path, fill)?;
         self.state.fill_ends = done;
         Some((done - quiet.now, path, offset))
     }
 
-    /// Writes a line back, beginning in core cycle `now`: the cycle in which the core goes on.
+    /// Writes a line back, starting in core cycle `now`: the cycle in which the core continues.
     fn write_back_cached(&mut self, bus: &mut Bus, path: &KnownPath, now: u64, line: u32, bytes: u32) -> u64 {
         let in_memory = path.offset_of(line, bytes);
         let quiet = Quiet { now, until: u64::MAX };
@@ -95,8 +95,8 @@ impl Memory {
         trip.meter.now()
     }
 
-    /// The path to the memory at `addr` that keeps time with the core, if the data cache may keep what that has, and no
-    /// other core sees it.
+    /// The path to the memory at `addr`, if it is on the core's clock, may be cached in the data cache, and is not
+    /// shared with another core.
     #[inline(never)]
     fn find_cached_path(&self, bus: &Bus, addr: u32) -> Option<KnownPath> {
         let path = self.find_path(bus, addr)?;

@@ -1,4 +1,4 @@
-//! What the board says of a core's memory side.
+//! Configuration of a core's memory side by the board.
 
 use super::fetch::on_demand::WordBuffer;
 use super::stores::MOST_ENTRIES;
@@ -8,7 +8,7 @@ use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::memory::cache::CacheShape;
 use crate::time::Hz;
 
-/// Bytes of a beat of a line, and of the core's bus.
+/// Bytes per beat of a line, and of the core's bus.
 pub const BUS_BYTES: u32 = 8;
 
 const STORE_BUFFER: &str = "cyclescope,store-buffer-entries";
@@ -16,10 +16,10 @@ const SLAVE_SWITCH: &str = "cyclescope,slave-switch-cycles";
 const FETCH_BYTES: &str = "cyclescope,uncached-fetch-bytes";
 /// The smallest span with access rights of its own: a region of an MPU (ARMv7-M Architecture Reference Manual, B3.5).
 pub const PROTECTED_BYTES: u32 = 32;
-/// What stands for the TLBs of a core without translation, and where the board's are wrong.
+/// The TLBs of a core without translation, and of a board with faulty properties.
 const NO_TLB: TlbShape = TlbShape { micro_entries: 1, main_entries: 1, main_ways: 1 };
 
-/// Shapes and times of a core's memory side.
+/// Shapes and timing of a core's memory side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryConfig {
     /// Clock of the core.
@@ -32,57 +32,57 @@ pub struct MemoryConfig {
     pub tlb: TlbShape,
     /// From a miss in a micro TLB to the main TLB's answer.
     pub tlb_cycles: u64,
-    /// A descriptor that the data cache has.
+    /// A descriptor read that hits in the data cache.
     pub walk_hit_cycles: u64,
-    /// Stores that the core does not wait for; 0: it waits for each.
+    /// Stores that the core does not wait for; with 0 it waits for each.
     pub store_buffer_entries: u32,
-    /// When a line that has to go is written back.
+    /// Time of a victim line's write-back.
     pub write_back: WriteBack,
-    /// How instructions are fetched that no cache holds.
+    /// Fetch policy for instructions that no cache holds.
     pub fetch: FetchPolicy,
-    /// Bytes of a beat of a load or store multiple where no cache holds the memory.
+    /// Bytes per beat of a load or store multiple where no cache holds the memory.
     pub multiple_beat_bytes: u32,
-    /// Where an unaligned access is made as several aligned ones: cycles of each of them beyond the first, without what
-    /// memory takes. `None`: it is made as one in each of the words that it lies in, at no cost but memory's.
+    /// If an unaligned access is split into several aligned ones: cycles of each of them beyond the first, without
+    /// memory. `None`: it is made as one access to each of its words, at no extra cost.
     pub unaligned_cycles: Option<u64>,
-    /// On a bus matrix: what an access by the system bus waits for if it is of another slave than the one before.
+    /// On a bus matrix: wait of an access by the system bus to another slave than the previous access.
     pub slave_switch_cycles: u64,
-    /// A maintenance operation on one line, or on all of a TLB.
+    /// A maintenance operation on one line, or on a whole TLB.
     pub maintenance_cycles: u64,
-    /// Bytes of a line of shortcuts where there is no data cache to say it: no more than those among which access
-    /// rights don't change. It changes nothing but the speed of the simulation.
+    /// Bytes per line of shortcuts where no data cache defines it: at most the granularity of access rights. It changes
+    /// only the speed of the simulation.
     pub granule_bytes: u32,
 }
 
-/// When a dirty line is written back whose place in the data cache is wanted.
+/// Time at which a dirty victim line is written back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteBack {
-    /// Before the fill, which waits for it: a cache without a buffer for the victim.
+    /// Before the fill, which waits for it: the cache has no victim buffer.
     BeforeFill,
-    /// Behind the fill, from a buffer: nobody waits for it but the next miss.
+    /// After the fill, from a buffer: only the next miss waits for it.
     AfterFill,
 }
 
-/// How instructions are fetched that no cache holds.
+/// Fetch policy for instructions that no cache holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchPolicy {
     /// Word by word, each when an instruction needs it: [`crate::cpu::memory::fetch::on_demand`].
     OnDemand,
-    /// By chunks, as long as the flow of instructions goes on.
+    /// By chunks, as long as instructions are sequential.
     Chunks(Chunks),
 }
 
-/// Fetches of more than an instruction at once.
+/// Fetches of more than one instruction at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunks {
-    /// Bytes that a fetch brings: up to the next multiple of this.
+    /// Bytes of a fetch: up to the next multiple of this.
     pub bytes: u32,
     /// The next fetch is under way while the instructions of the last one run.
     pub ahead: bool,
 }
 
 impl FetchPolicy {
-    /// What users read of it.
+    /// Its name for the user.
     pub const fn name(&self) -> &'static str {
         match self {
             FetchPolicy::OnDemand => WordBuffer::NAME,
@@ -91,7 +91,7 @@ impl FetchPolicy {
         }
     }
 
-    /// Reads that of a core that fetches by chunks.
+    /// Reads the policy of a core that fetches by chunks.
     fn from_node(reader: &mut NodeReader) -> FetchPolicy {
         let bytes = reader.timing_u32(FETCH_BYTES, PowerOfTwo(4..=32), "a fetch brings 4, 8, 16 or 32 bytes");
         let meaning = "0, or 1 for a fetch under way while the last one's instructions run";
@@ -101,7 +101,7 @@ impl FetchPolicy {
 }
 
 impl MemoryConfig {
-    /// Reads what is not the caches' shapes from a core's node.
+    /// Reads the configuration, apart from the caches' shapes, from a core's node.
     pub fn from_node(
         reader: &mut NodeReader,
         clock: Hz,
@@ -132,8 +132,8 @@ impl MemoryConfig {
         }
     }
 
-    /// That of a core without translation, and without buffers of any kind: it waits for each store, for a line's
-    /// write-back before the fill that takes its place, and for each word of code that no cache holds.
+    /// The configuration of a core without translation and without buffers of any kind: it waits for each store, for a
+    /// line's write-back before the fill that replaces it, and for each word of code that no cache holds.
     pub const fn unbuffered(clock: Hz, icache: Option<CacheShape>, dcache: Option<CacheShape>) -> MemoryConfig {
         MemoryConfig {
             clock,
@@ -153,7 +153,8 @@ impl MemoryConfig {
         }
     }
 
-    /// Reads that of a core without translation: as [`MemoryConfig::unbuffered`], with the buffers that its node gives.
+    /// Reads the configuration of a core without translation: as [`MemoryConfig::unbuffered`], with the buffers that
+    /// its node gives.
     pub fn physical(
         reader: &mut NodeReader,
         clock: Hz,
@@ -165,7 +166,7 @@ impl MemoryConfig {
         MemoryConfig { store_buffer_entries, fetch, ..MemoryConfig::unbuffered(clock, icache, dcache) }
     }
 
-    /// Reads that of a core without caches and translation.
+    /// Reads the configuration of a core without caches and translation.
     pub fn without_caches(reader: &mut NodeReader, clock: Hz) -> MemoryConfig {
         let meaning = "each aligned access that an unaligned one is made of, beyond the first";
         MemoryConfig {
@@ -201,7 +202,7 @@ fn read_tlb(reader: &mut NodeReader) -> TlbShape {
     if shape.is_sound() {
         return shape;
     }
-    // Where a number is missing or out of range, there is a fault already.
+    // A missing number, or one out of range, has been reported already.
     if shape.micro_entries > 0 && shape.main_entries > 0 && shape.main_ways > 0 {
         let value = format!("{} entries, {} ways", shape.main_entries, shape.main_ways);
         let allowed = "ways times a power of two".to_owned();

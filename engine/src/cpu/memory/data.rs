@@ -1,4 +1,4 @@
-//! Loads and stores that find no shortcut.
+//! Loads and stores without a shortcut.
 
 use super::access::how;
 use super::access::{Abort, Kind, Status};
@@ -13,18 +13,18 @@ use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault, Target};
 use crate::memory::cache::Cache;
 
-/// A load or a store, as far as its instruction says it.
+/// A load or a store, as given by its instruction.
 #[derive(Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct AccessRequest {
     pub va: u32,
     pub size: AccessSize,
     pub how: u8,
     pub kind: Kind,
-    /// What is stored; 0 for a load.
+    /// The value to store; 0 for a load.
     pub value: u32,
 }
 
-impl Asked {
+impl AccessRequest {
     fn is_aligned(self) -> bool {
         self.va.is_multiple_of(self.size.bytes())
     }
@@ -37,14 +37,14 @@ impl Asked {
         Abort { va: self.va, status: S::ALIGNMENT, write: self.is_write(), domain: 0, bus: None }
     }
 
-    /// What the bus's answer is to the core.
+    /// The core's abort for the bus's answer.
     pub(super) fn failed<S: Status>(self, fault: BusFault) -> Abort<S> {
         abort_of(self.va, self.is_write(), fault)
     }
 }
 
 impl Memory {
-    /// A load that begins in core cycle `now`. `how` is that of the micro-operation.
+    /// A load that begins in core cycle `now`. `how` has the flags of the micro-operation.
     pub fn load<M: Mmu>(
         &mut self,
         bus: &mut Bus,
@@ -55,11 +55,11 @@ impl Memory {
         how: u8,
     ) -> Done<u32, M::Status> {
         let mut trip = self.trip(bus, now);
-        let asked = Asked { va, size, how, kind: Kind::Read, value: 0 };
-        let result = if asked.is_aligned() {
-            self.load_aligned(&mut trip, mmu, asked)
+        let request = AccessRequest { va, size, how, kind: Kind::Read, value: 0 };
+        let result = if request.is_aligned() {
+            self.load_aligned(&mut trip, mmu, request)
         } else {
-            self.load_unaligned(&mut trip, mmu, asked)
+            self.load_unaligned(&mut trip, mmu, request)
         };
         trip.done(result)
     }
@@ -77,65 +77,65 @@ impl Memory {
         how: u8,
     ) -> Done<(), M::Status> {
         let mut trip = self.trip(bus, now);
-        let asked = Asked { va, size, how, kind: Kind::Write, value };
-        let result = if asked.is_aligned() {
-            self.store_aligned(&mut trip, mmu, asked)
+        let request = AccessRequest { va, size, how, kind: Kind::Write, value };
+        let result = if request.is_aligned() {
+            self.store_aligned(&mut trip, mmu, request)
         } else {
-            self.store_unaligned(&mut trip, mmu, asked)
+            self.store_unaligned(&mut trip, mmu, request)
         };
         trip.done(result)
     }
 
-    fn load_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<u32, AbortOf<M>> {
-        let place = self.data_place(trip, mmu, asked.va, mmu.access(asked.kind, asked.how))?;
-        let value = self.load_at(trip, place, asked).map_err(|fault| asked.failed(fault))?;
+    fn load_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, request: AccessRequest) -> Result<u32, AbortOf<M>> {
+        let place = self.data_place(trip, mmu, request.va, mmu.access(request.kind, request.how))?;
+        let value = self.load_at(trip, place, request).map_err(|fault| request.failed(fault))?;
         if place.via != Via::Uncached {
-            self.add_shortcut(trip.bus, mmu, place, asked);
+            self.add_shortcut(trip.bus, mmu, place, request);
         }
         Ok(value)
     }
 
     #[inline]
-    pub(super) fn load_at(&mut self, trip: &mut Trip, place: Place, asked: Asked) -> Result<u32, BusFault> {
+    pub(super) fn load_at(&mut self, trip: &mut Trip, place: Place, request: AccessRequest) -> Result<u32, BusFault> {
         match place.via {
             Via::Local => {}
             Via::Cached => self.use_line(trip, place, Purpose::Load)?,
-            // The transfer that brought it has been paid for.
-            Via::Uncached if asked.how & how::REPORTED != 0 && host_of(trip.bus, place.physical).is_some() => {}
+            // The transfer of the data has been charged already.
+            Via::Uncached if request.how & how::REPORTED != 0 && host_of(trip.bus, place.physical).is_some() => {}
             Via::Uncached | Via::Passing => {
                 if place.ordered {
                     self.wait_for_stores(trip);
                 }
-                return self.read(trip, place, Transfer::Read(Purpose::Load, asked.size));
+                return self.read(trip, place, Transfer::Read(Purpose::Load, request.size));
             }
         }
         let mut bytes = [0; 4];
-        trip.bus.peek(place.physical, &mut bytes[..asked.size.bytes() as usize]);
+        trip.bus.peek(place.physical, &mut bytes[..request.size.bytes() as usize]);
         Ok(u32::from_le_bytes(bytes))
     }
 
-    fn store_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, asked: Asked) -> Result<(), AbortOf<M>> {
-        let place = self.data_place(trip, mmu, asked.va, mmu.access(asked.kind, asked.how))?;
+    fn store_aligned<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, request: AccessRequest) -> Result<(), AbortOf<M>> {
+        let place = self.data_place(trip, mmu, request.va, mmu.access(request.kind, request.how))?;
         let in_ram = host_of(trip.bus, place.physical).is_some();
-        // What an execute-in-place window gets is not memory: it can't wait in a cache.
+        // Data from an execute-in-place window is not memory: it can't wait in a cache.
         let uncached = place.via == Via::Uncached || !in_ram;
-        // The transfer that takes it along has been paid for.
-        if !(uncached && in_ram && asked.how & how::REPORTED != 0) {
+        // The common transfer has been charged already.
+        if !(uncached && in_ram && request.how & how::REPORTED != 0) {
             if uncached && (place.ordered || !in_ram) {
-                let stored = self.store_in_order(trip, place, asked.size, asked.value);
-                return stored.map_err(|fault| asked.failed(fault));
+                let stored = self.store_in_order(trip, place, request.size, request.value);
+                return stored.map_err(|fault| request.failed(fault));
             }
-            self.store_in_ram(trip, place, asked.size).map_err(|fault| asked.failed(fault))?;
+            self.store_in_ram(trip, place, request.size).map_err(|fault| request.failed(fault))?;
         }
-        trip.bus.poke(place.physical, &asked.value.to_le_bytes()[..asked.size.bytes() as usize]);
+        trip.bus.poke(place.physical, &request.value.to_le_bytes()[..request.size.bytes() as usize]);
         if place.via == Via::Local || place.via == Via::Cached && self.writes_back() {
-            self.add_shortcut(trip.bus, mmu, place, asked);
+            self.add_shortcut(trip.bus, mmu, place, request);
         }
         Ok(())
     }
 
-    /// A store to Strongly-ordered or Device memory: it begins when all before it are done. The core waits for the
-    /// response of a Strongly-ordered one, and goes on with the other unless there is no store buffer.
+    /// A store to Strongly-ordered or Device memory: it begins when all earlier ones are complete. The core waits for
+    /// the response of a Strongly-ordered store; it does not wait for a Device store unless there is no store buffer.
     pub(super) fn store_in_order(
         &mut self,
         trip: &mut Trip,
@@ -154,12 +154,12 @@ impl Memory {
         Ok(())
     }
 
-    /// A store to Normal memory in a RAM. Its time only.
+    /// The time of a store to Normal memory in a RAM.
     pub(super) fn store_in_ram(&mut self, trip: &mut Trip, place: Place, size: AccessSize) -> Result<(), BusFault> {
         match place.via {
             Via::Local => return Ok(()),
             Via::Cached if self.writes_back() => return self.use_line(trip, place, Purpose::Store),
-            // Written through: a line that is there is used.
+            // Written through: a line that is present counts as used.
             Via::Cached => {
                 self.learn_uses_of_set(place.physical);
                 if self.state.dcache.as_mut().is_some_and(|cache| cache.touch(place.physical, true)) {
@@ -180,12 +180,12 @@ impl Memory {
         Ok(())
     }
 
-    /// Waits until all stores are done.
+    /// Waits until all stores are complete.
     pub(super) fn wait_for_stores(&mut self, trip: &mut Trip) {
         self.accounts.spend(&mut trip.meter, Part::Stores, self.state.stores.all_done());
     }
 
-    /// Waits until the store buffer has room for one more store, which begins when those before it are done.
+    /// Waits until the store buffer has room for another store, which begins when the earlier ones are complete.
     pub(super) fn after_stores<'a>(&mut self, trip: &'a mut Trip) -> Trip<'a> {
         let room = self.state.stores.has_room(self.config.store_buffer_entries);
         self.accounts.spend(&mut trip.meter, Part::Stores, room);
@@ -195,7 +195,7 @@ impl Memory {
     }
 
     /// Makes a line of the data cache present. A load waits for a miss's fill; a store does not (TRM, store buffer),
-    /// but the next miss waits for the end of that.
+    /// but the next miss waits for the end of that fill.
     pub(super) fn use_line(&mut self, trip: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         self.learn_uses_of_set(place.physical);
         let Some(cache) = &mut self.state.dcache else { return Ok(()) };
@@ -220,7 +220,7 @@ impl Memory {
         }
     }
 
-    /// A miss's fill, and after it the write-back of what has to go.
+    /// A miss's fill, followed by the write-back of the victim.
     fn fill_then_write_back(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         let Some(cache) = &self.state.dcache else { return Ok(()) };
         let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
@@ -238,8 +238,7 @@ impl Memory {
         Ok(())
     }
 
-    /// A miss's fill, which waits for the write-back of what has to go. The line that went is gone even if the fill
-    /// fails.
+    /// A miss's fill, which waits for the write-back of the victim. The victim is gone even if the fill fails.
     fn write_back_then_fill(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         let Some(cache) = &mut self.state.dcache else { return Ok(()) };
         let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
@@ -261,53 +260,54 @@ impl Memory {
         filled.map(|_| ())
     }
 
-    /// From now on, accesses to the line cost and change nothing.
-    fn add_shortcut<M: Mmu>(&mut self, bus: &Bus, mmu: &M, place: Place, asked: Asked) {
-        // The table is for the mode's own privilege; access as if from User mode says nothing of that.
-        if asked.how & how::UNPRIVILEGED != 0 || mmu.is_privileged() != self.shortcuts_privileged {
+    /// Adds a shortcut: from now on, accesses to the line cost and change nothing else.
+    fn add_shortcut<M: Mmu>(&mut self, bus: &Bus, mmu: &M, place: Place, request: AccessRequest) {
+        // The table is for the mode's own privilege; an access as from User mode does not show its permissions.
+        if request.how & how::UNPRIVILEGED != 0 || mmu.is_privileged() != self.shortcuts_privileged {
             return;
         }
         let Some(index) = bus.entry_at(place.physical) else { return };
-        if self.is_of_slave(asked.va) && bus.path(index).slave != self.state.slave {
-            // It belongs to a bank that is not looked at.
+        if self.is_of_slave(request.va) && bus.path(index).slave != self.state.slave {
+            // The line belongs to a bank that is not selected.
             return;
         }
         let entry = &bus.map[index];
-        let (_, bytes) = self.shortcuts.line_of(asked.va);
+        let (_, bytes) = self.shortcuts.line_of(request.va);
         let line = place.physical & !(bytes - 1);
         if line < entry.base || entry.last - line < bytes - 1 {
             return;
         }
         let ram = match entry.target {
-            // Others may have to come first, each time.
+            // Other cores may have to access first, each time.
             Target::Ram(ram) if bus.rams[ram].is_shared() => return,
             Target::Ram(ram) => ram,
             Target::Device(id, range) => {
                 let device = bus.devices[id.0 as usize].as_ref();
                 if let Some(start) = device.and_then(|device| device.host_bytes(range))
                     && place.via == Via::Local
-                    && !self.is_of_slave(asked.va)
+                    && !self.is_of_slave(request.va)
                 {
                     let host = start.wrapping_add(entry.offset(place.physical) as usize);
-                    self.shortcuts.add(asked.va, host.cast_mut(), Stores::No, None);
+                    self.shortcuts.add(request.va, host.cast_mut(), Stores::No, None);
                 }
                 return;
             }
         };
         let is_dirty = |cache: &mut Cache| cache.is_dirty(place.physical);
         let stays = place.via == Via::Local || self.writes_back() && self.state.dcache.as_mut().is_some_and(is_dirty);
-        // A load tells nothing of the permission to store.
+        // A load does not show whether stores are permitted.
         let offset = entry.offset(place.physical);
-        if let Some(other) = self.shortcuts.used_in_slot_of(asked.va) {
+        if let Some(other) = self.shortcuts.used_in_slot_of(request.va) {
             self.learn_uses_of_set(other);
         }
         let cache = self.state.dcache.as_ref().filter(|_| place.via == Via::Cached);
-        let stamped = cache.is_some_and(|cache| has_stamps_at(&self.turns, cache, line)).then_some(line);
-        self.add_shortcut_in(bus, (index, ram), (asked.va, offset), asked.is_write() && stays, stamped);
+        let stamped = cache.is_some_and(|cache| has_stamps_at(&self.shortcut_losses, cache, line)).then_some(line);
+        self.add_shortcut_in(bus, (index, ram), (request.va, offset), request.is_write() && stays, stamped);
     }
 
-    /// The same for `va`, which is the byte at `offset` of a memory that has all of its line, by a map entry; `stores`
-    /// too if those change nothing. With stamps, `stamped` is the physical address of the line.
+    /// Adds a shortcut for `va`, the byte at `offset` of a memory that has all of its line, reached by a map entry;
+    /// with `stores` for stores, too, if those change nothing else. With stamps, `stamped` is the physical address of
+    /// the line.
     pub(super) fn add_shortcut_in(
         &mut self,
         bus: &Bus,
@@ -321,7 +321,7 @@ impl Memory {
         let stores = match stores {
             false => Stores::No,
             true if !marks.any(offset & !(bytes - 1), bytes) => Stores::All,
-            // What is aligned is so in the RAM.
+            // Aligned addresses are aligned in the RAM, too.
             true if bus.map[entry].origin.is_multiple_of(4) => Stores::BesideCode(Marked::new(start, marks)),
             true => Stores::No,
         };

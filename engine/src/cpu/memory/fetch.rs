@@ -1,9 +1,9 @@
 //! Instruction fetches: through the instruction cache, line by line, or past it, a few bytes at a time.
 //!
-//! How a core fetches what no cache holds is a policy: by chunks, which are here; [`on_demand`], words when an
-//! instruction needs them, of which the last two are remembered; [`prefetch_next`], the next instruction while the
-//! current one executes, through the port that data uses as well. The latter two know word addresses, halfwords and
-//! cycles; what an instruction is stays with the instruction set.
+//! Past the cache a core has a fetch policy: by chunks, which are here; [`on_demand`], words when an instruction needs
+//! them, with the last two kept; [`prefetch_next`], the next instruction while the current one executes, through the
+//! port that data uses as well. The latter two work with word addresses, halfwords and cycles; only the instruction set
+//! knows the instructions.
 
 pub mod on_demand;
 pub mod order;
@@ -32,27 +32,27 @@ use passing::Passing;
 /// Lines that [`FetchLines`] can hold.
 const SLOTS: usize = 1 << 10;
 
-/// Lines whose fetch costs and changes nothing, in the slots that their virtual addresses choose.
+/// Lines whose fetch takes no time and changes nothing, in slots by their virtual addresses.
 #[derive(Debug)]
 pub(super) struct FetchLines {
-    /// Virtual and physical address.
+    /// Virtual and physical address of the line in each slot.
     slots: Box<[(u32, u32); SLOTS]>,
-    /// Slots that hold a line, in no order; and where each of them is there.
+    /// Slots that hold a line, in no order; and the place of each of them in that list.
     held: Vec<u16>,
     places: Box<[u16; SLOTS]>,
     shift: u32,
-    /// Grows whenever a line goes; never 0.
+    /// Incremented whenever a line is removed; never 0.
     pub epoch: u32,
-    /// It matters in which order they are used: see [`order`].
+    /// The order in which lines are used matters: see [`order`].
     by_use: bool,
-    /// Inside the core, so that compiled code finds them from its address.
+    /// Inside the core, at a fixed offset for compiled code.
     stamps: Stamps,
-    /// Room for uses that are being taken.
+    /// Buffer for the uses that are being taken.
     uses: Vec<(u64, u32)>,
 }
 
 impl FetchLines {
-    /// No lines of `line_bytes`; `by_use` if it matters in which order they are used.
+    /// No lines yet, of `line_bytes`; `by_use` if the order in which they are used matters.
     pub fn new(line_bytes: u32, by_use: bool) -> FetchLines {
         FetchLines {
             slots: Box::new([(NO_LINE, NO_LINE); SLOTS]),
@@ -82,7 +82,7 @@ impl FetchLines {
         }
     }
 
-    /// The slot holds no line any more, nor the use of one.
+    /// Empties a slot, and drops its stamp.
     fn give_up(&mut self, slot: usize) {
         let place = usize::from(self.places[slot]);
         self.held.swap_remove(place);
@@ -93,21 +93,21 @@ impl FetchLines {
         self.stamps[slot] = 0;
     }
 
-    /// Removes the line at a physical address, under all its virtual ones: their low 12 bits are the same.
+    /// Removes the line at a physical address, under all of its virtual addresses: their low 12 bits are equal.
     fn remove_physical(&mut self, physical: u32) {
         let in_page = ((physical & 0xfff) >> self.shift) as usize;
         let step = (0x1000 >> self.shift).max(1) as usize;
         self.remove(in_page, step, |slot| slot.1 == physical);
     }
 
-    /// Removes the lines of a page that has left the micro TLB. Blocks of it that are fetched past the cache, or from
-    /// memory at the core, have none, and are looked at again too.
+    /// Removes the lines of a page that has left the micro TLB. Blocks of the page without lines (fetched past the
+    /// cache, or from memory at the core) are checked again, too.
     pub fn remove_page(&mut self, page: u32, bytes: u32) {
         self.remove(0, 1, |slot| slot.0.wrapping_sub(page) < bytes);
         self.went();
     }
 
-    /// No line is known to be there, nor that one was used.
+    /// Removes all lines and their stamps.
     pub fn clear(&mut self) {
         while let Some(slot) = self.held.pop() {
             self.slots[usize::from(slot)] = (NO_LINE, NO_LINE);
@@ -136,10 +136,10 @@ impl FetchLines {
     }
 }
 
-/// No instruction's address: all are even.
+/// Not an instruction's address: those are even.
 const NOWHERE: u32 = 1;
 
-/// Bytes that were fetched past the cache: virtual addresses. Compiled code writes them as one number.
+/// Bytes that were fetched past the cache: virtual addresses. Compiled code writes both as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 #[repr(C, align(8))]
 pub(crate) struct Chunk {
@@ -148,19 +148,19 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// None at all.
+    /// No bytes.
     pub const NONE: Chunk = Chunk { first: NOWHERE, last: 0 };
 
-    /// What one fetch of so many `bytes` for `va` brings.
+    /// The bytes that one fetch of `bytes` for `va` brings.
     pub fn at(va: u32, bytes: u32) -> Chunk {
-        // The bus is not wider than 8 bytes: a longer fetch begins with the beat that is wanted.
+        // The bus is at most 8 bytes wide: a longer fetch begins with the wanted beat.
         Chunk { first: va & !(bytes.min(super::config::BUS_BYTES) - 1), last: va | (bytes - 1) }
     }
 
-    /// A chunk of so many bytes or less begins at a multiple of them.
+    /// Largest chunk that begins at a multiple of its size.
     pub const MOST_ALIGNED: u32 = super::config::BUS_BYTES;
 
-    /// Its bytes in memory as a number.
+    /// Its bytes in memory, as a number.
     pub fn as_number(self) -> u64 {
         let (first, last) = (u64::from(self.first), u64::from(self.last));
         if cfg!(target_endian = "little") { last << u32::BITS | first } else { first << u32::BITS | last }
@@ -176,22 +176,22 @@ impl Chunk {
     }
 }
 
-/// A fetch that is under way, or was when last looked at.
+/// A fetch ahead, which may have been completed since it was last checked.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 pub(super) struct Ahead {
     chunk: Chunk,
-    /// The core cycle in which it has come.
+    /// The core cycle in which it is complete.
     ends: u64,
     passed: Passed,
 }
 
-/// What the prefetch unit holds where no cache holds the instructions. It follows the flow of instructions; where that
-/// goes elsewhere, all is dropped and fetched anew.
+/// The prefetch unit for instructions that no cache holds. It follows sequential instructions; after a jump everything
+/// is dropped and fetched anew.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 pub(super) struct Prefetch {
     pub chunk: Chunk,
     pub ahead: Option<Ahead>,
-    /// Where the flow goes on if it doesn't jump.
+    /// Address of the next sequential instruction.
     pub next_pc: u32,
     /// An instruction whose fetch was waited for, and that has yet to run.
     pub granted: u32,
@@ -204,14 +204,14 @@ impl Default for Prefetch {
 }
 
 impl Prefetch {
-    /// True if no instruction has been fetched that has yet to run.
+    /// True if every fetched instruction has run.
     pub fn is_used_up(&self) -> bool {
         self.granted == NOWHERE
     }
 
-    /// Drops all of it.
+    /// Drops everything.
     pub fn flush(&mut self) {
-        // A fetch under way has to come to its end.
+        // A fetch under way has to be completed.
         *self = Prefetch { ahead: self.ahead, ..Prefetch::default() };
     }
 
@@ -222,7 +222,7 @@ impl Prefetch {
             && ahead(self, now) == ahead(before, then)
     }
 
-    /// Cycle `before` is cycle `now` from now on.
+    /// Renumbers cycles: `before` is `now` from now on.
     pub fn renumber(&mut self, before: u64, now: u64) {
         if let Some(ahead) = &mut self.ahead {
             ahead.ends = renumbered(ahead.ends, before, now);
@@ -244,13 +244,14 @@ impl Prefetch {
 }
 
 impl Memory {
-    /// Where the fetch epoch is, for compiled code.
+    /// Offset of the fetch epoch, for compiled code.
     pub const FETCH_EPOCH: usize = offset_of!(Memory, fetched) + offset_of!(FetchLines, epoch);
 
-    /// How the instruction at `va` is fetched, and its physical address. Takes no time.
+    /// The path by which the instruction at `va` is fetched, and its physical address. Takes no time.
     ///
     /// # Errors
-    /// The abort that the fetch takes.
+    ///
+    /// The abort of the fetch.
     pub fn code_via<M: Mmu>(&self, bus: &Bus, mmu: &M, va: u32) -> Result<(Via, u32), AbortOf<M>> {
         let to = self.meaning(bus, mmu, va, mmu.access(Kind::Execute, 0))?;
         let place = self.code_place_of(bus, mmu, to);
@@ -260,13 +261,14 @@ impl Memory {
         Ok((place.via, place.physical))
     }
 
-    /// How many bytes of code from `va` on mean the same: a region of memory protection may be shorter than a page.
+    /// Number of bytes of code from `va` on with the same translation: a region of memory protection may be shorter
+    /// than a page.
     pub fn code_room<M: Mmu>(&self, bus: &Bus, mmu: &M, va: u32) -> u32 {
         let to = self.meaning(bus, mmu, va, mmu.access(Kind::Execute, 0));
         to.map_or(u32::MAX, |to| to.page_bytes - (va & (to.page_bytes - 1)))
     }
 
-    /// Copies what is at `va` as instructions, without time. False if some of it is not there, or must not be executed.
+    /// Reads instructions at `va`, without time. False if some bytes do not exist, or must not be executed.
     pub fn read_code<M: Mmu>(&self, bus: &Bus, mmu: &M, va: u32, into: &mut [u8]) -> bool {
         let access = mmu.access(Kind::Execute, 0);
         let mut done = 0;
@@ -283,19 +285,19 @@ impl Memory {
         true
     }
 
-    /// True if the instruction cache has the line at `va_line` and its use changes nothing.
+    /// True if the instruction cache has the line at `va_line`, and its use changes nothing.
     #[inline(always)]
     pub fn has_fetch_line(&self, va_line: u32) -> bool {
         self.fetched.has(va_line)
     }
 
-    /// A number that grows whenever one of the lines of [`Memory::has_fetch_line`] goes; never 0.
+    /// A number that is incremented whenever a line of [`Memory::has_fetch_line`] is removed; never 0.
     #[inline(always)]
     pub fn fetch_epoch(&self) -> u32 {
         self.fetched.epoch
     }
 
-    /// Gets a line into the instruction cache. True if that took no time.
+    /// Loads a line into the instruction cache. True if that took no time.
     pub fn fetch_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, va_line: u32) -> Done<bool, M::Status> {
         let mut trip = self.trip(bus, now);
         let result = self.look_up_line(&mut trip, mmu, va_line);
@@ -332,7 +334,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Drops all instructions that were fetched, from the cache too, in no time.
+    /// Drops all fetched instructions, in the cache too, without time.
     pub fn forget_fetched(&mut self) {
         self.forget_uncached();
         self.learn_fetches();
@@ -342,13 +344,13 @@ impl Memory {
         self.icache_has_lines = false;
     }
 
-    /// Drops the chunk that was fetched past the cache: an exception. Words that were fetched on demand stay.
+    /// Drops the chunk that was fetched past the cache, on an exception. Words that were fetched on demand stay.
     pub fn flush_prefetch(&mut self) {
         self.state.prefetch.flush();
     }
 
-    /// Fetches the instruction from `pc` up to `end_pc` past the cache. True if nothing had to be waited for; else the
-    /// caller looks whether an interrupt has come, and asks again before the instruction runs.
+    /// Fetches the instruction from `pc` up to `end_pc` past the cache. True if there was no wait; otherwise the caller
+    /// checks for an interrupt, and asks again before the instruction runs.
     pub fn fetch_uncached<M: Mmu>(
         &mut self,
         bus: &mut Bus,
@@ -365,7 +367,7 @@ impl Memory {
         trip.done(result)
     }
 
-    /// On demand: the first word of the instruction that is not there.
+    /// On demand: fetches the first missing word of the instruction.
     fn fetch_word<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, pc: u32, end_pc: u32) -> Result<bool, AbortOf<M>> {
         let Some(va) = self.state.words.missing(pc, end_pc) else { return Ok(true) };
         let place = self.code_place(trip, mmu, va)?;
@@ -400,23 +402,23 @@ impl Memory {
         Ok(at_once)
     }
 
-    /// The instruction at `pc`, whose fetch was waited for, runs later: it will be asked for again. Words that were
-    /// fetched on demand are kept anyway.
+    /// Keeps the instruction at `pc`, whose fetch was waited for: it runs later, and will be requested again. Words
+    /// that were fetched on demand are kept anyway.
     pub fn keep_fetched(&mut self, pc: u32) {
         if self.config.fetch != FetchPolicy::OnDemand {
             self.state.prefetch.granted = pc;
         }
     }
 
-    /// The instruction whose fetch was waited for runs at once: nobody asks again. False if what was fetched was one
-    /// word, on demand, and there may be another one to fetch.
+    /// The instruction whose fetch was waited for runs at once, without another request. False if only one word was
+    /// fetched, on demand, and another one may be missing.
     pub fn use_fetched(&mut self) -> bool {
         self.state.prefetch.granted = NOWHERE;
         self.config.fetch != FetchPolicy::OnDemand
     }
 
-    /// True if the instruction from `pc` up to `end_pc` has been fetched past the cache, and costs nothing more: the
-    /// flow of instructions goes on with it then.
+    /// True if the instruction from `pc` up to `end_pc` has been fetched past the cache, and costs nothing more: it is
+    /// then the next one in the flow.
     #[inline(always)]
     pub fn has_fetched(&mut self, pc: u32, end_pc: u32) -> bool {
         if self.config.fetch == FetchPolicy::OnDemand {
@@ -438,7 +440,7 @@ impl Memory {
         if holds(prefetch.chunk) {
             return Ok(());
         }
-        // One fetch at a time: what is under way is waited for, wanted or not.
+        // One fetch at a time: a fetch under way is waited for, wanted or not.
         let in_flow = prefetch.chunk != Chunk::NONE;
         let ahead = prefetch.ahead.take();
         if let Some(ahead) = &ahead {
@@ -470,8 +472,8 @@ impl Memory {
         self.read(trip, Place { physical, ..place }, chunk.transfer()).map(|_| ())
     }
 
-    /// Starts the fetch of what comes next. It is given up if it can't be had, or would take the page of the flow of
-    /// instructions, which is at `flow`, out of the micro TLB.
+    /// Starts the fetch of the next chunk. It is dropped if the chunk can't be read, or would evict the page of the
+    /// current instructions, which is at `flow`, from the micro TLB.
     fn fetch_ahead<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, chunk: Chunk, flow: u32) {
         if self.would_lose_page(mmu, chunk.first, flow) {
             return;
@@ -489,12 +491,12 @@ impl Memory {
     }
 }
 
-/// True for memory that only data comes from.
+/// True for memory with data only.
 fn refuses_fetches(bus: &Bus, physical: u32) -> bool {
     bus.ram_at(physical).is_some_and(|place| bus.rams[place.ram].refuses_fetches())
 }
 
-/// Why nothing can be fetched at an address: registers, memory for data, or nothing at all.
+/// Fault of a fetch: the address has registers, memory for data, or nothing.
 fn no_code(bus: &Bus, physical: u32, at: Ps) -> BusFault {
     let entry = bus.entry_at(physical);
     let kind = match entry.map(|entry| bus.map[entry].target) {

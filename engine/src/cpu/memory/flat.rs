@@ -1,6 +1,6 @@
-//! Accesses while the MMU is off, or of a core without translation, caches and store buffer, to memories that keep time
-//! with the core: nothing translates, nothing keeps, so there is little to ask. All of it comes to the same as the
-//! accesses that ask; what is not as simple as that is left to them, which is what `None` says.
+//! Accesses while the MMU is off, or of a core without translation, caches and store buffer, to memories on the core's
+//! clock: without translation and caches there is little to check. The results equal those of the general accesses;
+//! `None` leaves more complex cases to them.
 
 use super::accounts::{Part, Purpose};
 use super::fetch::Chunk;
@@ -10,20 +10,20 @@ use super::{Chunks, FetchPolicy, Memory};
 use crate::bus::{Alone, Bus};
 use crate::memory::ram::Direction;
 
-/// The core's cycle, and the one from which on events may come.
+/// The core's cycle, and the cycle from which on events may be due.
 #[derive(Clone, Copy, Debug)]
 pub struct Quiet {
     /// The cycle in which an access begins.
     pub now: u64,
-    /// Before this one, no event is due.
+    /// No event is due before this cycle.
     pub until: u64,
 }
 
-/// A transfer to be made.
+/// A requested transfer.
 #[derive(Clone, Copy)]
 pub(super) struct Transfer {
     quiet: Quiet,
-    /// From the beginning of the memory.
+    /// Offset from the start of the memory.
     offset: u32,
     bytes: u32,
     direction: Direction,
@@ -43,8 +43,8 @@ impl Transfer {
 }
 
 impl Memory {
-    /// Fetches the instruction from `pc` up to `end_pc` : how many cycles that takes, if no event can come before the
-    /// request has arrived.
+    /// Fetches the instruction from `pc` up to `end_pc`: its cycles, if no event can be due before the request has
+    /// arrived.
     #[inline(always)]
     pub fn fetch_flat(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<u64> {
         let prefetch = &self.state.prefetch;
@@ -67,8 +67,8 @@ impl Memory {
         Some(done - quiet.now)
     }
 
-    /// The same for an instruction that runs by itself: how many cycles that takes, and whether it can run then; else
-    /// there is more to fetch.
+    /// As [`Memory::fetch_flat`], for an instruction that runs by itself: its cycles, and whether the instruction is
+    /// complete; otherwise there is more to fetch.
     #[inline(always)]
     pub fn fetch_one_flat(&mut self, bus: &mut Bus, quiet: Quiet, pc: u32, end_pc: u32) -> Option<(u64, bool)> {
         if self.config.fetch != FetchPolicy::OnDemand {
@@ -83,7 +83,7 @@ impl Memory {
         Some((done - quiet.now, self.state.words.missing(pc, end_pc).is_none()))
     }
 
-    /// An aligned load of `bytes`: its cycles, and what it gives. `reported` if it has been paid for.
+    /// An aligned load of `bytes`: its cycles, and its value. `reported` if it has been charged already.
     pub fn load_flat(
         &mut self,
         bus: &mut Bus,
@@ -93,12 +93,12 @@ impl Memory {
         reported: bool,
     ) -> Option<(u64, u32)> {
         let (path, offset) = self.flat_ram(bus, addr, bytes)?;
-        let asked = Transfer::read(quiet, offset, bytes, Purpose::Load);
-        let cycles = if reported { 0 } else { self.data_flat(bus, path, asked)? };
+        let request = Transfer::read(quiet, offset, bytes, Purpose::Load);
+        let cycles = if reported { 0 } else { self.data_flat(bus, path, request)? };
         Some((cycles, bus.rams[path.ram].value(offset, bytes)))
     }
 
-    /// An aligned load of `bytes` of a device, which reaches no further: its cycles, and what it gives.
+    /// An aligned load of `bytes` of a device, which reaches nothing else: its cycles, and its value.
     pub fn load_alone(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<(u64, u32)> {
         if !self.flat || addr & (bytes - 1) != 0 {
             return None;
@@ -120,8 +120,8 @@ impl Memory {
         reported: bool,
     ) -> Option<u64> {
         let (path, offset) = self.flat_ram(bus, addr, bytes)?;
-        let asked = Transfer::write(quiet, offset, bytes);
-        let cycles = if reported { 0 } else { self.data_flat(bus, path, asked)? };
+        let request = Transfer::write(quiet, offset, bytes);
+        let cycles = if reported { 0 } else { self.data_flat(bus, path, request)? };
         bus.put_in_ram(path.ram, offset, bytes, value);
         Some(cycles)
     }
@@ -134,26 +134,26 @@ impl Memory {
         }
         let (path, offset) = self.flat_ram(bus, addr, 4)?;
         let bytes = self.bytes_on_port(bus, addr, bytes);
-        let asked = match store {
+        let request = match store {
             true => Transfer::write(quiet, offset, bytes),
             false => Transfer::read(quiet, offset, bytes, Purpose::Load),
         };
-        self.data_flat(bus, path, asked)
+        self.data_flat(bus, path, request)
     }
 
-    /// A transfer of data, which is Strongly-ordered without the MMU: it begins when all before it are done, and the
-    /// core waits for it.
+    /// A data transfer, which is Strongly-ordered without the MMU: it begins when all earlier ones are complete, and
+    /// the core waits for it.
     #[inline(always)]
-    fn data_flat(&mut self, bus: &mut Bus, path: KnownPath, asked: Transfer) -> Option<u64> {
-        let quiet = asked.quiet;
+    fn data_flat(&mut self, bus: &mut Bus, path: KnownPath, request: Transfer) -> Option<u64> {
+        let quiet = request.quiet;
         let begins = quiet.now.max(self.state.stores.all_done());
-        let done = self.transfer_flat(bus, &path, Transfer { quiet: Quiet { now: begins, ..quiet }, ..asked })?;
+        let done = self.transfer_flat(bus, &path, Transfer { quiet: Quiet { now: begins, ..quiet }, ..request })?;
         self.accounts.wait_for_stores(quiet.now, begins);
         Some(done - quiet.now)
     }
 
-    /// The memory at an address, and where that is in it, if data goes there as it is, and the memory keeps time with
-    /// the core.
+    /// The memory at an address, and the offset in it, if data accesses reach it directly, and the memory is on the
+    /// core's clock.
     #[inline(always)]
     fn flat_ram(&mut self, bus: &mut Bus, addr: u32, bytes: u32) -> Option<(KnownPath, u32)> {
         if !self.flat || addr & (bytes - 1) != 0 {
@@ -170,7 +170,7 @@ impl Memory {
         Some((self.data_path, offset))
     }
 
-    /// A fetch of so many bytes: the core cycle in which its answer is there.
+    /// A fetch of `bytes`: the core cycle in which its answer arrives.
     #[inline(always)]
     fn fetch_from(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<u64> {
         if self.code_path.offset(addr).is_none() {
@@ -205,10 +205,10 @@ impl Memory {
         KnownPath::find(bus, addr, self.outer_cycles(bus)?)
     }
 
-    /// A transfer: the core cycle in which its answer is there.
+    /// A transfer: the core cycle in which its answer arrives.
     #[inline(always)]
-    pub(super) fn transfer_flat(&mut self, bus: &mut Bus, path: &KnownPath, asked: Transfer) -> Option<u64> {
-        let Transfer { quiet, offset, bytes, direction, purpose } = asked;
+    pub(super) fn transfer_flat(&mut self, bus: &mut Bus, path: &KnownPath, request: Transfer) -> Option<u64> {
+        let Transfer { quiet, offset, bytes, direction, purpose } = request;
         let (there, back) = path.outer_cycles;
         let sent = quiet.now + there;
         let times = path.transfer(bus, offset, sent, (bytes, direction), quiet.until)?;
@@ -220,7 +220,7 @@ impl Memory {
         Some(times.done + back)
     }
 
-    /// A read of a device that reaches no further: the core cycle in which its answer is there, and its first word.
+    /// A read of a device that reaches nothing else: the core cycle in which its answer arrives, and its first word.
     #[inline(never)]
     fn device_flat(
         &mut self,
@@ -244,7 +244,7 @@ impl Memory {
         Some((times.done + back, value))
     }
 
-    /// True if the device that was last read so is at an address: no memory is.
+    /// True if the device last read this way is at an address: then no memory is.
     #[inline(always)]
     fn is_in_window(&self, addr: u32) -> bool {
         let (first, last) = self.window;
@@ -256,7 +256,7 @@ impl Memory {
     pub(super) fn outer_cycles(&self, bus: &Bus) -> Option<(u64, u64)> {
         let Some(outer) = bus.outer() else { return Some((0, 0)) };
         let timing = outer.timing();
-        // What a core without translation accesses, the second level may keep.
+        // The second level may cache accesses of a core without translation.
         let passes = self.translates && timing.clock == self.config.clock;
         passes.then_some((timing.request_cycles.0, timing.response_cycles.0))
     }

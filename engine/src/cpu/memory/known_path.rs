@@ -1,7 +1,7 @@
-//! The path to a memory that keeps time with the core, as the last access found it: all that its price needs, at hand.
+//! The path of the last access to a memory on the core's clock, with everything that its price depends on.
 //!
-//! What a core without translation and caches accesses is mostly where its last access went. Neither the map nor what
-//! is behind it changes while a machine runs.
+//! A core without translation and caches mostly accesses the memory of its previous access. Neither the map nor the
+//! memories after it change while a machine runs.
 
 use crate::bus::path::{InStep, Times};
 use crate::bus::{Bus, InRam, MapEntry};
@@ -10,11 +10,11 @@ use crate::memory::ram::Direction;
 /// A path to a memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownPath {
-    /// The address that the memory's first byte has, or would have if no overlay lay there.
+    /// The address of the memory's first byte, or the address that it would have without an overlay.
     origin: u32,
-    /// Where the path's first byte is in the memory.
+    /// Offset of the path's first byte in the memory.
     first: u32,
-    /// Bytes behind that one; none is at an address below it where there is no memory.
+    /// Number of bytes after that one; an empty path has no address.
     rest: u32,
     /// Its map entry.
     pub entry: usize,
@@ -40,7 +40,7 @@ impl KnownPath {
         in_step: InStep::NOT,
     };
 
-    /// The path of the present master to the memory at `addr`, if that keeps time with it, and is a word or more.
+    /// The present master's path to the memory at `addr`, if that is on the core's clock, and at least a word long.
     pub fn find(bus: &Bus, addr: u32, outer_cycles: (u64, u64)) -> Option<KnownPath> {
         let place = bus.ram_at(addr)?;
         let MapEntry { base, last, origin, .. } = bus.map[place.entry];
@@ -51,32 +51,32 @@ impl KnownPath {
         is_memory.then_some(KnownPath { origin, first, rest, entry, ram, outer_cycles, routed, in_step })
     }
 
-    /// The first address that it leads to, if there is one.
+    /// The first address of the path, if it has one.
     pub fn base(&self) -> Option<u32> {
         self.in_step.is_known().then_some(self.origin.wrapping_add(self.first))
     }
 
-    /// Where an address is in the memory, if it is there.
+    /// The offset of an address in the memory, if the path covers it.
     #[inline(always)]
     pub fn offset(&self, addr: u32) -> Option<u32> {
         let offset = addr.wrapping_sub(self.origin);
         (offset.wrapping_sub(self.first) <= self.rest && self.in_step.is_known()).then_some(offset)
     }
 
-    /// The same, if all of so many bytes are.
+    /// As [`KnownPath::offset`], if the path covers all of `bytes`.
     #[inline(always)]
     pub fn offset_of(&self, addr: u32, bytes: u32) -> Option<u32> {
         self.offset(addr).filter(|offset| self.rest - (offset - self.first) >= bytes - 1)
     }
 
-    /// True if what the master sends in its cycle `sent` reaches the memory before cycle `until`.
+    /// True if a request that the master sends in its cycle `sent` reaches the memory before cycle `until`.
     #[inline(always)]
     pub fn reaches_before(&self, sent: u64, until: u64) -> bool {
         self.in_step.cycle(self.in_step.arrival(sent)) < until
     }
 
-    /// A transfer of so many bytes at `offset` that the master sends in its cycle `sent`. `None` if it reaches the
-    /// memory in cycle `until` or later.
+    /// A transfer of `bytes` at `offset` that the master requests in its cycle `sent`. `None` if it reaches the memory
+    /// in cycle `until` or later.
     #[inline(always)]
     pub fn transfer(
         &self,

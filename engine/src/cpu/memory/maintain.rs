@@ -10,7 +10,7 @@ use crate::bus::Bus;
 use crate::memory::cache::{Cache, CacheShape};
 use crate::memory::outer::OuterCache;
 
-/// What happens to a line of the data cache.
+/// Work on a line of the data cache.
 #[derive(Clone, Copy)]
 struct Work {
     clean: bool,
@@ -18,7 +18,7 @@ struct Work {
 }
 
 impl Memory {
-    /// Does what a system instruction asked for. By address, it needs no more permission than a load.
+    /// Does the operation of a system instruction. An operation by address needs only the permission to load.
     pub fn maintain<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, what: Maintenance) -> Done<(), M::Status> {
         let mut trip = self.trip(bus, now);
         let mut result = Ok(());
@@ -47,7 +47,7 @@ impl Memory {
 
     fn barrier(&mut self, trip: &mut Trip, barrier: Barrier) {
         match barrier {
-            // Later accesses wait by themselves for those that they have to follow.
+            // Later accesses wait by themselves for earlier ones where required.
             Barrier::DataMemory => {}
             Barrier::DataSynchronization => {
                 self.wait_for_stores(trip);
@@ -112,7 +112,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The line that holds a physical address, if it is there.
+    /// Maintains the line that holds a physical address, if present.
     fn dcache_line(&mut self, trip: &mut Trip, physical: u32, work: Work) {
         self.work(trip);
         self.learn_uses_of_set(physical);
@@ -128,7 +128,8 @@ impl Memory {
         }
     }
 
-    /// The line of the second level that holds a physical address, if it is there and the core's operations reach it.
+    /// Maintains the line of the second level that holds a physical address, if present, and if the core's operations
+    /// reach that level.
     fn outer_line_in_cluster(&mut self, trip: &mut Trip, physical: u32, work: Work) {
         if !trip.bus.outer().is_some_and(OuterCache::follows_core) {
             return;
@@ -145,7 +146,7 @@ impl Memory {
         }
     }
 
-    /// A write-back that the operation waits for, after line fills and earlier ones.
+    /// Makes a write-back that the operation waits for, after line fills and earlier ones.
     fn write_after_fills(&mut self, trip: &mut Trip, write: impl FnOnce(&mut Memory, &mut Trip)) {
         let mut after = trip.after();
         after.meter.pass(self.state.fill_ends);
@@ -156,13 +157,13 @@ impl Memory {
     }
 }
 
-/// The set and the way that [`Lines::SetWay`] names in a cache of this shape.
+/// The set and the way of [`Lines::SetWay`] in a cache of this shape.
 fn set_way(shape: CacheShape, register: u32) -> (u32, u32) {
     let way = register.checked_shr(32 - shape.ways.trailing_zeros()).unwrap_or(0);
     (register >> shape.line_bytes.trailing_zeros(), way)
 }
 
-/// The level of [`Lines::SetWay`] is the second one.
+/// True if the level of [`Lines::SetWay`] is the second one.
 fn is_of_second_level(register: u32) -> bool {
     register >> 1 & 7 == 1
 }

@@ -1,4 +1,4 @@
-//! How far an access has come, in the core's cycles.
+//! Progress of an access, in the core's cycles.
 
 use super::Done;
 use super::access::Abort;
@@ -7,60 +7,60 @@ use crate::bus::{Access, Bus};
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
-/// A transfer that was made.
+/// A completed transfer.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 pub(super) struct Passed {
-    /// What was read; 0 for a write.
+    /// The value read; 0 for a write.
     pub value: u32,
     /// The map entry that answered.
     pub entry: usize,
     /// There is an interconnect on its path.
     pub routed: bool,
-    /// When it passed what.
+    /// Times at which it passed the parts of its path.
     pub times: Times,
 }
 
-/// An access on its way: the bus that it goes to, and its time.
+/// An access under way: its bus, and its time.
 pub(super) struct Trip<'a> {
     pub bus: &'a mut Bus,
     pub meter: Meter,
 }
 
 impl Trip<'_> {
-    /// One that begins when this one is so far, and that the core does not wait for.
+    /// An access that begins at this one's present time, and for which the core does not wait.
     pub fn after(&mut self) -> Trip<'_> {
         let meter = Meter { begun: self.meter.now, waits: false, ..self.meter };
         Trip { bus: self.bus, meter }
     }
 
-    /// It is at its end.
+    /// Ends the access.
     pub fn done<T, S>(&self, result: Result<T, Abort<S>>) -> Done<T, S> {
         Done { cycles: self.meter.spent(), result }
     }
 }
 
-/// The time of an access: when it began, and how far it has come.
+/// Time of an access: its start, and its progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meter {
     clock: Hz,
     begun: u64,
     now: u64,
-    /// The core waits for it: its time is charged.
+    /// The core waits for it: its cycles are charged.
     waits: bool,
 }
 
 impl Meter {
-    /// An access that begins in a cycle, and that the core waits for.
+    /// An access that begins in a cycle, and for which the core waits.
     pub fn new(clock: Hz, begun: u64) -> Meter {
         Meter { clock, begun, now: begun, waits: true }
     }
 
-    /// The core's cycle.
+    /// The present core cycle.
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// Its time.
+    /// The present time.
     pub fn at(&self) -> Ps {
         self.time_of(self.now)
     }
@@ -76,7 +76,7 @@ impl Meter {
         self.clock.ps_at_floor(Cycles(cycle))
     }
 
-    /// What an access over the bus came to; `routed` if there is an interconnect on its path.
+    /// The result of an access over the bus; `routed` if there is an interconnect on its path.
     pub fn passed(&self, access: &Access, routed: bool) -> Passed {
         let times = Times {
             arrived: self.edge(access.arrived),
@@ -91,7 +91,7 @@ impl Meter {
         self.clock.cycles_until_ceil(at).0
     }
 
-    /// Goes on to a cycle, if that is still to come: how many cycles there are to charge.
+    /// Advances to a cycle, if it is in the future: the number of cycles to charge.
     pub fn pass(&mut self, until: u64) -> u64 {
         let passed = until.saturating_sub(self.now);
         self.now += passed;

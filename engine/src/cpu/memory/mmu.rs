@@ -1,32 +1,32 @@
-//! What the memory needs of the system registers.
+//! The memory side's view of the system registers.
 
 use super::access::{Abort, Access, Cacheability, Kind, MemoryType, Status, Translation, how};
 use crate::bus::Bus;
 use crate::semihosting::memory::View;
 
-/// The abort of an access that memory management, or the bus, refuses.
+/// The abort of an access that memory management or the bus refuses.
 pub(super) type AbortOf<M> = Abort<<M as Mmu>::Status>;
 
-/// The system registers, as the memory sees them.
+/// The system registers, in the memory side's view.
 pub trait Mmu {
-    /// Why it refuses accesses.
+    /// Its reasons to refuse accesses.
     type Status: Status;
 
-    /// False where all addresses are physical, and what the board's map says of one holds: see [`Identity`].
+    /// False if all addresses are physical, with the attributes of the board's map: see [`Identity`].
     const TRANSLATES: bool = true;
 
-    /// True where addresses are translated by tables in memory, which programs change without the core's being told:
-    /// only TLBs keep what they have said.
+    /// True if addresses are translated by tables in memory, which programs change without a notice to the core: only
+    /// TLBs keep their contents.
     const WALKS: bool = false;
 
     /// True where blocks fetch lines of instructions that no cache keeps ([`Via::Passing`](super::Via::Passing)).
     const FETCHES_LINES: bool = false;
 
-    /// Where `va` leads, or why it doesn't. `read` gives the descriptor at a physical address, or `None` where nothing
-    /// answers.
+    /// Translates `va`. `read` returns the descriptor at a physical address, or `None` if no memory answers.
     ///
     /// # Errors
-    /// The abort that the access takes.
+    ///
+    /// The abort of the access.
     fn translate(
         &self,
         va: u32,
@@ -37,7 +37,7 @@ pub trait Mmu {
     /// Addresses are translated (Arm: SCTLR.M).
     fn mmu_is_on(&self) -> bool;
 
-    /// With that on: true if `va` is translated by an entry of a TLB. What is not takes no entry, and no time.
+    /// With the MMU on: true if a TLB entry translates `va`. Other addresses need no entry and no time.
     fn is_mapped(&self, _va: u32) -> bool {
         true
     }
@@ -52,7 +52,7 @@ pub trait Mmu {
         true
     }
 
-    /// An address that is no multiple of the size is refused (Arm: SCTLR.A).
+    /// An address that is not a multiple of the size is refused (Arm: SCTLR.A).
     fn checks_alignment(&self) -> bool {
         true
     }
@@ -60,7 +60,7 @@ pub trait Mmu {
     /// True in a privileged mode.
     fn is_privileged(&self) -> bool;
 
-    /// An access as the mode, and the flags [`how`] of its instruction, have it.
+    /// An access with the current privilege and its instruction's flags ([`how`]).
     fn access(&self, kind: Kind, how: u8) -> Access {
         Access { kind, privileged: self.is_privileged() && how & how::UNPRIVILEGED == 0 }
     }
@@ -72,7 +72,7 @@ pub trait Mmu {
     fn keeps_shareable(&self) -> bool;
 }
 
-/// What a program that calls its host may see: all that privileged modes may.
+/// The view of a semihosting program: all that privileged modes may access.
 impl<M: Mmu> View for M {
     fn physical(&self, bus: &Bus, va: u32, write: bool) -> Option<(u32, u32)> {
         let kind = if write { Kind::Write } else { Kind::Read };
@@ -82,18 +82,18 @@ impl<M: Mmu> View for M {
     }
 }
 
-/// No translation: of a core whose addresses are physical. What the board's map says may be cached is Normal memory,
-/// written back where the data cache does so, and what is in the range of a device happens in order (RISC-V privileged
+/// No translation: for a core whose addresses are physical. Cacheable memory of the board's map is Normal memory,
+/// written back if the data cache does so; the ranges of devices are accessed in order (RISC-V privileged
 /// specification, section 3.6, physical memory attributes). Misaligned accesses are refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity;
 
-/// Why a core without translation refuses an access.
+/// Reasons for which a core without translation refuses an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The address is no multiple of the size.
+    /// The address is not a multiple of the size.
     Misaligned,
-    /// Nothing, or an error, answered.
+    /// The bus did not answer, or answered with an error.
     Bus,
 }
 
@@ -103,7 +103,7 @@ impl Status for Refusal {
 }
 
 impl Identity {
-    /// What any address means.
+    /// The translation of any address.
     #[inline(always)]
     pub(super) const fn translation(physical: u32) -> Translation {
         let cached = Cacheability::WriteBackAllocate;

@@ -1,4 +1,4 @@
-//! Load and store multiple where no cache holds the memory: one transfer for what lies in the same 32 bytes.
+//! Load and store multiple where no cache holds the memory: one transfer for the registers in the same 32 bytes.
 
 use super::access::Kind;
 use super::access::how;
@@ -14,8 +14,8 @@ use crate::bus::{Bus, BusFault, Target};
 pub(super) const LONGEST_BYTES: u32 = 32;
 
 impl Memory {
-    /// The transfer of `words` registers from `va` up, said before the accesses themselves ([`how::REPORTED`]), which then
-    /// cost nothing where it was made. It never fails: what an access meets, it says itself.
+    /// The transfer of `words` registers from `va` up. It precedes the accesses themselves ([`how::REPORTED`]), which
+    /// then cost nothing. It never fails: each access reports its own fault.
     #[allow(clippy::too_many_arguments)]
     pub fn multiple<M: Mmu>(
         &mut self,
@@ -64,7 +64,7 @@ impl Memory {
         Ok(())
     }
 
-    /// How many bytes a RAM's port would move in as many beats as the core's bus makes of `bytes`.
+    /// Number of bytes that a RAM's port moves in the number of beats in which the core's bus moves `bytes`.
     pub(super) fn bytes_on_port(&self, bus: &Bus, physical: u32, bytes: u32) -> u32 {
         let beat = self.config.multiple_beat_bytes;
         let beats = (physical % beat + bytes).div_ceil(beat);

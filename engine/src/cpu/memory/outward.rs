@@ -1,4 +1,4 @@
-//! What leaves the core: through the second-level cache's controller, over the bus.
+//! Transfers out of the core: through the second-level cache's controller, over the bus.
 
 use super::Memory;
 use super::accounts::{Part, Purpose};
@@ -10,23 +10,23 @@ use crate::memory::outer::OuterCache;
 use crate::memory::ram::Direction;
 use crate::time::Cycles;
 
-/// A transfer on the bus. What is written is charged to stores, what is read to its purpose.
+/// A transfer on the bus. Writes are charged to stores, reads to their purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transfer {
     Read(Purpose, AccessSize),
     Write(AccessSize, u32),
-    /// So many bytes, for their timing.
+    /// A read of this many bytes, for its timing.
     ReadBurst(Purpose, u32),
     WriteBurst(u32),
-    /// The same for a store or a line that had to wait: it comes after the core's own time, and its events may still be
-    /// to come.
+    /// A write of this many bytes by a store or a line that had to wait: it is later than the core's own time, and
+    /// earlier events may not have run yet.
     LateWriteBurst(u32),
-    /// A line fill right after the write-back of the line that made room for it: no event comes between the two.
+    /// A line fill right after the write-back of its victim: no event is due between the two.
     ReadBurstAfter(Purpose, u32),
 }
 
 impl Transfer {
-    /// What it is for, how many bytes it moves, and where to.
+    /// Its purpose, size and direction.
     #[inline]
     fn shape(self) -> (Purpose, u32, Direction) {
         match self {
@@ -39,7 +39,7 @@ impl Transfer {
         }
     }
 
-    /// True if events that are due before it come first.
+    /// True if earlier events have to run before it.
     #[inline]
     pub fn follows_events(self) -> bool {
         !matches!(self, Transfer::LateWriteBurst(_) | Transfer::ReadBurstAfter(..))
@@ -60,10 +60,10 @@ impl Memory {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// The time of writing a line back, `outer` if the second level may keep it.
+    /// Passes the time of writing a line back; `outer` if the second level may keep it.
     pub(super) fn write_line(&mut self, trip: &mut Trip, line: u32, bytes: u32, outer: bool) {
         if !outer || !outer_keeps(trip.bus, line) {
-            // A line that was read from here can be written here.
+            // A line that was read from an address can be written to it.
             let _ = self.transfer(trip, line, Transfer::LateWriteBurst(bytes));
             return;
         }
@@ -78,7 +78,7 @@ impl Memory {
         }
     }
 
-    /// A store of a part of a line that the first level does not keep: to the second-level cache if that has the line,
+    /// A partial write of a line that the first level does not hold: to the second-level cache if that has the line,
     /// else to memory.
     pub(super) fn write_part(&mut self, trip: &mut Trip, place: Place, transfer: Transfer) -> Result<(), BusFault> {
         if place.outer && outer_keeps(trip.bus, place.physical) {
@@ -91,7 +91,7 @@ impl Memory {
         self.transfer(trip, place.physical, transfer).map(|_| ())
     }
 
-    /// The time of reading a line from the second-level cache, which gets it if need be.
+    /// The time of reading a line from the second-level cache, which fills it on a miss.
     fn read_outer(&mut self, trip: &mut Trip, purpose: Purpose, physical: u32) -> Result<(), BusFault> {
         let Some(cache) = trip.bus.outer_mut() else { return Ok(()) };
         let (line, bytes) = (line_of(cache, physical), cache.shape().line_bytes);
@@ -110,10 +110,10 @@ impl Memory {
         Ok(())
     }
 
-    /// The time of writing a line of the second-level cache to memory. Nobody waits for that.
+    /// Computes the time of writing a line of the second-level cache to memory. The core does not wait for it.
     pub(super) fn cast_out(&mut self, trip: &mut Trip, line: u32) {
         let bytes = trip.bus.outer().map_or(0, |cache| cache.shape().line_bytes);
-        // A line that was read from here can be written here.
+        // A line that was read from an address can be written to it.
         let _ = self.over_bus(trip, line, Transfer::LateWriteBurst(bytes));
     }
 
@@ -141,7 +141,7 @@ impl Memory {
         passed
     }
 
-    /// Charges what a transfer has come to; [`super::Accounts::follow`] has made room for it.
+    /// Charges a completed transfer; [`super::Accounts::follow`] has made room for it.
     #[inline(always)]
     pub(super) fn charge_passed(&mut self, trip: &mut Trip, purpose: Purpose, passed: &Result<Passed, BusFault>) {
         match *passed {
@@ -171,7 +171,7 @@ impl Memory {
     }
 }
 
-/// A transfer at the bus's own pace: events that are due before it come first.
+/// A transfer in the bus's own time: earlier events run first.
 fn over_bus_in_time(trip: &mut Trip, physical: u32, transfer: Transfer) -> Result<Passed, BusFault> {
     let Trip { bus, meter } = trip;
     let at = meter.at();
@@ -187,8 +187,8 @@ fn over_bus_in_time(trip: &mut Trip, physical: u32, transfer: Transfer) -> Resul
     Ok(meter.passed(&access, bus.path(access.entry).route.is_some()))
 }
 
-/// A transfer to a memory that keeps time with the core, priced in the core's cycles. `None` if it is none, or if an
-/// event comes before it.
+/// A transfer to a memory on the core's clock, priced in the core's cycles. `None` if the memory is not, or if an event
+/// is due before it.
 #[inline]
 fn in_cycles(trip: &mut Trip, physical: u32, transfer: Transfer) -> Option<Passed> {
     let Trip { bus, meter } = trip;
@@ -197,7 +197,7 @@ fn in_cycles(trip: &mut Trip, physical: u32, transfer: Transfer) -> Option<Passe
     let (_, bytes, direction) = transfer.shape();
     let is_next = |arrives| !transfer.follows_events() || next_due > meter.time_of(arrives);
     let (times, routed) = bus.transfer_in_cycles(place, meter.now(), (bytes, direction), is_next)?;
-    // As wide accesses are aligned, and memories are whole words, none leaves the memory.
+    // Wide accesses are aligned and memories are whole words, so no access leaves the memory.
     let inside = place.rest >= bytes - 1;
     let mut value = [0; 4];
     match transfer {
@@ -212,8 +212,8 @@ fn in_cycles(trip: &mut Trip, physical: u32, transfer: Transfer) -> Option<Passe
     Some(Passed { value: u32::from_le_bytes(value), entry: place.entry, routed, times })
 }
 
-/// A read of a device that keeps time with the core, priced in the core's cycles, where it reaches no further. `None`
-/// if it may, or if an event comes before it.
+/// A read of a device on the core's clock, priced in the core's cycles, if it reaches nothing else. `None` if it may,
+/// or if an event is due before it.
 #[inline]
 fn alone(trip: &mut Trip, physical: u32, transfer: Transfer) -> Option<Passed> {
     let Trip { bus, meter } = trip;
@@ -233,7 +233,7 @@ pub(super) fn line_of(cache: &OuterCache, physical: u32) -> u32 {
     physical & !(cache.shape().line_bytes - 1)
 }
 
-/// True if the second-level cache is on, and may keep what is at a physical address.
+/// True if the second-level cache is on, and may keep a physical address.
 fn outer_keeps(bus: &Bus, physical: u32) -> bool {
     bus.outer().is_some_and(|cache| cache.enabled)
         && bus.entry_at(physical).is_some_and(|entry| bus.map[entry].cacheable)

@@ -1,9 +1,9 @@
 //! Transfers that compiled code does itself: reads and writes without translation, past all caches, of a memory or a
-//! window that takes the same time for each once its turn has come.
+//! window that takes the same time for each transfer once it is free.
 //!
-//! A plan has the numbers of [`super::flat`], and where the host has what such a transfer changes. It comes to the same
-//! as the functions there; where it does not hold (an event comes first, the block would not fit any more), compiled
-//! code calls them.
+//! A plan has the numbers of [`super::flat`], and the host addresses of the values that such a transfer changes. The
+//! results equal those of the functions there; where the plan does not hold (an event is due first, or the block would
+//! not fit), compiled code calls them.
 
 use std::mem::offset_of;
 
@@ -20,53 +20,54 @@ use crate::bus::{Bus, MapEntry, Target};
 use crate::memory::code_marks::WORD_BYTES;
 use crate::memory::ram::{Direction, RamPort};
 
-/// Memories that are remembered.
+/// Most remembered memories.
 const MOST_TARGETS: usize = 8;
 
-/// What answers there, as far as it was accessed without being asked for much.
+/// A target that was accessed by the simple functions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     base: u32,
-    /// Bytes behind the first one.
+    /// Number of bytes after the first one.
     rest: u32,
-    /// The address of the first byte of what answers: another one where an overlay lies.
+    /// The address of the target's first byte: different from the base if there is an overlay.
     origin: u32,
     entry: usize,
     routed: bool,
     outer_cycles: (u64, u64),
     steps: StepNumbers,
-    /// Where its sums of time are.
+    /// Address of its sums of time.
     sums: usize,
     served: Served,
 }
 
-/// By what.
+/// Kind of a target.
 #[derive(Clone, Copy, Debug)]
 enum Served {
     Ram(RamPort),
     Window(Window),
 }
 
-/// A transfer that is always of the same kind.
+/// A transfer of a fixed kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// The address that the first byte of what is accessed has, or would have if no overlay lay there.
+    /// The address of the target's first byte, or the address that it would have without an overlay.
     pub origin: u32,
     /// The lowest offset from there at which such a transfer can begin.
     pub first_offset: u32,
-    /// The highest one.
+    /// The highest such offset.
     pub last_offset: u32,
-    /// How the target's clock goes.
+    /// Steps of the target's clock.
     pub steps: StepNumbers,
     /// Cycles in the second-level cache's controller, there and back.
     pub outer_cycles: (u64, u64),
-    /// There is an interconnect on the way.
+    /// There is an interconnect on the path.
     pub routed: bool,
     /// Address of the edge up to which the target is busy.
     pub free_edge: usize,
-    /// Edges from the arrival until it can begin; from then until the next can, which the [`Tally`] of a window says.
+    /// Edges from the arrival until the transfer can begin; from then until the next one can, which the [`Tally`] of a
+    /// window gives.
     pub cycles: [u64; 2],
-    /// Edges from there to the answer, which may come before.
+    /// Edges from there to the answer; negative if the answer comes before.
     pub after_cycles: i64,
     /// Beats of a RAM's port.
     pub beats: u64,
@@ -74,11 +75,11 @@ pub struct Plan {
     pub sums: [usize; 2],
     /// See [`Plan::sums`].
     pub numbers: [u32; 2],
-    /// Where [`Entries`] have the map entry: the byte, and the bit.
+    /// Position of the map entry in [`Entries`]: the byte, and the bit.
     pub touched: (usize, u64),
     /// The RAM, if it is one.
     pub ram: Option<RamPort>,
-    /// Which way.
+    /// Read or write.
     pub direction: Direction,
     /// Address of the [`Tally`], if it is a window.
     pub tally: Option<usize>,
@@ -92,7 +93,7 @@ impl Plan {
 }
 
 impl Memory {
-    /// Where compiled code has parts of this: what was fetched, and what is to be told of.
+    /// Offsets of parts of this, for compiled code: fetched instructions, and values to update.
     pub const CHUNK: usize = offset_of!(Memory, state) + offset_of!(State, prefetch) + offset_of!(Prefetch, chunk);
     /// See [`Memory::CHUNK`].
     pub const NEXT_PC: usize = offset_of!(Memory, state) + offset_of!(State, prefetch) + offset_of!(Prefetch, next_pc);
@@ -100,41 +101,41 @@ impl Memory {
     pub const GRANTED: usize = offset_of!(Memory, state) + offset_of!(State, prefetch) + offset_of!(Prefetch, granted);
     /// The words of [`FetchPolicy::OnDemand`].
     pub const WORDS: usize = offset_of!(Memory, state) + offset_of!(State, words);
-    /// The lines of [`Passing`](super::fetch::passing::Passing): the one that is there, and the one that was held.
+    /// The lines of [`Passing`](super::fetch::passing::Passing): the present one, and the one that was held.
     pub const PASSING: usize = offset_of!(Memory, state) + offset_of!(State, passing) + Passing::LINES;
     /// See [`Memory::touched`].
     pub const TOUCHED: usize = offset_of!(Memory, touched);
-    /// The cycle in which all stores are done.
+    /// The cycle in which all stores are complete.
     pub const ALL_STORED: usize = offset_of!(Memory, state) + offset_of!(State, stores) + StoreBuffer::ALL_DONE;
     /// The time in the second-level cache's controller.
     pub const OUTER_SUM: usize =
         offset_of!(Memory, accounts) + Accounts::PARTS + Part::Outer as usize * size_of::<u64>();
 
-    /// See [`Memory::turn_to`]: the slave that was accessed last.
+    /// See [`Memory::switch_matrix_to`]: the slave that was accessed last.
     pub const SLAVE: usize = offset_of!(Memory, state) + offset_of!(State, slave);
-    /// See [`Memory::turn_to`]: what turns have taken.
+    /// See [`Memory::switch_matrix_to`]: the cycles of switches.
     pub const MATRIX_SUM: usize =
         offset_of!(Memory, accounts) + Accounts::PARTS + Part::Matrix as usize * size_of::<u64>();
     /// See [`Memory::grant_cycles`]: the [`Grant`](super::matrix::Grant) of the slave that was accessed last, and those
-    /// of all.
+    /// of all slaves.
     pub const GRANT: usize = offset_of!(Memory, grant);
     /// See [`Memory::ask_for_grant`].
     pub const ASKED_CYCLES: usize = offset_of!(Memory, state) + offset_of!(State, asked_cycles);
     /// See [`Memory::GRANT`].
     pub const GRANTS: usize = offset_of!(Memory, grants);
 
-    /// True if a load or store of several registers is a beat for each of them, as compiled code takes it.
+    /// True if a load or store of several registers moves one register per beat, as compiled code assumes.
     pub fn moves_words(&self) -> bool {
         self.config.multiple_beat_bytes == AccessSize::Word.bytes()
     }
 
-    /// How instructions are fetched past the cache.
+    /// The fetch policy past the cache.
     pub fn fetch_policy(&self) -> FetchPolicy {
         self.config.fetch
     }
 
-    /// Remembers what answers at `addr` to the only core, if all its transfers of a kind are alike. To be told of what
-    /// was accessed so.
+    /// Remembers the target at `addr` for the only core, if its transfers of each kind take equal time. Called for
+    /// targets that were accessed by the simple functions.
     pub(super) fn remember(&mut self, bus: &mut Bus, addr: u32, window: Option<Window>) {
         if bus.core_irqs.len() > 1 || self.known.len() == MOST_TARGETS || self.known_at(addr).is_some() {
             return;
@@ -157,7 +158,7 @@ impl Memory {
         Some(Known { base, rest: last - base, origin, entry, routed, outer_cycles, steps, sums, served })
     }
 
-    /// True if what answers there is remembered.
+    /// True if the target at `addr` is remembered.
     pub(super) fn is_known(&self, addr: u32) -> bool {
         self.known_at(addr).is_some()
     }
@@ -173,7 +174,7 @@ impl Memory {
         (addr.wrapping_sub(plan.origin) <= plan.last_offset).then_some(plan)
     }
 
-    /// The fetch of the line at `addr`, which nothing keeps.
+    /// The fetch of the line at `addr`, which no cache keeps.
     pub fn plan_line(&self, addr: u32) -> Option<Plan> {
         let line_bytes = self.config.icache?.line_bytes;
         let known = self.known_at(addr).filter(|_| self.config.dcache.is_none())?;
@@ -181,7 +182,7 @@ impl Memory {
         (plan.tally.is_some() && plan.reaches(addr)).then_some(plan)
     }
 
-    /// A load or store of a word or less in the RAM that data went to last.
+    /// A load or store of up to a word in the RAM of the last data access.
     pub fn plan_data(&self, store: bool) -> Option<Plan> {
         let known = self.known_at(self.data_path.base()?).filter(|_| self.flat)?;
         let (direction, purpose) =
@@ -228,5 +229,5 @@ impl Memory {
     }
 }
 
-/// Up to this cycle plans hold.
+/// Last cycle for which plans hold.
 pub const MOST_CYCLES: u64 = InStep::MOST_CYCLES;

@@ -1,9 +1,9 @@
-//! A core's port to memory where no cache is in front of it: one request at a time, in the core's own cycles.
+//! A core's port to memory without a cache: one request at a time, in the core's own cycles.
 //!
-//! A request is up from the start of cycle V and answered in cycle R; R = V is an answer in the same cycle. Instruction
-//! fetches and data share the port, so a core that wants both asks for one after the other. Memories that sit on the
-//! port itself (no interconnect, the core's clock, no other master) answer without a call to the bus; all else goes
-//! over it.
+//! A request is on the port from the start of cycle V and answered in cycle R; R = V is an answer in the same cycle.
+//! Instruction fetches and data share the port, so a core that wants both makes one request after the other. Memories
+//! on the port itself (no interconnect, the core's clock, no other master) answer without a call to the bus; other
+//! accesses use the bus.
 
 use crate::bus::device::AccessSize;
 use crate::bus::path::InStep;
@@ -13,13 +13,13 @@ use crate::time::{Cycles, Hz, Ps};
 /// A request's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What was read, right-aligned; 0 for a write.
+    /// The value read, right-aligned; 0 for a write.
     pub value: u32,
     /// The cycle R in which it is answered.
     pub done_cycles: u64,
     /// The map entry that answered.
     pub entry: usize,
-    /// How much of the time from V to R passed on interconnects.
+    /// The part of the time from V to R spent on interconnects.
     pub interconnect_cycles: u64,
 }
 
@@ -27,9 +27,9 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug)]
 struct OnPort {
     base: u32,
-    /// The last address at which a word begins.
+    /// The address of the last word.
     last_word: u32,
-    /// Host address of simulated address 0, as if the memory went on down to there.
+    /// Host address of simulated address 0, as if the memory extended down to there.
     host_zero: usize,
     read_cycles: u64,
     write_cycles: u64,
@@ -37,7 +37,7 @@ struct OnPort {
 }
 
 impl OnPort {
-    /// Where the bytes of the word at `addr`, a multiple of 4, are.
+    /// The host address of the word at `addr`, a multiple of 4.
     #[inline(always)]
     fn host(&self, addr: u32) -> Option<*mut u8> {
         (addr >= self.base && addr <= self.last_word)
@@ -45,17 +45,17 @@ impl OnPort {
     }
 }
 
-/// How many memories can be on the port itself; further ones are reached over the bus, in the same time.
+/// Most memories on the port itself; accesses to others use the bus, and take the same time.
 const MOST_ON_PORT: usize = 2;
 /// No memory.
 const NOTHING: OnPort = OnPort { base: 1, last_word: 0, host_zero: 0, read_cycles: 0, write_cycles: 0, entry: 0 };
 
-/// The device on the port itself that was read last: no interconnect, and a clock that keeps time with the core's.
+/// The device on the port itself that was read last: without an interconnect, on a clock in step with the core's.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     base: u32,
     last: u32,
-    /// Where the first byte of its range is, or would be.
+    /// The address of the first byte of its range, without overlays.
     origin: u32,
     entry: usize,
     device: usize,
@@ -71,7 +71,7 @@ impl Window {
         self.base <= addr && addr <= self.last
     }
 
-    /// That at an address. `None`, too, where other cores may come to it.
+    /// The window at an address. Also `None` if other cores may access it.
     #[inline(never)]
     fn find(bus: &Bus, addr: u32) -> Option<Window> {
         let entry = bus.entry_at(addr)?;
@@ -98,7 +98,7 @@ impl Port {
         Port { clock, on_port: [NOTHING; MOST_ON_PORT], window: Window::NOWHERE, attached: false }
     }
 
-    /// Looks which memories sit on the port itself. The map does not change while a machine runs.
+    /// Finds the memories on the port itself. The map does not change while a machine runs.
     pub fn attach(&mut self, bus: &Bus) {
         if std::mem::replace(&mut self.attached, true) || bus.has_several_masters() {
             return;
@@ -124,8 +124,8 @@ impl Port {
         })
     }
 
-    /// Reads the word at `addr`, a multiple of 4, where it lies in a memory on the port itself; the request is up in
-    /// cycle `begins`.
+    /// Reads the word at `addr`, a multiple of 4, if it is in a memory on the port itself; the request is on the port
+    /// in cycle `begins`.
     #[inline(always)]
     pub fn read_on_port(&self, addr: u32, begins: u64) -> Option<Answer> {
         self.on_port.iter().find_map(|memory| {
@@ -137,7 +137,7 @@ impl Port {
         })
     }
 
-    /// Reads `bytes` at `addr`, a multiple of them, of a device on the port itself, where that reaches no further
+    /// Reads `bytes` at `addr`, a multiple of them, from a device on the port itself, if the read reaches nothing else
     /// ([`crate::bus::device::Device::read_alone`]); no event is due before cycle `until`.
     #[inline(always)]
     pub fn read_alone(&mut self, bus: &mut Bus, addr: u32, bytes: u32, begins: u64, until: u64) -> Option<Answer> {
@@ -155,11 +155,12 @@ impl Port {
         Some(Answer { value, done_cycles, entry: *entry, interconnect_cycles: 0 })
     }
 
-    /// Reads `size` at `addr`, a multiple of it, with the request up in cycle `begins`; no event is due before cycle
-    /// `until`.
+    /// Reads `size` at `addr`, a multiple of it, with the request on the port in cycle `begins`; no event is due before
+    /// cycle `until`.
     ///
     /// # Errors
-    /// [`BusFault`] if nothing or an error answers.
+    ///
+    /// [`BusFault`] if the bus does not answer, or answers with an error.
     #[inline(always)]
     pub fn read(
         &mut self,
@@ -178,10 +179,12 @@ impl Port {
         self.over_bus(bus, addr, begins, |bus, at| bus.read(at, addr, size))
     }
 
-    /// Writes the low `size` of `value` at `addr`, a multiple of `size`, with the request up in cycle `begins`.
+    /// Writes the low `size` of `value` at `addr`, a multiple of `size`, with the request on the port in cycle
+    /// `begins`.
     ///
     /// # Errors
-    /// [`BusFault`] if nothing or an error answers.
+    ///
+    /// [`BusFault`] if the bus does not answer, or answers with an error.
     #[inline(always)]
     pub fn write(
         &self,
@@ -274,8 +277,8 @@ mod tests {
         let mut bus = bus();
         let answers = accesses(&mut bus);
         let times: Vec<u64> = answers.iter().map(|answer| answer.done_cycles).collect();
-        // Behind the interconnect: a request of 1, the memory's 3, a response of 1 in the slow clock, from its next
-        // edge on.
+        // Behind the interconnect: 1 clock for the request, 3 for the memory, 1 for the response, in the slow clock,
+        // from its next edge on.
         assert_eq!(times, [13, 33, 53, 74, 420, 440, 460, 482]);
         assert_eq!(answers[4].interconnect_cycles, 4);
         assert_eq!(answers[7].interconnect_cycles, 5);
@@ -308,7 +311,7 @@ mod tests {
         let mut shared = bus();
         shared.add_core();
         assert_eq!(accesses(&mut shared), accesses(&mut bus()));
-        // There, transfers of others are waited for.
+        // There, transfers of other masters are waited for.
         let mut port = Port::new(Hz::new(MHZ_12).unwrap());
         port.attach(&shared);
         shared.read_burst(Hz::new(MHZ_12).unwrap().ps_at_floor(Cycles(1000)), 0, 64).unwrap();

@@ -1,5 +1,5 @@
-//! Loads and stores of a core without translation and store buffer to a device's registers, which no cache keeps: the
-//! path is at hand, so there is little to ask. All of it comes to the same as in [`super::data`].
+//! Loads and stores of a device's registers, by a core without translation and store buffer; no cache keeps them. The
+//! path is known, so there is little to check. The results equal those of [`super::data`].
 
 use super::access::Status;
 use super::accounts::Purpose;
@@ -11,23 +11,23 @@ use crate::bus::path::InStep;
 use crate::bus::{Access, Bus, BusFault, Target};
 use crate::time::Ps;
 
-/// Devices whose paths are at hand.
+/// Number of devices whose paths are kept.
 const SLOTS: usize = 8;
 
 /// The path to a device's registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownDevice {
     base: u32,
-    /// Its size; 0 where there is no device.
+    /// Its size; 0 for an empty slot.
     bytes: u32,
-    /// Where the first byte of its range is, or would be.
+    /// The address of the first byte of its range, without overlays.
     origin: u32,
     entry: usize,
     device: DeviceId,
     range: usize,
     /// There is an interconnect on it.
     routed: bool,
-    /// Of use where the device keeps time with the core, and no other core comes to it.
+    /// Valid if the device's clock is in step with the core's, and no other core accesses it.
     in_step: InStep,
 }
 
@@ -43,12 +43,12 @@ impl KnownDevice {
         in_step: InStep::NOT,
     };
 
-    /// The device whose registers are at `addr`, if no cache keeps what is there.
+    /// The device with registers at `addr`, if no cache keeps them.
     fn find(bus: &Bus, addr: u32) -> Option<KnownDevice> {
         let entry = bus.entry_at(addr)?;
         let (map, path) = (&bus.map[entry], bus.path(entry));
         let Target::Device(device, range) = map.target else { return None };
-        // One as large as all addresses is no device.
+        // A range of the whole address space is not a device.
         let (base, bytes, origin) = (map.base, (map.last - map.base).wrapping_add(1), map.origin);
         let in_step = if bus.core_irqs.len() == 1 { path.in_step() } else { InStep::NOT };
         let routed = path.route.is_some();
@@ -56,7 +56,7 @@ impl KnownDevice {
     }
 }
 
-/// The paths at hand, by address.
+/// The known paths, by address.
 #[derive(Debug)]
 pub(super) struct KnownDevices([KnownDevice; SLOTS]);
 
@@ -81,8 +81,7 @@ impl KnownDevices {
 }
 
 impl Memory {
-    /// An aligned load of a device's register. Beside it: true if it reached no further than the device, and no event
-    /// came before it.
+    /// An aligned load of a device's register; and true if it reached nothing but the device, and no event preceded it.
     #[inline]
     pub fn load_register<S: Status>(
         &mut self,
@@ -124,7 +123,7 @@ impl Memory {
         Some(trip.done(result.map(|_| ()).map_err(|fault| abort_of(addr, true, fault))))
     }
 
-    /// Has the path to the device at `addr` at hand, if there is one, from now on.
+    /// Records the path to the device at `addr`, if there is one.
     pub fn remember_device(&mut self, bus: &Bus, addr: u32) {
         let simple = !self.translates && self.config.store_buffer_entries == 0 && bus.outer().is_none();
         if simple && let Some(device) = KnownDevice::find(bus, addr) {
@@ -132,7 +131,7 @@ impl Memory {
         }
     }
 
-    /// Charges what an access has come to, and gives what was read.
+    /// Charges a completed access, and returns the value read.
     #[inline]
     fn settle_register(
         &mut self,
@@ -146,8 +145,8 @@ impl Memory {
     }
 }
 
-/// A read that reaches no further than a device that keeps time with the core, before any event: cycles at the device
-/// and on the way, and what was read.
+/// A read that reaches nothing but a device in step with the core, before any event: cycles at the device and on the
+/// path, and the value read.
 #[inline(always)]
 fn read_alone(
     bus: &mut Bus,
@@ -171,7 +170,7 @@ fn read_alone(
     Some(((at_device, all - at_device), value))
 }
 
-/// An access at the bus's own pace: events that are due before its request arrives come first.
+/// An access in the bus's own time: events that are due before its request arrives run first.
 #[inline(always)]
 fn in_time(
     trip: &mut Trip,

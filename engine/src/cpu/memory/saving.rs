@@ -1,5 +1,5 @@
-//! What a snapshot has of a core's memory side: caches, buffers, what is under way. Shortcuts, known paths and how
-//! accesses go follow from that.
+//! Contents of a snapshot of a core's memory side: caches, buffers, work under way. Shortcuts, known paths and modes of
+//! access follow from these.
 
 use super::{Memory, Mmu};
 use crate::state::{Damaged, Loader, Saver, State};
@@ -8,7 +8,7 @@ impl State for Memory {
     fn save(&self, to: &mut Saver) {
         to.begin("Memory");
         to.field("state");
-        // With all uses of lines that shortcuts have not told of.
+        // Includes all uses of lines that shortcuts have not passed on.
         self.state().save(to);
         to.field("accounts");
         self.accounts.save(to);
@@ -46,10 +46,10 @@ impl State for Memory {
 }
 
 impl Memory {
-    /// A snapshot has been loaded, with these registers: what was worked out before is forgotten.
+    /// Drops all computed values after a snapshot has been loaded, with these registers.
     pub(in crate::cpu) fn begin_anew<M: Mmu>(&mut self, mmu: &M) {
         self.look_at(mmu);
-        self.turns.fill(0);
+        self.shortcut_losses.fill(0);
         self.fetched.clear();
         self.icache_has_lines = true;
         self.forget_paths();

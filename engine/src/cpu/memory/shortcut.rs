@@ -1,60 +1,60 @@
-//! Shortcuts: lines whose accesses cost nothing beyond the instruction itself, and where their bytes are on the host.
+//! Shortcuts: lines whose accesses cost nothing beyond the instruction itself, and the host addresses of their bytes.
 //!
-//! They are what makes an access fast: one comparison tells alignment, presence and permission. A line is here only
-//! while an access to it changes nothing in the cache's directory: it is present and, for stores, already dirty and
-//! without decoded instructions. Whatever makes that untrue removes it.
+//! Shortcuts make an access fast: one comparison checks alignment, hit and permission. A line is in the table only
+//! while an access to it changes nothing in the cache's directory: the line is present and, for stores, already dirty
+//! and without decoded instructions. Every operation that ends this removes the line.
 //!
-//! Where the cache gives up the line that was used longest ago, an access does change something: the order of use. It
-//! does not while a set's line is used that was the last one before; so that one has a shortcut, and the others have
-//! none. In a set whose lines are used in turn, all have: they are [`STAMPED`], and an access by them stores a stamp, a
-//! number that grows from instruction to instruction. Before anything is done with such a set, and before such a
-//! shortcut goes, the directory learns of the uses since then, in the order of their stamps ([`Shortcuts::take_uses`]).
+//! With LRU replacement an access does change something: the order of use. It does not while accesses use the line of
+//! the set that was used last; so only that line has a shortcut. In a set whose lines are used alternately, all of them
+//! have one: they are [`STAMPED`], and an access by them stores a stamp, a number that grows from instruction to
+//! instruction. Before any operation on such a set, and before such a shortcut is removed, the uses since then are
+//! entered in the directory, in the order of their stamps ([`Shortcuts::take_uses`]).
 //!
-//! A line that holds decoded instructions besides data has a shortcut of its own kind: a store to it looks at the marks
+//! A line that holds decoded instructions besides data has a shortcut of its own kind: a store to it checks the marks
 //! of the code ([`CodeMarks`]) first.
 //!
-//! On a bus matrix an access costs a cycle more where it turns to another slave. So each slave's lines are in a bank of
-//! their own, and only the bank of the slave that was accessed last is looked at ([`Shortcuts::choose`]).
+//! On a bus matrix an access that switches to another slave costs a cycle more. So each slave's lines are in a bank of
+//! their own, and only the bank of the slave that was accessed last is searched ([`Shortcuts::choose`]).
 
 use std::mem::offset_of;
 
 use crate::memory::cache::NO_LINE;
 use crate::memory::code_marks::CodeMarks;
 
-/// Slots of a core that is on no bus matrix.
+/// Slots of a core that is not on a bus matrix.
 const SLOTS: usize = 1 << 10;
-/// Banks: the first for what is no memory of a bus matrix, the others for slaves; if there are more slaves than that,
-/// several share one in turn.
+/// Banks: the first for addresses outside of a bus matrix's memories, the others for slaves; with more slaves than
+/// that, they replace each other in turn.
 const BANKS: usize = 4;
 /// Slots of such a bank.
 const BANK_SLOTS: usize = 1 << 9;
-/// Shortcuts find lines by addresses' bits below this, which no translation changes.
+/// Addresses' bits below this select a shortcut's slot; translation does not change them.
 const PAGE_BYTES: u32 = 0x1000;
 
 /// A line of memory, in the slot that its address chooses.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Slot {
-    /// Line address for loads; [`NO_LINE`] if none.
+    /// Line address for loads; [`NO_LINE`] if empty.
     pub load_line: u32,
-    /// Line address for stores; [`NO_LINE`] if none, and with [`BESIDE_CODE`] if they have to look for code.
+    /// Line address for stores; [`NO_LINE`] if empty, and with [`BESIDE_CODE`] if they have to check for code.
     pub store_line: u32,
-    /// Host address of simulated address 0, as if this line's memory went on down to there.
+    /// Host address of simulated address 0, as if this line's memory extended down to there.
     pub host_zero: usize,
 }
 
-/// A bit that no address has whose other low bits say that it is aligned: no store finds such a line by mistake.
+/// A bit that is 0 in every aligned address: no other store matches such a line by mistake.
 pub const BESIDE_CODE: u32 = 4;
 
-/// A bit of shortcuts with stamps, for loads and for stores: it is 0 in any address of a line from 16 bytes on. Loads
-/// and stores that know of no stamps don't find such a line.
+/// A bit of shortcuts with stamps, for loads and for stores: it is 0 in the address of any line of 16 bytes or more.
+/// Loads and stores without stamps do not match such a line.
 pub const STAMPED: u32 = 8;
 
-/// The last use of a slot's line by a shortcut with stamps, of which the directory does not know yet.
+/// The last use of a slot's line by a shortcut with stamps that has not been entered in the directory yet.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub struct Used {
-    /// Its stamp; 0 for none.
+    /// Its stamp; 0 without a use.
     pub stamp: u64,
     /// Physical address of the line; [`NO_LINE`] if it is not stamped.
     physical: u32,
@@ -62,10 +62,10 @@ pub struct Used {
 
 const UNUSED: Used = Used { stamp: 0, physical: NO_LINE };
 
-// Compiled code finds both by one offset.
+// Compiled code addresses both by one offset.
 const _: () = assert!(size_of::<Used>() == size_of::<Slot>());
 
-/// Where a line's RAM and its marks of code are on the host.
+/// Host addresses of a line's RAM and of its marks of code.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Marked {
@@ -75,19 +75,19 @@ pub struct Marked {
     pub marks: usize,
 }
 
-/// What stores a shortcut is for.
+/// Stores for which a shortcut is added.
 #[derive(Clone, Copy, Debug)]
 pub enum Stores {
-    /// None that were not allowed before.
+    /// No stores beyond those allowed already.
     No,
-    /// All.
+    /// All stores.
     All,
-    /// Those that write over no decoded instructions.
+    /// Stores that overwrite no decoded instructions.
     BesideCode(Marked),
 }
 
 impl Marked {
-    /// That of a RAM whose first byte is at `ram`.
+    /// The addresses for a RAM whose first byte is at `ram`.
     pub fn new(ram: *const u8, marks: &CodeMarks) -> Marked {
         Marked { ram: ram.expose_provenance(), marks: marks.as_ptr().expose_provenance() }
     }
@@ -98,7 +98,7 @@ impl Marked {
         let half = (host - self.ram) / 2;
         let words: *const u32 = std::ptr::with_exposed_provenance(self.marks);
         // SAFETY: a shortcut's line lies inside a RAM, which has a word of marks for each 64 bytes. Both live as long
-        // as the machine, and are reached by pointers only.
+        // as the machine, and are accessed through pointers only.
         let word = unsafe { words.add(half / u32::BITS as usize).read() };
         let marks = if bytes > 2 { 3 } else { 1 };
         word >> (half % u32::BITS as usize) & marks == 0
@@ -108,33 +108,33 @@ impl Marked {
 /// A direct-mapped table of lines.
 #[derive(Debug)]
 pub struct Shortcuts {
-    /// Inside the core, so that compiled code finds them from its address.
+    /// Inside the core, at a fixed offset for compiled code.
     slots: [Slot; BANK_SLOTS * BANKS],
-    /// Index of the first slot of the bank that is looked at.
+    /// Index of the first slot of the selected bank.
     bank: usize,
     /// Slots of a bank.
     bank_slots: usize,
     /// Slots of all banks that may hold lines.
     held_slots: usize,
-    /// Whose lines each bank holds.
+    /// The slave whose lines are in each bank.
     owners: [u8; BANKS],
-    /// Those of slots that are [`STAMPED`].
+    /// The uses of slots that are [`STAMPED`].
     used: [Used; SLOTS],
     /// For slots with [`BESIDE_CODE`].
     marked: Box<[Marked; BANK_SLOTS * BANKS]>,
     line_shift: u32,
     line_mask: u32,
-    /// [`STAMPED`] if there may be such; else 0.
+    /// [`STAMPED`] if there may be such shortcuts; else 0.
     stamped: u32,
-    /// Room for [`Shortcuts::take_uses`].
+    /// Buffer for [`Shortcuts::take_uses`].
     uses: Vec<Used>,
 }
 
 const EMPTY: Slot = Slot { load_line: NO_LINE, store_line: NO_LINE, host_zero: 0 };
 
 impl Shortcuts {
-    /// No shortcuts; lines of `line_bytes` (a power of two from 8, from 16 with stamps). On a bus matrix there
-    /// are no stamps.
+    /// An empty table; lines have `line_bytes` (a power of two from 8, from 16 with stamps). On a bus matrix there are
+    /// no stamps.
     pub fn new(line_bytes: u32, stamps: bool, on_matrix: bool) -> Shortcuts {
         Shortcuts {
             slots: [EMPTY; BANK_SLOTS * BANKS],
@@ -151,13 +151,13 @@ impl Shortcuts {
         }
     }
 
-    /// The slot of an address, in the bank that is looked at.
+    /// The slot of an address, in the selected bank.
     #[inline(always)]
     fn number(&self, addr: u32) -> usize {
         self.bank | (addr >> self.line_shift) as usize & (self.bank_slots - 1)
     }
 
-    /// From now on looks at the lines of this slave; of 0, at those of no slave. On a bus matrix only.
+    /// Selects the bank with the lines of this slave; for 0, the bank of lines without a slave. On a bus matrix only.
     #[inline]
     pub fn choose(&mut self, slave: u8) {
         debug_assert!(self.held_slots > self.bank_slots);
@@ -169,14 +169,14 @@ impl Shortcuts {
         }
     }
 
-    /// For compiled code: where the offset of the bank that is looked at, in slots, is in this.
+    /// For compiled code: where this has the offset of the selected bank, in slots.
     pub const BANK: usize = offset_of!(Shortcuts, bank);
-    /// For compiled code: where it has the slaves whose lines banks hold, a byte each.
+    /// For compiled code: where this has the slaves whose lines are in the banks, a byte each.
     pub const OWNERS: usize = offset_of!(Shortcuts, owners);
-    /// Numbers of the banks that hold lines of slaves.
+    /// Numbers of the banks with lines of slaves.
     pub const BANKS_OF_SLAVES: std::ops::Range<usize> = 1..BANKS;
 
-    /// On a bus matrix, the slave that is at `addr`, if a bank of those has its line: it is a memory then.
+    /// On a bus matrix, the slave at `addr`, if its bank has the line: then it is a memory.
     #[inline]
     pub fn slave_at(&self, addr: u32) -> Option<u8> {
         let (first, line) = ((addr >> self.line_shift) as usize & (BANK_SLOTS - 1), addr & self.line_mask);
@@ -184,16 +184,16 @@ impl Shortcuts {
         Shortcuts::BANKS_OF_SLAVES.into_iter().find(has).map(|bank| self.owners[bank])
     }
 
-    /// Where the bytes of an aligned load of `bytes` are, if the line is here.
+    /// The host address for an aligned load of `bytes`, if the table has the line.
     #[inline(always)]
     pub fn load(&self, addr: u32, bytes: u32) -> Option<*const u8> {
         let slot = &self.slots[self.number(addr)];
-        // A misaligned address keeps a low bit and equals no line.
+        // A misaligned address keeps a low bit and matches no line.
         (addr & (self.line_mask | (bytes - 1)) == slot.load_line)
             .then(|| slot.host_zero.wrapping_add(addr as usize) as *const u8)
     }
 
-    /// Where the bytes of an aligned store of `bytes` go, if the line is here.
+    /// The host address for an aligned store of `bytes`, if the table has the line.
     #[inline(always)]
     pub fn store(&self, addr: u32, bytes: u32) -> Option<*mut u8> {
         let slot = &self.slots[self.number(addr)];
@@ -201,8 +201,8 @@ impl Shortcuts {
             .then(|| slot.host_zero.wrapping_add(addr as usize) as *mut u8)
     }
 
-    /// Where the bytes of an aligned store of one, two or four bytes go, if the line is here as one that holds code,
-    /// but none where they go.
+    /// The host address for an aligned store of one, two or four bytes, if the table has the line as one that holds
+    /// code, but the stored bytes hold none.
     #[inline]
     pub fn store_beside_code(&self, addr: u32, bytes: u32) -> Option<*mut u8> {
         let number = self.number(addr);
@@ -238,13 +238,13 @@ impl Shortcuts {
         })
     }
 
-    /// For compiled code: where the first slot is in this, how many there are, and the shift that makes a slot's number
-    /// from an address.
+    /// For compiled code: the offset of the first slot, the number of slots, and the shift that computes a slot's
+    /// number from an address.
     pub fn layout(&self) -> (usize, usize, u32) {
         (offset_of!(Shortcuts, slots), self.bank_slots, self.line_shift)
     }
 
-    /// For compiled code, if shortcuts may have stamps: where the first slot's [`Used`] is in this.
+    /// For compiled code, if shortcuts may have stamps: the offset of the first slot's [`Used`].
     pub fn stamps_layout(&self) -> Option<usize> {
         self.have_stamps().then_some(offset_of!(Shortcuts, used))
     }
@@ -260,8 +260,8 @@ impl Shortcuts {
         (addr & self.line_mask, 1 << self.line_shift)
     }
 
-    /// Adds the line of `addr`, whose byte is at `host`. It has stamps if its physical address is said; no use of the
-    /// slot's line is left to be taken.
+    /// Adds the line of `addr`, whose byte is at `host`. It has stamps if its physical address is given; the uses of
+    /// the slot's old line have been taken.
     pub fn add(&mut self, addr: u32, host: *mut u8, stores: Stores, stamped: Option<u32>) {
         let line = addr & self.line_mask | stamped.map_or(0, |_| self.stamped);
         let number = self.number(addr);
@@ -292,7 +292,7 @@ impl Shortcuts {
     }
 
     /// Removes all lines whose bytes are the line at `host`, whatever their address; `low` is an address with the same
-    /// low 12 bits, which no translation changes. True if there was one.
+    /// low 12 bits, which translation does not change. True if there was such a line.
     pub fn remove_host(&mut self, low: u32, host: *const u8) -> bool {
         self.of_host(low, host).map(|slot| *slot = EMPTY).count() > 0
     }
@@ -307,15 +307,14 @@ impl Shortcuts {
         })
     }
 
-    /// The line that has been used in the slot of `addr`, of which the directory does not know yet: its physical
-    /// address.
+    /// The physical address of the line in the slot of `addr`, if it has a use that is not in the directory yet.
     pub fn used_in_slot_of(&self, addr: u32) -> Option<u32> {
         let used = self.used[(addr >> self.line_shift) as usize & (SLOTS - 1)];
         (used.stamp != 0).then_some(used.physical)
     }
 
-    /// Tells `learn` of the uses of lines of a set since they were last taken, in their order: the set of a physical
-    /// address in a cache with ways of so many bytes.
+    /// Passes the uses of a set's lines since they were last taken to `learn`, in their order: the set of a physical
+    /// address in a cache with ways of `way_bytes`.
     pub fn take_uses_of_set(&mut self, physical: u32, way_bytes: u32, learn: impl FnMut(u32)) {
         let same_bytes = way_bytes.min(PAGE_BYTES);
         let first = ((physical & (same_bytes - 1)) >> self.line_shift) as usize;
@@ -327,14 +326,14 @@ impl Shortcuts {
         self.learn(learn);
     }
 
-    /// The same of all sets.
+    /// As [`Shortcuts::take_uses_of_set`], for all sets.
     pub fn take_uses(&mut self, learn: impl FnMut(u32)) {
         let uses = self.used.iter_mut().filter(|used| used.stamp != 0);
         self.uses.extend(uses.map(|used| Used { stamp: std::mem::take(&mut used.stamp), ..*used }));
         self.learn(learn);
     }
 
-    /// The lines that [`Shortcuts::take_uses`] would tell, in their order.
+    /// The lines that [`Shortcuts::take_uses`] would pass on, in their order.
     pub fn uses(&self) -> Vec<u32> {
         let used = if self.have_stamps() { &self.used[..] } else { &[] };
         let mut uses: Vec<Used> = used.iter().filter(|used| used.stamp != 0).copied().collect();
@@ -356,8 +355,8 @@ impl Shortcuts {
         }
     }
 
-    /// Removes the lines of the bytes from `host` on for stores, as `low` has it in [`Shortcuts::remove_host`]: they
-    /// hold decoded instructions now.
+    /// Removes the lines of the bytes from `host` on for stores; `low` is as in [`Shortcuts::remove_host`]. They hold
+    /// decoded instructions now.
     pub fn forbid_stores_at(&mut self, low: u32, host: *const u8, bytes: u32) {
         let (in_line, line_bytes) = (low & !self.line_mask, 1 << self.line_shift);
         for at in (0..in_line + bytes).step_by(line_bytes) {
@@ -378,14 +377,14 @@ impl Shortcuts {
         self.held_mut().fill(EMPTY);
     }
 
-    /// No line is here, nor was one used.
+    /// Removes all lines and all uses.
     pub fn forget_all(&mut self) {
         self.clear();
         self.used.iter_mut().for_each(|used| used.stamp = 0);
         self.uses.clear();
     }
 
-    /// The slave whose lines are looked at; 0 for none.
+    /// The slave whose bank is selected; 0 without one.
     pub fn slave(&self) -> u8 {
         self.owners[self.bank / self.bank_slots]
     }
@@ -472,7 +471,7 @@ mod tests {
         let (mut memory, mut marks) = ([0u8; 256], CodeMarks::try_new(256).unwrap());
         let host = memory.as_mut_ptr();
         let mut shortcuts = Shortcuts::new(32, false, false);
-        // From offset 0x60 on; the code reaches from 0x68 to 0x6e.
+        // From offset 0x60 on; the code extends from 0x68 to 0x6e.
         let marked = Marked::new(host, &marks);
         shortcuts.add(0x2064, host.wrapping_add(0x64), Stores::BesideCode(marked), None);
         marks.mark(0x68, 6);
@@ -484,7 +483,7 @@ mod tests {
                 assert_eq!(shortcuts.store_beside_code(addr, bytes), expected, "{addr:#x} {bytes}");
             }
         }
-        // A load tells nothing new; the line may go for stores only.
+        // A load changes nothing; the line may be removed for stores only.
         shortcuts.add(0x2064, host.wrapping_add(0x64), Stores::No, None);
         assert!(shortcuts.store_beside_code(0x2060, 4).is_some());
         shortcuts.forbid_stores_at(0x1_005e, host.wrapping_add(0x5e), 4);

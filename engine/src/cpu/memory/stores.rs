@@ -1,4 +1,4 @@
-//! The store buffer: stores that the core no longer waits for.
+//! The store buffer: stores for which the core no longer waits.
 
 use super::renumbered;
 use std::mem::offset_of;
@@ -11,17 +11,17 @@ pub const MOST_ENTRIES: usize = 8;
 /// Stores under way, one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub(super) struct StoreBuffer {
-    /// Core cycles in which the latest ends, in the order in which they come.
+    /// Core cycles in which the latest stores end, in order.
     ends: [u64; MOST_ENTRIES],
-    /// The 8 bytes that the latest went to; it can still be merged with.
+    /// The 8 bytes of the latest store; others can still be merged with it.
     last: Option<u32>,
 }
 
 impl StoreBuffer {
-    /// Where compiled code has what [`StoreBuffer::all_done`] gives.
+    /// Offset of the value of [`StoreBuffer::all_done`], for compiled code.
     pub const ALL_DONE: usize = offset_of!(StoreBuffer, ends) + (MOST_ENTRIES - 1) * size_of::<u64>();
 
-    /// The core cycle in which all of them have ended.
+    /// The core cycle in which the last store ends.
     pub fn all_done(&self) -> u64 {
         self.ends[MOST_ENTRIES - 1]
     }
@@ -31,20 +31,20 @@ impl StoreBuffer {
         self.ends[MOST_ENTRIES - (entries as usize).clamp(1, MOST_ENTRIES)]
     }
 
-    /// True if a store to `physical` in core cycle `now` becomes part of the latest, which still waits for its turn.
+    /// True if a store to `physical` in core cycle `now` is merged with the latest, which has not begun.
     pub fn merges(&self, now: u64, physical: u32) -> bool {
-        // The one before it has not ended: it has not begun.
+        // The previous store has not ended: so the latest has not begun.
         self.last == Some(physical & !7) && self.ends[MOST_ENTRIES - 2] > now
     }
 
-    /// A store that ends in core cycle `end`; `physical` if others to the same 8 bytes may become part of it.
+    /// Adds a store that ends in core cycle `end`; `physical` if others to the same 8 bytes may be merged with it.
     pub fn push(&mut self, end: u64, physical: Option<u32>) {
         self.ends.copy_within(1.., 0);
         self.ends[MOST_ENTRIES - 1] = end.max(self.ends[MOST_ENTRIES - 2]);
         self.last = physical.map(|physical| physical & !7);
     }
 
-    /// True if what is under way in cycle `now` is as it was `before`, in cycle `then`.
+    /// True if the stores under way in cycle `now` equal those in the state `before`, in cycle `then`.
     pub fn behaves_like(&self, now: u64, before: &StoreBuffer, then: u64) -> bool {
         let mut pairs = self.ends.iter().zip(&before.ends);
         let last = |buffer: &StoreBuffer, now| buffer.last.filter(|_| buffer.all_done() > now);
@@ -52,12 +52,12 @@ impl StoreBuffer {
             && last(self, now) == last(before, then)
     }
 
-    /// Cycle `before` is cycle `now` from now on.
+    /// Renumbers cycles: `before` is `now` from now on.
     pub fn renumber(&mut self, before: u64, now: u64) {
         self.ends.iter_mut().for_each(|end| *end = renumbered(*end, before, now));
     }
 
-    /// Moves it on by so many cycles.
+    /// Shifts all stores by `cycles`.
     pub fn move_on(&mut self, cycles: u64) {
         self.ends.iter_mut().filter(|end| **end != 0).for_each(|end| *end += cycles);
     }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn it_behaves_alike_some_time_later() {
+    fn it_behaves_the_same_some_time_later() {
         let (mut one, mut other) = (StoreBuffer::default(), StoreBuffer::default());
         one.push(20, Some(0x100));
         other.push(7, None);

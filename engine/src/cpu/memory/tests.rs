@@ -1,4 +1,4 @@
-//! A core's memory side alone, in front of a RAM that takes its time, one that does not, and a device.
+//! A core's memory side alone, with a RAM with access times, one without, and a device.
 
 mod cached;
 mod caches;
@@ -25,10 +25,10 @@ pub(super) const LOCAL: u32 = 0x0030_0000;
 pub(super) const DEVICE: u32 = 0xf000_0000;
 /// A cycle of the core has 2 ns.
 pub(super) const CORE_PS: u64 = 2_000;
-/// 3 there, 6 of the RAM's port, 3 back.
+/// 3 for the request, 6 at the RAM's port, 3 for the response.
 pub(super) const READ: u64 = 12;
 
-/// System registers as a test wants them; the MMU maps everything to itself.
+/// System registers with settings for tests; the MMU maps each address to itself.
 pub(super) struct Registers {
     pub mmu: bool,
     pub dcache: bool,
@@ -40,7 +40,7 @@ pub(super) struct Registers {
     pub memory: MemoryType,
     /// Added to virtual addresses from 0x8000_0000 up.
     pub offset: u32,
-    /// Virtual addresses from here on are not for a TLB.
+    /// Virtual addresses from here on need no TLB entry.
     pub unmapped_from: u32,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn all_on() -> Registers {
     Registers { mmu: true, dcache: true, icache: true, ..all_off() }
 }
 
-/// Why these registers refuse an access.
+/// Reasons for which these registers refuse an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     Alignment,
@@ -87,7 +87,7 @@ impl Mmu for Registers {
 
     const WALKS: bool = true;
 
-    /// Descriptors are words from the start of the RAM on, one a MiB: 0 is a fault.
+    /// Descriptors are words from the start of the RAM on, one per MiB: 0 is a fault.
     fn translate(
         &self,
         va: u32,
@@ -150,7 +150,7 @@ impl Mmu for Registers {
     }
 }
 
-/// A register that keeps what was last written, and takes 4 clocks of the bus.
+/// A register that keeps the value last written, and takes 4 clocks of the bus.
 #[derive(crate::state::State)]
 struct Keeper(u32);
 
@@ -231,7 +231,7 @@ pub(super) fn rig(registers: Registers, config: MemoryConfig) -> Rig {
     Rig { bus, memory: Memory::new(config), registers, now: 3000, waited: 0 }
 }
 
-/// A second-level cache of 4 KiB: 2 cycles there, 1 for the tags, 1 and 3 for the data, 1 back.
+/// A second-level cache of 4 KiB: 2 cycles for the request, 1 for the tags, 1 and 3 for the data, 1 for the response.
 pub(super) fn with_outer(mut rig: Rig, enabled: bool) -> Rig {
     let shape = CacheShape {
         size_bytes: 4096,
@@ -250,7 +250,7 @@ pub(super) fn with_outer(mut rig: Rig, enabled: bool) -> Rig {
 }
 
 impl Rig {
-    /// Goes on by what was waited, and holds the accounts against it.
+    /// Advances by the cycles waited, and compares them with the accounts.
     pub fn passed<T>(&mut self, done: Done<T, Refused>) -> (u64, Result<T, Abort<Refused>>) {
         self.waited += done.cycles;
         assert_eq!(self.memory.accounts().total(), self.waited, "causes sum to the time");

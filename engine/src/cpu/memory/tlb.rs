@@ -1,8 +1,8 @@
-//! Translation lookaside buffers: one of a few entries each for instructions and data, and a main one behind both (TRM,
-//! TLB organization).
+//! Translation lookaside buffers: one of a few entries each for instructions and data, and a main one as the next level
+//! (TRM, TLB organization).
 //!
-//! Entries hold what a walk found, and stay until software invalidates them. Permissions are looked up once for each
-//! kind of access, and remembered.
+//! Entries hold the result of a walk, and stay until software invalidates them. Permissions are looked up once for each
+//! kind of access, and kept.
 
 use super::access::{Access, Kind, TlbEntries, Translation};
 
@@ -20,7 +20,7 @@ pub struct TlbShape {
 }
 
 impl TlbShape {
-    /// True if its numbers fit together.
+    /// True if its numbers are consistent.
     pub fn is_sound(&self) -> bool {
         let sets = self.main_entries.checked_div(self.main_ways).unwrap_or(0);
         self.micro_entries > 0
@@ -30,19 +30,19 @@ impl TlbShape {
     }
 }
 
-/// What one entry knows.
+/// Contents of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub(super) struct Entry {
     /// First virtual address of the page.
     pub page: u32,
-    /// What its first address leads to.
+    /// Translation of its first address.
     pub to: Translation,
-    /// Accesses that are known to be allowed: [`permission`].
+    /// Accesses known to be allowed: [`permission`].
     pub allowed: u8,
 }
 
 impl Entry {
-    /// What a walk for `va` found, by an access that is allowed.
+    /// The result of a walk for `va`, by an access that is allowed.
     pub fn new(va: u32, to: Translation, access: Access) -> Entry {
         let offset = va & (to.page_bytes - 1);
         let to = Translation { physical: to.physical - offset, ..to };
@@ -53,7 +53,7 @@ impl Entry {
         va & !(self.to.page_bytes - 1) == self.page && (self.to.global || self.to.asid == asid)
     }
 
-    /// Where `va`, an address within the page, leads.
+    /// The translation of `va`, an address within the page.
     pub fn translation(&self, va: u32) -> Translation {
         Translation { physical: self.to.physical + (va - self.page), ..self.to }
     }
@@ -65,7 +65,7 @@ impl Entry {
     }
 }
 
-/// The bits of an access in [`Entry::allowed`]. What may be written may be read (ARM DDI 0406C, table B3-8).
+/// The bits of an access in [`Entry::allowed`]. Writable memory is readable (ARM DDI 0406C, table B3-8).
 pub(super) fn permission(access: Access) -> u8 {
     let kind = match access.kind {
         Kind::Read => 1,
@@ -75,7 +75,7 @@ pub(super) fn permission(access: Access) -> u8 {
     if access.privileged { kind } else { kind << 4 }
 }
 
-/// A fully associative buffer whose entries go in turn: to use one changes nothing.
+/// A fully associative buffer with round-robin replacement: a use of an entry changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, State)]
 struct Micro {
     #[state(with = crate::state::fixed)]
@@ -94,16 +94,17 @@ pub(super) struct Tlb {
     ways: usize,
     /// The way that is replaced next.
     turn: usize,
-    /// Page sizes that have been entered since all was invalidated.
+    /// Page sizes that have been entered since the last full invalidation.
     sizes: u32,
-    /// The caches that were on when entries were made, of data and of instructions: with others, all are made anew.
+    /// The caches that were on when entries were made, of data and of instructions: when that changes, all entries are
+    /// made anew.
     caches: (bool, bool),
     misses: u64,
     walks: u64,
 }
 
 impl PartialEq for Tlb {
-    /// Equal contents: they do the same with further accesses. Counters don't matter.
+    /// Equal contents: further accesses behave equally. Counters are ignored.
     fn eq(&self, other: &Tlb) -> bool {
         self.micro == other.micro && self.main == other.main && (self.turn, self.sizes) == (other.turn, other.sizes)
     }
@@ -129,7 +130,7 @@ impl Tlb {
         (self.misses, self.walks)
     }
 
-    /// Counts what happened since `before` so many more times.
+    /// Counts the events since `before`, `times` more times.
     pub fn repeat(&mut self, before: &Tlb, times: u64) {
         self.misses += times * (self.misses - before.misses);
         self.walks += times * (self.walks - before.walks);
@@ -141,7 +142,7 @@ impl Tlb {
         self.micro[usize::from(kind == Kind::Execute)].entries.iter_mut().flatten().find(|entry| entry.holds(va, asid))
     }
 
-    /// The same, to look at.
+    /// As [`Tlb::micro`], read-only.
     #[inline]
     pub fn look_in_micro(&self, kind: Kind, va: u32, asid: u8) -> Option<&Entry> {
         self.micro[usize::from(kind == Kind::Execute)].entries.iter().flatten().find(|entry| entry.holds(va, asid))
@@ -153,15 +154,15 @@ impl Tlb {
         self.look_in_micro(kind, va, asid).copied().or_else(main)
     }
 
-    /// The entry that the next [`Tlb::refill`] of the micro TLB takes the place of.
+    /// The entry that the next [`Tlb::refill`] of the micro TLB replaces.
     pub fn next_to_go(&self, kind: Kind) -> Option<&Entry> {
         let micro = &self.micro[usize::from(kind == Kind::Execute)];
         if micro.entries.iter().any(Option::is_none) { None } else { micro.entries.get(micro.turn)?.as_ref() }
     }
 
-    /// Takes out of the micro TLB what is inside a page that is about to be put there: tables were changed, and nothing
-    /// was invalidated. So an address has one entry at the most, which is the one that its shortcuts are by. True if
-    /// there was something.
+    /// Removes micro TLB entries inside a page that is about to be entered: tables were changed without an
+    /// invalidation. So an address has at most one entry, on which its shortcuts depend. True if there was such an
+    /// entry.
     pub fn make_way(&mut self, kind: Kind, page: &Entry) -> bool {
         let inside = |entry: &Entry| entry.page.wrapping_sub(page.page) < page.to.page_bytes;
         let mut some = false;
@@ -173,7 +174,7 @@ impl Tlb {
         some
     }
 
-    /// Puts an entry into that micro TLB: what had to go.
+    /// Puts an entry into that micro TLB; returns the replaced entry.
     pub fn refill(&mut self, kind: Kind, entry: Entry) -> Option<Entry> {
         self.misses += 1;
         let micro = &mut self.micro[usize::from(kind == Kind::Execute)];
@@ -198,7 +199,7 @@ impl Tlb {
         None
     }
 
-    /// The caches are on, or not: what was entered otherwise is entered anew.
+    /// Sets which caches are on: entries made with other settings are made anew.
     pub fn follow_caches(&mut self, data: bool, instructions: bool) {
         if self.caches != (data, instructions) {
             self.caches = (data, instructions);
@@ -206,7 +207,7 @@ impl Tlb {
         }
     }
 
-    /// Puts what a walk found into the main TLB.
+    /// Puts the result of a walk into the main TLB.
     pub fn insert(&mut self, entry: Entry) {
         self.walks += 1;
         self.sizes |= entry.to.page_bytes;
@@ -244,7 +245,7 @@ impl Tlb {
     }
 }
 
-/// Where a new entry goes: to a free place, else to the one whose `turn` it is.
+/// The place of a new entry: a free one, else the next in turn.
 fn room_in(entries: &[Option<Entry>], turn: &mut usize) -> usize {
     entries.iter().position(Option::is_none).unwrap_or_else(|| {
         let next = (*turn + 1) % entries.len();

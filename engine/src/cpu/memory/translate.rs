@@ -1,4 +1,4 @@
-//! Where accesses lead, and the time that it takes to find out.
+//! Destinations of accesses, and the time to determine them.
 
 use super::access::{Access, Cacheability, Kind, MemoryType, Translation};
 use super::accounts::{Part, Purpose};
@@ -12,12 +12,12 @@ use crate::bus::{Bus, MapEntry, Target};
 use crate::memory::line_buffers::Answer;
 use crate::memory::outer::OuterCache;
 
-/// Where an access goes.
+/// Destination of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Physical address.
     pub physical: u32,
-    /// What it costs.
+    /// Its path, which determines the cost.
     pub via: Via,
     /// Strongly-ordered or Device: accesses one after the other.
     pub ordered: bool,
@@ -27,11 +27,11 @@ pub(super) struct Place {
     pub outer: bool,
 }
 
-/// MMU off, seen from the data side.
+/// MMU off, in the data side's view.
 const FLAT_BYTES: u32 = 1 << 20;
 
 impl Memory {
-    /// Where a load or store goes. Takes the time of the TLBs and of a walk.
+    /// Destination of a load or store. Takes the time of the TLBs and of a walk.
     pub(super) fn data_place<M: Mmu>(
         &mut self,
         trip: &mut Trip,
@@ -43,7 +43,7 @@ impl Memory {
         Ok(self.data_place_of(trip.bus, mmu, to))
     }
 
-    /// Where an instruction fetch goes.
+    /// Destination of an instruction fetch.
     pub(super) fn code_place<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, va: u32) -> Result<Place, AbortOf<M>> {
         let to = self.translation(trip, mmu, va, mmu.access(Kind::Execute, 0))?;
         Ok(self.code_place_of(trip.bus, mmu, to))
@@ -53,8 +53,8 @@ impl Memory {
         let to = Translation { memory: to.memory.with_cache(mmu.icache_is_on()), ..to };
         let has_cache = self.config.icache.is_some() && mmu.icache_is_on();
         let place = place_of(bus, mmu, to, has_cache);
-        // Instructions are not written: how does not matter to their cache (ARM, B3.2.1, has them write-through without
-        // the MMU).
+        // Instructions are not written: the write policy does not matter to their cache (ARM, B3.2.1, has them
+        // write-through without the MMU).
         let normal = matches!(to.memory, MemoryType::Normal { inner, .. } if inner != Cacheability::NonCacheable);
         let cacheable = bus.entry_at(to.physical).is_some_and(|entry| bus.map[entry].cacheable);
         let via = match place.via {
@@ -70,17 +70,18 @@ impl Memory {
         place_of(bus, mmu, to, self.config.dcache.is_some() && mmu.dcache_is_on())
     }
 
-    /// What a fetch from a physical address costs a core without translation.
+    /// The path of a fetch from a physical address, for a core without translation.
     #[inline]
     pub fn fetch_via(&self, bus: &Bus, physical: u32) -> Via {
         via_to(bus, physical, self.config.icache.is_some())
     }
 
-    /// What `va` means to an access: as the TLBs have it, or else as the tables in memory say. Takes no time, and
-    /// changes nothing.
+    /// Translation of `va` for an access: by the TLBs, or else by the tables in memory. Takes no time, and changes
+    /// nothing.
     ///
     /// # Errors
-    /// The abort that the access takes.
+    ///
+    /// The abort of the access.
     pub fn meaning<M: Mmu>(&self, bus: &Bus, mmu: &M, va: u32, access: Access) -> Result<Translation, AbortOf<M>> {
         let walk = || mmu.translate(va, access, |physical| bus.peek_word(physical));
         if !M::WALKS || !mmu.mmu_is_on() || !mmu.is_mapped(va) {
@@ -115,7 +116,7 @@ impl Memory {
             self.refill(trip, mmu, va, access)?;
         }
         let walk = || mmu.translate(va, access, |physical| trip.bus.peek_word(physical));
-        // Only a page that changed under the walk is not there now.
+        // The entry is missing only if the page changed during the walk.
         let Some(entry) = self.state.tlb.micro(access.kind, va, asid) else { return walk() };
         if !entry.allows(access) {
             walk()?;
@@ -124,7 +125,7 @@ impl Memory {
         Ok(entry.translation(va))
     }
 
-    /// Gets an entry into a micro TLB, from the main one or by a walk.
+    /// Loads an entry into a micro TLB, from the main one or by a walk.
     #[cold]
     fn refill<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, va: u32, access: Access) -> Result<(), AbortOf<M>> {
         self.state.tlb.follow_caches(mmu.dcache_is_on(), mmu.icache_is_on());
@@ -154,7 +155,7 @@ impl Memory {
         Ok(())
     }
 
-    /// What is in a page is not in the micro TLB any more.
+    /// Removes the lines of a page that is no longer in the micro TLB.
     fn forget_page(&mut self, kind: Kind, page: &Entry) {
         if kind == Kind::Execute {
             self.learn_fetches();
@@ -165,11 +166,11 @@ impl Memory {
         }
     }
 
-    /// The time of reading a descriptor (TRM, Main TLB: walks look into the data cache if the tables are cacheable).
-    /// What answers with an error is an abort of the translation.
+    /// Passes the time of reading a descriptor (TRM, Main TLB: walks use the data cache if the tables are cacheable). A
+    /// bus error is an abort of the translation.
     fn walk<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, physical: u32, memory: MemoryType) {
         let place = self.data_place_of(trip.bus, mmu, Translation::of(physical, 4, memory));
-        // The descriptor was not there for the translation either, if it is not here.
+        // If this read fails, the translation's own read has failed, too.
         let _ = match place.via {
             Via::Local => Ok(()),
             Via::Cached => {
@@ -205,8 +206,8 @@ fn place_of<M: Mmu>(bus: &Bus, mmu: &M, to: Translation, has_cache: bool) -> Pla
     Place { physical: to.physical, via, ordered, waits, outer }
 }
 
-/// What an access to a physical address costs; `cached` says whether there is a cache that may keep it, if the map
-/// allows.
+/// The path of an access to a physical address; `cached` says whether there is a cache that may keep it, if the map
+/// allows it.
 #[inline]
 fn via_to(bus: &Bus, physical: u32, cached: bool) -> Via {
     match bus.entry_at(physical) {
@@ -216,7 +217,7 @@ fn via_to(bus: &Bus, physical: u32, cached: bool) -> Via {
     }
 }
 
-/// True for the window of a flash that has no wait states.
+/// True for the window of a flash without wait states.
 #[inline]
 fn answers_at_once(bus: &Bus, entry: usize) -> bool {
     let MapEntry { target, cacheable, .. } = bus.map[entry];
@@ -230,7 +231,7 @@ fn lines_pass(bus: &Bus, physical: u32) -> bool {
     )
 }
 
-/// True for what the map keeps out of caches, and that is no memory.
+/// True for addresses that the map keeps out of caches and that are not memory.
 fn is_of_device(bus: &Bus, physical: u32) -> bool {
     bus.entry_at(physical).is_some_and(|entry| {
         let entry = &bus.map[entry];

@@ -1,9 +1,8 @@
-//! Counters by call path: what the blocks and instructions of a program did, apart for each path that leads to them.
+//! Counters by call path: the work of a program's blocks and instructions, separately for each path to them.
 //!
-//! A counter has a number, and a place in the array of each path. So one addition at a fixed offset from the array of
-//! the path at hand counts a block's run, and compiled code does no more. What it comes to is worked out in the end
-//! from what the number means. The arrays are large and hardly filled: the host gives memory only to pages that are
-//! touched.
+//! A counter has a number, which is its index in the array of each path. So one addition at a fixed offset from the
+//! array of the current path counts a block's run, and compiled code does no more. The result is computed at the end,
+//! from the counter's meaning. The arrays are large and sparse: the host allocates only the pages that are touched.
 
 use memmap2::MmapMut;
 use std::collections::BTreeMap;
@@ -12,17 +11,17 @@ use std::sync::Arc;
 use crate::cpu::cost::Breakdown;
 use crate::state::{Fresh, State};
 
-/// Counters that a path has room for.
+/// Number of counters per path.
 pub const MOST_COUNTERS: usize = 1 << 16;
-/// Of those, so many are kept free for what comes up before blocks can be dropped.
+/// Number of counters that are kept free for needs that arise before blocks can be dropped.
 const RESERVE: usize = 1 << 13;
-/// Paths whose arrays are one piece of the host's memory.
+/// Number of paths whose arrays share one allocation.
 const PATHS_A_PIECE: usize = 32;
-/// From one path's array to the next: a few lines more than it needs, so that paths don't fall on the same lines of the
-/// host's caches.
+/// Distance of the arrays of two paths: a few lines more than needed, so that paths do not compete for the same lines
+/// of the host's caches.
 const STRIDE: usize = MOST_COUNTERS + 40;
 
-/// What an instruction costs in a block, by the core's own causes.
+/// Cost of an instruction in a block, by the core's own causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
     /// Its address.
@@ -31,7 +30,7 @@ pub struct Step {
     pub cost: Breakdown,
 }
 
-/// A cause of a core's time, by its place in the names of a [`crate::core::CoreReport`].
+/// A cause of a core's time, by its index in the names of a [`crate::core::CoreReport`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum Cause {
     /// One of [`Own`].
@@ -40,7 +39,7 @@ pub enum Cause {
     Memory(u32),
 }
 
-/// What a core spends by itself.
+/// Cycles that a core spends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 #[allow(missing_docs)]
 pub enum Own {
@@ -48,7 +47,7 @@ pub enum Own {
     OperandWait,
     LongOperation,
     Jump,
-    /// Less than long operations take.
+    /// Cycles that long operations did not take after all.
     Saved,
     Mispredicted,
     Annulled,
@@ -57,34 +56,34 @@ pub enum Own {
 }
 
 impl Own {
-    /// How many there are.
+    /// Number of causes.
     pub const COUNT: usize = Own::Idle as usize + 1;
 }
 
-/// What a counter counts.
+/// Meaning of a counter.
 #[derive(Clone, Debug)]
 pub enum Meaning {
-    /// Times that instructions ran one after the other.
+    /// Runs of a sequence of instructions.
     Ran(Arc<[Step]>),
-    /// What the instruction at an address did beyond what its block says.
+    /// Work of the instruction at an address beyond the static cost in its block.
     Did(u32, What),
 }
 
-/// What an instruction did beyond what its block says.
+/// Work of an instruction beyond the static cost in its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// It took cycles.
     Spent(Cause),
     /// It ran by itself.
     Ran,
-    /// It was not run, though its block counts it.
+    /// It was annulled, though its block counts it.
     Annulled,
 }
 
-/// What instructions of a path did.
+/// Counts of an instruction on a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Row {
-    /// Times that it ran.
+    /// Number of executions.
     pub executions: u64,
     /// Its cycles, by cause.
     pub cycles: BTreeMap<Cause, u64>,
@@ -99,28 +98,28 @@ pub type Rows = BTreeMap<(u32, u32), Row>;
 #[derive(Debug)]
 pub struct Counters {
     meanings: Vec<Meaning>,
-    /// Where instructions that ran are counted.
+    /// Counters of sequences of instructions.
     ran: BTreeMap<Arc<[Step]>, u32>,
-    /// What single instructions did.
+    /// Counters of single instructions.
     did: BTreeMap<(u32, What), u32>,
-    /// The last ones that were looked for: see [`slot_of`].
+    /// The counters requested last: see [`slot_of`].
     recent: Box<[(u32, What, u32)]>,
     pieces: Vec<MmapMut>,
-    /// Where the array of each path is.
+    /// Address of the array of each path.
     arrays: Vec<*mut u64>,
-    /// What was counted before counters began anew.
+    /// Counts from before the counters were restarted.
     earlier: Rows,
 }
 
-// SAFETY: the arrays belong to `pieces`, which nobody else has.
+// SAFETY: the arrays belong to `pieces`, which no other object shares.
 unsafe impl Send for Counters {}
 
 /// Slots of [`Counters::recent`].
 const RECENT: usize = 1 << 13;
-/// No counter: no instruction is at this address.
+/// An empty slot: no instruction is at this address.
 const NOTHING: (u32, What, u32) = (u32::MAX, What::Ran, 0);
 
-/// Where the last counters are kept, by what they count.
+/// The slot of a counter among the recent ones.
 #[inline(always)]
 fn slot_of(pc: u32, what: What) -> usize {
     let number = match what {
@@ -129,7 +128,7 @@ fn slot_of(pc: u32, what: What) -> usize {
         What::Ran => Own::COUNT as u32,
         What::Annulled => Own::COUNT as u32 + 1,
     };
-    // Consecutive instructions next to each other, and what an instruction does far apart.
+    // Consecutive instructions are next to each other; the different counters of an instruction are far apart.
     (pc >> 1).wrapping_add(number.wrapping_mul(1201)) as usize % RECENT
 }
 
@@ -147,12 +146,12 @@ impl Counters {
         }
     }
 
-    /// No paths, and these rows from before.
+    /// No paths, and these rows from earlier counts.
     pub fn with_rows(rows: Rows) -> Counters {
         Counters { earlier: rows, ..Counters::new() }
     }
 
-    /// The array of a further path, all 0: `None` if the host has no memory for it.
+    /// Adds the array of a further path, all 0: `None` if the host has no memory for it.
     pub fn add_path(&mut self) -> Option<*mut u64> {
         let place = self.arrays.len() % PATHS_A_PIECE;
         if place == 0 {
@@ -164,7 +163,7 @@ impl Counters {
         Some(array)
     }
 
-    /// True if blocks have to be dropped, and [`Counters::begin_anew`] called, before there are more.
+    /// True if blocks have to be dropped, and [`Counters::begin_anew`] called, before more counters are requested.
     pub fn are_full(&self) -> bool {
         self.meanings.len() > MOST_COUNTERS - RESERVE
     }
@@ -173,11 +172,12 @@ impl Counters {
         if self.meanings.len() < MOST_COUNTERS {
             self.meanings.push(meaning);
         }
-        // One that is too much counts for another: that takes more code than the reserve between two looks.
+        // Beyond the limit, the last counter also counts for others: that takes more code than the reserve between two
+        // checks.
         self.meanings.len() as u32 - 1
     }
 
-    /// The number of times that these instructions ran.
+    /// The number of the counter of runs of `steps`.
     pub fn ran(&mut self, steps: Arc<[Step]>) -> u32 {
         if let Some(number) = self.ran.get(&steps) {
             return *number;
@@ -187,7 +187,7 @@ impl Counters {
         number
     }
 
-    /// The number of what the instruction at `pc` did beyond what its block says.
+    /// The number of the counter of this work of the instruction at `pc`.
     #[inline]
     pub fn did(&mut self, pc: u32, what: What) -> u32 {
         let slot = slot_of(pc, what);
@@ -211,7 +211,8 @@ impl Counters {
         number
     }
 
-    /// Counters mean nothing any more; what they have is kept. No code may go on counting with their numbers.
+    /// Restarts the counters with new meanings, and keeps the counts as rows. No code may use the old numbers from then
+    /// on.
     pub fn begin_anew(&mut self) {
         let mut rows = std::mem::take(&mut self.earlier);
         self.add_rows(&mut rows);
@@ -227,13 +228,13 @@ impl Counters {
         self.recent.fill(NOTHING);
     }
 
-    /// All that was counted, which is then forgotten: see [`Counters::begin_anew`].
+    /// Takes all counts and resets them: see [`Counters::begin_anew`].
     pub fn take_rows(&mut self) -> Rows {
         self.begin_anew();
         std::mem::take(&mut self.earlier)
     }
 
-    /// All that was counted.
+    /// All counts.
     pub fn rows(&self) -> Rows {
         let mut rows = self.earlier.clone();
         self.add_rows(&mut rows);
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_apart_by_path_and_survive_a_new_beginning() {
+    fn rows_are_separate_by_path_and_survive_a_restart_of_counters() {
         let mut counters = Counters::new();
         let paths = [counters.add_path().unwrap(), counters.add_path().unwrap()];
         let ran = counters.ran(Arc::from([step(0x10, 1, 0), step(0x14, 1, 2)]));

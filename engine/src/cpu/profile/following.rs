@@ -1,4 +1,4 @@
-//! How a core with blocks tells its profile what it does.
+//! Reports of a core with blocks to its profile.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::cpu::shell::Shell;
 use crate::observe::profile::ProfileOptions;
 
 impl Shell {
-    /// Charges what the core has spent, and accesses have taken, to the instruction at `pc`.
+    /// Charges the cycles that the core has spent, and accesses have taken, to the instruction at `pc`.
     #[inline]
     pub fn charge(&mut self, pc: u32, memory: &mut crate::cpu::memory::Accounts) {
         if let Some(profile) = &mut self.profile {
@@ -20,7 +20,7 @@ impl Shell {
         }
     }
 
-    /// Profiles what comes; `seen` is what the core has done so far. False if the host has no memory for it.
+    /// Starts a profile; `seen` has the core's sums up to now. False if the host has no memory for it.
     pub fn begin_profile(&mut self, options: &ProfileOptions, address_mask: u32, seen: Seen) -> bool {
         let now = self.had(self.cycles);
         self.follow_calls(&options.functions, address_mask);
@@ -34,7 +34,7 @@ impl Shell {
         self.profile.is_some()
     }
 
-    /// Compiled code counts on the path that the core is on.
+    /// Makes compiled code count on the core's current path.
     #[inline]
     pub fn follow_path(&mut self) {
         let here = self.calls.as_ref().map_or(0, |calls| calls.here());
@@ -46,7 +46,7 @@ impl Shell {
 }
 
 impl<I: Isa> Cpu<I> {
-    /// Profiles what comes.
+    /// Starts a profile.
     pub(crate) fn begin_profile(&mut self, options: &ProfileOptions) -> bool {
         self.drop_blocks();
         let memory = self.memory.accounts().clone();
@@ -64,7 +64,7 @@ impl<I: Isa> Cpu<I> {
         self.shell.profile.is_some()
     }
 
-    /// Something is done with that belongs to the instruction at `pc`.
+    /// Charges completed work to the instruction at `pc`.
     #[inline]
     pub(crate) fn charge(&mut self, pc: u32) {
         if self.is_profiled() {
@@ -72,7 +72,7 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// The same of operation `at` of a block.
+    /// Charges completed work to the instruction of operation `at` of a block.
     #[inline]
     pub(crate) fn charge_at(&mut self, index: u32, at: u32) {
         if self.is_profiled() {
@@ -94,7 +94,7 @@ impl<I: Isa> Cpu<I> {
         end_pc.wrapping_sub(last.map_or(0, |last| I::instr_bytes(last))) & I::ADDRESS_MASK
     }
 
-    /// What goes on outside of blocks belongs to the instruction before.
+    /// Charges work outside of blocks to the previous instruction.
     pub(crate) fn charge_last(&mut self) {
         if !self.is_profiled() {
             return;
@@ -104,7 +104,7 @@ impl<I: Isa> Cpu<I> {
         self.charge(last);
     }
 
-    /// The numbers of counters of a block's runs by its exits.
+    /// The numbers of the counters of a block's runs, by exit.
     fn counters_of(&mut self, index: u32) -> [u32; 2] {
         if let Some(counters) = self.blocks.cold[index as usize].counters {
             return counters;
@@ -121,7 +121,7 @@ impl<I: Isa> Cpu<I> {
         self.shell.profile.as_mut().map_or(0, |profile| profile.ran(steps))
     }
 
-    /// The instructions of a block before number `count`, which have taken `whole`.
+    /// The instructions of a block before number `count`, with the total cost `whole`.
     fn steps(&mut self, index: u32, count: u16, whole: Breakdown) -> Arc<[Step]> {
         let before = |core: &mut Self, number: u16| core.before(index, number);
         (0..count)
@@ -135,7 +135,7 @@ impl<I: Isa> Cpu<I> {
             .collect()
     }
 
-    /// A block has run to its end, and is left by `exit`.
+    /// Counts a block that has run to its end, and is left by `exit`.
     pub(crate) fn profile_block(&mut self, index: u32, exit: usize) {
         if !self.is_profiled() {
             return;
@@ -148,7 +148,7 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// Compiled code has ended behind a block.
+    /// Follows the end of compiled code after a block.
     #[inline]
     pub(crate) fn profile_left(&mut self, index: u32) {
         if self.is_profiled() {
@@ -159,7 +159,7 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// The instructions of a block before number `count` have run, which is all of it for now.
+    /// Counts the instructions of a block before number `count`, at which it has been left.
     #[inline]
     pub(crate) fn profile_part(&mut self, index: u32, count: u16) {
         if self.is_profiled() && count > 0 {
@@ -167,7 +167,7 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// They have run to there, but go on in the block: it was not all of it.
+    /// Reverts that count: the core resumes the block.
     #[inline]
     pub(crate) fn unprofile_part(&mut self, index: u32, count: u16) {
         if self.is_profiled() && count > 0 {
@@ -204,7 +204,7 @@ impl<I: Isa> Cpu<I> {
         counter
     }
 
-    /// Instructions have run that the core's sums have as `fixed`.
+    /// Counts instructions that are in the core's sums as `fixed`.
     pub(crate) fn profile_steps(&mut self, steps: Arc<[Step]>, fixed: Breakdown) {
         let last = steps.last().map(|step| step.pc);
         let Some(profile) = &mut self.shell.profile else { return };
@@ -214,21 +214,21 @@ impl<I: Isa> Cpu<I> {
         profile.last_pc = last.unwrap_or(profile.last_pc);
     }
 
-    /// The instruction at `pc` has run, which no block has counted; what it took is in the core's sums.
+    /// Counts an instruction at `pc` that ran outside of blocks; its cycles are in the core's sums.
     pub(crate) fn profile_instruction(&mut self, pc: u32) {
         let Some(profile) = &mut self.shell.profile else { return };
         profile.count_did(pc & I::ADDRESS_MASK, What::Ran);
         self.charge(pc);
     }
 
-    /// An instruction that a block counts has not been run: it went down the pipeline for nothing.
+    /// Counts an annulled instruction, which its block counts as run.
     pub(crate) fn profile_annulled(&mut self, pc: u32) {
         let Some(profile) = &mut self.shell.profile else { return };
         profile.count_did(pc & I::ADDRESS_MASK, What::Annulled);
         self.charge(pc);
     }
 
-    /// The core's clock is about to run at another rate.
+    /// Called before the core's clock changes its rate.
     pub(crate) fn end_rate_of_profile(&mut self) {
         self.charge_last();
         if self.is_profiled() {
@@ -241,12 +241,12 @@ impl<I: Isa> Cpu<I> {
 
     // ---- For compiled code
 
-    /// The number of the counter that compiled code adds to where a block is left by `exit`.
+    /// The number of the counter for compiled code where a block is left by `exit`.
     pub(crate) fn counter_of(&self, index: u32, exit: usize) -> Option<u32> {
         self.blocks.cold[index as usize].counters.map(|counters| counters[exit])
     }
 
-    /// Has counters for all blocks that are about to be compiled.
+    /// Requests counters for all blocks that are about to be compiled.
     pub(crate) fn prepare_counters(&mut self, members: impl Iterator<Item = u32>) {
         if self.is_profiled() {
             members.for_each(|index| {
@@ -255,14 +255,14 @@ impl<I: Isa> Cpu<I> {
         }
     }
 
-    /// Counters are full: blocks with numbers of them have been dropped.
+    /// Restarts full counters: blocks that use their numbers have been dropped.
     pub(crate) fn begin_counters_anew(&mut self) {
         if let Some(profile) = &mut self.shell.profile {
             profile.counters.get_mut().begin_anew();
         }
     }
 
-    /// True if blocks have to be dropped before there are more counters.
+    /// True if blocks have to be dropped before more counters are requested.
     pub(crate) fn are_counters_full(&self) -> bool {
         self.shell.profile.as_ref().is_some_and(|profile| profile.counters.borrow().are_full())
     }

@@ -1,18 +1,18 @@
-//! Call paths: a tree of tasks, functions and exceptions, each below what called or interrupted it.
+//! Call paths: a tree of tasks, functions and exceptions, each below its caller or the code that it interrupted.
 
 use super::counters::Counters;
 use crate::event_rates::Source;
 use crate::state::{Fresh, State};
 
-/// Paths at the most. What would be below a path for which there is no room belongs to that path.
+/// Most paths. Further paths are merged into the path below which they would be.
 const MOST_PATHS: usize = 1 << 14;
-/// Calls of watched functions that are kept one by one.
+/// Most calls of watched functions that are kept one by one.
 const MOST_CALLS: usize = 1 << 20;
 
-/// What a path ends in.
+/// Last element of a path.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Kind {
-    /// A stack of its own, which began at an address: of a task, or what the core began with. Its name, if it is known.
+    /// A stack, which began at an address: of a task, or the initial stack. With its name, if known.
     Task(u32, String),
     /// The function at an address.
     Function(u32),
@@ -20,41 +20,41 @@ pub enum Kind {
     Exception(Source),
 }
 
-/// A path, and what is known of calls along it. Times are cycles that the core has had.
+/// A path, and its calls. Times are cycles of the core.
 #[derive(Debug, State)]
 pub struct Path {
-    /// The path that it goes on from; `None` for a task.
+    /// The path that it extends; `None` for a task.
     pub parent: Option<u32>,
-    /// What it ends in.
+    /// Its last element.
     pub kind: Kind,
-    /// Where its calls return to: [`NO_SITE`] if that is not told apart, or nobody has called.
+    /// The return address of its calls: [`NO_SITE`] if return addresses are not distinguished, or there is no caller.
     pub site: u32,
-    /// Calls that have ended.
+    /// Number of calls that have ended.
     pub calls: u64,
-    /// What they took, from their beginning to their end.
+    /// Their total duration, from start to end.
     pub elapsed: u64,
-    /// The longest and the shortest of them.
+    /// The longest and the shortest duration.
     pub longest: u64,
     /// See [`Path::longest`].
     pub shortest: u64,
-    /// When the longest began.
+    /// Start of the longest call.
     pub longest_at: u64,
-    /// Those that go on from it, by what they end in.
+    /// Paths that extend it, by their last elements.
     next: Vec<(Key, u32)>,
-    /// Its calls are kept one by one, under this number of a watched function.
+    /// The index of its watched function, if its calls are kept one by one.
     watched: Option<u32>,
     /// Its counters.
     #[state(skip)]
     counts: *mut u64,
 }
 
-/// No address that a call returns to: addresses of instructions are even.
+/// Not a return address: addresses of instructions are even.
 pub const NO_SITE: u32 = u32::MAX;
 
-/// What [`Kind`] a path is looked for by: an address and where calls return to, or [`EXCEPTION`] and the number of an
-/// exception's source.
+/// Key by which a path is looked up: the address and the return address of a function, or [`EXCEPTION`] and the number
+/// of an exception's source.
 type Key = u64;
-/// In the place of an address.
+/// Stands for an address.
 const EXCEPTION: u32 = u32::MAX;
 
 #[inline(always)]
@@ -67,28 +67,28 @@ fn key(address: u32, site: u32) -> Key {
 pub struct Call {
     /// Its path.
     pub path: u32,
-    /// When it began.
+    /// Its start.
     pub begun: u64,
-    /// What it took.
+    /// Its duration.
     pub cycles: u64,
 }
 
 /// All paths of a core.
 #[derive(Debug, State)]
 pub struct Paths {
-    /// They only grow.
+    /// Paths are never removed.
     pub all: Vec<Path>,
     /// Sources of exceptions that were taken.
     sources: Vec<Source>,
-    /// Calls of a function that return to different addresses have different paths.
+    /// Calls of a function with different return addresses have different paths.
     by_site: bool,
     /// Functions whose calls are kept one by one, by their addresses.
     watched: Vec<u32>,
     /// Their calls.
     pub calls: Vec<Vec<Call>>,
-    /// Calls that were too many to be kept.
+    /// Number of calls that were not kept, because there were too many.
     pub dropped_calls: u64,
-    /// Calls below a path that belong to it, as there was no room.
+    /// Number of calls that were merged into a shorter path, because there were too many paths.
     pub merged: u64,
 }
 
@@ -120,7 +120,7 @@ impl Paths {
         Paths { all: Vec::new(), sources: Vec::new(), by_site, watched, calls, dropped_calls: 0, merged: 0 }
     }
 
-    /// Paths have been loaded: they get counters. `None` if the host has no memory for them.
+    /// Gives counters to loaded paths. `None` if the host has no memory for them.
     pub fn count_with(&mut self, counters: &mut Counters) -> Option<()> {
         let (all, calls) = (self.all.len() as u32, self.calls.len() as u32);
         let is_sound = |path: &Path| {
@@ -142,20 +142,20 @@ impl Paths {
         self.all[path as usize].counts
     }
 
-    /// A new task.
+    /// Adds a task.
     pub fn add_task(&mut self, counters: &mut Counters, address: u32, name: String) -> Option<u32> {
         self.add(counters, None, Kind::Task(address, name), NO_SITE)
     }
 
-    /// A task is called so.
+    /// Sets the name of a task.
     pub fn name_task(&mut self, task: u32, called: String) {
         if let Some(Kind::Task(_, name)) = self.all.get_mut(task as usize).map(|path| &mut path.kind) {
             *name = called;
         }
     }
 
-    /// The path of a call of the function at `address` from another path, which returns to `site`; that path itself if
-    /// there is no room.
+    /// The path of a call of the function at `address` from another path, with the return address `site`; that other
+    /// path itself if there is no room.
     #[inline]
     pub fn function(&mut self, counters: &mut Counters, from: u32, address: u32, site: u32) -> u32 {
         let site = if self.by_site { site } else { NO_SITE };
@@ -167,7 +167,7 @@ impl Paths {
         }
     }
 
-    /// The path of an exception that is taken on another path; that path itself if there is no room.
+    /// The path of an exception that is taken on another path; that other path itself if there is no room.
     pub fn exception(&mut self, counters: &mut Counters, from: u32, source: Source) -> u32 {
         let known = self.sources.iter().position(|known| *known == source);
         let number = known.unwrap_or_else(|| {
@@ -218,7 +218,7 @@ impl Paths {
         Some(self.all.len() as u32 - 1)
     }
 
-    /// A call along a path has ended.
+    /// Counts a call along a path that has ended.
     #[inline]
     pub fn end_call(&mut self, path: u32, begun: u64, now: u64) {
         let cycles = now.wrapping_sub(begun);
@@ -240,7 +240,7 @@ impl Paths {
         if calls.len() < MOST_CALLS { calls.push(call) } else { self.dropped_calls += 1 }
     }
 
-    /// A call like the last ones along a path has ended so many times more.
+    /// Counts `times` more calls equal to the last one along a path.
     pub fn repeat_call(&mut self, path: u32, cycles: u64, times: u64) {
         let of = &mut self.all[path as usize];
         of.calls += times;

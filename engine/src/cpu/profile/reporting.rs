@@ -1,4 +1,4 @@
-//! A profile as the user gets it.
+//! The report of a profile.
 
 use std::collections::BTreeMap;
 
@@ -18,35 +18,35 @@ use crate::observe::profile::{
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
-/// A time in which a core's clock had one rate.
+/// A period in which a core's clock had one rate.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 pub struct AtRate {
     pub rate: Hz,
-    /// Cycles that the core had had when it began.
+    /// The core's cycles when it began.
     pub from: u64,
-    /// What the numbers of the clock's edges are ahead of the cycles that the core has had.
+    /// Difference between the numbers of the clock's edges and the core's cycles.
     pub ahead: u64,
 }
 
-/// What is known of a core beside its profile.
+/// Data of a core beside its profile.
 pub struct Reported<'a> {
     pub name: &'a str,
     pub names: &'a CauseNames,
     pub bus: &'a Bus,
     /// Its clock's rates, the present one last.
     pub rates: &'a [AtRate],
-    /// Cycles that it has had.
+    /// The core's cycles.
     pub had: u64,
-    /// What is left out, as it comes after the end of the run.
+    /// The part that is left out, because it is after the end of the run.
     pub cut: Option<Cut>,
-    /// The calls that it is in.
+    /// The calls under way.
     pub calls: Option<&'a Calls>,
-    /// What it has waited for.
+    /// The core's waits.
     pub shared: Option<&'a Shared>,
 }
 
 impl Reported<'_> {
-    /// When the core had had so many cycles.
+    /// The time at which the core had had `had` cycles.
     fn time(&self, had: u64) -> Ps {
         let at = self.rates.iter().rev().find(|at| at.from <= had).or(self.rates.first());
         at.map_or(Ps::ZERO, |at| at.rate.ps_at_floor(Cycles(had.wrapping_add(at.ahead))))
@@ -54,7 +54,7 @@ impl Reported<'_> {
 }
 
 impl Profile {
-    /// All of it.
+    /// The whole report.
     pub fn report(&self, reported: &Reported) -> CoreProfile {
         let mut causes = Causes::new(reported);
         let mut rows = self.counters.borrow().rows();
@@ -94,8 +94,9 @@ impl Profile {
         }
     }
 
-    /// Leaves out cycles of the long wait that was charged last, in whose midst the run has ended. It is as long but
-    /// where all of the rest of its instruction comes after the end, too: that is taken off others then.
+    /// Leaves out cycles of the long wait charged last, within which the run has ended. The number of cycles left out
+    /// is that of the wait's rest; if the whole rest of its instruction is after the end, too, other charges are
+    /// reduced as well.
     fn leave_out(&self, cut: Cut, rows: &mut Rows) {
         let is_own = |place: &(u32, u32)| self.last_long == Some((place.0, place.1, cut.sum));
         let mut left_cycles = cut.cycles.0;
@@ -132,13 +133,13 @@ impl Profile {
         let (true, Some(switches), Some(slices)) = (are_several, &self.switches, &self.slices) else {
             return Vec::new();
         };
-        let turns = switches.turns(reported.had);
-        let timed = turns.map(|(task, begun, ended)| ShownTaskSlice {
+        let task_slices = switches.task_slices(reported.had);
+        let timed = task_slices.map(|(task, begun, ended)| ShownTaskSlice {
             task,
             begin: reported.time(begun),
             end: reported.time(ended),
         });
-        timed.filter(|turn| turn.begin < slices.wanted.to && turn.end > slices.wanted.from).collect()
+        timed.filter(|slice| slice.begin < slices.wanted.to && slice.end > slices.wanted.from).collect()
     }
 
     fn notes(&self, lost_calls: u64) -> Vec<String> {
@@ -171,7 +172,7 @@ fn waits(reported: &Reported) -> Vec<(u32, String, Ps)> {
         .collect()
 }
 
-/// One that has ended.
+/// An interrupt whose handler has ended.
 fn reported_interrupt(taken: &Taken, reported: &Reported) -> Option<TakenInterrupt> {
     let (raised, by) = taken.raised.clone().map_or((None, None), |(raised, by)| (Some(raised), Some(by)));
     Some(TakenInterrupt {
@@ -214,9 +215,9 @@ fn name_of(source: Source) -> String {
     }
 }
 
-/// Numbers of causes, in the order in which they come up.
+/// Numbers of causes, in the order of their first use.
 struct Causes {
-    /// The names of the memory's sums.
+    /// The names of the memory side's sums.
     of_memory: Vec<String>,
     of_own: [&'static str; Own::COUNT],
     numbers: BTreeMap<String, u32>,

@@ -1,4 +1,4 @@
-//! What a snapshot has of a profile: what was counted, in rows. Counters have new numbers then.
+//! Contents of a snapshot of a profile: the counts, in rows. Counters have new numbers afterwards.
 
 use std::cell::RefCell;
 

@@ -1,5 +1,4 @@
-//! Calls that are kept for a timeline: those that have a part in its window, and of more than there is room for those
-//! that ended last.
+//! Calls that are kept for a timeline: those that overlap its window; of too many, those that ended last.
 
 use std::collections::VecDeque;
 
@@ -12,28 +11,28 @@ use crate::time::{Cycles, Ps};
 /// The calls of a core.
 #[derive(Debug, State, Fresh)]
 pub struct KeptSlices {
-    /// Which are wanted.
+    /// The requested selection.
     pub wanted: Slices,
-    /// The window in cycles that the core has had, from the first one on to the last.
+    /// The window in cycles of the core, first and last.
     pub window: (u64, u64),
-    /// Each with the number of iterations that it stands for if these were skipped, in the order of their ends.
+    /// Each with the number of skipped iterations that it stands for, in the order of their ends.
     calls: VecDeque<(Call, u64)>,
-    /// When the last one ended that had to go.
+    /// End of the last call that was dropped.
     dropped_until: Option<u64>,
 }
 
 impl KeptSlices {
-    /// None yet. Until the clock is known ([`KeptSlices::follow_rates`]) there is no window.
+    /// No calls yet. Until the clock is known ([`KeptSlices::follow_rates`]) there is no window.
     pub fn new(wanted: Slices) -> KeptSlices {
         KeptSlices { wanted, window: (0, u64::MAX), calls: VecDeque::new(), dropped_until: None }
     }
 
-    /// The core's clock has had these rates, and runs on at the last of them.
+    /// Sets the rates that the core's clock has had; the last of them is the present one.
     pub fn follow_rates(&mut self, rates: &[AtRate]) {
         self.window = (had_at(rates, self.wanted.from), had_at(rates, self.wanted.to));
     }
 
-    /// A call has ended, or one stands for iterations that were skipped.
+    /// Keeps a call that has ended, or one that stands for skipped iterations.
     #[inline]
     pub fn keep(&mut self, call: Call, skipped: u64) {
         let (from, to) = self.window;
@@ -49,18 +48,18 @@ impl KeptSlices {
         }
     }
 
-    /// Those that are kept.
+    /// The kept calls.
     pub fn calls(&self) -> impl Iterator<Item = &(Call, u64)> {
         self.calls.iter()
     }
 
-    /// From here on none is missing: cycles that the core has had.
+    /// The cycle of the core from which on no call is missing.
     pub fn complete_from(&self) -> Option<u64> {
         self.dropped_until
     }
 }
 
-/// The cycles that a core has had by a time, at rates that its clock has had or, later on, at the last of them.
+/// The core's cycles at a time, with these rates of its clock; the last rate continues.
 fn had_at(rates: &[AtRate], at: Ps) -> u64 {
     let begin = |rate: &AtRate| rate.rate.ps_at_floor(Cycles(rate.from.wrapping_add(rate.ahead)));
     let Some(rate) = rates.iter().rev().find(|rate| begin(rate) <= at).or(rates.first()) else { return 0 };
@@ -96,7 +95,7 @@ mod tests {
         for begun in 2001..3000 {
             slices.keep(call(begun, 20), 0);
         }
-        // One that began before the window and goes on behind it.
+        // One that began before the window and ends after it.
         slices.keep(call(500, 4000), 0);
         assert_eq!((kept(&slices), slices.complete_from()), (vec![1500, 500], Some(1020)));
     }
@@ -104,10 +103,10 @@ mod tests {
     #[test]
     fn the_window_is_in_time_though_the_clock_changes() {
         let wanted = Slices { from: Ps::from_us(10), to: Ps::from_us(20), most: 8 };
-        // After 5 us at 100 MHz the clock is one of 20 MHz, whose cycle is then number 100.
+        // After 5 us at 100 MHz the clock's rate is 20 MHz; its cycle number is then 100.
         let mut slices = KeptSlices::new(wanted);
         slices.follow_rates(&[rate(100, 0, 0), rate(20, 500, 0u64.wrapping_sub(400))]);
-        // 10 us are cycle 200 of it, 600 of all; 20 us are 800.
+        // 10 us are its cycle 200, cycle 600 in total; 20 us are cycle 800 in total.
         for begun in [550, 590, 600, 800, 801] {
             slices.keep(call(begun, 20), 0);
         }

@@ -26,11 +26,11 @@ impl std::ops::DerefMut for Followed {
 }
 
 impl Followed {
-    /// The first of the functions at 0x100, 0x200 ... has begun, when the core had had so many cycles.
+    /// The first of the functions at 0x100, 0x200 ... has begun, after `now` cycles of the core.
     fn with(options: ProfileOptions, now: u64) -> Followed {
         let entries: Vec<u32> = (1..16).map(|number| 0x100 * number).collect();
         let mut calls = Calls::new(u32::MAX);
-        // Those from 0x800 on are mere labels, as far as anybody knows.
+        // Those from 0x800 on may be mere labels.
         calls.know(&Functions { whole: entries[..7].to_vec(), entries });
         let mut profile = Some(Box::new(Profile::new(&options, Seen::default(), now).unwrap()));
         calls.begin_profile(profile.as_ref().unwrap().first_task());
@@ -77,12 +77,12 @@ impl Followed {
     }
 }
 
-/// A program with functions at 0x100, 0x200 ..., of which the first has begun.
+/// A program with functions at 0x100, 0x200 ...; the first one has begun.
 fn program() -> Followed {
     Followed::with(ProfileOptions::default(), 0)
 }
 
-/// What the path that the core is on goes through: functions in hundreds.
+/// Functions on the core's current path, in hundreds.
 fn path(profile: &Followed) -> Vec<u32> {
     let mut path = Vec::new();
     let mut at = Some(profile.here);
@@ -146,7 +146,7 @@ fn a_tail_call_returns_together_with_its_caller() {
     profile.follow(Flow::Jump, 0x330, 0x110, 0x8000, 50);
     assert_eq!(path(&profile), [1]);
     assert_eq!((calls_of(&profile, 2), calls_of(&profile, 3)), (vec![(1, 40)], vec![(1, 30)]));
-    // A jump to no function is one within the present one.
+    // A jump to an address without a function is one within the present one.
     profile.follow(Flow::Jump, 0x110, 0x150, 0x8000, 60);
     assert_eq!(path(&profile), [1]);
 }
@@ -171,7 +171,7 @@ fn an_interrupt_lies_on_what_it_interrupts() {
     profile.handler(0x500, 32);
     call(&mut profile, 0x510, 6, 0x7000, 40);
     assert_eq!(path(&profile), [1, 2, 99, 5, 6]);
-    // It returns from within what it called.
+    // It returns from within the called function.
     profile.exception_return(0x234, 0x7f80, 60);
     assert_eq!(path(&profile), [1, 2]);
     assert_eq!((calls_of(&profile, 5), calls_of(&profile, 6)), (vec![(1, 28)], vec![(1, 20)]));
@@ -190,7 +190,7 @@ fn a_return_that_leads_elsewhere_switches_tasks() {
     profile.handler(0x500, 92);
     profile.exception_return(0x234, 0x7f80, 99);
     assert_eq!(path(&profile), [1, 2]);
-    // A call that yields goes on behind the instruction that asked for it.
+    // A call that yields continues after the instruction that requested it.
     profile.exception(IRQ, 0x238, 0x7f80, 110);
     profile.handler(0x500, 122);
     profile.exception_return(0x446, 0x1f_fe00, 130);
@@ -248,7 +248,7 @@ fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
         let kept = profile.slices.as_ref().unwrap().calls();
         kept.map(|(call, skipped)| (call.path, call.begun, call.cycles, *skipped)).collect::<Vec<_>>()
     };
-    // The loop is looked at within the function that it calls: the next call is the last one's.
+    // The loop is examined within the function that it calls: the next call equals the last one.
     call(&mut profile, 0x110, 2, 0x8000, 90);
     let called = profile.here;
     profile.begin_repeating(100);
@@ -258,13 +258,13 @@ fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
     profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 680);
     let expected = [(called, 90, 40, 0), (caller, 140, 500, 10), (called, 640, 40, 0)];
     assert_eq!(kept(&profile), expected);
-    // It is looked at where it calls nothing.
+    // It is examined outside of the called function.
     profile.begin_repeating(700);
     call(&mut profile, 0x110, 2, 0x8000, 710);
     profile.follow(Flow::Jump, 0x230, 0x110, 0x8000, 720);
     profile.repeat(4, 200);
     assert_eq!(kept(&profile)[3..], [(called, 710, 10, 0), (caller, 750, 200, 4)]);
-    // A loop without calls is in its function, of which nothing is missing.
+    // A loop without calls stays in its function, and every cycle is counted.
     profile.begin_repeating(1000);
     profile.repeat(4, 200);
     assert_eq!(kept(&profile).len(), 5);
@@ -274,8 +274,8 @@ fn skipped_iterations_are_between_the_calls_before_them_and_the_last() {
 fn what_switches_stacks_in_skipped_iterations_is_there_as_if_they_had_been_run() {
     let slices = Slices { from: Ps::ZERO, to: Ps::MAX, most: 100 };
     let options = ProfileOptions { slices: Some(slices), ..ProfileOptions::default() };
-    let turns = |profile: &Followed, now| profile.switches.as_ref().unwrap().turns(now).collect::<Vec<_>>();
-    // Tasks that look at something in turns: function 7 swaps their stacks.
+    let task_slices = |profile: &Followed, now| profile.switches.as_ref().unwrap().task_slices(now).collect::<Vec<_>>();
+    // Tasks that poll alternately: function 7 swaps their stacks.
     let iteration = |profile: &mut Followed, now| {
         call(profile, 0x120, 7, 0x8000, now + 10);
         profile.follow(Flow::Jump, 0x740, 0x310, 0x1f_ff00, now + 20);
@@ -288,7 +288,7 @@ fn what_switches_stacks_in_skipped_iterations_is_there_as_if_they_had_been_run()
         profile.follow(Flow::Jump, 0x740, 0x300, 0x20_0000, 20);
         call(&mut profile, 0x310, 7, 0x1f_ff00, 30);
         profile.follow(Flow::Jump, 0x740, 0x110, 0x8000, 40);
-        // The loop is looked at when it has run once.
+        // The loop is examined after one iteration.
         iteration(&mut profile, 100);
         profile.begin_repeating(200);
         iteration(&mut profile, 200);
@@ -302,12 +302,12 @@ fn what_switches_stacks_in_skipped_iterations_is_there_as_if_they_had_been_run()
             iteration(&mut profile, now);
             now += 100;
         }
-        (turns(&profile, now), calls_of(&profile, 7))
+        (task_slices(&profile, now), calls_of(&profile, 7))
     };
     let all = run(0);
     assert_eq!(all.0.len(), 3 + 2 * 9);
     assert_eq!(all.0[0], (0, 5, 20));
-    assert!(all.0.windows(2).all(|turns| turns[0].2 == turns[1].1));
+    assert!(all.0.windows(2).all(|task_slices| task_slices[0].2 == task_slices[1].1));
     assert_eq!(all, run(5));
     assert_eq!(all, run(7));
 }
@@ -319,7 +319,7 @@ fn calls_from_two_places_have_two_paths_if_that_is_asked_for() {
         let mut profile = Followed::with(options, 0);
         for (time, returns) in [(10, 0x110), (20, 0x120), (30, 0x110)] {
             call(&mut profile, returns, 2, 0x8000, time);
-            // A tail call is on the path of the function that jumps, and does not return to there.
+            // A tail call is on the path of the jumping function, and does not return to the place of the jump.
             profile.follow(Flow::Jump, 0x230, 0x300, 0x8000, time + 1);
             profile.follow(Flow::Jump, 0x330, returns, 0x8000, time + 5);
             assert_eq!(path(&profile), [1]);
@@ -340,10 +340,10 @@ fn calls_from_two_places_have_two_paths_if_that_is_asked_for() {
 fn a_branch_to_a_function_is_a_tail_call_and_one_to_a_label_is_not() {
     let mut profile = program();
     call(&mut profile, 0x110, 2, 0x8000, 10);
-    // With something of its own on the stack, it goes on in a part of itself.
+    // With data on its stack, the function continues in another part of itself.
     profile.follow(Flow::On, 0x230, 0x300, 0x7f00, 15);
     assert_eq!(path(&profile), [1, 2]);
-    // To its own begin: a loop; to what may be a label.
+    // To its own start: a loop; to an address that may be a label.
     profile.follow(Flow::On, 0x230, 0x200, 0x8000, 16);
     profile.follow(Flow::On, 0x230, 0x900, 0x8000, 17);
     assert_eq!(path(&profile), [1, 2]);
@@ -387,7 +387,7 @@ fn a_handler_ends_where_another_is_taken_in_its_place() {
     profile.handler(0x300, 32);
     profile.chain(IRQ, 50);
     profile.handler(0x500, 56);
-    // One more of the same.
+    // Another one of the same source.
     profile.chain(IRQ, 70);
     profile.handler(0x500, 76);
     profile.exception_return(0x234, 0x7f80, 90);

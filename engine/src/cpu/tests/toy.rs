@@ -1,6 +1,6 @@
-//! A toy instruction set: what an [`Isa`] has to supply, and no more.
+//! A toy instruction set: the minimum that an [`Isa`] has to supply.
 //!
-//! Instructions have four bytes: what it does, two registers a and b of sixteen, and a number from -128 to 127.
+//! Instructions have four bytes: the code, two registers a and b out of sixteen, and a number from -128 to 127.
 //! Register 15 is the stack pointer, 14 holds the return address of calls, 13 that of the interrupt handler, which is
 //! at [`HANDLER`].
 
@@ -8,7 +8,7 @@ use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::core::Stop;
 use crate::core::debug::{Architecture, Register};
-use crate::cpu::access::{Asked, Moves};
+use crate::cpu::access::{AccessRequest, Moves};
 use crate::cpu::block::{Blocks, Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::calls::Flow;
 use crate::cpu::cost::Cost;
@@ -26,18 +26,18 @@ use crate::state::{Fresh, State};
 /// A core of this instruction set.
 pub type ToyCore = Cpu<Toy>;
 
-/// An address that no instruction has.
+/// Not an address of an instruction.
 const NOWHERE: u32 = 1;
-/// Where interrupts are handled.
+/// Address of the interrupt handler.
 pub const HANDLER: u32 = 0x40;
 const RETURN: usize = 14;
 const INTERRUPTED: usize = 13;
 
-/// What an instruction does.
+/// Code of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Code {
-    /// Nothing that is an instruction.
+    /// Not an instruction.
     Illegal,
     /// a = b + number.
     Add,
@@ -45,9 +45,9 @@ pub enum Code {
     Load,
     /// The word at b + number = a.
     Store,
-    /// If a is not 0, goes on as many instructions further as the number says.
+    /// If a is not 0, branches by this number of instructions.
     BranchIf,
-    /// Jumps to b; a = the address behind the instruction.
+    /// Jumps to b; a = the address after the instruction.
     Jump,
     /// Waits for an interrupt.
     Wait,
@@ -55,9 +55,9 @@ pub enum Code {
     Return,
     /// Ends the run with the number as status.
     Exit,
-    /// No instruction: the end of a block.
+    /// Not an instruction: the end of a block.
     End,
-    /// No instruction: the block is left here.
+    /// Not an instruction: the block is left here.
     Leave,
 }
 
@@ -97,7 +97,7 @@ impl Op {
     }
 }
 
-/// The register that a load will have ready in the next cycle but one.
+/// The register that a load writes in the next cycle but one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Loaded(Option<u8>);
 
@@ -105,7 +105,7 @@ impl Pending for Loaded {
     const NONE: Loaded = Loaded(None);
 }
 
-/// What the core has beside what all cores have.
+/// The toy's own state.
 #[derive(Clone, PartialEq, State)]
 pub struct Toy {
     handling: bool,
@@ -157,7 +157,7 @@ impl Isa for Toy {
         [0; 4]
     }
 
-    /// A jump that leaves an address in the register for it is a call.
+    /// A jump that stores its return address is a call.
     fn flow(blocks: &Blocks<Toy>, index: u32) -> Flow {
         match blocks.instrs_of(index).last().copied() {
             Some(Op { code: Code::Jump, a, .. }) if usize::from(a) == RETURN => Flow::Call,
@@ -194,7 +194,7 @@ impl Isa for Toy {
             draft.push(*op, number, begins);
         }
         draft.end(Op::end(Code::End));
-        // A taken branch takes a cycle more, in which a loaded register gets ready.
+        // A taken branch takes a cycle more, in which a load can complete.
         draft.breakdown[TAKEN].jump += 1;
         draft.pending[TAKEN] = Loaded::NONE;
         let last = read.bytes - 4;
@@ -283,7 +283,7 @@ impl Isa for Toy {
     }
 }
 
-/// What went wrong, and where.
+/// A fault and its address.
 #[derive(Clone, Copy, Debug)]
 pub struct CoreFaultOf {
     what: &'static str,
@@ -303,7 +303,7 @@ impl ToyCore {
         self.x[usize::from(op.b)].wrapping_add(op.number as u32)
     }
 
-    /// Runs a block: the exit by which it is left, or `None` if it was left in its middle.
+    /// Runs a block: the exit by which it is left, or `None` if it was left before its end.
     fn run_block(&mut self, bus: &mut Bus, index: u32) -> Option<usize> {
         let mut at = 0;
         loop {
@@ -333,18 +333,18 @@ impl ToyCore {
         }
     }
 
-    /// A load or store. True if the block goes on.
+    /// A load or store. True if the block continues.
     fn access(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         let size = AccessSize::Word;
         let moves = if op.code == Code::Load { Moves::load(size) } else { Moves::store(size) };
-        let (a, asked) = (usize::from(op.a), Asked { addr, moves, how: 0 });
+        let (a, request) = (usize::from(op.a), AccessRequest { addr, moves, how: 0 });
         if op.code == Code::Load {
             match self.load_by_shortcut(addr) {
                 Some(value) => self.x[a] = value,
-                None => return self.load(bus, index, at, asked, |core, value| core.x[a] = value),
+                None => return self.load(bus, index, at, request, |core, value| core.x[a] = value),
             }
         } else if !self.store_by_shortcut(addr, self.x[a]) {
-            return self.store(bus, index, at, asked, self.x[a]);
+            return self.store(bus, index, at, request, self.x[a]);
         }
         true
     }

@@ -1,16 +1,16 @@
-//! Code that is written, and data beside it: which blocks go, and which stay.
+//! Code that is overwritten, and data next to it: which blocks are killed, and which stay.
 
 use super::toy::ToyCore;
 use super::*;
 use crate::core::Stop;
 
-/// Where programs are, and a function: not in the same 64 bytes.
+/// Addresses of programs, and of a function: not in the same 64 bytes.
 const PROGRAM: u32 = 0x200;
 const FUNCTION: u32 = 0x280;
-/// How often loops go round.
+/// Number of iterations of loops.
 const ROUNDS: i8 = 100;
 
-/// A core at a program in local memory, with the function behind it.
+/// A core at a program in local memory, with the function after it.
 fn core_at(program: &[u32], function: &[u32]) -> (ToyCore, Bus) {
     let mut bus = Bus::default();
     let clock = Hz::new(100_000_000).unwrap();
@@ -33,7 +33,7 @@ fn write(bus: &mut Bus, at: u32, words: &[u32]) {
     assert!(bus.poke(at, &bytes));
 }
 
-/// Runs to the exit, from the program's beginning.
+/// Runs from the program's start to its exit.
 fn run(core: &mut ToyCore, bus: &mut Bus) {
     core.pc = PROGRAM;
     assert_eq!(core.run(bus, Ps::from_us(100_000)), Stop::Exit(0));
@@ -41,13 +41,13 @@ fn run(core: &mut ToyCore, bus: &mut Bus) {
     assert_eq!(report.causes().iter().map(|(_, cycles)| cycles.0).sum::<u64>(), report.cycles.0);
 }
 
-/// Blocks that have been decoded, and the addresses of those that are dead.
+/// Number of decoded blocks, and the addresses of the dead ones.
 fn blocks(core: &ToyCore) -> (usize, Vec<u32>) {
     let dead = core.blocks.cold.iter().filter(|cold| cold.is_dead).map(|cold| cold.entry.pc);
     (core.blocks.hot.len(), dead.collect())
 }
 
-/// Calls the function, whose address is in register 6, each time round.
+/// Calls the function, whose address is in register 6, in each iteration.
 fn calls(body: &[u32]) -> Vec<u32> {
     let round = [&[jump(14, 6)][..], body, &[add(1, 1, -1), branch_if(1, -2 - body.len() as i8), EXIT]].concat();
     [&[add(1, 0, ROUNDS)][..], &round].concat()
@@ -55,7 +55,7 @@ fn calls(body: &[u32]) -> Vec<u32> {
 
 #[test]
 fn a_store_beside_code_is_an_ordinary_store() {
-    // Registers 2 and 3 hold the addresses of words behind the program and behind the function.
+    // Registers 2 and 3 hold the addresses of words after the program and after the function.
     let program = calls(&[add(4, 4, 1), store(4, 2, 0), store(4, 3, 0)]);
     let after = PROGRAM + 4 * program.len() as u32;
     let (mut core, mut bus) = core_at(&program, &[add(5, 5, 1), jump(12, 14)]);
@@ -72,7 +72,7 @@ fn a_store_beside_code_is_an_ordinary_store() {
 
 #[test]
 fn a_store_to_code_kills_what_is_there() {
-    // From the first time on, the function's second instruction adds 2.
+    // From the first call on, the function's second instruction adds 2.
     let function = [add(5, 5, 1), add(7, 7, 1), jump(12, 14)];
     let (mut core, mut bus) = core_at(&calls(&[store(4, 2, 0)]), &function);
     (core.x[2], core.x[4]) = (FUNCTION + 4, add(7, 7, 2));
@@ -80,7 +80,7 @@ fn a_store_to_code_kills_what_is_there() {
     assert_eq!((core.x[5], core.x[7]), (ROUNDS as u32, 2 * ROUNDS as u32 - 1));
     let (_, dead) = blocks(&core);
     assert!(dead.iter().all(|pc| *pc == FUNCTION) && dead.len() == ROUNDS as usize, "{dead:x?}");
-    // Beside the function's code: nothing.
+    // Next to the function's code: no effect.
     let before = blocks(&core);
     write(&mut bus, FUNCTION + 12, &[0]);
     write(&mut bus, FUNCTION - 4, &[0]);
@@ -102,7 +102,7 @@ fn a_write_from_outside_kills_what_is_there() {
     run(&mut core, &mut bus);
     assert_eq!(core.x[5], 4 * ROUNDS as u32);
     assert_eq!(blocks(&core).1, [FUNCTION]);
-    // More writes than anybody remembers.
+    // More writes than are recorded.
     for part in 0..40 {
         write(&mut bus, FUNCTION, &[add(5, 5, part)]);
         run(&mut core, &mut bus);
@@ -120,7 +120,7 @@ fn a_write_from_outside_kills_what_is_there() {
 #[test]
 fn a_block_that_reaches_into_the_next_page_goes_with_its_last_bytes() {
     let (mut core, mut bus) = core_at(&[], &[]);
-    // The toy's instructions may be anywhere.
+    // The toy's instructions need no alignment.
     let last = 0x1ffe;
     core.x[6] = last - 4;
     write(&mut bus, PROGRAM, &[jump(14, 6), EXIT]);
@@ -131,7 +131,7 @@ fn a_block_that_reaches_into_the_next_page_goes_with_its_last_bytes() {
     }
     assert_eq!(core.x[5], 1 + 2 + 4 + 3 * 8);
     let (decoded, dead) = blocks(&core);
-    // The number of the second instruction, the last of its block, is behind the page's end.
+    // The number of the second instruction, the last of its block, is after the page's end.
     assert!(bus.poke(last + 3, &[16]));
     run(&mut core, &mut bus);
     assert_eq!(core.x[5], 1 + 2 + 4 + 3 * 8 + 4 + 16);
@@ -155,7 +155,7 @@ fn code_that_is_modified_for_ever_fills_no_memory() {
 
 #[test]
 fn popular_blocks_are_unlinked_wherever_they_were_linked_to() {
-    // More of them than are remembered one by one.
+    // More callers than are listed one by one.
     let callers: Vec<u32> = (0..60).map(|at| 0x1000 + 0x40 * at).collect();
     let (mut core, mut bus) = core_at(&[], &[]);
     core.x[6] = 0x3000;
@@ -176,7 +176,8 @@ fn popular_blocks_are_unlinked_wherever_they_were_linked_to() {
 
 #[test]
 fn each_core_drops_what_another_writes_over() {
-    // Core 0 waits for core 1, calls a function in shared memory, and reports; core 1 has changed it meanwhile.
+    // Core 0 waits for core 1, calls a function in shared memory, and reports; core 1 has changed the function
+    // meanwhile.
     let waits = [load(3, 8, 0), branch_if(3, 2), branch_if(8, -2)];
     let calls = [add(6, 8, 64), jump(14, 6), store(5, 9, 0)];
     let first = [&calls[..], &[store(8, 8, 4)], &waits, &calls, &[EXIT]].concat();

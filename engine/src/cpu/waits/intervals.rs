@@ -1,8 +1,8 @@
-//! Eras: from one edge of windows ([`crate::machine::windows`]) to the next, with what was waited for in each.
+//! Intervals from one edge of windows ([`crate::machine::windows`]) to the next, with the waits in each.
 //!
-//! Waits are shared out some time after they have ended, and one may go on beyond an edge. So edges are remembered, and
-//! waits are split there, when it is known what they were for: their time, and the accesses in them. Calls count in the
-//! era in which they end, whole, as their time does.
+//! Waits are attributed some time after they have ended, and one may continue beyond an edge. So edges are recorded,
+//! and waits are split there, with their time and accesses, when they are attributed. A call, and its time, counts as a
+//! whole in the interval in which it ends.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,43 +14,43 @@ use crate::cpu::memory::Accounts;
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// Calls that began in one era and ended in another, of which none more is shared out, are forgotten when they are so
-/// many.
+/// Number of ended calls that began in an earlier interval, from which those are dropped whose waits have all been
+/// attributed.
 const MANY_ENDED: usize = 1 << 10;
 
 /// The calls of watched functions at an edge.
 pub struct CallsAtEdge {
-    /// How many have begun so far: they have these numbers.
+    /// Number of calls that have begun: it is one more than the last call's number.
     pub begun: u64,
-    /// Those under way: the function, and the call's number. They are in order.
+    /// The calls under way, in order: the function, and the call's number.
     pub open: Vec<(usize, u64)>,
 }
 
 /// An edge.
 #[derive(Clone, Debug, State, Fresh)]
 struct Edge {
-    /// The number of the era that begins here.
+    /// The number of the interval that begins here.
     interval: u32,
     at: Ps,
     /// Calls that had begun.
     begun: u64,
 }
 
-/// Where a core stood at an edge, or at several between which it accessed nothing.
+/// A core's state at an edge, or at several between which it accessed nothing.
 #[derive(Clone, Debug, State, Fresh)]
 struct Stood {
     cycle: u64,
     memory: Accounts,
-    /// The era that ended there.
+    /// The interval that ended there.
     ended: u32,
 }
 
-/// What was waited for in an era, or in several.
+/// Waits in one or several intervals.
 #[derive(Clone, Debug, Default, State, Fresh)]
 pub struct IntervalWaits {
-    /// All of it.
+    /// All waits.
     pub all: Waited,
-    /// What calls waited for that ended then, by function.
+    /// Waits in calls that ended then, by function.
     pub sections: BTreeMap<usize, Waited>,
 }
 
@@ -61,16 +61,16 @@ impl IntervalWaits {
     }
 }
 
-/// The eras of a core. The first, before any edge, has the number 0.
+/// The intervals of a core. The first, before any edge, has the number 0.
 #[derive(Clone, Debug, Default, State, Fresh)]
 pub struct Intervals {
     edges: Vec<Edge>,
     of: BTreeMap<u32, IntervalWaits>,
     /// Numbers of calls under way at the last edge, in order.
     open: Vec<u64>,
-    /// By number: eras in which calls ended that had begun in earlier ones.
+    /// By call number: intervals in which calls ended that had begun in earlier ones.
     ended: BTreeMap<u64, u32>,
-    /// Edges that a wait may go beyond.
+    /// Edges beyond which a wait may continue.
     stood: Vec<Stood>,
 }
 
@@ -80,18 +80,18 @@ impl Intervals {
         self.edges.is_empty()
     }
 
-    /// The era that goes on.
+    /// The current interval.
     fn last(&self) -> u32 {
         self.edges.last().map_or(0, |edge| edge.interval)
     }
 
-    /// The era that a time is in.
+    /// The interval that contains a time.
     pub fn at(&self, time: Ps) -> u32 {
         let place = self.edges.partition_point(|edge| edge.at <= time);
         place.checked_sub(1).map_or(0, |place| self.edges[place].interval)
     }
 
-    /// Intervals that follow each other, none of them in more than one era.
+    /// Splits pieces of time that follow each other so that each is in one interval.
     pub fn cut<'a>(&self, pieces: &'a [(Ps, Ps)]) -> Cow<'a, [(Ps, Ps)]> {
         let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Cow::Borrowed(pieces) };
         let from = self.edges.partition_point(|edge| edge.at <= first.0);
@@ -113,7 +113,7 @@ impl Intervals {
         Cow::Owned(cut)
     }
 
-    /// What has come in accesses between two points, the second of which is in the era that goes on.
+    /// Growth of the sums of accesses between two points; the second is in the current interval.
     pub(super) fn grown(&self, from: &Point, to: &Point) -> Growth {
         let mut growth = Growth::default();
         let mut before = &from.memory;
@@ -126,13 +126,13 @@ impl Intervals {
         growth
     }
 
-    /// The clock has changed: cycles have other numbers, and no wait goes on.
+    /// Follows a change of the clock: cycles are renumbered, and no wait is under way.
     pub(super) fn change_clock(&mut self) {
         self.stood.clear();
     }
 
-    /// An era begins, with this number, at a time, where the core stands at a point. Of waits that have ended before
-    /// `reported`, nothing more comes; those that may go on began in `cycle` or later, if there are such.
+    /// Begins an interval with this number, at a time, with the core's state at a point. Waits that ended before
+    /// `reported` are complete; those that may continue began in `cycle` or later, if there are any.
     fn begin(
         &mut self,
         interval: u32,
@@ -158,14 +158,14 @@ impl Intervals {
         }
     }
 
-    /// Adds what was waited for in an era.
+    /// Adds waits to an interval.
     pub fn add(&mut self, interval: u32, waited: &Waited) {
         if !self.are_none() {
             self.of.entry(interval).or_default().all.add(waited);
         }
     }
 
-    /// Adds what calls waited for that have ended.
+    /// Adds waits of calls that have ended.
     pub fn add_calls(&mut self, ended: &[((usize, u64), Waited)]) {
         if self.are_none() {
             return;
@@ -176,7 +176,7 @@ impl Intervals {
         }
     }
 
-    /// The era in which a call ended.
+    /// The interval in which a call ended.
     fn ended_in(&self, number: u64) -> u32 {
         if let Some(interval) = self.ended.get(&number) {
             return *interval;
@@ -188,7 +188,7 @@ impl Intervals {
         place.checked_sub(1).map_or(0, |place| self.edges[place].interval)
     }
 
-    /// What was waited for from the begin of one era to that of another.
+    /// The waits from the start of one interval to that of another.
     pub fn between(&self, from: u32, to: u32) -> IntervalWaits {
         let mut sum = IntervalWaits::default();
         self.of.range(from..to.max(from)).for_each(|(_, of)| sum.add(of));
@@ -197,7 +197,7 @@ impl Intervals {
 }
 
 impl Waits {
-    /// An era begins with this number, where the core stands at this cycle and has done so many instructions.
+    /// Begins an interval with this number, with the core at this cycle after `instructions`.
     pub fn begin_interval(
         &mut self,
         interval: u32,
@@ -213,12 +213,12 @@ impl Waits {
         let looks = self.looks.iter().map(|look| look.at.cycle);
         let oldest = looks.chain(self.answers.iter().map(|answer| answer.from.cycle)).min();
         let (at, reported) = (self.time(cycle), self.begins().min().unwrap_or(Ps::MAX));
-        // Calls that have ended, but for waits that come later, are known before any is forgotten.
+        // Ended calls, whose further waits may come later, are recorded before any is dropped.
         self.intervals.begin(interval, (at, reported.min(at)), &point, oldest, calls);
         self.intervals.add_calls(self.shared.close_calls(&calls.open));
     }
 
-    /// The eras with all so far; these calls are under way.
+    /// The intervals with all waits so far; these calls are under way.
     pub fn by_interval(&self, bus: &Bus, open: &[(usize, u64)]) -> Intervals {
         let (mut shared, mut ranks, mut intervals) = (self.shared.clone(), self.ranks.clone(), self.intervals.clone());
         for episode in self.pending.iter().chain(&self.run_so_far()) {
@@ -251,7 +251,8 @@ mod tests {
     #[test]
     fn a_call_counts_in_the_interval_in_which_it_ends() {
         let mut intervals = Intervals::default();
-        // Calls 0 and 1 end before the first edge, 2 in era 1, 3 in era 2, 4 and 5 in era 1, 6 in era 4.
+        // Calls 0 and 1 end before the first edge, 2 in interval 1, 3 in interval 2, 4 and 5 in interval 1, 6 in
+        // interval 4.
         let edges = [(3, &[2][..]), (6, &[3]), (6, &[]), (6, &[]), (7, &[])];
         for (interval, (begun, open)) in (1..).zip(edges) {
             let at = Ps(100 * u64::from(interval));
@@ -259,7 +260,7 @@ mod tests {
         }
         let ended: Vec<u32> = (0..8).map(|number| intervals.ended_in(number)).collect();
         assert_eq!(ended, [0, 0, 1, 2, 1, 1, 4, 5]);
-        // One that is under way at the last edge, and ends.
+        // A call that is under way at the last edge, and ends.
         intervals.begin(6, (Ps(600), Ps::ZERO), &Point::default(), None, &calls(9, &[8]));
         assert_eq!((intervals.ended_in(7), intervals.ended_in(8)), (5, 6));
         intervals.add_calls(&[((0, 3), waited(10)), ((0, 8), waited(5)), ((0, 3), waited(1))]);
@@ -283,7 +284,7 @@ mod tests {
         fn nothing_is_lost_where_waits_are_cut(
             edges in prop::collection::btree_set(0..200u64, 0..12),
             pieces in prop::collection::vec((0..9u64, 1..60u64), 1..6),
-            // By cycle: what an access takes, at two targets.
+            // By cycle: the duration of an access, at one of two targets.
             accesses in prop::collection::btree_map(0..200u64, (any::<bool>(), 0..3u64), 0..40),
             from in 0..200u64,
         ) {
@@ -311,7 +312,7 @@ mod tests {
             for (sum, cycles) in whole.sums() {
                 prop_assert_eq!(grown.sums().filter(|(known, _)| *known == sum).map(|(_, n)| n).sum::<u64>(), cycles);
             }
-            // Each era has those accesses that were in it.
+            // Each interval has exactly its own accesses.
             for (interval, sum, cycles) in grown.by_interval() {
                 let begin = interval.checked_sub(1).map_or(0, |before| intervals.edges[before as usize].at.0);
                 let end = intervals.edges.get(interval as usize).map_or(200, |edge| edge.at.0);
@@ -319,7 +320,7 @@ mod tests {
                 own.extend(0, &at(begin.max(from.cycle)).memory, &at(end).memory);
                 prop_assert_eq!(own.sums().filter(|(known, _)| *known == sum).map(|(_, n)| n).sum::<u64>(), cycles);
             }
-            // Pieces, one behind the other, with gaps.
+            // Pieces of time in order, with gaps.
             let mut last = 0;
             let pieces: Vec<(Ps, Ps)> = pieces.iter().map(|(gap, length)| {
                 let begin = last + gap;
@@ -327,7 +328,8 @@ mod tests {
                 (Ps(begin), Ps(last))
             }).collect();
             let cut = intervals.cut(&pieces);
-            prop_assert!(cut.iter().all(|(begin, end)| begin < end && intervals.at(*begin) == intervals.at(Ps(end.0 - 1))));
+            let is_in_one = |begin: &Ps, end: &Ps| begin < end && intervals.at(*begin) == intervals.at(Ps(end.0 - 1));
+            prop_assert!(cut.iter().all(|(begin, end)| is_in_one(begin, end)));
             let time = |pieces: &[(Ps, Ps)]| pieces.iter().map(|(begin, end)| end.0 - begin.0).sum::<u64>();
             prop_assert_eq!(time(&cut), time(&pieces));
             prop_assert!(cut.windows(2).all(|two| two[0].1 <= two[1].0));

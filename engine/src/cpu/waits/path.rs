@@ -1,11 +1,11 @@
-//! Waits on the critical path ([`crate::observe::critical_path`]): episodes, cut where pieces of a path end.
+//! Waits on the critical path ([`crate::observe::critical_path`]): episodes, split at the ends of pieces of a path.
 
 use super::sharing::{self, Episode, Growth, KnownRanks, Waited};
 use crate::bus::Bus;
 use crate::observe::critical_path::{Paths, What};
 use crate::time::Ps;
 
-/// Adds an episode of a core, in which that has `waited`, to its path.
+/// Adds an episode of a core to the core's path; `waited` are its waits.
 pub(super) fn add(
     bus: &Bus,
     paths: &mut Paths,
@@ -26,7 +26,7 @@ pub(super) fn add(
     }
 }
 
-/// What of an episode lies between two times, if anything does.
+/// The part of an episode between two times, if any.
 fn clipped(episode: &Episode, from: Ps, to: Ps) -> Option<Episode> {
     let pieces = episode.pieces().iter().map(|(begin, end)| ((*begin).max(from), (*end).min(to)));
     let pieces: Vec<(Ps, Ps)> = pieces.filter(|(begin, end)| begin < end).collect();

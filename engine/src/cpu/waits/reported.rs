@@ -1,4 +1,4 @@
-//! Waits as the user reads them.
+//! Reports of waits.
 
 use super::sharing::Waited;
 use crate::activity::{Kind, Track};
@@ -8,7 +8,7 @@ use crate::cpu::memory::Accounts;
 use crate::observe::waits::{ASLEEP, HELD, WaitedFor};
 use crate::time::{Hz, Ps};
 
-/// What it takes to tell of waits: names.
+/// Names for reports of waits.
 pub struct Reporter<'a> {
     bus: &'a Bus,
     causes: &'a CauseNames,
@@ -18,12 +18,12 @@ pub struct Reporter<'a> {
 }
 
 impl<'a> Reporter<'a> {
-    /// With the names of a core's causes.
+    /// A reporter with the names of a core's causes.
     pub fn new(bus: &'a Bus, causes: &'a CauseNames) -> Reporter<'a> {
         Reporter { bus, causes, accounts: Accounts::names(bus), tracks: bus.activities.tracks() }
     }
 
-    /// What was waited for as the user reads it, where the core's clock has this rate.
+    /// The report of waits; the core's clock has this rate.
     pub fn reported(&self, waited: &Waited, rate: Hz) -> WaitedFor {
         let device = |(device, time): (&u32, &u64)| (looked_at(self.bus, *device), Ps(*time));
         let accesses = waited.memory.named(&self.accounts).into_iter().filter(|(_, cycles)| cycles.0 > 0);
@@ -37,7 +37,7 @@ impl<'a> Reporter<'a> {
             names.annulled,
             names.exceptions,
             names.idle,
-            // To the core that is sleep, too.
+            // For the core that is sleep, too.
             HELD,
         ];
         WaitedFor {
@@ -52,7 +52,7 @@ impl<'a> Reporter<'a> {
 }
 
 impl Waited {
-    /// The names of activities that were waited for, what each is one of, and its time.
+    /// The activities in the waits: name, kind, and time.
     fn named(&self, tracks: &[Track]) -> Vec<(String, Kind, Ps)> {
         let activity = |(track, time): (&u32, &u64)| {
             let track = &tracks[*track as usize];
@@ -61,7 +61,7 @@ impl Waited {
         summed(self.activities.iter().map(activity))
     }
 
-    /// All of it by name, as a stack has it.
+    /// All waits by name, in the form of a stack.
     pub fn rows(&self, bus: &Bus) -> Vec<(String, Ps)> {
         let looking = self.looking.iter().map(|(device, time)| (looked_at(bus, *device), Ps(*time)));
         let activities = self.named(&bus.activities.tracks()).into_iter().map(|(name, _, time)| (name, time));
@@ -79,7 +79,7 @@ fn looked_at(bus: &Bus, device: u32) -> String {
     format!("{}: looked at", bus.device_names[device as usize])
 }
 
-/// Parts of a device have the same name.
+/// Parts of a device share a name.
 fn summed(named: impl Iterator<Item = (String, Kind, Ps)>) -> Vec<(String, Kind, Ps)> {
     let mut sums: Vec<(String, Kind, Ps)> = Vec::new();
     for (name, kind, time) in named {

@@ -1,4 +1,4 @@
-//! Waits, and how they are shared out among what devices did.
+//! Waits, and their attribution to devices' activities.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,38 +12,38 @@ use crate::cpu::memory::Accounts;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
-/// An episode has as many pieces.
+/// Most pieces of an episode.
 const MOST_PIECES: usize = 64;
 
-/// How it was found that a core waits.
+/// How a wait was detected.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Found {
-    /// It looked at a device.
+    /// The core polled a device.
     Looking(DeviceId),
-    /// A chip behind this device answered, again and again: it has waited only if that was busy.
+    /// A chip on the wires of this device answered repeatedly: the core has waited only if the chip was busy.
     Answered(DeviceId),
-    /// It slept, and the interrupt of this device ended that.
+    /// The core slept, and the interrupt of this device woke it.
     Asleep(Option<String>),
 }
 
-/// A time in which a core may have waited.
+/// A period in which a core may have waited.
 #[derive(Clone, Debug, State, Fresh)]
 pub struct Episode {
     pub found: Found,
     pub whole: (Ps, Ps),
-    /// What of it is not in other episodes; nothing for all of it.
+    /// The parts of it that are not in other episodes; empty for all of it.
     pub pieces: Vec<(Ps, Ps)>,
     /// Cycles that the core spent in accesses in these pieces.
     pub memory: Growth,
-    /// The calls that lasted all the time.
+    /// The calls that were under way throughout.
     pub within: Arc<Within>,
 }
 
-/// Cycles by the numbers of sums of [`Accounts`], and by eras as long as it is not shared out what they were for.
+/// Cycles by the numbers of sums of [`Accounts`], and by intervals until they are attributed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Growth(Vec<Grown>);
 
-/// What a sum has grown by in an era.
+/// Growth of a sum in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 struct Grown {
     interval: u32,
@@ -52,17 +52,17 @@ struct Grown {
 }
 
 impl Growth {
-    /// Adds what has come between two moments of an era, before which nothing of that has come.
+    /// Adds the growth between two moments of an interval; there is no earlier growth.
     pub fn extend(&mut self, interval: u32, from: &Accounts, to: &Accounts) {
         to.report_growth_since(from, |sum, cycles| self.0.push(Grown { interval, sum, cycles }));
     }
 
-    /// Nothing has come.
+    /// Clears the growth.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Adds more.
+    /// Adds further growth.
     pub fn add(&mut self, more: &Growth) {
         more.0.iter().for_each(|grown| self.add_one(*grown));
     }
@@ -74,7 +74,7 @@ impl Growth {
         }
     }
 
-    /// Takes a part of it away.
+    /// Subtracts a part.
     pub fn remove(&mut self, part: &Growth) {
         for grown in &part.0 {
             if let Some(known) = self.of(*grown) {
@@ -87,22 +87,22 @@ impl Growth {
         self.0.iter_mut().find(|known| (known.interval, known.sum) == (same.interval, same.sum))
     }
 
-    /// The sums by number, those of each era by themselves.
+    /// The sums by number, separately for each interval.
     #[cfg(test)]
     pub fn sums(&self) -> impl Iterator<Item = (u32, u64)> {
         self.0.iter().map(|grown| (grown.sum, grown.cycles))
     }
 
-    /// The same with their eras.
+    /// The sums with their intervals.
     #[cfg(test)]
     pub fn by_interval(&self) -> impl Iterator<Item = (u32, u32, u64)> {
         self.0.iter().map(|grown| (grown.interval, grown.sum, grown.cycles))
     }
 
-    /// By the names of sums.
+    /// The sums by name.
     pub fn named(&self, names: &[String]) -> Vec<(String, Cycles)> {
         let named = |grown: &Grown| Some((names.get(grown.sum as usize)?.clone(), Cycles(grown.cycles)));
-        // In one order, whatever came first.
+        // In a fixed order, whichever came first.
         let mut sums: Vec<&Grown> = self.0.iter().collect();
         sums.sort_unstable_by_key(|grown| (grown.sum, grown.interval));
         sums.into_iter().filter_map(named).collect()
@@ -110,7 +110,7 @@ impl Growth {
 }
 
 impl Episode {
-    /// The device that it was for.
+    /// The device that was polled.
     pub fn device(&self) -> Option<DeviceId> {
         match self.found {
             Found::Looking(device) | Found::Answered(device) => Some(device),
@@ -118,12 +118,12 @@ impl Episode {
         }
     }
 
-    /// What of it is not in other episodes.
+    /// The parts of it that are not in other episodes.
     pub fn pieces(&self) -> &[(Ps, Ps)] {
         if self.pieces.is_empty() { std::slice::from_ref(&self.whole) } else { &self.pieces }
     }
 
-    /// True if another, which is later, is more of the same.
+    /// True if `more`, a later episode, continues this one.
     pub fn goes_on(&self, more: &Episode) -> bool {
         matches!(self.found, Found::Looking(_))
             && self.found == more.found
@@ -131,7 +131,7 @@ impl Episode {
             && (Arc::ptr_eq(&self.within, &more.within) || self.within == more.within)
     }
 
-    /// Makes one of both.
+    /// Merges both.
     pub fn append(&mut self, more: Episode) {
         if self.whole.1 != more.whole.0 {
             if self.pieces.is_empty() {
@@ -146,21 +146,21 @@ impl Episode {
     }
 }
 
-/// What was waited for. Activities go by their tracks.
+/// Waits by activity. Activities are identified by their tracks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Waited {
-    /// Picoseconds in which an activity was waited for.
+    /// Picoseconds of waits for an activity.
     pub activities: BTreeMap<u32, u64>,
-    /// Picoseconds in which the core looked at a device, by its number, that was doing nothing known.
+    /// Picoseconds in which the core polled a device without known activity, by the device's number.
     pub looking: BTreeMap<u32, u64>,
-    /// Picoseconds in which the core slept, and nothing known went on, by the device whose interrupt ended that.
+    /// Picoseconds in which the core slept without known activity, by the device whose interrupt woke it.
     pub asleep: BTreeMap<String, u64>,
-    /// Of all of that, what the core spent in accesses.
+    /// The part of all of that which the core spent in accesses.
     pub memory: Growth,
 }
 
 impl Waited {
-    /// Adds more.
+    /// Adds further waits.
     pub fn add(&mut self, more: &Waited) {
         let add = |sums: &mut BTreeMap<u32, u64>, more: &BTreeMap<u32, u64>| {
             more.iter().for_each(|(key, time)| *sums.entry(*key).or_default() += time);
@@ -172,23 +172,23 @@ impl Waited {
     }
 }
 
-/// Waits that are shared out.
+/// Attributed waits.
 #[derive(Clone, Debug, Default, State, Fresh)]
 pub struct Shared {
-    /// All of them.
+    /// All waits.
     pub all: Waited,
-    /// Those in calls of watched functions that have ended, by function.
+    /// Waits in ended calls of watched functions, by function.
     pub sections: BTreeMap<usize, Waited>,
-    /// Those in each call that may be under way: the function, and the call's number.
+    /// Waits in each call that may be under way: the function, and the call's number.
     open: BTreeMap<(usize, u64), Waited>,
-    /// What calls waited for that have ended, in parts.
+    /// Waits of calls that have ended, in parts.
     ended: Vec<((usize, u64), Waited)>,
-    /// Those on call paths.
+    /// Waits by call path.
     pub paths: BTreeMap<u32, Waited>,
 }
 
 impl Shared {
-    /// Shares an episode out, among eras, too: gives what was waited for.
+    /// Attributes an episode, also to intervals; returns its waits.
     pub fn share(
         &mut self,
         bus: &Bus,
@@ -207,8 +207,8 @@ impl Shared {
         Some(waited)
     }
 
-    /// Only these calls are still under way: what others waited for goes to their functions, as their time does. Gives
-    /// these others.
+    /// Only these calls are still under way: waits of other calls are added to their functions, like their time.
+    /// Returns those other calls.
     pub fn close_calls(&mut self, open: &[(usize, u64)]) -> &[((usize, u64), Waited)] {
         let known = self.ended.len();
         if self.open.keys().all(|call| open.contains(call)) {
@@ -225,13 +225,13 @@ impl Shared {
         &self.ended[known..]
     }
 
-    /// What each call waited for that has ended, since this was last asked. More of a call may come later.
+    /// Takes the waits of each ended call since the last call of this. Further waits of such a call may follow.
     pub fn take_ended(&mut self) -> Vec<((usize, u64), Waited)> {
         std::mem::take(&mut self.ended)
     }
 }
 
-/// What comes first of all that may go on, for each way to wait that there has been.
+/// The ranks of activities for each kind of wait that has occurred.
 #[derive(Clone, Debug, Default, State, Fresh)]
 pub struct KnownRanks(Vec<(Found, Ranks)>);
 
@@ -246,21 +246,21 @@ impl KnownRanks {
     }
 }
 
-/// What was waited for in an episode; `None` if it was no wait.
+/// The waits in an episode; `None` if it was not a wait.
 pub fn waited(bus: &Bus, known: &mut KnownRanks, episode: &Episode) -> Option<Waited> {
     whole(waited_by_interval(bus, known, &Intervals::default(), episode))
 }
 
-/// What was waited for in an era.
+/// Waits in an interval.
 #[derive(Debug, Default)]
 struct Part {
     interval: u32,
     waited: Waited,
-    /// Picoseconds in which nothing known went on.
+    /// Picoseconds without known activity.
     rest: u64,
 }
 
-/// All of it together.
+/// All parts together.
 fn whole(parts: Vec<Part>) -> Option<Waited> {
     parts.into_iter().map(|part| part.waited).reduce(|mut all, more| {
         all.add(&more);
@@ -268,7 +268,7 @@ fn whole(parts: Vec<Part>) -> Option<Waited> {
     })
 }
 
-/// The part of an era.
+/// The part of an interval.
 fn part(parts: &mut Vec<Part>, interval: u32) -> &mut Part {
     let place = parts.iter().rposition(|part| part.interval == interval).unwrap_or_else(|| {
         parts.push(Part { interval, ..Part::default() });
@@ -277,7 +277,7 @@ fn part(parts: &mut Vec<Part>, interval: u32) -> &mut Part {
     &mut parts[place]
 }
 
-/// What was waited for in an episode, by era; nothing if it was no wait.
+/// The waits in an episode, by interval; empty if it was not a wait.
 fn waited_by_interval(bus: &Bus, known: &mut KnownRanks, intervals: &Intervals, episode: &Episode) -> Vec<Part> {
     let ranks = known.of(&episode.found);
     let found = |candidate: Candidate| match &episode.found {
@@ -294,7 +294,7 @@ fn waited_by_interval(bus: &Bus, known: &mut KnownRanks, intervals: &Intervals, 
         *rest += (to - from).0 - shares.iter().map(|(_, time)| time.0).sum::<u64>();
         shares.iter().for_each(|(track, time)| *waited.activities.entry(*track).or_default() += time.0);
     });
-    // It has waited only if the chip was busy at all.
+    // It has waited only if the chip was busy at some time.
     if matches!(episode.found, Found::Answered(_)) && parts.iter().all(|part| part.waited.activities.is_empty()) {
         return Vec::new();
     }
@@ -305,14 +305,14 @@ fn waited_by_interval(bus: &Bus, known: &mut KnownRanks, intervals: &Intervals, 
         }
     }
     for grown in &episode.memory.0 {
-        // Accesses in all of an era may be those of looks, which are waits by themselves.
+        // Accesses in a whole interval may be polls, which are waits by themselves.
         let interval = if intervals.are_none() { 0 } else { grown.interval };
         part(&mut parts, interval).waited.memory.add_one(Grown { interval: 0, ..*grown });
     }
     parts
 }
 
-/// In which order a look at a device is for what went on: what its chips do comes before the wire that leads to them.
+/// Rank of an activity when the core polls a device: its chips' activities come before the wire to them.
 fn rank(bus: &Bus, device: DeviceId, candidate: Candidate) -> Option<u8> {
     match (bus.hosts.get(candidate.scope), candidate.activity.kind) {
         (
@@ -333,18 +333,18 @@ fn rank(bus: &Bus, device: DeviceId, candidate: Candidate) -> Option<u8> {
             Kind::Wire => 2,
             _ => 3,
         }),
-        // What hangs on pins belongs to no controller.
+        // A chip on pins belongs to no controller.
         (None, Kind::Busy) => Some(4),
         _ => None,
     }
 }
 
-/// The same of an answer, which is waited for only while a chip is busy.
+/// As [`rank`], for an answer, which is waited for only while a chip is busy.
 fn rank_of_answer(bus: &Bus, device: DeviceId, candidate: Candidate) -> Option<u8> {
     rank(bus, device, candidate).filter(|_| candidate.activity.kind == Kind::Busy)
 }
 
-/// The same of a sleep that an interrupt of `woken_by` has ended.
+/// As [`rank`], for a sleep from which an interrupt of `woken_by` woke the core.
 fn rank_of_sleep(bus: &Bus, woken_by: Option<&str>, candidate: Candidate) -> Option<u8> {
     let host = |scope: &str| bus.hosts.get(scope).copied();
     let is_own = woken_by
@@ -370,10 +370,10 @@ fn rank_of_sleep(bus: &Bus, woken_by: Option<&str>, candidate: Candidate) -> Opt
         Kind::Timer => 6,
     };
     match (is_own, order) {
-        // Firmware may let a timer wake it to look at what it waits for.
+        // Firmware may let a timer wake it to poll the device for which it waits.
         (true, 6) => Some(20),
         (true, order) => Some(order),
-        // A timer or a line that goes on by itself keeps nobody.
+        // A free-running timer or serial line is not waited for.
         (false, 0 | 1 | 4) => Some(10 + order),
         _ => None,
     }

@@ -1,5 +1,4 @@
-//! The application profile, as the core sees it: exceptions with banked registers, modes that reach each other's
-//! registers, swaps.
+//! The application profile: exceptions with banked registers, modes that access each other's registers, swaps.
 
 use super::access::moves;
 use super::core::Arm;
@@ -10,7 +9,7 @@ use super::registers::{LR, SINK};
 use super::system::{Effect, Exception, Kind, Lookup, System};
 use crate::bus::Bus;
 use crate::core::debug::{Architecture, Group, Register};
-use crate::cpu::access::Asked;
+use crate::cpu::access::AccessRequest;
 use crate::cpu::memory::Mmu as _;
 use crate::cpu::memory::access::how;
 
@@ -34,7 +33,7 @@ impl Profile for System {
         effect.is_some()
     }
 
-    /// The mode stays, and with it the registers that it has of its own.
+    /// The mode stays, and so do its banked registers.
     fn set_status(core: &mut Arm<System>, value: u32) -> bool {
         core.isa.system.set_status(&mut core.x, value);
         core.drop_blocks();
@@ -96,12 +95,12 @@ impl Arm<System> {
     /// A load or store of a register of User mode.
     pub(super) fn access_user(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let addr = self.x[usize::from(op.rn)].wrapping_add(self.x[usize::from(op.rm)]).wrapping_add(op.imm);
-        let asked = Asked { addr, moves: moves(op.code), how: op.ra };
+        let request = AccessRequest { addr, moves: moves(op.code), how: op.ra };
         if op.code == Code::StrUser {
             let value = *self.isa.system.user_register(&mut self.x, op.rd);
-            return self.store(bus, index, at, asked, value);
+            return self.store(bus, index, at, request, value);
         }
-        self.load(bus, index, at, asked, |core, value| *core.isa.system.user_register(&mut core.x, op.rd) = value)
+        self.load(bus, index, at, request, |core, value| *core.isa.system.user_register(&mut core.x, op.rd) = value)
     }
 
     fn return_from_exception(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
@@ -117,7 +116,7 @@ impl Arm<System> {
 
     fn store_return_state(&mut self, bus: &mut Bus, op: Op) -> Result<Effect, Exception> {
         let mode = op.imm & 31;
-        // Unpredictable for a mode that there is not: nothing happens.
+        // Unpredictable for a mode that does not exist: no effect.
         let Some(sp) = self.isa.system.sp_of(&mut self.x, mode).copied() else { return Ok(Effect::Next) };
         let addr = sp.wrapping_add((op.imm as i32 >> 8) as u32);
         let (lr, spsr) = (self.x[usize::from(LR)], self.isa.system.spsr());

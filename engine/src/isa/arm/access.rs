@@ -1,7 +1,7 @@
-//! Accesses that cost more than their instruction, or may: the slow paths of fetch, load and store.
+//! Accesses that may cost more than their instruction: the slow paths of fetch, load and store.
 //!
-//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is
-//! charged, is the memory's business.
+//! An access begins when its instruction's own cycle ends, and the core waits for it. The memory side computes the cost
+//! of the access and its causes.
 
 use super::core::Arm;
 use super::op::{Code, Op};
@@ -9,11 +9,11 @@ use super::profile::{Own, Profile};
 use super::system::Kind;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
-use crate::cpu::access::{Asked, Moves};
+use crate::cpu::access::{AccessRequest, Moves};
 use crate::cpu::memory::access::how;
 
 impl<P: Profile> Arm<P> {
-    /// A load that found no shortcut. True if the block goes on.
+    /// A load without a shortcut. True if the block continues.
     #[cold]
     #[inline(never)]
     pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
@@ -28,8 +28,8 @@ impl<P: Profile> Arm<P> {
                 Err(exception) => self.refuse_access(bus, index, at, op, exception),
             };
         }
-        let asked = Asked { addr, moves, how: op.ra };
-        self.load(bus, index, at, asked, |core, value| core.x[usize::from(op.rd)] = value)
+        let request = AccessRequest { addr, moves, how: op.ra };
+        self.load(bus, index, at, request, |core, value| core.x[usize::from(op.rd)] = value)
     }
 
     fn refuse_access(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, exception: P::Exception) -> bool {
@@ -37,7 +37,7 @@ impl<P: Profile> Arm<P> {
         self.raise_at(bus, index, at, exception)
     }
 
-    /// A store that found no shortcut. True if the block goes on.
+    /// A store without a shortcut. True if the block continues.
     #[cold]
     #[inline(never)]
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
@@ -49,12 +49,12 @@ impl<P: Profile> Arm<P> {
                 Err(exception) => self.refuse_access(bus, index, at, op, exception),
             };
         }
-        let asked = Asked { addr, moves, how: op.ra };
-        self.store(bus, index, at, asked, value)
+        let request = AccessRequest { addr, moves, how: op.ra };
+        self.store(bus, index, at, request, value)
     }
 
-    /// All accesses of the load or store multiple at `addr`, the last of which is operation `at`. True if the block
-    /// goes on.
+    /// All accesses of the load or store multiple at `addr`, up to its last operation `at`. True if the block
+    /// continues.
     pub(super) fn access_all(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32) -> bool {
         let ops = self.blocks.ops_from(index);
         let Some(first) = ops[..at as usize].iter().rposition(|op| op.code == Code::Multiple) else { return false };
@@ -64,7 +64,7 @@ impl<P: Profile> Arm<P> {
         reported && (first + 1..=at).all(|at| self.access_one(bus, index, at))
     }
 
-    /// The load or store of a word, operation `at`, as the inner loop does it.
+    /// The load or store of a word, operation `at`, done as in the inner loop.
     fn access_one(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
         let op = self.blocks.ops_from(index)[at as usize];
         let [base, offset] = [op.rn, op.rm].map(|register| self.x[usize::from(register)]);
@@ -84,7 +84,7 @@ impl<P: Profile> Arm<P> {
         true
     }
 
-    /// The accesses of a load or store multiple follow, of which some have no shortcut.
+    /// Prepares the accesses of a load or store multiple, if some of them have no shortcut.
     #[cold]
     #[inline(never)]
     pub(super) fn load_store_multiple(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
@@ -107,7 +107,7 @@ impl<P: Profile> Arm<P> {
     }
 }
 
-/// What a load or store moves.
+/// Size and direction of a load or store.
 pub(super) fn moves(code: Code) -> Moves {
     match code {
         Code::Ldrb => Moves::load(AccessSize::Byte),

@@ -1,16 +1,16 @@
-//! What arithmetic micro-operations compute, and conditions.
+//! Arithmetic micro-operations, and conditions.
 //!
 //! ARM Architecture Reference Manual, ARMv7-A and ARMv7-R edition (ARM DDI 0406C), sections A2.2.1 (integer arithmetic)
-//! and A8.3 (conditional execution). The one table is a macro: an inner loop has to choose once between all
-//! micro-operations, these and its own.
+//! and A8.3 (conditional execution). The table of operations is a macro: an inner loop has to dispatch only once
+//! between all micro-operations, the arithmetic ones and its own.
 
 use super::registers::{C, COUNT, N_SOURCE, V, Z_SOURCE};
 
 /// The register file, flags included.
 pub type Registers = [u32; COUNT];
 
-/// A `match` on the code of `$op`, a micro-operation: does the arithmetic ones on the registers `$x`, `$done` behind
-/// each; further arms follow.
+/// A `match` on the code of `$op`, a micro-operation: does the arithmetic ones on the registers `$x`, with `$done`
+/// after each; further arms follow.
 macro_rules! match_arithmetic {
     (($x:expr, $op:expr) done => $done:expr, $($further:tt)*) => {{
         use $crate::isa::arm::alu;
@@ -127,14 +127,14 @@ pub fn carry(x: &Registers) -> u32 {
     x[usize::from(C)]
 }
 
-/// N and Z from a result.
+/// Sets N and Z by a result.
 #[inline(always)]
 pub fn set_nz(x: &mut Registers, value: u32) {
     x[usize::from(N_SOURCE)] = value;
     x[usize::from(Z_SOURCE)] = value;
 }
 
-/// N and Z from a result of 64 bits.
+/// Sets N and Z by a result of 64 bits.
 #[inline(always)]
 pub fn set_nz64(x: &mut Registers, low: u32, high: u32) {
     x[usize::from(N_SOURCE)] = high;
@@ -152,7 +152,7 @@ pub fn add_with_flags(x: &mut Registers, a: u32, b: u32, carry: u32) -> u32 {
     value
 }
 
-/// Whether a condition (0 to 15, as encoded; 14 and 15 are always) holds.
+/// True if a condition (0 to 15, as encoded; 14 and 15 are always) holds.
 #[inline(always)]
 pub fn holds(x: &Registers, condition: u8) -> bool {
     let (n, v) = (x[usize::from(N_SOURCE)] >> 31, x[usize::from(V)] & 1);
@@ -179,7 +179,7 @@ const fn holds_table() -> [u16; 16] {
             6 => n == v && !z,
             _ => true,
         };
-        // 14 and 15 both hold always.
+        // 14 and 15 always hold.
         if base != (condition & 1 != 0 && condition < 14) {
             table[condition] |= 1 << flags;
         }
@@ -206,7 +206,7 @@ pub fn asr(value: u32, amount: u32) -> u32 {
     (value as i32 >> amount.min(31)) as u32
 }
 
-/// Shifted left by 0 to 255, and the carry out; `carry` for 0. The three that follow are alike.
+/// Shifted left by 0 to 255, and the carry out; `carry` for 0. The next three functions are analogous.
 #[inline(always)]
 pub fn lsl_carry(value: u32, amount: u32, carry: u32) -> (u32, u32) {
     let wide = u64::from(value) << amount.min(63);
@@ -241,7 +241,7 @@ pub fn rrx(value: u32, carry: u32) -> (u32, u32) {
     (carry << 31 | value >> 1, value & 1)
 }
 
-/// 64 bits of two words.
+/// 64 bits from two words.
 #[inline(always)]
 pub fn pair(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
@@ -265,8 +265,8 @@ pub fn sdiv(a: u32, b: u32) -> u32 {
     if b == 0 { 0 } else { (a as i32).wrapping_div(b as i32) as u32 }
 }
 
-/// Where a bit field is, as bit field micro-operations have it in their immediate: first bit, and the ones of its width
-/// (1 to 32).
+/// A bit field, as encoded in the immediate of bit field micro-operations: first bit, and a mask of its width (1 to
+/// 32).
 #[inline(always)]
 fn bit_field(imm: u32) -> (u32, u32) {
     (imm & 31, u32::MAX >> (32u32.wrapping_sub(imm >> 8) & 31))

@@ -1,8 +1,8 @@
 //! Micro-operations as input of the compiler.
 //!
-//! Flags are worked out where somebody asks for them ([`flags`]); branches are compared with what the predictor says
-//! in place ([`predictor`]). Floating point is the host's where that comes to the same ([`vfp`]). What is neither
-//! arithmetic, nor a jump, nor a load or store is left to the interpreter.
+//! Flags are computed where they are read ([`flags`]); branches are compared with the predictor's state in place
+//! ([`predictor`]). Floating point uses the host's instructions where the results are equal ([`vfp`]). Instructions
+//! other than arithmetic, jumps, loads and stores are left to the interpreter.
 
 mod alu;
 mod calls;
@@ -30,18 +30,18 @@ pub use predictor::emit_resolve;
 
 type Emit<'a, P> = Emitter<'a, ArmSet<P>>;
 
-/// The number under which compiled code has the predictor's history, as if it were a register.
+/// The number under which compiled code keeps the predictor's history, as if it were a register.
 pub const HISTORY: u8 = 40;
-/// The same for FPSCR.
+/// The number for FPSCR.
 const FPSCR: u8 = 41;
-/// What only the micro-operations of one instruction have in common.
+/// Registers that only the micro-operations of one instruction use.
 pub const TRANSIENT: RegisterBits = 1 << SINK | 1 << PC_VALUE | 1 << OPERAND | 1 << ADDRESS | 1 << RESULT | 1 << SPARE;
 const NZ: RegisterBits = 1 << N_SOURCE | 1 << Z_SOURCE;
 const NZCV: RegisterBits = NZ | 1 << C | 1 << V;
-/// What is stored only where compiled code is left.
+/// Registers that are stored only at an exit from compiled code.
 pub const LATE: RegisterBits = NZCV | 1 << HISTORY | 1 << FPSCR;
 
-/// True if a block can be compiled: it begins with what can be.
+/// True if a block can be compiled: its first instruction can be.
 pub fn compiles<P: Profile>(blocks: &Blocks<ArmSet<P>>, index: u32) -> bool {
     let [first, second, ..] = blocks.ops_from(index) else { return false };
     let fetched = P::COMPILES_UNCACHED || !blocks.is_uncached(index);
@@ -49,7 +49,7 @@ pub fn compiles<P: Profile>(blocks: &Blocks<ArmSet<P>>, index: u32) -> bool {
     fetched && !is_left(if fetches { second.code } else { first.code })
 }
 
-/// True if a micro-operation is the interpreter's.
+/// True if a micro-operation is always done by the interpreter.
 fn is_left(code: Code) -> bool {
     use Code::*;
     match code {
@@ -59,7 +59,7 @@ fn is_left(code: Code) -> bool {
     }
 }
 
-/// True if an instruction of these micro-operations is left to the interpreter, or what follows its first ones.
+/// True if an instruction with these micro-operations, or its part after the first ones, is left to the interpreter.
 pub fn leaves(ops: &[Op], data_line_bytes: u32) -> bool {
     ops.iter().enumerate().any(|(at, op)| match op.code {
         Code::Multiple => !memory::is_transfer(&ops[at..], data_line_bytes),
@@ -100,7 +100,8 @@ fn media_writes(op: &Op) -> RegisterBits {
     1 << op.rd | 1 << Q | 1 << GE | if is_long { 1 << op.ra } else { 0 }
 }
 
-/// See [`crate::cpu::isa::Isa::kept_after`]: what may be skipped, and the accesses of a load or store multiple.
+/// See [`crate::cpu::isa::Isa::kept_after`]: operations that may be skipped, and the accesses of a load or store
+/// multiple.
 pub fn kept_after(op: &Op) -> usize {
     match op.code {
         Code::SkipUnless => op.imm as usize,
@@ -109,7 +110,7 @@ pub fn kept_after(op: &Op) -> usize {
     }
 }
 
-/// Where the core has a register.
+/// Offset of a register in the core.
 pub fn register_offset<P: Profile>(register: u8) -> usize {
     match register {
         HISTORY => offset_of!(Arm<P>, isa) + predictor::history_offset::<P>(),
@@ -118,12 +119,12 @@ pub fn register_offset<P: Profile>(register: u8) -> usize {
     }
 }
 
-/// Makes host code of a block.
+/// Emits host code for a block.
 pub fn emit<P: Profile>(e: &mut Emit<P>, ops: &[Op]) {
     emit_ops(e, ops, 0, ops.len());
 }
 
-/// The same of the micro-operations from `at` to before `end`. True if the code does not go on behind them.
+/// As [`emit`], for the micro-operations from `at` to before `end`. True if the code does not continue after them.
 fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) -> bool {
     while at < end {
         let op = &ops[at];
@@ -193,7 +194,7 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
     false
 }
 
-/// The micro-operations behind operation `at`, up to `after`, are done if its condition holds.
+/// Emits the micro-operations after operation `at`, up to `after`, which are done if its condition holds.
 fn skip_unless<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, after: usize) {
     let op = &ops[at];
     let holds = flags::holds(e, op.rd);
@@ -216,7 +217,7 @@ fn skip_unless<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, after: usize)
     e.restore(before);
     e.b.switch_to_block(skipped);
     if op.ra > 0 {
-        // The block's time counts it as run.
+        // The block's time includes it.
         e.pass(-i64::from(op.ra));
         e.spend(Own::Saved, i64::from(op.ra), e.pc_of(at as u32));
     }
@@ -227,7 +228,7 @@ fn skip_unless<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, after: usize)
     e.lazy.vfp.meet(vfp_is_ready);
 }
 
-/// Whether a branch is taken.
+/// True if a branch is taken.
 fn condition<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
     let tested = match op.code {
         Code::JumpIf => return flags::holds(e, op.rd),
@@ -238,7 +239,7 @@ fn condition<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
     e.b.ins().icmp_imm(tested, value, 0)
 }
 
-/// Where an indirect jump leads, as blocks have it.
+/// Target of an indirect jump, in the form that blocks use.
 fn target<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
     let to = register(e, op.rm);
     let thumb = e.cpu.blocks.hot[e.index as usize].pc & 1 != 0;
@@ -258,14 +259,14 @@ fn register<P: Profile>(e: &mut Emit<P>, register: u8) -> Value {
     if register == ZERO { e.constant(0) } else { e.register(register) }
 }
 
-/// Gives a value to a register.
+/// Sets the value of a register.
 fn set<P: Profile>(e: &mut Emit<P>, register: u8, value: Value) {
     if register != SINK {
         e.set_register(register, value);
     }
 }
 
-/// What an exit by a block's jump has to be compared with, if anything.
+/// The prediction for an exit by the block's jump, if there is one.
 fn predicted<P: Profile>(e: &Emit<P>) -> Jump {
     e.cpu.blocks.hot[e.index as usize].jump
 }

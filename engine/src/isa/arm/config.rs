@@ -1,4 +1,4 @@
-//! What a board says of a core.
+//! Configuration of a core by the board.
 
 use super::m_profile;
 use super::op::Features;
@@ -9,14 +9,14 @@ use crate::cpu::memory::MemoryConfig;
 use crate::dt::reader::{MultipleOf, NodeReader};
 use crate::memory::cache::CacheShape;
 
-/// What a board says of a core.
+/// Configuration of a core by the board.
 pub type CoreConfig<C = SystemConfig> = cpu::Config<CoreTiming, C>;
 
 /// What the property says that the names below are for.
 const FPU: &str = "the core's floating-point unit";
 /// Floating-point units that a Cortex-A5 can have, by the names that compilers give them: D registers, or none.
 const FPUS: [(&str, u32); 3] = [("none", 0), ("vfpv4-d16", 16), ("vfpv4", 32)];
-/// The same of a Cortex-A7. Of Advanced SIMD only the registers are there.
+/// The same for a Cortex-A7. Of Advanced SIMD only the registers exist.
 const FPUS_OF_A7: [(&str, u32); 3] = [("none", 0), ("vfpv4-d16", 16), ("neon-vfpv4", 32)];
 
 impl CoreConfig<SystemConfig> {
@@ -75,7 +75,7 @@ impl CoreConfig<SystemConfig> {
     }
 }
 
-/// What a core of the application profile has, with one of these floating-point units.
+/// The features of a core of the application profile, with one of the given floating-point units.
 fn read_features(reader: &mut NodeReader, fpus: &[(&str, u32)], divide: bool) -> Features {
     reader.known(&["next-level-cache", "mmu-type"]);
     let registers = reader.word_or_first("cyclescope,fpu", fpus, FPU);
@@ -85,14 +85,14 @@ fn read_features(reader: &mut NodeReader, fpus: &[(&str, u32)], divide: bool) ->
 /// Floating-point units that a Cortex-M4 can have.
 const FPUS_OF_M4: [(&str, bool); 2] = [("none", false), ("fpv4-sp-d16", true)];
 
-/// The property of a core that has bit-banding, and its meaning.
+/// The property for bit-banding, and its meaning.
 pub const BIT_BAND: (&str, &str) = (
     "cyclescope,bit-band",
     "the core has bit-banding: words at 0x22000000 and 0x42000000 are bits of SRAM and of peripherals",
 );
 
 impl CoreConfig<m_profile::SystemConfig> {
-    /// Reads a Cortex-M4 from its node; `icache` is that of the flash's interface, if the chip has one.
+    /// Reads a Cortex-M4 from its node; `icache` is the cache of the flash interface, if the chip has one.
     pub fn cortex_m4(
         reader: &mut NodeReader,
         index: u32,
@@ -106,7 +106,7 @@ impl CoreConfig<m_profile::SystemConfig> {
         );
         let priority_bits =
             reader.u32("cyclescope,priority-bits", 3..=8, "the priority of an interrupt has 3 to 8 bits");
-        // What it means is the map's: the board adds the regions.
+        // The memory map has the effect: the board adds the regions.
         reader.flag(BIT_BAND.0, BIT_BAND.1);
         let clock = reader.clock_input(0, "clock of the core").rate;
         CoreConfig {

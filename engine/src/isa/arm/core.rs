@@ -1,4 +1,4 @@
-//! An Arm core: what its instruction sets add to the core that all share ([`crate::cpu`]).
+//! An Arm core: the parts that its instruction sets add to the shared core ([`crate::cpu`]).
 
 use super::access::moves;
 use super::compile;
@@ -41,35 +41,36 @@ pub type CortexA = Arm<System>;
 /// A core of the microcontroller profile.
 pub type CortexM = Arm<m_profile::System>;
 
-/// A core, of the profile that its system side is of.
+/// A core of a profile.
 pub type Arm<P> = Cpu<ArmSet<P>>;
 
-/// [`Op::rm`] of a [`Code::End`] that stands in for the operation behind an instruction, to leave the block there.
+/// [`Op::rm`] of a [`Code::End`] that replaces the operation after an instruction, to leave the block there.
 pub(super) const LEAVE: u8 = 1;
 
-/// What an Arm core has beside what all cores have.
+/// An Arm core's own state.
 #[derive(Clone, PartialEq, State)]
 pub struct ArmSet<P: Profile> {
     /// VFP registers, in words.
     pub(super) s: [u32; 64],
     pub(super) system: P,
-    /// An exception that is being entered or left.
+    /// An exception entry or return under way.
     pub(super) flow: P::Flow,
     pub(super) predictor: Predictor,
-    /// By the general registers behind an exception's entry: the link register tells the instruction.
+    /// The general registers after an exception's entry: the link register identifies the instruction.
     pub(super) nesting: Nesting<[u32; 16]>,
     /// See [`Context::flash`].
     pub(super) flash: Answer,
 }
 
-/// What the same bytes mean depends on.
+/// State on which decoding depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Context {
     /// ITSTATE.
     pub it: u8,
-    /// In a privileged mode. No part of where the core goes on.
+    /// In a privileged mode. Not part of the position at which the core continues.
     pub privileged: bool,
-    /// How a flash answers, which decides how code is fetched. No part of where the core goes on.
+    /// How a flash interface answers, which determines how code is fetched. Not part of the position at which the core
+    /// continues.
     pub flash: Answer,
 }
 
@@ -147,7 +148,7 @@ impl<P: Profile> Isa for ArmSet<P> {
         Context { it: 0, privileged: false, flash: Answer::Kept }
     }
 
-    /// Within an IT block, instructions run one by one: what they are depends on ITSTATE.
+    /// Within an IT block, instructions run one by one: their meaning depends on ITSTATE.
     #[inline]
     fn runs_blocks(&self) -> bool {
         self.system.state().it == 0
@@ -266,14 +267,14 @@ impl<P: Profile> Isa for ArmSet<P> {
         }
     }
 
-    /// What is decoded does not depend on the privilege, but what its accesses may do.
+    /// Decoding does not depend on the privilege, but the permissions of accesses do.
     #[inline]
     fn is_current(core: &Arm<P>, index: u32) -> bool {
         let context = core.blocks.cold[index as usize].entry.context;
         context.privileged == core.isa.system.is_privileged() && context.flash == core.isa.flash
     }
 
-    /// A flash that is programmed has wait states, and then none again: code of both kinds is kept.
+    /// A flash that is being programmed has wait states, and afterwards none again: code of both kinds is kept.
     fn follow_line_buffers(core: &mut Arm<P>, answer: Answer) -> bool {
         core.isa.flash = answer;
         true
@@ -465,7 +466,7 @@ impl<P: Profile> Isa for ArmSet<P> {
 }
 
 impl<P: Profile> Arm<P> {
-    /// What the performance monitors can count.
+    /// The events of the performance monitors.
     pub(super) fn events(&self) -> Events {
         let [icache, dcache] = self.memory.cache_counters();
         Events {
@@ -477,12 +478,12 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    /// Sets where the core is: an address with the T bit, and ITSTATE.
+    /// Sets the core's position: an address with the T bit, and ITSTATE.
     pub(super) fn set_place(&mut self, address: u32, it: u8) {
         ArmSet::go_to(self, address, Context { it, privileged: false, flash: Answer::Kept });
     }
 
-    /// The base of a store may be what its own instruction works out first; only those without count.
+    /// The base of a store may be computed by its own instruction first; only stores without that count.
     fn note_write(&self, bus: &Bus, op: Op, iteration: &mut Iteration) -> Option<()> {
         if [op.rn, op.rm].contains(&ADDRESS) || [op.rn, op.rm].contains(&OPERAND) {
             return None;

@@ -1,4 +1,4 @@
-//! What micro-operations do with registers that count the iterations of a polling loop, and with the flags of their
+//! Effects of micro-operations on registers that count the iterations of a polling loop, and on the flags of their
 //! comparisons.
 
 use super::compile;
@@ -53,8 +53,8 @@ fn done(op: &Op, counting: &mut Counting) -> Option<()> {
     Some(())
 }
 
-/// The sum of a register and a constant, or its difference from the constant's opposite: the flags tell of the order of
-/// these two, and N and Z go by the sum.
+/// The sum of a register and a constant, or the difference from the constant's negative: the flags give the order of
+/// the two, and N and Z depend on the sum.
 fn add_with_flags(op: &Op, amount: u32, counting: &mut Counting) -> Option<()> {
     counting.compare(Operand::Register(op.rn), Operand::Constant(amount.wrapping_neg()))?;
     // The result last: it may be the operand.
@@ -63,7 +63,7 @@ fn add_with_flags(op: &Op, amount: u32, counting: &mut Counting) -> Option<()> {
     Some(())
 }
 
-/// A condition: N and Z are the sign of a value, and whether it is 0.
+/// A condition: N and Z give the sign of a value, and whether it is 0.
 fn look_at_flags(counting: &mut Counting) -> Option<()> {
     [N_SOURCE, Z_SOURCE]
         .into_iter()
@@ -71,13 +71,13 @@ fn look_at_flags(counting: &mut Counting) -> Option<()> {
     counting.read(CV)
 }
 
-/// A micro-operation that is done or not.
+/// A micro-operation that is conditional.
 fn maybe_done(op: &Op, counting: &mut Counting) -> Option<()> {
     counting.read(reads(op))?;
     written(op).try_for_each(|register| counting.may_write(register))
 }
 
-/// All that a micro-operation may read; N and Z are read by conditions alone.
+/// All registers that a micro-operation may read; only conditions read N and Z.
 fn reads(op: &Op) -> u64 {
     use Code::*;
     let registers: &[u8] = match op.code {
@@ -91,7 +91,7 @@ fn reads(op: &Op) -> u64 {
     registers.iter().fold(flags, |set, register| set | 1_u64.checked_shl(u32::from(*register)).unwrap_or(0))
 }
 
-/// All that it may write.
+/// All registers that it may write.
 fn written(op: &Op) -> impl Iterator<Item = u8> {
     let mut writes = compile::writes(op);
     std::iter::from_fn(move || {

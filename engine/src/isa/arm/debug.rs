@@ -1,5 +1,4 @@
-//! Registers as a debugger shows them: r0 to pc and the status register, those of VFP, and what the profile has beyond
-//! them.
+//! Registers for a debugger: r0 to pc and the status register, those of VFP, and further ones of the profile.
 
 use super::core::Arm;
 use super::profile::Profile;
@@ -9,7 +8,7 @@ use crate::core::debug::{Architecture, Group, Register};
 
 #[rustfmt::skip]
 const GENERAL: [&str; 13] = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12"];
-/// Where the program counter and the status register are among all.
+/// Numbers of the program counter and the status register.
 const PC: usize = 15;
 const STATUS: usize = 16;
 
@@ -36,14 +35,14 @@ pub(super) fn registers<P: Profile>(core: &Arm<P>, bus: &Bus) -> Vec<Register> {
     all
 }
 
-/// Writes one.
+/// Writes a register.
 pub(super) fn set<P: Profile>(core: &mut Arm<P>, bus: &mut Bus, number: usize, value: u64) -> bool {
     let (word, first_double, doubles) = (value as u32, STATUS + 1, doubles::<P>(core));
     let has_vfp = core.isa.system.features().vfp;
     match number {
         0..PC => core.x[number] = word,
         PC => {
-            // The instruction set stays.
+            // The instruction set is not changed.
             core.pc = word & if core.isa.system.state().thumb { !1 } else { !3 };
             core.isa.system.state_mut().it = 0;
         }

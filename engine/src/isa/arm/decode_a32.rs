@@ -1,7 +1,7 @@
 //! Decoding of A32 instructions.
 //!
-//! ARM DDI 0406C, chapter A5 (encodings) and A8 (instructions). What the manual calls unpredictable means nothing here
-//! (it is undefined), but where QEMU's cores do something simple with it that came for free.
+//! ARM DDI 0406C, chapter A5 (encodings) and A8 (instructions). Unpredictable encodings of the manual are undefined
+//! here, except where QEMU's cores do something simple that needs no extra code.
 
 mod block;
 mod data;
@@ -17,11 +17,11 @@ use super::op::{Code, Features, Instr, Op, TimingClass};
 use super::registers::{LR, ZERO};
 use super::summary;
 
-/// The condition of what is always done, and of the encodings that have none.
+/// The condition "always", and the top bits of encodings without a condition.
 const ALWAYS: u32 = 14;
 const NONE: u32 = 15;
 
-/// Appends the micro-operations of the instruction at `pc` to `ops`. If it is conditional and no plain branch, the
+/// Appends the micro-operations of the instruction at `pc` to `ops`. If it is conditional and not a plain branch, the
 /// first of them skips the others.
 pub fn decode(encoding: u32, pc: u32, features: Features, ops: &mut Vec<Op>) -> Instr {
     let start = ops.len();
@@ -46,7 +46,7 @@ pub fn decode(encoding: u32, pc: u32, features: Features, ops: &mut Vec<Op>) -> 
     summary::instr(4, class, &ops[start..])
 }
 
-/// All that have a condition, by bits 27:25.
+/// All instructions with a condition, by bits 27:25.
 fn conditional(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     match bits(encoding, 27, 25) {
         0b000 if bit(encoding, 7) && bit(encoding, 4) => match (bits(encoding, 6, 5), bit(encoding, 24)) {
@@ -92,7 +92,7 @@ fn branch(emit: &mut Emit, encoding: u32) -> TimingClass {
     TimingClass::Branch
 }
 
-/// LR = the address behind this instruction.
+/// Sets LR to the address after this instruction.
 fn link(emit: &mut Emit) {
     emit.constant(LR, emit.pc_value.wrapping_sub(4));
 }

@@ -1,7 +1,7 @@
-//! Instructions to coprocessors, which A32 and T32 encode alike: VFP (cp10, cp11), debug (cp14) and system control
-//! (cp15).
+//! Instructions to coprocessors, with the same encoding in A32 and T32: VFP (cp10, cp11), debug (cp14) and system
+//! control (cp15).
 //!
-//! ARM DDI 0406C, sections A5.6, A7.5 to A7.9. Advanced SIMD is absent: its encodings in this space mean nothing.
+//! ARM DDI 0406C, sections A5.6, A7.5 to A7.9. Advanced SIMD is absent: its encodings in this space are undefined.
 
 mod vfp_data;
 mod vfp_transfer;
@@ -10,8 +10,8 @@ use super::emit::{Emit, bit, bits, not_pc, only_if, register};
 use super::op::{Code, TimingClass};
 use super::registers::PC;
 
-/// Decodes `encoding`, whose bits 27:26 are 11 and 27:24 not 1111. The top four bits are not looked at: a condition, or
-/// 1110 in T32 (where 1111 means nothing here).
+/// Decodes `encoding`, whose bits 27:26 are 11 and 27:24 not 1111. The top four bits are ignored: a condition, or 1110
+/// in T32 (where 1111 is undefined here).
 pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let moves_two = bits(encoding, 27, 21) == 0b110_0010;
     match (bits(encoding, 11, 8), bits(encoding, 27, 24)) {
@@ -27,7 +27,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     }
 }
 
-/// A VFP instruction as micro-operations carry it: in A32, always executed.
+/// A VFP instruction in the form of micro-operations: A32, always executed.
 fn always(encoding: u32) -> u32 {
     encoding & 0x0fff_ffff | 0xe << 28
 }

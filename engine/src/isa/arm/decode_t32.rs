@@ -1,12 +1,12 @@
 //! T32: the 16-bit and 32-bit instructions of Thumb-2, decoded into micro-operations.
 //!
 //! ARMv7-A/R Architecture Reference Manual, DDI 0406C.d, chapters A6 (encodings) and A8 (instructions); the groups here
-//! are those of A6. Of encodings that the manual calls unpredictable, those that name SP or set their fields to what is
-//! deprecated do what one would expect, as compilers' and assemblers' output may have them; others are undefined, so
-//! that a fault's message tells of them.
+//! are those of A6. Of the encodings that the manual calls unpredictable, those that name SP or use deprecated values
+//! of fields have the obvious effect, because compilers and assemblers may emit them; others are undefined, so that a
+//! fault's message reports them.
 //!
-//! The M profile has the same but for what is for the system ([`control`]), A32, double precision and exclusive
-//! accesses to two words.
+//! The M profile has the same instructions except for system instructions ([`control`]), A32, double precision and
+//! exclusive accesses to two words.
 
 mod control;
 mod data;
@@ -29,8 +29,8 @@ use super::summary;
 
 /// The micro-operations of the instruction at `pc`, whose halfwords are `first` and, if it has two, `second`.
 ///
-/// They are appended to `ops`. `it` is ITSTATE as in the CPSR: that of this instruction before, of the next one
-/// afterwards.
+/// They are appended to `ops`. `it` is ITSTATE as in the CPSR: before the call that of this instruction, afterwards
+/// that of the next one.
 pub fn decode(first: u16, second: u16, pc: u32, features: Features, it: &mut u8, ops: &mut Vec<Op>) -> Instr {
     let start = ops.len();
     let block = ItBlock::new(*it);
@@ -41,7 +41,7 @@ pub fn decode(first: u16, second: u16, pc: u32, features: Features, it: &mut u8,
         2 => short(&mut emit, half, block),
         _ => long(&mut emit, encoding),
     };
-    // A branch with a condition of its own can't have a block's as well.
+    // A branch with its own condition can't have a block's as well.
     let class = class.filter(|_| !block.inside || emit.ops[start].code != Code::JumpIf);
     let class = class.unwrap_or_else(|| {
         emit.ops.truncate(start);
@@ -56,12 +56,12 @@ pub fn decode(first: u16, second: u16, pc: u32, features: Features, it: &mut u8,
     summary::instr(len_bytes, class, &ops[start..])
 }
 
-/// What the IT block that an instruction is in means for it.
+/// State of an instruction in an IT block.
 #[derive(Clone, Copy)]
 struct ItBlock {
-    /// There is one.
+    /// The instruction is in a block.
     inside: bool,
-    /// Under which the instruction is executed. 14 and 15 are always.
+    /// The condition under which the instruction is executed. 14 and 15 are always.
     condition: u8,
     /// ITSTATE of the next instruction (A2.5.2).
     next: u8,
@@ -75,7 +75,7 @@ impl ItBlock {
     }
 
     /// Puts the condition before the micro-operations from index `start` on, or into a jump that is the only one.
-    /// Breakpoints have none.
+    /// Breakpoints are unconditional.
     fn impose(self, ops: &mut Vec<Op>, start: usize) {
         if self.condition >= 14 {
             return;
@@ -93,12 +93,12 @@ impl ItBlock {
     }
 }
 
-/// True for it: what else has its upper bits are hints.
+/// True for it: other encodings with its upper bits are hints.
 const fn is_it(encoding: u32) -> bool {
     encoding >> 8 == 0xbf && encoding & 0xf != 0
 }
 
-/// A 16-bit instruction (A6.2); nothing for what is undefined.
+/// A 16-bit instruction (A6.2); `None` if it is undefined.
 fn short(emit: &mut Emit, half: u32, block: ItBlock) -> Option<TimingClass> {
     let flags = !block.inside;
     match half >> 12 {
@@ -118,7 +118,7 @@ fn short(emit: &mut Emit, half: u32, block: ItBlock) -> Option<TimingClass> {
 fn long(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let is_data = !bit(encoding, 15);
     match (bits(encoding, 28, 27), bits(encoding, 26, 24)) {
-        // Advanced SIMD, and instructions to coprocessors for which 1111 stands in front.
+        // Advanced SIMD, and instructions to coprocessors with the prefix 1111.
         (1, 7) | (3, 4..) => None,
         (1, 4..) => decode_coprocessor::decode(emit, encoding),
         (1, 2 | 3) => data::shifted_register(emit, encoding),

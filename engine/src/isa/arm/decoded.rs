@@ -1,4 +1,4 @@
-//! Decoded instructions as blocks have them: what timing knows of one, how a block of them ends, what it takes.
+//! Decoded instructions of blocks: their timing properties, the end of a block, its static time.
 
 use super::compile;
 use super::core::{ArmSet, Context};
@@ -16,7 +16,7 @@ use crate::cpu::read::Read;
 /// An instruction as decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// What the decoder said.
+    /// Result of the decoder.
     pub instr: Instr,
     /// General registers that it loads.
     pub loaded: RegisterSet,
@@ -26,15 +26,15 @@ pub struct Decoded {
     pub straddles: bool,
     /// A core of the microcontroller profile fetches it over its system bus.
     pub on_system_bus: bool,
-    /// What it does with floating-point registers.
+    /// Its uses of floating-point registers.
     pub floating: FloatingUses,
     /// Compiled code leaves it to the interpreter.
     pub is_left: bool,
 }
 
 impl Decoded {
-    /// The instruction at `at`, which became these micro-operations, and before which ITSTATE was `it`. The core's data
-    /// cache has lines of so many bytes.
+    /// The instruction at `at` with these micro-operations; ITSTATE before it was `it`. The core's data cache has lines
+    /// of `data_line_bytes`.
     pub fn new(instr: Instr, ops: &[Op], at: u32, it: u8, data_line_bytes: u32) -> Decoded {
         let loads = ops.iter().filter(|op| is_load(op.code));
         let loaded = loads.fold(0, |set, op| set | one(op.rd)) & instr.writes;
@@ -45,7 +45,7 @@ impl Decoded {
         Decoded { instr, loaded, it, straddles, on_system_bus, floating, is_left }
     }
 
-    /// How a jump of it goes on: one that leaves an address in LR is a call.
+    /// The flow of its jump: a jump that leaves an address in LR is a call.
     pub fn flow(&self) -> Flow {
         let links = self.instr.writes >> LR & 1 != 0 && self.loaded >> LR & 1 == 0;
         match self.instr.class {
@@ -55,8 +55,8 @@ impl Decoded {
         }
     }
 
-    /// Lets it pass the pipeline, as [`CoreTiming::step`]. What is fetched past the cache waits so long for that that
-    /// nothing is under way any more when it has come.
+    /// Passes it through the pipeline, as [`CoreTiming::step`] does. A fetch past the cache takes long enough that no
+    /// results are under way afterwards.
     pub fn pass(&self, timing: &CoreTiming, fetch: Via, pending: &mut Pending) -> Cost {
         if fetch == Via::Uncached {
             *pending = Pending::NONE;
@@ -69,7 +69,7 @@ impl Decoded {
     }
 }
 
-/// Makes a block of code that was read for `entry`. `predicts` tells whether branches are predicted.
+/// Makes a block of code that was read for `entry`. `predicts` says whether branches are predicted.
 pub(super) fn draft<P: Profile>(
     timing: &CoreTiming,
     predicts: bool,
@@ -104,7 +104,7 @@ pub(super) fn draft<P: Profile>(
     draft
 }
 
-/// Appends the micro-operations of code from `at` on, whose instructions have these costs and begin then.
+/// Appends the micro-operations of code from `at` on, with the costs and start cycles of its instructions.
 fn push_ops<P: Profile>(
     draft: &mut Draft<ArmSet<P>>,
     mut at: u32,
@@ -125,7 +125,7 @@ fn push_ops<P: Profile>(
         }
         at = at.wrapping_add(u32::from(bytes));
         let ops = &read.ops[first..*after];
-        // A store may change the code behind it where that is in a memory of the core's: then anything may follow.
+        // A store may change the next instruction in a memory of the core's: then any access may follow.
         let next = costs.get(number + 1).map(|(next, _)| next.on_bus).filter(|_| fetch != Via::Local);
         let waits = Waits::of(&decoded.instr, ops, cost.on_bus, next);
         let conditional = ops.first().is_some_and(|op| op.code == Code::SkipUnless);
@@ -153,24 +153,24 @@ fn push_ops<P: Profile>(
     }
 }
 
-/// An operation that names nothing.
+/// An operation that uses no registers.
 const NOTHING: Op = Op { code: Code::End, rd: SINK, rn: 0, rm: 0, ra: 0, imm: 0 };
 
-/// What an instruction has to do with a bus matrix that grants its ports.
+/// Waits of an instruction for a bus matrix's grants.
 struct Waits {
-    /// The operation that waits for the grant, or has a store ask for it, and the number of the one that it comes
-    /// before.
+    /// The operation that waits for the grant, or has a store request it, and the number of the operation before which
+    /// it is inserted.
     grant: Option<(usize, Op)>,
-    /// That is a store which asks.
+    /// The instruction is a store that requests a grant.
     asks: bool,
-    /// It waits with the store before it.
+    /// It waits together with the store before it.
     awaits: bool,
 }
 
 impl Waits {
-    /// Of an instruction of these operations that finds the bus so; `next` is how the one after it in the block does.
-    /// A store waits in the write buffer, and holds up the access right after it: where the block ends with it, nobody
-    /// knows yet whether there is one.
+    /// The waits of an instruction with these operations and this state of the bus; `next` is the state for the block's
+    /// next instruction. A store waits in the write buffer, and delays an access right after it: if the block ends with
+    /// the store, the next access is not known yet.
     fn of(instr: &Instr, ops: &[Op], on_bus: OnBus, next: Option<OnBus>) -> Waits {
         use TimingClass::{Store, StoreMultiple, VfpStore};
         let waits = on_bus == OnBus::Idle
@@ -185,14 +185,14 @@ impl Waits {
         Waits { grant, asks: asks && grant.is_some(), awaits: on_bus == OnBus::AfterIdleStore }
     }
 
-    /// Operations that are added after a SkipUnless.
+    /// Number of operations that are added after a SkipUnless.
     fn ops(&self) -> u32 {
         u32::from(self.grant.is_some()) + u32::from(self.awaits)
     }
 }
 
-/// What waits for the grant of the first access of these micro-operations, and the number of the one that it comes
-/// before.
+/// The operation that waits for the grant of the first access in `ops`, and the number of the operation before which it
+/// is inserted.
 fn grant_of(ops: &[Op]) -> Option<(usize, Op)> {
     use Code::{Ldr, Ldrb, Ldrh, Ldrsb, Ldrsh, Multiple, Str, Strb, Strh, Vldr, Vstr};
     ops.iter().enumerate().find_map(|(place, op)| {
@@ -205,17 +205,17 @@ fn grant_of(ops: &[Op]) -> Option<(usize, Op)> {
     })
 }
 
-/// How a block ends.
+/// End of a block.
 struct Ending {
     jump: Jump,
     /// The target, where it is fixed.
     target: u32,
-    /// Falling through means that the last instruction, which may take several cycles, was skipped.
+    /// The block falls through only if the last instruction, which may take several cycles, was skipped.
     skipped: bool,
 }
 
 impl Ending {
-    /// Of a block of this code: instructions with the index behind their last micro-operation.
+    /// The end of a block with this code: instructions with the index after their last micro-operation.
     fn of(instrs: &[(Decoded, usize)], ops: &[Op]) -> Ending {
         let from = instrs.iter().rev().nth(1).map_or(0, |(_, end)| *end);
         let ops = &ops[from..];

@@ -1,18 +1,18 @@
-//! What decoders append micro-operations with, and what instructions come to that both sets have.
+//! Functions with which decoders append micro-operations, and instructions that both instruction sets share.
 
 use super::op::{Code, Features, Media, Op, TimingClass};
 use super::registers::{LR, OPERAND, PC, PC_VALUE, RESULT, SINK, ZERO};
 use crate::cpu::memory::access::how;
 
-/// The micro-operations of one instruction, under way. A decoding function gives nothing for an encoding that means
-/// nothing here; what it has appended by then is dropped.
+/// The micro-operations of an instruction that is being decoded. A decoding function returns `None` for an undefined
+/// encoding; the operations that it has appended are then dropped.
 #[derive(Debug)]
 pub struct Emit<'a> {
-    /// Where they go.
+    /// List to which they are appended.
     pub ops: &'a mut Vec<Op>,
-    /// What the program counter reads as: the instruction's address and 8 (A32) or 4 (T32).
+    /// Value of the program counter: the instruction's address plus 8 (A32) or 4 (T32).
     pub pc_value: u32,
-    /// What the core has.
+    /// Features of the core.
     pub features: Features,
 }
 
@@ -27,7 +27,7 @@ impl Emit<'_> {
         self.ops.push(Op { code, rd, rn, rm, ra, imm });
     }
 
-    /// A micro-operation with an immediate alone.
+    /// A micro-operation with only an immediate.
     pub fn imm(&mut self, code: Code, imm: u32) {
         self.op(code, 0, 0, ZERO, imm);
     }
@@ -37,12 +37,12 @@ impl Emit<'_> {
         self.op(Code::Mov, rd, ZERO, ZERO, value);
     }
 
-    /// Does nothing.
+    /// An instruction without effect.
     pub fn nothing(&mut self) {
         self.constant(SINK, 0);
     }
 
-    /// The register to read for an encoding's `register`: for the program counter, one that is given its value.
+    /// The register to read for an encoding's `register`: for the program counter, one that gets its value.
     pub fn read(&mut self, register: u8) -> u8 {
         if register != PC {
             return register;
@@ -56,7 +56,7 @@ impl Emit<'_> {
         self.pc_value & !3
     }
 
-    /// N and Z from `rd`, if the instruction sets flags; C has been set.
+    /// Sets N and Z by `rd`, if the instruction sets flags; C has been set.
     pub fn test(&mut self, flags: bool, rd: u8) {
         if flags {
             self.op(Code::TestNz, 0, 0, rd, 0);
@@ -65,13 +65,13 @@ impl Emit<'_> {
 
     // ---- Jumps
 
-    /// A jump to what a register holds, which may change the instruction set.
+    /// A jump to the address in a register, which may change the instruction set.
     pub fn jump_to(&mut self, rm: u8) -> TimingClass {
         self.op(Code::JumpTo, 0, 0, rm, 0);
         TimingClass::IndirectBranch
     }
 
-    /// blx to a register, which may be LR; returns come to `return_to`.
+    /// blx to a register, which may be LR; the return address is `return_to`.
     pub fn call(&mut self, rm: u8, return_to: u32) -> Option<TimingClass> {
         not_pc(&[rm])?;
         let target = if rm == LR { RESULT } else { rm };
@@ -82,7 +82,7 @@ impl Emit<'_> {
         Some(self.jump_to(target))
     }
 
-    /// The return from an exception to what a register holds.
+    /// The return from an exception to the address in a register.
     pub fn exception_return(&mut self, rm: u8) -> TimingClass {
         self.op(Code::ExceptionReturn, 0, 0, rm, 0);
         TimingClass::Exception
@@ -90,7 +90,8 @@ impl Emit<'_> {
 
     // ---- Memory
 
-    /// Tells of so many words from x[base] + `offset` up, if they are more than one; gives the flags of their accesses.
+    /// Announces a transfer of `words` from x[base] + `offset` up, if it is more than one word; returns the flags of
+    /// the accesses.
     pub fn announce(&mut self, base: u8, offset: u32, words: u32, is_load: bool) -> u8 {
         if words == 1 {
             return how::ALIGNED;
@@ -119,7 +120,7 @@ impl Emit<'_> {
         self.op(if carry { with_carry } else { plain }, rd, rs, rm, 0);
     }
 
-    /// The register that has `rm` shifted by an immediate: itself where that is none at all.
+    /// The register that has `rm` shifted by an immediate: `rm` itself for no shift.
     pub fn shifted(&mut self, carry: bool, rm: u8, kind: u32, imm5: u32) -> u8 {
         if (kind, imm5) == (0, 0) {
             return rm;
@@ -134,13 +135,15 @@ impl Emit<'_> {
         media.class()
     }
 
-    /// ssat, usat and the forms for halves; `field` is as encoded, one less than the bits for the signed ones.
+    /// ssat, usat and the forms for halves; `field` is as encoded, which is the number of bits minus 1 for the signed
+    /// ones.
     pub fn saturate(&mut self, media: Media, rd: u8, rm: u8, field: u32) -> TimingClass {
         let is_signed = matches!(media, Media::Ssat | Media::Ssat16);
         self.media(media, [rd, 0, rm, 0], field + u32::from(is_signed))
     }
 
-    /// sxtb and the like of `rm`, rotated; those that add have a first operand, which else is the program counter.
+    /// sxtb and similar extensions of `rm`, rotated; those that add have a first operand, which is the program counter
+    /// otherwise.
     pub fn extend(&mut self, code: Code, [rd, rn, rm]: [u8; 3], rotation: u32) -> TimingClass {
         let operand = self.rotated(rm, rotation);
         if rn == PC {
@@ -152,7 +155,7 @@ impl Emit<'_> {
         TimingClass::AluShift
     }
 
-    /// sxtb16 and uxtb16, likewise.
+    /// sxtb16 and uxtb16, with the same operands.
     pub fn extend_halves(&mut self, media: Media, [rd, rn, rm]: [u8; 3], rotation: u32) -> TimingClass {
         let operand = self.rotated(rm, rotation);
         self.media(media, [rd, or_zero(rn), operand, 0], 0)
@@ -166,7 +169,7 @@ impl Emit<'_> {
         OPERAND
     }
 
-    /// sbfx, ubfx: so many bits from `low` on.
+    /// sbfx, ubfx: `width` bits from `low` on.
     pub fn extract(&mut self, code: Code, rd: u8, rn: u8, low: u32, width: u32) -> Option<TimingClass> {
         not_pc(&[rn])?;
         only_if(low + width <= 32)?;
@@ -183,7 +186,7 @@ impl Emit<'_> {
 
     // ---- System
 
-    /// Hints: those that are not allocated do nothing.
+    /// Hints: unallocated ones do nothing.
     pub fn hint(&mut self, operation: u32) -> TimingClass {
         match operation {
             1 | 0xf0.. => self.imm(Code::Hint, 0),
@@ -209,19 +212,19 @@ impl Emit<'_> {
     }
 }
 
-/// Registers of a load or store multiple, and where their words are.
+/// Registers of a load or store multiple, and the addresses of their words.
 #[derive(Clone, Copy)]
 pub struct Block {
     /// Register that holds an address.
     pub base: u8,
-    /// From there to the first word, which is the lowest.
+    /// Offset of the first word, which is the lowest.
     pub offset: u32,
     /// Bit n: register n.
     pub list: u32,
 }
 
 impl Block {
-    /// Tells of the accesses; gives their flags.
+    /// Announces the accesses; returns their flags.
     pub fn announce(self, emit: &mut Emit, is_load: bool) -> u8 {
         emit.announce(self.base, self.offset, self.list.count_ones(), is_load)
     }
@@ -232,7 +235,7 @@ impl Block {
         listed.zip(0..).map(move |(register, index)| (register, self.offset.wrapping_add(4 * index)))
     }
 
-    /// The loads: the base after all others, as it is needed till then. The program counter goes to RESULT.
+    /// The loads: the base after all others, because it is needed until then. The program counter goes to RESULT.
     pub fn load(self, emit: &mut Emit, code: Code) {
         let flags = self.announce(emit, true);
         let is_base = |access: &(u8, u32)| access.0 == self.base;
@@ -256,8 +259,8 @@ impl Block {
     }
 }
 
-/// A shift by an immediate as encoded (ARM DDI 0406C, A8.4.3): without and with carry, and its amount. 0 stands for
-/// what it does in each type.
+/// A shift by an immediate as encoded (ARM DDI 0406C, A8.4.3): without and with carry, and its amount. 0 has its
+/// special meaning for each type.
 fn immediate_shift(kind: u32, imm5: u32) -> (Code, Code, u32) {
     let or_32 = if imm5 == 0 { 32 } else { imm5 };
     match (kind, imm5) {
@@ -269,7 +272,7 @@ fn immediate_shift(kind: u32, imm5: u32) -> (Code, Code, u32) {
     }
 }
 
-/// The operation of data processing that sets flags, for one that doesn't.
+/// The flag-setting form of a data processing operation.
 pub const fn with_flags(code: Code) -> Code {
     match code {
         Code::And => Code::Ands,
@@ -299,22 +302,22 @@ pub const fn bit(word: u32, index: u32) -> bool {
     word >> index & 1 != 0
 }
 
-/// The register that the four bits from `low` on name.
+/// The register given by the four bits from `low` on.
 pub const fn register(word: u32, low: u32) -> u8 {
     (word >> low & 15) as u8
 }
 
-/// The register to read where the program counter stands for none.
+/// The register to read where the program counter stands for no register.
 pub const fn or_zero(register: u8) -> u8 {
     if register == PC { ZERO } else { register }
 }
 
-/// `Some` if none of `registers` is the program counter, which most instructions don't take.
+/// `Some` if none of `registers` is the program counter, which most instructions do not accept.
 pub fn not_pc(registers: &[u8]) -> Option<()> {
     (!registers.contains(&PC)).then_some(())
 }
 
-/// `Some` if it holds.
+/// `Some` if the condition holds.
 pub fn only_if(condition: bool) -> Option<()> {
     condition.then_some(())
 }

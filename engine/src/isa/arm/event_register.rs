@@ -1,9 +1,9 @@
-//! The event register of wfe, and what ends a sleep (ARMv7-M ARM, DDI 0403E, B1.5.18; ARMv7-A ARM, DDI 0406C,
+//! The event register of wfe, and the ends of a sleep (ARMv7-M ARM, DDI 0403E, B1.5.18; ARMv7-A ARM, DDI 0406C,
 //! B1.8.13).
 
 use crate::state::{Fresh, State};
 
-/// What a core that sleeps waits for.
+/// Condition that ends a core's sleep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Sleep {
     /// An interrupt, masked or not: wfi.
@@ -11,7 +11,7 @@ pub enum Sleep {
     Interrupt,
     /// An event, or an interrupt that is taken: wfe.
     Event,
-    /// Nothing: an event has come.
+    /// The sleep is over: an event has occurred.
     Over,
 }
 
@@ -20,17 +20,17 @@ pub enum Sleep {
 pub struct EventRegister {
     is_set: bool,
     sleep: Sleep,
-    /// Pulses at the core's event input that it has seen.
+    /// Number of pulses at the core's event input that it has seen.
     seen: u32,
 }
 
 impl EventRegister {
-    /// That of a core after reset, at whose input there were so many pulses so far.
+    /// The state after reset, with `pulses` at the core's event input so far.
     pub fn after(pulses: u32) -> EventRegister {
         EventRegister { seen: pulses, ..EventRegister::default() }
     }
 
-    /// An event: it ends a sleep in wfe, or is kept for the next one.
+    /// Sends an event: it ends a sleep in wfe, or is kept for the next one.
     pub fn send(&mut self) {
         if self.sleep == Sleep::Event { self.sleep = Sleep::Over } else { self.is_set = true }
     }
@@ -42,24 +42,24 @@ impl EventRegister {
         sleeps
     }
 
-    /// wfi is executed, or the core sleeps as if it was.
+    /// Begins a sleep by wfi, or as after wfi.
     pub fn wait_for_interrupt(&mut self) {
         self.sleep = Sleep::Interrupt;
     }
 
-    /// The core takes an interrupt: what comes from now on is for the next wfe.
+    /// Ends a sleep when the core takes an interrupt: further events are for the next wfe.
     pub fn wake(&mut self) {
         if self.sleep == Sleep::Event {
             self.sleep = Sleep::Over;
         }
     }
 
-    /// What a core that sleeps waits for.
+    /// Condition that ends the core's sleep.
     pub fn sleep(&self) -> Sleep {
         self.sleep
     }
 
-    /// There were so many pulses at the core's event input by now.
+    /// Updates the number of pulses at the core's event input.
     #[inline]
     pub fn see(&mut self, pulses: u32) {
         if self.has_not_seen(pulses) {
@@ -68,7 +68,7 @@ impl EventRegister {
         }
     }
 
-    /// True if some of them are new.
+    /// True if some of the pulses are new.
     #[inline]
     pub fn has_not_seen(&self, pulses: u32) -> bool {
         self.seen != pulses

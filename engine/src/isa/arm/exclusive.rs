@@ -1,4 +1,4 @@
-//! Exclusive accesses, which go on in the middle of a block.
+//! Exclusive accesses, after which a block continues.
 
 use super::core::Arm;
 use super::op::Op;
@@ -9,7 +9,7 @@ use crate::bus::device::AccessSize;
 use crate::cpu::memory::access::how;
 
 impl<P: Profile> Arm<P> {
-    /// Ldrex and the like.
+    /// Ldrex and its variants.
     pub(super) fn load_exclusive(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let addr = self.x[usize::from(op.rn)];
         if self.must_wait(bus, index, at, addr, op.imm, Kind::Read) {
@@ -41,7 +41,7 @@ impl<P: Profile> Arm<P> {
         Ok([low, high])
     }
 
-    /// Strex and the like.
+    /// Strex and its variants.
     pub(super) fn store_exclusive(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {
         let addr = self.x[usize::from(op.rn)];
         if self.must_wait(bus, index, at, addr, op.imm, Kind::Write) {
@@ -72,7 +72,7 @@ impl<P: Profile> Arm<P> {
     }
 }
 
-/// Of an access to so many bytes; to 8, of each of its two words.
+/// Size of an access to `bytes`; for 8, that of each of its two words.
 pub(super) fn size_of(bytes: u32) -> AccessSize {
     match bytes {
         1 => AccessSize::Byte,

@@ -1,4 +1,4 @@
-//! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look.
+//! The inner loop: runs blocks, one after the other, until the core has to check for news.
 
 use super::alu::{holds, match_arithmetic};
 use super::core::{Arm, LEAVE};
@@ -9,7 +9,7 @@ use crate::cpu::block::{FALLEN, TAKEN};
 use crate::cpu::memory::access::how;
 
 impl<P: Profile> Arm<P> {
-    /// Runs the block `index`, whose first line has been fetched, from operation `at` on, and those behind it.
+    /// Runs the block `index`, whose first line has been fetched, from operation `at` on, and the blocks after it.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32, mut at: usize) {
         loop {
             if at == 0 {
@@ -17,10 +17,10 @@ impl<P: Profile> Arm<P> {
                 (index, at) = (resumed.index, resumed.at);
             }
             let first = self.blocks.hot[index as usize].first_op as usize;
-            // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays
-            // among them, and skips stay in their instruction; `ops` only grows outside this function.
+            // SAFETY: each block's operations are in `ops` and end with one that leaves the inner loop, so `ip` stays
+            // within them, and skips stay in their instruction; `ops` only grows outside this function.
             let begin = unsafe { self.blocks.ops.as_ptr().add(first) };
-            // SAFETY: compiled code names operations of the block, and else it is the first.
+            // SAFETY: `at` comes from compiled code, which names operations of the block, or it is the first.
             let mut ip = unsafe { begin.add(at) };
             at = 0;
             macro_rules! at {
@@ -97,7 +97,7 @@ impl<P: Profile> Arm<P> {
                     }
                     Code::SkipUnless => {
                         if !holds(&self.x, op.rd) {
-                            // The block's time counts it as run.
+                            // The block's time includes it.
                             self.shell.cycles = self.shell.cycles.wrapping_sub(u64::from(op.ra));
                             self.shell.spent.saved += u64::from(op.ra);
                             self.charge_at(index, at!());
@@ -149,7 +149,7 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    /// True if shortcuts lead to all of so many words from `addr` up, as far as that is told cheaply.
+    /// True if all `words` from `addr` up have shortcuts, as far as a cheap test can show.
     #[inline(always)]
     pub(super) fn have_shortcuts(&self, addr: u32, words: u32, how: u8) -> bool {
         let has_shortcut = |addr: u32| {
@@ -159,14 +159,14 @@ impl<P: Profile> Arm<P> {
                 self.memory.store_shortcut(addr, 4).is_some()
             }
         };
-        // So many words lie in two of these lines, or three.
+        // This many words lie in two or three of such lines.
         let here = has_shortcut(addr) && has_shortcut(addr.wrapping_add(4 * words).wrapping_sub(4));
         here && how & how::UNPRIVILEGED == 0
             && self.data_line_bytes >= 32
             && (words <= 9 || words <= 17 && has_shortcut(addr.wrapping_add(32)))
     }
 
-    /// A division follows that may be shorter than the longest one, as which the block's time counts it.
+    /// Prepares a division that may be shorter than the longest one, which the block's time includes.
     #[inline(never)]
     fn end_early(&mut self, op: &Op) {
         let Some(division) = &self.timing.early_division else { return };
@@ -176,7 +176,7 @@ impl<P: Profile> Arm<P> {
         self.shell.spent.saved += saved;
     }
 
-    /// The micro-operations that are rare. True if the block goes on; otherwise it has been left.
+    /// The rare micro-operations. True if the block continues; otherwise it has been left.
     #[cold]
     #[inline(never)]
     fn execute_rare(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) -> bool {

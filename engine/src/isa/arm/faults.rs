@@ -1,4 +1,4 @@
-//! Exceptions: how they are taken, and what the user gets to read about those that are faults.
+//! Exceptions: how they are taken, and the messages for those that are faults.
 
 use super::core::Arm;
 use super::hints;
@@ -17,18 +17,18 @@ const FOREVER_T32: u32 = 0xe7fe;
 /// The core's inputs.
 const IRQ_INPUT: u32 = 0;
 const FIQ_INPUT: u32 = 1;
-/// Jumps from a vector that are followed to see where it leads.
+/// Most jumps from a vector that are followed to find the handler.
 const MOST_HOPS: usize = 4;
 
 impl<P: Profile> Arm<P> {
-    /// True if what goes wrong now has gone wrong with the same registers again and again.
+    /// True if the same fault has occurred with the same registers again and again.
     pub(super) fn is_endless(&mut self) -> bool {
         self.x.first_chunk().is_some_and(|registers| self.isa.nesting.is_endless(*registers))
     }
 }
 
 impl Arm<System> {
-    /// Takes an interrupt, or an exception that is no fault.
+    /// Takes an interrupt, or an exception that is not a fault.
     pub(super) fn take_exception(&mut self, bus: &mut Bus, exception: Exception) {
         let input = match exception {
             Exception::Irq => Some(IRQ_INPUT),
@@ -55,7 +55,7 @@ impl Arm<System> {
         }
     }
 
-    /// What is said of an exception; `None` for a supervisor call or an interrupt.
+    /// The message for an exception; `None` for a supervisor call or an interrupt.
     fn fault_of(&mut self, exception: Exception) -> Option<CoreFault> {
         let fault = CoreFault { pc: self.pc, what: exception.name(), ..CoreFault::default() };
         let link = Some(self.x[LR as usize] & !1);
@@ -82,8 +82,8 @@ impl Arm<System> {
         })
     }
 
-    /// Why nobody handles an exception of the instruction at `pc`, whose vector the core is at. `nested`: in a handler
-    /// of the same kind.
+    /// The reason why an exception of the instruction at `pc` has no handler; the core is at its vector. `nested`: in a
+    /// handler of the same kind.
     fn why_fatal(&mut self, bus: &mut Bus, pc: u32, nested: bool) -> Option<&'static str> {
         if self.pc == pc {
             return Some("it happened at its own exception vector");
@@ -94,7 +94,7 @@ impl Arm<System> {
         let (mut at, thumb) = (self.pc, self.isa.system.state.thumb);
         for _ in 0..MOST_HOPS {
             let Some(word) = self.code_word(bus, at & !1) else {
-                return Some("nothing can be fetched where its exception vector (VBAR, SCTLR.V) leads");
+                return Some("the target of its exception vector (VBAR, SCTLR.V) can't be fetched");
             };
             if word == 0 {
                 return Some("its exception vector leads to no instruction");
@@ -110,7 +110,7 @@ impl Arm<System> {
         None
     }
 
-    /// Where an A32 instruction at `at` jumps to, if it is `b` or `ldr pc, [pc, #n]`. Bit 0 is the T bit.
+    /// Target of an A32 instruction at `at`, if it is `b` or `ldr pc, [pc, #n]`. Bit 0 is the T bit.
     fn jump_target(&mut self, bus: &mut Bus, at: u32, word: u32) -> Option<u32> {
         let pc = at.wrapping_add(8);
         if word >> 24 == 0xea {
@@ -125,7 +125,7 @@ impl Arm<System> {
     }
 }
 
-/// What is said of an access that failed: `refusal`, if it did not come as far as the bus.
+/// The message for a failed access: `refusal`, if it did not reach the bus.
 pub(super) fn faulted<S>(kind: &'static str, abort: access::Abort<S>, refusal: &'static str) -> FaultedAccess
 where
     S: access::Status + PartialEq,

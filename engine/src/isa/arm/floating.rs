@@ -1,4 +1,4 @@
-//! Instructions of VFP, in the core: they are undefined while it is switched off.
+//! VFP instructions in the core: they are undefined while VFP is disabled.
 
 use super::access::moves;
 use super::core::Arm;
@@ -7,7 +7,7 @@ use super::profile::Profile;
 use super::system::Kind;
 use super::vfp;
 use crate::bus::Bus;
-use crate::cpu::access::Asked;
+use crate::cpu::access::AccessRequest;
 
 impl<P: Profile> Arm<P> {
     /// Arithmetic, and moves between the register files.
@@ -33,15 +33,15 @@ impl<P: Profile> Arm<P> {
         if !self.isa.system.vfp_is_ready() && !self.prepare_vfp(bus, index, at) {
             return false;
         }
-        let asked = Asked { addr, moves: moves(op.code), how: op.ra };
+        let request = AccessRequest { addr, moves: moves(op.code), how: op.ra };
         let register = usize::from(op.rd);
         if op.code == Code::Vstr {
             let value = self.isa.s[register];
-            return self.store_by_shortcut(addr, value) || self.store(bus, index, at, asked, value);
+            return self.store_by_shortcut(addr, value) || self.store(bus, index, at, request, value);
         }
         match self.load_by_shortcut(addr) {
             Some(value) => self.isa.s[register] = value,
-            None => return self.load(bus, index, at, asked, |core, value| core.isa.s[register] = value),
+            None => return self.load(bus, index, at, request, |core, value| core.isa.s[register] = value),
         }
         true
     }
@@ -53,8 +53,7 @@ impl<P: Profile> Arm<P> {
         matches!(class, TimingClass::VfpLoad | TimingClass::VfpStore)
     }
 
-    /// Does what has to be done before the VFP instruction of operation `at`. False if it is not executed: the block
-    /// has been left then.
+    /// Prepares the VFP instruction of operation `at`. False if it is not executed: then the block has been left.
     pub(super) fn prepare_vfp(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
         match P::prepare_vfp(self, bus, self.begins_cycle(index, at)) {
             Ok(0) => true,
@@ -67,12 +66,12 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    /// The instruction of operation `at` is undefined: the block has been left, so this is false.
+    /// Makes the instruction of operation `at` undefined: the block has been left, so this returns false.
     pub(super) fn refuse_vfp(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
         self.unpatch();
         let instr = self.blocks.info(index, at).instr;
         self.leave_in_the_middle(index, instr);
-        // It has just been fetched. T32 has its first halfword on top.
+        // It has just been fetched. In T32 the first halfword is the upper one.
         let word = self.code_word(bus, self.pc).unwrap_or(0);
         let encoding = if self.isa.system.state().thumb { word.rotate_left(16) } else { word };
         P::raise(self, bus, P::undefined(encoding));

@@ -1,30 +1,30 @@
-//! Causes of exceptions in words: what a user would look up in the manual.
+//! Explanations of exceptions, as a user would look them up in the manual.
 
 use super::profile::SystemSide as _;
 use super::system::{Abort, FaultStatus, System};
 use crate::cpu::memory::Mmu as _;
 
-/// More about an undefined instruction; empty if there is nothing to say. `encoding` has the first halfword of T32 on
+/// More about an undefined instruction; empty if there is nothing to add. `encoding` has the first halfword of T32 on
 /// top.
 pub(super) fn of_undefined(encoding: u32, system: &System) -> &'static str {
     let features = system.features();
     match encoding {
-        u32::MAX => "erased flash reads so",
+        u32::MAX => "this is the value of erased flash",
         _ if is_trap(encoding, system.state.thumb) => "udf, a trap that the program or its compiler put there",
         _ if is_advanced_simd(encoding, system.state.thumb) => "Advanced SIMD (NEON), which is not modelled",
         _ if is_division(encoding, system.state.thumb) && !features.divide => "division, which this core does not have",
         _ => match coprocessor(encoding, system.state.thumb) {
             Some(10 | 11) if !features.vfp => "floating point, which this core does not have",
-            Some(10 | 11) if !system.vfp_is_ready() => "floating point, which CPACR or FPEXC has off",
+            Some(10 | 11) if !system.vfp_is_ready() => "floating point, which CPACR or FPEXC disables",
             Some(10 | 11) => "a floating-point instruction or register that this core does not have",
-            Some(14 | 15) => "a system register that is not there, or not in this mode",
+            Some(14 | 15) => "a system register that does not exist, or not in this mode",
             Some(_) => "a coprocessor that this core does not have",
             None => "",
         },
     }
 }
 
-/// Why memory refused an access of data, or of an instruction.
+/// The reason why an access to data, or an instruction fetch, was refused.
 pub(super) fn of_abort(abort: Abort, fetch: bool, system: &System) -> &'static str {
     match abort.status {
         FaultStatus::Alignment if system.checks_alignment() => "SCTLR.A is set",
@@ -41,8 +41,8 @@ pub(super) fn of_abort(abort: Abort, fetch: bool, system: &System) -> &'static s
             (false, true) => "its table entry allows no write in this mode (AP)",
             (false, false) => "its table entry allows no read in this mode (AP)",
         },
-        FaultStatus::WalkFirst => "nothing answers where the table is that TTBR0 or TTBR1 names",
-        FaultStatus::WalkSecond => "nothing answers where the table is that a first-level entry names",
+        FaultStatus::WalkFirst => "nothing answers at the table's address in TTBR0 or TTBR1",
+        FaultStatus::WalkSecond => "nothing answers at the table's address in a first-level entry",
         FaultStatus::Debug
         | FaultStatus::CacheMaintenance
         | FaultStatus::External

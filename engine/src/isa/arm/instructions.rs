@@ -1,4 +1,4 @@
-//! Instructions that are more than arithmetic, jumps, loads and stores.
+//! Instructions other than arithmetic, jumps, loads and stores.
 
 use super::core::Arm;
 use super::op::{Code, Op};
@@ -9,7 +9,7 @@ use crate::bus::Bus;
 use crate::semihosting;
 
 impl<P: Profile> Arm<P> {
-    /// The last instruction of a block, where it is one that changes more than registers.
+    /// Executes the last instruction of a block, if it changes more than registers.
     pub(super) fn system_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) {
         let instr = self.blocks.info(index, at).instr;
         self.leave_in_the_middle(index, instr);
@@ -19,7 +19,7 @@ impl<P: Profile> Arm<P> {
             match P::prepare_vfp(self, bus, self.shell.cycles) {
                 Ok(cycles) => self.shell.cycles += cycles,
                 Err(Some(exception)) => return P::raise(self, bus, exception),
-                // It says itself that it is undefined.
+                // The undefined instruction reports itself.
                 Err(None) => {}
             }
         }
@@ -60,8 +60,8 @@ impl<P: Profile> Arm<P> {
         self.update_limit(bus);
     }
 
-    /// Accesses a register of the device beside the core. `None` where there is no such one. As no other core sees it,
-    /// nothing has to have happened before.
+    /// Accesses a register of the device beside the core. `None` if there is no such register. Other cores do not see
+    /// it, so nothing has to happen before the access.
     fn device_register(&mut self, bus: &mut Bus, access: DeviceRegister) -> Option<()> {
         let value = bus.core_register(access.register, access.written, self.shell.now())?;
         if access.written.is_none() {
@@ -71,7 +71,7 @@ impl<P: Profile> Arm<P> {
         Some(())
     }
 
-    /// Does what a system instruction asked for.
+    /// Applies the effect of a system instruction.
     pub(super) fn follow(&mut self, bus: &mut Bus, effect: Effect) {
         match effect {
             Effect::Next | Effect::JumpTo(_) | Effect::DeviceRegister(_) => {}
@@ -90,7 +90,7 @@ impl<P: Profile> Arm<P> {
         }
     }
 
-    /// The semihosting call of the instruction before the current address, or its next attempt.
+    /// Makes the semihosting call of the instruction before the current address, or tries it again.
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
         let answer = semihosting::call(self.caller(bus), self.x[0], self.x[1]);
         if let Some(value) = self.host_answered(answer) {

@@ -1,10 +1,9 @@
-//! The microcontroller profile, as the core sees it: exceptions whose entry and return go through memory, and take
-//! their time in steps.
+//! The microcontroller profile: exceptions whose entry and return use memory, and take their time in steps.
 //!
 //! An entry stores the frame, lets time pass up to the moment in which the handler's first instruction would issue, and
-//! only then decides what is handled: what became due meanwhile and is more urgent is taken instead (late arrival), and
-//! needs the time of another look at the vector table. A return that finds something due goes on as such an entry, with
-//! the frame that is there (tail-chaining).
+//! only then selects the exception: one that has become pending meanwhile and is more urgent is taken instead (late
+//! arrival), and needs the time of another read of the vector table. A return that finds a pending exception continues
+//! as such an entry, with the existing frame (tail-chaining).
 
 mod faults;
 mod frames;
@@ -32,50 +31,50 @@ use crate::faults::CoreFault;
 use crate::state::{Fresh, State};
 use crate::time::Cycles;
 
-/// DWT_CYCCNT, and what is noted of it where it stood still.
+/// DWT_CYCCNT, and the note about it if it stood still.
 const CYCCNT: u32 = 0xe000_1004;
 const CYCCNT_STOPS: &str = "DWT_CYCCNT stands still while the core sleeps, unless DBGMCU_CR.DBG_SLEEP is set";
-/// The first address that can mean a return from an exception.
+/// Lowest EXC_RETURN value.
 const RETURNS: u32 = 0xf000_0000;
 
-/// Exceptions under way.
+/// State of exceptions under way.
 #[derive(Clone, Debug, Default, PartialEq, State)]
 pub struct Flow {
     /// SP and the first address have been read.
     started: bool,
     under_way: Option<UnderWay>,
-    /// Under which maps decoded code was fetched, without privilege and with it; `None` if there is no such code.
+    /// Maps under which decoded code was fetched, without privilege and with it; `None` without such code.
     #[state(skip)]
     fetched_under: [Option<FetchMap>; 2],
 }
 
-/// What goes on between instructions.
+/// Work under way between instructions.
 #[derive(Clone, Debug, PartialEq, State, Fresh)]
 enum UnderWay {
     Entry(Entering),
     Return(Returning),
 }
 
-/// A handler that is being left.
+/// An exception return under way.
 #[derive(Clone, Debug, PartialEq, State, Fresh)]
 struct Returning {
     frame: Unstack,
-    /// The value with which it is left.
+    /// The EXC_RETURN value.
     link: u32,
-    /// The core cycle in which the code behind it goes on.
+    /// The core cycle in which the code after it continues.
     ends: u64,
 }
 
-/// An exception that is being entered.
+/// An exception entry under way.
 #[derive(Clone, Debug, PartialEq, State, Fresh)]
 struct Entering {
     /// LR in its handler.
     link: u32,
-    /// The core cycle in which its handler begins, if nothing more urgent comes.
+    /// The core cycle in which its handler begins, if no more urgent exception arrives.
     ends: u64,
-    /// What would be handled, as far as known.
+    /// The exception selected so far, if known.
     number: Option<u8>,
-    /// What an instruction did wrong, if that is why.
+    /// The fault of an instruction that caused it, if any.
     fault: Option<CoreFault>,
 }
 
@@ -170,7 +169,7 @@ impl Profile for System {
         is_set
     }
 
-    /// Flags, T and ITSTATE: what is being handled stays.
+    /// Flags, T and ITSTATE: the active exception stays.
     fn set_status(core: &mut Arm<System>, value: u32) -> bool {
         core.isa.system.restore_xpsr(&mut core.x, value);
         core.drop_blocks();
@@ -216,7 +215,7 @@ impl Profile for System {
         if let Some(entry) = core.traced(bus, access) {
             core.isa.system.load_own(access.addr, access.size, clocked_cycles).map_err(Exception::DataAbort)?;
             let at = core.shell.clock.ps_at_floor(Cycles(cycle));
-            // The macrocell refuses nothing.
+            // The macrocell refuses no access.
             let _answered = bus.write_beat(entry, at, access.addr, access.size, value);
             return Ok(());
         }
@@ -237,8 +236,8 @@ impl Profile for System {
 }
 
 impl Arm<System> {
-    /// Instructions are about to run under another map than before, or in a mode in which none has: decoded code goes
-    /// if they come from elsewhere now.
+    /// Instructions are about to run under another map than before, or in a new mode: drops decoded code if the same
+    /// addresses come from elsewhere now.
     #[cold]
     #[inline(never)]
     fn look_at_map(&mut self, privileged: bool) {
@@ -250,13 +249,13 @@ impl Arm<System> {
         }
     }
 
-    /// True if decoded code would not come from where it came from, or not at all.
+    /// True if decoded code would not come from the same place, or could not be fetched.
     fn moves_code(&self, now: &FetchMap, before: &FetchMap, privileged: bool) -> bool {
         now.differs_where(before, privileged, |first, last| self.blocks.have_code_between(first, last))
     }
 
-    /// Firmware has set regions: at each switch of tasks, many systems move one, which guards a stack. Then decoded
-    /// code stays, and with it what was compiled.
+    /// Follows a write of regions by firmware: many systems move one at each switch of tasks, to guard a stack. Then
+    /// decoded and compiled code stays.
     fn regions_changed(&mut self) {
         let privileged = self.isa.system.is_privileged();
         let now = self.isa.system.fetch_map();
@@ -269,8 +268,8 @@ impl Arm<System> {
         }
     }
 
-    /// After reset: the main stack pointer and the first address are the first words of the vector table, unless the
-    /// program has been placed.
+    /// After reset: loads the main stack pointer and the first address from the first words of the vector table, unless
+    /// the program has been placed.
     fn start(&mut self, bus: &Bus) {
         self.isa.flow.started = true;
         let waits_for_grants = self.memory.learn_grants(bus);
@@ -289,8 +288,8 @@ impl Arm<System> {
         }
     }
 
-    /// Tells the watchpoint unit what its event counters count, for an access that may ask or start them (ARM, C1.8.4;
-    /// each by its definition there: a cycle belongs to one of them, or is an instruction's own first cycle).
+    /// Passes the counts for the event counters to the watchpoint unit, before an access that may read or start them
+    /// (ARM, C1.8.4; by the definitions there: a cycle belongs to one of them, or is an instruction's own first cycle).
     fn report_events(&mut self, access: Own) {
         if !counts_events(access.addr) {
             return;
@@ -304,12 +303,12 @@ impl Arm<System> {
             exceptions: spent.exceptions,
             sleep: spent.idle,
             load_store: fixed.accesses + waited + (memory.total() - fetches),
-            // An instruction that is taken along with the one before it has no cycle of its own.
+            // A folded instruction, issued with the one before it, has no cycle of its own.
             folded: totals.instructions - fixed.issue,
         });
     }
 
-    /// The map entry of the instrumentation macrocell, for an access to it: of a board that has one, while trace is on.
+    /// The map entry of the instrumentation macrocell, for an access to it: on a board that has one, while trace is on.
     fn traced(&self, bus: &Bus, access: Own) -> Option<usize> {
         if !is_itm(access.addr) || !self.isa.system.traces() {
             return None;
@@ -328,7 +327,7 @@ impl Arm<System> {
 
     // ---- Entry
 
-    /// Begins to enter what is due, with a frame that returns to `return_pc`.
+    /// Begins the entry to the pending exception, with a frame that returns to `return_pc`.
     fn enter(&mut self, bus: &mut Bus, return_pc: u32, fault: Option<CoreFault>) {
         if self.follows_calls() {
             self.follow_exception(source_of(self.isa.system.due().unwrap_or_default()));
@@ -339,7 +338,7 @@ impl Arm<System> {
         self.begin_entering(bus, frame.link, ends, fault);
     }
 
-    /// Begins to enter what is due with the frame that is there, behind a jump that took `jump_cycles`.
+    /// Begins the entry to the pending exception with the existing frame, after a jump that took `jump_cycles`.
     fn chain(&mut self, bus: &mut Bus, link: u32, jump_cycles: u64, fault: Option<CoreFault>) {
         let ends = self.shell.cycles + u64::from(self.stages().tail_chain).saturating_sub(jump_cycles);
         self.begin_entering(bus, link, ends, fault);
@@ -353,7 +352,7 @@ impl Arm<System> {
         self.update_limit(bus);
     }
 
-    /// Lets time pass up to `ends`, or to where events may come: true if it is there.
+    /// Lets time pass up to `ends`, or to the next possible event: true if `ends` is reached.
     fn pass_until(&mut self, ends: u64) -> bool {
         let to = ends.min(self.shell.deadline.limit).max(self.shell.cycles);
         self.account(to - self.shell.cycles);
@@ -373,7 +372,7 @@ impl Arm<System> {
         }
     }
 
-    /// The most urgent exception is handled from now on.
+    /// Activates the most urgent exception.
     fn activate(&mut self, bus: &mut Bus, entering: Entering) {
         let before = self.isa.system.protection();
         let Some(activated) = self.isa.system.activate(&mut self.x, entering.link) else {
@@ -414,14 +413,14 @@ impl Arm<System> {
 
     // ---- Return
 
-    /// An instruction has jumped to where nothing is but values that mean a return.
+    /// Begins the exception return of an instruction that has jumped to an EXC_RETURN value.
     fn return_from_handler(&mut self, bus: &mut Bus) {
         let link = self.pc | u32::from(self.isa.system.state.thumb);
         if !self.isa.system.is_return(link) {
             return;
         }
-        // The jump itself has taken the first of its cycles, and those of a jump within the program; not those of the
-        // jump by which its block was entered.
+        // The first cycles of the return are those of the jump itself, as in a jump within the program; the jump by
+        // which its block was entered does not count.
         let taken = |(index, exit): (u32, usize)| {
             let [fallen, taken] = &self.blocks.cold[index as usize].breakdown;
             if exit == TAKEN { taken.jump - fallen.jump } else { 0 }
@@ -438,7 +437,7 @@ impl Arm<System> {
         }
     }
 
-    /// What becomes due before the end is handled with the frame that is there.
+    /// Continues a return; an exception that becomes pending before the end is handled with the existing frame.
     fn go_on_returning(&mut self, bus: &mut Bus, returning: Returning) {
         if self.isa.system.due().is_some() {
             self.chain(bus, returning.link, 0, None);
@@ -464,7 +463,7 @@ impl Arm<System> {
         self.update_limit(bus);
     }
 
-    /// A return that fits nothing is a fault of the code it came from, whose frame is still there.
+    /// Raises the exception of an invalid return: it is a fault of the returning code, whose frame still exists.
     fn refuse_return(&mut self, bus: &mut Bus, exception: Exception, link: u32) {
         let fault = self.fault_of(exception);
         match self.isa.system.raise(exception, self.pc) {
@@ -482,7 +481,7 @@ impl Arm<System> {
         }
     }
 
-    /// The mode has changed, and with it perhaps whether regions protect memory.
+    /// Follows a change of mode, which may change the protection by regions.
     fn follow_system(&mut self, before: Protection) {
         self.memory.privilege_changed(self.isa.system.is_privileged());
         if self.isa.system.protection() != before {
@@ -491,7 +490,7 @@ impl Arm<System> {
     }
 }
 
-/// An exception by its number, as the user is told of it.
+/// The report's source for an exception number.
 fn source_of(exception: u8) -> Source {
     let input = exception.checked_sub(number::EXTERNAL).map(u32::from);
     Source { name: number::name(exception), number: input, input }

@@ -1,18 +1,18 @@
-//! The system side of the M profile: exceptions, the interrupt controller, stacks, memory protection, and what is in
-//! the system control space.
+//! The system side of the M profile: exceptions, the interrupt controller, stacks, memory protection, and the other
+//! registers of the system control space.
 //!
 //! "ARM" below is the ARMv7-M Architecture Reference Manual (DDI 0403E); "TRM" the Cortex-M4 Technical Reference Manual
 //! (DDI 0439).
 //!
-//! What happens to an exception, step by step, with the core's part between:
-//! 1. It becomes pending: [`System::set_inputs`] for interrupts, [`System::raise`] for what an instruction did.
-//!    [`System::due`] tells that one may be taken.
-//! 2. [`System::begin_entry`] gives the frame; the core stores it, and tells of accesses that fail
+//! Steps of an exception, with the core's part between them:
+//! 1. It becomes pending: [`System::set_inputs`] for interrupts, [`System::raise`] for instructions.
+//!    [`System::due`] returns the exception to take.
+//! 2. [`System::begin_entry`] returns the frame; the core stores it, and reports failed accesses
 //!    ([`System::stacking_failed`]).
-//! 3. [`System::activate`] chooses what is the most urgent *now* (so one that came meanwhile is taken with the frame
-//!    there: late arrival), and gives the address of its vector, which the core reads.
-//! 4. A jump to an [`exc_return`] value in Handler mode is [`System::begin_return`]: either something else is due,
-//!    which is activated with the frame that is there (tail-chaining), or the core reads the frame and hands it to
+//! 3. [`System::activate`] selects the most urgent exception *now* (so one that became pending meanwhile is taken
+//!    with this frame: late arrival), and returns the address of its vector, which the core reads.
+//! 4. A jump to an [`exc_return`] value in Handler mode calls [`System::begin_return`]: either another exception is
+//!    pending, which is activated with the existing frame (tail-chaining), or the core reads the frame and passes it to
 //!    [`System::finish_return`].
 
 pub mod config;
@@ -59,7 +59,8 @@ use trace::Trace;
 /// Levels of a core's 256 inputs ([`crate::inputs::Inputs::levels`]). External interrupt n is input n;
 /// [`SYSTICK_INPUT`] is the system timer's.
 pub type Levels = [u32; 8];
-/// The input of the system timer. Each *change* of its level is a tick, so that none is lost on a core that looks late.
+/// The input of the system timer. Each *change* of its level is a tick, so that no tick is lost if the core samples it
+/// late.
 pub const SYSTICK_INPUT: u32 = 255;
 
 /// The system side of a core.
@@ -69,7 +70,7 @@ pub struct System {
     config: SystemConfig,
     /// EPSR.T and ITSTATE. While T is 0 no instruction can be executed ([`Exception::InvalidState`]).
     pub(super) state: ExecutionState,
-    /// IPSR: the number of the exception that is being handled, 0 in Thread mode.
+    /// IPSR: the number of the active exception, 0 in Thread mode.
     ipsr: u16,
     /// CONTROL.nPRIV: Thread mode is unprivileged.
     unprivileged: bool,
@@ -84,10 +85,9 @@ pub struct System {
     mpu: Mpu,
     floating: FloatingPoint,
     trace: Trace,
-    /// An exclusive load has been done, and nothing that ends its claim since.
+    /// An exclusive load has been done, and its reservation still holds.
     reserved: bool,
-    /// What follows from the above, worked out again after each change: the exception to take now, and if one ends a
-    /// wfi.
+    /// Values that depend on the above, updated after each change: the exception to take now, and whether a wfi ends.
     due: Option<u8>,
     wakes: bool,
 }
@@ -140,7 +140,7 @@ impl SystemSide for System {
         self.xpsr(x)
     }
 
-    /// There is no predictor: what a jump costs is in the table.
+    /// There is no predictor: the cost of a jump is in the table.
     fn predicts_branches(&self) -> bool {
         false
     }
@@ -160,7 +160,7 @@ impl SystemSide for System {
         self.floating.ready
     }
 
-    // The local monitor keeps no address (TRM, 3.6).
+    // The local monitor records no address (TRM, 3.6).
     fn reserve(&mut self, _physical: u32, _bytes: u32) {
         self.reserved = true;
     }
@@ -249,21 +249,21 @@ impl System {
         self.scb.vtor
     }
 
-    /// The interrupt lines as they are now.
+    /// Sets the present levels of the interrupt lines.
     pub fn set_inputs(&mut self, inputs: &Levels) {
         if self.nvic.set_inputs(inputs) {
             self.changed();
         }
     }
 
-    /// The exception to be taken now, if there is one: pending, enabled, and more urgent than what runs (ARM, B1.5.4).
+    /// The exception to be taken now, if any: pending, enabled, and more urgent than the running code (ARM, B1.5.4).
     #[inline]
     pub fn due(&self) -> Option<u8> {
         self.due
     }
 
-    /// True if something has ended the sleep that the core was in last. For wfi PRIMASK does not matter (ARM,
-    /// B1.5.19); for wfe it is an event, or an exception that is taken (B1.5.18).
+    /// True if the core's last sleep is over. For wfi PRIMASK does not matter (ARM, B1.5.19); for wfe it takes an
+    /// event, or an exception that is taken (B1.5.18).
     fn is_awake(&self) -> bool {
         match self.event.sleep() {
             Sleep::Interrupt => self.wakes,
@@ -272,20 +272,20 @@ impl System {
         }
     }
 
-    /// The interrupt that the end of its own handler has made pending, as its line was still up; told once.
+    /// The interrupt that became pending again at the end of its own handler, because its line was still high; returned
+    /// once.
     pub fn take_pended_again(&mut self) -> Option<u8> {
         self.nvic.pended_again.take()
     }
 
     // ---- Stack pointers
 
-    /// The process stack pointer is the one in use.
+    /// True if the process stack pointer is in use.
     fn on_process_stack(&self) -> bool {
         self.process_stack && !self.in_handler()
     }
 
-    /// Calls `change`, which may change the mode or CONTROL.SPSEL, and has `x` show the stack pointer that is then in
-    /// use.
+    /// Calls `change`, which may change the mode or CONTROL.SPSEL, and puts the stack pointer in use into `x`.
     fn keep_stacks(&mut self, x: &mut X, change: impl FnOnce(&mut System)) {
         let sp = &mut x[usize::from(super::registers::SP)];
         let before = self.on_process_stack();
@@ -310,8 +310,8 @@ impl System {
         }
     }
 
-    /// Works out again what is due. An exception that has become pending is an event if SCR.SEVONPEND is set, enabled
-    /// or not (ARM, B1.5.18).
+    /// Updates the values that depend on exceptions' states. An exception that has become pending is an event if
+    /// SCR.SEVONPEND is set, enabled or not (ARM, B1.5.18).
     fn changed(&mut self) {
         if std::mem::take(&mut self.nvic.has_pended) && self.scb.sends_events() {
             self.event.send();
@@ -322,8 +322,7 @@ impl System {
         self.wakes = preempts(self.masks.but_primask(self.nvic.grouping)).is_some();
     }
 
-    /// The most urgent exception that is pending, enabled, and not held back by BASEPRI or FAULTMASK: what is active
-    /// does not matter.
+    /// The most urgent exception that is pending, enabled, and not masked by BASEPRI or FAULTMASK, whatever is active.
     fn best_unmasked(&self) -> Option<u8> {
         let mask = self.masks.but_primask(self.nvic.grouping);
         self.nvic.best().filter(|best| best.group < mask).map(|best| best.number)

@@ -1,13 +1,13 @@
-//! What [`Code::Media`](super::op::Code::Media) does: saturating, parallel and packing instructions, and
+//! The instructions of [`Code::Media`](super::op::Code::Media): saturating, parallel and packing instructions, and
 //! multiplications of halves.
 //!
-//! ARM DDI 0406C, section A4.4 and chapter A8. In words of two halves or four bytes, each is a lane of its own.
+//! ARM DDI 0406C, section A4.4 and chapter A8. In words of two halves or four bytes, each part is a lane.
 
 use super::alu::{Registers, pair};
 use super::op::{Media, Op};
 use super::registers::{GE, Q};
 
-/// Does a media micro-operation.
+/// Executes a media micro-operation.
 pub fn execute(x: &mut Registers, op: &Op) {
     use Media::*;
     let [a, b, c] = [op.rn, op.rm, op.ra].map(|register| x[usize::from(register)]);
@@ -65,13 +65,13 @@ fn halves(mut lane: impl FnMut(u32) -> u32) -> u32 {
     low | lane(1) << 16
 }
 
-/// The nearest of `bits` bits, signed; sets Q if that is another.
+/// The nearest signed number of `bits` bits; sets Q if it differs.
 fn saturated(x: &mut Registers, value: i64, bits: u32) -> u32 {
     let most = (1i64 << (bits - 1)) - 1;
     limited(x, value, -most - 1, most)
 }
 
-/// The nearest of `bits` bits, unsigned; sets Q if that is another.
+/// The nearest unsigned number of `bits` bits; sets Q if it differs.
 fn saturated_unsigned(x: &mut Registers, value: i64, bits: u32) -> u32 {
     limited(x, value, 0, (1i64 << bits) - 1)
 }
@@ -84,7 +84,7 @@ fn limited(x: &mut Registers, value: i64, least: i64, most: i64) -> u32 {
     limited as u32
 }
 
-/// Twice `a`, saturated, put to use, saturated.
+/// Twice `a`, saturated, passed to `using`, saturated again.
 fn doubled(x: &mut Registers, a: u32, using: impl Fn(i64) -> i64) -> u32 {
     let twice = saturated(x, 2 * signed(a), 32);
     saturated(x, using(signed(twice)), 32)
@@ -92,7 +92,7 @@ fn doubled(x: &mut Registers, a: u32, using: impl Fn(i64) -> i64) -> u32 {
 
 /// Bytes of `a` where GE is set, else of `b`.
 fn selected(x: &Registers, a: u32, b: u32) -> u32 {
-    // A bit a lane, to the lowest bit of each byte.
+    // One bit per lane, moved to the lowest bit of each byte.
     let lanes = x[usize::from(GE)].wrapping_mul(0x0020_4081) & 0x0101_0101;
     let mask = lanes * 0xff;
     a & mask | b & !mask
@@ -110,7 +110,7 @@ fn difference_of_products(a: u32, b: u32, swaps: bool) -> i64 {
     product(a, false, b, swaps) - product(a, true, b, !swaps)
 }
 
-/// `c` + `value`, which wraps; sets Q then.
+/// `c` + `value`, which wraps; sets Q if it does.
 fn accumulated(x: &mut Registers, c: u32, value: i64) -> u32 {
     let sum = signed(c) + value;
     if sum != i64::from(sum as i32) {
@@ -131,9 +131,9 @@ fn top_word(value: u64, rounds: bool) -> u32 {
     (value.wrapping_add(half) >> 32) as u32
 }
 
-/// Parallel addition and subtraction: kind and operation in `imm`, as [`Media::Parallel`] tells. The plain kinds set
-/// GE: for signed ones where the result isn't negative, for unsigned ones where a sum carries or a difference doesn't
-/// borrow.
+/// Parallel addition and subtraction: kind and operation in `imm`, as encoded by [`Media::Parallel`]. The plain kinds
+/// set GE: for signed ones where the result isn't negative, for unsigned ones where a sum carries or a difference
+/// doesn't borrow.
 fn parallel(x: &mut Registers, a: u32, b: u32, imm: u32) -> u32 {
     const SIGNED: u32 = 0;
     const SIGNED_SATURATING: u32 = 1;

@@ -1,9 +1,9 @@
 //! Arm: ARMv7-A, in A32 and T32, and ARMv7E-M.
 //!
-//! Instructions of both sets are decoded into the same micro-operations ([`op`]); everything behind the decoders knows
-//! only those. [`core`] is what the core that all share ([`crate::cpu`]) has to know, [`decoded`] the static [`timing`]
-//! of a block; [`execute`] runs blocks; [`system`] is all that is not the general registers. Every load, store and
-//! fetch that costs more than its instruction is the business of [`crate::cpu::memory`].
+//! Instructions of both sets are decoded into the same micro-operations ([`op`]); all code after the decoders uses only
+//! these. [`core`] has the parts that the shared core ([`crate::cpu`]) needs, [`decoded`] the static [`timing`] of a
+//! block; [`execute`] runs blocks; [`system`] has all state outside of the general registers. [`crate::cpu::memory`]
+//! handles every load, store and fetch that costs more than its instruction.
 
 mod a_profile;
 mod access;

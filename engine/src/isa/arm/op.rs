@@ -1,16 +1,16 @@
-//! Micro-operations: what A32 and T32 instructions are decoded into.
+//! Micro-operations, into which A32 and T32 instructions are decoded.
 //!
 //! An instruction becomes one micro-operation, or a few: a shifted operand is shifted first, an addressing mode with
-//! write-back adds its offset afterwards, a load multiple is as many loads. So each micro-operation is
-//! simple, and there are few kinds of them. An instruction changes nothing that a fault in its middle would have to
-//! take back: write-back comes last, and a loaded base register after all others.
+//! write-back adds its offset afterwards, a load multiple becomes several loads. So each micro-operation is simple, and
+//! there are few kinds of them. An instruction changes nothing that a fault within it would have to revert: write-back
+//! comes last, and a loaded base register after all others.
 //!
 //! In what follows, `a` is `x[rn]`, `b` is `x[rm] + imm`; an immediate operand has `rm` = [`super::registers::ZERO`], a
 //! register has `imm` = 0.
 
 use super::registers::RegisterSet;
 
-/// What a micro-operation does.
+/// Code of a micro-operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -93,15 +93,15 @@ pub enum Code {
     TestNz,
     /// N and Z from the 64 bits x[rm] (low), x[rn] (high).
     TestNz64,
-    /// x[rd] (low), x[ra] (high) = a * b, unsigned. The same registers in the three that follow.
+    /// x[rd] (low), x[ra] (high) = a * b, unsigned. The next operations use the same registers.
     Umull,
-    /// Adds to what they hold.
+    /// Adds to their value.
     Umlal,
     /// a * b + x[rd] + x[ra].
     Umaal,
     /// Signed.
     Smull,
-    /// Signed; adds to what they hold.
+    /// Signed; adds to their value.
     Smlal,
     /// a / b, signed; 0 for a division by 0.
     Sdiv,
@@ -117,7 +117,7 @@ pub enum Code {
     Rev16,
     /// The low half of b with its bytes in reverse order, sign-extended.
     Revsh,
-    /// The low byte of b, sign-extended; the three that follow likewise.
+    /// The low byte of b, sign-extended; the next three are analogous.
     Sxtb,
     Sxth,
     Uxtb,
@@ -128,26 +128,26 @@ pub enum Code {
     Ubfx,
     /// The low `imm >> 8` bits of x[rm] into those of x[rd] from bit `imm & 31` on. Bfc has ZERO there.
     Bfi,
-    /// The media instructions that are rare: what is in `imm` (a [`Media`]).
+    /// The rare media instructions: `imm` has the [`Media`].
     Media,
     // ---- Memory: the address is x[rn] + x[rm] + imm. `ra` has the flags of
     // [`crate::cpu::memory::access::how`] ("how").
-    /// x[rd] = the word there; shorter ones are extended as their names say.
+    /// x[rd] = the word at the address; shorter values are extended according to their names.
     Ldr,
     Ldrb,
     Ldrh,
     Ldrsb,
     Ldrsh,
-    /// The word of x[rd] goes there; of shorter ones the low part.
+    /// Stores the word x[rd]; shorter ones store its low part.
     Str,
     Strb,
     Strh,
-    /// Said before the accesses of a load or store multiple, which follow: `imm & 0xff` words from address x[rn] + (imm
-    /// >> 8, signed) up. `ra` as for them, and how::STORE. The memory may take it as one transfer.
+    /// Announces the accesses of a load or store multiple, which follow: `imm & 0xff` words from address x[rn] + (imm
+    /// >> 8, signed) up. `ra` as for them, with how::STORE. The memory may make one transfer of them.
     Multiple,
-    /// Exclusive load; `imm` 1, 2, 4 or 8 bytes at x[rn] (8: into x[rd] and x[ra]; here no how).
+    /// Exclusive load; `imm` 1, 2, 4 or 8 bytes at x[rn] (8: into x[rd] and x[ra]; here `ra` has no flags).
     Ldrex,
-    /// Exclusive store of as many bytes of x[rm] (and x[ra]) at x[rn]; x[rd] = 0 if it was done, else 1.
+    /// Exclusive store of `imm` bytes of x[rm] (and x[ra]) at x[rn]; x[rd] = 0 if it was done, else 1.
     Strex,
     /// Clears the exclusive monitor.
     Clrex,
@@ -157,14 +157,14 @@ pub enum Code {
     EndEarly,
     /// Before an access of memory on an idle bus, at x[rn] + x[rm] + imm: a bus matrix may have to grant the port.
     Grant,
-    /// The same before a store of one register, which waits for the port in the write buffer: only what follows right
+    /// The same before a store of one register, which waits for the port in the write buffer: only an access right
     /// after it waits with it.
     AskForGrant,
-    /// Before an instruction that may not run, with an AskForGrant: nothing has been asked for.
+    /// Before an instruction that may not run, with an AskForGrant: clears the wait.
     AskForNone,
     /// Before an access right after such a store: it waits until the store has the port.
     AwaitGrant,
-    /// Swp, Swpb: x[rd] = memory at x[rn], which becomes x[rm]; `imm` 1 or 4 bytes.
+    /// Swp, Swpb: x[rd] = memory at x[rn], which is set to x[rm]; `imm` 1 or 4 bytes.
     Swap,
     /// Load and store of a word with `rd` a register of User mode.
     LdrUser,
@@ -173,7 +173,7 @@ pub enum Code {
     Vldr,
     Vstr,
     // ---- Jumps. All but SkipUnless end a block.
-    /// If condition `rd` does not hold, goes on behind the next `imm` micro-operations; those belong to the same
+    /// If condition `rd` does not hold, continues after the next `imm` micro-operations, which belong to the same
     /// instruction.
     SkipUnless,
     /// To `imm`; its bit 0 is the T bit.
@@ -187,9 +187,9 @@ pub enum Code {
     JumpTo,
     /// To x[rm], in the same instruction set.
     JumpToSame,
-    // ---- VFP: executed by what `imm` (the encoding, condition 1110, as in A32) says. `rd`, `rn`, `rm` are free. Moves
-    // between the register files take `rd` and `ra` as the general registers, and so does vmrs from FPSCR: to PC it
-    // is to the flags.
+    // ---- VFP: `imm` has the encoding (condition 1110, as in A32). `rd`, `rn`, `rm` are free. Moves between the
+    // register files have the general registers in `rd` and `ra`, and so does vmrs from FPSCR: with PC it goes to the
+    // flags.
     Vfp,
     // ---- System. All of them end a block.
     /// Software interrupt `imm`.
@@ -197,7 +197,7 @@ pub enum Code {
     /// Secure monitor call.
     Smc,
     Bkpt,
-    /// An encoding that means nothing here: in `imm` (T32: first halfword on top).
+    /// An undefined encoding, in `imm` (T32: first halfword on top).
     Undefined,
     /// x[rd] = CPSR, or SPSR if `imm` is 1. M profile: the special register with number `imm`.
     Mrs,
@@ -237,12 +237,12 @@ pub enum Code {
     /// Srs: LR and SPSR of the current mode to the words at `imm >> 8` (signed) + SP of the mode `imm & 31`.
     /// Write-back: that SP += rd as i8.
     Srs,
-    // ---- What only the block builder makes.
-    /// Before an instruction that no cache holds: `rd` bytes at address `imm` are fetched.
+    // ---- Micro-operations that only the block builder makes.
+    /// Before an instruction that no cache holds: fetches `rd` bytes at address `imm`.
     Fetch,
-    /// Before a block of lines that nothing keeps: those of its `rd` bytes at address `imm` are fetched.
+    /// Before a block of lines that no cache keeps: fetches the lines of its `rd` bytes at address `imm`.
     FetchLines,
-    /// The block goes on at its end address.
+    /// The block falls through to its end address.
     End,
 }
 
@@ -250,9 +250,9 @@ pub enum Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Op {
-    /// What to do.
+    /// Its code.
     pub code: Code,
-    /// Destination, or what is stored.
+    /// Destination, or the stored register.
     pub rd: u8,
     /// First operand.
     pub rn: u8,
@@ -265,15 +265,15 @@ pub struct Op {
 }
 
 impl Op {
-    /// The encoding of vmrs or vmsr again, for messages.
+    /// The encoding of vmrs or vmsr, restored for messages.
     pub fn vfp_system_encoding(&self) -> u32 {
         let read = u32::from(self.code == Code::Vmrs) << 20;
         0xeee0_0a10 | read | self.imm << 16 | u32::from(self.rd & 15) << 12
     }
 }
 
-/// What [`Code::Media`] does with a = x[rn], b = x[rm] (and c = x[ra]); `imm` has it in the low 8 bits, parameters
-/// above.
+/// Operation of [`Code::Media`] with a = x[rn], b = x[rm] (and c = x[ra]); it is in the low 8 bits of `imm`, with
+/// parameters above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -288,8 +288,8 @@ pub enum Media {
     Usat,
     Ssat16,
     Usat16,
-    /// Parallel arithmetic: `imm >> 8 & 7` is the kind (0 s, 1 q, 2 sh, 3 u, 4 uq, 5 uh), `imm >> 12 & 7` what (0
-    /// add16, 1 asx, 2 sax, 3 sub16, 4 add8, 5 sub8).
+    /// Parallel arithmetic: `imm >> 8 & 7` is the kind (0 s, 1 q, 2 sh, 3 u, 4 uq, 5 uh), `imm >> 12 & 7` the operation
+    /// (0 add16, 1 asx, 2 sax, 3 sub16, 4 add8, 5 sub8).
     Parallel,
     /// Bytes of a where GE is set, of b elsewhere.
     Sel,
@@ -314,9 +314,9 @@ pub enum Media {
     Smlsld,
     /// c + top 32 bits of a * b; `imm >> 8 & 1`: rounded. smmul has c ZERO.
     Smmla,
-    /// c - ...
+    /// c - top 32 bits of a * b.
     Smmls,
-    /// a's low half with b's high half (b is shifted already), and the other way round.
+    /// a's low half with b's high half (b is shifted already), and the opposite.
     Pkhbt,
     Pkhtb,
 }
@@ -331,12 +331,12 @@ impl Media {
         Media::Pkhbt, Media::Pkhtb,
     ];
 
-    /// What an immediate of [`Code::Media`] has.
+    /// The operation in an immediate of [`Code::Media`].
     pub const fn of(imm: u32) -> Media {
         Media::ALL[(imm & 0xff) as usize]
     }
 
-    /// How long its instruction takes.
+    /// Timing class of its instruction.
     pub const fn class(self) -> TimingClass {
         use Media::*;
         match self {
@@ -413,26 +413,26 @@ pub enum TimingClass {
     VfpStore,
 }
 
-/// What the core needs to know of an instruction beside its micro-operations.
+/// Properties of an instruction beside its micro-operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instr {
     /// 2 or 4.
     pub len_bytes: u8,
-    /// How long it takes.
+    /// Its timing class.
     pub class: TimingClass,
     /// General registers (and flags) that it reads.
     pub reads: RegisterSet,
-    /// Those among them that it needs early: bases of addresses, shifted registers.
+    /// Those of them that it needs early: bases of addresses, shifted registers.
     pub reads_early: RegisterSet,
     /// General registers (and flags) that it writes.
     pub writes: RegisterSet,
     /// Words that it moves between memory and registers.
     pub words: u8,
-    /// It can jump, or is of those that end a block.
+    /// It can jump, or always ends a block.
     pub ends_block: bool,
 }
 
-/// What a decoder has to know beside the encoding.
+/// Properties of the core that a decoder depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features {
     /// sdiv and udiv.
@@ -441,10 +441,10 @@ pub struct Features {
     pub vfp: bool,
     /// 32 double registers, not 16.
     pub vfp_d32: bool,
-    /// ARMv7-M: no A32, other system instructions, VFP of single precision only.
+    /// ARMv7-M: no A32, other system instructions, VFP only in single precision.
     pub m_profile: bool,
     /// A division by 0 is an exception.
     pub traps_division: bool,
-    /// A division takes as long as its operands want.
+    /// The time of a division depends on its operands.
     pub ends_division_early: bool,
 }

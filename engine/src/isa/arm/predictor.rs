@@ -7,11 +7,11 @@
 
 use crate::state::State;
 
-/// How a block's last instruction jumps, as far as prediction is concerned.
+/// Kind of jump at the end of a block, for prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Jump {
-    /// There is nothing to predict: it falls through, or is a direct branch that is always taken.
+    /// Nothing to predict: it falls through, or is a direct branch that is always taken.
     Sure,
     /// A direct call: sure, and noted for the return.
     Call,
@@ -31,14 +31,14 @@ pub enum Jump {
     IndirectCall,
 }
 
-/// As many as 8 bits choose from.
+/// The number of values of 8 bits.
 const PATTERNS: usize = 256;
 pub(super) const TARGETS: usize = 4;
 pub(super) const RETURNS: usize = 4;
 /// Counters run from 0 to 3; taken is predicted from 2.
 pub(super) const LIKELY: u8 = 2;
 
-/// Where an indirect jump led.
+/// Target of an indirect jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub(super) struct Target {
     /// The jump's address.
@@ -46,14 +46,14 @@ pub(super) struct Target {
     pub to: u32,
 }
 
-/// An address that no jump has.
+/// Not an address of a jump.
 pub(super) const NOWHERE: u32 = 1;
 
 /// The state of a core's prediction.
 #[derive(Clone, Debug, PartialEq, Eq, State)]
 pub struct Predictor {
     pub(super) patterns: [u8; PATTERNS],
-    /// Whether the last eight branches were taken, the latest in bit 0.
+    /// For each of the last eight branches, whether it was taken; the latest in bit 0.
     pub(super) history: u32,
     /// Indirect jumps; the oldest goes first.
     pub(super) targets: [Target; TARGETS],
@@ -76,7 +76,7 @@ impl Default for Predictor {
 }
 
 impl Predictor {
-    /// False if a place that it has lies beyond its tables.
+    /// False if an index is beyond its table.
     pub fn is_sound(&self) -> bool {
         self.history < PATTERNS as u32 && self.next_target < TARGETS as u32 && self.next_return < RETURNS as u32
     }
@@ -86,8 +86,8 @@ impl Predictor {
         *self = Predictor::default();
     }
 
-    /// A jump at `pc` was taken to `target` or not taken; `next` is the address behind it. True if that had been
-    /// predicted.
+    /// Handles a jump at `pc` that was taken to `target` or not taken; `next` is the address after it. True if that had
+    /// been predicted.
     #[inline(always)]
     pub fn resolve(&mut self, jump: Jump, pc: u32, taken: bool, target: u32, next: u32) -> bool {
         match jump {

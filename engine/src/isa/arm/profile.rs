@@ -1,8 +1,8 @@
-//! What a profile of the architecture adds to what all Arm cores have in common.
+//! The parts of an Arm core that depend on the architecture's profile.
 //!
-//! [`SystemSide`] is the state beside the general registers, and answers for it alone; [`Profile`] is how a core of
-//! that profile enters and leaves exceptions, and the few instructions and addresses that it has of its own. Cores are
-//! made for one profile each: nothing here is decided while they run.
+//! [`SystemSide`] is the state beside the general registers; [`Profile`] is how a core of that profile enters and
+//! leaves exceptions, and its own instructions and addresses. The profile is a type parameter of the core: nothing here
+//! is decided at run time.
 
 use super::core::Arm;
 use super::event_register::EventRegister;
@@ -19,49 +19,47 @@ use crate::encoding::Encoding;
 use crate::inputs::Inputs;
 use crate::state::State;
 
-/// The state of a core beside its general and VFP registers. Where the memory asks it what addresses mean, it answers
-/// as an [`Mmu`].
+/// The state of a core beside its general and VFP registers. For the memory side it is an [`Mmu`].
 pub trait SystemSide: Mmu + Clone + PartialEq + Send + State {
-    /// What the board says of it.
+    /// Its configuration by the board.
     type Config: Clone + Send;
-    /// Why the flow of instructions is left: faults, calls, interrupts.
+    /// Reason to leave the flow of instructions: faults, calls, interrupts.
     type Exception: Copy;
 
-    /// After reset.
+    /// The state after reset.
     fn new(config: Self::Config) -> Self;
 
-    /// What the decoders have to know.
+    /// Features for the decoders.
     fn features(&self) -> Features;
 
-    /// By what the next instruction is decoded. A core without A32 faults when that comes to be executed.
+    /// State on which decoding depends. A core without A32 faults when an instruction is executed in that state.
     fn state(&self) -> &ExecutionState;
 
-    /// The same, to be changed.
+    /// The same, mutable.
     fn state_mut(&mut self) -> &mut ExecutionState;
 
     /// The status register (CPSR, xPSR) with the flags of `x`, for the user.
     fn status(&self, x: &X) -> u32;
 
-    /// Branches are predicted, as far as the core can.
+    /// True if branches are predicted.
     fn predicts_branches(&self) -> bool;
 
     // ---- VFP
 
-    /// Where FPSCR is in it, for compiled code.
+    /// Offset of FPSCR in this, for compiled code.
     const FPSCR_OFFSET: usize;
 
-    /// Bytes of it, by their offsets, with bits that are all set only if [`SystemSide::vfp_is_ready`] holds: compiled
-    /// code looks there first, and asks if it has to.
+    /// Bytes of this, by their offsets, with bits that are all set only if [`SystemSide::vfp_is_ready`] holds: compiled
+    /// code tests them first, and calls that only if necessary.
     const VFP_READY: &[(usize, u8)];
 
     /// FPSCR.
     fn fpscr(&self) -> u32;
 
-    /// Sets FPSCR, as far as its bits are there.
+    /// Sets the implemented bits of FPSCR.
     fn set_fpscr(&mut self, value: u32);
 
-    /// True if a VFP instruction may be executed with nothing to be done before: else [`Profile::prepare_vfp`] is
-    /// asked.
+    /// True if a VFP instruction may be executed without preparation; otherwise [`Profile::prepare_vfp`] is called.
     fn vfp_is_ready(&self) -> bool;
 
     // ---- The local exclusive monitor
@@ -69,15 +67,15 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send + State {
     /// After an exclusive load of `bytes` at a physical address.
     fn reserve(&mut self, physical: u32, bytes: u32);
 
-    /// Before an exclusive store: true if it is to be done. The reservation is gone afterwards.
+    /// Before an exclusive store: true if it succeeds. The reservation is gone afterwards.
     fn claim(&mut self, physical: u32, bytes: u32) -> bool;
 
-    /// As clrex does.
+    /// The effect of clrex.
     fn clear_reservation(&mut self);
 
     // ---- Exceptions
 
-    /// The exception of an encoding that means nothing (T32: first halfword on top).
+    /// The exception of an undefined encoding (T32: first halfword on top).
     fn undefined(encoding: u32) -> Self::Exception;
 
     /// See [`crate::cpu::isa::Isa::fetch_abort`].
@@ -86,7 +84,7 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send + State {
     /// See [`crate::cpu::isa::Isa::data_abort`].
     fn data_abort(abort: Abort<Self::Status>) -> Self::Exception;
 
-    /// The exception of a division by 0, where there is one.
+    /// The exception of a division by 0, if the core has one.
     fn divide_by_zero() -> Option<Self::Exception> {
         None
     }
@@ -120,26 +118,27 @@ pub trait SystemSide: Mmu + Clone + PartialEq + Send + State {
     // ---- Instructions
 
     /// Executes a system instruction that needs no memory: those from [`super::op::Code::Svc`] on. ITSTATE is that of
-    /// the instruction. What it asks of the core it returns.
+    /// the instruction. Returns its effect on the core.
     ///
     /// # Errors
-    /// The exception that the instruction takes; it has changed nothing.
+    ///
+    /// The exception of the instruction, which has changed nothing.
     fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Self::Exception>;
 }
 
-/// How a core of a profile enters and leaves exceptions, and what it has of its own.
+/// Exception entry and return of a profile's cores, and the profile's own instructions and addresses.
 pub trait Profile: SystemSide + Sized + 'static {
-    /// An exception that is being entered or left.
+    /// An exception entry or return under way.
     type Flow: Clone + Default + PartialEq + Send + State;
 
-    /// What time in exceptions is called, for the user.
+    /// Name of the time in exceptions, for the user.
     const EXCEPTIONS: &str = "exception entry";
-    /// What debuggers call it.
+    /// Its name in debuggers.
     const ARCHITECTURE: Architecture;
-    /// Code that is fetched past the cache is compiled, too. Not where the next fetch is under way while the last one's
-    /// instructions run: compiled code would do little but ask.
+    /// Code that is fetched past the cache is compiled, too. False if the next fetch is under way while the
+    /// instructions of the last one run: compiled code would only call the interpreter's functions.
     const COMPILES_UNCACHED: bool = true;
-    /// How Thumb code is encoded.
+    /// Encoding of Thumb code.
     const THUMB: Encoding = Encoding::T32;
 
     /// See [`crate::cpu::isa::Isa::begin`].
@@ -189,48 +188,51 @@ pub trait Profile: SystemSide + Sized + 'static {
     #[inline(always)]
     fn follow_map(_core: &mut Arm<Self>) {}
 
-    /// A VFP instruction is to be executed, which begins in core cycle `_begins`, and [`SystemSide::vfp_is_ready`] does
-    /// not hold: does what has to be done before. Gives the cycles that it takes, accounted for but not added to the
-    /// core's.
+    /// Prepares for a VFP instruction that begins in core cycle `_begins`, where [`SystemSide::vfp_is_ready`] does not
+    /// hold. Returns the cycles of that, accounted for but not added to the core's.
     ///
     /// # Errors
+    ///
     /// The exception to be taken instead of the instruction; `None` for an undefined instruction.
     fn prepare_vfp(_core: &mut Arm<Self>, _bus: &mut Bus, _begins: u64) -> Result<u64, Option<Self::Exception>> {
         Err(None)
     }
 
-    /// Registers that debuggers show behind those of all profiles.
+    /// Registers that debuggers show after those of all profiles.
     fn special_registers(core: &Arm<Self>, bus: &Bus) -> Vec<Register>;
 
-    /// Writes one of them, by its place. False if it can't be written.
+    /// Writes the register at an index of that list. False if it can't be written.
     fn set_special_register(core: &mut Arm<Self>, bus: &mut Bus, number: usize, value: u32) -> bool;
 
     /// Writes the status register, as far as a debugger may. False if it may not.
     fn set_status(core: &mut Arm<Self>, value: u32) -> bool;
 
-    /// What a load from one of the core's own registers would give, without side effects; `None` if there is none.
+    /// The value of a load from one of the core's own registers, without side effects; `None` if there is no such
+    /// register.
     fn peek_own(_core: &Arm<Self>, _addr: u32, _size: AccessSize) -> Option<u32> {
         None
     }
 
-    /// True if the address is one of the core's own registers: asked before each access that has no shortcut.
+    /// True if the address is one of the core's own registers: called before each access without a shortcut.
     fn is_own(_addr: u32) -> bool {
         false
     }
 
-    /// Loads from one of the core's own registers, in core cycle `_cycle`. What that takes beyond the instruction's own
-    /// issue it adds to the core's time.
+    /// Loads from one of the core's own registers, in core cycle `_cycle`. Adds the time beyond the instruction's own
+    /// issue to the core's time.
     ///
     /// # Errors
-    /// The exception that the access takes.
+    ///
+    /// The exception of the access.
     fn load_own(_core: &mut Arm<Self>, _bus: &mut Bus, _cycle: u64, access: Own) -> Result<u32, Self::Exception> {
         Err(Self::data_abort(access.refused(false)))
     }
 
-    /// Stores to one of them.
+    /// Stores to one of the core's own registers.
     ///
     /// # Errors
-    /// The exception that the access takes.
+    ///
+    /// The exception of the access.
     fn store_own(
         _core: &mut Arm<Self>,
         _bus: &mut Bus,
@@ -241,8 +243,8 @@ pub trait Profile: SystemSide + Sized + 'static {
         Err(Self::data_abort(access.refused(true)))
     }
 
-    /// An operation in the middle of a block that only this profile has (swap, registers of another mode). True if the
-    /// block goes on; else it has been left.
+    /// An operation within a block that only this profile has (swap, registers of another mode). True if the block
+    /// continues; else it has been left.
     fn special(core: &mut Arm<Self>, bus: &mut Bus, index: u32, at: u32, _op: Op) -> bool {
         core.raise_at(bus, index, at, Self::undefined(0))
     }
@@ -250,12 +252,13 @@ pub trait Profile: SystemSide + Sized + 'static {
     /// An instruction that moves processor state to or from memory (rfe, srs). The block has been left before it.
     ///
     /// # Errors
-    /// The exception that it takes.
+    ///
+    /// The exception of the instruction.
     fn state_in_memory(_core: &mut Arm<Self>, _bus: &mut Bus, _op: Op) -> Result<Effect, Self::Exception> {
         Err(Self::undefined(0))
     }
 
-    /// Translates an address for software that asked.
+    /// Translates an address on request by software.
     fn look_up(_core: &mut Arm<Self>, _bus: &Bus, _lookup: Lookup) {}
 }
 
@@ -277,7 +280,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// The abort of an access that no register answers.
+    /// The abort of an access without a register.
     pub fn refused<S: Status>(self, write: bool) -> Abort<S> {
         Abort { va: self.addr, status: S::EXTERNAL, write, domain: 0, bus: None }
     }

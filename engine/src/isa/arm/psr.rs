@@ -1,12 +1,12 @@
-//! What the program status registers of both profiles have (ARM, A2.5, B1.3.3 and B1.4.2).
+//! The parts of the program status registers that both profiles have (ARM, A2.5, B1.3.3 and B1.4.2).
 
 use super::registers::{C, GE, N_SOURCE, PC, Q, V, Z_SOURCE};
 use super::system::X;
 
 use crate::state::State;
 
-/// What the next instruction is decoded by. ITSTATE has to be that of the instruction at hand whenever the status
-/// register is read or saved.
+/// State on which decoding depends. ITSTATE has to be that of the current instruction whenever the status register is
+/// read or saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct ExecutionState {
     /// T32; else A32.
@@ -16,7 +16,7 @@ pub struct ExecutionState {
 }
 
 impl ExecutionState {
-    /// Outside IT blocks.
+    /// The state outside IT blocks.
     pub const fn new(thumb: bool) -> ExecutionState {
         ExecutionState { thumb, it: 0 }
     }
@@ -26,12 +26,12 @@ impl ExecutionState {
         (self.it as u32 & 3) << 25 | (self.it as u32 >> 2) << 10
     }
 
-    /// Takes ITSTATE from there.
+    /// Sets ITSTATE from those bits.
     pub(super) const fn set_it_bits(&mut self, value: u32) {
         self.it = (value >> 25 & 3 | value >> 8 & 0xfc) as u8;
     }
 
-    /// Goes on behind an instruction.
+    /// Advances ITSTATE past an instruction.
     pub(super) const fn advance_it(&mut self) {
         self.it = next_it(self.it);
     }
@@ -61,7 +61,7 @@ pub(super) fn set_nzcv(x: &mut X, value: u32) {
     x[usize::from(V)] = value >> 28 & 1;
 }
 
-/// What mrc or vmrs has read goes to `rd`: for the program counter, to N, Z, C and V.
+/// Writes a value read by mrc or vmrs to `rd`: for the program counter, to N, Z, C and V.
 pub(super) fn set_register_or_nzcv(x: &mut X, rd: u8, value: u32) {
     if rd == PC {
         set_nzcv(x, value);
@@ -74,7 +74,7 @@ pub(super) fn set_register_or_nzcv(x: &mut X, rd: u8, value: u32) {
 pub(super) const WRITES_FLAGS: u8 = 8;
 pub(super) const WRITES_GE: u8 = 4;
 
-/// Sets APSR, the fields that are named.
+/// Sets the given fields of APSR.
 pub(super) fn set_apsr(x: &mut X, value: u32, fields: u8) {
     if fields & WRITES_FLAGS != 0 {
         set_nzcv(x, value);

@@ -1,4 +1,4 @@
-//! What a core needs to know of an instruction beside its micro-operations, worked out from them.
+//! Properties of an instruction, computed from its micro-operations.
 
 use super::op::{Code, Instr, Media, Op, TimingClass};
 use super::registers::{ADDRESS, FLAGS, LR, PC, RegisterSet, SP, one};
@@ -12,7 +12,7 @@ pub fn instr(len_bytes: u8, class: TimingClass, ops: &[Op]) -> Instr {
         if op.rd == ADDRESS {
             used.early |= used.late;
         }
-        // What an earlier micro-operation of the same instruction made is no operand of it.
+        // Values made by earlier micro-operations of the same instruction are not its operands.
         instr.reads |= (used.early | used.late) & !instr.writes;
         instr.reads_early |= used.early & !instr.writes;
         instr.writes |= used.writes;
@@ -21,7 +21,7 @@ pub fn instr(len_bytes: u8, class: TimingClass, ops: &[Op]) -> Instr {
     instr
 }
 
-/// True if nothing of the same block can come behind `op`.
+/// True if `op` ends its block.
 fn ends(op: &Op) -> bool {
     op.code >= Code::Jump && !matches!(op.code, Code::Vfp | Code::Pld)
 }
@@ -120,7 +120,7 @@ impl Used {
         }
     }
 
-    /// Moves between the register files: bit 20 tells the direction.
+    /// Moves between the register files: bit 20 is the direction.
     fn of_vfp(op: &Op) -> Self {
         let general = if op.imm & 0x0f00_0010 == 0x0e00_0010 {
             if op.rd == PC { FLAGS } else { one(op.rd) }

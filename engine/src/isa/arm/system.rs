@@ -1,8 +1,8 @@
-//! What is not the general registers: modes and their banked registers, exceptions, coprocessor 15, translation,
-//! counters.
+//! The state outside of the general registers: modes and their banked registers, exceptions, coprocessor 15,
+//! translation, counters.
 //!
 //! "ARM" below is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C); "TRM" the Cortex-A5
-//! Technical Reference Manual (DDI 0433). There is one world here: the secure one, in which a core starts. There is no
+//! Technical Reference Manual (DDI 0433). Only the secure world is modelled, in which a core starts. There is no
 //! monitor mode, and smc is undefined.
 
 mod attributes;
@@ -53,7 +53,7 @@ pub struct System {
     config: SystemConfig,
     mode: Mode,
     pub(super) state: ExecutionState,
-    /// CPSR.A, I and F, in their places.
+    /// CPSR.A, I and F, in their bit positions.
     masks: u32,
     event: EventRegister,
     banks: Banks,
@@ -69,7 +69,7 @@ impl SystemSide for System {
     type Exception = Exception;
 
     const FPSCR_OFFSET: usize = offset_of!(System, registers.fpscr);
-    /// Where privileged code alone may use it, compiled code asks. Without VFP, CPACR reads as zero.
+    /// If only privileged code may use it, compiled code calls the function. Without VFP, CPACR reads as zero.
     const VFP_READY: &[(usize, u8)] = &[
         byte_with(offset_of!(System, registers.fpexc), FPEXC_EN),
         byte_with(offset_of!(System, registers.cpacr), 0xf << 20),
@@ -123,7 +123,7 @@ impl SystemSide for System {
         self.registers.fpscr = value & FPSCR_MASK;
     }
 
-    /// CPACR allows it in this mode, and FPEXC.EN is set. Else VFP instructions are undefined.
+    /// True if CPACR allows it in this mode, and FPEXC.EN is set. Else VFP instructions are undefined.
     #[inline]
     fn vfp_is_ready(&self) -> bool {
         self.registers.fpexc & FPEXC_EN != 0 && self.cpacr_allows_vfp()

@@ -1,8 +1,8 @@
-//! What instructions cost a core that issues one a cycle, in order, and waits: a table of a few numbers over both
-//! instruction sets.
+//! Costs of instructions in an in-order core that issues one instruction per cycle and waits for results: a table of a
+//! few numbers for both instruction sets.
 //!
-//! A direct branch may go down the pipeline together with the instruction before it. Memory adds its own costs, as they
-//! arise, and so does what the branch predictor got wrong.
+//! A direct branch may issue together with the previous instruction. Memory and mispredictions add their own costs when
+//! they occur.
 
 use super::decoded::Decoded;
 use super::op::{Instr, TimingClass};
@@ -19,28 +19,28 @@ mod three_stage;
 pub use division::EarlyDivision;
 pub use three_stage::{FloatingUses, FrontEnd, ThreeStage, accesses};
 
-/// Longest time of an instruction that is worked out: those of a block have to fit 16 bits together.
+/// Longest computed time of an instruction: the times of a block together have to fit 16 bits.
 const LONGEST_INSTRUCTION_CYCLES: u32 = 1000;
 
 /// The timing table of a core, in core cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct CoreTiming {
-    /// Stall of an instruction right behind one whose arithmetic result it needs early: shifted, or for an address.
+    /// Stall of an instruction right after one whose arithmetic result it needs early: shifted, or for an address.
     pub early_use: u8,
-    /// Stall of an instruction right behind a load whose result it uses.
+    /// Stall of an instruction right after a load whose result it uses.
     pub load_use: u8,
-    /// The same behind a multiplication.
+    /// Stall of an instruction right after a multiplication whose result it uses.
     pub multiply_use: u8,
-    /// The same behind an instruction that moves or compares VFP registers and has a general register or the flags as
-    /// result.
+    /// Stall of an instruction right after one that moves or compares VFP registers, and whose result in a general
+    /// register or the flags it uses.
     pub vfp_move_use: u8,
     /// An operand shifted by a register.
     pub register_shift: u8,
     /// A multiplication with a result of 32 bits.
     pub multiply: u8,
-    /// One with a result of 64 bits.
+    /// A multiplication with a result of 64 bits.
     pub multiply_long: u8,
-    /// A division; 0 in a core that has none, or where they end early.
+    /// A division; 0 in a core without division, or with divisions that end early.
     pub divide: u8,
     /// Divisions that end early.
     pub early_division: Option<EarlyDivision>,
@@ -58,15 +58,15 @@ pub struct CoreTiming {
     pub exception: u8,
     /// Return from an exception.
     pub exception_return: u8,
-    /// A taken branch whose target was predicted; 1 where a taken branch costs no more than others.
+    /// A taken branch with a predicted target; 1 where a taken branch costs no more than others.
     pub taken_branch: u8,
-    /// What a branch costs beyond that if it was not predicted, or wrongly: the pipeline is filled anew.
+    /// Further cycles of a branch that was mispredicted, or not predicted: the pipeline is refilled.
     pub mispredicted_branch: u8,
-    /// A direct branch goes with the instruction before it.
+    /// A direct branch issues together with the previous instruction.
     pub dual_issue: bool,
-    /// So does arithmetic with one register operand, but neither with what needs both issue slots.
+    /// Arithmetic with one register operand does, too, but neither with an instruction that needs both issue slots.
     pub dual_issue_immediates: bool,
-    /// What a core of three stages has otherwise.
+    /// The table of a core of three stages.
     pub three_stage: Option<ThreeStage>,
     /// VFP additions, comparisons, conversions.
     pub vfp_add: u8,
@@ -76,20 +76,20 @@ pub struct CoreTiming {
     pub vfp_multiply_add: u8,
     /// VFP divisions and square roots, single precision.
     pub vfp_divide_single: u8,
-    /// In double precision.
+    /// VFP divisions and square roots, double precision.
     pub vfp_divide_double: u8,
 }
 
-/// Reads what an instruction takes, at least `least`: the property of this name between prefix and unit.
+/// Reads the cycles of an instruction, at least `least`, from the property with this name between prefix and unit.
 fn cycles(reader: &mut NodeReader, name: &str, least: u8, meaning: &str) -> u8 {
     reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
 }
 
-/// When a core has what the times of floating-point instructions are for.
+/// Condition of the properties for floating-point instructions.
 pub const HAS_FPU: &str = "`cyclescope,fpu` is not \"none\"";
 
 impl CoreTiming {
-    /// Reads the table from a `cpu` node; `divide` and `vfp` tell whether the core has these instructions.
+    /// Reads the table from a `cpu` node; `divide` and `vfp` say whether the core has these instructions.
     pub fn from_node(reader: &mut NodeReader, divide: bool, vfp: bool) -> CoreTiming {
         let dual_issue = reader
             .flag("cyclescope,dual-issue-branches", "a direct branch issues in the cycle of the instruction before it");
@@ -107,10 +107,10 @@ impl CoreTiming {
                 reader,
                 "early-use",
                 0,
-                "stall of an instruction right behind a result that it shifts or addresses with",
+                "stall of an instruction right after a result that it shifts or addresses with",
             ),
-            load_use: cycles(reader, "load-use", 0, "stall of an instruction right behind a load that it depends on"),
-            multiply_use: cycles(reader, "multiply-use", 0, "stall of an instruction right behind a multiplication"),
+            load_use: cycles(reader, "load-use", 0, "stall of an instruction right after a load that it depends on"),
+            multiply_use: cycles(reader, "multiply-use", 0, "stall of an instruction right after a multiplication"),
             register_shift: cycles(reader, "register-shift", 1, "cycles of an instruction that shifts by a register"),
             multiply: cycles(reader, "multiply", 1, "cycles of a multiplication"),
             multiply_long: cycles(reader, "multiply-long", 1, "cycles of a multiplication with a 64-bit result"),
@@ -134,7 +134,7 @@ impl CoreTiming {
         }
         reader.only_if(vfp, HAS_FPU, |reader| {
             table.vfp_move_use =
-                cycles(reader, "vfp-move-use", 0, "stall of an instruction right behind a move from a VFP register");
+                cycles(reader, "vfp-move-use", 0, "stall of an instruction right after a move from a VFP register");
             table.read_vfp(reader, "cycles of a single VFP division or square root");
             table.vfp_divide_double =
                 cycles(reader, "vfp-divide-double", 1, "cycles of a double VFP division or square root");
@@ -161,7 +161,8 @@ impl CoreTiming {
         table
     }
 
-    /// Reads what VFP instructions of single precision take; `divide_meaning` says what a division is there.
+    /// Reads the cycles of VFP instructions of single precision; `divide_meaning` is the meaning of a division's
+    /// property.
     fn read_vfp(&mut self, reader: &mut NodeReader, divide_meaning: &str) {
         self.vfp_add = cycles(reader, "vfp-add", 1, "cycles of a VFP addition, comparison or conversion");
         self.vfp_multiply = cycles(reader, "vfp-multiply", 1, "cycles of a VFP multiplication");
@@ -200,7 +201,7 @@ impl CoreTiming {
         u32::from(cycles.max(1))
     }
 
-    /// A jump was made, for which `cycles` pass.
+    /// Jumps, for which `cycles` pass.
     pub fn jump(&self, pending: &mut Pending, cycles: u32) {
         pending.jump(cycles);
         if self.three_stage.is_some() {
@@ -208,7 +209,7 @@ impl CoreTiming {
         }
     }
 
-    /// Further cycles of a jump by `instr`, with what is under way before it.
+    /// Further cycles of a jump by `instr`, with the results under way before it.
     pub fn refill_cycles(&self, instr: &Instr, before: &Pending) -> u32 {
         match &self.three_stage {
             Some(stages) => stages.refill_cycles(self, instr, before),
@@ -216,7 +217,7 @@ impl CoreTiming {
         }
     }
 
-    /// Stalls of an instruction right behind this one that needs its result: as usual, early.
+    /// Stalls of an instruction right after this one that needs its result: as usual, early.
     fn use_stall_cycles(&self, class: TimingClass) -> [u8; 2] {
         use TimingClass::*;
         match class {
@@ -226,8 +227,7 @@ impl CoreTiming {
         }
     }
 
-    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after
-    /// it.
+    /// Passes one instruction through the pipeline (a branch as not taken), and updates the results under way.
     pub fn step(&self, decoded: &Decoded, pending: &mut Pending) -> Cost {
         if let Some(stages) = &self.three_stage {
             return stages.step(self, decoded, pending);
@@ -250,23 +250,23 @@ impl CoreTiming {
     }
 }
 
-/// Results under way at an instruction boundary: in how many cycles each register can be read, and in how many it can
-/// be read early. The flags are in the place of the program counter.
+/// Results under way at an instruction boundary: the cycles until each register can be read, and until it can be read
+/// early. The flags have the number of the program counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Pending {
-    /// Four bits a register.
+    /// Four bits per register.
     ready: u64,
     early: u64,
-    /// The last instruction would have taken a branch along (in three stages: a load or store).
+    /// The last instruction would have issued with a branch (in three stages: with a load or store).
     pairs: bool,
-    /// Or arithmetic, but such as needs nothing of `busy`.
+    /// Or with arithmetic that needs nothing of `busy`.
     takes_arithmetic: bool,
     busy: pairs::Busy,
-    /// What else there is in three stages.
+    /// Further state of a core of three stages.
     stages: three_stage::State,
 }
 
-/// Longest wait that is kept.
+/// Longest wait that can be stored.
 const LONGEST_CYCLES: u32 = 15;
 
 impl isa::Pending for Pending {
@@ -290,7 +290,7 @@ impl Pending {
         late.max(self.latest_of(instr.reads_early, self.early))
     }
 
-    /// `cycles` pass.
+    /// Lets `cycles` pass.
     fn pass(&mut self, cycles: u32) {
         if self.ready | self.early != 0 {
             let passed = |waits: u64| {
@@ -301,25 +301,25 @@ impl Pending {
         }
     }
 
-    /// The next instruction was waited for: whatever was under way has arrived meanwhile, but for a division that goes
-    /// on by itself.
+    /// Updates the state after a wait for the next instruction: all results have arrived meanwhile, except those of a
+    /// division in parallel.
     pub fn wait(&mut self, cycles: u64) {
         let stages = self.stages.waited(u32::try_from(cycles).unwrap_or(u32::MAX));
         *self = Pending { stages, ..Pending::NONE };
     }
 
-    /// A branch was taken: nothing goes with it, and `cycles` pass.
+    /// Updates the state after a taken branch: no instruction issues with it, and `cycles` pass.
     pub fn jump(&mut self, cycles: u32) {
         self.pass(cycles);
         self.go_alone();
     }
 
-    /// Nothing goes with the last instruction.
+    /// No instruction issues with the last one.
     fn go_alone(&mut self) {
         (self.pairs, self.takes_arithmetic, self.busy) = (false, false, [0; 2]);
     }
 
-    /// The longest of these waits that one of the registers has.
+    /// The longest wait of a register of the set.
     fn latest_of(&self, set: RegisterSet, waits: u64) -> u32 {
         if waits == 0 {
             return 0;
@@ -327,7 +327,7 @@ impl Pending {
         registers(set).map(|register| waits >> (4 * register) & 15).max().unwrap_or(0) as u32
     }
 
-    /// These registers will be ready in so many cycles, and for early readers in so many.
+    /// Sets the cycles until the registers are ready, as usual and for early readers.
     fn set(&mut self, set: RegisterSet, [ready, early]: [u8; 2]) {
         let wait = |cycles: u8| u64::from(u32::from(cycles).min(LONGEST_CYCLES));
         for register in registers(set) {

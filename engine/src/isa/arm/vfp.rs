@@ -1,8 +1,8 @@
 //! VFPv4: floating point in single and double precision.
 //!
 //! "ARM" is the Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition (DDI 0406C); the arithmetic is that of
-//! its pseudocode (A2.7), in integers: results, NaNs and flags do not depend on the host. Exceptions trap nothing.
-//! Short vectors are undefined, as in a Cortex-A5.
+//! its pseudocode (A2.7), in integers: results, NaNs and flags do not depend on the host. Exceptions do not trap. Short
+//! vectors are undefined, as in a Cortex-A5.
 
 mod arithmetic;
 mod control;
@@ -20,7 +20,7 @@ use format::{DOUBLE, Format, SINGLE};
 /// The registers, as words: S0 to S31, then the words of D16 to D31; so a double Dn is in words 2n (low) and 2n + 1.
 pub type S = [u32; 64];
 
-/// The encoding means nothing here, or FPSCR asks for short vectors.
+/// The encoding is undefined here, or FPSCR requests short vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undefined;
 
@@ -38,8 +38,8 @@ pub(super) fn expand(imm8: u32, as_double: bool) -> u64 {
     if as_double { DOUBLE } else { SINGLE }.expand(imm8)
 }
 
-/// Executes a VFP instruction other than loads and stores, and of vmrs and vmsr the one that reads FPSCR: `encoding`
-/// with condition 1110, as in A32. Its general registers are in `x`. FPSCR gets the cumulative flags, and the condition
+/// Executes a VFP instruction other than loads and stores; of vmrs and vmsr, only the vmrs that reads FPSCR. `encoding`
+/// has condition 1110, as in A32. The general registers are in `x`. FPSCR gets the cumulative flags, and the condition
 /// flags of a comparison.
 pub fn execute(encoding: u32, s: &mut S, x: &mut X, fpscr: &mut u32) -> Result<(), Undefined> {
     let bit = |n: u32| encoding >> n & 1 != 0;
@@ -58,7 +58,7 @@ pub fn execute(encoding: u32, s: &mut S, x: &mut X, fpscr: &mut u32) -> Result<(
     Ok(())
 }
 
-/// One data-processing instruction under way.
+/// A data-processing instruction that is being executed.
 struct Unit {
     control: Control,
     format: Format,
@@ -135,7 +135,7 @@ impl Unit {
         Ok(())
     }
 
-    /// What has its operation in bits 19:16 and 7 (ARM, A7.5).
+    /// Instructions with their operation in bits 19:16 and 7 (ARM, A7.5).
     fn further(&mut self, s: &mut S) -> Result<(), Undefined> {
         let f = self.format;
         let (opcode, op) = (self.encoding >> 16 & 15, self.bit(7));
@@ -226,12 +226,13 @@ fn integer(value: u64, bits: u32, signed: bool) -> i64 {
     if signed { (value << up) as i64 >> up } else { (value << up >> up) as i64 }
 }
 
-/// True for vmrs from FPSCR, of what moves one general register.
+/// True for vmrs from FPSCR, among the moves of one general register.
 pub(super) fn is_status(encoding: u32) -> bool {
     encoding & 0x00ff_0f00 == 0x00f1_0a00
 }
 
-/// Of vmov between VFP and general registers: their numbers, if it reads VFP, and if doubles.
+/// Fields of vmov between VFP and general registers: the registers' numbers, whether it reads VFP, and whether it moves
+/// doubles.
 fn move_fields(encoding: u32) -> (usize, usize, bool, bool) {
     let register = |at: u32| (encoding >> at & 15) as usize;
     (register(12), register(16), encoding >> 20 & 1 != 0, encoding >> 8 & 1 != 0)
@@ -251,7 +252,7 @@ fn move_two(encoding: u32, s: &mut S, x: &mut X) {
     let (rt, rt2, is_read, is_double) = move_fields(encoding);
     let (vm, fifth) = ((encoding & 15) as usize, (encoding >> 5 & 1) as usize);
     let first = if is_double { fifth << 5 | vm << 1 } else { vm << 1 | fifth };
-    // The last single has none behind it: unpredictable, and refused when decoded.
+    // The last single has no successor: unpredictable, and refused by the decoder.
     let second = (first + 1) & 63;
     if is_read {
         (x[rt], x[rt2]) = (s[first], s[second]);

@@ -1,7 +1,7 @@
-//! Loads and stores that cost more than their instruction, or may.
+//! Loads and stores that may cost more than their instruction.
 //!
-//! An access begins when its instruction's own cycle ends, and the core waits for it. What it costs, and to what it is
-//! charged, is the memory's business.
+//! An access begins when its instruction's own cycle ends, and the core waits for it. The memory side computes the cost
+//! of the access and its causes.
 
 use super::alu;
 use super::core::Mips;
@@ -17,12 +17,12 @@ use crate::cpu::memory::Done;
 use crate::cpu::memory::access::{Abort, Kind};
 
 impl Mips {
-    /// A load that found no shortcut. True if the block goes on.
+    /// A load without a shortcut. True if the block continues.
     #[cold]
     #[inline(never)]
     pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         let moves = moves(op.code);
-        // lwl and lwr load the word that holds their address.
+        // lwl and lwr load the word that contains their address.
         let from = if matches!(op.code, Code::Lwl | Code::Lwr) { addr & !3 } else { addr };
         if op.code != Code::Ll
             && let Some(value) = self.load_stamped(index, at, from, moves.size)
@@ -54,7 +54,7 @@ impl Mips {
         self.account_access(bus, index, at, done.cycles)
     }
 
-    /// Gives a register what has been loaded for `addr`.
+    /// Writes the value loaded for `addr` to a register.
     fn loaded(&mut self, op: Op, addr: u32, value: u32) {
         let old = self.x[usize::from(op.rt)];
         self.x[usize::from(op.rd)] = match op.code {
@@ -64,7 +64,7 @@ impl Mips {
         };
     }
 
-    /// A store that found no shortcut. True if the block goes on.
+    /// A store without a shortcut. True if the block continues.
     #[cold]
     #[inline(never)]
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
@@ -81,7 +81,7 @@ impl Mips {
     }
 
     /// swl or swr without a shortcut: to a RAM a store of the merged word, elsewhere one of each byte. True if the
-    /// block goes on.
+    /// block continues.
     #[cold]
     #[inline(never)]
     pub(super) fn store_part_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
@@ -118,7 +118,7 @@ impl Mips {
         self.stored(bus, index, at, addr, done)
     }
 
-    /// One store by operation `at`, of as many bytes as `code` stores. It begins where those before it ended.
+    /// One store by operation `at`, of the size given by `code`. It begins where the previous ones ended.
     fn store_one(
         &mut self,
         bus: &mut Bus,
@@ -137,7 +137,7 @@ impl Mips {
         done
     }
 
-    /// What follows all stores of operation `at`, which is for `addr`. True if the block goes on.
+    /// Finishes all stores of operation `at`, which is for `addr`. True if the block continues.
     fn stored(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, done: Done<(), TlbFault>) -> bool {
         match done.result {
             Ok(()) => self.account_access(bus, index, at, done.cycles),
@@ -145,7 +145,8 @@ impl Mips {
         }
     }
 
-    /// sc: the store, if an ll has come before it and nobody has stored there since. True if the block goes on.
+    /// sc: the store, if an ll has preceded it and no other store has gone to its address since. True if the block
+    /// continues.
     #[cold]
     #[inline(never)]
     pub(super) fn store_conditional(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
@@ -160,7 +161,7 @@ impl Mips {
         }
         let done = self.store_one(bus, index, at, op.code, addr, value);
         if done.result.is_err() && op.rd != SINK {
-            // The instruction has not been run.
+            // The instruction has not been executed.
             self.x[usize::from(op.rd)] = value;
         }
         self.stored(bus, index, at, addr, done)
@@ -172,14 +173,14 @@ impl Mips {
         self.isa.system.take_link() && alone
     }
 
-    /// Looks whether the block may go on after an access that took so many cycles; if not, it has been left after
+    /// Checks whether the block may continue after an access that took `cycles`; if not, the block has been left after
     /// the instruction.
     pub(super) fn account_access(&mut self, bus: &Bus, index: u32, at: u32, cycles: u64) -> bool {
         self.charge_at(index, at);
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
-        let felt = self.blocks.instrs_of(index)[at as usize].felt[FALLEN];
-        let waited = cycles > 0 && (felt.next || felt.some && !bus.order.is_alone());
+        let wait_effects = self.blocks.instrs_of(index)[at as usize].wait_effects[FALLEN];
+        let waited = cycles > 0 && (wait_effects.next || wait_effects.some && !bus.order.is_alone());
         if waited
             || self.polls.has_candidate
             || self.has_news(bus)
@@ -191,7 +192,7 @@ impl Mips {
         true
     }
 
-    /// The access of operation `at` was refused after so many cycles, which have been counted: the block has been left.
+    /// The access of operation `at` was refused after `cycles`, which have been counted: the block has been left.
     fn refuse_access(&mut self, bus: &mut Bus, index: u32, at: u32, abort: Abort<TlbFault>, cycles: u64) -> bool {
         self.charge_at(index, at);
         self.leave_at(index, at);
@@ -202,7 +203,7 @@ impl Mips {
     }
 }
 
-/// What a load or store moves; of a word in two parts, what is loaded or stored at once.
+/// Size and direction of a load or store; of a word in two parts, the size of one access.
 pub(super) fn moves(code: Code) -> Moves {
     match code {
         Code::Lb => Moves::load_signed(AccessSize::Byte),

@@ -1,10 +1,10 @@
-//! What operations compute: arithmetic, the conditions of branches and traps, and words that are merged with registers.
+//! Operations: arithmetic, the conditions of branches and traps, and words that are merged with registers.
 //!
-//! MIPS32 Architecture for Programmers, volume II, release 1. The one table is a macro: an inner loop has to choose
-//! once between all operations, these and its own.
+//! MIPS32 Architecture for Programmers, volume II, release 1. The table of operations is a macro: an inner loop has to
+//! dispatch only once between all operations, the arithmetic ones and its own.
 
 /// A `match` on an operation's code, with `$a` = x[rs], `$b` = x[rt], `$imm` (u32), `$old` = x[rd] before, and `$acc` =
-/// HI and LO (u64). The arms that follow have
+/// HI and LO (u64). It has arms for
 /// - `$value`: the result for x[rd];
 /// - `$checked`: the same, None on overflow (an exception);
 /// - `$product`: the new HI and LO;
@@ -106,8 +106,8 @@ pub(super) const fn signed_product(a: u32, b: u32) -> u64 {
     ((a as i32 as i64) * (b as i32 as i64)) as u64
 }
 
-/// div: remainder and quotient, as HI and LO. The manual leaves open what a division by zero gives, and the one that
-/// overflows: here the dividend, and remainder 0, as QEMU has it.
+/// div: remainder and quotient, as HI and LO. The manual does not define the results of a division by zero, or with an
+/// overflow: here the dividend, and remainder 0, as in QEMU.
 #[inline(always)]
 pub(super) const fn signed_quotient(a: u32, b: u32) -> u64 {
     let (a, b) = (a as i32, if b == 0 { 1 } else { b as i32 });
@@ -127,29 +127,29 @@ pub const fn hi_lo(hi: u32, lo: u32) -> u64 {
     (hi as u64) << 32 | lo as u64
 }
 
-/// lwl: the register that held `old`, after the bytes from `address` down to its word's first one came to its upper
-/// end. `word` is the aligned word in memory, as in the next three.
+/// lwl: the register that held `old`, after the bytes from `address` down to its word's first byte were loaded into its
+/// upper end. `word` is the aligned word in memory, as in the next three functions.
 #[inline(always)]
 pub const fn load_left(address: u32, word: u32, old: u32) -> u32 {
     let shift = 24 - (address & 3) * 8;
     word << shift | old & !(u32::MAX << shift)
 }
 
-/// lwr: after the bytes from `address` up to its word's last one came to its lower end.
+/// lwr: after the bytes from `address` up to its word's last byte were loaded into its lower end.
 #[inline(always)]
 pub const fn load_right(address: u32, word: u32, old: u32) -> u32 {
     let shift = (address & 3) * 8;
     word >> shift | old & !(u32::MAX >> shift)
 }
 
-/// swl: the word in memory, after the upper end of `value` went to the bytes from `address` down.
+/// swl: the word in memory, after the upper end of `value` was stored in the bytes from `address` down.
 #[inline(always)]
 pub const fn store_left(address: u32, word: u32, value: u32) -> u32 {
     let shift = 24 - (address & 3) * 8;
     value >> shift | word & !(u32::MAX >> shift)
 }
 
-/// swr: after the lower end of `value` went to the bytes from `address` up.
+/// swr: after the lower end of `value` was stored in the bytes from `address` up.
 #[inline(always)]
 pub const fn store_right(address: u32, word: u32, value: u32) -> u32 {
     let shift = (address & 3) * 8;
@@ -176,24 +176,24 @@ mod tests {
         acc: u64,
     }
 
-    /// What an operation computes.
+    /// Result of an operation.
     #[derive(Debug, PartialEq, Eq)]
     enum Outcome {
-        /// For x[rd].
+        /// A value for x[rd].
         Value(u32),
-        /// An exception, and x[rd] stays.
+        /// An exception; x[rd] does not change.
         Overflow,
         /// HI and LO.
         Product(u64),
-        /// Whether a branch, likely or not, is taken.
+        /// The condition of a branch, likely or not.
         Taken(bool),
-        /// Whether a trap happens.
+        /// The condition of a trap.
         Trapped(bool),
-        /// None of these: it is not arithmetic.
+        /// No result: the operation is not arithmetic.
         Other,
     }
 
-    /// What the operation `code` computes.
+    /// Result of the operation `code`.
     fn compute(code: Code, operands: Operands) -> Outcome {
         let Operands { a, b, imm, old, acc } = operands;
         match_operation! { (code, a, b, imm, old, acc)

@@ -1,7 +1,7 @@
 //! Operations as input of the compiler, in the interpreter's order.
 //!
-//! A branch is decided before its delay slot, which is made once for each way. Where a branch is not what was
-//! predicted, and its block feels the time of that, the interpreter takes the block over at the branch.
+//! A branch is decided before its delay slot, which is emitted once for each exit. If a branch was mispredicted, and
+//! its block depends on the time of that, the interpreter takes the block over at the branch.
 
 mod alu;
 mod branch;
@@ -18,13 +18,13 @@ use crate::cpu::compile::{Emitter, RegisterBits};
 
 type Emit<'a> = Emitter<'a, MipsSet>;
 
-/// True if a block can be compiled: its delay slot, if any, is in it, and it does not begin with what is the
+/// True if a block can be compiled: it includes its delay slot, if any, and does not begin with an operation of the
 /// interpreter's.
 pub fn compiles(blocks: &Blocks<MipsSet>, index: u32) -> bool {
     blocks.hot[index as usize].jump != Ending::Branch && !is_left(blocks.ops_from(index)[0].code)
 }
 
-/// True if an operation is the interpreter's.
+/// True if an operation is always done by the interpreter.
 pub fn is_left(code: Code) -> bool {
     code.is_system() || matches!(code, Code::Ll | Code::Sc)
 }
@@ -38,7 +38,7 @@ pub fn writes(op: &Op) -> RegisterBits {
     }
 }
 
-/// Makes host code of a block.
+/// Emits host code for a block.
 pub fn emit(e: &mut Emit, ops: &[Op]) {
     for (at, op) in ops.iter().enumerate() {
         if op.code == Code::End {
@@ -54,7 +54,7 @@ pub fn emit(e: &mut Emit, ops: &[Op]) {
     }
 }
 
-/// Operation `at`, which is no branch.
+/// Emits operation `at`, which is not a branch.
 fn emit_one(e: &mut Emit, op: &Op, at: u32) {
     use Code::*;
     match op.code {
@@ -71,7 +71,7 @@ fn emit_one(e: &mut Emit, op: &Op, at: u32) {
     }
 }
 
-/// Arithmetic that raises an exception on overflow.
+/// Emits arithmetic that raises an exception on overflow.
 fn checked(e: &mut Emit, op: &Op, at: u32) {
     let a = register(e, op.rs);
     let b = if op.code == Code::Addi { e.constant(op.imm as u32) } else { register(e, op.rt) };
@@ -90,7 +90,7 @@ fn checked(e: &mut Emit, op: &Op, at: u32) {
 
 fn trap(e: &mut Emit, op: &Op, at: u32) {
     use Code::*;
-    // What does not trap.
+    // The condition under which it does not trap.
     let passes = match op.code {
         Tge | Tgei => IntCC::SignedLessThan,
         Tgeu | Tgeiu => IntCC::UnsignedLessThan,
@@ -111,7 +111,7 @@ fn register(e: &mut Emit, register: u8) -> Value {
     if register == ZERO { e.constant(0) } else { e.register(register) }
 }
 
-/// Gives a value to a register.
+/// Sets the value of a register.
 fn set(e: &mut Emit, register: u8, value: Value) {
     if register != SINK && register != ZERO {
         e.set_register(register, value);

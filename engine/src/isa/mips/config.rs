@@ -1,4 +1,4 @@
-//! What a board says of a core, and what its identification registers say of that.
+//! Configuration of a core by the board, and the identification registers that follow from it.
 
 use super::timing::CoreTiming;
 use crate::cpu;
@@ -18,10 +18,10 @@ const TLB_ENTRIES: u32 = 32;
 /// Entries that a branch target buffer can have.
 const MOST_BRANCH_TARGETS: u32 = 1 << 12;
 
-/// What a board says of a core.
+/// Configuration of a core by the board.
 pub type CoreConfig = cpu::Config<CoreTiming, SystemConfig>;
 
-/// What a board says of the system side of a core.
+/// Configuration of a core's system side by the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SystemConfig {
     /// Processor identification.
@@ -42,8 +42,8 @@ impl SystemConfig {
         SystemConfig {
             prid: PRID_JZ4740,
             config: CONFIG_JZ4740,
-            // No Config2 behind it, no coprocessor 2, no counters, no MIPS16, no floating point. A real one has watch
-            // registers and a debug unit, too (0x3e63318a: Rockbox's wiki, IngenicJz47xx).
+            // No Config2 after it, no coprocessor 2, no counters, no MIPS16, no floating point. A real one also has
+            // watch registers and a debug unit (0x3e63318a: Rockbox's wiki, IngenicJz47xx).
             config1: (TLB_ENTRIES - 1) << 25 | cache_shape(icache) << 16 | cache_shape(dcache) << 7,
             tlb_entries: TLB_ENTRIES,
             branch_targets: 0,
@@ -83,8 +83,8 @@ impl CoreConfig {
     }
 }
 
-/// Sets, line size and ways as Config1 has them for one cache, nine bits; 0 without one (PRA, Config1). What a field
-/// can't say is told as the most that it can.
+/// Sets, line size and ways of a cache in the encoding of Config1, nine bits; 0 without a cache (PRA, Config1). A value
+/// that exceeds a field is replaced by its maximum.
 fn cache_shape(cache: Option<CacheShape>) -> u32 {
     let Some(shape) = cache else { return 0 };
     let sets = shape.size_bytes / (shape.line_bytes * shape.ways);
@@ -108,7 +108,7 @@ mod tests {
         let config = SystemConfig::xburst(shape(16 << 10, 4), shape(8 << 10, 2));
         // 32 entries; 128 sets of 4 lines; 128 sets of 2.
         assert_eq!(config.config1, 31 << 25 | (1 << 6 | 4 << 3 | 3) << 16 | (1 << 6 | 4 << 3 | 1) << 7);
-        // 32 sets are a case of their own; no cache has lines of size 0.
+        // 32 sets are a special case; no cache has lines of size 0.
         assert_eq!(SystemConfig::xburst(shape(4 << 10, 4), None).config1 & 0x1ff_ffff, (7 << 6 | 4 << 3 | 3) << 16);
         assert_eq!(SystemConfig::xburst(None, shape(2 << 10, 1)).config1 & 0x1ff_ffff, (4 << 3) << 7);
     }

@@ -1,4 +1,4 @@
-//! A MIPS core: what its instruction set adds to the core that all share ([`crate::cpu`]).
+//! A MIPS core: the parts that its instruction set adds to the shared core ([`crate::cpu`]).
 
 use super::access::moves;
 use super::compile;
@@ -36,29 +36,29 @@ use crate::state::State;
 /// A core.
 pub type Mips = Cpu<MipsSet>;
 
-/// Where kseg0 begins, and kseg1: two views of the first 512 MiB of physical addresses.
+/// Start of kseg0, and of kseg1: two views of the first 512 MiB of physical addresses.
 const KSEG0: u32 = 0x8000_0000;
 const KSEG1_LAST: u32 = 0xbfff_ffff;
 const KSEG_MASK: u32 = 0x1fff_ffff;
-/// Register that functions keep their stack in.
+/// The stack pointer.
 const SP: usize = 29;
 /// Coprocessor 0: Random, which every instruction changes, and Status.
 const RANDOM: (u8, u8) = (1, 0);
 const STATUS: (u8, u8) = (12, 0);
 
-/// What a MIPS core has beside what all cores have.
+/// A MIPS core's own state.
 #[derive(Clone, PartialEq, State)]
 pub struct MipsSet {
     pub(super) system: System,
     pub(super) predictor: Predictor,
-    /// The next instruction is in the delay slot of the branch before it, which goes on here.
+    /// The next instruction is in the delay slot of the previous branch, whose target this is.
     pub(super) delayed: Option<u32>,
-    /// Where the current translation leads.
+    /// Known pages of the current translation.
     #[state(skip)]
     pub(super) pages: Pages,
-    /// The page of the next instruction, when it was looked for.
+    /// The page of the next instruction, when last looked up.
     pub(super) page: Page,
-    /// By where an exception was, and the general registers.
+    /// The address of an exception, and the general registers.
     pub(super) nesting: Nesting<(u32, [u32; 32])>,
 }
 
@@ -67,8 +67,7 @@ impl Isa for MipsSet {
     type Timing = CoreTiming;
     type Op = Op;
     type Instr = Decoded;
-    /// Where the code is: targets of branches are absolute, so what virtual addresses mean may change without any of
-    /// it being decoded anew.
+    /// Page of the code: targets of branches are absolute, so translations may change without decoding the code anew.
     type Context = Page;
     type Pending = Pending;
     type Jump = Ending;
@@ -140,13 +139,13 @@ impl Isa for MipsSet {
         NO_PAGE
     }
 
-    /// A delay slot may be that of any branch. Past the cache, each instruction is fetched by itself.
+    /// A delay slot may belong to any branch. Past the cache, each instruction is fetched by itself.
     #[inline]
     fn runs_blocks(&self) -> bool {
         self.delayed.is_none() && self.page.via != Via::Uncached
     }
 
-    /// Whether the block is what is there is asked before it is entered.
+    /// Before a block is entered, its code is compared with the current one.
     fn may_link(_from: Page, _to: Page) -> bool {
         true
     }
@@ -216,7 +215,7 @@ impl Isa for MipsSet {
 
     #[inline]
     fn execute(core: &mut Mips, bus: &mut Bus, index: u32, _at: usize) {
-        // An event that came before a fill may have brought news, however fast that was.
+        // An event before a fill may have brought news, however short the fill was.
         core.update_limit(bus);
         if !core.has_news(bus) && core.shell.cycles < core.shell.deadline.limit {
             core.execute(bus, index);
@@ -235,7 +234,7 @@ impl Isa for MipsSet {
         compile::writes(op)
     }
 
-    /// The delay slot of a likely branch may have no effect.
+    /// The delay slot of a likely branch may be annulled.
     fn kept_after(op: &Op) -> usize {
         usize::from(op.code.is_likely())
     }
@@ -244,7 +243,7 @@ impl Isa for MipsSet {
         compile::emit(emitter, ops);
     }
 
-    /// Blocks are left after an instruction at once.
+    /// A block is left at once after an instruction.
     fn leave_op() -> Op {
         Op::without_operands(Code::End)
     }
@@ -266,7 +265,7 @@ impl Isa for MipsSet {
             core.load_slowly(bus, index, at, op, addr)
         };
         if goes_on {
-            // Compiled code knows where its branch leads.
+            // Compiled code knows the target of its branch.
             core.isa.delayed = None;
         }
         goes_on
@@ -334,12 +333,12 @@ impl Isa for MipsSet {
 }
 
 impl Mips {
-    /// What system instructions ask about.
+    /// The state on which system instructions depend.
     pub(super) fn moment(&self, bus: &Bus) -> Now {
         Now { pending: self.interrupts(bus).low(), instructions: self.shell.instructions }
     }
 
-    /// Finds the page of the current address. False if it can't be fetched: the core is at its handler then.
+    /// Finds the page of the current address. False if it can't be fetched, and the core is at its handler.
     fn find_page(&mut self, bus: &mut Bus) -> bool {
         if self.pc & 3 != 0 {
             self.access_kind = FaultedAccess::FETCH;
@@ -363,8 +362,8 @@ impl Mips {
         }
     }
 
-    /// Fetches the instruction at the current address past the cache. False if the core has to look again before
-    /// running it.
+    /// Fetches the instruction at the current address past the cache. False if the core has to check for news before it
+    /// runs the instruction.
     fn fetch_uncached(&mut self, bus: &mut Bus) -> bool {
         if self.line_must_wait(bus, self.pc) {
             return false;
@@ -380,7 +379,7 @@ impl Mips {
                 if goes_on {
                     self.memory.use_fetched();
                 } else {
-                    // The fetch is this instruction's, whatever comes before it now.
+                    // The fetch is charged to this instruction, whatever precedes it now.
                     self.charge(self.pc);
                 }
                 goes_on
@@ -392,7 +391,7 @@ impl Mips {
         }
     }
 
-    /// Time passes between two instructions.
+    /// Lets time pass between two instructions.
     pub(super) fn pass(&mut self, cycles: u64) {
         self.shell.cycles = self.shell.cycles.wrapping_add(cycles);
         self.pending.pass(cycles);

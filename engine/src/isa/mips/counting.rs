@@ -1,4 +1,4 @@
-//! What operations do with registers that count the iterations of a polling loop.
+//! Effects of operations on registers that count the iterations of a polling loop.
 
 use super::op::{Code, HI, LO, Op, ZERO};
 use crate::cpu::counting::{Counting, Operand};

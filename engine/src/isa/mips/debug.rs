@@ -1,4 +1,4 @@
-//! Registers as a debugger shows them: r0 to r31, lo, hi and pc, then coprocessor 0.
+//! Registers for a debugger: r0 to r31, lo, hi and pc, then coprocessor 0.
 
 use super::core::Mips;
 use super::op::{HI, LO};
@@ -9,7 +9,7 @@ use crate::cpu::isa::Isa as _;
 
 use super::core::MipsSet;
 
-/// The general registers, whose names GDB has as numbers.
+/// The general registers, which GDB names by number.
 #[rustfmt::skip]
 const NAMES: [&str; 32] = [
     "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "r16", "r17",
@@ -36,7 +36,7 @@ pub(super) fn registers(core: &Mips, bus: &Bus) -> Vec<Register> {
     general.chain(further.map(|(name, value)| word(name, value))).chain(system).collect()
 }
 
-/// Writes one.
+/// Writes a register.
 pub(super) fn set(core: &mut Mips, bus: &mut Bus, number: usize, value: u32) -> bool {
     let now = now(core, bus);
     match number {

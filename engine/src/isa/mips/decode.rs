@@ -1,15 +1,15 @@
-//! Decoding: the tables of an encoding's group give the operation and its format, the format gives the operands.
+//! Decoding: the tables of an encoding's group give the operation and its format, which gives the operands.
 //!
-//! MIPS32 Architecture for Programmers, volume II, release 1, and volume I for the tables of encodings. What has a
-//! meaning in later releases or extensions only is reserved here. So is an instruction whose fields that have to be
-//! zero are not: the manual leaves open what happens (volume II, section 2.1.2), and it is mostly another instruction
-//! of a later release (rotr for srl, an accumulator of the DSP extension).
+//! MIPS32 Architecture for Programmers, volume II, release 1, and volume I for the tables of encodings. Instructions
+//! that exist only in later releases or extensions are reserved here. So are instructions with a wrong value in a field
+//! that has to be zero: the manual does not define them (volume II, section 2.1.2), and most are instructions of a
+//! later release (rotr for srl, an accumulator of the DSP extension).
 
 mod tables;
 
 use super::op::{Code, LO, Op, SINK, ZERO};
 
-/// Where the operands are in an encoding, and which of its fields have to be zero.
+/// The fields with operands in an encoding, and the fields that have to be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     /// rd, rs, rt.
@@ -29,13 +29,14 @@ enum Format {
     Unsigned,
     /// rt, 16-bit immediate for the upper half.
     Upper,
-    /// rt, rs, 16-bit offset: a load that leaves a part of rt, or a store that writes rt, too.
+    /// rt, rs, 16-bit offset: a load that keeps a part of rt, or a store that writes rt, too.
     Merge,
     /// rt, rs, 16-bit offset.
     Store,
     /// rs, rt, 16-bit offset in words.
     Branch,
-    /// rs, 16-bit offset in words; the link register is given, and rt tells it from others, or is zero (`ZeroBranch`).
+    /// rs, 16-bit offset in words; the link register is given, and rt distinguishes it from others, or is zero
+    /// (`ZeroBranch`).
     BranchOnSign(u8),
     ZeroBranch,
     /// 26-bit index within 256 MiB; the link register is given.
@@ -55,9 +56,9 @@ enum Format {
     /// Coprocessor 0's register rd, select; rt.
     FromCoprocessor,
     ToCoprocessor,
-    /// Nothing.
+    /// No operands.
     None,
-    /// Nothing, with any code for the implementation.
+    /// No operands, with any code for the implementation.
     Any,
     /// An instruction of the given coprocessor.
     Coprocessor(u8),
@@ -80,7 +81,7 @@ fn reserved(encoding: u32) -> Op {
 }
 
 impl Code {
-    /// True for operations without effect but on `rd`.
+    /// True for operations that only write `rd`.
     #[rustfmt::skip]
     const fn is_pure(self) -> bool {
         use Code::*;
@@ -110,7 +111,7 @@ impl Format {
             Format::ZeroBranch | Format::JumpRegisterAndLink => RT,
             Format::JumpRegister => RT | RD,
             Format::FromCoprocessor | Format::ToCoprocessor => SA | 0x38,
-            // Bit 25 is set in all that have this format.
+            // Bit 25 is set in all encodings of this format.
             Format::None => (RS & !(1 << 25)) | RT | RD | SA,
             _ => 0,
         }
@@ -160,7 +161,7 @@ const fn or_sink(register: u8) -> u8 {
     if register == ZERO { SINK } else { register }
 }
 
-/// Number and select, as [`Op::register`] and [`Op::select`] have them.
+/// Number and select, in the encoding of [`Op::register`] and [`Op::select`].
 const fn coprocessor_register(encoding: u32) -> i32 {
     ((register(encoding, 11) as i32) << 3) | (encoding & 7) as i32
 }

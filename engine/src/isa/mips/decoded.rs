@@ -1,8 +1,8 @@
-//! Decoded instructions as blocks have them, and how a block of them ends.
+//! Decoded instructions of blocks, and the end of a block.
 //!
-//! A block ends with a branch and its delay slot. Where the slot has to be looked at by itself, because it is in
-//! another page, is watched, or changes more than registers and memory, or where the block ends for another reason,
-//! the branch is the last, and the core's state tells that a delay slot follows.
+//! A block ends with a branch and its delay slot. If the slot has to run by itself, because it is in another page, is
+//! watched, or changes more than registers and memory, or if the block ends for another reason, the branch is the last
+//! instruction, and the core's state has the pending delay slot.
 
 use super::core::MipsSet;
 use super::decode::decode;
@@ -20,7 +20,7 @@ use crate::cpu::read::Read;
 /// Bytes of an instruction.
 pub(super) const OP_BYTES: u32 = 4;
 
-/// How a block ends.
+/// End of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Ending {
@@ -32,41 +32,40 @@ pub enum Ending {
     Branch,
 }
 
-/// An instruction as decoded, in its block.
+/// A decoded instruction, in its block.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoded {
     /// Its operation.
     pub op: Op,
-    /// Static cycles from the block's beginning to before it.
+    /// Static cycles from the block's start to the start of the instruction.
     pub before_cycles: u16,
-    /// Instructions of its block before it that are never compiled.
+    /// Number of earlier instructions of its block that are never compiled.
     pub never_compiled_before: u8,
-    /// Nothing is under way before it.
+    /// No results are under way before it.
     pub clean: bool,
-    /// What its waiting does that has not been counted: for memory, or for what a branch predicted wrongly (fallen
-    /// through, taken).
-    pub felt: [Felt; 2],
+    /// Effects of uncounted waits of this instruction: for memory, or for a misprediction of a branch (fallen through,
+    /// taken).
+    pub wait_effects: [WaitEffect; 2],
 }
 
-/// What cycles that an instruction waits in the middle of its block do to those that follow, whose time has been
-/// worked out without them.
+/// Effects of an instruction's wait within its block on the next instructions, whose static time does not include it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Felt {
-    /// The time of the next instruction depends on them, or what it leaves under way.
+pub struct WaitEffect {
+    /// The time of the next instruction depends on the wait, or the results that it leaves under way.
     pub next: bool,
-    /// Something is under way.
+    /// Results are under way.
     pub some: bool,
 }
 
-impl Felt {
-    /// After an instruction with `pending` under way, which has `own` as its result and `next` after it in the block.
-    fn of(timing: &CoreTiming, next: Option<&Op>, pending: &Pending, own: Option<u8>) -> Felt {
-        let some = timing.feels_wait(None, pending, own);
-        Felt { next: some && timing.feels_wait(next, pending, own), some }
+impl WaitEffect {
+    /// For an instruction with `pending` under way and the result register `own`; `next` is the block's next operation.
+    fn of(timing: &CoreTiming, next: Option<&Op>, pending: &Pending, own: Option<u8>) -> WaitEffect {
+        let some = timing.is_affected_by_wait(None, pending, own);
+        WaitEffect { next: some && timing.is_affected_by_wait(next, pending, own), some }
     }
 }
 
-/// How the branch that ends a block goes on, as far as calls are concerned.
+/// The flow of the branch that ends a block, as far as calls are concerned.
 pub(super) fn flow(blocks: &Blocks<MipsSet>, index: u32) -> Flow {
     let instrs = blocks.instrs_of(index);
     match (blocks.hot[index as usize].jump, instrs) {
@@ -75,7 +74,7 @@ pub(super) fn flow(blocks: &Blocks<MipsSet>, index: u32) -> Flow {
     }
 }
 
-/// The same of a branch.
+/// The flow of a branch.
 pub(super) fn flow_of(code: Code) -> Flow {
     use Code::*;
     match code {
@@ -95,7 +94,13 @@ pub(super) fn read(
     let op = decode(u32::from_le_bytes(core.code(bus, at)?), at);
     let in_slot = read.ops.last().is_some_and(|last| last.code.is_branch());
     read.ops.push(op);
-    let decoded = Decoded { op, before_cycles: 0, never_compiled_before: 0, clean: false, felt: [Felt::default(); 2] };
+    let decoded = Decoded {
+        op,
+        before_cycles: 0,
+        never_compiled_before: 0,
+        clean: false,
+        wait_effects: [WaitEffect::default(); 2],
+    };
     read.push(decoded, OP_BYTES);
     let after = at.wrapping_add(OP_BYTES);
     let watched = core.shell.stops_at(after);
@@ -137,8 +142,8 @@ pub(super) fn draft(
         let pending = draft.pending[FALLEN];
         let own = op.code.is_load().then_some(op.rd);
         let waits = op.code.accesses_memory() || op.code.is_branch();
-        let felt = if waits { Felt::of(timing, next, &pending, own) } else { Felt::default() };
-        draft.instrs[at] = Decoded { op, before_cycles, never_compiled_before, clean, felt: [felt; 2] };
+        let wait_effects = if waits { WaitEffect::of(timing, next, &pending, own) } else { WaitEffect::default() };
+        draft.instrs[at] = Decoded { op, before_cycles, never_compiled_before, clean, wait_effects: [wait_effects; 2] };
         draft.push(op, at, begins_cycles);
         if branch == Some(at) {
             after_branch = Some((draft.breakdown[FALLEN], pending));
@@ -146,15 +151,15 @@ pub(super) fn draft(
     }
     let end = Op::without_operands(Code::End);
     draft.end(end);
-    // The inner loop reads the operation after the one that it does.
+    // The inner loop reads one operation ahead.
     draft.push(end, count, draft.breakdown[FALLEN].cycles() as u16);
     if let (Some(at), Some((breakdown, mut pending))) = (branch, after_branch) {
         draft.taken_pc = read.ops[at].imm as u32;
-        // And a cycle for a slot that goes down the pipeline for nothing.
+        // Plus a cycle for an annulled slot.
         draft.mispredicted_cycles = u16::from(timing.longest_branch()) + 1;
         if read.ops[at].code.is_likely() {
             pending.pass(1);
-            draft.instrs[at].felt[FALLEN].next = !pending.is_none();
+            draft.instrs[at].wait_effects[FALLEN].next = !pending.is_none();
             (draft.breakdown[FALLEN], draft.pending[FALLEN]) = (breakdown, pending);
         }
     }

@@ -1,4 +1,4 @@
-//! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look.
+//! The inner loop: runs blocks, one after the other, until the core has to check for news.
 
 use super::alu::{self, hi_lo, match_operation};
 use super::core::{Mips, MipsSet};
@@ -15,7 +15,7 @@ use crate::cpu::isa::{Isa as _, Pending as _};
 use crate::cpu::profile::counters::Step;
 
 impl Mips {
-    /// Runs the block `index`, whose first line has been fetched, and those that follow.
+    /// Runs the block `index`, whose first line has been fetched, and the blocks after it.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32) {
         loop {
             let Some(resumed) = self.run_compiled(bus, index) else { return };
@@ -24,21 +24,21 @@ impl Mips {
                 self.resume(resumed);
             }
             let first = self.blocks.hot[index as usize].first_op as usize + resumed.at;
-            // SAFETY: each block's operations lie in `ops` and end with two that leave the inner loop, so `ip`, and
-            // the operation behind it, stay among them; `ops` only grows outside this function.
+            // SAFETY: each block's operations are in `ops` and end with two that leave the inner loop, so `ip`, and the
+            // operation after it, stay within them; `ops` only grows outside this function.
             let mut ip = unsafe { self.blocks.ops.as_ptr().add(first) };
             // SAFETY: as above.
             let mut next = unsafe { *ip };
-            // A branch says which exit is taken after its slot.
+            // A branch sets the exit that is taken after its slot.
             let mut exit = resumed.exit;
             loop {
                 let op = next;
-                // The host has it at hand when this one is done.
+                // The host has it loaded when this operation is done.
                 // SAFETY: as above.
                 (ip, next) = unsafe { (ip.add(1), *ip.add(1)) };
                 let rd = usize::from(op.rd);
                 let (a, b, imm) = (self.x[usize::from(op.rs)], self.x[usize::from(op.rt)], op.imm as u32);
-                // Only what is slow asks for the operation's index in the block.
+                // Only slow paths need the operation's index in the block.
                 macro_rules! at {
                     () => {
                         self.index_before(index, ip)
@@ -95,7 +95,7 @@ impl Mips {
                         self.x[rd] = self.branch_pc(index).wrapping_add(8)
                     };
                 }
-                // Notes the exit; the delay slot follows.
+                // Sets the exit; the delay slot follows.
                 macro_rules! branch {
                     ($taken:expr, $target:expr, $otherwise:ident) => {{
                         let pc = self.branch_pc(index);
@@ -196,7 +196,7 @@ impl Mips {
             match self.next_block(index, exit) {
                 Some(next) => index = next,
                 None => {
-                    // In a delay slot that was run by itself.
+                    // In a delay slot that ran by itself.
                     self.pc = delayed.unwrap_or(self.pc);
                     if delayed.is_some() {
                         self.follow_decided(self.pc);
@@ -207,7 +207,7 @@ impl Mips {
         }
     }
 
-    /// Compiled code has left a block at an operation: if that is a delay slot, its branch is remembered.
+    /// Resumes a block that compiled code has left at an operation: if that is a delay slot, restores its branch.
     #[cold]
     pub(super) fn resume(&mut self, resumed: Resumed) {
         let Resumed { index, at, exit } = resumed;
@@ -237,8 +237,7 @@ impl Mips {
         ((after.addr() - self.blocks.ops_from(index).as_ptr().addr()) / size_of::<Op>()) as u32 - 1
     }
 
-    /// The slot of a likely branch goes down the pipeline for nothing. The block's instructions have it, but not its
-    /// time.
+    /// Annuls the slot of a likely branch. The block's instructions include it, but not its time.
     #[cold]
     #[inline(never)]
     fn annul(&mut self, index: u32) {
@@ -248,16 +247,16 @@ impl Mips {
         self.profile_annulled(self.branch_pc(index).wrapping_add(OP_BYTES));
     }
 
-    /// Operation `at`, a branch, takes cycles more than its own. False if what follows depends on that: the block
-    /// has been left there then.
+    /// Operation `at`, a branch, takes further cycles. False if the time of later instructions depends on them: then
+    /// the block has been left there.
     #[cold]
     #[inline(never)]
     fn goes_on_after_branch(&mut self, bus: &Bus, index: u32, at: u32, branch: Branch, extra_cycles: u8) -> bool {
         self.shell.cycles = self.shell.cycles.wrapping_add(u64::from(extra_cycles));
         self.charge(branch.pc);
-        let felt = self.blocks.instrs_of(index)[at as usize].felt[usize::from(branch.taken)];
+        let wait_effects = self.blocks.instrs_of(index)[at as usize].wait_effects[usize::from(branch.taken)];
         let alone = self.blocks.hot[index as usize].jump == Ending::Branch;
-        if extra_cycles > 0 && (felt.next || felt.some && !bus.order.is_alone()) || alone {
+        if extra_cycles > 0 && (wait_effects.next || wait_effects.some && !bus.order.is_alone()) || alone {
             self.leave_after_branch(index, at, branch, extra_cycles);
             return false;
         }
@@ -268,7 +267,7 @@ impl Mips {
     #[inline(never)]
     fn leave_after_branch(&mut self, index: u32, at: u32, branch: Branch, extra_cycles: u8) {
         let annuls = self.blocks.instrs_of(index)[at as usize].op.code.is_likely() && !branch.taken;
-        // Where a branch is in a delay slot itself, it goes on without another.
+        // A branch in a delay slot has no slot of its own.
         let in_slot = self.isa.delayed.take().is_some();
         self.leave_before(index, at + 1);
         self.pending.pass(extra_cycles.into());
@@ -291,7 +290,7 @@ impl Mips {
         }
     }
 
-    /// Has the block left after operation `at`, which waited for memory for so many cycles.
+    /// Leaves the block after operation `at`, which waited for memory for `waited_cycles`.
     pub(super) fn leave_after_access(&mut self, index: u32, at: u32, waited_cycles: u64) {
         let op = self.blocks.instrs_of(index)[at as usize].op;
         self.leave_before(index, at + 1);
@@ -306,7 +305,7 @@ impl Mips {
         }
     }
 
-    /// The delay slot that ends a block has run, and the core is at `target`.
+    /// Follows the delay slot that ends a block, after which the core is at `target`.
     fn follow_slot(&mut self, index: u32, target: u32) {
         let end_pc = self.blocks.hot[index as usize].end_pc;
         if self.follows_calls() && target != end_pc && self.blocks.hot[index as usize].jump == Ending::Slot {
@@ -316,8 +315,7 @@ impl Mips {
     }
 
     /// Leaves a block before its instruction number `count`, which may be one past its last, accounting for those that
-    /// ran. As [`crate::cpu::Cpu::leave_in_the_middle`], but for looking at no more instructions than have something
-    /// under way.
+    /// ran. As [`crate::cpu::Cpu::leave_in_the_middle`], but it examines only instructions with results under way.
     fn leave_before(&mut self, index: u32, count: u32) {
         let pc = self.blocks.hot[index as usize].pc.wrapping_add(OP_BYTES * count);
         self.use_lines_before(index, pc);
@@ -349,7 +347,7 @@ impl Mips {
         self.pc = pc;
     }
 
-    /// Instructions of a block have run up to number `count`, which took so many cycles.
+    /// Counts the instructions of a block up to number `count`, which took `cycles`.
     #[cold]
     fn profile_before(&mut self, index: u32, count: u32, cycles: u16, never_compiled: u64) {
         let start = self.blocks.hot[index as usize].pc;
@@ -366,8 +364,8 @@ impl Mips {
         self.profile_steps(steps, fixed);
     }
 
-    /// The same for the instruction that comes to its own end: it has waited for its operands, and taken its cycle,
-    /// which nobody has accounted for.
+    /// As [`Cpu::leave_before`], for an instruction that ends by itself: it has waited for its operands, and taken its
+    /// cycle, which has not been accounted for yet.
     pub(super) fn leave_at(&mut self, index: u32, at: u32) {
         self.leave_before(index, at);
         self.use_line_of_last(self.pc);
@@ -387,7 +385,7 @@ impl Mips {
     }
 }
 
-/// A branch that has been decided.
+/// A branch whose direction is known.
 #[derive(Clone, Copy)]
 struct Branch {
     pc: u32,

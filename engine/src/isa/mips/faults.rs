@@ -1,4 +1,4 @@
-//! Exceptions: how they are taken, and what the user gets to read about those that are faults.
+//! Exceptions: how they are taken, and the messages for those that are faults.
 
 use super::core::Mips;
 use super::op::RA;
@@ -10,13 +10,13 @@ use crate::cpu::memory::access::{Abort, Access, Kind};
 use crate::event_rates::Source;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
 
-/// A branch to itself (beq $0, $0), and what a jump to itself has beside its target.
+/// A branch to itself (beq $0, $0), and the bits of a jump to itself without its target.
 const BRANCH_FOREVER: u32 = 0x1000_ffff;
 const JUMP: u32 = 0x02;
-/// Words of a vector that are looked at: memory that was never written is all nops.
-const LOOKED_AT: u32 = 8;
+/// Number of words of a vector that are examined: memory that was never written is all nops.
+const EXAMINED_WORDS: u32 = 8;
 
-/// An exception, and what refused the access that raised it, if that was it.
+/// An exception, and the reason of the refused access that raised it, if any.
 #[derive(Clone, Copy, Debug)]
 pub struct Raised {
     exception: Exception,
@@ -25,12 +25,12 @@ pub struct Raised {
 }
 
 impl Raised {
-    /// One that is of no access.
+    /// An exception without an access.
     pub(super) fn of(exception: Exception) -> Raised {
         Raised { exception, abort: None, fetch: false }
     }
 
-    /// That of a fetch, or of a load or store.
+    /// The exception of a fetch, or of a load or store.
     pub(super) fn of_abort(abort: Abort<TlbFault>, fetch: bool) -> Raised {
         Raised { exception: Exception::from_abort(abort, fetch), abort: Some(abort), fetch }
     }
@@ -60,7 +60,7 @@ impl Mips {
         self.follow_privilege();
     }
 
-    /// The core may be in another mode than before.
+    /// Updates the memory side after a change of mode.
     pub(super) fn follow_privilege(&mut self) {
         if self.memory.privilege_changed(self.isa.system.is_privileged()) {
             self.isa.pages.forget();
@@ -84,7 +84,7 @@ impl Mips {
         }
     }
 
-    /// What is said of an exception.
+    /// The message for an exception.
     fn fault_of(&self, exception: Exception, abort: Option<Abort<TlbFault>>) -> CoreFault {
         let fault = CoreFault { pc: self.pc, what: exception.name(), ..CoreFault::default() };
         let link = Some(self.x[usize::from(RA)]);
@@ -111,7 +111,7 @@ impl Mips {
     fn faulted(&self, abort: Abort<TlbFault>) -> FaultedAccess {
         let kind = self.access_kind;
         match (abort.status, abort.bus) {
-            // The map is one of physical addresses.
+            // The map has physical addresses.
             (TlbFault::External, Some(answer)) => {
                 FaultedAccess { addr: self.reported_physical(abort.va), kind, answer: Answer::Bus(answer) }
             }
@@ -125,7 +125,7 @@ impl Mips {
         self.isa.system.translate(va, access, |_| None).map_or(va, |to| to.physical)
     }
 
-    /// Why nobody handles an exception of the instruction at `pc`, whose vector the core is at. `nested`: it came in a
+    /// The reason why an exception of the instruction at `pc` has no handler; the core is at its vector. `nested`: in a
     /// handler.
     fn why_fatal(&mut self, bus: &mut Bus, pc: u32, nested: bool) -> Option<&'static str> {
         if self.pc == pc {
@@ -137,7 +137,7 @@ impl Mips {
         self.why_no_handler(bus)
     }
 
-    /// Why there is no handler at the vector that the core is at.
+    /// The reason why the vector at the core's address has no handler.
     fn why_no_handler(&mut self, bus: &mut Bus) -> Option<&'static str> {
         let Some(first) = self.code_word(bus, self.pc) else {
             return Some(
@@ -148,13 +148,13 @@ impl Mips {
         if first == BRANCH_FOREVER || first == itself {
             return Some(HANDLER_IS_STUCK);
         }
-        let words = (0..LOOKED_AT).map(|n| self.code_word(bus, self.pc.wrapping_add(4 * n)));
+        let words = (0..EXAMINED_WORDS).map(|n| self.code_word(bus, self.pc.wrapping_add(4 * n)));
         let empty = first == 0 && words.into_iter().all(|word| word == Some(0));
         empty.then_some("there is no handler at its exception vector")
     }
 }
 
-/// False for what an operating system handles in the ordinary course of things.
+/// False for exceptions that an operating system handles routinely.
 fn is_worth_a_note(exception: Exception) -> bool {
     use Exception::*;
     !matches!(exception, Interrupt | Syscall | TlbRefill { .. } | TlbInvalid { .. } | TlbModified(_))

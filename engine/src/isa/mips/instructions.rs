@@ -1,4 +1,4 @@
-//! Instructions that are more than arithmetic, jumps, loads and stores.
+//! Instructions other than arithmetic, jumps, loads and stores.
 
 use super::core::Mips;
 use super::faults::Raised;
@@ -11,14 +11,14 @@ use crate::memory::cache::CacheShape;
 
 /// The opcode of coprocessor 0's instructions.
 const COP0: u32 = 0x10;
-/// `sdbbp` with this code asks for a service of the debugger's.
+/// `sdbbp` with this code is a semihosting call.
 const SEMIHOSTING: i32 = 1;
-/// Config7, a register of XBurst's own, and its bit that empties the branch target buffer.
+/// Config7, a register specific to XBurst, and its bit that clears the branch target buffer.
 const CONFIG7: (u8, u8) = (16, 7);
 const CONFIG7_INVALIDATE: u32 = 1 << 1;
 
 impl Mips {
-    /// The last instruction of a block, where it is one that changes more than registers.
+    /// Executes the last instruction of a block, if it changes more than registers.
     #[cold]
     #[inline(never)]
     pub(super) fn system_instruction(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op) {
@@ -31,7 +31,7 @@ impl Mips {
         self.pass(extra);
         self.shell.fixed.long_operation += extra;
         if op.code == Code::Eret {
-            // All of its cycles are the handler's.
+            // All of its cycles are charged to the handler.
             self.follow_exception_return(bus);
         }
         self.follow_privilege();
@@ -57,7 +57,7 @@ impl Mips {
                 self.call_host(bus);
             }
             Code::Sdbbp => return Err(Exception::Reserved(uhi::SDBBP | (op.imm as u32) << 6)),
-            // Which instructions a coprocessor has is its own affair: it has to be usable first.
+            // The coprocessor has to be usable before its instructions are decoded.
             Code::Reserved if op.imm as u32 >> 26 == COP0 && !self.isa.system.may_use_cp0() => {
                 return Err(Exception::CopUnusable(0));
             }
@@ -88,7 +88,7 @@ impl Mips {
         Ok(())
     }
 
-    /// The hosting call of the instruction before the current address, or its next attempt.
+    /// Makes the hosting call of the instruction before the current address, or tries it again.
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
         let mut registers = self.x;
         let answer = uhi::call(self.caller(bus), &mut registers);
@@ -96,7 +96,7 @@ impl Mips {
         self.host_answered(answer);
     }
 
-    /// The instruction is done: the next is the one after it, or where the branch goes on in whose delay slot it was.
+    /// Finishes an instruction: continues after it, or, if it was in a delay slot, at the branch's target.
     fn go_on(&mut self) {
         self.count();
         let delayed = self.isa.delayed.take();
@@ -135,7 +135,7 @@ impl Mips {
         }
     }
 
-    /// Does what a system instruction asked for. Interrupts are looked at before the next instruction anyway.
+    /// Applies the effect of a system instruction. Interrupts are checked before the next instruction anyway.
     fn follow(&mut self, effect: Effect) {
         if effect == Effect::TranslationChanged {
             self.memory.forget_translations(&self.isa.system);
@@ -144,7 +144,7 @@ impl Mips {
     }
 
     /// `cache`: operations of the first-level caches (MIPS32 Architecture for Programmers, volume II, cache). Those
-    /// with tags do nothing but for Index Store Tag, which empties a line as software has it do.
+    /// with tags have no effect, except Index Store Tag, which invalidates a line, as software uses it.
     fn cache(&mut self, bus: &mut Bus, op: Op) {
         let addr = self.x[usize::from(op.rs)].wrapping_add(op.offset() as u32);
         let dcache = |lines, clean, invalidate| Some(Maintenance::Dcache { lines, clean, invalidate });
@@ -159,7 +159,7 @@ impl Mips {
             _ => None,
         };
         match what {
-            // Where it raises an exception, it has not been run.
+            // If it raises an exception, it has not been executed.
             Some(what) if !self.maintain(bus, what) => {}
             _ => self.go_on(),
         }
@@ -182,7 +182,7 @@ impl Mips {
     }
 }
 
-/// The set and way that an address stands for in operations by index: the way is above the set.
+/// The set and way of an address in operations by index: the way is above the set.
 fn set_way(shape: Option<CacheShape>, addr: u32) -> Lines {
     let Some(shape) = shape else { return Lines::At(addr) };
     let sets = shape.size_bytes / (shape.line_bytes * shape.ways);

@@ -1,8 +1,8 @@
-//! MIPS32 release 1, little-endian, without coprocessors beside 0.
+//! MIPS32 release 1, little-endian, with coprocessor 0 only.
 //!
-//! [`decode`] turns an encoding into an [`op::Op`]; [`alu`] has what operations compute; [`system`] is what is not the
-//! general registers. [`decoded`] makes blocks of operations, with their static [`timing`]; `execute` runs them, with
-//! a branch [`predictor`]; [`core`] has what the core that all share ([`crate::cpu`]) asks of an instruction set.
+//! [`decode`] turns an encoding into an [`op::Op`]; [`alu`] computes the operations' results; [`system`] has the state
+//! outside of the general registers. [`decoded`] makes blocks of operations, with their static [`timing`]; `execute`
+//! runs them, with a branch [`predictor`]; [`core`] has the parts that the shared core ([`crate::cpu`]) needs.
 
 mod access;
 pub mod alu;

@@ -1,26 +1,26 @@
-//! The typed operation: what is left of an instruction once it is decoded.
+//! The typed operation: an instruction after decoding.
 //!
-//! All operands are indices into the core's array of 256 registers, and every operation has them in the same places:
-//! it reads `x[rs]` and `x[rt]` (0, the register that is zero, where it has no such operand) and writes `x[rd]` (SINK
-//! where it has no result). So nobody has to ask an operation which of its fields mean something.
+//! All operands are indices into the core's array of 256 registers, and every operation has them in the same fields: it
+//! reads `x[rs]` and `x[rt]` (0, the register that is zero, without such an operand) and writes `x[rd]` (SINK without a
+//! result). So the fields can be used without a check of the operation.
 
-/// The register that reads as zero. Nothing writes there: results for it have SINK as their destination.
+/// The register that reads as zero. It is never written: results for it have SINK as their destination.
 pub const ZERO: u8 = 0;
 /// The register that holds the return address of jal, bltzal and bgezal.
 pub const RA: u8 = 31;
-/// Where results go that nobody reads.
+/// Target of unused results.
 pub const SINK: u8 = 32;
 /// The high half of a product, or the remainder of a division.
 pub const HI: u8 = 33;
 /// The low half of a product, or the quotient of a division.
 pub const LO: u8 = 34;
 
-/// What an operation does, under the manual's names (MIPS32 Architecture for Programmers, volume II, release 1).
+/// Code of an operation, with the manual's names (MIPS32 Architecture for Programmers, volume II, release 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Code {
-    /// No effect: all arithmetic for register zero that raises no exception, ssnop too.
+    /// No effect: includes ssnop, and arithmetic for register zero that raises no exception.
     Nop,
     // ---- Arithmetic on registers. Add and Sub (and Addi) raise an exception on overflow.
     Add,
@@ -33,14 +33,14 @@ pub enum Code {
     Nor,
     Slt,
     Sltu,
-    /// x[rt] shifted by the low five bits of x[rs], as in the two that follow.
+    /// x[rt] shifted by the low five bits of x[rs], as in the next two.
     Sllv,
     Srlv,
     Srav,
-    /// x[rd] = x[rs] if x[rt] is 0, if it is not.
+    /// Movz: x[rd] = x[rs] if x[rt] is 0; Movn: if it is not 0.
     Movz,
     Movn,
-    // ---- With an immediate: in `imm`, extended as the manual says.
+    // ---- With an immediate in `imm`, extended as the manual defines.
     Addi,
     Addiu,
     Slti,
@@ -48,9 +48,9 @@ pub enum Code {
     Andi,
     Ori,
     Xori,
-    /// lui: `imm` has the value in place.
+    /// lui: `imm` has the shifted value.
     Li,
-    /// x[rt] shifted by `imm`, as in the two that follow.
+    /// x[rt] shifted by `imm`, as in the next two.
     Sll,
     Srl,
     Sra,
@@ -64,7 +64,7 @@ pub enum Code {
     Maddu,
     Msub,
     Msubu,
-    /// The low half into x[rd]. HI and LO, which the manual leaves open, stay.
+    /// The low half into x[rd]. HI and LO, which the manual does not define, do not change.
     Mul,
     Div,
     Divu,
@@ -79,7 +79,7 @@ pub enum Code {
     Lh,
     Lhu,
     Lw,
-    /// The part of x[rt] that is not loaded stays: `rd` is the same register (or SINK).
+    /// The part of x[rt] that is not loaded is kept: `rd` is the same register (or SINK).
     Lwl,
     Lwr,
     Ll,
@@ -88,7 +88,7 @@ pub enum Code {
     Sw,
     Swl,
     Swr,
-    /// Stores x[rt]; x[rd] (the same register, or SINK) says whether it did.
+    /// Stores x[rt]; x[rd] (the same register, or SINK) gets the success.
     Sc,
     // ---- Branches: to `imm`, an absolute address, after the next instruction (the delay slot).
     Beq,
@@ -100,7 +100,7 @@ pub enum Code {
     /// `rd` is RA, taken or not.
     Bltzal,
     Bgezal,
-    /// The likely forms: without effect of the delay slot unless taken.
+    /// The likely forms: the delay slot is annulled unless the branch is taken.
     Beql,
     Bnel,
     Blezl,
@@ -138,7 +138,7 @@ pub enum Code {
     Sync,
     /// At x[rs] + [`Op::offset`]; [`Op::operation`] is the hint.
     Pref,
-    /// At x[rs] + [`Op::offset`]; [`Op::operation`] says which cache and what.
+    /// At x[rs] + [`Op::offset`]; [`Op::operation`] has the cache and the operation.
     Cache,
     /// Coprocessor 0: register [`Op::register`], [`Op::select`] to x[rd], or x[rt] to it.
     Mfc0,
@@ -153,12 +153,12 @@ pub enum Code {
     Reserved,
     /// An instruction of coprocessor `imm` (1 to 3), which the core does not have.
     CopUnusable,
-    /// No instruction: the end of a block.
+    /// Not an instruction: the end of a block.
     End,
 }
 
 impl Code {
-    /// True for loads, and what else has a result that comes from memory.
+    /// True for loads, and other operations with a result from memory.
     pub const fn is_load(self) -> bool {
         use Code::*;
         matches!(self, Lb | Lbu | Lh | Lhu | Lw | Lwl | Lwr | Ll | Sc)
@@ -195,7 +195,7 @@ impl Code {
         matches!(self, Mfc0 | Mtc0 | Tlbr | Tlbwi | Tlbwr | Tlbp)
     }
 
-    /// True for what may change more than registers and memory: it is the last of a block.
+    /// True for operations that may change more than registers and memory: such an operation is the last of a block.
     pub const fn is_system(self) -> bool {
         use Code::*;
         self.uses_coprocessor_0()
@@ -207,20 +207,20 @@ impl Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Op {
-    /// What to do.
+    /// Its code.
     pub code: Code,
-    /// Destination; SINK for none.
+    /// Destination; SINK without a result.
     pub rd: u8,
-    /// First operand; ZERO for none.
+    /// First operand; ZERO without one.
     pub rs: u8,
-    /// Second operand; ZERO for none.
+    /// Second operand; ZERO without one.
     pub rt: u8,
-    /// Immediate, offset, target, or what [`Code`] says.
+    /// Immediate, offset, target, or another value given by [`Code`].
     pub imm: i32,
 }
 
 impl Op {
-    /// One that reads and writes nothing.
+    /// An operation that reads and writes no registers.
     pub const fn without_operands(code: Code) -> Op {
         Op { code, rd: SINK, rs: ZERO, rt: ZERO, imm: 0 }
     }
@@ -240,7 +240,7 @@ impl Op {
         (self.imm >> 3) as u8
     }
 
-    /// Which of the registers with that number: 0 to 7.
+    /// Its select field: 0 to 7.
     pub const fn select(self) -> u8 {
         (self.imm & 7) as u8
     }

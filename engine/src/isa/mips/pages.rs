@@ -1,25 +1,25 @@
-//! Where code is: for virtual pages that instructions were fetched from, the physical ones.
+//! Pages of code: for virtual pages from which instructions were fetched, the physical ones.
 
 use crate::cpu::memory::Via;
 use crate::state::{Fresh, State};
 
-/// Bytes of a page: no translation maps less.
+/// The smallest page of any translation.
 pub(super) const PAGE_BYTES: u32 = 1 << 12;
-/// Pages that can be found at once.
+/// Number of pages in the table.
 const SLOTS: usize = 1 << 8;
-/// An address that no page begins at.
+/// Not the address of a page.
 const NOWHERE: u32 = 1;
 
-/// A page that is known to be at a virtual address.
+/// A known mapping of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Page {
     /// Its virtual address.
     va: u32,
     /// Its physical address.
     physical: u32,
-    /// Its size: less than a page's where an overlay begins or ends in it.
+    /// Its size: smaller than a page if an overlay begins or ends in it.
     bytes: u16,
-    /// How it is fetched.
+    /// The path by which it is fetched.
     pub via: Via,
 }
 
@@ -34,13 +34,13 @@ impl Page {
 /// No page.
 pub(super) const NO_PAGE: Page = Page { va: NOWHERE, physical: 0, bytes: 0, via: Via::Uncached };
 
-/// What has been found for the current translation and privilege, in the slots that virtual addresses choose.
+/// The pages found with the current translation and privilege, in slots by virtual address.
 #[derive(Clone, Debug)]
 pub(super) struct Pages {
     slots: Box<[Page; SLOTS]>,
 }
 
-/// What is known of them changes nothing that a program does.
+/// Contents of this table do not change a program's behaviour.
 impl PartialEq for Pages {
     fn eq(&self, _: &Pages) -> bool {
         true
@@ -52,14 +52,14 @@ impl Pages {
         Pages { slots: Box::new([NO_PAGE; SLOTS]) }
     }
 
-    /// The page that holds `pc`, if it is known where that is.
+    /// The page that contains `pc`, if known.
     #[inline(always)]
     pub fn find(&self, pc: u32) -> Option<Page> {
         let page = self.slots[slot(pc)];
         (pc.wrapping_sub(page.va) < u32::from(page.bytes)).then_some(page)
     }
 
-    /// The page, or the part of one, that holds `pc`, which is at a physical address and fetched so: from `first` to
+    /// Adds the page, or the part of one, that contains `pc`, with its physical address and its path: from `first` to
     /// `last`.
     pub fn add(&mut self, pc: u32, physical: u32, via: Via, (first, last): (u32, u32)) -> Page {
         let page = Page { va: pc - (physical - first), physical: first, bytes: (last - first + 1) as u16, via };
@@ -67,7 +67,7 @@ impl Pages {
         page
     }
 
-    /// What virtual addresses mean has changed, or for whom.
+    /// Drops all pages, after a change of translation or privilege.
     pub fn forget(&mut self) {
         self.slots.fill(NO_PAGE);
     }

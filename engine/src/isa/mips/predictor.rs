@@ -1,15 +1,15 @@
-//! Branch prediction: a branch target buffer, with a two-bit counter for each branch that it knows.
+//! Branch prediction: a branch target buffer, with a two-bit counter for each branch in it.
 //!
-//! That XBurst cores have such a buffer is told by what software does to it: Config7 bit 1 empties it (U-Boot,
-//! arch/mips/mach-jz47xx/start.S), and bit 4 keeps loops from going past it (Linux, cpu_probe_ingenic). Its size and
-//! its counters are not documented.
+//! Software shows that XBurst cores have such a buffer: Config7 bit 1 clears it (U-Boot,
+//! arch/mips/mach-jz47xx/start.S), and bit 4 keeps loops from bypassing it (Linux, cpu_probe_ingenic). Its size and its
+//! counters are not documented.
 
 use crate::state::State;
 
 /// Counters run from 0 to 3; taken is predicted from 2.
 pub(super) const LIKELY: u8 = 2;
 pub(super) const SURE: u8 = 3;
-/// The place of no branch: it is no multiple of 4.
+/// The address of an empty entry: it is not a multiple of 4.
 const NOWHERE: u32 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
@@ -25,18 +25,18 @@ const EMPTY: Entry = Entry { pc: NOWHERE, target: 0, counter: 0 };
 /// The state of a core's prediction.
 #[derive(Clone, Debug, PartialEq, Eq, State)]
 pub struct Predictor {
-    /// By address, each branch in the place that its low bits choose. As many as a power of two, or none.
+    /// Each branch is in the entry selected by the low bits of its address. The length is a power of two, or 0.
     #[state(with = crate::state::fixed)]
     entries: Vec<Entry>,
 }
 
 impl Predictor {
-    /// Without knowledge. `entries` is a power of two, or 0: then every taken branch is unexpected.
+    /// An empty buffer. `entries` is a power of two, or 0: then no taken branch is predicted.
     pub fn new(entries: u32) -> Predictor {
         Predictor { entries: vec![EMPTY; entries as usize] }
     }
 
-    /// For compiled code: the host's address of the place of the branch at `pc`. It stays while the core lives.
+    /// For compiled code: the host's address of the entry for the branch at `pc`. It is valid while the core lives.
     pub(super) fn entry_of(&self, pc: u32) -> Option<usize> {
         let mask = self.entries.len().wrapping_sub(1);
         self.entries.get((pc >> 2) as usize & mask).map(|entry| (&raw const *entry).expose_provenance())
@@ -47,8 +47,8 @@ impl Predictor {
         self.entries.fill(EMPTY);
     }
 
-    /// The branch or jump at `pc` went to `target`, or was not taken. True if that had been predicted. Only what is
-    /// taken comes to be known.
+    /// Handles the branch or jump at `pc`, which went to `target` or was not taken. True if that had been predicted.
+    /// Only taken branches are entered.
     #[inline(always)]
     pub fn resolve(&mut self, pc: u32, taken: bool, target: u32) -> bool {
         let mask = self.entries.len().wrapping_sub(1);

@@ -1,4 +1,4 @@
-//! What is not the general registers: coprocessor 0, the TLB, exceptions.
+//! The state outside of the general registers: coprocessor 0, the TLB, exceptions.
 //!
 //! "PRA" below is the MIPS32 Privileged Resource Architecture (MD00090), by its chapters; release 1 of it. There is no
 //! supervisor mode, no watch register, no debug mode and no shadow set. Coprocessor 0 of an XBurst has no timer: Count
@@ -37,7 +37,7 @@ impl System {
         System { registers: Registers::new(config.config), tlb: Tlb::new(config.tlb_entries), linked: false, config }
     }
 
-    /// An ll was run: the next sc stores.
+    /// Records an ll: the next sc stores.
     #[inline]
     pub fn link(&mut self) {
         self.linked = true;
@@ -50,21 +50,21 @@ impl System {
     }
 }
 
-/// What system instructions need to know of the core at the moment.
+/// The core's state on which system instructions depend.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
-    /// Interrupt lines that are up: bit n is Cause.IP n.
+    /// Interrupt lines that are high: bit n is Cause.IP n.
     pub pending: u32,
     /// Instructions since reset.
     pub instructions: u64,
 }
 
-/// What is to be done next, beyond the registers that have changed already.
+/// The next step of the core, beyond registers that have changed already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Go on after the instruction, in the privilege that is the current one then ([`System::is_privileged`]).
+    /// Continue after the instruction, in the privilege that is then current ([`System::is_privileged`]).
     Next,
-    /// What addresses mean has changed: forget every translation, and what was worked out from it.
+    /// Address translation has changed: drop every translation, and all values that depend on it.
     TranslationChanged,
 }
 

@@ -1,7 +1,8 @@
-//! What instructions cost a core that issues one a cycle, in order, and waits: a table of a few numbers.
+//! Costs of instructions in an in-order core that issues one instruction per cycle and waits for results: a table of a
+//! few numbers.
 //!
-//! What an instruction waits for is worked out when it is decoded, from the results that are under way then. Memory
-//! adds its own costs, as they arise, and so does what the branch predictor got wrong.
+//! The waits of an instruction are computed when it is decoded, from the results that are under way then. Memory and
+//! mispredictions add their own costs when they occur.
 
 use super::op::{Code, HI, LO, Op, SINK};
 use crate::cpu::cost::Cost;
@@ -14,12 +15,12 @@ use crate::state::{Fresh, State};
 pub struct CoreTiming {
     /// Stall of an instruction right after a load whose result it uses.
     pub load_use: u8,
-    /// A multiplication, up to when the multiplier takes the next one.
+    /// Cycles from a multiplication until the multiplier accepts the next one.
     pub multiply: u8,
-    /// Stall of an instruction right after a multiplication whose result it uses, from HI and LO too.
+    /// Stall of an instruction right after a multiplication whose result it uses, also from HI and LO.
     pub multiply_use: u8,
-    /// A division, up to its result and to when the unit takes the next operation. Later instructions that don't
-    /// use it go on.
+    /// Cycles from a division to its result, and until the unit accepts the next operation. Later instructions that do
+    /// not use it continue.
     pub divide: u8,
     /// mfc0, mtc0 and the TLB's instructions.
     pub coprocessor: u8,
@@ -29,11 +30,11 @@ pub struct CoreTiming {
     pub exception: u8,
     /// eret.
     pub exception_return: u8,
-    /// A branch or jump that was taken, and predicted so; 1 where it costs no more than others.
+    /// A branch or jump that was taken, and predicted as taken; 1 where it costs no more than others.
     pub taken_branch: u8,
     /// Further cycles of a direct jump that was not predicted: its target is known when it is decoded.
     pub unpredicted_jump: u8,
-    /// Further cycles of a branch or an indirect jump that was predicted wrongly.
+    /// Further cycles of a branch or an indirect jump that was mispredicted.
     pub mispredicted_branch: u8,
 }
 
@@ -44,9 +45,9 @@ impl CoreTiming {
             reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), least, meaning)
         };
         CoreTiming {
-            load_use: cycles("load-use", 0, "stall of an instruction right behind a load that it depends on"),
+            load_use: cycles("load-use", 0, "stall of an instruction right after a load that it depends on"),
             multiply: cycles("multiply", 1, "cycles from a multiplication to when the next can begin"),
-            multiply_use: cycles("multiply-use", 0, "stall of an instruction right behind a multiplication"),
+            multiply_use: cycles("multiply-use", 0, "stall of an instruction right after a multiplication"),
             divide: cycles("divide", 1, "cycles of a division"),
             coprocessor: cycles("coprocessor", 1, "cycles of mfc0, mtc0 and the TLB's instructions"),
             barrier: cycles("barrier", 1, "cycles of a barrier with nothing to wait for"),
@@ -58,14 +59,13 @@ impl CoreTiming {
         }
     }
 
-    /// What a branch may take at the most, beyond its cycle.
+    /// Most further cycles of a branch, beyond its own.
     pub fn longest_branch(&self) -> u8 {
         (self.taken_branch - 1).max(self.unpredicted_jump).max(self.mispredicted_branch)
     }
 
-    /// Lets the instruction pass the pipeline: what it costs with `pending` under way, which is brought to its end. An
-    /// instruction waits until the registers that it reads are ready, a multiplication or division then until their
-    /// unit is free.
+    /// Passes an instruction through the pipeline: its cost with `pending` under way, which is updated. An instruction
+    /// waits until the registers that it reads are ready, and a multiplication or division then until the unit is free.
     pub fn step(&self, op: &Op, pending: &mut Pending) -> Cost {
         let stall_cycles = pending.issue(op);
         match op.code {
@@ -87,24 +87,25 @@ impl CoreTiming {
         Cost { stall_cycles, issue_cycles: 1, ..Cost::default() }
     }
 
-    /// True if `op` takes another time, or leaves something else under way, where some cycles passed while `pending`
-    /// was under way but for `own`, the last instruction's result. Without `op`: if there is something else at all.
-    pub fn feels_wait(&self, op: Option<&Op>, pending: &Pending, own: Option<u8>) -> bool {
+    /// True if `op` takes another time, or leaves other results under way, if some cycles pass first; `pending` was
+    /// under way then, except for `own`, the last instruction's result. Without `op`: if there are other results at
+    /// all.
+    pub fn is_affected_by_wait(&self, op: Option<&Op>, pending: &Pending, own: Option<u8>) -> bool {
         let (mut before, mut after) = (*pending, *pending);
-        // If it makes no difference that all has come, it makes none that some of it has.
+        // If it makes no difference that all results have arrived, it makes none that some have.
         after.wait(u64::MAX, own);
         op.is_some_and(|op| self.step(op, &mut before) != self.step(op, &mut after)) || before != after
     }
 }
 
-/// Registers that results are waited for: the general ones, HI and LO.
+/// Registers with results: the general ones, HI and LO.
 const REGISTERS: usize = LO as usize + 1;
 
-/// Results under way at an instruction boundary: in how many cycles each register can be read.
+/// Results under way at an instruction boundary: the cycles until each register can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Pending {
     ready: [u8; REGISTERS],
-    /// In how many cycles the multiplier and divider takes another operation.
+    /// Cycles until the multiplier and divider accepts another operation.
     unit: u8,
 }
 
@@ -113,7 +114,7 @@ impl isa::Pending for Pending {
 }
 
 impl Pending {
-    /// `cycles` pass.
+    /// Lets `cycles` pass.
     #[inline]
     pub fn pass(&mut self, cycles: u64) {
         let passed = cycles.min(255) as u8;
@@ -121,7 +122,7 @@ impl Pending {
         self.unit = self.unit.saturating_sub(passed);
     }
 
-    /// `cycles` pass in which the last instruction waits: its own result comes later by as many.
+    /// Lets `cycles` pass in which the last instruction waits: its own result is later by as many.
     pub fn wait(&mut self, cycles: u64, own: Option<u8>) {
         let result = own.map(|register| (register, self.ready[usize::from(register)]));
         self.pass(cycles);
@@ -130,8 +131,8 @@ impl Pending {
         }
     }
 
-    /// An instruction issues once its operands are ready, and its unit is free, and takes its cycle; what was under
-    /// way for its result is not waited for any more. Gives the cycles that it waited.
+    /// Issues an instruction once its operands are ready, and its unit is free, for one cycle; the former result for
+    /// its destination is not waited for any more. Returns the cycles that it waited.
     pub fn issue(&mut self, op: &Op) -> u32 {
         let operands = self.ready[usize::from(op.rs)].max(self.ready[usize::from(op.rt)]);
         let stall_cycles = if op.code.uses_unit() { operands.max(self.unit) } else { operands };
@@ -140,7 +141,7 @@ impl Pending {
         stall_cycles.into()
     }
 
-    /// A register will be ready in so many cycles.
+    /// Sets the cycles until a register is ready.
     fn set(&mut self, register: u8, cycles: u8) {
         if register != SINK {
             self.ready[usize::from(register)] = cycles;
@@ -201,18 +202,30 @@ mod tests {
     #[test]
     fn an_own_result_waits_with_its_instruction() {
         let (_, mut pending) = stalls(&[op(Code::Divu, LO, 8, 9), LOAD]);
-        assert!(TABLE.feels_wait(None, &pending, Some(8)) && TABLE.feels_wait(Some(&LOAD), &pending, Some(8)));
+        assert!(
+            TABLE.is_affected_by_wait(None, &pending, Some(8))
+                && TABLE.is_affected_by_wait(Some(&LOAD), &pending, Some(8))
+        );
         pending.wait(100, Some(8));
         assert_eq!(pending, stalls(&[LOAD]).1);
-        assert!(!TABLE.feels_wait(None, &pending, Some(8)));
+        assert!(!TABLE.is_affected_by_wait(None, &pending, Some(8)));
     }
 
     #[test]
     fn a_wait_is_felt_where_a_result_would_have_been_waited_for() {
         let second = Op { rd: 10, ..LOAD };
         let (_, pending) = stalls(&[LOAD, second]);
-        assert!(TABLE.feels_wait(Some(&op(Code::Addu, 11, 8, ZERO)), &pending, Some(10)), "of the first one's result");
-        assert!(!TABLE.feels_wait(Some(&op(Code::Addu, 11, 9, ZERO)), &pending, Some(10)), "it comes meanwhile");
-        assert!(!TABLE.feels_wait(Some(&op(Code::Addu, 11, 10, ZERO)), &pending, Some(10)), "it is waited for anyway");
+        assert!(
+            TABLE.is_affected_by_wait(Some(&op(Code::Addu, 11, 8, ZERO)), &pending, Some(10)),
+            "of the first one's result"
+        );
+        assert!(
+            !TABLE.is_affected_by_wait(Some(&op(Code::Addu, 11, 9, ZERO)), &pending, Some(10)),
+            "it comes meanwhile"
+        );
+        assert!(
+            !TABLE.is_affected_by_wait(Some(&op(Code::Addu, 11, 10, ZERO)), &pending, Some(10)),
+            "it is waited for anyway"
+        );
     }
 }

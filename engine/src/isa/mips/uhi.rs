@@ -1,7 +1,7 @@
-//! Semihosting as MIPS programs ask for it: "MIPS Unified Hosting Interface" (MD01069).
+//! Semihosting calls of MIPS programs: "MIPS Unified Hosting Interface" (MD01069).
 //!
-//! `sdbbp 1` with the operation in $25 and arguments in $4 to $7; the answer goes to $2, and an error number to $3. Not
-//! there: the range of RAM, for which programs have their linker script, hard links, and what a boot loader asks.
+//! `sdbbp 1` with the operation in $25 and arguments in $4 to $7; the answer is in $2, and an error number in $3. Not
+//! implemented: the range of RAM (programs have it from their linker script), hard links, and boot loaders' requests.
 
 use std::io::SeekFrom;
 
@@ -38,12 +38,12 @@ const O_APPEND: u32 = 1 << 3;
 const O_CREAT: u32 = 1 << 9;
 const O_TRUNC: u32 = 1 << 10;
 const O_EXCL: u32 = 1 << 11;
-/// The paths under which standard input, output and errors can be opened.
+/// Paths of standard input, output and error.
 const DEVICES: [&[u8]; 3] = [b"/dev/stdin", b"/dev/stdout", b"/dev/stderr"];
 /// Files and the console in st_mode, with permissions to read and write.
 const S_IFREG: u32 = 0o100_666;
 const S_IFCHR: u32 = 0o020_666;
-/// Size of the interface's stat, and places in it: the rest is 0, times too, which would be the host's.
+/// Size of the interface's stat, and offsets in it: the rest is 0, including times, which would be the host's.
 const STAT_BYTES: usize = 104;
 const ST_MODE: usize = 4;
 const ST_NLINK: usize = 8;
@@ -52,8 +52,8 @@ const ST_BLKSIZE: usize = 72;
 const ST_BLOCKS: usize = 80;
 const BLOCK_BYTES: u64 = 512;
 
-/// Statuses of a program that ends by an assertion, and by an exception that it can't handle: as abort's in a shell,
-/// and as its C library has it.
+/// Exit statuses of a program that ends by an assertion (as after abort in a shell), and by an exception that it can't
+/// handle (as set by its C library).
 const ASSERTION_STATUS: i32 = 134;
 const EXCEPTION_STATUS: i32 = 255;
 const FAILED: u32 = u32::MAX;
@@ -63,7 +63,7 @@ const V1: usize = 3;
 const A0: usize = 4;
 const T9: usize = 25;
 
-/// Runs a call; registers take the answer.
+/// Makes a call; registers get the answer.
 pub(super) fn call(mut caller: Caller, x: &mut [u32; 256]) -> Answer {
     let arguments = [x[A0], x[A0 + 1], x[A0 + 2], x[A0 + 3]];
     with_host(&mut caller, |host, caller| match run(host, caller, x[T9], arguments) {
@@ -125,7 +125,7 @@ fn open(host: &mut Host, path: &[u8], flags: u32) -> Result<u32, Errno> {
         write: access != 0,
         append: has(O_APPEND),
         create: has(O_CREAT),
-        // What is not to be written keeps its contents.
+        // A file that is not opened for writing keeps its contents.
         truncate: has(O_TRUNC) && access != 0,
         exclusive: has(O_EXCL),
     };
@@ -174,7 +174,7 @@ fn argument(host: &Host, index: u32) -> Result<&[u8], Errno> {
     host.arguments().get(index as usize).map(Vec::as_slice).ok_or(Errno::INVALID)
 }
 
-/// A text with a number in the place of its first "%d".
+/// A text with a number in place of its first "%d".
 fn with_number(text: &[u8], number: i32) -> Vec<u8> {
     match text.windows(2).position(|place| place == b"%d") {
         Some(at) => [&text[..at], number.to_string().as_bytes(), &text[at + 2..]].concat(),

@@ -1,12 +1,12 @@
-//! What operations compute: arithmetic on two registers or a register and an immediate, and the conditions of branches.
+//! Operations: arithmetic on two registers or a register and an immediate, and the conditions of branches.
 //!
-//! Unprivileged specification, chapters 2 and 13. The one table is a macro: an inner loop has to choose once between
-//! all operations, these and its own.
+//! Unprivileged specification, chapters 2 and 13. The table of operations is a macro: an inner loop has to dispatch
+//! only once between all operations, the arithmetic ones and its own.
 
 use super::op::Code;
 
 /// A `match` on an operation's code: `$value` is the result of an arithmetic one on `$a` (rs1), `$b` (rs2) and `$imm`,
-/// `$taken` whether a branch is taken; further arms follow.
+/// `$taken` the condition of a branch; further arms follow.
 macro_rules! match_operation {
     (
         ($code:expr, $a:expr, $b:expr, $imm:expr)
@@ -55,13 +55,13 @@ macro_rules! match_operation {
 }
 pub(super) use match_operation;
 
-/// The result of an arithmetic operation on `a` (rs1), `b` (rs2) and `imm`; 0 for an operation that has none.
+/// The result of an arithmetic operation on `a` (rs1), `b` (rs2) and `imm`; 0 for other operations.
 #[inline(always)]
 pub fn compute(code: Code, a: u32, b: u32, imm: u32) -> u32 {
     match_operation! { (code, a, b, imm) value => value, _taken => 0, _ => 0 }
 }
 
-/// Whether a branch on `a` (rs1) and `b` (rs2) is taken; false for an operation that is none.
+/// The condition of a branch on `a` (rs1) and `b` (rs2); false for other operations.
 #[inline(always)]
 pub fn is_taken(code: Code, a: u32, b: u32) -> bool {
     let no_imm = 0u32;

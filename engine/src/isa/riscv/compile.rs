@@ -1,4 +1,4 @@
-//! Operations as input of the compiler: one line an operation, in the interpreter's order.
+//! Operations as input of the compiler: one line per operation, in the interpreter's order.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -11,13 +11,13 @@ use crate::cpu::compile::{Emitter, RegisterBits};
 
 type Emit<'a> = Emitter<'a, RiscV>;
 
-/// True if a block begins with something that can be compiled.
+/// True if a block begins with an operation that can be compiled.
 pub fn compiles(blocks: &Blocks<RiscV>, index: u32) -> bool {
     let [first, second, ..] = blocks.ops_from(index) else { return false };
     !is_left(if first.code == Code::Fetch { second.code } else { first.code })
 }
 
-/// True if an operation is the interpreter's.
+/// True if an operation is always done by the interpreter.
 pub fn is_left(code: Code) -> bool {
     matches!(code.class(), TimingClass::Csr | TimingClass::System)
 }
@@ -27,7 +27,7 @@ pub fn writes(op: &Op) -> RegisterBits {
     if op.writes_rd() && op.rd < SINK { 1 << op.rd } else { 0 }
 }
 
-/// Makes host code of a block.
+/// Emits host code for a block.
 pub fn emit(e: &mut Emit, ops: &[Op]) {
     for (at, op) in ops.iter().enumerate() {
         let at = at as u32;
@@ -60,7 +60,7 @@ fn register(e: &mut Emit, register: u8) -> Value {
     if register == 0 { e.constant(0) } else { e.register(register) }
 }
 
-/// Gives an operation's result to its destination.
+/// Writes an operation's result to its destination.
 fn set(e: &mut Emit, op: &Op, value: Value) {
     if writes(op) != 0 {
         e.set_register(op.rd, value);
@@ -147,7 +147,7 @@ fn of_two(e: &mut Emit, code: Code, a: Value, b: Value) -> Value {
     }
 }
 
-/// div, rem, divu, remu (section 13.2). By zero gives all ones, and the dividend.
+/// div, rem, divu, remu (section 13.2). A division by zero returns all ones, and the dividend.
 fn divide(e: &mut Emit, code: Code, a: Value, b: Value) -> Value {
     let division = e.divide(a, b, matches!(code, Code::Div | Code::Rem));
     let (result, by_zero) = if matches!(code, Code::Div | Code::Divu) {

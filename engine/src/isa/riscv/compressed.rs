@@ -1,13 +1,12 @@
-//! Decoding of 16-bit instructions: one row an encoding, expanded to the operations of the long ones.
+//! Decoding of 16-bit instructions: one row per encoding, expanded to the operations of the 32-bit instructions.
 //!
-//! Unprivileged specification 20240411, chapter 27 (C), for RV32 without F and D. Code points that the chapter calls
-//! HINTs are legal and do nothing, by what they expand to; reserved ones are illegal, and so are those for custom
-//! extensions.
+//! Unprivileged specification 20240411, chapter 27 (C), for RV32 without F and D. HINTs of that chapter are legal and
+//! have no effect, by their expansion; reserved code points are illegal, and so are those for custom extensions.
 
 use super::decode::{self, field, illegal, row};
 use super::op::{Code, Op};
 
-/// Where the operands are in an encoding; the comments give the expansion.
+/// The fields with operands in an encoding; the comments give the expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     /// CIW: rd', x2, scaled immediate.
@@ -50,10 +49,10 @@ pub(super) enum Format {
     None,
 }
 
-/// An encoding, if no earlier row matches. [`Code::Illegal`] stands for reserved code points inside another row's.
+/// An encoding, if no earlier row matches. [`Code::Illegal`] marks reserved code points inside another row's.
 type Row = decode::Row<u16, Format>;
 
-/// All 16-bit encodings, in the manual's order but for this: what lies inside another row's code points stands before
+/// All 16-bit encodings, in the manual's order, except that a row whose code points are inside another row's precedes
 /// it.
 #[rustfmt::skip]
 static ROWS: [Row; 30] = [

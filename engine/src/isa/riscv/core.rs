@@ -1,4 +1,4 @@
-//! A hart: what RISC-V adds to the core that all share ([`crate::cpu`]).
+//! A hart: the parts that RISC-V adds to the shared core ([`crate::cpu`]).
 
 use super::compile;
 use super::counting;
@@ -30,25 +30,25 @@ use crate::state::State;
 
 /// A pipelined core.
 pub type Hart = Cpu<RiscV>;
-/// What a board says of one.
+/// Configuration of a hart by the board.
 pub type CoreConfig = cpu::Config<CoreTiming, SystemConfig>;
 
-/// Writes to x0 go here, so that no operation has to look.
+/// Target of writes to x0, so that operations need no check.
 pub const SINK: u8 = 32;
-/// [`Op::rs2`] of a [`Code::End`] that stands in for the operation after an instruction, to leave the block there.
+/// [`Op::rs2`] of a [`Code::End`] that replaces the operation after an instruction, to leave the block there.
 pub(super) const LEAVE: u8 = 1;
 const SP: usize = 2;
 
-/// What a board says of a hart's system side.
+/// Configuration of a hart's system side by the board.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemConfig {
     /// Its hart id.
     pub hart: u32,
-    /// The bits of mip and mie that it has.
+    /// The implemented bits of mip and mie.
     pub interrupts: u32,
 }
 
-/// What a hart has beside what all cores have.
+/// A hart's own state.
 #[derive(Clone, PartialEq, State)]
 pub struct RiscV {
     pub(super) csrs: Csrs,
@@ -140,7 +140,7 @@ impl Isa for RiscV {
         let mut at = entry.pc;
         for (number, ((instr, _), op)) in read.instrs.iter().zip(&read.ops).enumerate() {
             if fetch == Via::Uncached {
-                // Its fetch begins when the instruction before it is done, whatever its operands wait for then.
+                // Its fetch begins when the previous instruction is done, whether its operands are ready or not.
                 let begins = draft.breakdown[FALLEN].cycles() as u16 + 1;
                 let fetches = Op { code: Code::Fetch, rd: instr.len_bytes, rs1: 0, rs2: 0, imm: at as i32 };
                 draft.push(fetches, number, begins);
@@ -166,7 +166,7 @@ impl Isa for RiscV {
         timing.step(instr, pending)
     }
 
-    /// The pipeline stands still, and what is under way in it.
+    /// The pipeline stalls, including results under way.
     fn wait(_pending: &mut Pending, _cycles: u64) {}
 
     fn encoding(&self) -> Option<Encoding> {
@@ -308,8 +308,8 @@ pub(super) fn arguments_of(x: &[u32]) -> [u32; CallReport::REGISTERS] {
     [10, 11, 12, 13].map(|register: usize| x[register])
 }
 
-/// How a jump goes on, by the registers that it names (unprivileged specification, table of hints for the
-/// return-address stack: x1 and x5 are link registers).
+/// The flow of a jump, by its registers (unprivileged specification, table of hints for the return-address stack: x1
+/// and x5 are link registers).
 pub(super) fn flow_of(op: &Op) -> Flow {
     let is_link = |register: u8| matches!(register, 1 | 5);
     match op.code {
@@ -319,7 +319,7 @@ pub(super) fn flow_of(op: &Op) -> Flow {
     }
 }
 
-/// The operation as the inner loop runs it: x0 as destination and addresses resolved.
+/// The operation for the inner loop, with x0 as destination and addresses resolved.
 pub(super) fn resolve(instr: &Instr, pc: u32) -> Op {
     let mut op = instr.op;
     let next = pc.wrapping_add(u32::from(instr.len_bytes));

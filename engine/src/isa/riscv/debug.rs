@@ -1,4 +1,4 @@
-//! Registers as a debugger shows them: general registers under the names of the calling convention, then CSRs.
+//! Registers for a debugger: general registers with the names of the calling convention, then CSRs.
 
 use super::core::Hart;
 use super::disasm::{CSR_NAMES, REGISTER_NAMES};
@@ -6,10 +6,10 @@ use super::system::CsrContext;
 use crate::bus::Bus;
 use crate::core::debug::{Group, Register};
 
-/// Registers before the CSRs: the general ones and the program counter, which is the last of them.
+/// Number of registers before the CSRs: the general ones and the program counter.
 const GENERAL: usize = 33;
 
-/// The general registers and the program counter, which follows them, as GDB has them.
+/// The general registers and the program counter, in GDB's order.
 pub fn general(x: &[u32], pc: u32) -> Vec<Register> {
     let names = REGISTER_NAMES.iter().zip(x);
     let registers = names.map(|(name, value)| Register::word(*name, Group::General, *value));
@@ -26,7 +26,7 @@ pub(super) fn registers(core: &Hart, bus: &Bus) -> Vec<Register> {
     general(&core.x[..32], core.pc).into_iter().chain(CSR_NAMES.iter().filter_map(csr)).collect()
 }
 
-/// Writes one.
+/// Writes a register.
 pub(super) fn set(core: &mut Hart, bus: &mut Bus, number: usize, value: u32) -> bool {
     let context = context(core, bus);
     match number {

@@ -1,4 +1,4 @@
-//! Decoding of 32-bit instructions: one row an encoding.
+//! Decoding of 32-bit instructions: one row per encoding.
 //!
 //! Unprivileged specification 20240411, chapter 35 (instruction set listings), and privileged specification 20240411,
 //! chapter 9. [`decode`] is for both lengths; the 16-bit ones are in [`super::compressed`].
@@ -6,7 +6,7 @@
 use super::compressed;
 use super::op::{Code, Instr, Op};
 
-/// Where the operands are in an encoding.
+/// The fields with operands in an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// rd, rs1, rs2.
@@ -32,13 +32,13 @@ pub enum Format {
 /// An encoding of the width `W`: `word & mask == bits`.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<W = u32, F = Format> {
-    /// The bits that tell this encoding from others.
+    /// The bits that identify this encoding.
     pub mask: W,
     /// Their values.
     pub bits: W,
-    /// Where its operands are.
+    /// The fields with its operands.
     pub format: F,
-    /// What it does.
+    /// Its operation.
     pub code: Code,
     /// The manual's name for it.
     pub mnemonic: &'static str,
@@ -101,11 +101,11 @@ pub static ROWS: [Row; 57] = [
     row(FUNCT7, 0x4000_5033, Format::R,     Code::Sra,    "sra"),
     row(FUNCT7, 0x0000_6033, Format::R,     Code::Or,     "or"),
     row(FUNCT7, 0x0000_7033, Format::R,     Code::And,    "and"),
-    // The other fields of a fence are to be ignored (section 2.7), so fence.tso and pause are fences.
+    // The other fields of a fence are ignored (section 2.7), so fence.tso and pause are fences.
     row(FUNCT3, 0x0000_000f, Format::None,  Code::Fence,  "fence"),
     row(ALL,    0x0000_0073, Format::None,  Code::Ecall,  "ecall"),
     row(ALL,    0x0010_0073, Format::None,  Code::Ebreak, "ebreak"),
-    // Zifencei: other fields to be ignored here, too (chapter 5).
+    // Zifencei: other fields are ignored here, too (chapter 5).
     row(FUNCT3, 0x0000_100f, Format::None,  Code::FenceI, "fence.i"),
     // Zicsr.
     row(FUNCT3, 0x0000_1073, Format::Csr,   Code::Csrrw,  "csrrw"),
@@ -128,8 +128,7 @@ pub static ROWS: [Row; 57] = [
     row(ALL,    0x1050_0073, Format::None,  Code::Wfi,    "wfi"),
 ];
 
-/// The instruction that begins with `word`. If the low two bits are not both 1 it is a compressed one, in the low half
-/// alone.
+/// The instruction that begins with `word`. If the low two bits are not both 1 it is a compressed one, in the low half.
 pub fn decode(word: u32) -> Instr {
     if word & 3 != 3 {
         return Instr { op: compressed::decode(word as u16), len_bytes: 2 };
@@ -141,7 +140,7 @@ pub fn decode(word: u32) -> Instr {
     Instr { op, len_bytes: 4 }
 }
 
-/// The operation of an encoding that means nothing.
+/// The operation of an undefined encoding.
 pub(super) fn illegal(encoding: u32) -> Op {
     Op { code: Code::Illegal, rd: 0, rs1: 0, rs2: 0, imm: encoding as i32 }
 }

@@ -1,7 +1,7 @@
-//! Text of a decoded instruction, in the assembler's syntax: as the encoding is, and as the pseudo-instruction that it
-//! may be.
+//! Text of a decoded instruction, in the assembler's syntax: the instruction itself, and its pseudo-instruction, if
+//! any.
 //!
-//! A compressed instruction shows as what it expands to, since that is all an [`Instr`] keeps of it.
+//! A compressed instruction is shown as its expansion, because an [`Instr`] has only that.
 
 use super::decode::{Format, ROWS, Row};
 use super::op::{Code, Instr, Op, TimingClass};
@@ -31,7 +31,7 @@ pub fn disassemble(instr: &Instr, pc: u32) -> String {
     })
 }
 
-/// As [`disassemble`]; `None` if it is no instruction.
+/// As [`disassemble`]; `None` if it is not an instruction.
 pub fn known(instr: &Instr, pc: u32) -> Option<String> {
     let op = &instr.op;
     match (op.code, ROWS.iter().find(|row| row.code == op.code)) {
@@ -43,7 +43,7 @@ pub fn known(instr: &Instr, pc: u32) -> Option<String> {
     }
 }
 
-/// The pseudo-instruction that assemblers have for an operation, if there is one (RISC-V assembly programmer's manual,
+/// The assemblers' pseudo-instruction for an operation, if there is one (RISC-V assembly programmer's manual,
 /// "pseudoinstructions").
 pub fn pseudo(instr: &Instr, pc: u32) -> Option<String> {
     let Op { code, rd, rs1, rs2, imm } = instr.op;
@@ -72,7 +72,7 @@ pub fn pseudo(instr: &Instr, pc: u32) -> Option<String> {
     })
 }
 
-/// The text of one of PicoRV32's own instructions, in the opcode custom-0 (its README, "Custom Instructions for IRQ
+/// The text of a custom instruction of PicoRV32, in the opcode custom-0 (its README, "Custom Instructions for IRQ
 /// Handling").
 pub fn picorv32(encoding: u32) -> Option<String> {
     let (rd, rs1) = (name((encoding >> 7) as u8), name((encoding >> 15) as u8));
@@ -120,7 +120,7 @@ fn csr_name(number: i32) -> String {
     }
 }
 
-/// Register numbers come from five-bit fields; the mask keeps hand-made operations from panicking.
+/// Register numbers come from five-bit fields; the mask keeps other operations from panicking.
 fn name(register: u8) -> &'static str {
     REGISTER_NAMES[usize::from(register & 31)]
 }

@@ -8,7 +8,7 @@ use crate::event_rates::Source;
 use crate::faults::BusFaultKind;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
 
-/// Why the flow of instructions is left.
+/// Reason to leave the flow of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trap {
     /// An interrupt, by its code in mcause.
@@ -17,24 +17,24 @@ pub enum Trap {
     Exception(Exception),
 }
 
-/// A synchronous exception, with what goes into mtval.
+/// A synchronous exception, with the value of mtval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exception {
     /// Its cause.
     pub cause: ExceptionCause,
-    /// Faulting address or encoding; 0 where there is none.
+    /// Faulting address or encoding; 0 without one.
     pub value: u32,
-    /// What was found at the address, where that is why.
+    /// The bus's answer at the address, if that is the reason.
     pub answer: Option<Answer>,
 }
 
 impl Exception {
-    /// One that has nothing to do with an access.
+    /// An exception without an access.
     pub const fn new(cause: ExceptionCause, value: u32) -> Exception {
         Exception { cause, value, answer: None }
     }
 
-    /// That of a fetch, or of a load or store, that can't be done.
+    /// The exception of a refused fetch, load or store.
     pub fn of_abort(abort: Abort<Refusal>, fetch: bool) -> Exception {
         let bus = Answer::Bus(abort.bus.unwrap_or(BusFaultKind::Unmapped));
         let (cause, answer) = match (abort.status, abort.write) {
@@ -48,23 +48,23 @@ impl Exception {
     }
 }
 
-/// Causes, under their codes in mcause (table "mcause values after trap").
+/// Causes, with their codes in mcause (table "mcause values after trap").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ExceptionCause {
-    /// A fetch that nothing or an error answered.
+    /// A fetch without an answer, or with an error.
     InstructionAccessFault = 1,
-    /// An encoding that means nothing, or a CSR that is not there.
+    /// An undefined encoding, or a CSR that does not exist.
     IllegalInstruction = 2,
     /// ebreak.
     Breakpoint = 3,
     /// A load from an address that is not a multiple of its size.
     LoadAddressMisaligned = 4,
-    /// A load that nothing or an error answered.
+    /// A load without an answer, or with an error.
     LoadAccessFault = 5,
     /// A store to an address that is not a multiple of its size.
     StoreAddressMisaligned = 6,
-    /// A store that nothing or an error answered.
+    /// A store without an answer, or with an error.
     StoreAccessFault = 7,
     /// ecall in machine mode.
     MachineEcall = 11,
@@ -103,7 +103,7 @@ pub const PRIORITY: [Interrupt; 3] = [Interrupt::External, Interrupt::Software, 
 /// The bits of mip and mie of the machine interrupts above.
 pub const MACHINE_INTERRUPTS: u32 = 1 << 3 | 1 << 7 | 1 << 11;
 
-/// The bits of mip and mie that the specification leaves to the platform (section 3.1.9): up to sixteen lines of a
+/// The bits of mip and mie that the specification leaves to the platform (section 3.1.9): up to sixteen lines of the
 /// core's own, taken before all others, the lowest number first.
 pub const PLATFORM_INTERRUPTS: u32 = 0xffff_0000;
 
@@ -119,7 +119,7 @@ impl Hart {
         let why_fatal = if !self.isa.csrs.has_handler {
             "no trap handler is set (mtvec has not been written)"
         } else if !bus.peek(handler, &mut [0; 2]) {
-            "mtvec leads to no memory"
+            "mtvec points to no memory"
         } else if handler == fault.pc {
             "it happened on the first instruction of the trap handler"
         } else {
@@ -131,7 +131,7 @@ impl Hart {
         self.shell.fault(CoreFault { why_fatal, ..fault });
     }
 
-    /// The access that an exception comes from, for messages.
+    /// The access that caused an exception, for messages.
     fn faulted_access(&self, bus: &Bus, exception: Exception) -> Option<FaultedAccess> {
         let (addr, answer) = (exception.value, exception.answer?);
         if exception.cause != ExceptionCause::InstructionAccessFault {
@@ -141,7 +141,7 @@ impl Hart {
         Some(FaultedAccess { addr, kind: FaultedAccess::FETCH, answer })
     }
 
-    /// Enters the trap handler. Gives its address.
+    /// Enters the trap handler. Returns its address.
     pub(super) fn trap(&mut self, bus: &mut Bus, cause: u32, value: u32, interrupt: bool) -> u32 {
         let name = if interrupt { "interrupt" } else { "exception of cause" };
         let source = Source { name, number: Some(cause), input: interrupt.then_some(cause) };

@@ -1,5 +1,5 @@
-//! The inner loop: runs blocks, one after the other, for as long as nothing needs a second look. Those that have run
-//! often are compiled, and run as host code.
+//! The inner loop: runs blocks, one after the other, until the core has to check for news. Blocks that run often are
+//! compiled to host code.
 
 use super::alu::match_operation;
 use super::core::{Hart, LEAVE};
@@ -9,12 +9,12 @@ use super::op::{Code, Op};
 use super::system::CsrContext;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
-use crate::cpu::access::{Asked, Moves};
+use crate::cpu::access::{AccessRequest, Moves};
 use crate::cpu::block::{FALLEN, TAKEN};
 use crate::semihosting;
 
 impl Hart {
-    /// Runs the block `index`, whose first line has been fetched, from operation `at` on, and those that follow.
+    /// Runs the block `index`, whose first line has been fetched, from operation `at` on, and the blocks after it.
     pub(super) fn execute(&mut self, bus: &mut Bus, mut index: u32, mut at: usize) {
         loop {
             if at == 0 {
@@ -22,10 +22,10 @@ impl Hart {
                 (index, at) = (resumed.index, resumed.at);
             }
             let first = self.blocks.hot[index as usize].first_op as usize;
-            // SAFETY: each block's operations lie in `ops` and end with one that leaves the inner loop, so `ip` stays
-            // among them; `ops` only grows outside this function.
+            // SAFETY: each block's operations are in `ops` and end with one that leaves the inner loop, so `ip` stays
+            // within them; `ops` only grows outside this function.
             let begin = unsafe { self.blocks.ops.as_ptr().add(first) };
-            // SAFETY: compiled code names operations of the block, and else it is the first.
+            // SAFETY: `at` comes from compiled code, which names operations of the block, or it is the first.
             let mut ip = unsafe { begin.add(at) };
             at = 0;
             macro_rules! at {
@@ -107,22 +107,22 @@ impl Hart {
         }
     }
 
-    /// A load that found no shortcut. True if the block goes on.
+    /// A load without a shortcut. True if the block continues.
     #[cold]
     #[inline(never)]
     pub(super) fn load_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
-        self.load(bus, index, at, asked(op.code, addr), |core, value| core.x[usize::from(op.rd)] = value)
+        self.load(bus, index, at, request(op.code, addr), |core, value| core.x[usize::from(op.rd)] = value)
     }
 
-    /// A store that found no shortcut. True if the block goes on.
+    /// A store without a shortcut. True if the block continues.
     #[cold]
     #[inline(never)]
     pub(super) fn store_slowly(&mut self, bus: &mut Bus, index: u32, at: u32, op: Op, addr: u32) -> bool {
         let value = self.x[usize::from(op.rs2)];
-        self.store(bus, index, at, asked(op.code, addr), value)
+        self.store(bus, index, at, request(op.code, addr), value)
     }
 
-    /// The last operation of a block, where it is one that changes more than registers.
+    /// Executes the last operation of a block, if it changes more than registers.
     fn system(&mut self, bus: &mut Bus, index: u32, at: u32) {
         let info = self.blocks.info(index, at);
         let instr = self.blocks.instrs_of(index)[usize::from(info.instr)];
@@ -156,7 +156,8 @@ impl Hart {
         }
     }
 
-    /// A CSR instruction (unprivileged specification, chapter 6). `at` counts the instructions of the block before it.
+    /// A CSR instruction (unprivileged specification, chapter 6). `at` is the number of instructions of the block
+    /// before it.
     fn access_csr(&mut self, bus: &Bus, op: Op, start_cycles: u64, at: u64) -> Result<(), Exception> {
         let (cycle, instructions) = (self.shell.cycles + start_cycles, self.shell.instructions + at);
         let pending = self.shell.irqs.up(bus, cycle).low();
@@ -183,7 +184,8 @@ impl Hart {
         Ok(())
     }
 
-    /// ebreak at the current address: a semihosting call where it stands between the two marks, else an exception.
+    /// Executes ebreak at the current address: a semihosting call between the two marker instructions, else an
+    /// exception.
     fn ebreak(&mut self, bus: &mut Bus, len_bytes: u32) {
         let pc = self.pc;
         if !semihosting::is_riscv_call(bus, pc) {
@@ -198,22 +200,22 @@ impl Hart {
         self.call_host(bus);
     }
 
-    /// The semihosting call of the instruction before the current address, or its next attempt.
+    /// Makes the semihosting call of the instruction before the current address, or tries it again.
     pub(super) fn call_host(&mut self, bus: &mut Bus) {
         let answer = semihosting::call(self.caller(bus), self.x[10], self.x[11]);
         if let Some(value) = self.host_answered(answer) {
             self.x[10] = value;
         }
-        // What it printed may be wanted at once.
+        // Its output may be needed at once.
         self.update_limit(bus);
     }
 }
 
-fn asked(code: Code, addr: u32) -> Asked {
-    Asked { addr, moves: moves(code), how: 0 }
+fn request(code: Code, addr: u32) -> AccessRequest {
+    AccessRequest { addr, moves: moves(code), how: 0 }
 }
 
-/// What a load or store moves.
+/// Size and direction of a load or store.
 pub(super) fn moves(code: Code) -> Moves {
     match code {
         Code::Lb => Moves::load_signed(AccessSize::Byte),

@@ -1,7 +1,7 @@
 //! RV32IMC with Zicsr and Zifencei, machine mode.
 //!
-//! [`decode`] turns an encoding into an [`op::Op`]; [`core`] is what the core that all share ([`crate::cpu`]) has to
-//! know, static [`timing`] included; [`execute`] runs blocks, and `compile` turns what is hot of them into host code.
+//! [`decode`] turns an encoding into an [`op::Op`]; [`core`] has the parts that the shared core ([`crate::cpu`]) needs,
+//! including static timing; [`execute`] runs blocks, and `compile` turns hot ones into host code.
 
 pub mod alu;
 mod compile;

@@ -1,6 +1,6 @@
-//! The typed operation: what is left of an instruction once it is decoded.
+//! The typed operation: an instruction after decoding.
 
-/// What an operation does, under the manual's names. Compressed instructions are the operations that they expand to.
+/// Code of an operation, with the manual's names. Compressed instructions become the operations of their expansion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -26,7 +26,7 @@ pub enum Code {
     Slli,
     Srli,
     Srai,
-    /// `imm` holds the upper 20 bits in place.
+    /// `imm` has the upper 20 bits, shifted.
     Lui,
     /// As Lui; relative to the instruction's own address.
     Auipc,
@@ -70,16 +70,16 @@ pub enum Code {
     // Privileged specification, chapter 3.
     Mret,
     Wfi,
-    /// An encoding that means nothing; `imm` holds it, for mtval.
+    /// An undefined encoding; `imm` has it, for mtval.
     Illegal,
-    // What only the block builder makes.
+    // Operations that only the block builder makes.
     /// `rd = imm`: lui, and auipc with its address added.
     Li,
-    /// No effect (fence, a result for x0): keeps its place in the timing.
+    /// No effect (fence, a result for x0): affects only timing.
     Nop,
-    /// Not an instruction: one of `rd` bytes at the address `imm` is fetched past the cache.
+    /// Not an instruction: fetches an instruction of `rd` bytes at the address `imm` past the cache.
     Fetch,
-    /// Not an instruction: the block goes on at its end address.
+    /// Not an instruction: the block falls through to its end address.
     End,
 }
 
@@ -87,7 +87,7 @@ pub enum Code {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Op {
-    /// What to do.
+    /// Its code.
     pub code: Code,
     /// Destination register.
     pub rd: u8,
@@ -102,18 +102,18 @@ pub struct Op {
 /// An operation with the length of its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instr {
-    /// What to do.
+    /// Its operation.
     pub op: Op,
     /// 2 for a compressed instruction, else 4.
     pub len_bytes: u8,
 }
 
-/// Groups of operations that take the same time in any of our cores.
+/// Groups of operations that take the same time in every modelled core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TimingClass {
     /// Register and immediate arithmetic, lui, auipc, fences.
     Alu,
-    /// Shifts, which cores without a barrel shifter take longer for.
+    /// Shifts, which take longer in cores without a barrel shifter.
     Shift,
     /// mul.
     Multiply,
@@ -133,7 +133,7 @@ pub enum TimingClass {
     IndirectJump,
     /// CSR accesses.
     Csr,
-    /// ecall, ebreak, mret, wfi, fence.i, and encodings that mean nothing.
+    /// ecall, ebreak, mret, wfi, fence.i, and undefined encodings.
     System,
 }
 
@@ -167,7 +167,7 @@ impl Code {
 impl Op {
     /// True if the operation reads integer register `register`.
     pub const fn reads(self, register: u8) -> bool {
-        // Where an operation has no such operand, the decoder puts x0.
+        // Without such an operand, the decoder puts x0 there.
         let number = matches!(self.code, Code::Csrrwi | Code::Csrrsi | Code::Csrrci);
         register != 0 && (self.rs1 == register && !number || self.rs2 == register)
     }

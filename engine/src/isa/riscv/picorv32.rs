@@ -8,12 +8,12 @@
 //! operation ends early. What differs between configurations (multiplier, divider, shifter) is in the timing table and
 //! the instruction set of its `cpu` node.
 //!
-//! `decoded` is what is kept of an instruction, `run` launches them, `next` fetches the next one, `data` is loads and
-//! stores, `stops` what ends a run, `interrupts` the interrupt state, `config` the node, `repeats` what fast-forwarding
-//! of polling loops asks.
+//! `decoded` has the decoded instructions, `run` launches them, `next` fetches the next one, `data` has loads and
+//! stores, `stops` the ends of a run, `interrupts` the interrupt state, `config` the node, `repeats` the interface to
+//! fast-forwarding of polling loops.
 //!
 //! Not modelled: the coprocessor and trace interfaces, configurations without interrupts or with q registers, a
-//! two-cycle ALU, and a single register port; a board can't ask for them.
+//! two-cycle ALU, and a single register port; a board can't configure them.
 
 mod config;
 mod data;
@@ -50,7 +50,7 @@ use crate::time::{Cycles, Hz, Ps};
 const SP: usize = 2;
 
 /// A core. Its cycle is the one in which the next instruction is launched; its instructions are those launched, as
-/// rdinstret counts them.
+/// counted by rdinstret.
 pub struct Picorv32 {
     shell: Shell,
     interrupt_addr: u32,
@@ -68,13 +68,13 @@ pub struct Picorv32 {
     port: Port,
     table: Table,
     interrupts: Interrupts,
-    /// The first cycle in which no instruction is launched before the outer loop has looked around.
+    /// The first cycle in which the outer loop has to check for news before a launch.
     pause_at: u64,
-    /// The run is at its end.
+    /// The run has ended.
     ended: bool,
     accounts: Accounts,
     polls: Polls,
-    /// A debugger watches something.
+    /// A debugger has breakpoints.
     watches: bool,
     /// Map entries that were accessed over the bus since `Repeats::forget_touched`.
     touched: Entries,
@@ -113,7 +113,7 @@ impl Picorv32 {
         self.follow_bus(bus, self.shell.cycles);
     }
 
-    /// Brings in what the bus has in store by `cycle`: events, interrupt lines, the end of the run.
+    /// Updates the state by the bus's events, interrupt lines and end of the run up to `cycle`.
     fn follow_bus(&mut self, bus: &Bus, cycle: u64) {
         self.shell.update_limit(bus, cycle);
         self.interrupts.set_lines(self.shell.irqs.seen().low(), self.shell.cycles);
@@ -121,7 +121,7 @@ impl Picorv32 {
         self.look_ahead();
     }
 
-    /// Works out when the outer loop is needed next.
+    /// Computes the next cycle in which the outer loop is needed.
     fn look_ahead(&mut self) {
         let now = self.ended
             || self.shell.stop.is_some()
@@ -134,7 +134,7 @@ impl Picorv32 {
         self.pause_at = if now { 0 } else { self.shell.deadline.limit.min(interrupts) };
     }
 
-    /// What has begun and ended is accounted for, before the core does anything else.
+    /// Accounts for the calls that have begun and ended, before the core does anything else.
     #[inline(always)]
     fn settle_calls(&mut self) {
         if self.shell.calls.as_ref().is_some_and(|calls| calls.has_news()) {
@@ -244,7 +244,7 @@ impl Core for Picorv32 {
         self.shell.waits_woke(bus);
         let counters = vec![(format!("{}.interrupts", self.shell.name), self.shell.exceptions)];
         let report = self.shell.report(bus, &self.shell.totals(&self.accounts), counters);
-        // There are no blocks to be compiled.
+        // There are no blocks to compile.
         CoreReport { never_compiled: report.instructions, ..report }
     }
 

@@ -17,12 +17,12 @@ const COUNTINHIBIT_MASK: u32 = 1 << 0 | 1 << 2;
 /// mcause.Interrupt.
 const MCAUSE_INTERRUPT: u32 = 1 << 31;
 
-/// A counter of the core as software sees it: it can be written, and stopped.
+/// A counter of the core in software's view: it can be written, and stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 struct Counter {
-    /// What to add to the core's own count.
+    /// Difference to the core's own count.
     offset: u64,
-    /// The value it holds while stopped.
+    /// Its value while stopped.
     stopped_at: Option<u64>,
 }
 
@@ -45,14 +45,14 @@ impl Counter {
     }
 }
 
-/// What the CSRs need to know of the core at the moment of an access.
+/// The core's state at the moment of an access, on which CSRs depend.
 #[derive(Clone, Copy, Debug)]
 pub struct CsrContext {
     /// Cycles since reset, up to this instruction.
     pub cycles: u64,
-    /// Instructions since reset, this one not included.
+    /// Instructions since reset, without this one.
     pub instructions: u64,
-    /// Interrupt lines that are up.
+    /// Interrupt lines that are high.
     pub pending: u32,
 }
 
@@ -74,17 +74,17 @@ pub struct Csrs {
     interrupts: u32,
     mcycle: Counter,
     minstret: Counter,
-    /// Software has written mtvec: before that, a trap has nowhere to go.
+    /// Software has written mtvec: before that, a trap has no handler.
     pub(super) has_handler: bool,
 }
 
 impl Csrs {
-    /// The CSRs of hart `hart_id` after reset, with these bits of mip and mie.
+    /// The CSRs of hart `hart_id` after reset, with these implemented bits of mip and mie.
     pub fn new(hart_id: u32, interrupts: u32) -> Csrs {
         Csrs { hart_id, interrupts, ..Csrs::default() }
     }
 
-    /// Reads a CSR; `None` if there is no such one.
+    /// Reads a CSR; `None` if it does not exist.
     pub fn read(&self, number: u32, context: CsrContext) -> Option<u32> {
         let cycles = self.mcycle.value(context.cycles);
         let instructions = self.minstret.value(context.instructions);
@@ -104,7 +104,7 @@ impl Csrs {
             0xb80 | 0xc80 => (cycles >> 32) as u32,
             0xb02 | 0xc02 => instructions as u32,
             0xb82 | 0xc82 => (instructions >> 32) as u32,
-            // Event counters and selectors that count nothing.
+            // Event counters and selectors, which do not count.
             0x323..=0x33f | 0xb03..=0xb1f | 0xb83..=0xb9f => 0,
             0xf11..=0xf13 | 0xf15 => 0,
             0xf14 => self.hart_id,
@@ -112,7 +112,7 @@ impl Csrs {
         })
     }
 
-    /// Writes a CSR; `None` if there is no such one or it can only be read.
+    /// Writes a CSR; `None` if it does not exist or is read-only.
     pub fn write(&mut self, number: u32, value: u32, context: CsrContext) -> Option<()> {
         let (cycles, instructions) = (context.cycles, context.instructions);
         match number {
@@ -128,7 +128,7 @@ impl Csrs {
             0x341 => self.mepc = value & !1,
             0x342 => self.mcause = value,
             0x343 => self.mtval = value,
-            // All of mip's bits are wires from devices.
+            // All of mip's bits are lines from devices.
             0x344 => {}
             0xb00 => self.mcycle.set(with_low(self.mcycle.value(cycles), value), cycles),
             0xb80 => self.mcycle.set(with_high(self.mcycle.value(cycles), value), cycles),
@@ -141,7 +141,7 @@ impl Csrs {
         Some(())
     }
 
-    /// The interrupt to take now, by its code in mcause, if any is pending, enabled, and interrupts are on.
+    /// The interrupt to take now, by its code in mcause, if one is pending and enabled, and interrupts are enabled.
     pub fn deliverable(&self, pending: u32) -> Option<u32> {
         let wanted = pending & self.mie;
         if self.mstatus & MSTATUS_MIE == 0 || wanted == 0 {
@@ -165,7 +165,7 @@ impl Csrs {
         Some(format!("interrupt {code} is pending, but not enabled in mie"))
     }
 
-    /// Enters a trap from `pc`: gives the handler's address.
+    /// Enters a trap from `pc`: returns the handler's address.
     pub fn enter_trap(&mut self, pc: u32, cause: u32, value: u32, interrupt: bool) -> u32 {
         let previous = (self.mstatus & MSTATUS_MIE) << 4;
         self.mstatus = previous;
@@ -176,7 +176,7 @@ impl Csrs {
         (self.mtvec & !3).wrapping_add(if vectored { 4 * cause } else { 0 })
     }
 
-    /// mret: gives the address to go on at.
+    /// mret: returns the address at which to continue.
     pub fn leave_trap(&mut self) -> u32 {
         self.mstatus = (self.mstatus & MSTATUS_MPIE) >> 4 | MSTATUS_MPIE;
         self.mepc

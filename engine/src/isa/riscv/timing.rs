@@ -1,6 +1,6 @@
-//! What instructions cost a core whose pipeline issues one a cycle, in order, and waits.
+//! Costs of instructions in an in-order core that issues one instruction per cycle and waits for results.
 //!
-//! A core is a table of a few numbers over the instruction set. Memory adds its own costs, as they arise.
+//! A core is a table of a few numbers for the instruction set. Memory adds its own costs when they occur.
 
 use super::op::{Code, Instr, TimingClass};
 use crate::cpu::cost::Cost;
@@ -11,17 +11,18 @@ use crate::state::{Fresh, State};
 /// The timing table of a core, in core cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CoreTiming {
-    /// Stall of an instruction right after a load whose result it uses; one later stalls one less.
+    /// Stall of an instruction right after a load whose result it uses; with one instruction between them it is one
+    /// less.
     pub load_use: u8,
-    /// The same after a multiplication.
+    /// Stall of an instruction right after a multiplication whose result it uses.
     pub multiply_use: u8,
     /// A multiplication.
     pub multiply: u8,
     /// A division or remainder.
     pub divide: u8,
-    /// A taken branch; one that was predicted, where branches are.
+    /// A taken branch; with prediction, a predicted one.
     pub taken_branch: u8,
-    /// A branch that goes the other way than predicted: backward is predicted taken, forward not taken. `None` without
+    /// A mispredicted branch: backward branches are predicted as taken, forward ones as not taken. `None` without
     /// prediction.
     pub mispredicted_branch: Option<u8>,
     /// jal.
@@ -38,7 +39,7 @@ pub struct CoreTiming {
     pub fence_i: u8,
 }
 
-/// Of cores that predict branches, and by their direction.
+/// For cores that predict branches by their direction.
 const MISPREDICTED_BRANCH: &str = "cyclescope,mispredicted-branch-cycles";
 
 impl CoreTiming {
@@ -50,8 +51,8 @@ impl CoreTiming {
         let mut cycles =
             |name: &str, meaning: &str| reader.instruction_cycles(&format!("cyclescope,{name}-cycles"), 0, meaning);
         CoreTiming {
-            load_use: cycles("load-use", "stall of an instruction right behind a load that it depends on"),
-            multiply_use: cycles("multiply-use", "stall of an instruction right behind a multiplication"),
+            load_use: cycles("load-use", "stall of an instruction right after a load that it depends on"),
+            multiply_use: cycles("multiply-use", "stall of an instruction right after a multiplication"),
             multiply: cycles("multiply", "cycles of a multiplication"),
             divide: cycles("divide", "cycles of a division"),
             taken_branch: cycles("taken-branch", "cycles of a taken branch"),
@@ -80,7 +81,7 @@ impl CoreTiming {
         u32::from(cycles.max(1))
     }
 
-    /// Cycles of a branch, by where it leads: not taken, taken.
+    /// Cycles of a branch, by its direction: not taken, taken.
     pub fn branch_cycles(&self, backward: bool) -> [u32; 2] {
         let taken = u32::from(self.taken_branch.max(1));
         match self.mispredicted_branch.map(|cycles| u32::from(cycles.max(1))) {
@@ -99,8 +100,7 @@ impl CoreTiming {
         })
     }
 
-    /// Lets one instruction pass the pipeline (a branch as not taken), with what was under way before it and is after
-    /// it.
+    /// Passes one instruction through the pipeline (a branch as not taken), and updates the results under way.
     pub fn step(&self, instr: &Instr, pending: &mut Pending) -> Cost {
         let (stall_cycles, cycles) = (pending.stall_cycles(instr), self.issue_cycles(instr.op.code));
         pending.pass(stall_cycles + cycles);
@@ -116,7 +116,7 @@ impl CoreTiming {
     }
 }
 
-/// Results still under way at an instruction boundary: up to two registers, and how many cycles from now each is ready.
+/// Results under way at an instruction boundary: up to two registers, and the cycles until each is ready.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Pending {
     slots: [(u8, u8); 2],
@@ -133,7 +133,7 @@ impl Pending {
         waits.map(|(_, ready)| u32::from(*ready)).max().unwrap_or(0)
     }
 
-    /// `cycles` pass.
+    /// Lets `cycles` pass.
     pub fn pass(&mut self, cycles: u32) {
         for (register, ready) in &mut self.slots {
             *ready = ready.saturating_sub(u8::try_from(cycles).unwrap_or(u8::MAX));
@@ -143,7 +143,7 @@ impl Pending {
         }
     }
 
-    /// `register` will be ready in `cycles`; a shorter-lived entry for another register makes room.
+    /// `register` will be ready in `cycles`; this replaces the entry of another register that is ready sooner.
     pub fn set(&mut self, register: u8, cycles: u32) {
         self.clear(register);
         if cycles > 0 && register != 0 {

@@ -1,7 +1,7 @@
-//! Which pages of memory have ever been used: of a board's DDR, few.
+//! Used pages of memory: few pages of a board's DDR are ever used.
 //!
-//! The host tells where it has /proc/self/pagemap (Linux): what is neither in memory nor swapped out has not been
-//! touched. Elsewhere all of it is looked through.
+//! The host reports them in /proc/self/pagemap (Linux): a page that is neither in memory nor swapped out has not been
+//! touched. On other hosts all pages are searched.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,7 @@ use super::Bytes;
 
 /// A page of a snapshot.
 pub(super) const PAGE_BYTES: usize = 4096;
-/// Bytes of an entry of the page map.
+/// Size of an entry of the page map.
 const ENTRY_BYTES: usize = 8;
 /// Entries that are read at once.
 const READ_ENTRIES: usize = 1 << 14;
@@ -18,7 +18,7 @@ const READ_ENTRIES: usize = 1 << 14;
 const IS_THERE: u64 = 0b11 << 62;
 
 impl Bytes {
-    /// How many pages there are, the last of which may be shorter.
+    /// Number of pages; the last one may be shorter.
     pub(super) fn pages(&self) -> usize {
         self.layout.size().div_ceil(PAGE_BYTES)
     }
@@ -28,9 +28,9 @@ impl Bytes {
         PAGE_BYTES.min(self.layout.size() - page * PAGE_BYTES)
     }
 
-    /// True if a page has nothing but zeroes.
+    /// True if a page is all zeroes.
     pub(super) fn is_zero(&self, page: usize) -> bool {
-        // As the host's words, which it compares several at once.
+        // As the host's words, so that it can compare several at once.
         let mut bytes = [0_u64; PAGE_BYTES / 8];
         let len = self.page_len(page);
         // SAFETY: the page is inside the allocation, and no reference into that exists; any bytes are a `u64`.
@@ -41,7 +41,7 @@ impl Bytes {
         bytes.iter().fold(0, |any, word| any | word) == 0
     }
 
-    /// A page has zeroes from now on.
+    /// Sets a page to zeroes.
     pub(super) fn clear(&mut self, page: usize) {
         if !self.is_zero(page) {
             let zeroes = [0; PAGE_BYTES];
@@ -50,7 +50,7 @@ impl Bytes {
         }
     }
 
-    /// The pages that may have something else than zeroes, in their order.
+    /// The pages that may not be all zeroes, in order.
     pub(super) fn touched_pages(&self) -> Box<dyn Iterator<Item = usize>> {
         match self.pages_of_host() {
             Some(pages) => Box::new(pages.into_iter()),
@@ -58,7 +58,7 @@ impl Bytes {
         }
     }
 
-    /// The same as the host tells it.
+    /// As [`Bytes::touched_pages`], from the host's page map.
     fn pages_of_host(&self) -> Option<Vec<usize>> {
         let host_bytes = rustix::param::page_size();
         let map = File::open("/proc/self/pagemap").ok()?;
@@ -74,7 +74,7 @@ impl Bytes {
                 if u64::from_ne_bytes(entry.try_into().ok()?) & IS_THERE == 0 {
                     continue;
                 }
-                // The memory need not begin with a page of the host's.
+                // The memory need not begin at a page of the host's.
                 let begin = (host_page * host_bytes).max(start) - start;
                 let end = ((host_page + 1) * host_bytes).min(start + len) - start;
                 let pages = begin / PAGE_BYTES..end.div_ceil(PAGE_BYTES);

@@ -1,11 +1,11 @@
-//! Words are fetched when an instruction needs them; the last two are remembered.
+//! Words are fetched when an instruction needs them; the last two are kept.
 
 use crate::state::{Fresh, State};
 
-/// No word: none has an odd address.
+/// No word: words have even addresses.
 const NONE: u32 = 1;
 
-/// The words last fetched, the last one last: their addresses. Compiled code knows where they are.
+/// The words fetched last, the latest one last: their addresses. Compiled code contains their offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 #[repr(transparent)]
 pub struct WordBuffer {
@@ -29,12 +29,12 @@ impl WordBuffer {
         [first, last].into_iter().find(|word| !self.words.contains(word))
     }
 
-    /// The word at `addr` has been fetched.
+    /// Records the fetched word at `addr`.
     pub fn fetched(&mut self, addr: u32) {
         self.words = [self.words[1], addr];
     }
 
-    /// Forgets all.
+    /// Drops all words.
     pub fn clear(&mut self) {
         self.words = [NONE; 2];
     }

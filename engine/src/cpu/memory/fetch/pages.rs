@@ -1,10 +1,10 @@
-//! Whether decoded code is what is there: tables of translations may be changed without the TLBs' being told, and what
-//! an address means is then another thing as soon as its page has left them.
+//! Validity of decoded code under changes of translation tables: software may change them without TLB maintenance, and
+//! an address's translation changes as soon as its page has left the TLBs.
 //!
-//! All decoded blocks of a page have been read from the same place, which is known here. A block is entered without a
-//! look at that as long as its page is in the micro TLB. Else what the page means is asked before it is fetched: where
-//! that is not what it was, blocks are dropped, and decoded from where they are now. So it does not matter what had
-//! been decoded before, and when.
+//! All decoded blocks of a page were read from the same physical page, which is recorded here. A block is entered
+//! without a check as long as its page is in the micro TLB. Otherwise the page is translated before the fetch: if the
+//! result has changed, blocks are dropped, and decoded from their present place. So the time at which code was decoded
+//! does not matter.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use super::super::mmu::{AbortOf, Mmu};
 use super::super::{Done, Memory};
 use crate::bus::Bus;
 
-/// No translation maps less.
+/// The smallest page of any translation.
 const PAGE_BYTES: u32 = 1 << 12;
 
-/// What a virtual page means: where it is, and as what memory.
+/// Translation of a virtual page: physical address and memory type.
 type Meaning = (u32, MemoryType);
 
-/// What the virtual pages mean that decoded blocks have code in.
+/// Translations of the virtual pages with code of decoded blocks.
 pub(in super::super) type CodePages = BTreeMap<u32, Meaning>;
 
 /// The page of an address.
@@ -28,8 +28,8 @@ fn page_of(va: u32) -> u32 {
 }
 
 impl Memory {
-    /// A block with code from `first` to `last` has been read. False if there are others that were read from elsewhere:
-    /// all have to be dropped then.
+    /// Records that a block with code from `first` to `last` has been read. False if other blocks of the page were read
+    /// from elsewhere: all blocks have to be dropped then.
     pub fn note_code<M: Mmu>(&mut self, bus: &Bus, mmu: &M, first: u32, last: u32) -> bool {
         if !self.may_be_elsewhere::<M>() {
             return true;
@@ -40,7 +40,8 @@ impl Memory {
         })
     }
 
-    /// True if code from `first` to `last`, of a block that is about to be fetched, would be read from where it was.
+    /// True if code from `first` to `last`, of a block that is about to be fetched, would be read from the recorded
+    /// place.
     pub fn code_stays<M: Mmu>(&self, bus: &Bus, mmu: &M, first: u32, last: u32) -> bool {
         let stays = |va: u32| {
             let known = self.code_pages.get(&page_of(va));
@@ -49,8 +50,8 @@ impl Memory {
         !self.may_be_elsewhere::<M>() || [first, last].into_iter().all(stays)
     }
 
-    /// True if the micro TLB has the page of such an address, as it was, and the fetch is known to be allowed: there is
-    /// nothing to ask for as long as no page has left it ([`Memory::fetch_epoch`]).
+    /// True if the micro TLB has the page of this address, unchanged, and the fetch is known to be allowed: no check is
+    /// needed as long as no page has left it ([`Memory::fetch_epoch`]).
     pub fn has_code_page<M: Mmu>(&self, mmu: &M, va: u32) -> bool {
         if !self.may_be_elsewhere::<M>() {
             return true;
@@ -63,19 +64,19 @@ impl Memory {
         })
     }
 
-    /// Gets the page of code in memory at the core into the micro TLB. True if that took no time.
+    /// Loads the page of code in memory at the core into the micro TLB. True if that took no time.
     pub fn fetch_page<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, va: u32) -> Done<bool, M::Status> {
         let mut trip = self.trip(bus, now);
         let result = self.code_place(&mut trip, mmu, va);
         trip.done(result.map(|_| trip.meter.spent() == 0))
     }
 
-    /// No block is decoded any more.
+    /// Drops all records: no block is decoded any more.
     pub fn forget_code(&mut self) {
         self.code_pages.clear();
     }
 
-    /// False where all is told that changes what addresses mean.
+    /// False if every change of translation is reported.
     fn may_be_elsewhere<M: Mmu>(&self) -> bool {
         M::WALKS && !self.flat
     }
@@ -85,7 +86,7 @@ impl Memory {
         Ok((page_of(to.physical), to.memory))
     }
 
-    /// True if a fetch at `va` would take the page of `flow` out of the micro TLB.
+    /// True if a fetch at `va` would evict the page of `flow` from the micro TLB.
     pub(super) fn would_lose_page<M: Mmu>(&self, mmu: &M, va: u32, flow: u32) -> bool {
         let (tlb, asid) = (&self.state.tlb, mmu.asid());
         self.may_be_elsewhere::<M>()

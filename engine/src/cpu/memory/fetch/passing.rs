@@ -1,8 +1,8 @@
-//! Lines of instructions that a flash interface reads and does not keep in its cache: one is there until the next line
-//! is read ([`crate::memory::line_buffers`]).
+//! Lines of instructions that a flash interface reads and does not keep in its cache: a line is available until the
+//! next line is read ([`crate::memory::line_buffers`]).
 //!
-//! An instruction may lie across two lines. The core has read its first half when it needs the second line, so that
-//! line's predecessor is held while the instruction is waited for.
+//! An instruction may span two lines. The core has read its first half when it needs the second line, so the first line
+//! is held while the core waits for the instruction.
 
 use std::mem::offset_of;
 
@@ -15,12 +15,12 @@ use crate::bus::Bus;
 use crate::memory::cache::NO_LINE;
 use crate::state::{Fresh, State};
 
-/// Such lines, by address.
+/// Line buffers for such lines, by address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Passing {
-    /// The one that is there, and the one that was held when it came.
+    /// The present line, and the one that was held when it arrived.
     lines: [u32; 2],
-    /// The one that is held while the next one is read.
+    /// The line that is held while the next one is read.
     held: u32,
 }
 
@@ -31,29 +31,30 @@ impl Default for Passing {
 }
 
 impl Passing {
-    /// Where compiled code has the two lines.
+    /// Offset of the two lines, for compiled code.
     pub const LINES: usize = offset_of!(Passing, lines);
 
-    /// True if a line is there. Nothing else has to know that: what cores know of lines whose fetch costs nothing is
-    /// forgotten now and then, and a snapshot does not have it.
+    /// True if a line is present. This is the only record of it: the set of lines whose fetch costs nothing is dropped
+    /// now and then, and is not in a snapshot.
     pub fn has(&self, line: u32) -> bool {
         self.lines.contains(&line)
     }
 
-    /// True if the same lines are there.
+    /// True if the same lines are present.
     pub fn behaves_like(&self, before: &Passing) -> bool {
         self.lines == before.lines
     }
 }
 
 impl Memory {
-    /// True if a line that nothing keeps is there.
+    /// True if a line that no cache keeps is present.
     #[inline(always)]
     pub fn has_passing(&self, line: u32) -> bool {
         self.state.passing.has(line)
     }
 
-    /// Reads the line at `va` of what keeps none ([`Via::Passing`](super::super::Via::Passing)), which is not there.
+    /// Reads the line at `va`, which is not present, from a memory whose lines no cache keeps
+    /// ([`Via::Passing`](super::super::Via::Passing)).
     pub fn fetch_passing_line<M: Mmu>(&mut self, bus: &mut Bus, mmu: &M, now: u64, va: u32) -> Done<(), M::Status> {
         let line_bytes = self.config.icache.map_or(super::super::LINE_BYTES, |shape| shape.line_bytes);
         let mut trip = self.trip(bus, now);
@@ -76,12 +77,13 @@ impl Memory {
         done
     }
 
-    /// The next line is fetched for an instruction that begins in this one, if any.
+    /// Holds the present line if the next line is fetched for an instruction that begins in it.
     pub fn hold_fetched(&mut self, first: Option<u32>) {
         self.state.passing.held = first.unwrap_or(NO_LINE);
     }
 
-    /// A line has been read, which is not kept if it `passes`. Others that were not kept go now.
+    /// Records a line that has been read; it is not kept if it `passes`. Other lines that were not kept are dropped
+    /// now.
     #[inline]
     pub(super) fn pass(&mut self, line: u32, passes: bool) {
         let Passing { lines, held } = self.state.passing;

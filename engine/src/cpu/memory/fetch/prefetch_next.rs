@@ -1,12 +1,12 @@
 //! The next instruction is fetched while the current one executes.
 //!
 //! The fetch unit reads words through the core's only port and keeps one halfword: the upper half of the word read
-//! last, where that has not been used up. A prefetch is never called back: a taken branch waits for the fall-through's,
-//! and data accesses come after it. These are the rules of PicoRV32's memory interface; any core that fetches one
-//! instruction ahead through one port can use them.
+//! last, if it has not been used. A prefetch is never cancelled: a taken branch waits for the fall-through's, and data
+//! accesses follow it. These are the rules of PicoRV32's memory interface; any core that fetches one instruction ahead
+//! through one port can use them.
 //!
-//! Times are cycles of the core. An instruction is *wanted* from cycle I on; a request that has to go out is up in
-//! I + 1. The core *accepts* it in cycle N at the earliest (before that it is busy with the current one). The fetch is
+//! Times are cycles of the core. An instruction is *wanted* from cycle I on; its request, if needed, is on the bus in I
+//! + 1. The core *accepts* it in cycle N at the earliest (before that it is busy with the current one). The fetch is
 //! *done* in cycle D.
 
 use crate::cpu::memory::port::Answer;
@@ -15,19 +15,19 @@ use crate::state::{Fresh, State};
 /// A fetched instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// Its encoding; of a short instruction the upper half is 0.
+    /// Its encoding; the upper half is 0 for a short instruction.
     pub encoding: u32,
     /// The cycle D in which the fetch is done.
     pub done_cycles: u64,
-    /// The map entry that answered last; `None` if there was nothing to read.
+    /// The map entry that answered last; `None` if no word was read.
     pub entry: Option<usize>,
     /// Time that requests spent on interconnects.
     pub interconnect_cycles: u64,
-    /// The word read for it, if it begins one.
+    /// The word read for it, if it begins with one.
     first_word: Option<u32>,
 }
 
-/// What the fetch unit holds.
+/// State of the fetch unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct PrefetchNext {
     /// The upper half of the word read last, if it has not been used.
@@ -38,18 +38,19 @@ impl PrefetchNext {
     /// The policy's name.
     pub const NAME: &str = "prefetch-next";
 
-    /// What was fetched leads nowhere: a jump, a taken branch, an interrupt.
+    /// Drops the held halfword: a jump, a taken branch, an interrupt.
     #[inline(always)]
     pub fn forget(&mut self) {
         self.held = None;
     }
 
     /// Fetches the instruction at `addr`, an even address: wanted from cycle `wanted` on, accepted from `accepts` on.
-    /// `is_short` tells whether a halfword is an instruction by itself, `read` reads the word at an address with the
-    /// request up in a cycle.
+    /// `is_short` says whether a halfword is an instruction by itself; `read` reads the word at an address, with the
+    /// request on the bus in a given cycle.
     ///
     /// # Errors
-    /// What `read` gives.
+    ///
+    /// The error of `read`.
     #[inline(always)]
     pub fn fetch<E>(
         &mut self,
@@ -76,7 +77,7 @@ impl PrefetchNext {
                 interconnect_cycles: 0,
                 first_word: None,
             }),
-            // The rest is read only once the core can take it: this read does not overlap a long operation.
+            // The rest is read only once the core can accept it: this read does not overlap a long operation.
             Some(half) => Ok(self.straddling(half, read(addr.wrapping_add(2), ready + 1)?)),
             None => {
                 let answer = read(addr & !3, wanted + 1)?;
@@ -101,7 +102,7 @@ impl PrefetchNext {
 }
 
 impl Fetched {
-    /// What came with the last `answer`, and is accepted from `accepts` on.
+    /// An instruction that arrived with the last `answer`, and is accepted from `accepts` on.
     #[inline(always)]
     fn by(answer: Answer, encoding: u32, accepts: u64) -> Fetched {
         Fetched {
@@ -113,7 +114,7 @@ impl Fetched {
         }
     }
 
-    /// Of an aligned prefetch that came later than `accepts`, the upper half of its word.
+    /// The upper half of the word of an aligned prefetch that arrived later than `accepts`.
     #[inline(always)]
     pub fn late_upper_half(&self, accepts: u64) -> Option<u16> {
         self.first_word.filter(|_| self.done_cycles > accepts).map(|word| (word >> 16) as u16)
@@ -125,9 +126,10 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// Reads of a memory that answers `wait` cycles after the request: address and cycle of each, and what was fetched.
+    /// Reads from a memory that answers `wait` cycles after the request: address and cycle of each read, and the
+    /// result.
     fn fetch(unit: &mut PrefetchNext, addr: u32, wanted: u64, accepts: u64, wait: u64) -> (Vec<(u32, u64)>, Fetched) {
-        // Each word holds its own address: short below 0x100 at an even word, else the beginning of a long one.
+        // Each word holds its own address: short below 0x100 at an even word, else the first half of a long one.
         let word = |addr: u32| match addr {
             0x10 => 0x0001_0001,
             0x20 => 0x0013_0001,
@@ -178,7 +180,7 @@ mod tests {
         fetch(&mut unit, 0x20, 10, 0, 5);
         let (reads, fetched) = fetch(&mut unit, 0x22, 20, 40, 5);
         assert_eq!((reads, fetched.encoding, fetched.done_cycles), (vec![(0x24, 41)], 0x0000_0013, 46));
-        // Its upper half is held then.
+        // Its upper half is held now.
         assert_eq!(fetch(&mut unit, 0x26, 50, 0, 5).0, vec![]);
     }
 

@@ -1,13 +1,13 @@
-//! Accesses through the data cache of a core without translation: the short way against the long one.
+//! Accesses through the data cache of a core without translation: the quick functions compared with the general ones.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::cpu::memory::mmu::Identity;
 
-/// The RAM once more.
+/// A second address of the RAM.
 const ALIAS: u32 = 0x4000_0000;
-/// A memory whose clock does not keep time with the core.
+/// A memory on another clock than the core's.
 const APART: u32 = LOCAL;
 
 fn cached(ways: u32, replacement: Replacement) -> Rig {
@@ -20,7 +20,7 @@ fn cached(ways: u32, replacement: Replacement) -> Rig {
     let alias = MapEntry { base: ALIAS, last: ALIAS + 0x1_ffff, origin: ALIAS, ..rig.bus.map[1].clone() };
     rig.bus.map.insert(2, alias);
     rig.bus.set_core_clocks(vec![clock]);
-    // Paths are worked out by the first access.
+    // The first access determines the paths.
     rig.word(RAM);
     rig.now = 6000;
     rig.memory.translation_changed(&Identity);
@@ -48,7 +48,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..200)
 }
 
-/// A step, the short way if that is wanted and there is one: its cycles, what a load gives, and whether it was short.
+/// A step, by the quick function if `short` and there is one: its cycles, the value of a load, and whether the function
+/// was quick.
 fn step(rig: &mut Rig, short: bool, Step { what, addr, size, gap }: Step) -> (u64, u32, bool) {
     rig.now += gap;
     let (now, bus) = (rig.now, &mut rig.bus);
@@ -82,7 +83,7 @@ fn step(rig: &mut Rig, short: bool, Step { what, addr, size, gap }: Step) -> (u6
     (cycles, result.unwrap(), false)
 }
 
-/// Which shortcuts lead to what a step accesses: for loads, for stores, for stores beside code.
+/// Which shortcuts cover the access of a step: for loads, for stores, for stores next to code.
 fn leads(rig: &Rig, Step { addr, size, .. }: Step) -> [bool; 3] {
     let (memory, bytes) = (&rig.memory, size.bytes());
     [
@@ -94,7 +95,7 @@ fn leads(rig: &Rig, Step { addr, size, .. }: Step) -> [bool; 3] {
 
 proptest! {
     #[test]
-    fn the_short_way_through_the_cache_comes_to_the_same(
+    fn the_quick_path_through_the_cache_gives_the_same_results(
         steps in steps(),
         (ways, replacement) in prop::sample::select(vec![
             (1, Replacement::LeastRecentlyUsed),
@@ -112,7 +113,7 @@ proptest! {
             prop_assert_eq!(short.memory.cache_counters(), long.memory.cache_counters());
             prop_assert_eq!(short.memory.touched(), long.memory.touched());
             prop_assert_eq!(short.bus.code_written.epoch(), long.bus.code_written.epoch());
-            // The long way also takes those to the line's other addresses.
+            // The general functions also remove those for the line's other addresses.
             for (here, there) in leads(&short, one).into_iter().zip(leads(&long, one)) {
                 prop_assert!(here || !there);
             }
@@ -135,12 +136,12 @@ fn an_event_before_a_fill_is_left_to_the_long_way() {
     assert_eq!(load(&mut rig, RAM, 6003), None);
     assert_eq!(rig.memory.cache_counters()[1].fills, 0);
     assert!(load(&mut rig, RAM, 6004).is_some_and(|cycles| cycles > 0));
-    // What is there already asks nobody.
+    // A hit needs no transfer.
     assert_eq!(load(&mut rig, RAM + 4, 6000), Some(0));
 }
 
 #[test]
-fn other_caches_and_buffers_are_left_to_the_long_way() {
+fn other_caches_and_buffers_are_left_to_the_general_path() {
     let clock = config().clock;
     let shape = CacheShape {
         size_bytes: 512,

@@ -1,4 +1,4 @@
-//! The data cache and the second level, against plain models.
+//! The data cache and the second level, compared with plain models.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ fn a_line_goes_under_all_its_virtual_addresses() {
 #[test]
 fn the_second_level_answers_what_it_has() {
     let mut rig = with_outer(warm(config()), true);
-    // There and tags, the fill over the bus, back.
+    // Request and tags, the fill over the bus, response.
     assert_eq!(rig.word(RAM + 0x40).0, 2 + 1 + FILL + 1);
     rig.maintain(Maintenance::Dcache { lines: Lines::All, clean: false, invalidate: true });
     assert_eq!(rig.word(RAM + 0x40).0, 2 + 1 + 4 + 1);
@@ -125,7 +125,7 @@ fn an_unaligned_access_touches_each_line_that_it_lies_in() {
     assert_eq!(after, [0x1e, 0xa1, 0xa2, 0xa3, 0xa4, 0x23]);
 }
 
-/// What a program may do to its memory.
+/// A program's operation on its memory.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Load(u32, AccessSize),
@@ -151,7 +151,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..400)
 }
 
-/// A data cache that gives up the line that was used longest ago.
+/// A data cache with LRU replacement.
 fn by_use(ways: u32) -> MemoryConfig {
     let mut config = config();
     if let Some(shape) = &mut config.dcache {
@@ -160,8 +160,8 @@ fn by_use(ways: u32) -> MemoryConfig {
     config
 }
 
-/// Accesses by shortcuts, with stamps and without, leave the cache as the same accesses without any do: the same lines,
-/// used in the same order. So the same lines go.
+/// Accesses by shortcuts, with stamps and without, leave the cache in the same state as without shortcuts: the same
+/// lines, used in the same order. So the same lines are replaced.
 #[test]
 fn stamps_report_the_order_of_use() {
     let stamped = Cell::new(0);
@@ -174,9 +174,9 @@ fn stamps_report_the_order_of_use() {
         let mut before = Vec::new();
         for (n, step) in steps.into_iter().enumerate() {
             let stamp = n as u64 + 1;
-            // All lines are at two virtual addresses.
+            // Each line has two virtual addresses.
             let base = if aliases >> (n % 64) & 1 == 0 { RAM } else { 0x8010_0000 };
-            // Near are eight lines of one set or two.
+            // Eight lines in one or two sets.
             let place = |at: u32, bytes: u32| base + (at & if is_near { 0x71f } else { 0xfff }) / bytes * bytes;
             quick.now += 1;
             slow.now += 1;
@@ -187,7 +187,7 @@ fn stamps_report_the_order_of_use() {
                     let with_stamp = quick.memory.load_stamped(va, bytes, stamp);
                     stamped.set(stamped.get() + u32::from(with_stamp.is_some()));
                     match quick.memory.load_shortcut(va, bytes).or(with_stamp) {
-                        // SAFETY: it leads into the RAM.
+                        // SAFETY: it points into the RAM.
                         Some(host) => prop_assert_eq!((cycles, unsafe { host.read() }), (0, value.unwrap() as u8)),
                         None => prop_assert_eq!(quick.load(va, size, 0), (cycles, value)),
                     }
@@ -222,7 +222,7 @@ fn stamps_report_the_order_of_use() {
             }
             prop_assert!(same_lines(&quick.memory.state(), &slow.memory.state()));
             prop_assert_eq!(quick.memory.cache_counters(), slow.memory.cache_counters());
-            // What lasted a step or two is as it was, or is not, by either account.
+            // Both accounts agree on whether a state of one or two steps ago has recurred.
             before.push([&quick, &slow].map(|rig| (rig.memory.state(), rig.now)));
             for states in before.iter().rev().take(4) {
                 let [by_quick, by_slow] = [(&quick, &states[0]), (&slow, &states[1])]
@@ -243,27 +243,27 @@ fn lines_that_are_used_in_turn_have_shortcuts_with_stamps() {
         stamp += 1;
         rig.memory.load_stamped(line(n), 4, stamp).is_some()
     };
-    // One that is used again and again needs none.
+    // One that is used again and again needs no stamps.
     for n in [0, 1, 2] {
         rig.load(line(n), AccessSize::Word, 0).1.unwrap();
         assert!(rig.memory.load_shortcut(line(n), 4).is_some() && !by_stamp(&mut rig, n));
     }
-    // The last of these rounds gives all of them one.
-    for n in (0..3).cycle().take(TURNS as usize + 2) {
+    // The last round gives all three lines stamps.
+    for n in (0..3).cycle().take(STAMPED_AFTER as usize + 2) {
         assert_eq!(rig.load(line(n), AccessSize::Word, 0).0, 0);
     }
     assert!((0..3).all(|n| rig.memory.load_shortcut(line(n), 4).is_none()));
     assert!((0..3).all(|n| by_stamp(&mut rig, n)));
-    // A round leaves all as it was, and half of one does not.
+    // The state recurs after a full round, and not after half of one.
     let before = rig.memory.state();
     assert!(by_stamp(&mut rig, 0) && !rig.memory.behaves_like(rig.now, &before, rig.now));
     assert!(by_stamp(&mut rig, 1) && by_stamp(&mut rig, 2) && rig.memory.behaves_like(rig.now, &before, rig.now));
-    // The fourth line has room. The fifth takes that of the one that was used longest ago.
+    // The fourth line has room. The fifth replaces the least recently used one.
     rig.load(line(3), AccessSize::Word, 0).1.unwrap();
     assert!([1, 0, 3, 2].into_iter().all(|n| by_stamp(&mut rig, n)));
     rig.load(line(4), AccessSize::Word, 0).1.unwrap();
     assert_eq!([0, 1, 2, 3, 4].map(|n| by_stamp(&mut rig, n)), [true, false, true, true, true]);
-    // Other sets have their own.
+    // Other sets have their own state.
     rig.load(line(0) + 32, AccessSize::Word, 0).1.unwrap();
     assert!(rig.memory.load_shortcut(line(0) + 32, 4).is_some());
 }
@@ -271,8 +271,8 @@ fn lines_that_are_used_in_turn_have_shortcuts_with_stamps() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(sized(40, 200)))]
 
-    /// Values are those of plain memory; an access by shortcut is one that the directory would have let pass in no time
-    /// and with no change.
+    /// Values are those of plain memory; an access has a shortcut only where the directory would have let it pass
+    /// without time or change.
     #[test]
     fn accesses_do_what_plain_memory_does(steps in steps(), outer: bool, lru: bool, buffer in 0u32..5) {
         let mut config = MemoryConfig { store_buffer_entries: buffer, ..config() };
@@ -333,7 +333,7 @@ proptest! {
         }
     }
 
-    /// Hits and misses are those of a list of lines a set.
+    /// Hits and misses are those of one list of lines per set.
     #[test]
     fn hits_are_those_of_a_naive_cache(lines in prop::collection::vec((0u32..128, any::<bool>()), 1..400)) {
         let mut config = config();
@@ -350,7 +350,7 @@ proptest! {
             if set.len() > 4 {
                 set.remove(0);
             }
-            // Behind all write-backs.
+            // After all write-backs.
             rig.now += 1000;
             let va = RAM + 32 * line;
             let memory = &mut rig.memory;
@@ -368,9 +368,9 @@ proptest! {
 }
 
 fn same_lines(one: &State, other: &State) -> bool {
-    let alike = |one: &Option<Cache>, other: &Option<Cache>| match (one, other) {
+    let same_cache = |one: &Option<Cache>, other: &Option<Cache>| match (one, other) {
         (Some(one), Some(other)) => one.behaves_like(other),
         _ => true,
     };
-    alike(&one.dcache, &other.dcache) && one.tlb == other.tlb
+    same_cache(&one.dcache, &other.dcache) && one.tlb == other.tlb
 }

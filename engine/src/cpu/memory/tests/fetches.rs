@@ -30,7 +30,7 @@ fn a_fetch_brings_as_much_as_the_bus_is_wide() {
     let mut rig = rig(all_off(), config());
     assert_eq!((rig.fetch(RAM, RAM + 4), rig.fetch(RAM + 4, RAM + 8), rig.fetch(RAM + 8, RAM + 12)), (READ, 0, READ));
     assert_eq!(rig.causes(), named(&[("fetch: ram", 12), ("interconnect: matrix", 12)]));
-    // A longer one: from the wanted beat to the end of the line, 3 beats.
+    // A longer one: 3 beats from the wanted beat to the end of the line.
     let mut rig = super::rig(
         all_off(),
         MemoryConfig { fetch: FetchPolicy::Chunks(Chunks { bytes: 32, ahead: false }), ..config() },
@@ -64,7 +64,7 @@ fn the_next_fetch_is_under_way_while_instructions_run() {
     rig.now += 30;
     assert_eq!(rig.fetch(RAM + 12, RAM + 16), 0);
     assert_eq!(rig.fetch(RAM + 16, RAM + 20), 0);
-    // A jump waits for what is under way.
+    // A jump waits for the fetch under way.
     assert_eq!(rig.fetch(RAM + 0x100, RAM + 0x104), 2 * READ);
 }
 
@@ -108,7 +108,7 @@ fn the_line_goes_that_was_used_longest_ago_by_stamps_too() {
     };
     fill(&mut rig, a);
     fill(&mut rig, b);
-    // Both are at hand. `a` is used behind `b`, of which only a stamp tells.
+    // Both lines are present. `a` is used after `b`, and only a stamp records that.
     assert!(rig.memory.stamps_fetches() && rig.memory.has_fetch_line(a) && rig.memory.has_fetch_line(b));
     let (state, epoch) = (rig.memory.state(), rig.memory.fetch_epoch());
     rig.memory.stamp_fetch(b, 7);

@@ -1,4 +1,4 @@
-//! Turns of the bus matrix to another slave.
+//! Switches of the bus matrix to another slave.
 
 use super::*;
 use crate::bus::path::View;
@@ -33,45 +33,45 @@ fn on_matrix() -> Rig {
     rig
 }
 
-fn turn(rig: &mut Rig, addr: u32, kind: Kind) -> (bool, u64) {
-    rig.memory.turn_to(&rig.bus, addr, kind)
+fn switch(rig: &mut Rig, addr: u32, kind: Kind) -> (bool, u64) {
+    rig.memory.switch_matrix_to(&rig.bus, addr, kind)
 }
 
 #[test]
 fn a_load_of_another_slave_waits_and_a_store_does_not() {
     let mut rig = on_matrix();
-    assert_eq!(turn(&mut rig, FIRST, Kind::Read), (true, 0), "the first of all finds its port");
-    assert_eq!(turn(&mut rig, FIRST + 8, Kind::Read), (false, 0));
-    assert_eq!(turn(&mut rig, SECOND, Kind::Read), (true, 1));
-    assert_eq!(turn(&mut rig, SECOND, Kind::Read), (false, 0));
-    assert_eq!(turn(&mut rig, FIRST, Kind::Write), (true, 0), "the write buffer waits");
-    assert_eq!(turn(&mut rig, SECOND, Kind::Read), (true, 1), "back from the store's");
-    assert_eq!(turn(&mut rig, DEVICE, Kind::Read), (true, 1));
-    assert_eq!(turn(&mut rig, SECOND, Kind::Read), (true, 1));
+    assert_eq!(switch(&mut rig, FIRST, Kind::Read), (true, 0), "the first of all finds its port");
+    assert_eq!(switch(&mut rig, FIRST + 8, Kind::Read), (false, 0));
+    assert_eq!(switch(&mut rig, SECOND, Kind::Read), (true, 1));
+    assert_eq!(switch(&mut rig, SECOND, Kind::Read), (false, 0));
+    assert_eq!(switch(&mut rig, FIRST, Kind::Write), (true, 0), "the write buffer waits");
+    assert_eq!(switch(&mut rig, SECOND, Kind::Read), (true, 1), "back from the store's");
+    assert_eq!(switch(&mut rig, DEVICE, Kind::Read), (true, 1));
+    assert_eq!(switch(&mut rig, SECOND, Kind::Read), (true, 1));
     assert_eq!(rig.causes(), named(&[("bus matrix", 4)]));
 }
 
 #[test]
 fn the_data_bus_has_a_port_of_its_own() {
     let mut rig = on_matrix();
-    turn(&mut rig, FIRST, Kind::Read);
-    assert_eq!(turn(&mut rig, OF_CODE, Kind::Read), (false, 0));
-    assert_eq!(turn(&mut rig, FIRST, Kind::Read), (false, 0));
+    switch(&mut rig, FIRST, Kind::Read);
+    assert_eq!(switch(&mut rig, OF_CODE, Kind::Read), (false, 0));
+    assert_eq!(switch(&mut rig, FIRST, Kind::Read), (false, 0));
 }
 
 #[test]
-fn no_shortcut_passes_a_turn() {
+fn no_shortcut_bypasses_a_switch() {
     let mut rig = on_matrix();
     // Lines of SECOND's bank, in different slots.
     for (addr, value) in [(FIRST, 1), (SECOND, 2), (OF_CODE + 0x40, 3)] {
-        turn(&mut rig, addr, Kind::Write);
+        switch(&mut rig, addr, Kind::Write);
         rig.put(addr, value);
         assert!(rig.memory.store_shortcut(addr, 4).is_some());
     }
     assert!(rig.memory.load_shortcut(SECOND, 4).is_some() && rig.memory.load_shortcut(FIRST, 4).is_none());
-    turn(&mut rig, FIRST, Kind::Read);
+    switch(&mut rig, FIRST, Kind::Read);
     assert!(rig.memory.load_shortcut(FIRST, 4).is_some() && rig.memory.load_shortcut(SECOND, 4).is_none());
-    turn(&mut rig, DEVICE, Kind::Read);
+    switch(&mut rig, DEVICE, Kind::Read);
     assert!(rig.memory.load_shortcut(FIRST, 4).is_none());
 }
 
@@ -79,6 +79,6 @@ fn no_shortcut_passes_a_turn() {
 fn without_time_for_it_there_is_no_matrix() {
     let mut rig = on_matrix();
     rig.memory.config.slave_switch_cycles = 0;
-    assert_eq!(turn(&mut rig, FIRST, Kind::Read), (false, 0));
-    assert_eq!(turn(&mut rig, SECOND, Kind::Read), (false, 0));
+    assert_eq!(switch(&mut rig, FIRST, Kind::Read), (false, 0));
+    assert_eq!(switch(&mut rig, SECOND, Kind::Read), (false, 0));
 }

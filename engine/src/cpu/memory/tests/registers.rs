@@ -1,18 +1,18 @@
-//! Accesses to a device's registers by the path at hand, against the same that ask for everything.
+//! Accesses to a device's registers by the known path, compared with the general functions.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::cpu::memory::mmu::Identity;
 
-/// The device's clock; the core's is three times as fast, or does not keep time with it.
+/// The device's clock; the core's is three times as fast, or not in step with it.
 const BUS_HZ: u64 = 100_000_000;
 /// From here on, the device answers with an error.
 const ERRORS: u32 = 0x80;
-/// Up to here, a read reaches no further than the device.
+/// Up to here, a read reaches nothing but the device.
 const NEAR: u32 = 0x40;
 
-/// Registers that count accesses. One takes 2 clocks, behind the one before.
+/// Registers that count accesses. An access takes 2 clocks, after the previous one.
 #[derive(Default, crate::state::State)]
 struct Counts {
     free: u64,
@@ -85,10 +85,11 @@ fn with_registers(core_hz: u64, routed: bool, cached: bool) -> Rig {
     rig
 }
 
-/// What an access came to: its cycles, and the value or the kind of refusal.
+/// Result of an access: its cycles, and the value or the kind of refusal.
 type Outcome = (u64, Result<u32, Refused>);
 
-/// An access by the path at hand, if `short` and there is one, else the long way; the path is at hand then.
+/// An access by the known path, if `short` and there is one, else by the general function; the path is known
+/// afterwards.
 fn access(rig: &mut Rig, short: bool, store: bool, addr: u32, size: AccessSize, until: u64) -> Outcome {
     let quiet = Quiet { now: rig.now, until };
     let value = rig.now as u32;
@@ -115,7 +116,7 @@ fn zero<S>(done: Done<(), S>) -> Done<u32, S> {
     Done { cycles: done.cycles, result: done.result.map(|()| 0) }
 }
 
-/// All that is refused here is by the bus.
+/// In these tests only the bus refuses accesses.
 fn as_refused<S>(done: Done<u32, S>) -> Done<u32, Refused> {
     let refused = |abort: Abort<S>| Abort {
         va: abort.va,
@@ -129,7 +130,7 @@ fn as_refused<S>(done: Done<u32, S>) -> Done<u32, Refused> {
 
 proptest! {
     #[test]
-    fn the_path_at_hand_comes_to_the_same(
+    fn the_known_path_gives_the_results_of_the_general_one(
         steps in prop::collection::vec((any::<bool>(), 0u32..0x90, 0usize..3, 0u64..20, 0u64..40), 1..60),
         core_hz in prop::sample::select(vec![3 * BUS_HZ, BUS_HZ, 250_000_000]),
         routed: bool,
@@ -157,14 +158,14 @@ fn a_read_that_reaches_no_further_is_made_alone() {
     let alone = |rig: &Rig| rig.bus.devices[0].as_ref().unwrap().counters()[0].1;
     assert!(read(&mut rig, 0));
     let known = alone(&rig);
-    // The path is at hand now, and nothing comes before the request arrives.
+    // The path is known now, and no event is due before the request arrives.
     assert!(read(&mut rig, u64::MAX));
     assert_eq!(alone(&rig), known + 1);
-    // An event may come before it.
+    // An event may be due before it.
     let next = rig.now + 1;
     assert!(read(&mut rig, next));
     assert_eq!(alone(&rig), known + 1);
-    // Where another core may come to the device, it has to be told of the time.
+    // If another core may access the device, the access needs a time.
     let mut two = with_registers(3 * BUS_HZ, true, true);
     two.bus.add_core();
     assert!(read(&mut two, u64::MAX) && read(&mut two, u64::MAX));

@@ -1,4 +1,4 @@
-//! Transfers worked out in whole cycles against the same over the bus.
+//! Transfers computed in whole cycles, compared with those over the bus.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::super::access::how;
 use super::*;
 use crate::memory::dram::{Decoding, DramTiming};
 
-/// 498 MHz in front of an SDRAM at 166 MHz.
+/// A core at 498 MHz with an SDRAM at 166 MHz.
 fn stepped(registers: Registers, buffer: u32, ahead: bool) -> Rig {
     let (core, bus) = (Hz::new(498_000_000).unwrap(), Hz::new(166_000_000).unwrap());
     let config = MemoryConfig {
@@ -40,8 +40,8 @@ fn stepped(registers: Registers, buffer: u32, ahead: bool) -> Rig {
 #[test]
 fn a_request_waits_for_the_edge_of_the_bus() {
     let mut rig = stepped(all_off(), 0, false);
-    // Edge 1040 of the bus, some time behind refresh 8 at 1032: its row is opened, then it is open. There 4, tRCD 3, CL
-    // 5, port 2, back 2.
+    // Edge 1040 of the bus, some time after refresh 8 at 1032: its row is opened, and stays open. Request 4, tRCD 3, CL
+    // 5, port 2, response 2.
     rig.now = 3300;
     assert_eq!(rig.word(RAM).0, 3 * (4 + 3 + 5 + 2 + 2));
     for late in 0..3 {
@@ -62,7 +62,7 @@ proptest! {
         let (mut near, mut over) = (stepped(registers(), buffer, ahead), stepped(registers(), buffer, ahead));
         near.word(RAM);
         over.word(RAM);
-        // Without the clock of a core, nothing is in step with it.
+        // Without the core's clock, no clock is in step with it.
         over.bus.set_core_clocks(Vec::new());
         for (what, offset, gap) in steps {
             let va = RAM + (offset & !3);
@@ -93,7 +93,7 @@ proptest! {
     }
 }
 
-/// A step the short way where there is one, else the long way: its cycles.
+/// A step by the quick function where there is one, else by the general one: its cycles.
 fn directly(rig: &mut Rig, what: u32, va: u32, words: u32) -> u64 {
     let (quiet, bus) = (Quiet { now: rig.now, until: u64::MAX }, &mut rig.bus);
     let cycles = match what {
@@ -132,7 +132,7 @@ fn the_long_way(rig: &mut Rig, what: u32, va: u32, words: u32) -> u64 {
 
 proptest! {
     #[test]
-    fn the_short_way_takes_the_time_of_the_long_one(
+    fn the_quick_path_takes_the_time_of_the_general_one(
         steps in prop::collection::vec((0u32..6, 0u32..0x40, 1u32..9, 0u64..40), 1..200),
         buffer in 0u32..4,
         outer: bool,
@@ -144,7 +144,7 @@ proptest! {
         let (mut short, mut long) = (rig(), rig());
         let mut at = RAM;
         for (what, offset, words, gap) in steps {
-            // Mostly one after the other, as code is.
+            // Mostly sequential, like code.
             at = if offset < 0x30 { RAM + (at + 4) % 0x1000 } else { RAM + 64 * offset };
             short.now += gap;
             long.now += gap;

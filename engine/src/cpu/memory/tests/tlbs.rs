@@ -3,7 +3,7 @@
 use super::*;
 use crate::cpu::memory::access::TlbEntries;
 
-/// Of a table that the data cache has not: a line.
+/// Of a table that the data cache does not hold: a line.
 const WALK: u64 = READ + 9;
 
 fn tlb_config() -> MemoryConfig {
@@ -21,7 +21,7 @@ fn a_walk_reads_the_table_and_is_remembered() {
     assert_eq!(rig.load(DEVICE, AccessSize::Word, 0).0, 18);
     let causes = rig.causes();
     assert!(causes.contains(&("TLB miss".to_owned(), 3)) && causes.contains(&("walk: ram".to_owned(), 15)));
-    // The micro TLB has 2 entries: this takes the place of the device's, which the main TLB still has.
+    // The micro TLB has 2 entries: this evicts the device's, which the main TLB still has.
     for n in 0..2 {
         let _ = rig.load(LOCAL + (n << 20), AccessSize::Word, 0);
     }
@@ -75,7 +75,7 @@ fn a_larger_page_takes_the_place_of_smaller_ones_inside_it() {
     let va = LOCAL + 0x8000_0000;
     rig.word(va + 0x1000);
     assert!(rig.memory.load_shortcut(va + 0x1000, 4).is_some());
-    // From now on, tables say that it is in a section, which is elsewhere.
+    // From now on, tables map the page to a section elsewhere.
     (rig.registers.page_bytes, rig.registers.offset) = (1 << 20, RAM.wrapping_sub(va));
     rig.bus.poke(RAM + 0x1000, &7_u32.to_le_bytes());
     assert_eq!(rig.word(va + 0x1000).1, 0, "its page is in the TLB");
@@ -108,7 +108,7 @@ fn code_is_where_the_tlbs_have_it_and_else_where_the_tables_say() {
     assert_eq!(rig.passed(page).0, 2 + 1 + WALK);
     assert!(rig.memory.has_code_page(&rig.registers, va));
     rig.registers.offset += 0x4000;
-    assert!(stays(&rig) && place(&rig) == Ok(RAM), "nobody has told the TLB");
+    assert!(stays(&rig) && place(&rig) == Ok(RAM), "the TLB was not invalidated");
     // The micro TLB has 2 entries, the main one 2 for each of 4 pages.
     let epoch = rig.memory.fetch_epoch();
     for other in [4, 8, 12] {

@@ -1,5 +1,5 @@
-//! Fetches and loads from a window of a device that keeps time with the core: those that reach no further against the
-//! same over the bus.
+//! Fetches and loads from a window of a device on the core's clock: those that reach nothing else, compared with those
+//! over the bus.
 
 use proptest::prelude::*;
 
@@ -7,16 +7,16 @@ use super::*;
 
 /// The clock of the bus, and of the window.
 const BUS_HZ: u64 = 166_000_000;
-/// An address with this bit is read over the bus only.
+/// Addresses with this bit are read over the bus only.
 const FAR: u32 = 0x40;
 
-/// Stored words, each its offset. An access takes 3 clocks, and 2 for a word, behind the one before.
+/// Stored words, each its own offset. An access takes 3 clocks, or 2 for a word, after the previous one.
 #[derive(crate::state::State)]
 struct Stored {
     free: u64,
-    /// Every read goes over the bus.
+    /// Every read uses the bus.
     refuses: bool,
-    /// Reads that reached no further.
+    /// Number of reads that reached nothing else.
     alone: u64,
 }
 
@@ -83,7 +83,7 @@ fn windowed(outer: bool, routed: bool, refuses: bool) -> Rig {
     rig
 }
 
-/// A step, the short way if that is wanted and there is one: its cycles, and what a load gives.
+/// A step, by the quick function if `short` and there is one: its cycles, and the value of a load.
 fn step(rig: &mut Rig, short: bool, what: u32, va: u32) -> (u64, u32) {
     let (quiet, size) = (Quiet { now: rig.now, until: u64::MAX }, [1, 2, 4][what as usize % 3]);
     let va = va & !(size - 1);
@@ -136,8 +136,8 @@ fn reads_before_an_event_reach_no_further_and_those_after_it_do() {
         let quiet = Quiet { now: rig.now, until };
         rig.memory.load_alone(&mut rig.bus, quiet, DEVICE, 4).map(|(cycles, _)| cycles)
     };
-    // The request takes 2 cycles to the second level's port, then 4 clocks of the bus from its next edge on, which
-    // is 1001.
+    // The request takes 2 cycles to the second level's port, then 4 clocks of the bus from its next edge on, which is
+    // 1001.
     rig.now = 3000;
     assert_eq!(reads(&mut rig, 3 * 1005), None);
     assert_eq!(alone(&rig), 0);

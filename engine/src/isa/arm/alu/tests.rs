@@ -23,7 +23,7 @@ fn result(code: Code, a: u32, b: u32, carry: u32) -> (u32, u32) {
     (x[0], apsr(&x) >> 28)
 }
 
-/// As it is with a signed or unsigned sum of more bits.
+/// As computed by a signed or unsigned sum of more bits.
 fn sum(a: u32, b: u32, carry: u32) -> (u32, u32) {
     let wide = u64::from(a) + u64::from(b) + u64::from(carry);
     let signed = i64::from(a as i32) + i64::from(b as i32) + i64::from(carry);

@@ -10,7 +10,7 @@ use super::super::registers::ZERO;
 use super::flags::{self, Carry};
 use super::{Emit, register, set};
 
-/// The micro-operation `op`, which is arithmetic.
+/// Emits the micro-operation `op`, which is arithmetic.
 pub fn emit<P: Profile>(e: &mut Emit<P>, op: &Op) {
     use Code::*;
     match op.code {
@@ -44,7 +44,7 @@ pub fn emit<P: Profile>(e: &mut Emit<P>, op: &Op) {
     }
 }
 
-/// A division follows that may be shorter than the longest one, as which the block's time counts it: see
+/// Prepares a division that may be shorter than the longest one, which the block's time includes: see
 /// [`EarlyDivision`](super::super::timing::EarlyDivision).
 pub fn end_early<P: Profile>(e: &mut Emit<P>, at: u32, op: &Op) {
     let Some(division) = e.cpu.timing.early_division else { return };
@@ -55,7 +55,7 @@ pub fn end_early<P: Profile>(e: &mut Emit<P>, at: u32, op: &Op) {
         (e.b.ins().clz(magnitude), is_zero)
     };
     let [(dividend, no_dividend), (divisor, no_divisor)] = [operand(op.rn), operand(op.rm)];
-    // Bits that the dividend has more.
+    // Number of bits that the dividend has more.
     let further = e.b.ins().isub(divisor, dividend);
     let steps = e.b.ins().sshr_imm(further, i64::from(division.shift()));
     let most = i64::from(division.most_cycles());
@@ -119,7 +119,7 @@ fn with_flags<P: Profile>(e: &mut Emit<P>, op: &Op) {
     set(e, op.rd, value);
 }
 
-/// What gives one value, and no flags.
+/// Operations that return one value, and no flags.
 fn plain<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
     use Code::*;
     match op.code {
@@ -157,7 +157,7 @@ fn of_two<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
             let (product, third) = (e.b.ins().imul(a, b), register(e, op.ra));
             if op.code == Mla { e.b.ins().iadd(third, product) } else { e.b.ins().isub(third, product) }
         }
-        // By zero gives 0.
+        // Division by zero returns 0.
         _ => {
             let division = e.divide(a, b, op.code == Sdiv);
             let (quotient, zero) = (e.quotient(division), e.constant(0));
@@ -248,14 +248,14 @@ fn shift_by_register<P: Profile>(e: &mut Emit<P>, op: &Op) {
         }
         return;
     }
-    // In 64 bits, with the bit that is shifted out last beside the word. No more than 63 makes a difference.
+    // In 64 bits, with the bit that is shifted out last next to the word. Amounts above 63 give the same result as 63.
     let most = e.constant(63);
     let amount_63 = e.b.ins().umin(amount, most);
     let wide = e.widen(value, matches!(op.code, AsrReg | AsrRegs));
     if matches!(op.code, LslReg | LslRegs) {
         let shifted = e.b.ins().ishl(wide, amount_63);
         let [low, high] = e.words(shifted);
-        // Of a shift by 64 and more, 63 leaves something in the upper word, but nothing in its lowest bit.
+        // After a shift by 64 and more, 63 leaves bits in the upper word, but not in its lowest bit.
         set(e, op.rd, low);
         if sets_carry {
             let out = e.b.ins().band_imm(high, 1);
@@ -279,7 +279,7 @@ fn shift_by_register<P: Profile>(e: &mut Emit<P>, op: &Op) {
     }
 }
 
-/// C of a shift by a register: unchanged for one by 0.
+/// Sets C for a shift by a register: unchanged for one by 0.
 fn carry_of_shift<P: Profile>(e: &mut Emit<P>, amount: Value, out: Value) {
     let before = flags::carry(e);
     let carry = e.b.ins().select(amount, out, before);
@@ -296,7 +296,7 @@ fn rotate_through_carry<P: Profile>(e: &mut Emit<P>, op: &Op) {
     }
 }
 
-/// N and Z from 64 bits.
+/// Sets N and Z by 64 bits.
 fn test_nz64<P: Profile>(e: &mut Emit<P>, op: &Op) {
     let (low, high) = (register(e, op.rm), register(e, op.rn));
     let some = e.b.ins().bor(low, high);

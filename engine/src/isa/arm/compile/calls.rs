@@ -1,5 +1,5 @@
-//! What compiled code calls: instructions that are too rare, or too long, to be made of host instructions each time.
-//! These functions change registers of the core alone.
+//! Functions that compiled code calls: for instructions that are too rare, or too long, to be emitted as host
+//! instructions each time. These functions change only registers of the core.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -16,7 +16,7 @@ use super::{Emit, FPSCR, register, set, writes};
 use crate::cpu::compile::own;
 use std::mem::offset_of;
 
-/// A media instruction.
+/// Emits a media instruction.
 pub fn media<P: Profile>(e: &mut Emit<P>, op: &Op) {
     if Media::of(op.imm) == Media::Smlaxy {
         return multiply_halves(e, op);
@@ -28,11 +28,11 @@ pub fn media<P: Profile>(e: &mut Emit<P>, op: &Op) {
 }
 
 extern "C" fn do_media(x: *mut Registers, numbers: u64, imm: u32) {
-    // SAFETY: compiled code hands over its core's registers, which nobody else has meanwhile.
+    // SAFETY: compiled code passes its core's registers, which no other code accesses meanwhile.
     media::execute(unsafe { &mut *x }, &unpacked(numbers, imm));
 }
 
-/// The core's registers are up to date; the operation as a call has it.
+/// Brings the core's registers up to date; returns the operation as arguments of a call.
 fn packed<P: Profile>(e: &mut Emit<P>, op: &Op) -> (Value, Value) {
     e.bring_up_to_date();
     let numbers = u32::from_le_bytes([op.rd, op.rn, op.rm, op.ra]);
@@ -44,7 +44,7 @@ fn unpacked(numbers: u64, imm: u32) -> Op {
     Op { code: Code::Media, rd, rn, rm, ra, imm }
 }
 
-/// smulxy, smlaxy: the product of two halves, and a sum with it, which sets Q if it overflows.
+/// Emits smulxy, smlaxy: the product of two halves, and a sum with it, which sets Q if it overflows.
 fn multiply_halves<P: Profile>(e: &mut Emit<P>, op: &Op) {
     let mut half = |number: u8, bit: u32| {
         let word = register(e, number);
@@ -67,8 +67,8 @@ fn multiply_halves<P: Profile>(e: &mut Emit<P>, op: &Op) {
     set(e, op.rd, sum);
 }
 
-/// A VFP instruction `at` that changes no more than VFP registers and FPSCR: if it can't be done, the interpreter says
-/// why.
+/// Emits a VFP instruction `at` that changes only VFP registers and FPSCR: if it can't be done, the interpreter raises
+/// the exception.
 pub fn vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) {
     e.store_registers(1 << FPSCR);
     let (core, encoding) = (e.core, e.constant(op.imm));
@@ -80,7 +80,7 @@ pub fn vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) {
 
 /// 1 if it has been done.
 extern "C" fn do_vfp<P: Profile>(core: *mut Arm<P>, encoding: u32) -> u32 {
-    // SAFETY: compiled code hands over its core, which nobody else has meanwhile.
+    // SAFETY: compiled code passes its core, which no other code accesses meanwhile.
     let core = unsafe { &mut *core };
     let mut fpscr = core.isa.system.fpscr();
     let done = vfp::execute(encoding, &mut core.isa.s, &mut core.x, &mut fpscr).is_ok();
@@ -90,7 +90,7 @@ extern "C" fn do_vfp<P: Profile>(core: *mut Arm<P>, encoding: u32) -> u32 {
     u32::from(done)
 }
 
-/// Goes on only where VFP registers may be used.
+/// Continues only where VFP registers may be used.
 pub fn need_vfp<P: Profile>(e: &mut Emit<P>, at: u32) {
     if e.lazy.vfp.is_ready {
         return;
@@ -109,7 +109,7 @@ pub fn need_vfp<P: Profile>(e: &mut Emit<P>, at: u32) {
         let ready = e.b.ins().icmp_imm(IntCC::NotEqual, ready, 0);
         e.unless(ready, |e| e.interpret(at));
     });
-    // No VFP instruction changes that.
+    // VFP instructions do not change that.
     e.lazy.vfp.is_ready = true;
 }
 

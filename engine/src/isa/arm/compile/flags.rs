@@ -1,4 +1,4 @@
-//! Flags, as late as can be: N and Z are the last result itself, C and V are worked out where somebody reads them.
+//! Lazy flags: N and Z are the last result itself, C and V are computed where they are read.
 
 use cranelift_codegen::ir::condcodes::{CondCode as _, IntCC};
 use cranelift_codegen::ir::types::I32;
@@ -8,24 +8,24 @@ use super::super::profile::Profile;
 use super::super::registers::{C, N_SOURCE, V, Z_SOURCE};
 use super::{Emit, vfp};
 
-/// Where C and V come from, at a point of a block.
+/// Sources of C and V, at a point of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flags {
     pub carry: Carry,
     pub overflow: Overflow,
-    /// All flags are those of the first less the second.
+    /// All flags are those of the first value minus the second.
     pub compared: Option<[Value; 2]>,
 }
 
-/// What is known, and not worked out, at a point of a block.
+/// Known values that are not computed yet, at a point of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lazy {
     pub flags: Flags,
-    /// What is known of VFP.
+    /// Known state of VFP.
     pub vfp: vfp::Known,
 }
 
-/// Where C comes from.
+/// Source of C.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Carry {
     /// Its own register has it.
@@ -33,15 +33,15 @@ pub enum Carry {
     Register,
     /// It is known.
     Fixed(u32),
-    /// The first is not below the second: a difference.
+    /// The first value is not below the second: a difference.
     NotBelow([Value; 2]),
-    /// The first is below the second: a sum, and one of its terms.
+    /// The first value is below the second: a sum, and one of its terms.
     Below([Value; 2]),
-    /// A bit of a value: what is shifted out.
+    /// A bit of a value: the bit that is shifted out.
     Bit(Value, u32),
 }
 
-/// Where V comes from.
+/// Source of V.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Overflow {
     /// Its own register has it.
@@ -51,25 +51,25 @@ pub enum Overflow {
     Fixed(u32),
     /// Operands and result of a subtraction.
     Difference([Value; 3]),
-    /// Of an addition.
+    /// Operands and result of an addition.
     Sum([Value; 3]),
     /// A bit of a value.
     Bit(Value, u32),
 }
 
-/// N and Z are those of a result.
+/// Sets N and Z by a result.
 pub fn set_nz<P: Profile>(e: &mut Emit<P>, value: Value) {
     set_n_and_z(e, value, value);
 }
 
-/// N is the top bit of the one, Z is set if the other is 0.
+/// Sets N to the top bit of `n`, and Z if `z` is 0.
 pub fn set_n_and_z<P: Profile>(e: &mut Emit<P>, n: Value, z: Value) {
     e.set_register(N_SOURCE, n);
     e.set_register(Z_SOURCE, z);
     e.lazy.flags.compared = None;
 }
 
-/// The flags are bits 31:28 of a word, as [`super::super::psr::set_nzcv`] has it.
+/// Sets the flags to bits 31:28 of a word, as [`super::super::psr::set_nzcv`] does.
 pub fn set_nzcv<P: Profile>(e: &mut Emit<P>, word: Value) {
     let n = e.b.ins().band_imm(word, i64::from(1u32 << 31));
     let others = e.b.ins().bnot(word);
@@ -80,21 +80,21 @@ pub fn set_nzcv<P: Profile>(e: &mut Emit<P>, word: Value) {
     e.set_dirty(V);
 }
 
-/// C comes from there.
+/// Sets the source of C.
 pub fn set_carry<P: Profile>(e: &mut Emit<P>, carry: Carry) {
     e.lazy.flags.carry = carry;
     e.lazy.flags.compared = None;
     e.set_dirty(C);
 }
 
-/// C is this: 0 or 1.
+/// Sets C to a value: 0 or 1.
 pub fn set_carry_value<P: Profile>(e: &mut Emit<P>, value: Value) {
     e.set_register(C, value);
     e.lazy.flags.carry = Carry::Register;
     e.lazy.flags.compared = None;
 }
 
-/// The flags of a - b, and that.
+/// The flags and the value of a - b.
 pub fn subtract<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value {
     let value = e.b.ins().isub(a, b);
     set_nz(e, value);
@@ -105,7 +105,7 @@ pub fn subtract<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value {
     value
 }
 
-/// The flags of a - 0, and that.
+/// The flags and the value of a - 0.
 pub fn compare_with_zero<P: Profile>(e: &mut Emit<P>, a: Value, zero: Value) -> Value {
     set_nz(e, a);
     e.lazy.flags = Flags { carry: Carry::Fixed(1), overflow: Overflow::Fixed(0), compared: Some([a, zero]) };
@@ -114,7 +114,7 @@ pub fn compare_with_zero<P: Profile>(e: &mut Emit<P>, a: Value, zero: Value) -> 
     a
 }
 
-/// The flags of a + b, and that.
+/// The flags and the value of a + b.
 pub fn add<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value {
     let value = e.b.ins().iadd(a, b);
     set_nz(e, value);
@@ -124,7 +124,7 @@ pub fn add<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value {
     value
 }
 
-/// The flags of a + b + C, and that.
+/// The flags and the value of a + b + C.
 pub fn add_with_carry<P: Profile>(e: &mut Emit<P>, a: Value, b: Value) -> Value {
     let carry = carry(e);
     let [wide_a, wide_b, wide_carry] = [a, b, carry].map(|value| e.widen(value, false));
@@ -172,7 +172,7 @@ fn overflow<P: Profile>(e: &mut Emit<P>) -> Value {
     e.b.ins().ushr_imm(both, 31)
 }
 
-/// What a flag's register has to have, where that is not its value yet.
+/// The value for a flag's register, where that is out of date.
 pub fn late_value<P: Profile>(e: &mut Emit<P>, register: u8) -> Option<Value> {
     match (register, e.lazy.flags.carry, e.lazy.flags.overflow) {
         (C, Carry::Register, _) | (V, _, Overflow::Register) => None,
@@ -182,7 +182,7 @@ pub fn late_value<P: Profile>(e: &mut Emit<P>, register: u8) -> Option<Value> {
     }
 }
 
-/// Works out C and V for those who come from elsewhere.
+/// Computes C and V for code that is entered from several paths.
 pub fn settle<P: Profile>(e: &mut Emit<P>) {
     for register in [C, V] {
         if let Some(value) = late_value(e, register) {
@@ -192,7 +192,7 @@ pub fn settle<P: Profile>(e: &mut Emit<P>) {
     e.lazy.flags = Flags::default();
 }
 
-/// Whether a condition (0 to 15, as encoded; 14 and 15 are always) holds.
+/// True if a condition (0 to 15, as encoded; 14 and 15 are always) holds.
 pub fn holds<P: Profile>(e: &mut Emit<P>, condition: u8) -> Value {
     let (kind, inverse) = (condition >> 1 & 7, condition & 1 != 0);
     if kind == 7 {
@@ -221,7 +221,7 @@ pub fn holds<P: Profile>(e: &mut Emit<P>, condition: u8) -> Value {
     if inverse { e.b.ins().bxor_imm(holds, 1) } else { holds }
 }
 
-/// The comparison that a condition is of two values, where it is one.
+/// The comparison of two values that a condition stands for, if there is one.
 fn compared(kind: u8) -> Option<IntCC> {
     Some(match kind {
         0 => IntCC::Equal,
@@ -243,7 +243,7 @@ fn sign<P: Profile>(e: &mut Emit<P>) -> Value {
     e.b.ins().ushr_imm(value, 31)
 }
 
-/// N is V.
+/// N equals V.
 fn at_least<P: Profile>(e: &mut Emit<P>) -> Value {
     let (sign, overflow) = (sign(e), overflow(e));
     let bit = e.b.ins().icmp(IntCC::Equal, sign, overflow);

@@ -16,7 +16,7 @@ use std::ops::Range;
 const LOAD: Moves = Moves::load(AccessSize::Word);
 const STORE: Moves = Moves::store(AccessSize::Word);
 
-/// True if a micro-operation accesses memory as an unprivileged one would: the interpreter does that.
+/// True if a micro-operation makes an unprivileged access: the interpreter does that.
 pub fn is_unprivileged(op: &Op) -> bool {
     use Code::*;
     let accesses = matches!(op.code, Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | Str | Strb | Strh | Vldr | Vstr | Multiple);
@@ -29,7 +29,7 @@ pub fn may_be_unaligned(op: &Op) -> bool {
     matches!(op.code, Ldr | Ldrh | Ldrsh | Str | Strh) && op.ra & (how::ALIGNED | how::UNPRIVILEGED) == 0
 }
 
-/// True if the load or store multiple that the first of these micro-operations announces can be one transfer.
+/// True if the load or store multiple announced by the first of `ops` can be one transfer.
 pub fn is_transfer(ops: &[Op], data_line_bytes: u32) -> bool {
     let (op, words) = (&ops[0], (ops[0].imm & 0xff) as usize);
     let stores = op.ra & how::STORE != 0;
@@ -39,7 +39,7 @@ pub fn is_transfer(ops: &[Op], data_line_bytes: u32) -> bool {
     fits && !is_unprivileged(op) && ops.get(1..=words).is_some_and(|ops| ops.iter().all(is_word))
 }
 
-/// The load or store `at`. True if it is left to the interpreter, and the block with it.
+/// The load or store `at`. True if it, and with it the block, is left to the interpreter.
 pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
     if is_unprivileged(op) {
         e.interpret(at);
@@ -49,7 +49,7 @@ pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
     if moves.store {
         let value = register(e, op.rd);
         e.store(at, addr, moves, (op.rd, value));
-        // A microcontroller's CPACR is in memory.
+        // In the microcontroller profile CPACR is in memory.
         e.lazy.vfp.is_ready &= !e.cpu.isa.system.features().m_profile;
     } else {
         let value = e.load(at, addr, moves, op.rd);
@@ -58,19 +58,19 @@ pub fn access<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
     false
 }
 
-/// Waits for the bus matrix where the next access does.
+/// Waits for the bus matrix where the next access would wait.
 pub fn wait_for_grant<P: Profile>(e: &mut Emit<P>, at: u32, op: &Op) {
     let addr = address(e, op);
     e.wait_for_grant(at, addr);
 }
 
-/// A store asks for the port that it waits for in the write buffer.
+/// Emits a store's request: it requests the port, and waits for it in the write buffer.
 pub fn ask_for_grant<P: Profile>(e: &mut Emit<P>, op: &Op) {
     let addr = address(e, op);
     e.ask_for_grant(addr);
 }
 
-/// The load or store `at` of a VFP register, likewise.
+/// As [`access`], for the load or store `at` of a VFP register.
 pub fn access_vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
     if is_unprivileged(op) {
         e.interpret(at);
@@ -84,7 +84,7 @@ pub fn access_vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
     false
 }
 
-/// Loads or stores the word of an operation: `zero` is where the host has simulated address 0.
+/// Loads or stores the word of an operation: `zero` is the host address of simulated address 0.
 fn move_word<P: Profile>(e: &mut Emit<P>, op: &Op, zero: Value) {
     let host = host_address(e, op, zero);
     match op.code {
@@ -107,7 +107,7 @@ fn move_word<P: Profile>(e: &mut Emit<P>, op: &Op, zero: Value) {
     }
 }
 
-/// Does so for all of these operations.
+/// As [`move_word`], for all `accesses`.
 fn move_all<P: Profile>(e: &mut Emit<P>, mut accesses: &[Op], zero: Value) {
     while let Some((op, others)) = accesses.split_first() {
         accesses = match others.split_first() {
@@ -123,7 +123,8 @@ fn move_all<P: Profile>(e: &mut Emit<P>, mut accesses: &[Op], zero: Value) {
     }
 }
 
-/// The same of a VFP register, and the next one, whose operation follows: at once, as a double is used.
+/// As [`move_word`], for a VFP register and the next one, whose operation follows: in one access, because it is used as
+/// a double.
 fn move_double<P: Profile>(e: &mut Emit<P>, op: &Op, zero: Value) {
     let host = host_address(e, op, zero);
     if op.code == Code::Vstr {
@@ -135,7 +136,7 @@ fn move_double<P: Profile>(e: &mut Emit<P>, op: &Op, zero: Value) {
     }
 }
 
-/// True if that is to be done. What was written as two words just now, the host would wait for.
+/// True if that is worthwhile: the host would wait for a double that was just written as two words.
 fn moves_double<P: Profile>(e: &Emit<P>, op: &Op) -> bool {
     let is_even = op.rd.is_multiple_of(2);
     is_even && (op.code == Code::Vldr || op.code == Code::Vstr && !e.lazy.vfp.file.is_in_words(u32::from(op.rd)))
@@ -158,9 +159,9 @@ fn address<P: Profile>(e: &mut Emit<P>, op: &Op) -> Value {
     if op.imm == 0 { addr } else { e.b.ins().iadd_imm(addr, i64::from(op.imm as i32)) }
 }
 
-/// The accesses of a load or store multiple, which operation `at` announces: gives the operation behind them,
-/// or `None` if the block is left to the interpreter. If shortcuts lead to its first and its last word, and the lines
-/// between, and all to one piece of the host's memory, nothing has to be asked of each; else the interpreter does them.
+/// The accesses of a load or store multiple that operation `at` announces: returns the operation after them, or `None`
+/// if the block is left to the interpreter. If its first and last word, and the lines between them, have shortcuts to
+/// one range of host memory, no access needs a check of its own; otherwise the interpreter does them.
 pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) -> Option<usize> {
     let op = &ops[at];
     let (words, stores) = ((op.imm & 0xff) as usize, op.ra & how::STORE != 0);
@@ -186,7 +187,7 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     move_all(e, &ops[at + 1..after], zero);
     e.b.ins().jump(merged, &[]);
     if e.is_past_caches() {
-        // Two ways meet here, and each has its own values of VFP registers.
+        // Two paths meet here, each with its own values of VFP registers.
         e.lazy.vfp.file.forget();
     }
     e.b.seal_block(merged);
@@ -194,8 +195,8 @@ pub fn multiple<P: Profile>(e: &mut Emit<P>, ops: &[Op], at: usize, end: usize) 
     Some(after)
 }
 
-/// The accesses of a load or store multiple at `first` that have no shortcuts, where most have none: these operations,
-/// the first of which announces them. Goes to `merged`.
+/// Emits the accesses of a load or store multiple at `first` without shortcuts, where most have none: operations
+/// `which`, whose first one announces them. Jumps to `merged`.
 fn multiple_past_caches<P: Profile>(e: &mut Emit<P>, ops: &[Op], which: Range<usize>, first: Value, merged: ir::Block) {
     let (at, all) = (which.start as u32, &ops[which.start + 1..which.end]);
     let (state, slow) = (e.state(), e.b.create_block());
@@ -211,7 +212,7 @@ fn multiple_past_caches<P: Profile>(e: &mut Emit<P>, ops: &[Op], which: Range<us
     e.b.seal_block(slow);
     e.b.switch_to_block(slow);
     e.restore(state);
-    // The last one stands for all of them.
+    // The last operation stands for all of them.
     e.access_slowly(which.end as u32 - 1, first);
     e.reload(all.iter().fold(0, |all, op| all | writes(op)));
     e.b.ins().jump(merged, &[]);

@@ -1,4 +1,4 @@
-//! The predictor in compiled code: [`Predictor::resolve`], for a jump that is known.
+//! The predictor in compiled code: [`Predictor::resolve`], for a known jump.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -16,18 +16,18 @@ use crate::cpu::profile::counters::Own;
 /// Counters run from 0 to 3.
 const MOST: i64 = 3;
 
-/// Where the history is in what an instruction set has.
+/// Offset of the history in the instruction set's state.
 pub fn history_offset<P: Profile>() -> usize {
     offset_of!(ArmSet<P>, predictor) + offset_of!(Predictor, history)
 }
 
-/// Where the predictor is in a core.
+/// Offset of the predictor in a core.
 fn offset<P: Profile>() -> usize {
     offset_of!(Arm<P>, isa) + offset_of!(ArmSet<P>, predictor)
 }
 
-/// The block at hand is left by `exit`: compares that with what was predicted. `target` is where an indirect jump
-/// leads.
+/// Compares `exit`, by which the current block is left, with the prediction. `target` is the target of an indirect
+/// jump.
 pub fn emit_resolve<P: Profile>(e: &mut Emit<P>, exit: usize, target: Option<Value>) {
     use Jump::*;
     let (jump, taken) = (predicted(e), exit == TAKEN);
@@ -52,7 +52,7 @@ pub fn emit_resolve<P: Profile>(e: &mut Emit<P>, exit: usize, target: Option<Val
     pay(e, right);
 }
 
-/// The time of a wrong prediction.
+/// Charges a misprediction.
 fn pay<P: Profile>(e: &mut Emit<P>, right: Value) {
     let cycles = i64::from(e.cpu.timing.mispredicted_branch);
     e.rarely(right, |e| {
@@ -62,7 +62,7 @@ fn pay<P: Profile>(e: &mut Emit<P>, right: Value) {
     });
 }
 
-/// Whether the direction was predicted; the counter and the history learn it.
+/// True if the direction was predicted; updates the counter and the history.
 fn direction<P: Profile>(e: &mut Emit<P>, taken: bool) -> Value {
     let pc = e.cpu.blocks.hot[e.index as usize].end_pc;
     let history = e.register(HISTORY);
@@ -86,7 +86,7 @@ fn direction<P: Profile>(e: &mut Emit<P>, taken: bool) -> Value {
     e.b.ins().icmp_imm(right, counter, i64::from(LIKELY))
 }
 
-/// A call: the return stack has the address behind it.
+/// A call: pushes the address after it on the return stack.
 fn push<P: Profile>(e: &mut Emit<P>) {
     let after = e.constant(e.cpu.blocks.hot[e.index as usize].end_pc);
     let next = next_return(e, 1);
@@ -94,7 +94,7 @@ fn push<P: Profile>(e: &mut Emit<P>) {
     e.b.ins().store(own(), after, place, returns_at::<P>());
 }
 
-/// A return: true if the return stack has said so.
+/// A return: true if the return stack has predicted it.
 fn pop<P: Profile>(e: &mut Emit<P>, target: Value) -> Value {
     let last = e.b.ins().load(I32, own(), e.core, next_return_at::<P>());
     let place = return_place(e, last);
@@ -113,7 +113,7 @@ fn returns_at<P: Profile>() -> i32 {
     (offset::<P>() + offset_of!(Predictor, returns)) as i32
 }
 
-/// Moves the return stack's top on by `step`; gives it.
+/// Moves the return stack's top by `step`; returns it.
 fn next_return<P: Profile>(e: &mut Emit<P>, step: i64) -> Value {
     let top = e.b.ins().load(I32, own(), e.core, next_return_at::<P>());
     let top = e.b.ins().iadd_imm(top, step);
@@ -128,13 +128,13 @@ fn return_place<P: Profile>(e: &mut Emit<P>, number: Value) -> Value {
     e.b.ins().iadd(e.core, offset)
 }
 
-/// An indirect jump: true if it leads where it did the last time. If it is not known, it takes the oldest's place.
+/// An indirect jump: true if its target is the last one. An unknown jump replaces the oldest entry.
 fn look_up<P: Profile>(e: &mut Emit<P>, target: Value) -> Value {
     let pc = e.cpu.blocks.hot[e.index as usize].end_pc;
     let targets_at = (offset::<P>() + offset_of!(Predictor, targets)) as i32;
     let entry_bytes = size_of::<Target>();
     let (from_at, to_at) = (targets_at + offset_of!(Target, from) as i32, targets_at + offset_of!(Target, to) as i32);
-    // The first one of this address, or none.
+    // The first entry of this address, if any.
     let mut number = e.constant(TARGETS as u32);
     for entry in (0..TARGETS).rev() {
         let from = e.b.ins().load(I32, own(), e.core, from_at + (entry * entry_bytes) as i32);

@@ -1,8 +1,8 @@
-//! VFP as host instructions, where these come to the same bits and the same flags; else by the interpreter's function.
+//! VFP as host instructions, where these give the same bits and the same flags; else by the interpreter's function.
 //!
 //! Results of IEEE 754 are the same on each host as long as they are numbers: a sum, a product, a quotient, a square
-//! root, a conversion is the exact value, rounded to nearest. What hosts differ in, NaNs and flags, is not asked of
-//! them. An instruction is done in place only where it is known what it does to FPSCR:
+//! root, a conversion is the exact value, rounded to nearest. Hosts differ in NaNs and flags, which are not taken from
+//! them. An instruction is done in place only where its effect on FPSCR is known:
 //!
 //! - FPSCR asks for rounding to nearest, and not for flushing denormals (FZ). IXC is set already, or the result is
 //!   exact in any case: cumulative flags stay set until the program clears them, and nearly every computation soon has
@@ -10,10 +10,11 @@
 //! - The result is finite, and far above the smallest normal number. As it is finite, no operand was a NaN or infinite,
 //!   nothing was divided by zero, no root was taken of a negative number, nothing has overflowed. As it is large
 //!   enough, it has not underflowed, neither before nor after rounding.
-//! - Or it is an exact zero, because operands are zeros or cancel out: that is looked at apart, where it is rare.
+//! - Or it is an exact zero, because operands are zeros or cancel out: that is tested separately, where it is rare.
 //!
-//! Denormal operands are right then, too: even on a host that takes them as zeros, as a process may have it do. A sum
-//! that is large enough does not depend on them, and a product or quotient of them is zero, infinite or a NaN there.
+//! Denormal operands give right results then, too: even on a host that flushes them to zero, as a process may configure
+//! it. A sum that is large enough does not depend on them, and a product or quotient of them is zero, infinite or a NaN
+//! there.
 
 mod arithmetic;
 mod convert;
@@ -41,21 +42,21 @@ const MODE: u32 = 3 << 22;
 /// FPSCR.Len and Stride.
 const VECTORS: u32 = 7 << 16 | 3 << 20;
 
-/// What is known at a point of a block. Nothing in a block changes FPSCR but by setting flags of it.
+/// Known state at a point of a block. Within a block, FPSCR changes only by getting flags.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known {
     /// VFP may be used.
     pub is_ready: bool,
-    /// FPSCR asks for no vectors.
+    /// FPSCR requests no vectors.
     is_scalar: bool,
-    /// See [`guards::span`]: of singles, of doubles.
+    /// See [`guards::span`]: for singles, for doubles.
     spans: [Option<Value>; 2],
-    /// Values of registers.
+    /// Known values of registers.
     pub file: file::Values,
 }
 
 impl Known {
-    /// A way on which registers may have changed leads here, too, and whether VFP may be used there.
+    /// Merges another path, on which registers may have changed; `is_ready` says whether VFP may be used there.
     pub fn meet(&mut self, is_ready: bool) {
         self.is_ready &= is_ready;
         self.file.forget();
@@ -78,7 +79,7 @@ impl Precision {
         if self == Double { F64 } else { F32 }
     }
 
-    /// Of the same size.
+    /// The integer type of the same size.
     fn integer(self) -> Type {
         if self == Double { I64 } else { I32 }
     }
@@ -92,7 +93,7 @@ impl Precision {
         if self == Double { exponent << 53 } else { exponent << 24 }
     }
 
-    /// The same, not times 2.
+    /// The same exponent, in the bits of a number without its sign.
     fn once(self, exponent: i64) -> i64 {
         if self == Double { exponent << 52 } else { exponent << 23 }
     }
@@ -102,19 +103,19 @@ impl Precision {
         if self == Double { 0x7ff } else { 0xff }
     }
 
-    /// That of 1.
+    /// The biased exponent of 1.
     fn one(self) -> i64 {
         self.infinite() >> 1
     }
 
     /// A result of at least this exponent is large enough: the difference to the smallest number is more than the bits
-    /// of a fraction, and some.
+    /// of a fraction, with a margin.
     fn least(self) -> i64 {
         if self == Double { 128 } else { 32 }
     }
 }
 
-/// An instruction at hand, and the number of its operation.
+/// The current instruction, and the number of its operation.
 #[derive(Clone, Copy)]
 struct Instruction<'a> {
     op: &'a Op,
@@ -134,7 +135,7 @@ impl Instruction<'_> {
         if self.bit(8) { Double } else { Single }
     }
 
-    /// Number of the register word of Vd, Vn or Vm, as the interpreter has it.
+    /// Number of the register word of Vd, Vn or Vm, as numbered by the interpreter.
     fn word(self, precision: Precision, four: u32, fifth: u32) -> u32 {
         let (four, fifth) = (self.field(four), u32::from(self.bit(fifth)));
         if precision == Double { fifth << 5 | four << 1 } else { four << 1 | fifth }
@@ -165,7 +166,7 @@ impl Instruction<'_> {
     }
 }
 
-/// Registers that a VFP instruction gives values to.
+/// Registers that a VFP instruction writes.
 pub fn writes(op: &Op) -> RegisterBits {
     if (Instruction { op, at: 0 }).compares() {
         return 1 << FPSCR;
@@ -184,7 +185,7 @@ pub fn writes(op: &Op) -> RegisterBits {
     }
 }
 
-/// The VFP instruction of operation `at`, other than a load or store.
+/// Emits the VFP instruction of operation `at`, other than a load or store.
 pub fn emit<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) {
     calls::need_vfp(e, at);
     let i = Instruction { op, at };
@@ -196,7 +197,7 @@ pub fn emit<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) {
             need_scalar(e, at);
             match op.imm >> 20 & 0b1011 {
                 0b1011 => moves::immediate(e, i),
-                // The fused ones: not each host has them.
+                // The fused ones: some hosts do not have them.
                 0b1001 | 0b1010 => leave_to_call(e, i),
                 opcode => arithmetic::emit(e, i, opcode),
             }
@@ -205,7 +206,7 @@ pub fn emit<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) {
     }
 }
 
-/// What has its operation in bits 19:16 and 7.
+/// Instructions with their operation in bits 19:16 and 7.
 fn further<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     match (i.field(16), i.bit(7)) {
         (0b0000, _) | (0b0001, false) => {
@@ -225,7 +226,7 @@ fn further<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     }
 }
 
-/// Goes on only if FPSCR asks for no vectors: the interpreter refuses them.
+/// Continues only if FPSCR requests no vectors: the interpreter refuses them.
 fn need_scalar<P: Profile>(e: &mut Emit<P>, at: u32) {
     if e.lazy.vfp.is_scalar {
         return;

@@ -47,14 +47,14 @@ fn run(start: u32, before: usize) -> CortexM {
     core
 }
 
-/// Blocks in which the core began, by address.
+/// Blocks at which the core started, by address.
 fn blocks(core: &CortexM) -> Vec<(u32, u8)> {
     core.blocks.cold.iter().map(|block| (block.entry.pc & !1, block.entry.context.it)).collect()
 }
 
 #[test]
 fn no_block_ends_inside_an_it_block() {
-    // The longest block's last instruction is the it; and that is the last in its page.
+    // The longest block's last instruction is the IT; and that is the last one in its page.
     for (start, before) in [(0x400, 63), (0x1000 - 2 * 40, 39)] {
         let core = run(start, before);
         let after = start + 2 * before as u32;

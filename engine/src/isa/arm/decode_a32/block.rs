@@ -13,7 +13,7 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     only_if(list != 0 && !(is_loaded && writes_back))?;
     let bytes = 4 * list.count_ones();
     let change = if up { bytes } else { bytes.wrapping_neg() };
-    // The lowest address: each is 4 higher where the base register moves before the access.
+    // The lowest address: all are 4 higher if the base register changes before the access.
     let lowest = if up { 0 } else { change.wrapping_add(4) };
     let offset = match (before, up) {
         (true, true) => lowest.wrapping_add(4),
@@ -41,7 +41,8 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     })
 }
 
-/// The base register goes to SPARE and the program counter to RESULT: they change when nothing can fault any more.
+/// The base register goes to SPARE and the program counter to RESULT: they are written when no access can fault any
+/// more.
 fn load(emit: &mut Emit, block: Block) {
     let flags = block.announce(emit, true);
     for (register, offset) in block.accesses() {

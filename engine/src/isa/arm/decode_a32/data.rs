@@ -16,7 +16,7 @@ const MVN: u32 = 0b1111;
 const SUB: u32 = 0b0010;
 const ADD: u32 = 0b0100;
 
-/// The fields that all forms have, and what follows from them.
+/// The fields that all forms have, and values derived from them.
 struct Fields {
     opcode: u32,
     /// Destination; SINK for comparisons.
@@ -48,12 +48,12 @@ impl Fields {
         matches!(self.opcode, 0 | 1 | 8 | 9 | 12..)
     }
 
-    /// Its carry is that of the second operand.
+    /// True if its carry is that of the second operand.
     fn takes_carry(&self) -> bool {
         self.sets_flags && self.is_logical()
     }
 
-    /// Where the result goes first.
+    /// Destination of the operation.
     fn result(&self) -> u8 {
         if self.rd == PC { RESULT } else { self.rd }
     }
@@ -127,7 +127,7 @@ pub fn shifted_by_register(emit: &mut Emit, encoding: u32) -> Option<TimingClass
     Some(finish_shifted(emit, &fields, shift, TimingClass::AluShiftRegister))
 }
 
-/// Shifts, and does the operation on the outcome. A move is the shift alone.
+/// Shifts, and does the operation on the result. A move is the shift alone.
 fn finish_shifted(
     emit: &mut Emit,
     fields: &Fields,

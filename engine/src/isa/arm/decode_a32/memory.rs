@@ -5,11 +5,11 @@ use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{ADDRESS, PC, RESULT, SPARE, ZERO};
 
-/// What is added to the base register.
+/// Offset from the base register.
 #[derive(Clone, Copy)]
 enum Offset {
     Immediate(u32),
-    /// x\[register\], or it is subtracted.
+    /// x\[register\], added or subtracted.
     Register {
         register: u8,
         subtract: bool,
@@ -23,7 +23,7 @@ struct Mode {
     /// The access is at the sum, not at the base register.
     is_indexed: bool,
     writes_back: bool,
-    /// As from User mode.
+    /// Access as from User mode.
     is_unprivileged: bool,
 }
 
@@ -35,7 +35,7 @@ impl Mode {
         Some(Self { rn, offset, is_indexed: p, writes_back: !p || w, is_unprivileged: !p && w })
     }
 
-    /// Whether it needs x[`register`].
+    /// True if it needs x[`register`].
     fn needs(&self, register: u8) -> bool {
         self.rn == register || matches!(self.offset, Offset::Register { register: offset, .. } if offset == register)
     }
@@ -110,7 +110,7 @@ fn one(emit: &mut Emit, code: Code, rt: u8, mode: &Mode) -> TimingClass {
         (true, _) => rt,
         (false, _) => emit.read(rt),
     };
-    // A base register that is loaded keeps what was loaded.
+    // A loaded base register keeps the loaded value.
     let writes_back = mode.writes_back && !(is_load && rt == mode.rn);
     let (base, offset, sum) = address(emit, mode, writes_back && is_load && mode.needs(rt));
     let (rm, imm) = match offset {
@@ -128,8 +128,8 @@ fn one(emit: &mut Emit, code: Code, rt: u8, mode: &Mode) -> TimingClass {
     }
 }
 
-/// Base and what to add to it for the access (never to be subtracted), and where the sum is, if it has been worked out,
-/// as it is if `now` says so.
+/// Base and offset of the access (never to be subtracted), and the register with the sum, if it has been computed, as
+/// `now` requests.
 fn address(emit: &mut Emit, mode: &Mode, now: bool) -> (u8, Offset, Option<u8>) {
     const NO_OFFSET: Offset = Offset::Immediate(0);
     match (mode.is_indexed, mode.rn, mode.offset) {
@@ -147,7 +147,7 @@ fn address(emit: &mut Emit, mode: &Mode, now: bool) -> (u8, Offset, Option<u8>) 
     }
 }
 
-/// The base register becomes the sum, which is in a register already or not.
+/// Writes the sum to the base register; the sum may be in a register already.
 fn write_back(emit: &mut Emit, mode: &Mode, sum: Option<u8>) {
     match sum {
         Some(sum) => emit.op(Code::Mov, mode.rn, 0, sum, 0),
@@ -155,11 +155,11 @@ fn write_back(emit: &mut Emit, mode: &Mode, sum: Option<u8>) {
     }
 }
 
-/// ldrd, strd: x[rt] and the next.
+/// ldrd, strd: x[rt] and the next register.
 fn two(emit: &mut Emit, code: Code, rt: u8, mode: &Mode) -> Option<TimingClass> {
     let (rt2, is_load) = (rt + 1, code == Code::Ldr);
     only_if(rt.is_multiple_of(2) && rt2 != PC && !mode.is_unprivileged)?;
-    // QEMU writes back before it puts what was loaded into registers: then a loaded base register keeps that.
+    // QEMU writes back before it writes the loaded registers: then a loaded base register keeps the loaded value.
     let writes_back = mode.writes_back && !(is_load && (mode.rn == rt || mode.rn == rt2));
     let needed_later = writes_back && is_load && (mode.needs(rt) || mode.needs(rt2));
     let in_a_register = matches!(mode.offset, Offset::Register { .. }) && mode.is_indexed || mode.rn == PC;
@@ -171,7 +171,7 @@ fn two(emit: &mut Emit, code: Code, rt: u8, mode: &Mode) -> Option<TimingClass> 
     };
     let Offset::Immediate(imm) = offset else { return None };
     let flags = emit.announce(base, imm, 2, is_load);
-    // The second access can fault: what the address is made of changes behind it.
+    // The second access can fault: the registers of the address change after it.
     let first = if is_load && mode.needs(rt) { SPARE } else { rt };
     emit.op4(code, first, base, ZERO, flags, imm);
     emit.op4(code, rt2, base, ZERO, flags, imm.wrapping_add(4));

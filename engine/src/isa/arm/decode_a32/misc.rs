@@ -59,7 +59,7 @@ fn saturating(emit: &mut Emit, encoding: u32, operation: u32) -> Option<TimingCl
     Some(emit.media(MEDIA[operation as usize], [rd, rn, rm, 0], 0))
 }
 
-/// msr of an immediate, and the hints, which stand where it would change nothing.
+/// msr of an immediate, and the hints, which use the encodings without an effect on the status register.
 pub fn status_immediate(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (is_spsr, mask) = (bit(encoding, 22), register(encoding, 16));
     only_if(bits(encoding, 15, 12) == 15)?;

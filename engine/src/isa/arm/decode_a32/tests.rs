@@ -165,7 +165,7 @@ fn media_instructions() {
     check(0xe7bb_0251, Alu, &[op(Code::Sbfx, [0, 0, 1, 0], 28 << 8 | 4)]);
     check(0xe7df_041f, Alu, &[op(Code::Bfi, [0, 0, ZERO, 0], 24 << 8 | 8)]);
     check(0xe7df_0011, Alu, &[op(Code::Bfi, [0, 0, 1, 0], 32 << 8)]);
-    // udf; a field beyond the word; a field that ends before it begins; parallel of kinds and sorts that there aren't
+    // udf; a field beyond the word; a field that ends before it begins; unallocated kinds of parallel instructions
     undefined(&[0xe7f0_00f0, 0xe7bc_0251, 0xe7c0_0411, 0xe641_0f12, 0xe611_0fb2]);
 }
 
@@ -174,7 +174,7 @@ fn a_condition_skips_all_that_follows() {
     let (instr, ops) = decoded(0x0591_0004);
     assert_eq!(ops, [op(Code::SkipUnless, [0, 0, ZERO, 0], 1), op(Code::Ldr, [0, 1, ZERO, 0], 4)]);
     assert_eq!((instr.reads, instr.writes, instr.words), (FLAGS | 2, 1, 1));
-    // An encoding that means nothing doesn't do so if it is skipped.
+    // An undefined encoding is not executed if its condition fails.
     let (instr, ops) = decoded(0x17f0_00f0);
     assert_eq!(ops[0], op(Code::SkipUnless, [1, 0, ZERO, 0], 1));
     assert_eq!(ops[1], op(Code::Undefined, [0, 0, ZERO, 0], 0x17f0_00f0));

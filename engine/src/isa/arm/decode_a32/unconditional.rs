@@ -47,7 +47,7 @@ fn processor_state(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     Some(TimingClass::Status)
 }
 
-/// pld, pldw, pli, and the hints that are none yet: these and pli do nothing.
+/// pld, pldw, pli, and unallocated hints: these and pli do nothing.
 fn preload(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let is_register = bit(encoding, 25);
     only_if(!is_register || !bit(encoding, 4))?;
@@ -83,7 +83,7 @@ fn preload(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     Some(TimingClass::Hint)
 }
 
-/// rfe, srs: two words, as ldm and stm have them.
+/// rfe, srs: two words, accessed as by ldm and stm.
 fn exception_frames(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (rn, writes_back) = (register(encoding, 16), bit(encoding, 21));
     let (offset, change): (i32, i8) = match bits(encoding, 24, 23) {

@@ -40,7 +40,7 @@ fn divide(encoding: u32) -> TimingClass {
     if is_double(encoding) { TimingClass::VfpDivide64 } else { TimingClass::VfpDivide32 }
 }
 
-/// The core has the registers whose fifth bits are these, as doubles or singles.
+/// True if the core has the registers whose fifth bits are given, as doubles or singles.
 fn has(encoding: u32, as_double: bool, fifth_bits: &[u32], features: Features) -> bool {
     !as_double || features.vfp_d32 || !fifth_bits.iter().any(|&index| bit(encoding, index))
 }
@@ -51,7 +51,7 @@ fn immediate(encoding: u32, features: Features) -> Option<TimingClass> {
     Some(TimingClass::VfpMove)
 }
 
-/// What has its operation in bits 19:16 and 7.
+/// Instructions with their operation in bits 19:16 and 7.
 fn further(encoding: u32, features: Features) -> Option<TimingClass> {
     use TimingClass::{VfpAdd, VfpMove};
     let double = is_double(encoding);
@@ -69,7 +69,7 @@ fn further(encoding: u32, features: Features) -> Option<TimingClass> {
         (0b0111, true) if !features.m_profile => (VfpAdd, !double, double),
         (0b1000, _) => (VfpAdd, double, false),
         (0b1100 | 0b1101, _) => (VfpAdd, false, double),
-        // vcvt from and to fixed point: bits 3:0 and 5 are 16 or 32 less the fraction's bits.
+        // vcvt from and to fixed point: bits 3:0 and 5 are 16 or 32 minus the number of fraction bits.
         (0b1010 | 0b1011 | 0b1110 | 0b1111, _) => {
             let rest = bits(encoding, 3, 0) << 1 | bits(encoding, 5, 5);
             only_if(bit(encoding, 7) || rest <= 16)?;

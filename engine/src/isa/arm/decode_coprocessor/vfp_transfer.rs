@@ -18,7 +18,7 @@ pub fn one(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
             only_if(system == FPSCR || !emit.features.m_profile)?;
             only_if(!bit(encoding, 7) && (rt != PC || is_read && system == FPSCR))?;
             match (is_read, system) {
-                // It changes no more than moves do, so a block goes on behind it.
+                // It changes only what moves change, so a block continues after it.
                 (true, FPSCR) => emit.op(Code::Vfp, rt, 0, 0, always(encoding)),
                 _ => emit.op(if is_read { Code::Vmrs } else { Code::Vmsr }, rt, 0, 0, system),
             }
@@ -80,7 +80,7 @@ fn first_word(encoding: u32, words: u32, emit: &Emit) -> Option<u32> {
     (first + words <= end).then_some(first)
 }
 
-/// So many words from x[rn] + `offset` on.
+/// Transfers `words` from x[rn] + `offset` on.
 fn transfer(emit: &mut Emit, is_load: bool, rn: u8, offset: u32, first: u32, words: u32) -> Option<TimingClass> {
     let literal = emit.aligned_pc().wrapping_add(offset);
     let (base, offset) = match rn {

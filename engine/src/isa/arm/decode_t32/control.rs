@@ -1,4 +1,4 @@
-//! 32-bit branches and what is for the system: A6.3.4, and rfe and srs of A6.3.5; in the M profile, also the stack
+//! 32-bit branches and system instructions: A6.3.4, and rfe and srs of A6.3.5; in the M profile, also the stack
 //! pointer's low bits.
 
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
@@ -28,14 +28,14 @@ pub fn decode(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     }
 }
 
-/// S:J2:J1:imm6:imm11:0, of branches with conditions.
+/// S:J2:J1:imm6:imm11:0, of conditional branches.
 fn near_offset(encoding: u32) -> u32 {
     let upper = bits(encoding, 26, 26) << 20 | bits(encoding, 11, 11) << 19 | bits(encoding, 13, 13) << 18;
     let offset = upper | bits(encoding, 21, 16) << 12 | bits(encoding, 10, 0) << 1;
     ((offset << 11) as i32 >> 11) as u32
 }
 
-/// S:I1:I2:imm10:imm11:0; I1 and I2 are J1 and J2 where S is 1, else their opposites.
+/// S:I1:I2:imm10:imm11:0; I1 and I2 are J1 and J2 if S is 1, else their inverses.
 fn far_offset(encoding: u32) -> u32 {
     let s = bits(encoding, 26, 26);
     let (i1, i2) = (bits(encoding, 13, 13) ^ s ^ 1, bits(encoding, 11, 11) ^ s ^ 1);
@@ -43,8 +43,8 @@ fn far_offset(encoding: u32) -> u32 {
     ((offset << 7) as i32 >> 7) as u32
 }
 
-/// By bits 26:20, the upper three of which are 011 or 111. The M profile has moves to and from special registers, hints
-/// and barriers (DDI 0403E, A5.3.4).
+/// By bits 26:20; the upper three are 011 or 111. The M profile has moves to and from special registers, hints and
+/// barriers (DDI 0403E, A5.3.4).
 fn control(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (rn, rd, low) = (register(encoding, 16), register(encoding, 8), bits(encoding, 7, 0));
     let m_profile = emit.features.m_profile;
@@ -104,7 +104,7 @@ fn control(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     }
 }
 
-/// cps with a mode, or a hint where nothing changes.
+/// cps with a mode, or a hint where no state changes.
 fn state_or_hint(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (change, sets_mode) = (bits(encoding, 10, 9), bits(encoding, 8, 8));
     let low = bits(encoding, 7, 0);
@@ -119,7 +119,7 @@ fn state_or_hint(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     Some(TimingClass::Status)
 }
 
-/// rfe and srs, which go downwards before (bit 24 clear) or upwards after.
+/// rfe and srs: decrement before (bit 24 clear), or increment after.
 pub fn return_state(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let rn = register(encoding, 16);
     let (offset, step) = if bit(encoding, 24) { (0, 8) } else { (-8, -8i8) };

@@ -5,7 +5,7 @@ use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, Media, TimingClass};
 use crate::isa::arm::registers::{OPERAND, PC, SINK, ZERO};
 
-/// What an encoding's bits 24:21 say, and its registers as a micro-operation has them.
+/// The operation in an encoding's bits 24:21, and its registers in the form of a micro-operation.
 struct Operation {
     code: Code,
     rd: u8,
@@ -13,7 +13,7 @@ struct Operation {
 }
 
 impl Operation {
-    /// The program counter stands for what has no result (comparisons) or no first operand (moves).
+    /// The program counter stands for no result (comparisons) or no first operand (moves).
     fn of(encoding: u32) -> Option<Self> {
         let (rd, rn) = (register(encoding, 8), register(encoding, 16));
         let flags = bit(encoding, 20);
@@ -35,7 +35,7 @@ impl Operation {
         Some(Self { code, rd: if rd == PC { SINK } else { rd }, rn })
     }
 
-    /// Logical ones take C from their second operand's shift.
+    /// Logical operations take C from their second operand's shift.
     fn is_logical(&self) -> bool {
         matches!(self.code, Code::And | Code::Bic | Code::Orr | Code::Orn | Code::Eor | Code::Mov | Code::Mvn)
     }
@@ -92,7 +92,7 @@ pub fn plain_immediate(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
         10 => emit.op(Code::Sub, rd, rn, ZERO, imm12),
         4 => emit.constant(rd, imm16),
         12 => emit.op(Code::Movt, rd, 0, 0, imm16),
-        // In what follows bits 26 and 5 have to be 0.
+        // In the other encodings bits 26 and 5 have to be 0.
         _ if encoding & (1 << 26 | 1 << 5) != 0 => return None,
         16 | 18 | 24 | 26 => return saturate(emit, encoding),
         20 => return emit.extract(Code::Sbfx, rd, rn, low, bits(encoding, 4, 0) + 1),
@@ -103,7 +103,7 @@ pub fn plain_immediate(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     Some(TimingClass::Alu)
 }
 
-/// ssat, usat, and those for two halves in the place of an arithmetic shift by 0.
+/// ssat, usat, and the forms for two halves, which replace an arithmetic shift by 0.
 fn saturate(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (rn, rd) = (register(encoding, 16), register(encoding, 8));
     not_pc(&[rn])?;

@@ -73,7 +73,7 @@ fn exclusive_word(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     Some(TimingClass::Exclusive)
 }
 
-/// Those of other sizes. Of two words the second is in bits 11:8, which else are ones.
+/// Exclusive accesses of other sizes. Of two words the second is in bits 11:8, which are ones otherwise.
 fn exclusive(emit: &mut Emit, encoding: u32, bytes: u32) -> Option<TimingClass> {
     let (rn, rt, rt2, rd) =
         (register(encoding, 16), register(encoding, 12), register(encoding, 8), register(encoding, 0));
@@ -91,7 +91,8 @@ fn exclusive(emit: &mut Emit, encoding: u32, bytes: u32) -> Option<TimingClass> 
     Some(TimingClass::Exclusive)
 }
 
-/// tbb, tbh: forwards by twice what the table has. A table often follows: then its base is the program counter's value.
+/// tbb, tbh: branch forwards by twice the table's entry. A table often follows: then its base is the program counter's
+/// value.
 fn table_branch(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (rn, rm) = (register(encoding, 16), register(encoding, 0));
     only_if(bits(encoding, 15, 8) == 0xf0)?;

@@ -5,13 +5,13 @@ use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{OPERAND, PC, RESULT, ZERO};
 
-/// Where an access goes: x[rn] + x[rm] + imm, and what changes the base afterwards.
+/// Address of an access: x[rn] + x[rm] + imm, and the change of the base afterwards.
 struct Address {
     rn: u8,
     rm: u8,
     imm: u32,
     step: Option<u32>,
-    /// As if from User mode.
+    /// Access as from User mode.
     unprivileged: bool,
 }
 
@@ -91,7 +91,7 @@ fn address(emit: &mut Emit, encoding: u32) -> Option<Address> {
     }
 }
 
-/// pld, pldw, pli, and those that are not allocated.
+/// pld, pldw, pli, and unallocated hints.
 fn hint(emit: &mut Emit, code: Code, address: &Address) -> TimingClass {
     if matches!(code, Code::Ldrb | Code::Ldrh) {
         emit.op(Code::Pld, 0, address.rn, address.rm, address.imm);

@@ -4,7 +4,7 @@ use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, or_zero, register}
 use crate::isa::arm::op::{Code, Media, TimingClass};
 use crate::isa::arm::registers::PC;
 
-/// With a result of 32 bits. The program counter as the number to add stands for none.
+/// With a result of 32 bits. The program counter as the addend stands for no addend.
 pub fn short(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (rn, ra, rd, rm) = operands(encoding);
     not_pc(&[rn, rd, rm])?;
@@ -38,7 +38,7 @@ pub fn long(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     not_pc(&[rn, high, rm])?;
     let (kind, variant) = (bits(encoding, 22, 20), bits(encoding, 7, 4));
     if let (1 | 3, 15) = (kind, variant) {
-        // The result is where the others have its upper half.
+        // The result is in the field of the upper half.
         only_if(emit.features.divide && low == PC)?;
         if emit.features.traps_division {
             emit.op(Code::TrapIfZero, 0, 0, rm, 0);
@@ -71,7 +71,7 @@ fn operands(encoding: u32) -> (u8, u8, u8, u8) {
     (register(encoding, 16), register(encoding, 12), register(encoding, 8), register(encoding, 0))
 }
 
-/// Which operands' top halves are meant: N and M, the other way round than in the encoding.
+/// Operands whose top halves are used: N and M, in the opposite order of the encoding.
 fn tops(variant: u32) -> u32 {
     u32::from(bit(variant, 1)) | u32::from(bit(variant, 0)) << 1
 }

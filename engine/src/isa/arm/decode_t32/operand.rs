@@ -9,7 +9,7 @@ use crate::isa::arm::registers::{OPERAND, ZERO};
 pub struct Operand {
     pub rm: u8,
     pub imm: u32,
-    /// How long arithmetic with it takes.
+    /// Timing class of arithmetic with it.
     pub class: TimingClass,
 }
 
@@ -42,7 +42,7 @@ pub const fn immediate_12(encoding: u32) -> u32 {
     bits(encoding, 26, 26) << 11 | bits(encoding, 14, 12) << 8 | bits(encoding, 7, 0)
 }
 
-/// The constant that i:imm3:imm8 stands for, and the carry out if it is rotated (A6.3.2).
+/// The constant of i:imm3:imm8, and the carry out if it is rotated (A6.3.2).
 pub fn modified_immediate(encoding: u32) -> (u32, Option<bool>) {
     let imm12 = immediate_12(encoding);
     let byte = imm12 & 0xff;
@@ -64,7 +64,7 @@ pub fn data(emit: &mut Emit, code: Code, flags: bool, rd: u8, rn: u8, operand: O
     operand.class
 }
 
-/// A shift by an immediate alone. lsl by 0 is mov, which leaves C as it is.
+/// A plain shift by an immediate. lsl by 0 is mov, which does not change C.
 pub fn shift_immediate(emit: &mut Emit, flags: bool, rd: u8, rm: u8, kind: u32, amount: u32) -> TimingClass {
     if (kind, amount) == (0, 0) {
         return data(emit, Code::Mov, flags, rd, ZERO, Operand::register(rm));
@@ -74,7 +74,7 @@ pub fn shift_immediate(emit: &mut Emit, flags: bool, rd: u8, rm: u8, kind: u32, 
     TimingClass::AluShift
 }
 
-/// A shift by a register alone.
+/// A plain shift by a register.
 pub fn shift_register(emit: &mut Emit, flags: bool, rd: u8, rm: u8, kind: u32, rs: u8) -> TimingClass {
     emit.shift_by_register(flags, rd, rm, kind, rs);
     emit.test(flags, rd);

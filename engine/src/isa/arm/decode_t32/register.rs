@@ -23,7 +23,7 @@ fn shift(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     Some(shift_register(emit, bit(encoding, 20), rd, rn, bits(encoding, 22, 21), rm))
 }
 
-/// sxtb and the like of a rotated register; those that add have a first operand.
+/// sxtb and similar extensions of a rotated register; those that add have a first operand.
 fn extend(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let registers = [8, 16, 0].map(|low| register(encoding, low));
     let rotation = bits(encoding, 5, 4) * 8;
@@ -55,7 +55,7 @@ fn parallel(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     Some(emit.media(Media::Parallel, [rd, rn, rm, 0], kind | what << 4))
 }
 
-/// Saturating arithmetic, reversals, sel and clz. Those of one operand have it twice.
+/// Saturating arithmetic, reversals, sel and clz. Instructions with one operand encode it twice.
 fn miscellaneous(emit: &mut Emit, encoding: u32) -> Option<TimingClass> {
     let (rn, rd, rm) = (register(encoding, 16), register(encoding, 8), register(encoding, 0));
     not_pc(&[rn])?;

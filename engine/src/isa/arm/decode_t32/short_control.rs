@@ -40,7 +40,7 @@ pub fn miscellaneous(emit: &mut Emit, half: u32) -> Option<TimingClass> {
             Some(TimingClass::Exception)
         }
         15 if half & 0xf == 0 => Some(emit.hint(bits(half, 7, 4))),
-        // it: the instructions that follow get conditions; it does nothing itself.
+        // it: the next instructions get conditions; the instruction itself has no effect.
         15 => {
             emit.nothing();
             Some(TimingClass::IfThen)
@@ -67,7 +67,7 @@ fn compare_and_branch(emit: &mut Emit, half: u32) -> TimingClass {
 fn state(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     match bits(half, 7, 5) {
         2 if half & 0x17 == 0x10 && !emit.features.m_profile => emit.imm(Code::Setend, bits(half, 3, 3)),
-        // There is no A in the M profile.
+        // The M profile has no A.
         3 if !(bit(half, 3) || emit.features.m_profile && bit(half, 2)) => {
             let sets_or_clears = if bit(half, 4) { 1 << 9 } else { 1 << 10 };
             emit.imm(Code::Cps, bits(half, 2, 0) << 6 | sets_or_clears);
@@ -77,7 +77,7 @@ fn state(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     Some(TimingClass::Status)
 }
 
-/// b, with and without a condition, svc, and what is undefined for ever.
+/// b, with and without a condition, svc, and the permanently undefined encoding.
 pub fn branch(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     if half >> 12 == 14 {
         return super::branch(emit, 14, ((half << 21) as i32 >> 20) as u32);

@@ -27,7 +27,7 @@ pub fn immediate(emit: &mut Emit, half: u32, flags: bool) -> Option<TimingClass>
     })
 }
 
-/// Data processing with two registers, the first of which is the destination.
+/// Data processing with two registers; the first one is the destination.
 pub fn register(emit: &mut Emit, half: u32, flags: bool) -> Option<TimingClass> {
     let (rd, rm) = (narrow(half, 0), narrow(half, 3));
     let operand = Operand::register(rm);
@@ -88,7 +88,7 @@ pub fn special(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     }
 }
 
-/// If the destination was the program counter: the jump to what `target` holds.
+/// If the destination is the program counter: a jump to the address in `target`.
 fn jump_if_pc(emit: &mut Emit, rd: u8, target: u8) -> TimingClass {
     if rd != PC {
         return TimingClass::Alu;

@@ -1,4 +1,4 @@
-//! 16-bit loads, stores and addresses: A6.2.4, and what stands beside it in A6.2.
+//! 16-bit loads, stores and addresses: A6.2.4, and related encodings of A6.2.
 
 use super::short_data::narrow;
 use super::transfer::Transfer;
@@ -22,7 +22,7 @@ pub fn single(emit: &mut Emit, half: u32) -> Option<TimingClass> {
     })
 }
 
-/// The access that opB says, with a register as offset.
+/// The access for an opB, with a register as offset.
 const fn with_register(operation: u32) -> Code {
     match operation {
         0 => Code::Str,

@@ -1,5 +1,5 @@
-//! Tests of what encodings become, and over all 16-bit ones. What they do is compared with another simulator in
-//! `tests/differential`.
+//! Tests of decoding, also of all 16-bit encodings. `tests/differential` compares the instructions' effects with
+//! another simulator.
 
 use super::*;
 use crate::cpu::memory::access::how;

@@ -19,7 +19,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Its micro-operations; nothing for an empty list.
+    /// Its micro-operations; `None` for an empty list.
     pub fn decode(self, emit: &mut Emit) -> Option<TimingClass> {
         let Transfer { is_load, up, base, list, write_back } = self;
         only_if(list != 0)?;

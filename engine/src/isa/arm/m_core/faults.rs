@@ -1,4 +1,4 @@
-//! Faults: what the user gets to read about them, and which of them nobody handles.
+//! Faults: their messages, and the faults without a handler.
 
 use super::super::core::Arm;
 use super::super::faults::faulted;
@@ -21,14 +21,14 @@ impl Arm<System> {
         let is_endless = !is_call && self.isa.system.in_handler() && self.is_endless();
         match self.isa.system.raise(exception, self.pc) {
             Ok(_) if is_endless => self.end(CoreFault { why_fatal: HANDLER_FAILS, ..fault }),
-            // A call is no fault, unless it is escalated to one.
+            // A call is not a fault, unless it is escalated to one.
             Ok(return_pc) if is_call && self.isa.system.due() != Some(HARD_FAULT) => self.enter(bus, return_pc, None),
             Ok(return_pc) => self.enter(bus, return_pc, Some(fault)),
             Err(Lockup) => self.lock_up(fault),
         }
     }
 
-    /// What is said of an exception.
+    /// The message for an exception.
     pub(super) fn fault_of(&self, exception: Exception) -> CoreFault {
         let hint = self.isa.system.hint(exception);
         let fault = CoreFault { pc: self.pc, what: exception.name(), hint, ..CoreFault::default() };
@@ -49,8 +49,7 @@ impl Arm<System> {
         }
     }
 
-    /// What is said when the address of a handler can't be read, for an exception that has something to say itself or
-    /// not.
+    /// The message when a handler's address can't be read, for an exception with or without a message of its own.
     pub(super) fn fault_of_vector(&self, vector: u32, fault: Option<CoreFault>) -> CoreFault {
         let access = FaultedAccess { addr: vector, kind: "load of an exception's vector", answer: NOTHING };
         fault.unwrap_or(CoreFault { pc: self.pc, what: "HardFault", access: Some(access), ..CoreFault::default() })
@@ -60,13 +59,13 @@ impl Arm<System> {
     pub(super) fn reset_request(&self) -> CoreFault {
         CoreFault {
             pc: self.pc,
-            what: "AIRCR asks for a reset (SYSRESETREQ or VECTRESET)",
-            why_fatal: "the run ends with that",
+            what: "AIRCR requests a reset (SYSRESETREQ or VECTRESET)",
+            why_fatal: "the run ends",
             ..CoreFault::default()
         }
     }
 
-    /// The core is at the handler of a fault: it is noted, or ends the run if that does nothing.
+    /// Notes a fault whose handler the core has reached, or ends the run if the handler does nothing.
     pub(super) fn note_fault(&mut self, bus: &mut Bus, fault: CoreFault) {
         match self.code_word(bus, self.pc) {
             Some(word) if word & 0xffff == FOREVER => self.end(CoreFault { why_fatal: HANDLER_IS_STUCK, ..fault }),
@@ -75,13 +74,11 @@ impl Arm<System> {
             }
             Some(0) => self.end(CoreFault { why_fatal: "its exception vector leads to no instruction", ..fault }),
             Some(_) => bus.note_trap(fault),
-            None => {
-                self.end(CoreFault { why_fatal: "nothing can be fetched where its exception vector leads", ..fault })
-            }
+            None => self.end(CoreFault { why_fatal: "the target of its exception vector can't be fetched", ..fault }),
         }
     }
 
-    /// The core stops for good.
+    /// Stops the core for good.
     pub(super) fn lock_up(&mut self, fault: CoreFault) {
         self.lock_up_as(self.isa.system.why_locked_up(), fault);
     }

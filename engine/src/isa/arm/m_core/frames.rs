@@ -1,4 +1,4 @@
-//! Frames of exceptions, and of floating-point state: stored and loaded, with the time that memory takes beyond the
+//! Frames of exceptions, and of floating-point state: stores and loads, with the time that memory takes beyond the
 //! core's own.
 
 use super::super::core::Arm;
@@ -17,11 +17,11 @@ const WORDS: usize = 8;
 /// Words of floating-point state: S0 to S15, FPSCR.
 const FLOATING_WORDS: usize = 17;
 
-/// How stores of a frame went, and what memory took.
+/// Result of a frame's stores, with the memory's time.
 type Stored = Done<(), FaultStatus>;
 
 impl Arm<System> {
-    /// Stores a frame. What memory takes is added to the core's time; gives what floating-point state takes further.
+    /// Stores a frame. Adds the memory's time to the core's; returns the further time of floating-point state.
     pub(super) fn store_frame(&mut self, bus: &mut Bus, frame: &Frame) -> u64 {
         self.store_words(bus, frame.address, &frame.words);
         if frame.floating != Floating::Stored {
@@ -41,8 +41,8 @@ impl Arm<System> {
         }
     }
 
-    /// Loads a frame, and floating-point state into its registers if it has that. What memory takes is added to the
-    /// core's time, and what floating-point state takes further.
+    /// Loads a frame, and floating-point state into its registers if the frame has any. Adds the memory's time, and the
+    /// further time of floating-point state, to the core's.
     pub(super) fn load_frame(&mut self, bus: &mut Bus, frame: &Unstack) -> [u32; WORDS] {
         let mut words = [0; WORDS];
         self.load_words(bus, frame.address, &mut words);
@@ -63,8 +63,8 @@ impl Arm<System> {
         self.shell.cycles += reported.cycles;
         for (word, at) in words.iter_mut().zip((0..).step_by(4)) {
             let addr = address.wrapping_add(at);
-            // What a turn of the bus matrix takes is in an exception's own time.
-            _ = self.memory.turn_to(bus, addr, Kind::Write);
+            // The wait for a switch of the bus matrix is included in an exception's own time.
+            _ = self.memory.switch_matrix_to(bus, addr, Kind::Write);
             if let Some(value) = self.load_by_shortcut(addr) {
                 *word = value;
                 continue;
@@ -79,8 +79,8 @@ impl Arm<System> {
         }
     }
 
-    /// A floating-point instruction comes: if the registers still hold the state of the code that an exception
-    /// interrupted, that is stored first (lazy preservation). Gives what that takes.
+    /// Prepares for a floating-point instruction: if the registers still hold the state of the code that an exception
+    /// interrupted, that state is stored first (lazy preservation). Returns the time of that.
     pub(super) fn prepare_floating(&mut self, bus: &mut Bus, begins: u64) -> Result<u64, Option<Exception>> {
         if !self.isa.system.floating_is_allowed() {
             return Err(None);
@@ -107,13 +107,13 @@ impl Arm<System> {
         Ok(cycles)
     }
 
-    /// Stores words from `address` up, as far as that goes.
+    /// Stores words from `address` up, until one fails.
     fn write_words(&mut self, bus: &mut Bus, begins: u64, address: u32, words: &[u32], how: u8) -> Stored {
         let how = how | how::ALIGNED | how::STORE;
         let mut cycles = self.memory.multiple(bus, &self.isa.system, begins, address, words.len() as u32, how).cycles;
         for (word, offset) in words.iter().zip((0..).step_by(4)) {
             let (addr, size) = (address.wrapping_add(offset), AccessSize::Word);
-            _ = self.memory.turn_to(bus, addr, Kind::Write);
+            _ = self.memory.switch_matrix_to(bus, addr, Kind::Write);
             if how & how::UNPRIVILEGED == 0 && self.store_by_shortcut(addr, *word) {
                 continue;
             }

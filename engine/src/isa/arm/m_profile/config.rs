@@ -1,15 +1,15 @@
-//! What a board says of the system side, and registers that tell what the core is.
+//! Configuration of the system side by the board, and identification registers of the core.
 
 use super::super::op::Features;
 
-/// What a board says of the system side of a Cortex-M4.
+/// Configuration of the system side of a Cortex-M4 by the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SystemConfig {
-    /// Instructions that there are.
+    /// Features of the instruction set.
     pub features: Features,
     /// External interrupts: 1 to 240.
     pub interrupts: u32,
-    /// Bits of a priority that are there, the upper ones: 3 to 8.
+    /// Number of implemented bits of a priority, the upper ones: 3 to 8.
     pub priority_bits: u32,
     /// VTOR after reset.
     pub vectors: u32,
@@ -30,8 +30,8 @@ impl SystemConfig {
     }
 }
 
-/// A register that tells what the core is, a Cortex-M4 r0p1 (TRM, table 4-1 and chapter 7): that at `offset` in the
-/// system control space, if it is one.
+/// An identification register, of a Cortex-M4 r0p1 (TRM, table 4-1 and chapter 7): the one at `offset` in the system
+/// control space, if there is one.
 pub(super) fn identification(offset: u32, vfp: bool) -> Option<u32> {
     Some(match offset {
         // CPUID.

@@ -1,10 +1,10 @@
-//! Special registers as a debugger shows them (ARM, B5.2.2).
+//! Special registers for a debugger (ARM, B5.2.2).
 
 use super::psr::sysm;
 use super::{System, X};
 use crate::bus::device::AccessSize;
 
-/// The special registers, under their numbers for mrs and msr.
+/// The special registers, with their numbers for mrs and msr.
 const SPECIAL: [(u32, &str); 6] = [
     (sysm::MSP, "msp"),
     (sysm::PSP, "psp"),
@@ -21,7 +21,7 @@ impl System {
         SPECIAL.iter().map(|(number, name)| (*name, privileged.read_special(x, *number))).collect()
     }
 
-    /// Writes one of them, by its place. False if there is none.
+    /// Writes special register `number`. False if it does not exist.
     pub fn set_special_register(&mut self, x: &mut X, number: usize, value: u32) -> bool {
         const ALL_FIELDS: u8 = 15;
         let Some((register, _)) = SPECIAL.get(number) else { return false };
@@ -33,7 +33,7 @@ impl System {
         true
     }
 
-    /// What a load of `addr` by privileged code gives, of a register of the private peripheral bus.
+    /// The value of a load of `addr` by privileged code, if it is a register of the private peripheral bus.
     pub fn peek_own(&self, addr: u32, size: AccessSize, cycles: u64) -> Option<u32> {
         self.with_privilege().load_own(addr, size, cycles).ok()
     }

@@ -8,12 +8,12 @@ use super::scb::CCR_STKALIGN;
 /// Bytes of a frame without floating-point state, and of the words for that: S0 to S15, FPSCR and one that is reserved.
 pub(super) const BASIC_BYTES: u32 = 0x20;
 pub(super) const EXTENDED_BYTES: u32 = 0x68;
-/// xPSR of a frame: the stack pointer was no multiple of 8.
+/// xPSR of a frame: the stack pointer was not a multiple of 8.
 pub(super) const FRAME_ALIGNED: u32 = 1 << 9;
 
 /// Values of LR with which exceptions are left (ARM, B1.5.8).
 pub mod exc_return {
-    /// What they have in common: a jump there in Handler mode is a return.
+    /// Their common bits: a jump to such a value in Handler mode is a return.
     pub const PREFIX: u32 = 0xf000_0000;
     /// Returns to Handler mode, to Thread mode on the main stack, and on the process stack; the frame has no
     /// floating-point state.
@@ -22,29 +22,29 @@ pub mod exc_return {
     pub const THREAD_MAIN: u32 = 0xffff_fff9;
     /// See [`HANDLER`].
     pub const THREAD_PROCESS: u32 = 0xffff_fffd;
-    /// Clear in one whose frame has floating-point state.
+    /// Clear in a value whose frame has floating-point state.
     pub const BASIC_FRAME: u32 = 1 << 4;
 }
 
 /// Floating-point state in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floating {
-    /// There is none.
+    /// No floating-point state.
     None,
-    /// 18 words have room for it, stored only if the handler needs the registers (lazy preservation).
+    /// Room for 18 words, stored only if the handler needs the registers (lazy preservation).
     Reserved,
-    /// S0 to S15 and FPSCR are to be stored behind the words.
+    /// S0 to S15 and FPSCR are to be stored after the words.
     Stored,
 }
 
-/// What the core stores when it enters an exception: words from `address` up, which is the stack pointer already.
+/// Words that the core stores on exception entry, from `address` up, which is the new stack pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The first word's.
+    /// Address of the first word.
     pub address: u32,
     /// R0 to R3, R12, LR, return address, xPSR.
     pub words: [u32; 8],
-    /// What is behind them.
+    /// The state after them.
     pub floating: Floating,
     /// LR in the handler.
     pub link: u32,
@@ -57,18 +57,18 @@ impl Frame {
     }
 }
 
-/// An exception that the core is handling now.
+/// An exception that has just been activated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activated {
     /// Its number.
     pub number: u8,
-    /// Where its handler's address is, with the T bit.
+    /// Address of its vector; the vector has the T bit.
     pub vector: u32,
 }
 
 impl System {
-    /// The frame of an exception that is taken now, with `pc` as the address to return to. The stack pointer is already
-    /// below it.
+    /// The frame of an exception that is taken now, with `pc` as the return address. The stack pointer is already below
+    /// it.
     pub fn begin_entry(&mut self, x: &mut X, pc: u32) -> Frame {
         let floating = self.floating_frame();
         let extended = floating != Floating::None;
@@ -97,7 +97,7 @@ impl System {
         if extended { basic & !exc_return::BASIC_FRAME } else { basic }
     }
 
-    /// Begins to handle the most urgent exception that is due, with `link` in LR. `None` if nothing is due any more.
+    /// Activates the most urgent pending exception, with `link` in LR. `None` if none is pending any more.
     pub fn activate(&mut self, x: &mut X, link: u32) -> Option<Activated> {
         let number = self.due?;
         self.keep_stacks(x, |system| system.ipsr = u16::from(number));
@@ -107,7 +107,7 @@ impl System {
         self.nvic.activate(number);
         self.reserved = false;
         self.event.send();
-        // A handler begins without floating-point state.
+        // A handler starts without floating-point state.
         self.set_floating_context(false);
         self.changed();
         Some(Activated { number, vector: self.scb.vtor.wrapping_add(4 * u32::from(number)) })

@@ -1,5 +1,4 @@
-//! What an instruction can do wrong or ask for, how it is recorded, and which exception that is (ARM, B1.5.6, B1.5.14
-//! and B3.2.15 on).
+//! Exceptions of instructions, their records, and their numbers (ARM, B1.5.6, B1.5.14 and B3.2.15 on).
 
 use super::System;
 use super::scb::{bfsr, hfsr, mmfsr, ufsr};
@@ -20,7 +19,7 @@ pub mod number {
     /// External interrupt 0.
     pub const EXTERNAL: u8 = 16;
 
-    /// Its name; external interrupts have one in common.
+    /// Its name; all external interrupts share one.
     pub const fn name(exception: u8) -> &'static str {
         match exception {
             NMI => "NMI",
@@ -41,16 +40,16 @@ pub mod number {
 /// DFSR.BKPT.
 const DFSR_BKPT: u32 = 1 << 1;
 
-/// Why the flow of instructions is left.
+/// Reason to leave the flow of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exception {
-    /// What is due: [`System::due`].
+    /// The pending exception: [`System::due`].
     Due,
-    /// An encoding that means nothing, or for a coprocessor that is not there or off (T32: first halfword on top).
+    /// An undefined encoding, or one for a coprocessor that is absent or disabled (T32: first halfword on top).
     Undefined(u32),
-    /// The instruction set that is not there: a jump to an even address.
+    /// The instruction set A32, which does not exist here: a jump to an even address.
     InvalidState,
-    /// A jump to a value that is no return from what is handled.
+    /// A jump to a value that is not a valid return from the active exception.
     InvalidReturn(u32),
     /// A division by 0 while CCR.DIV_0_TRP is set.
     DivideByZero,
@@ -58,27 +57,27 @@ pub enum Exception {
     Svc(u32),
     /// Breakpoint, with its number.
     Bkpt(u32),
-    /// An instruction could not be fetched.
+    /// A refused instruction fetch.
     PrefetchAbort(Abort),
-    /// An access to data could not be done.
+    /// A refused data access.
     DataAbort(Abort),
 }
 
-/// An access that could not be done.
+/// A refused access.
 pub type Abort = crate::cpu::memory::access::Abort<FaultStatus>;
 
-/// Why not.
+/// Reason of an abort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultStatus {
-    /// The address is no multiple of the size: a UsageFault.
+    /// The address is not a multiple of the size: a UsageFault.
     Alignment,
     /// The bus answered with an error: a BusFault.
     External,
-    /// A region of the MPU does not allow it, or none is there: a MemManage fault.
+    /// No region of the MPU allows it: a MemManage fault.
     Permission,
-    /// No instruction may come from there: a MemManage fault.
+    /// The memory must not be executed: a MemManage fault.
     ExecuteNever,
-    /// The private peripheral bus is for privileged code: a BusFault.
+    /// The private peripheral bus needs privilege: a BusFault.
     Unprivileged,
 }
 
@@ -91,7 +90,7 @@ impl Status for FaultStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lockup;
 
-/// When an access failed that an exception's entry or return makes.
+/// Phase of an exception's entry or return in which an access failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum During {
     /// The entry's stores.
@@ -103,10 +102,11 @@ pub enum During {
 }
 
 impl System {
-    /// Records an exception of the instruction at `pc` and makes it pending, escalated if it has to be; then
-    /// [`System::due`] has it, or something still more urgent. Gives the address to return to.
+    /// Records an exception of the instruction at `pc` and makes it pending, escalated if required; [`System::due`]
+    /// then returns it, or a more urgent one. Returns the return address.
     ///
     /// # Errors
+    ///
     /// [`Lockup`].
     pub fn raise(&mut self, exception: Exception, pc: u32) -> Result<u32, Lockup> {
         let wanted = match exception {
@@ -136,10 +136,11 @@ impl System {
         })
     }
 
-    /// An access of an exception's entry or return failed: records that, and makes the fault pending. The entry or
-    /// return goes on.
+    /// Records a failed access of an exception's entry or return, and makes the fault pending. The entry or return
+    /// continues.
     ///
     /// # Errors
+    ///
     /// [`Lockup`].
     pub fn stacking_failed(&mut self, abort: Abort, during: During) -> Result<(), Lockup> {
         let (memory, bus) = match during {
@@ -155,6 +156,7 @@ impl System {
     /// activated in its place.
     ///
     /// # Errors
+    ///
     /// [`Lockup`] if it was HardFault's or NMI's.
     pub fn vector_failed(&mut self, exception: u8) -> Result<(), Lockup> {
         self.scb.hfsr |= hfsr::VECTTBL;
@@ -193,7 +195,7 @@ impl System {
         }
     }
 
-    /// Makes it pending, or HardFault if it is disabled or can't pre-empt what runs (ARM, B1.5.14).
+    /// Makes it pending, or HardFault if it is disabled or can't pre-empt the running code (ARM, B1.5.14).
     fn pend_escalated(&mut self, wanted: u8, breakpoint: bool) -> Result<(), Lockup> {
         let current = self.execution_priority();
         let taken = self.nvic.enabled.contains(wanted) && self.nvic.group_priority(wanted) < current;
@@ -208,13 +210,13 @@ impl System {
         Ok(())
     }
 
-    /// A coprocessor's encoding, of one that is not there or may not be used (ARM, B1.5.14: NOCP).
+    /// True for a coprocessor's encoding, if the coprocessor is absent or disabled (ARM, B1.5.14: NOCP).
     fn is_coprocessor_fault(&self, encoding: u32) -> bool {
         coprocessor(encoding).is_some_and(|number| !(matches!(number, 10 | 11) && self.floating_is_allowed()))
     }
 }
 
-/// Number of the coprocessor that an encoding is for.
+/// Number of the coprocessor of an encoding.
 pub(super) fn coprocessor(encoding: u32) -> Option<u32> {
     (encoding >> 29 == 7 && matches!(encoding >> 24 & 15, 12..=15)).then_some(encoding >> 8 & 15)
 }

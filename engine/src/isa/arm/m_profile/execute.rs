@@ -8,14 +8,15 @@ use super::{Exception, System, X};
 
 /// A semihosting call: bkpt with this number ("Semihosting for AArch32 and AArch64", 2.0, section 3).
 const SEMIHOSTING: u32 = 0xab;
-/// FPSCR's number in vmrs and vmsr; there is no other register.
+/// FPSCR's number in vmrs and vmsr; no other register is allowed.
 const FPSCR: u32 = 1;
 
 impl System {
-    /// Executes a system instruction. What is no system instruction does nothing.
+    /// Executes a system instruction. Other instructions have no effect here.
     ///
     /// # Errors
-    /// The exception that it takes instead.
+    ///
+    /// The exception that it raises instead.
     pub fn execute(&mut self, x: &mut X, op: &Op) -> Result<Effect, Exception> {
         match op.code {
             Code::Svc => Err(Exception::Svc(op.imm)),
@@ -48,7 +49,7 @@ impl System {
                 self.event.wait_for_interrupt();
                 Ok(Effect::Wait)
             }
-            // No other core hears it.
+            // No other core receives it.
             Code::Sev => {
                 self.event.send();
                 Ok(Effect::Next)
@@ -57,7 +58,7 @@ impl System {
         }
     }
 
-    /// Calls `change`, which may switch the MPU off or on by FAULTMASK.
+    /// Calls `change`, which may disable or enable the MPU by FAULTMASK.
     fn effect_on_protection(&mut self, change: impl FnOnce(&mut System)) -> Effect {
         let before = self.protection();
         change(self);

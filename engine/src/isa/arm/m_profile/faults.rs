@@ -1,11 +1,11 @@
-//! Faults in words: what a user would look up in the manual.
+//! Explanations of faults, as a user would look them up in the manual.
 
 use super::super::hints::is_trap;
 use super::exceptions::{coprocessor, number};
 use super::scb::{CCR_UNALIGN_TRP, bfsr, hfsr, mmfsr, ufsr};
 use super::{Abort, Exception, FaultStatus, System};
 
-/// Bits of HFSR and CFSR by their names.
+/// Bits of HFSR and CFSR, with their names.
 const HFSR: [(u32, &str); 3] = [(hfsr::VECTTBL, "VECTTBL"), (hfsr::FORCED, "FORCED"), (hfsr::DEBUGEVT, "DEBUGEVT")];
 const CFSR: [(u32, &str); 18] = [
     (mmfsr::IACCVIOL, "IACCVIOL"),
@@ -54,20 +54,20 @@ impl FaultStatus {
         }
     }
 
-    /// What an access is told that did not come as far as the bus.
+    /// The reason in the message of an access that did not reach the bus.
     pub fn refusal(self) -> &'static str {
         match self {
-            FaultStatus::Alignment => "the address is no multiple of the size",
+            FaultStatus::Alignment => "the address is not a multiple of the size",
             FaultStatus::External => "no such register",
             FaultStatus::Unprivileged => "only privileged code may use the private peripheral bus",
             FaultStatus::Permission => "the MPU does not allow it",
-            FaultStatus::ExecuteNever => "no instruction may come from there",
+            FaultStatus::ExecuteNever => "instructions must not be fetched there",
         }
     }
 }
 
 impl System {
-    /// Why a fault that comes now locks the core up (ARM, B1.5.15).
+    /// The reason why a fault locks the core up now (ARM, B1.5.15).
     pub fn why_locked_up(&self) -> &'static str {
         match self.ipsr as u8 {
             _ if self.masks.faultmask => "it locks the core up: FAULTMASK is set",
@@ -77,7 +77,7 @@ impl System {
         }
     }
 
-    /// The fault registers in words, as far as they say anything, and VTOR.
+    /// The fault registers' bits by name, as far as set, and VTOR.
     pub fn fault_registers(&self) -> String {
         let named = |value: u32, bits: &[(u32, &'static str)]| {
             let set: Vec<&str> = bits.iter().filter(|(bit, _)| value & bit != 0).map(|(_, name)| *name).collect();
@@ -94,17 +94,17 @@ impl System {
         format!("HFSR: {hfsr}, CFSR: {cfsr}{address}, VTOR {:#010x}", self.scb.vtor)
     }
 
-    /// More about a fault; empty if there is nothing to say.
+    /// More about a fault; empty if there is nothing to add.
     pub fn hint(&self, exception: Exception) -> &'static str {
         match exception {
             Exception::Due | Exception::PrefetchAbort(_) => "",
             Exception::Svc(_) => {
-                "what runs is as urgent as its exception, or PRIMASK, BASEPRI or FAULTMASK holds that back"
+                "the running code is as urgent as its exception, or PRIMASK, BASEPRI or FAULTMASK masks it"
             }
-            Exception::Undefined(u32::MAX) => "erased flash reads so",
+            Exception::Undefined(u32::MAX) => "this is the value of erased flash",
             Exception::Undefined(encoding) => self.hint_of_encoding(encoding),
             Exception::InvalidState => "the address jumped to is even, and there is only T32 here",
-            Exception::InvalidReturn(_) => "EXC_RETURN and the stack do not fit what is being handled",
+            Exception::InvalidReturn(_) => "EXC_RETURN and the stack do not fit the active exception",
             Exception::DivideByZero => "a division by 0, and CCR.DIV_0_TRP is set",
             Exception::Bkpt(_) => "there is no debugger, and DEMCR.MON_EN is clear",
             Exception::DataAbort(abort) => self.hint_of_access(abort),
@@ -128,7 +128,7 @@ impl System {
             _ if is_trap(encoding, true) => "udf, a trap that the program or its compiler put there",
             None => "",
             Some(10 | 11) if !self.config.features.vfp => "floating point, which this core does not have",
-            Some(10 | 11) if !self.floating_is_allowed() => "floating point, which CPACR has off",
+            Some(10 | 11) if !self.floating_is_allowed() => "floating point, which CPACR disables",
             Some(10 | 11) => {
                 "a floating-point instruction that this core does not have: its unit has single precision only"
             }

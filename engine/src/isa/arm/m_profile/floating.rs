@@ -1,11 +1,12 @@
-//! The floating-point unit's control registers, and how exceptions keep its state (ARM, B1.4.6, B1.5.7 and B3.2.20 on).
+//! The floating-point unit's control registers, and the preservation of its state by exceptions (ARM, B1.4.6, B1.5.7
+//! and B3.2.20 on).
 
 use super::System;
 use super::entry::Floating;
 use crate::isa::arm::vfp::is_allowed;
 use crate::state::State;
 
-/// What FPSCR keeps: N, Z, C, V, AHP, DN, FZ, RMode, and the cumulative exceptions.
+/// Implemented bits of FPSCR: N, Z, C, V, AHP, DN, FZ, RMode, and the cumulative exceptions.
 pub(super) const FPSCR_MASK: u32 = 0xf7c0_009f;
 /// FPDSCR: AHP, DN, FZ, RMode.
 const FPDSCR_MASK: u32 = 0x07c0_0000;
@@ -17,7 +18,7 @@ pub(super) mod fpccr {
     pub const LSPACT: u32 = 1 << 0;
     pub const USER: u32 = 1 << 1;
     pub const THREAD: u32 = 1 << 3;
-    /// Whether HardFault, BusFault, MemManage and DebugMonitor could have pre-empted when the frame was made.
+    /// HardFault, BusFault, MemManage and DebugMonitor could have pre-empted when the frame was made.
     pub const HFRDY: u32 = 1 << 4;
     pub const MMRDY: u32 = 1 << 5;
     pub const BFRDY: u32 = 1 << 6;
@@ -36,14 +37,14 @@ pub(super) struct FloatingPoint {
     fpcar: u32,
     fpdscr: u32,
     cpacr: u32,
-    /// CONTROL.FPCA: the code that runs has floating-point state.
+    /// CONTROL.FPCA: the running code has floating-point state.
     pub context: bool,
-    /// An instruction may be executed with nothing to be done before ([`System::begin_floating`]).
+    /// An instruction may be executed without preparation ([`System::begin_floating`]).
     pub ready: bool,
 }
 
 impl Default for FloatingPoint {
-    /// After reset: off; state is preserved, lazily.
+    /// After reset: disabled; state is preserved, lazily.
     fn default() -> FloatingPoint {
         let fpccr = fpccr::ASPEN | fpccr::LSPEN;
         FloatingPoint { fpscr: 0, fpccr, fpcar: 0, fpdscr: 0, cpacr: 0, context: false, ready: false }
@@ -51,7 +52,7 @@ impl Default for FloatingPoint {
 }
 
 impl System {
-    /// CPACR allows it in this mode.
+    /// True if CPACR allows it in this mode.
     pub fn floating_is_allowed(&self) -> bool {
         self.config.features.vfp && is_allowed(self.floating.cpacr, self.is_privileged())
     }
@@ -62,18 +63,18 @@ impl System {
         self.is_floating_lazy().then_some(self.floating.fpcar)
     }
 
-    /// True if those stores happen as from privileged code.
+    /// True if those stores are privileged.
     pub fn lazy_is_privileged(&self) -> bool {
         self.floating.fpccr & fpccr::USER == 0
     }
 
-    /// They have been stored.
+    /// Notes that they have been stored.
     pub fn floating_is_saved(&mut self) {
         self.floating.fpccr &= !fpccr::LSPACT;
         self.follow_privilege();
     }
 
-    /// A floating-point instruction is allowed, and comes now: the code has floating-point state from now on (ARM,
+    /// Prepares for an allowed floating-point instruction: the code has floating-point state from now on (ARM,
     /// ExecuteFPCheck).
     pub fn begin_floating(&mut self) {
         if self.floating.fpccr & fpccr::ASPEN != 0 && !self.floating.context {
@@ -87,7 +88,7 @@ impl System {
         self.floating.fpccr & fpccr::LSPACT != 0
     }
 
-    /// What an exception's frame has of it.
+    /// Floating-point state in an exception's frame.
     pub(super) fn floating_frame(&self) -> Floating {
         match (self.floating.context, self.floating.fpccr & fpccr::LSPEN != 0) {
             (false, _) => Floating::None,
@@ -96,7 +97,7 @@ impl System {
         }
     }
 
-    /// A frame with room for the state has been made.
+    /// Notes that a frame with room for the state has been made.
     pub(super) fn reserve_floating(&mut self, address: u32) {
         use super::exceptions::number;
         let current = self.execution_priority();
@@ -120,7 +121,7 @@ impl System {
         self.follow_privilege();
     }
 
-    /// The mode, or a register on which `ready` depends, has changed.
+    /// Updates this after a change of the mode, or of a register on which `ready` depends.
     pub(super) fn follow_privilege(&mut self) {
         let begun = self.floating.context || self.floating.fpccr & fpccr::ASPEN == 0;
         self.floating.ready = begun && !self.is_floating_lazy() && self.floating_is_allowed();

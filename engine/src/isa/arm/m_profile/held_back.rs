@@ -1,10 +1,10 @@
-//! Why an exception that is pending does not end a sleep, for the user.
+//! Reasons why a pending exception does not end a sleep, for the user.
 
 use super::exceptions::number;
 use super::{Sleep, System};
 
 impl System {
-    /// The first exception that is pending, and why it does not end the sleep; `None` if nothing is pending.
+    /// The first pending exception, and the reason why it does not end the sleep; `None` if no exception is pending.
     pub(super) fn held_back(&self) -> Option<String> {
         let exception = self.nvic.pending.iter().next()?;
         let name = match exception.checked_sub(number::EXTERNAL) {
@@ -15,7 +15,7 @@ impl System {
         let no_event = match (is_event, self.scb.sends_events()) {
             (false, _) => "",
             (true, false) => ", and with SCR.SEVONPEND clear that is no event",
-            (true, true) => ", and only what becomes pending is an event, not what was before",
+            (true, true) => ", and only an exception that becomes pending is an event",
         };
         Some(format!("{name} is pending, but {}{no_event}", self.why_held_back(exception)))
     }

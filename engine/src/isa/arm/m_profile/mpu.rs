@@ -1,4 +1,4 @@
-//! The memory protection unit (PMSAv7), and the map of memory without it (ARM, B3.1 and B3.5).
+//! The memory protection unit (PMSAv7), and the default memory map (ARM, B3.1 and B3.5).
 
 use super::scb::CCR_UNALIGN_TRP;
 use super::{FaultStatus, System};
@@ -6,7 +6,7 @@ use crate::cpu::memory::Mmu;
 use crate::cpu::memory::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
 use crate::state::State;
 
-/// Regions of a Cortex-M4.
+/// Number of regions of a Cortex-M4.
 pub(super) const REGIONS: usize = 8;
 
 /// MPU_CTRL.
@@ -20,16 +20,16 @@ const RBAR_ADDR: u32 = !0x1f;
 const RASR_MASK: u32 = 0x173f_ff3f;
 const RASR_ENABLE: u32 = 1 << 0;
 const RASR_XN: u32 = 1 << 28;
-/// The system's part of the map: no region changes it.
+/// The system's part of the map: regions do not change it.
 const SYSTEM_BASE: u32 = 0xe000_0000;
-/// What the map without regions is made of.
+/// Size of the parts of the default map.
 const PART_BYTES: u32 = 1 << 29;
 const SMALLEST_BYTES: u32 = 32;
 
-/// Which map holds.
+/// The map in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
-    /// That without regions.
+    /// The default map.
     Off,
     /// Regions.
     On,
@@ -42,19 +42,19 @@ struct Region {
 }
 
 impl Region {
-    /// Its size in bytes less one, if it is enabled.
+    /// Its size in bytes minus 1, if it is enabled.
     fn mask(self) -> Option<u32> {
         let log2 = (self.attributes >> 1 & 31) + 1;
         (self.attributes & RASR_ENABLE != 0 && log2 >= 5).then(|| u32::MAX >> (32 - log2))
     }
 
-    /// Bytes of what is enabled or disabled in it as a whole.
+    /// Size of its parts that are enabled or disabled as a whole.
     fn part_bytes(self, mask: u32) -> u32 {
         let has_parts = self.attributes >> 8 & 0xff != 0 && mask >= 0xff;
         if has_parts { (mask >> 3) + 1 } else { mask.wrapping_add(1) }
     }
 
-    /// It says what `va` means.
+    /// True if the region covers `va`.
     fn matches(self, va: u32) -> bool {
         let Some(mask) = self.mask() else { return false };
         if (va ^ self.base) & !mask != 0 {
@@ -64,7 +64,7 @@ impl Region {
         self.attributes >> 8 & 0xff & 1_u32.checked_shl(part).filter(|_| part < 8).unwrap_or(0) == 0
     }
 
-    /// A block of `bytes` around `va` that is not cut by it; at most so many.
+    /// A block of up to `bytes` around `va` that no boundary of the region cuts.
     fn uncut(self, va: u32, mut bytes: u32) -> u32 {
         let Some(mask) = self.mask() else { return bytes };
         if (va ^ self.base) & !mask == 0 {
@@ -93,7 +93,7 @@ impl Region {
         let bit = |at: u32| self.attributes >> at & 1 != 0;
         let (tex, c, b, shareable) = (self.attributes >> 19 & 7, bit(17), bit(16), bit(18));
         match tex {
-            // Reserved with one of the bits set.
+            // Reserved if one of the bits is set.
             1 if c || b => MemoryType::plain(1, true, true, shareable),
             2 | 3 => MemoryType::Device { shareable: false },
             _ => MemoryType::plain(tex, c, b, shareable),
@@ -122,7 +122,7 @@ impl Mpu {
         })
     }
 
-    /// False if there is no such register.
+    /// False if the register does not exist.
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         match offset {
             0xd90 => {}
@@ -140,8 +140,8 @@ impl Mpu {
         true
     }
 
-    /// The region of `va`; `Some(None)` if it has to be one and there is none; `None` where the map without regions
-    /// holds.
+    /// The region of `va`; `Some(None)` if a region is required and there is no match; `None` where the default map
+    /// applies.
     fn region(&self, va: u32, privileged: bool) -> Option<Option<Region>> {
         if va >= SYSTEM_BASE {
             return None;
@@ -154,13 +154,13 @@ impl Mpu {
     }
 }
 
-/// What decides which instructions may be fetched, as it was at some time: the regions, if these hold.
+/// The state at some time on which instruction fetches depend: the regions, if enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchMap(Option<Mpu>);
 
 impl FetchMap {
-    /// Between which addresses instructions are fetched in a mode otherwise than under another map: first and last of
-    /// each part for which `concerns` holds, until there is one.
+    /// Address ranges in which instruction fetches of a mode differ from those under another map: first and last
+    /// address of each part, until `concerns` holds for one.
     pub fn differs_where(
         &self,
         other: &FetchMap,
@@ -179,7 +179,7 @@ impl FetchMap {
         })
     }
 
-    /// What memory an instruction at `va` comes from; `None` if it may not.
+    /// Memory type of an instruction at `va`; `None` if it must not be fetched.
     fn fetched(&self, va: u32, privileged: bool) -> Option<MemoryType> {
         let (memory, never) = match self.0.and_then(|mpu| mpu.region(va, privileged)) {
             None => default_map(va),
@@ -193,7 +193,7 @@ impl FetchMap {
     }
 }
 
-/// Addresses between which a map says the same: ends of regions and of their parts, and of parts of the map without.
+/// Boundaries between which a map is uniform: ends of regions and of their parts, and of parts of the default map.
 fn bounds(map: &FetchMap) -> impl Iterator<Item = u32> {
     let regions = map.0.map(|mpu| mpu.regions).unwrap_or_default();
     let of_regions =
@@ -206,7 +206,7 @@ fn bounds(map: &FetchMap) -> impl Iterator<Item = u32> {
 }
 
 impl System {
-    /// Which map holds now: where this has changed, all that was worked out from addresses is to be forgotten.
+    /// The map in use: when it changes, all values computed from addresses have to be dropped.
     pub fn protection(&self) -> Protection {
         if self.mpu.control & ENABLE == 0 {
             return Protection::Off;
@@ -215,9 +215,10 @@ impl System {
         if ignored { Protection::Off } else { Protection::On }
     }
 
-    /// What `va` means, or why the access is refused.
+    /// Translation of `va`, or the reason of a refusal.
     ///
     /// # Errors
+    ///
     /// [`FaultStatus::Permission`], [`FaultStatus::ExecuteNever`].
     pub fn translate(&self, va: u32, access: Access) -> Result<Translation, Abort<FaultStatus>> {
         let refused = |status| Err(Abort { va, status, write: access.kind == Kind::Write, domain: 0, bus: None });
@@ -236,17 +237,17 @@ impl System {
         Ok(Translation::of(va, page_bytes, memory))
     }
 
-    /// As [`Mpu::region`], with the map that holds now.
+    /// As [`Mpu::region`], with the map in use.
     fn region(&self, va: u32, privileged: bool) -> Option<Option<Region>> {
         if self.protection() == Protection::Off { None } else { self.mpu.region(va, privileged) }
     }
 
-    /// What instructions may be fetched, now.
+    /// The present map for instruction fetches.
     pub fn fetch_map(&self) -> FetchMap {
         FetchMap((self.protection() == Protection::On).then_some(self.mpu))
     }
 
-    /// True if that is `before`: quickly.
+    /// True if that map equals `before`: quickly.
     #[inline]
     pub fn has_fetch_map(&self, before: &FetchMap) -> bool {
         match &before.0 {
@@ -263,7 +264,7 @@ impl System {
     }
 }
 
-/// What addresses are without regions, and whether no instruction may come from there (ARM, B3.1).
+/// Memory type of an address without regions, and whether instructions must not be fetched there (ARM, B3.1).
 fn default_map(va: u32) -> (MemoryType, bool) {
     let normal = |kind| MemoryType::Normal { inner: kind, outer: kind, shareable: false };
     match va >> 29 {
@@ -304,7 +305,7 @@ impl Mmu for System {
         false
     }
 
-    /// A Cortex-M4 has none: it is that of a chip's flash interface, which switches it on and off.
+    /// A Cortex-M4 has no cache: this one belongs to the chip's flash interface, which enables and disables it.
     fn icache_is_on(&self) -> bool {
         true
     }

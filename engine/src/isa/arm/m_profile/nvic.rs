@@ -5,17 +5,17 @@ use super::{Levels, SYSTICK_INPUT};
 
 use crate::state::State;
 
-/// Priority of a core that handles nothing.
+/// Priority of a core without an active exception.
 pub(super) const LEAST_URGENT: i16 = 256;
 const NMI_PRIORITY: i16 = -2;
 const HARD_FAULT_PRIORITY: i16 = -1;
 
-/// AIRCR.PRIGROUP: how many of a priority's bits choose between exceptions that do not pre-empt each other.
+/// AIRCR.PRIGROUP: the number of priority bits that select between exceptions that do not pre-empt each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Grouping(pub u8);
 
 impl Grouping {
-    /// The part of a priority by which exceptions pre-empt each other.
+    /// The part of a priority that decides on pre-emption.
     pub fn group(self, priority: i16) -> i16 {
         if priority < 0 { priority } else { priority & !((2 << self.0) - 1) }
     }
@@ -25,7 +25,7 @@ impl Grouping {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub number: u8,
-    /// By which it pre-empts.
+    /// Its group priority.
     pub group: i16,
 }
 
@@ -34,16 +34,16 @@ pub(super) struct Candidate {
 pub(super) struct Nvic {
     pub enabled: Set,
     pub pending: Set,
-    /// Something has become pending that was not, since this was last looked at.
+    /// An exception has become pending since this was last read.
     pub has_pended: bool,
-    /// The end of its own handler has made it pending.
+    /// The exception that became pending again at the end of its own handler.
     pub pended_again: Option<u8>,
     pub active: Set,
     inputs: Levels,
     pub priorities: [u8; 256],
     #[state(skip)]
     priority_mask: u8,
-    /// Exception numbers that there are.
+    /// Number of exceptions.
     #[state(skip)]
     count: u32,
     pub grouping: Grouping,
@@ -71,14 +71,14 @@ impl Nvic {
 
     // ---- Inputs
 
-    /// True if the inputs are as they were last told.
+    /// True if the inputs equal the last ones passed.
     #[inline]
     pub fn knows(&self, inputs: &Levels) -> bool {
         self.inputs == *inputs
     }
 
-    /// The levels of the interrupt lines. True if that made something pending: a line that rises does, and the system
-    /// timer's by any change.
+    /// Sets the levels of the interrupt lines. True if an exception became pending: a rising line makes its exception
+    /// pending, and any change of the system timer's line does.
     pub fn set_inputs(&mut self, inputs: &Levels) -> bool {
         if self.knows(inputs) {
             return false;
@@ -105,7 +105,7 @@ impl Nvic {
         pended
     }
 
-    /// The line of an external interrupt is up.
+    /// True if the line of an external interrupt is high.
     fn is_up(&self, exception: u8) -> bool {
         exception >= number::EXTERNAL && {
             let input = exception - number::EXTERNAL;
@@ -115,7 +115,7 @@ impl Nvic {
 
     // ---- States
 
-    /// Makes it pending.
+    /// Makes an exception pending.
     pub fn pend(&mut self, exception: u8) {
         if u32::from(exception) < self.count {
             self.enter_pending(exception);
@@ -127,7 +127,7 @@ impl Nvic {
         self.pending.set(exception, true);
     }
 
-    /// Takes that back; an interrupt whose line is still up stays pending.
+    /// Clears the pending state; an interrupt whose line is still high stays pending.
     pub fn unpend(&mut self, exception: u8) {
         let up = self.is_up(exception);
         self.pending.set(exception, up && self.pending.contains(exception));
@@ -139,13 +139,13 @@ impl Nvic {
         }
     }
 
-    /// It is taken.
+    /// Takes an exception.
     pub fn activate(&mut self, exception: u8) {
         self.pending.set(exception, false);
         self.active.set(exception, true);
     }
 
-    /// It has been handled: pending again if its line is still up (ARM, B3.4.1).
+    /// Ends an exception: it is pending again if its line is still high (ARM, B3.4.1).
     pub fn deactivate(&mut self, exception: u8) {
         self.active.set(exception, false);
         self.pended_again = None;
@@ -155,17 +155,17 @@ impl Nvic {
         }
     }
 
-    /// How many are active.
+    /// Number of active exceptions.
     pub fn active_count(&self) -> usize {
         self.active.iter().count()
     }
 
-    /// An external interrupt is pending.
+    /// True if an external interrupt is pending.
     pub fn has_pending_external(&self) -> bool {
         self.pending.iter().any(|exception| exception >= number::EXTERNAL)
     }
 
-    /// 32 states of external interrupts from `first` on, as the registers show them: enabled, pending, active.
+    /// 32 states of external interrupts from `first` on, in the form of the registers: enabled, pending, active.
     pub fn words(&self, first: u32) -> [u32; 3] {
         let first = first + u32::from(number::EXTERNAL);
         [&self.enabled, &self.pending, &self.active].map(|set| set.word(first))
@@ -173,14 +173,14 @@ impl Nvic {
 
     // ---- Priorities
 
-    /// Sets the priority of one that has one to be set.
+    /// Sets the priority of an exception that has a configurable one.
     pub fn set_priority(&mut self, exception: u8, priority: u8) {
         if u32::from(exception) < self.count {
             self.priorities[usize::from(exception)] = self.masked(priority);
         }
     }
 
-    /// The bits of a priority that are there.
+    /// The implemented bits of a priority.
     pub fn masked(&self, priority: u8) -> u8 {
         priority & self.priority_mask
     }
@@ -193,18 +193,18 @@ impl Nvic {
         }
     }
 
-    /// The part of an exception's priority by which it pre-empts.
+    /// The part of an exception's priority that decides on pre-emption.
     pub fn group_priority(&self, exception: u8) -> i16 {
         self.grouping.group(self.full_priority(exception))
     }
 
-    /// The most urgent of those that are handled now.
+    /// The priority of the most urgent active exception.
     pub fn active_priority(&self) -> i16 {
         let least = self.active.iter().map(|exception| self.full_priority(exception)).min();
         least.map_or(LEAST_URGENT, |priority| self.grouping.group(priority))
     }
 
-    /// The most urgent one that is pending and enabled: the lowest priority, then the lowest number.
+    /// The most urgent exception that is pending and enabled: the lowest priority, then the lowest number.
     pub fn best(&self) -> Option<Candidate> {
         if self.pending.is_empty() {
             return None;
@@ -233,7 +233,7 @@ impl Set {
         self.0 == [0; 4]
     }
 
-    /// What is in both.
+    /// The intersection.
     pub fn and(&self, other: &Set) -> Set {
         Set(std::array::from_fn(|at| self.0[at] & other.0[at]))
     }
@@ -250,7 +250,7 @@ impl Set {
         })
     }
 
-    /// 32 of the numbers, from `first` up: the first is bit 0. There is nothing above 255.
+    /// 32 of the numbers, from `first` up: the first is bit 0. Numbers above 255 are never set.
     pub fn word(&self, first: u32) -> u32 {
         let part = |number: u32| self.0.get(number as usize / 64).map_or(0, |word| word >> (number % 64));
         let (low, rest) = (part(first), 64 - first % 64);

@@ -1,6 +1,6 @@
-//! The private peripheral bus: registers that the core itself answers for (ARM, B3.1.1).
+//! The private peripheral bus: registers of the core itself (ARM, B3.1.1).
 //!
-//! The system timer is there, too, but a device of the bus.
+//! The system timer is on it, too, but it is a device of the bus.
 
 use super::config::identification;
 use super::exceptions::number;
@@ -18,7 +18,7 @@ const SCS: u32 = 0xe000_e000;
 const TPIU: u32 = 0xe004_0000;
 const ETM: u32 = 0xe004_1000;
 const ROM_TABLE: u32 = 0xe00f_f000;
-/// The vendor's page of the external part of the bus: STM32s have DBGMCU there.
+/// The vendor's page of the external part of the bus: STM32s have DBGMCU in it.
 const VENDOR: u32 = 0xe004_2000;
 /// Offset of the system timer in the system control space.
 const SYSTICK: u32 = 0x010;
@@ -36,8 +36,8 @@ pub fn is_ppb(addr: u32) -> bool {
     addr >> 20 == BASE >> 20 && addr & !0xf != SCS + SYSTICK && addr & !0xfff != VENDOR
 }
 
-/// True for registers that ask the event counters, or start them: of the watchpoint unit all but the cycle counter and
-/// the comparators, and DEMCR.
+/// True for registers that read the event counters, or start them: the watchpoint unit's registers except the cycle
+/// counter and the comparators, and DEMCR.
 #[inline]
 pub fn counts_events(addr: u32) -> bool {
     match addr & !0xfff {
@@ -53,17 +53,17 @@ pub fn is_itm(addr: u32) -> bool {
     addr & !0xfff == ITM
 }
 
-/// What a store to a register asks of the core.
+/// Effect of a store to a register on the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing but a look at what is due.
+    /// Only a check for pending exceptions.
     Done,
-    /// To forget all that was worked out from addresses, and decoded code: what traps has changed.
+    /// All values computed from addresses, and decoded code, have to be dropped: the set of traps has changed.
     TranslationChanged,
-    /// To forget which data may be accessed, and to see whether instructions come from where they did: regions of the
-    /// memory protection unit are others.
+    /// Data permissions have to be dropped, and the places of instructions checked: regions of the memory protection
+    /// unit have changed.
     RegionsChanged,
-    /// The board is to be reset (AIRCR.SYSRESETREQ or VECTRESET).
+    /// A reset of the board is requested (AIRCR.SYSRESETREQ or VECTRESET).
     Reset,
 }
 
@@ -73,15 +73,16 @@ impl System {
         self.trace.demcr & DEMCR_TRCENA != 0
     }
 
-    /// What the event counters count has come to this.
+    /// Updates the counts of the events.
     pub fn set_events(&mut self, events: Events) {
         self.trace.events = events;
     }
 
-    /// Loads from a register, in core cycle `cycles`. Registers that are not there read as 0.
+    /// Loads from a register, in core cycle `cycles`. Registers that do not exist read as 0.
     ///
     /// # Errors
-    /// An address that no unit has, one that is not aligned, or no privilege.
+    ///
+    /// An address that belongs to no unit, a misaligned address, or no privilege.
     pub fn load_own(&self, addr: u32, size: AccessSize, cycles: u64) -> Result<u32, Abort> {
         self.check(addr, size, false)?;
         let word = match addr & !0xfff {
@@ -101,7 +102,7 @@ impl System {
     pub fn store_own(&mut self, addr: u32, size: AccessSize, value: u32, cycles: u64) -> Result<Outcome, Abort> {
         self.check(addr, size, true)?;
         let offset = addr & 0xffc;
-        // Of registers whose bits act where ones are written, other lanes are zeros.
+        // In registers where writing ones has an effect, the other byte lanes are zeros.
         let acts = matches!(offset, 0x100..=0x3ff | 0xd04 | 0xd0c | 0xd28 | 0xd2c | 0xd30 | 0xf00);
         let before = if addr & !0xfff == SCS && !acts { self.read_scs(offset) } else { 0 };
         let word = size.merged(before, addr, value);
@@ -191,7 +192,7 @@ impl System {
         if self.scb.ccr == ccr { Outcome::Done } else { Outcome::TranslationChanged }
     }
 
-    /// Calls `act` for the external interrupts whose bits are set, in one of a row of registers.
+    /// Calls `act` for the external interrupts whose bits are set, in a register of a bank.
     fn for_each(&mut self, offset: u32, bits: u32, act: impl Fn(&mut System, u8)) {
         let first = 8 * (offset & 0x1f) + u32::from(number::EXTERNAL);
         (0..32).filter(|bit| bits >> bit & 1 != 0 && first + bit < 256).for_each(|bit| act(self, (first + bit) as u8));
@@ -234,7 +235,7 @@ impl System {
         }
     }
 
-    /// Writes without the key do nothing, and the requests to forget what is active only in a debugger's hands.
+    /// Writes without the key have no effect; VECTCLRACTIVE is only for debuggers.
     fn write_aircr(&mut self, value: u32) -> Outcome {
         if value >> 16 != VECTKEY {
             return Outcome::Done;

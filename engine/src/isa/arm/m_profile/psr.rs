@@ -1,4 +1,4 @@
-//! xPSR, the masks, and how mrs and msr name them (ARM, B1.4.2, B1.4.3 and B5.2).
+//! xPSR, the masks, and their encodings in mrs and msr (ARM, B1.4.2, B1.4.3 and B5.2).
 
 use super::super::psr::{WRITES_FLAGS, WRITES_GE, apsr, set_apsr};
 use super::nvic::{Grouping, LEAST_URGENT};
@@ -15,7 +15,7 @@ const CPS_I: u32 = 1 << 7;
 const CPS_SET: u32 = 1 << 9;
 const CPS_CLEAR: u32 = 1 << 10;
 
-/// Special registers' numbers, those of the status left out (0 to 7).
+/// Special registers' numbers, except those of the status (0 to 7).
 pub(super) mod sysm {
     pub const MSP: u32 = 8;
     pub const PSP: u32 = 9;
@@ -32,12 +32,12 @@ pub fn is_special_register(number: u32) -> bool {
 }
 
 impl System {
-    /// xPSR, with everything.
+    /// xPSR, with all of its parts.
     pub fn xpsr(&self, x: &X) -> u32 {
         apsr(x) | self.state.it_bits() | if self.state.thumb { T } else { 0 } | u32::from(self.ipsr)
     }
 
-    /// Flags, T and ITSTATE as a frame has them; IPSR has been set.
+    /// Restores flags, T and ITSTATE from a frame; IPSR has been set.
     pub fn restore_xpsr(&mut self, x: &mut X, value: u32) {
         set_apsr(x, value, WRITES_FLAGS | WRITES_GE);
         self.state.thumb = value & T != 0;
@@ -52,7 +52,7 @@ impl System {
     pub(super) fn read_special(&self, x: &X, number: u32) -> u32 {
         let privileged = |value: u32| if self.is_privileged() { value } else { 0 };
         match number {
-            // EPSR reads as 0; bit 0 adds IPSR, bit 2 leaves out APSR.
+            // EPSR reads as 0; bit 0 adds IPSR, bit 2 excludes APSR.
             0..=7 => {
                 let flags = if number & 4 == 0 { apsr(x) } else { 0 };
                 flags | if number & 1 != 0 { u32::from(self.ipsr) } else { 0 }
@@ -67,7 +67,7 @@ impl System {
         }
     }
 
-    /// `fields` matter to APSR alone. Without privilege nothing else is written.
+    /// `fields` matter only to APSR. Without privilege nothing else is written.
     pub(super) fn write_special(&mut self, x: &mut X, number: u32, value: u32, fields: u8) {
         if number & !3 == 0 {
             return set_apsr(x, value, fields);
@@ -104,7 +104,7 @@ impl System {
         self.follow_privilege();
     }
 
-    /// As cps does.
+    /// The effect of cps.
     pub(super) fn change_masks(&mut self, what: u32) {
         if !self.is_privileged() || what & (CPS_SET | CPS_CLEAR) == 0 {
             return;
@@ -119,7 +119,7 @@ impl System {
         self.changed();
     }
 
-    /// It can't be set by what is more urgent already.
+    /// Sets FAULTMASK; it can't be set at a priority that is already more urgent.
     fn set_faultmask(&mut self, set: bool) {
         if !set || self.execution_priority() > -1 {
             self.masks.faultmask = set;
@@ -137,13 +137,13 @@ pub(super) struct Masks {
 }
 
 impl Masks {
-    /// The priority that they raise execution to.
+    /// The priority to which they raise execution.
     pub fn boosted(&self, grouping: Grouping) -> i16 {
         let primask = if self.primask { 0 } else { LEAST_URGENT };
         self.but_primask(grouping).min(primask)
     }
 
-    /// FAULTMASK and BASEPRI alone.
+    /// The same by FAULTMASK and BASEPRI only.
     pub fn but_primask(&self, grouping: Grouping) -> i16 {
         let faultmask = if self.faultmask { -1 } else { LEAST_URGENT };
         let basepri = if self.basepri == 0 { LEAST_URGENT } else { grouping.group(i16::from(self.basepri)) };

@@ -9,21 +9,21 @@ use super::{Exception, System, X, exc_return};
 
 use crate::state::{Fresh, State};
 
-/// What a return comes to.
+/// Result of a return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Return {
-    /// Something else is due: it is activated with this value in LR, and the frame stays where it is.
+    /// Another exception is pending: it is activated with this value in LR, and the frame stays.
     Chain(u32),
-    /// The frame is to be read.
+    /// The frame has to be read.
     Unstack(Unstack),
 }
 
-/// A frame to be read, and what it leads back to.
+/// A frame to be read, and the kind of return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Unstack {
     /// Address of its 8 words.
     pub address: u32,
-    /// The words behind them, S0 to S15 and FPSCR, are to be read, too.
+    /// The words after them, S0 to S15 and FPSCR, have to be read, too.
     pub floating: bool,
     link: u32,
 }
@@ -46,9 +46,10 @@ impl System {
         target >= exc_return::PREFIX && self.in_handler()
     }
 
-    /// A jump to `link`, for which [`System::is_return`] holds: the exception has been handled.
+    /// Handles a jump to `link`, for which [`System::is_return`] holds: ends the exception.
     ///
     /// # Errors
+    ///
     /// [`Exception::InvalidReturn`]: to be raised without storing a frame, and activated with `link` in LR.
     pub fn begin_return(&mut self, x: &X, link: u32) -> Result<Return, Exception> {
         let nested = self.nvic.active_count();
@@ -73,12 +74,14 @@ impl System {
         Ok(Return::Unstack(Unstack { address, floating: has_floating && !self.is_floating_lazy(), link }))
     }
 
-    /// Goes back to what a frame's words say. If it had floating-point state that was read, the core has put S0 to S15
-    /// and FPSCR back. Gives the address to go on at; with [`System::sleeps_on_exit`] the core then waits as for wfi.
+    /// Restores the state from a frame's words. If the frame had floating-point state, the core has restored S0 to S15
+    /// and FPSCR. Returns the address at which to continue; with [`System::sleeps_on_exit`] the core then waits as
+    /// after wfi.
     ///
     /// # Errors
-    /// [`Exception::InvalidReturn`], if the frame is of another mode than the return: nothing has been changed, and it
-    /// is raised as by [`System::begin_return`].
+    ///
+    /// [`Exception::InvalidReturn`], if the frame's mode differs from the return's: then nothing has changed, and it is
+    /// raised as by [`System::begin_return`].
     pub fn finish_return(&mut self, x: &mut X, frame: Unstack, words: &[u32; 8]) -> Result<u32, Exception> {
         let [r0, r1, r2, r3, r12, lr, pc, status] = *words;
         let basic = frame.link | exc_return::BASIC_FRAME;
@@ -88,7 +91,7 @@ impl System {
             return Err(Exception::InvalidReturn(frame.link));
         }
         if frame.extended() {
-            // The registers have again what the frame has room for.
+            // The registers hold the state again for which the frame has room.
             self.floating.fpccr &= !fpccr::LSPACT;
         }
         if self.config.features.vfp {
@@ -116,7 +119,7 @@ impl System {
         Ok(pc & !1)
     }
 
-    /// True if the core sleeps now that an exception has been left: SCR.SLEEPONEXIT is set, and Thread mode reached.
+    /// True if the core sleeps after an exception return: SCR.SLEEPONEXIT is set, and Thread mode reached.
     pub fn sleeps_on_exit(&self) -> bool {
         self.scb.sleeps_on_exit() && !self.in_handler() && self.nvic.active_count() == 0
     }

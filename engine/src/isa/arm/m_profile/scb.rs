@@ -1,4 +1,4 @@
-//! Registers of the system control block that are state of their own (ARM, B3.2).
+//! Registers of the system control block with state of their own (ARM, B3.2).
 
 use super::exceptions::number;
 use super::nvic::Nvic;
@@ -59,7 +59,7 @@ pub(super) const CCR_USERSETMPEND: u32 = 1 << 1;
 pub(super) const CCR_UNALIGN_TRP: u32 = 1 << 3;
 pub(super) const CCR_DIV_0_TRP: u32 = 1 << 4;
 pub(super) const CCR_STKALIGN: u32 = 1 << 9;
-/// ACTLR of a Cortex-M4 (TRM, 4.3): it keeps what is written, and changes nothing here.
+/// ACTLR of a Cortex-M4 (TRM, 4.3): it keeps the written value, without effect here.
 pub(super) const ACTLR_MASK: u32 = 0x307;
 
 /// The registers.
@@ -71,7 +71,7 @@ pub(super) struct Scb {
     pub cfsr: u32,
     pub hfsr: u32,
     pub dfsr: u32,
-    /// MMFAR and BFAR, which are one register (TRM, table 4-1).
+    /// MMFAR and BFAR, which share one register (TRM, table 4-1).
     pub fault_address: u32,
     pub actlr: u32,
 }
@@ -90,7 +90,7 @@ impl Scb {
         }
     }
 
-    /// Notes the address of a fault: `valid` tells under which of its names, MMARVALID or BFARVALID.
+    /// Sets the address of a fault; `valid` is MMARVALID or BFARVALID, and determines the register's name.
     pub fn set_fault_address(&mut self, address: u32, valid: u32) {
         self.cfsr = self.cfsr & !(mmfsr::MMARVALID | bfsr::BFARVALID) | valid;
         self.fault_address = address;
@@ -101,7 +101,7 @@ impl Scb {
         self.ccr & bit != 0
     }
 
-    /// An exception that becomes pending is an event (SCR.SEVONPEND).
+    /// True if an exception that becomes pending is an event (SCR.SEVONPEND).
     pub fn sends_events(&self) -> bool {
         self.scr & SCR_SEVONPEND != 0
     }

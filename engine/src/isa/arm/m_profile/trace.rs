@@ -1,21 +1,21 @@
 //! Debug and trace: DEMCR, the cycle counter and the comparators of the data watchpoint unit, the instrumentation
 //! macrocell and the trace port (ARM, C1.6 to C1.10).
 //!
-//! The comparators are registers only: they match nothing. An event counter counts while its enable bit in DWT_CTRL and
-//! DEMCR.TRCENA are set, and begins at 0 with the former; that it wraps around makes no packet. What is written to
-//! stimulus ports goes nowhere, unless the board has a macrocell (`arm,armv7m-itm`).
+//! The comparators are only registers: they match nothing. An event counter counts while its enable bit in DWT_CTRL and
+//! DEMCR.TRCENA are set, and restarts at 0 with the former; its overflow makes no packet. Data written to stimulus
+//! ports is dropped, unless the board has a macrocell (`arm,armv7m-itm`).
 
 use crate::state::State;
 
 /// DEMCR.
 pub(super) const DEMCR_TRCENA: u32 = 1 << 24;
 pub(super) const DEMCR_MON_EN: u32 = 1 << 16;
-/// Those, MON_PEND, MON_STEP, MON_REQ, and the vector catches, which need a debugger.
+/// TRCENA, MON_PEND, MON_STEP, MON_REQ, and the vector catches, which need a debugger.
 const DEMCR_MASK: u32 = 0x010f_07f1;
 
 /// DWT_CTRL: four comparators (TRM, 8.2); NOTRCPKT, NOEXTTRIG.
 const DWT_CTRL_FIXED: u32 = 0x4c00_0000;
-/// The comparators' registers begin here, each 16 bytes behind the last: DWT_COMPn, DWT_MASKn, DWT_FUNCTIONn.
+/// The comparators' registers start here, 16 bytes each: DWT_COMPn, DWT_MASKn, DWT_FUNCTIONn.
 const COMPARATORS: u32 = 0x20;
 const COMPARATOR_BYTES: u32 = 16;
 /// DWT_MASKn: up to 32 KiB (TRM, table 8-1). DWT_FUNCTIONn: FUNCTION, EMITRANGE, DATAVSIZE, DATAVADDR0, DATAVADDR1;
@@ -24,7 +24,7 @@ const MASK_MASK: u32 = 0xf;
 const FUNCTION_MASKS: [u32; 4] = [0x000f_fcaf, 0x000f_fd2f, 0x000f_fc2f, 0x000f_fc2f];
 /// DWT_FUNCTION1.LNK1ENA: it can be linked to another.
 const FUNCTION_FIXED: [u32; 4] = [0, 1 << 9, 0, 0];
-/// TPIU_SSPSR: ports of 1 to 4 bits. TPIU_FFSR: no stopping of the formatter.
+/// TPIU_SSPSR: ports of 1 to 4 bits. TPIU_FFSR: the formatter does not stop.
 const TPIU_SSPSR: u32 = 0xf;
 const TPIU_FFSR: u32 = 1 << 3;
 const DWT_CTRL_CYCCNTENA: u32 = 1 << 0;
@@ -36,12 +36,12 @@ const DWT_CTRL_MASK: u32 = DWT_CTRL_CYCCNTENA | 0x1f << DWT_CTRL_EVENTS;
 const CPICNT: u32 = 0x8;
 const EVENT_MASK: u32 = 0xff;
 
-/// What the event counters count, since the core's reset.
+/// Counts of the events of the event counters, since the core's reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Events {
-    /// Further cycles of instructions that are no accesses to memory, and waits for fetches.
+    /// Further cycles of instructions other than loads and stores, and waits for fetches.
     pub cpi: u64,
-    /// Cycles of exceptions, on the way there and back.
+    /// Cycles of exception entry and return.
     pub exceptions: u64,
     /// Cycles asleep.
     pub sleep: u64,
@@ -62,15 +62,15 @@ impl Events {
 pub(super) struct Trace {
     pub demcr: u32,
     dwt_ctrl: u32,
-    /// CYCCNT less the core's cycles, while it counts; else CYCCNT.
+    /// CYCCNT minus the core's cycles, while it counts; else CYCCNT.
     cyccnt: u32,
-    /// What the event counters count, as last told.
+    /// The counts of events when last updated.
     pub events: Events,
-    /// Event counters less what they count, while they do; else their values.
+    /// Event counters minus the counts of their events, while they count; else their values.
     counters: [u32; EVENT_COUNTERS],
     /// DWT_COMPn, DWT_MASKn, DWT_FUNCTIONn.
     comparators: [[u32; 3]; 4],
-    /// TPIU_CSPSR, TPIU_ACPR, TPIU_SPPR, TPIU_FFCR, as they differ from their resets.
+    /// TPIU_CSPSR, TPIU_ACPR, TPIU_SPPR, TPIU_FFCR, as XOR with their reset values.
     port: [u32; 4],
     itm_enabled: u32,
     itm_privilege: u32,
@@ -82,7 +82,7 @@ impl Trace {
         self.demcr & DEMCR_TRCENA != 0 && self.dwt_ctrl & DWT_CTRL_CYCCNTENA != 0
     }
 
-    /// True if an event counter counts.
+    /// True if an event counter is counting.
     fn counts_event(&self, number: usize) -> bool {
         self.demcr & DEMCR_TRCENA != 0 && self.dwt_ctrl >> (DWT_CTRL_EVENTS as usize + number) & 1 != 0
     }
@@ -162,7 +162,7 @@ impl Trace {
         }
     }
 
-    /// The instrumentation macrocell's: stimulus ports always take what is written.
+    /// The instrumentation macrocell's register: stimulus ports are always ready.
     pub fn read_itm(&self, offset: u32) -> u32 {
         match offset {
             0x0..=0x7f => 1,
@@ -183,14 +183,14 @@ impl Trace {
     }
 }
 
-/// A comparator by the offset of one of its registers, and which of them that is.
+/// The comparator of a register at an offset, and the register's index in it.
 fn comparator(offset: u32) -> Option<(usize, usize)> {
     let within = offset.checked_sub(COMPARATORS)?;
     let (number, register) = (within / COMPARATOR_BYTES, within % COMPARATOR_BYTES / 4);
     (number < 4 && register < 3).then_some((number as usize, register as usize))
 }
 
-/// A register of the trace port that keeps what is written: its place, reset and bits (ARM, C1.10).
+/// A register of the trace port that keeps written values: its index, reset value and implemented bits (ARM, C1.10).
 fn port_register(offset: u32) -> Option<(usize, u32, u32)> {
     Some(match offset {
         0x004 => (0, 1, 0xf),

@@ -2,7 +2,7 @@ use super::*;
 use crate::isa::arm::op::Code;
 use crate::isa::arm::registers::{COUNT, ZERO};
 
-/// What an instruction makes of a and b (and c): the result, Q and GE.
+/// Result of an instruction with a and b (and c), Q and GE.
 fn result(media: Media, parameters: u32, [a, b, c]: [u32; 3], ge: u32) -> (u32, u32, u32) {
     let mut x = [0; COUNT];
     (x[1], x[2], x[3], x[usize::from(GE)]) = (a, b, c, ge);
@@ -27,7 +27,7 @@ const MAX: u32 = 0x7fff_ffff;
 fn saturating_sums() {
     assert_eq!(with_q(Media::Qadd, 0, [1, MAX, 0]), (MAX, 1));
     assert_eq!(with_q(Media::Qadd, 0, [1, 2, 0]), (3, 0));
-    // The second operand less the first.
+    // The second operand minus the first.
     assert_eq!(with_q(Media::Qsub, 0, [1, MIN, 0]), (MIN, 1));
     assert_eq!(with_q(Media::Qsub, 0, [3, 5, 0]), (2, 0));
     assert_eq!(with_q(Media::Qdadd, 0, [0x4000_0000, 0, 0]), (MAX, 1));
@@ -83,7 +83,7 @@ fn parallel_sums_of_halves() {
 #[test]
 fn exchanged_halves() {
     let (a, b) = (0x0005_0003, 0x0002_0004);
-    // asx: the high half adds, the low one subtracts; sax the other way round.
+    // asx: the high half adds, the low one subtracts; sax: the opposite.
     assert_eq!(in_parallel(0, 1, a, b), (0x0009_0001, 0b1111));
     assert_eq!(in_parallel(0, 2, a, b), (0x0001_0005, 0b1111));
     assert_eq!(in_parallel(3, 1, a, b), (0x0009_0001, 0b0011));
@@ -135,7 +135,7 @@ fn products_of_halves() {
     assert_eq!(value(Media::Smlad, 1, operands), 8 + 15 + 7);
     assert_eq!(value(Media::Smlsd, 0, operands), 9);
     assert_eq!(value(Media::Smlsd, 1, operands), 0);
-    // The sum of the products alone can overflow.
+    // The sum of the products can overflow by itself.
     assert_eq!(with_q(Media::Smlad, 0, [0x8000_8000, 0x8000_8000, 0]), (MIN, 1));
 }
 

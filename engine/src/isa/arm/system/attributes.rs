@@ -1,9 +1,9 @@
-//! Memory types and attributes, as translation tables say them (ARM, B3.8).
+//! Memory types and attributes of translation tables (ARM, B3.8).
 
 use super::{Cacheability, MemoryType};
 
 impl Cacheability {
-    /// From the two bits that say it in TEX, TTBR.RGN and NMRR.
+    /// Cacheability from the two bits in TEX, TTBR.RGN and NMRR.
     pub fn from_bits(bits: u32) -> Cacheability {
         match bits & 3 {
             0 => Cacheability::NonCacheable,
@@ -13,7 +13,7 @@ impl Cacheability {
         }
     }
 
-    /// These bits, which are the outer attributes in PAR, too.
+    /// Those two bits, which are the outer attributes in PAR, too.
     fn bits(self) -> u32 {
         match self {
             Cacheability::NonCacheable => 0,
@@ -48,7 +48,7 @@ impl MemoryType {
             (1, true, true) => normal(1, 1),
             (2, false, false) => MemoryType::Device { shareable: false },
             (4.., _, _) => normal(tex, u32::from(c) << 1 | u32::from(b)),
-            // 001:0:0, and what is reserved: the weakest that nothing can go wrong with.
+            // 001:0:0, and reserved encodings: the safest type.
             _ => normal(0, 0),
         }
     }

@@ -1,4 +1,4 @@
-//! What a core is made with, and what its identification registers say of that.
+//! Configuration of a core's system side, and the identification registers that follow from it.
 
 use super::super::op::Features;
 use super::System;
@@ -13,7 +13,7 @@ const MIDR_CORTEX_A7_R0P5: u32 = 0x410f_c075;
 /// CCSIDR of 256 KiB in 8 ways of 512 sets of 64 bytes: write-back, with allocation.
 const CCSIDR_256_KIB: u32 = 7 << 28 | 511 << 13 | 7 << 3 | 2;
 
-/// What a board says of the system side of a core.
+/// Configuration of a core's system side by the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SystemConfig {
     /// Main ID.
@@ -26,21 +26,21 @@ pub struct SystemConfig {
     pub clidr: u32,
     /// Cache size ID of the first-level data and instruction cache.
     pub ccsidr: [u32; 2],
-    /// Of the second level's, where that belongs to the core.
+    /// Cache size ID of the second level, if it belongs to the core.
     pub ccsidr2: u32,
-    /// Base of the peripherals inside the processor; 0 where there are none.
+    /// Base of the peripherals inside the processor; 0 without any.
     pub cbar: u32,
-    /// What ID_PFR0 to ID_MMFR3 say: c0, CRm 1.
+    /// Values of ID_PFR0 to ID_MMFR3: c0, CRm 1.
     pub id_features: [u32; 8],
-    /// What ID_ISAR0 to ID_ISAR4 say, without division: c0, CRm 2.
+    /// Values of ID_ISAR0 to ID_ISAR4, without division: c0, CRm 2.
     pub id_instructions: [u32; 5],
-    /// What FPSID, MVFR1 and MVFR0 (without the number of registers) say.
+    /// Values of FPSID, MVFR1 and MVFR0 (without the number of registers).
     pub id_vfp: [u32; 3],
-    /// Instructions that it has.
+    /// Its optional instructions.
     pub features: Features,
     /// L2 control, in a core whose cluster has a second-level cache.
     pub l2ctlr: Option<u32>,
-    /// Its data cache keeps nothing while ACTLR.SMP is 0.
+    /// Its data cache holds no lines while ACTLR.SMP is 0.
     pub caches_need_smp: bool,
     /// It has the generic timer's registers.
     pub generic_timer: bool,
@@ -57,7 +57,7 @@ impl SystemConfig {
             mpidr: 0xc000_0000,
             // ARMv7 format, write-back and exclusives granules of 8 words, instruction cache physically tagged.
             ctr: 0x8330_8000 | line_words(dcache) << 16 | line_words(icache),
-            // Unified to the core and coherent behind the first level; separate caches there.
+            // Unified to the core and coherent beyond the first level; separate caches there.
             clidr: 1 << 27 | 1 << 24 | 1 << 21 | u32::from(dcache.is_some()) << 1 | u32::from(icache.is_some()),
             ccsidr: [
                 dcache.map_or(0, |shape| 1 << 30 | 1 << 29 | 1 << 28 | ccsidr_shape(shape)),
@@ -76,8 +76,9 @@ impl SystemConfig {
         }
     }
 
-    /// A Cortex-A7 with these first-level caches, the first of a cluster. The extensions for virtualization and
-    /// large addresses are not there, and not named; nor is Advanced SIMD, of which there are only the registers.
+    /// A Cortex-A7 with these first-level caches, the first of a cluster. It lacks the extensions for virtualization
+    /// and large addresses, and the ID registers do not name them; it also lacks Advanced SIMD, except for the
+    /// registers.
     pub fn cortex_a7(features: Features, icache: Option<CacheShape>, dcache: Option<CacheShape>) -> SystemConfig {
         SystemConfig {
             midr: MIDR_CORTEX_A7_R0P5,
@@ -85,7 +86,7 @@ impl SystemConfig {
             mpidr: 0x8000_0000,
             // ARMv7 format, write-back and exclusives granules of 16 words, instruction cache virtually indexed.
             ctr: 0x8440_8000 | line_words(dcache) << 16 | line_words(icache),
-            // As the A5's, with a unified cache on the second level: coherent behind that.
+            // As the A5's, with a unified cache on the second level: coherent beyond that.
             clidr: 1 << 27
                 | 2 << 24
                 | 1 << 21
@@ -117,8 +118,8 @@ fn line_words(cache: Option<CacheShape>) -> u32 {
     cache.map_or(3, |shape| (shape.line_bytes / 4).trailing_zeros())
 }
 
-/// NumSets, Associativity and LineSize of a CCSIDR (ARM, CCSIDR). What a field can't say is told as what it says
-/// nearest to that.
+/// NumSets, Associativity and LineSize of a CCSIDR (ARM, CCSIDR). A value that does not fit a field is replaced by the
+/// nearest one.
 fn ccsidr_shape(shape: CacheShape) -> u32 {
     let sets = shape.size_bytes / (shape.line_bytes * shape.ways);
     let (sets, ways, line) = ((sets - 1).min(0x7fff), (shape.ways - 1).min(0x3ff), (shape.line_bytes / 16).max(1));
@@ -141,7 +142,7 @@ impl System {
             (0, 1, n) => config.id_features[n as usize & 7],
             (0, 2, 0) => config.id_instructions[0] | if config.features.divide { ISAR0_DIVIDE } else { 0 },
             (0, 2, n) => config.id_instructions.get(n as usize).copied().unwrap_or(0),
-            // Reserved for more of them: read as zero.
+            // Reserved for further registers: read as zero.
             (0, 3..=7, _) => 0,
             (1, 0, 0) => self.ccsidr(),
             (1, 0, 1) => config.clidr,

@@ -1,4 +1,4 @@
-//! System registers as a debugger shows them: those of coprocessor 15, and the banked ones of other modes.
+//! System registers for a debugger: those of coprocessor 15, and the banked ones of other modes.
 
 use super::effect::{Effect, Now};
 use super::modes::Mode;
@@ -6,7 +6,7 @@ use super::pmu::Events;
 use super::registers::Number;
 use super::{System, X};
 
-/// Registers of coprocessor 15 that hold something (ARM, B3.17, tables B3-42 on).
+/// Registers of coprocessor 15 with state (ARM, B3.17, tables B3-42 on).
 #[rustfmt::skip]
 const CP15: [(Number, &str); 22] = [
     ((0, 0, 0, 0), "midr"), ((0, 0, 0, 5), "mpidr"), ((1, 0, 0, 0), "sctlr"), ((1, 0, 0, 1), "actlr"),
@@ -18,7 +18,7 @@ const CP15: [(Number, &str); 22] = [
 ];
 
 impl System {
-    /// Coprocessor 15, FPEXC, and SP, LR and SPSR of each mode, while these interrupt lines are up.
+    /// Coprocessor 15, FPEXC, and SP, LR and SPSR of each mode, with these interrupt lines high.
     pub fn special_registers(&self, x: &X, pending: u32) -> Vec<(&'static str, u32)> {
         let privileged = System { mode: Mode::System, ..self.clone() };
         let events = Events::default();
@@ -28,7 +28,7 @@ impl System {
         cp15.chain(fpexc).chain(self.banked(x)).collect()
     }
 
-    /// Writes one of them, by its place. `None` if it can't be written.
+    /// Writes the register at an index of that list. `None` if it can't be written.
     pub fn set_special_register(&mut self, number: usize, value: u32, pending: u32) -> Option<Effect> {
         let events = Events::default();
         let now = Now { cycles: 0, events: &events, pending };

@@ -1,47 +1,47 @@
-//! What a system instruction asks the core to do, beyond the registers that it has changed already.
+//! Effects of system instructions on the core, beyond the registers that they change themselves.
 
 use super::pmu::Events;
 use super::{Access, Barrier, Maintenance};
 use crate::bus::device::CoreRegister;
 use crate::isa::arm::op::Code;
 
-/// What system instructions need to know of the core at the moment.
+/// The core's state on which system instructions depend.
 #[derive(Clone, Copy, Debug)]
 pub struct Now<'a> {
-    /// Cycles of its clock since reset, up to this instruction: those asleep are none (ARM, C12.1).
+    /// Cycles of its clock since reset, up to this instruction, without those asleep (ARM, C12.1).
     pub cycles: u64,
-    /// What the performance monitors can count, up to this instruction.
+    /// Counts of the performance monitors' events, up to this instruction.
     pub events: &'a Events,
-    /// Interrupt lines that are up: bit 0 IRQ, bit 1 FIQ.
+    /// Interrupt lines that are high: bit 0 IRQ, bit 1 FIQ.
     pub pending: u32,
 }
 
-/// What is to be done next. Any of the instructions may have changed the mode, the masks of interrupts and the
-/// privilege: look at them afterwards ([`super::System::is_privileged`], [`super::System::deliverable`]).
+/// The next step of the core. Any of the instructions may have changed the mode, the masks of interrupts and the
+/// privilege: check them afterwards ([`super::System::is_privileged`], [`super::System::deliverable`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Go on behind the instruction.
+    /// Continue after the instruction.
     Next,
-    /// Go on at this address; the instruction set has been chosen.
+    /// Continue at this address; the instruction set has been set.
     JumpTo(u32),
-    /// Go on behind the instruction, but not before [`super::System::wakes`].
+    /// Continue after the instruction, but not before [`super::System::wakes`].
     Wait,
     /// Send an event to the other cores of the cluster.
     SendEvent,
-    /// Run the semihosting call x0 with the parameter x1; the answer goes to x0; then go on behind the instruction.
+    /// Make the semihosting call x0 with the parameter x1; write the answer to x0; then continue after the instruction.
     Semihosting,
-    /// Tell the memory.
+    /// Maintain caches or TLBs in the memory side.
     Maintain(Maintenance),
-    /// What addresses mean, who may use them or which caches are on has changed: forget everything worked out from it.
+    /// Translation, permissions or the enables of caches have changed: drop all values that depend on them.
     TranslationChanged,
-    /// Translate, and hand the result to [`super::System::translated`].
+    /// Translate, and pass the result to [`super::System::translated`].
     Translate(Lookup),
     /// Access a register of the device beside the core.
     DeviceRegister(DeviceRegister),
 }
 
 impl Effect {
-    /// Of an instruction that changes nothing in the core: barriers; others that come here do nothing.
+    /// The effect of an instruction that changes nothing in the core: barriers; others that use this have no effect.
     pub fn of(code: Code) -> Effect {
         match code {
             Code::Dsb => Effect::Maintain(Maintenance::Barrier(Barrier::DataSynchronization)),
@@ -57,19 +57,19 @@ impl Effect {
 pub struct DeviceRegister {
     /// Which register.
     pub register: CoreRegister,
-    /// What is written; else the register is read.
+    /// The value to write; without one the register is read.
     pub written: Option<u64>,
-    /// Where the low and the high word of what is read go.
+    /// Registers for the low and the high word of the value read.
     pub to: [u8; 2],
-    /// The encoding of the instruction, which is undefined where there is no such register.
+    /// The encoding of the instruction, which is undefined if the register does not exist.
     pub encoding: u32,
 }
 
-/// A translation that software asked for (ARM, B4.2: ATS1CPR and the like).
+/// A translation requested by software (ARM, B4.2: ATS1CPR and similar).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lookup {
     /// The virtual address.
     pub va: u32,
-    /// As if for this access.
+    /// The access for which it is made.
     pub access: Access,
 }

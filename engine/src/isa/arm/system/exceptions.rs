@@ -1,4 +1,4 @@
-//! Exceptions: what they are, and how they are entered and left (ARM, B1.8 and B1.9).
+//! Exceptions, their entry and return (ARM, B1.8 and B1.9).
 
 use super::super::registers::LR;
 use super::modes::Mode;
@@ -18,18 +18,18 @@ const FSR_WRITE: u32 = 1 << 11;
 /// DFSR.ExT, IFSR.ExT: the slave answered with an error; 0 for a decode error (TRM, c5).
 const FSR_SLAVE_ERROR: u32 = 1 << 12;
 
-/// Why the flow of instructions is left.
+/// Reason to leave the flow of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exception {
-    /// An encoding that means nothing, or not in this mode, or something that is switched off.
+    /// An encoding that is undefined, or undefined in this mode, or that needs a disabled unit.
     Undefined(u32),
     /// Supervisor call, with its number.
     Svc(u32),
     /// Breakpoint, with its number: as a prefetch abort.
     Bkpt(u32),
-    /// An instruction could not be fetched.
+    /// A refused instruction fetch.
     PrefetchAbort(Abort),
-    /// An access to data could not be done.
+    /// A refused data access.
     DataAbort(Abort),
     /// Interrupt.
     Irq,
@@ -37,10 +37,10 @@ pub enum Exception {
     Fiq,
 }
 
-/// An access that could not be done.
+/// A refused access.
 pub type Abort = crate::cpu::memory::access::Abort<FaultStatus>;
 
-/// Causes of aborts, under their codes in DFSR and IFSR (ARM, short-descriptor fault status).
+/// Causes of aborts, with their codes in DFSR and IFSR (ARM, short-descriptor fault status).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -63,7 +63,7 @@ pub enum FaultStatus {
 }
 
 impl FaultStatus {
-    /// For messages.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             FaultStatus::Alignment => "alignment fault",
@@ -95,7 +95,7 @@ impl Abort {
 }
 
 impl Exception {
-    /// For messages.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Exception::Undefined(_) => "undefined instruction",
@@ -108,7 +108,7 @@ impl Exception {
         }
     }
 
-    /// Mode, vector's offset, masks that it sets, and LR less the instruction's address in A32 and T32 (ARM, B1.8).
+    /// Mode, vector's offset, masks that it sets, and LR minus the instruction's address in A32 and T32 (ARM, B1.8).
     fn entry(self) -> (Mode, u32, u32, [u32; 2]) {
         match self {
             Exception::Undefined(_) => (Mode::Undefined, 0x04, psr::I, [4, 2]),
@@ -122,8 +122,8 @@ impl Exception {
 }
 
 impl System {
-    /// Takes an exception of the instruction at `pc`; an interrupt is taken before it. Gives the address of the
-    /// handler; the instruction set has been chosen. [`System::it`] has to be that of the instruction at `pc`.
+    /// Takes an exception of the instruction at `pc`; an interrupt is taken before it. Returns the address of the
+    /// handler; the instruction set has been set. [`System::it`] has to be that of the instruction at `pc`.
     pub fn enter(&mut self, x: &mut X, exception: Exception, pc: u32) -> u32 {
         self.note_fault(exception);
         if let Exception::Svc(_) = exception {
@@ -141,8 +141,7 @@ impl System {
         self.vectors().wrapping_add(offset)
     }
 
-    /// Goes back to where an exception came from: CPSR becomes `cpsr`; gives the address, `pc` as the instruction set
-    /// has it.
+    /// Returns from an exception: CPSR becomes `cpsr`; returns the address, `pc` aligned for the instruction set.
     pub fn leave(&mut self, x: &mut X, pc: u32, cpsr: u32) -> u32 {
         self.restore_cpsr(x, cpsr);
         pc & if self.state.thumb { !1 } else { !3 }
@@ -153,7 +152,7 @@ impl System {
         if self.registers.sctlr & SCTLR_V != 0 { HIGH_VECTORS } else { self.registers.vbar }
     }
 
-    /// The interrupt to take now, if one of those that are pending (bit 0 IRQ, bit 1 FIQ) is not masked.
+    /// The interrupt to take now, if a pending one (bit 0 IRQ, bit 1 FIQ) is not masked.
     #[inline]
     pub fn deliverable(&self, pending: u32) -> Option<Exception> {
         if pending & PENDING_FIQ != 0 && !self.masked(psr::F) {
@@ -162,12 +161,12 @@ impl System {
         (pending & PENDING_IRQ != 0 && !self.masked(psr::I)).then_some(Exception::Irq)
     }
 
-    /// True if what is pending ends a wfi: masks do not matter (ARM, B1.8).
+    /// True if the pending interrupts end a wfi: masks do not matter (ARM, B1.8).
     pub fn wakes(&self, pending: u32) -> bool {
         pending & (PENDING_IRQ | PENDING_FIQ) != 0
     }
 
-    /// Fault status and address registers.
+    /// Sets fault status and address registers.
     fn note_fault(&mut self, exception: Exception) {
         let registers = &mut self.registers;
         match exception {

@@ -15,16 +15,16 @@ const SEMIHOSTING_T32: u32 = 0xab;
 const SETEND_BE: u32 = 0xf101_0200;
 /// smc #0, in A32.
 const SMC: u32 = 0xe160_0070;
-/// A coprocessor whose trivial registers of Jazelle read as zero: cp14 with this opc1.
+/// A coprocessor with the registers of a trivial Jazelle implementation, which read as zero: cp14 with this opc1.
 const JAZELLE: u32 = 7;
 
-/// The fields of mrc and mcr, as [`Code::Mrc`] has them: number of the coprocessor, and of its register.
+/// The fields of mrc and mcr in [`Code::Mrc`]: number of the coprocessor, and of its register.
 fn coprocessor(op: &Op) -> (u32, Number) {
     let field = |at: u32| op.imm >> at & 15;
     (field(0), (field(8), field(4), field(12), field(16)))
 }
 
-/// The encoding of mrc (or mcr) again, for messages.
+/// The encoding of mrc (or mcr), restored for messages.
 fn encoding(op: &Op) -> u32 {
     let (coprocessor, (crn, opc1, crm, opc2)) = coprocessor(op);
     let read = u32::from(op.code == Code::Mrc) << 20;
@@ -33,7 +33,7 @@ fn encoding(op: &Op) -> u32 {
 
 impl System {
     /// Executes a system instruction, other than those that use memory (rfe, srs, swap, exclusive ones, accesses to
-    /// User registers). What is no system instruction does nothing.
+    /// User registers). Other instructions have no effect here.
     pub fn execute(&mut self, x: &mut X, op: &Op, now: &Now) -> Result<Effect, Exception> {
         match op.code {
             Code::Svc => self.call(op.imm),
@@ -91,14 +91,14 @@ impl System {
         if number == semihosting { Ok(Effect::Semihosting) } else { Err(Exception::Svc(number)) }
     }
 
-    /// Unpredictable in User and System mode: there it is a jump.
+    /// In User and System mode it is unpredictable: here a jump.
     fn exception_return(&mut self, x: &mut X, target: u32) -> u32 {
         let cpsr = if self.mode.has_spsr() { self.spsr() } else { self.cpsr(x) };
         self.leave(x, target, cpsr)
     }
 
-    /// An interrupt ends the wait only if it is not masked (ARM, B1.8.13). With the timer's events on, it does not
-    /// begin, as it need not.
+    /// An interrupt ends the wait only if it is not masked (ARM, B1.8.13). With the timer's event stream enabled, the
+    /// wait ends at once, which the architecture allows.
     fn wait_for_event(&mut self) -> Effect {
         let sleeps = self.event.wait_for_event();
         if sleeps && self.has_event_stream() {
@@ -108,9 +108,9 @@ impl System {
         if sleeps { Effect::Wait } else { Effect::Next }
     }
 
-    /// What an access to one of the generic timer's registers asks for.
+    /// The effect of an access to one of the generic timer's registers.
     fn timer(&self, number: Number, op: &Op, written: Option<u32>) -> Option<Effect> {
-        // To the program counter: the flags, which these are not meant for.
+        // With the program counter as the target the flags would be set, which is unpredictable for these registers.
         let to = if op.rd == PC { SINK } else { op.rd };
         self.timer_register(number, written, to, encoding(op))
     }

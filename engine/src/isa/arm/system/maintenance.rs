@@ -2,15 +2,15 @@
 
 use super::{Access, Barrier, Effect, Kind, Lines, Lookup, Maintenance, TlbEntries};
 
-/// Low bits of an address that TLB operations by address leave to the ASID.
+/// In TLB operations by address, the low bits have the ASID.
 const PAGE_MASK: u32 = 0xffff_f000;
 
-/// What a write of `value` to c7 with these CRm and opc2 does.
+/// The effect of a write of `value` to c7 with these CRm and opc2.
 pub(super) fn cache_operation(crm: u32, opc2: u32, value: u32) -> Option<Effect> {
     let dcache = |lines, clean, invalidate| Maintenance::Dcache { lines, clean, invalidate };
     let (at, set_way) = (Lines::At(value), Lines::SetWay(value));
     Some(Effect::Maintain(match (crm, opc2) {
-        // Wait for interrupt and prefetch, as ARMv6 had them: no operations.
+        // Wait for interrupt and prefetch of ARMv6: no operations.
         (0, 4) | (13, 1) => return Some(Effect::Next),
         (1 | 5, 0) => Maintenance::Icache(Lines::All),
         (1 | 5, 6) => Maintenance::BranchPredictor(Lines::All),
@@ -41,7 +41,7 @@ fn lookup(opc2: u32, va: u32) -> Lookup {
     Lookup { va, access: Access { kind, privileged: opc2 & 2 == 0 } }
 }
 
-/// What a write of `value` to c8 with these CRm and opc2 does. There is one TLB for instructions and data.
+/// The effect of a write of `value` to c8 with these CRm and opc2. There is one TLB for instructions and data.
 pub(super) fn tlb_operation(crm: u32, opc2: u32, value: u32) -> Option<Effect> {
     let asid = value as u8;
     let entries = match (crm, opc2) {

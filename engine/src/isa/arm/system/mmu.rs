@@ -9,13 +9,13 @@ use crate::cpu::memory::access::Status;
 
 /// TTBCR.PD0: no walks from TTBR0; PD1 is the next bit.
 const TTBCR_PD0: u32 = 1 << 4;
-/// Bytes of the pieces of memory that a descriptor can map.
+/// Sizes of the blocks of memory that a descriptor can map.
 const SUPERSECTION_BYTES: u32 = 16 << 20;
 const SECTION_BYTES: u32 = 1 << 20;
 const LARGE_PAGE_BYTES: u32 = 64 << 10;
 const SMALL_PAGE_BYTES: u32 = 4 << 10;
 
-/// What a descriptor of a page or section says, in one form.
+/// Contents of a page or section descriptor, in one form.
 #[derive(Clone, Copy)]
 struct Leaf {
     base: u32,
@@ -47,7 +47,7 @@ impl Leaf {
             s: bit(16),
             global: !bit(17),
             never_execute: bit(4),
-            // The domain's field is a part of the address in a supersection.
+            // In a supersection the domain's field is a part of the address.
             domain: if supersection { 0 } else { (descriptor >> 5 & 15) as u8 },
             page: false,
         }
@@ -96,8 +96,8 @@ impl Mmu for System {
 
     const WALKS: bool = true;
 
-    /// It is worked out from the tables in memory each time: what TLBs remember of them, and which walks take time, is
-    /// for others to say.
+    /// The tables in memory are read each time: other code decides which entries are in TLBs, and which walks take
+    /// time.
     fn translate(&self, va: u32, access: Access, read: impl FnMut(u32) -> Option<u32>) -> Result<Translation, Abort> {
         if !self.mmu_is_on() {
             return Ok(self.flat(va, access));
@@ -119,7 +119,7 @@ impl Mmu for System {
         self.registers.sctlr & SCTLR_M != 0
     }
 
-    /// It keeps nothing without the MMU. A Cortex-A7 caches no data outside the coherent ones (Cortex-A7 TRM, Auxiliary
+    /// It holds no lines without the MMU. A Cortex-A7 caches no data while it is not coherent (Cortex-A7 TRM, Auxiliary
     /// Control Register, SMP).
     fn dcache_is_on(&self) -> bool {
         self.registers.sctlr & SCTLR_C != 0 && (self.keeps_shareable() || !self.config.caches_need_smp)
@@ -162,8 +162,7 @@ impl System {
         Translation::of(va, SECTION_BYTES, memory)
     }
 
-    /// Finds the descriptor, and as what memory the tables are read; a fault comes with the domain, as far as it is
-    /// known.
+    /// Finds the descriptor, and the memory type of the tables; a fault comes with the domain, as far as known.
     fn walk(&self, va: u32, mut read: impl FnMut(u32) -> Option<u32>) -> Result<(Leaf, MemoryType), (FaultStatus, u8)> {
         let n = self.registers.ttbcr & 7;
         let second = n != 0 && va >> (32 - n) != 0;
@@ -193,8 +192,8 @@ impl System {
         Ok((Leaf::page(descriptor, domain), memory))
     }
 
-    /// As what the tables below a TTBR are read: IRGN is in bits 0 and 6, RGN in 4:3, S in 1 (ARM, TTBR0,
-    /// with the Multiprocessing Extensions).
+    /// Memory type of the tables below a TTBR: IRGN is in bits 0 and 6, RGN in 4:3, S in 1 (ARM, TTBR0, with the
+    /// Multiprocessing Extensions).
     fn walk_memory(&self, ttbr: u32) -> MemoryType {
         let memory = MemoryType::Normal {
             inner: Cacheability::from_bits(ttbr << 1 & 2 | ttbr >> 6 & 1),

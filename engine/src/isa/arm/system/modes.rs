@@ -1,11 +1,11 @@
-//! Processor modes and the registers that they have of their own (ARM, B1.3).
+//! Processor modes and their banked registers (ARM, B1.3).
 
 use super::super::registers::{LR, SP};
 use super::{System, X};
 
 use crate::state::{Fresh, State};
 
-/// Modes, under their numbers in CPSR.M.
+/// Modes, with their numbers in CPSR.M.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -23,7 +23,7 @@ pub enum Mode {
 const BANKS: usize = 6;
 
 impl Mode {
-    /// The mode with this number, if there is one.
+    /// The mode with this number, if it exists.
     pub fn from_bits(bits: u32) -> Option<Mode> {
         use Mode::*;
         [User, Fiq, Irq, Supervisor, Abort, Undefined, System].into_iter().find(|mode| *mode as u32 == bits & 0x1f)
@@ -52,12 +52,12 @@ pub(super) struct Banks {
     sp: [u32; BANKS],
     lr: [u32; BANKS],
     spsr: [u32; BANKS],
-    /// r8 to r12 of all modes but FIQ, while in FIQ mode; those of FIQ mode while in another.
+    /// r8 to r12 of all modes but FIQ, while in FIQ mode; those of FIQ mode while in another mode.
     high: [u32; 5],
 }
 
 impl System {
-    /// Goes to another mode: its registers take the places of the old one's.
+    /// Changes to another mode: exchanges the banked registers.
     pub(super) fn change_mode(&mut self, x: &mut X, mode: Mode) {
         let (from, to) = (self.mode.bank(), mode.bank());
         if from != to {
@@ -82,7 +82,7 @@ impl System {
         }
     }
 
-    /// The stack pointer of the mode with this number, for srs; `None` if there is no such mode.
+    /// The stack pointer of the mode with this number, for srs; `None` if the mode does not exist.
     pub fn sp_of<'a>(&'a mut self, x: &'a mut X, mode_bits: u32) -> Option<&'a mut u32> {
         let bank = Mode::from_bits(mode_bits)?.bank();
         Some(if bank == self.mode.bank() { &mut x[SP as usize] } else { &mut self.banks.sp[bank] })
@@ -107,7 +107,7 @@ impl System {
         (0..BANKS).flat_map(of_bank).filter(|(name, _)| !name.is_empty()).collect()
     }
 
-    /// SPSR of the current mode; 0 where there is none (unpredictable).
+    /// SPSR of the current mode; 0 if it has no SPSR (unpredictable).
     pub fn spsr(&self) -> u32 {
         if self.mode.has_spsr() { self.banks.spsr[self.mode.bank()] } else { 0 }
     }

@@ -6,18 +6,18 @@ use crate::state::State;
 
 /// Most event counters that a core can have here.
 pub const MAX_COUNTERS: usize = 6;
-/// Enable bit of the cycle counter in PMCNTENSET and its like.
+/// Enable bit of the cycle counter in PMCNTENSET and similar registers.
 const CYCLES: u32 = 1 << 31;
 const PMCR_E: u32 = 1 << 0;
 const PMCR_P: u32 = 1 << 1;
 const PMCR_C: u32 = 1 << 2;
 const PMCR_D: u32 = 1 << 3;
-/// What PMCR keeps: E, D, X and DP.
+/// Stored bits of PMCR: E, D, X and DP.
 const PMCR_KEPT: u32 = 0x39;
 /// PMSWINC counts on counters that have this event.
 const SOFTWARE_INCREMENT: u32 = 0;
 
-/// Totals since reset of what the counters can count.
+/// Totals since reset of the events that the counters can count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Events {
     /// Instructions completed.
@@ -32,7 +32,7 @@ pub struct Events {
     pub exceptions: u64,
 }
 
-/// Events that are counted, under their numbers, as PMCEID0 shows them.
+/// Events that are counted, as in PMCEID0.
 const KNOWN: u32 =
     1 << 0x00 | 1 << 0x01 | 1 << 0x02 | 1 << 0x03 | 1 << 0x05 | 1 << 0x08 | 1 << 0x09 | 1 << 0x11 | 1 << 0x15;
 
@@ -49,18 +49,18 @@ fn total(event: u32, now: &Now) -> u64 {
     }
 }
 
-/// A 32-bit counter of a total that runs on by itself.
+/// A 32-bit counter of a total that advances by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 struct Counter {
     value: u32,
     /// The total when it had this value.
     since: u64,
-    /// Cycles before that which the divider still holds.
+    /// Cycles before that which are still in the divider.
     divided: u64,
 }
 
 impl Counter {
-    /// Its value with 33 bits (bit 32: it overflowed), and what the divider holds, when the total is `total`.
+    /// Its value with 33 bits (bit 32: overflow), and the content of the divider, when the total is `total`.
     fn at(&self, total: u64, running: bool, divide: bool) -> (u64, u64) {
         let passed = if running { total.wrapping_sub(self.since) } else { 0 };
         let (counts, left) = match divide {
@@ -116,7 +116,7 @@ impl Pmu {
         })
     }
 
-    /// Writes it.
+    /// Writes the register with these CRm and opc2 of c9.
     pub(super) fn write(&mut self, crm: u32, opc2: u32, value: u32, counters: u8, now: &Now) -> Option<()> {
         self.settle(now);
         let all = CYCLES | ((1 << counters) - 1);
@@ -166,7 +166,7 @@ impl Pmu {
             .fold(self.overflowed | cycles, |all, n| all | 1 << n)
     }
 
-    /// Brings all counters up to date, before something changes how they count.
+    /// Brings all counters up to date, before a change of how they count.
     fn settle(&mut self, now: &Now) {
         self.overflowed = self.overflowed_by(now);
         let (running, divide) = (self.runs(CYCLES), self.control & PMCR_D != 0);
@@ -187,7 +187,7 @@ impl Pmu {
         }
     }
 
-    /// PMSWINC.
+    /// Writes PMSWINC.
     fn increment(&mut self, which: u32, counters: u8) {
         for n in 0..usize::from(counters).min(MAX_COUNTERS) {
             if which & 1 << n != 0 && self.runs(1 << n) && self.types[n] == SOFTWARE_INCREMENT {
@@ -239,7 +239,7 @@ mod tests {
         write(&mut pmu, 12, 1, CYCLES, 0);
         write(&mut pmu, 12, 0, PMCR_E | PMCR_D, 0);
         assert_eq!((read(&pmu, 13, 0, 63), read(&pmu, 13, 0, 64), read(&pmu, 13, 0, 6400)), (0, 1, 100));
-        // A write elsewhere settles in the middle of 64.
+        // A write to another register settles in the middle of 64.
         write(&mut pmu, 12, 5, 0, 100);
         assert_eq!((read(&pmu, 13, 0, 127), read(&pmu, 13, 0, 128)), (1, 2));
     }

@@ -13,9 +13,9 @@ pub(super) const F: u32 = 1 << 6;
 /// T32.
 const T: u32 = 1 << 5;
 const MODE: u32 = 0x1f;
-/// What mrs shows: not J, IT and T.
+/// Bits of CPSR that mrs reads: not J, IT and T.
 pub(super) const MRS_MASK: u32 = 0xf8ff_03df;
-/// What an SPSR keeps.
+/// Stored bits of an SPSR.
 const SPSR_MASK: u32 = 0xfe0f_fdff;
 
 /// Bits of the fields c, x, s and f of msr.
@@ -24,13 +24,13 @@ fn field_mask(fields: u8) -> u32 {
 }
 
 impl System {
-    /// CPSR, with everything.
+    /// CPSR, with all of its parts.
     pub fn cpsr(&self, x: &X) -> u32 {
         apsr(x) | self.state.it_bits() | self.masks | u32::from(self.state.thumb) << 5 | self.mode as u32
     }
 
-    /// As msr does: the bytes under the field mask (c 1, x 2, s 4, f 8), as far as the mode allows. The instruction set
-    /// and ITSTATE stay; a mode that there is not is not entered.
+    /// The effect of msr: writes the bytes under the field mask (c 1, x 2, s 4, f 8), as far as the mode allows. The
+    /// instruction set and ITSTATE stay; a mode that does not exist is not entered.
     pub fn write_cpsr(&mut self, x: &mut X, value: u32, fields: u8) {
         let mask = field_mask(fields);
         set_apsr(x, value, fields);
@@ -45,14 +45,14 @@ impl System {
         }
     }
 
-    /// As exception returns do: everything.
+    /// The effect of an exception return: writes all bits.
     pub(super) fn restore_cpsr(&mut self, x: &mut X, value: u32) {
         self.write_cpsr(x, value, 15);
         self.state.thumb = value & T != 0;
         self.state.set_it_bits(value);
     }
 
-    /// As a debugger does: everything but the mode.
+    /// A debugger's write: all bits but the mode.
     pub fn set_status(&mut self, x: &mut X, value: u32) {
         set_apsr(x, value, 15);
         self.masks = value & (A | I | F);
@@ -60,13 +60,13 @@ impl System {
         self.state.set_it_bits(value);
     }
 
-    /// As msr does to the SPSR of the mode.
+    /// The effect of msr on the SPSR of the mode.
     pub(super) fn write_spsr(&mut self, value: u32, fields: u8) {
         let mask = field_mask(fields) & SPSR_MASK;
         self.set_spsr(self.spsr() & !mask | value & mask);
     }
 
-    /// As cps does: `what` is the immediate of [`super::super::op::Code::Cps`].
+    /// The effect of cps: `what` is the immediate of [`super::super::op::Code::Cps`].
     pub(super) fn change_state(&mut self, x: &mut X, what: u32) {
         let masks = what & 0x1c0;
         if what & 1 << 9 != 0 {

@@ -1,4 +1,4 @@
-//! Coprocessor 15 (ARM, B4.1): which registers there are, and who may use them.
+//! Coprocessor 15 (ARM, B4.1): its registers, and the permissions to use them.
 
 use super::Translation;
 use super::effect::{Effect, Now};
@@ -25,11 +25,11 @@ pub(super) const SCTLR_TRE: u32 = 1 << 28;
 pub(super) const SCTLR_AFE: u32 = 1 << 29;
 /// SCTLR.TE: exceptions are taken in T32.
 pub(super) const SCTLR_TE: u32 = 1 << 30;
-/// SCTLR.SW: swp and swpb are there.
+/// SCTLR.SW: swp and swpb are enabled.
 const SCTLR_SW: u32 = 1 << 10;
 /// ACTLR.SMP: shareable memory is kept in the data cache (TRM, Auxiliary Control Register).
 pub(super) const ACTLR_SMP: u32 = 1 << 6;
-/// Bits of SCTLR that can be written; little-endian is all there is, so EE is not one of them.
+/// Writable bits of SCTLR; only little-endian is modelled, so EE is not one of them.
 const SCTLR_WRITABLE: u32 =
     SCTLR_M | SCTLR_A | SCTLR_C | SCTLR_SW | SCTLR_Z | SCTLR_I | SCTLR_V | SCTLR_TRE | SCTLR_AFE | SCTLR_TE;
 /// SCTLR after reset: the bits that are always 1.
@@ -49,7 +49,7 @@ const ACTLR: Number = (1, 0, 0, 1);
 const TTBR0: Number = (2, 0, 0, 0);
 const CONTEXTIDR: Number = (13, 0, 0, 1);
 
-/// The registers that hold what was written, or what faults left.
+/// The registers with stored values, or with values that faults set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Registers {
     pub(super) sctlr: u32,
@@ -80,11 +80,11 @@ pub(super) struct Registers {
 
 impl Registers {
     pub(super) fn new() -> Registers {
-        // After reset PRRR and NMRR give what TEX, C and B say without remap.
+        // The reset values of PRRR and NMRR give the types that TEX, C and B select without remap.
         Registers { sctlr: SCTLR_RESET, prrr: 0x0009_8aa4, nmrr: 0x44e0_48e0, ..Registers::default() }
     }
 
-    /// The register that just holds what is written, and the bits of it that exist.
+    /// A register that just stores the written value, and its implemented bits.
     fn plain(&mut self, number: Number) -> Option<(&mut u32, u32)> {
         Some(match number {
             SCTLR => (&mut self.sctlr, SCTLR_WRITABLE),
@@ -120,12 +120,12 @@ fn is_of_translation(number: Number) -> bool {
 }
 
 impl System {
-    /// True if swp and swpb are there (SCTLR.SW).
+    /// True if swp and swpb are enabled (SCTLR.SW).
     pub fn has_swap(&self) -> bool {
         self.registers.sctlr & SCTLR_SW != 0
     }
 
-    /// Reads a register; `None` if there is no such one in this mode.
+    /// Reads a register; `None` if it does not exist in this mode.
     pub(super) fn read_register(&self, number: Number, now: &Now) -> Option<u32> {
         if !self.is_privileged() && !self.user_may(number, false) {
             return None;
@@ -133,7 +133,7 @@ impl System {
         match number {
             (0, opc1, crm, opc2) => self.identification(opc1, crm, opc2),
             (1, 0, 0, 2) => Some(self.registers.cpacr),
-            // Auxiliary fault status: nothing.
+            // Auxiliary fault status: always 0.
             (5, 0, 1, 0 | 1) => Some(0),
             (9, 0, 12, 0) => self.pmu.read(12, 0, self.config.counters, now).map(|pmcr| pmcr | self.config.pmcr_id()),
             (9, 0, crm, opc2) => self.pmu.read(crm, opc2, self.config.counters, now),
@@ -141,17 +141,17 @@ impl System {
                 let pending = |bit| u32::from(now.pending & bit != 0);
                 Some(pending(PENDING_IRQ) << 7 | pending(PENDING_FIQ) << 6)
             }
-            // The FCSE's process ID: there is none.
+            // The FCSE's process ID: there is no FCSE.
             (13, 0, 0, 0) => Some(0),
             (15, 4, 0, 0) => Some(self.config.cbar),
             timer::CNTKCTL if !self.config.generic_timer => None,
             (9, 1, 0, 2 | 3) => self.config.l2ctlr.map(|l2ctlr| if number.3 == 2 { l2ctlr } else { 0 }),
-            // Of a copy: one table serves both directions.
+            // Reads a copy: one table serves both directions.
             _ => self.registers.clone().plain(number).map(|(register, _)| *register),
         }
     }
 
-    /// Writes a register; `None` if there is no such one in this mode or it can only be read.
+    /// Writes a register; `None` if it does not exist in this mode or is read-only.
     pub(super) fn write_register(&mut self, number: Number, value: u32, now: &Now) -> Option<Effect> {
         if !self.is_privileged() && !self.user_may(number, true) {
             return None;
@@ -176,7 +176,7 @@ impl System {
         Some(Effect::Next)
     }
 
-    /// The result of an [`Effect::Translate`] goes into PAR (ARM, PAR).
+    /// Writes the result of an [`Effect::Translate`] to PAR (ARM, PAR).
     pub fn translated(&mut self, result: Result<Translation, Abort>) {
         let attributes = |to: Translation| to.memory.with_cache(self.registers.sctlr & SCTLR_C != 0).par();
         self.registers.par = match result {

@@ -1,4 +1,4 @@
-//! System instructions as a program sees them.
+//! System instructions from a program's view.
 
 use super::super::op::{Code, Features, Op};
 use super::super::registers::{C, N_SOURCE, Q, V, Z_SOURCE};
@@ -21,7 +21,7 @@ const FEATURES: Features = Features {
     ends_division_early: false,
 };
 
-/// A core after reset, its registers 0 and no flag set.
+/// A core after reset, with all registers 0 and no flag set.
 pub(super) fn system() -> (System, X) {
     let mut x = [0; COUNT];
     x[Z_SOURCE as usize] = 1;
@@ -42,7 +42,7 @@ pub(super) fn cp15(system: &mut System, x: &mut X, number: Number) -> Option<u32
     Some(x[3])
 }
 
-/// Writes it with mcr.
+/// Writes a register of coprocessor 15 with mcr.
 pub(super) fn set_cp15(system: &mut System, x: &mut X, number: Number, value: u32) -> Option<Effect> {
     x[3] = value;
     system.execute(x, &coprocessor(Code::Mcr, 15, number), &NOW).ok()
@@ -105,7 +105,7 @@ fn an_exception_and_its_return_leave_all_as_it_was() {
     let back = Op { rm: 4, ..op(Code::ExceptionReturn, 0, 0) };
     assert_eq!(system.execute(&mut x, &back, &NOW), Ok(Effect::JumpTo(0x2002)));
     assert_eq!((system.cpsr(&x), x[13]), (0x8000_0030, 0x500));
-    // In User mode, where there is no SPSR, it is a jump.
+    // In User mode, which has no SPSR, it is a jump.
     assert_eq!(system.execute(&mut x, &back, &NOW), Ok(Effect::JumpTo(0x2002)));
 }
 

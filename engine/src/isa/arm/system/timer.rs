@@ -1,5 +1,5 @@
-//! The generic timer's registers, c14 (ARM, chapter B8 and B4.1): they are in a device, which counts; who may use them
-//! is said here.
+//! The generic timer's registers, c14 (ARM, chapter B8 and B4.1): a device has them, and counts; the permissions to use
+//! them are here.
 
 use super::System;
 use super::effect::{DeviceRegister, Effect};
@@ -12,17 +12,17 @@ const PL0VCTEN: u32 = 1 << 1;
 /// It may use the virtual and the physical timer.
 const PL0VTEN: u32 = 1 << 8;
 const PL0PTEN: u32 = 1 << 9;
-/// The counter sends events to wfe: EVNTEN; at which of its edges: EVNTDIR, EVNTI.
+/// The counter sends events to wfe: EVNTEN; on which of its edges: EVNTDIR, EVNTI.
 const EVNTEN: u32 = 1 << 2;
 const EVENT_EDGE: u32 = 0xf8;
-/// CNTKCTL as far as it is kept.
+/// Stored bits of CNTKCTL.
 pub(super) const CNTKCTL_MASK: u32 = PL0PCTEN | PL0VCTEN | PL0VTEN | PL0PTEN | EVNTEN | EVENT_EDGE;
-/// The number of CNTKCTL, which the core itself has.
+/// The number of CNTKCTL, a register of the core itself.
 pub(super) const CNTKCTL: Number = (14, 0, 1, 0);
 
 impl System {
-    /// An access by mrc or mcr (`written`) to a register of 32 bits; `None` for one that is not the timer's, or not in
-    /// this mode.
+    /// An access by mrc or mcr (`written`) to a register of 32 bits; `None` if it is not the timer's, or not accessible
+    /// in this mode.
     pub(super) fn timer_register(&self, number: Number, written: Option<u32>, to: u8, encoding: u32) -> Option<Effect> {
         let (crn, opc1, crm, opc2) = number;
         let bit = match (crm, opc2) {
@@ -40,7 +40,7 @@ impl System {
         }))
     }
 
-    /// The same by mrrc or mcrr.
+    /// As [`System::timer_register`], by mrrc or mcrr.
     pub(super) fn wide_timer_register(
         &self,
         (crm, opc1): (u32, u32),
@@ -65,7 +65,7 @@ impl System {
         self.registers.cntkctl & EVNTEN != 0
     }
 
-    /// True if there is a timer, and the mode may use what one of these bits of CNTKCTL allows.
+    /// True if there is a timer, and the mode may use it by one of the given `bits` of CNTKCTL.
     fn has_timer_for(&self, bits: u32) -> bool {
         self.config.generic_timer && (self.is_privileged() || self.registers.cntkctl & bits != 0)
     }

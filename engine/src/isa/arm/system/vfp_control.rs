@@ -10,8 +10,8 @@ use super::effect::Effect;
 const CPACR_WRITABLE: u32 = 0xf << 20 | 3 << 30;
 /// FPEXC.EN.
 pub(super) const FPEXC_EN: u32 = 1 << 30;
-/// What FPSCR keeps: flags, QC (which only Advanced SIMD would set), AHP, DN, FZ, rounding mode, Stride, Len, and the
-/// cumulative exceptions. Exceptions trap nothing, so their enables are not there.
+/// Stored bits of FPSCR: flags, QC (which only Advanced SIMD would set), AHP, DN, FZ, rounding mode, Stride, Len, and
+/// the cumulative exceptions. Exceptions do not trap, so their enables do not exist.
 pub(super) const FPSCR_MASK: u32 = 0xfff7_009f;
 /// Number of FPSCR in vmrs and vmsr.
 const FPSCR: u32 = 1;
@@ -33,7 +33,7 @@ impl System {
     }
 
     pub(super) fn set_cpacr(&mut self, value: u32) {
-        // The fields of coprocessors that are not there read as zero.
+        // The fields of absent coprocessors read as zero.
         self.registers.cpacr = if self.config.features.vfp { value & CPACR_WRITABLE } else { 0 };
     }
 
@@ -49,7 +49,7 @@ impl System {
         }
     }
 
-    /// Writes one.
+    /// Writes a system register of VFP; `None` if it is undefined here.
     pub(super) fn write_vfp(&mut self, number: u32, value: u32) -> Option<Effect> {
         if !self.cpacr_allows_vfp() {
             return None;

@@ -1,19 +1,19 @@
-//! Divisions that end when no more bits of the quotient are to come.
+//! Divisions that end early, when the remaining bits of the quotient are known.
 
 use super::cycles;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::state::{Fresh, State};
 
-/// What a division takes, by the bits of its operands' magnitudes.
+/// Cycles of a division, by the sizes of its operands' magnitudes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct EarlyDivision {
-    /// With an operand that is 0.
+    /// Cycles with an operand that is 0.
     pub of_zero: u8,
-    /// Of a dividend with fewer bits than the divisor.
+    /// Cycles if the dividend has fewer bits than the divisor.
     pub of_less: u8,
-    /// Of others, without the steps of the quotient.
+    /// Cycles of other divisions, without the steps of the quotient.
     pub least: u8,
-    /// A cycle more for so many bits that the dividend has more than the divisor: a power of two.
+    /// Bits of the quotient per further cycle: a power of two.
     pub bits_a_cycle: u8,
 }
 
@@ -35,13 +35,13 @@ impl EarlyDivision {
         }
     }
 
-    /// The longest one takes so many cycles.
+    /// Cycles of the longest division.
     pub fn most_cycles(&self) -> u32 {
         let steps = u32::from(self.least) + ((u32::BITS - 1) >> self.shift());
         steps.max(u32::from(self.of_zero)).max(u32::from(self.of_less))
     }
 
-    /// The dividend's further bits are shifted right by so many places to give cycles.
+    /// Right shift that turns the dividend's further bits into cycles.
     pub fn shift(&self) -> u32 {
         u32::from(self.bits_a_cycle).trailing_zeros()
     }

@@ -7,11 +7,11 @@ use crate::dt::reader::NodeReader;
 use crate::isa::arm::op::{Instr, TimingClass};
 use crate::isa::arm::registers::{FLAGS, PC, RegisterSet};
 
-/// What the next instruction may not need if it is to go with the last one: registers read as usual, and early. The
-/// flags are number 15.
+/// Registers that the next instruction must not need to issue together with the last one: registers read as usual, and
+/// early. The flags are number 15.
 pub type Busy = [u16; 2];
 
-/// Words of a load or store multiple that pass in one step: 1 where the node says nothing.
+/// Words of a load or store multiple that pass in one step: 1 if the node does not give the number.
 pub fn read_transfer_words(reader: &mut NodeReader) -> u8 {
     const NAME: &str = "cyclescope,transfer-words";
     let meaning = "a step of a load or store of several has one or two words";
@@ -19,7 +19,7 @@ pub fn read_transfer_words(reader: &mut NodeReader) -> u8 {
 }
 
 impl CoreTiming {
-    /// True if an instruction whose operands are there can go with the one before it.
+    /// True if an instruction with ready operands can issue together with the previous one.
     pub(super) fn may_join(&self, instr: &Instr, pending: &Pending) -> bool {
         if instr.class == TimingClass::Branch {
             return pending.pairs;
@@ -32,8 +32,8 @@ impl CoreTiming {
             && with_flags(instr.reads_early) & busy_early == 0
     }
 
-    /// Behind an instruction that was the first of its cycle, and took no other: what it takes along. `busy` is what
-    /// was under way when it issued.
+    /// Updates the state after an instruction that issued first in its cycle, without a second one: which instruction
+    /// may join it. `busy` has the results that were under way when it issued.
     pub(super) fn lead(&self, instr: &Instr, busy: Busy, pending: &mut Pending) {
         let room = self.leaves_room(instr);
         let takes_any = self.dual_issue && instr.class != TimingClass::Branch;
@@ -50,7 +50,7 @@ impl CoreTiming {
         match instr.class {
             Alu | AluShift | AluShiftRegister | IfThen | Load | Store | Branch | VfpAdd | VfpMultiply
             | VfpMultiplyAdd => true,
-            // Towards VFP registers they take both slots.
+            // In this direction (to VFP registers) they take both slots.
             VfpMove | VfpMoveTwo => instr.reads == 0,
             VfpLoad | VfpStore => instr.words == 1,
             _ => false,
@@ -78,7 +78,7 @@ mod tests {
     use super::super::tests::{decoded, instr, table, total};
     use super::*;
 
-    /// A table under which arithmetic with one register goes along, and two words pass a cycle.
+    /// The cycles with a table for dual issue of arithmetic with one register, and two words per cycle.
     fn total_of_pairs(program: &[(Instr, RegisterSet)]) -> u32 {
         let table = CoreTiming { dual_issue_immediates: true, transfer_words: 2, ..table() };
         let mut pending = Pending::NONE;
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(total_of_pairs(&[simple(0, 4), simple(1, 0)]), 2, "the result of its companion");
         assert_eq!(total_of_pairs(&[simple(0, 4), simple(0, 5)]), 2, "the same result");
         let load = (instr(TimingClass::Load, 1, 1 << 4), 1);
-        // The loaded register could be read in the next cycle.
+        // The loaded register would be readable in the next cycle.
         assert_eq!(total_of_pairs(&[load, (instr(TimingClass::Alu, 2, 0b11 << 8), 0), simple(2, 0)]), 3);
         assert_eq!(total_of_pairs(&[load, (instr(TimingClass::Alu, 2, 0b11 << 8), 0), simple(2, 5)]), 2);
         let compare = (instr(TimingClass::Alu, FLAGS, 1 << 4), 0);
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(total_of_pairs(&[compare, branch]), 1, "branches are predicted");
         let conditional = (instr(TimingClass::Alu, 2, FLAGS), 0);
         assert_eq!(total_of_pairs(&[compare, conditional]), 2);
-        // A branch that is not taken takes one along, but no other branch.
+        // A branch that is not taken issues with a second instruction, but not with another branch.
         assert_eq!(total_of_pairs(&[branch, simple(0, 4)]), 1);
         assert_eq!(total_of_pairs(&[branch, branch]), 2);
     }

@@ -1,9 +1,9 @@
-//! What instructions cost a core of three stages without forwarding to addresses: a Cortex-M4.
+//! Costs of instructions in a core of three stages without forwarding to addresses: a Cortex-M4.
 //!
-//! A load or store of one register has its address cycle, then its data cycle. The address cycle of one right behind a
-//! load goes along with that one's data cycle, if it doesn't need the loaded register for its address. A store to an
-//! immediate offset has its data cycle while the next instruction executes. (Cortex-M4 TRM, Load/store timings.) A base
-//! register that is written back comes as late as a result of arithmetic does.
+//! A load or store of one register has its address cycle, then its data cycle. The address cycle of one right after a
+//! load overlaps the load's data cycle, unless its address needs the loaded register. A store to an immediate offset
+//! has its data cycle while the next instruction executes. (Cortex-M4 TRM, Load/store timings.) A base register that is
+//! written back is ready as late as a result of arithmetic.
 
 mod floating;
 mod front_end;
@@ -20,7 +20,7 @@ use crate::isa::arm::op::{Instr, TimingClass};
 use crate::isa::arm::registers::{FLAGS, LR, one};
 use crate::state::Fresh;
 
-/// The table of such a core, beyond that of others.
+/// The part of the timing table that only such a core has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, crate::state::State, Fresh)]
 pub struct ThreeStage {
     /// Stall of a load or store whose address depends on the result of the arithmetic instruction before it.
@@ -29,24 +29,24 @@ pub struct ThreeStage {
     pub load: u8,
     /// A load or store multiple, beyond a cycle for each register.
     pub multiple: u8,
-    /// Further cycles of a jump whose execution says where it leads: to an address in a register, by cbz or cbnz.
+    /// Further cycles of a jump whose target is known at execution: to an address in a register, by cbz or cbnz.
     pub register_jump: u8,
     /// Further cycles of a jump to an address from memory.
     pub memory_jump: u8,
     /// A table branch, before its jump.
     pub table_branch: u8,
-    /// How instructions come.
+    /// The front end.
     pub front_end: FrontEnd,
-    /// Some accesses on an idle system bus wait for a bus matrix: blocks say which ones begin there.
+    /// Some accesses on an idle system bus wait for a bus matrix: blocks mark them.
     pub waits_for_grants: bool,
     /// A move between two general registers and floating-point registers.
     pub vfp_move_two: u8,
-    /// Stall of an instruction right behind floating-point arithmetic whose result it uses: 0 or 1.
+    /// Stall of an instruction right after floating-point arithmetic whose result it uses: 0 or 1.
     pub vfp_use: bool,
-    /// Floating-point state that goes to or comes from the stack in an exception, or later.
+    /// Store or load of floating-point state on the stack, in an exception or later.
     pub floating_frame: u8,
-    /// From a return to the next exception's handler: tail-chaining. Also, of an exception's entry, what reading its
-    /// vector takes.
+    /// From a return to the next exception's handler: tail-chaining. Also the part of an exception's entry in which the
+    /// vector is read.
     pub tail_chain: u8,
 }
 
@@ -72,7 +72,7 @@ impl ThreeStage {
                 reader,
                 "address-use",
                 0,
-                "stall of a load or store right behind what its address depends on",
+                "stall of a load or store right after the instruction that computes its address",
             ),
             load: cycles(reader, "load", 1, "cycles of a load, or a store to an offset in a register, by itself"),
             multiple: cycles(reader, "several", 0, "cycles of a load or store of several registers beyond one each"),
@@ -96,11 +96,11 @@ impl ThreeStage {
         }
     }
 
-    /// Lets one instruction pass, as [`CoreTiming::step`] does.
+    /// Passes one instruction, as [`CoreTiming::step`] does.
     pub fn step(&self, table: &CoreTiming, decoded: &Decoded, pending: &mut Pending) -> Cost {
         let State { front, floating, system_bus, link_written } = pending.stages;
-        if self.front_end.takes_along(decoded, front) {
-            // All else is as if it were not there, but that one such instruction is taken along.
+        if self.front_end.is_folded(decoded, front) {
+            // It has no other effect, except that an IT instruction right after it is not folded.
             pending.stages.front = front_end::State::NONE;
             return Cost::default();
         }
@@ -110,7 +110,7 @@ impl ThreeStage {
             (self.issue_cycles(table, instr, false), self.issue_cycles(table, instr, true));
         let gains = pending.pairs && after_cycles < alone_cycles;
         let early = if accesses(instr) { pending.latest_of(instr.reads_early, pending.early) } else { 0 };
-        // Behind a load, the address is there by the time at which one begins that does not go along with it.
+        // After a load, the address is ready when an instruction that does not overlap with the load begins.
         let for_address = if gains && waits { 0 } else { early };
         let along = gains && !waits && for_address == 0;
         let issue_cycles = if along { after_cycles } else { alone_cycles };
@@ -125,7 +125,7 @@ impl ThreeStage {
         let cost = Cost { stall_cycles, issue_cycles, refill_cycles, on_bus };
         *pending = Pending { pairs: pipelines(instr), ..Pending::NONE };
         pending.stages.system_bus = system_bus;
-        // A jump to LR has more to do with that than its own cycles tell.
+        // A jump to LR depends on the write to LR for longer than its own cycles.
         let keeps = link_written && instr.class == TimingClass::IndirectBranch;
         pending.stages.link_written = keeps || instr.writes & one(LR) != 0;
         pending.stages.floating = self.floating_after(table, decoded, floating, cost.cycles());
@@ -138,7 +138,7 @@ impl ThreeStage {
         cost
     }
 
-    /// Floating-point results that are under way behind an instruction which took so many cycles.
+    /// Floating-point results under way after an instruction of this many cycles.
     fn floating_after(
         &self,
         table: &CoreTiming,
@@ -153,18 +153,18 @@ impl ThreeStage {
         before.pass(decoded.floating, cycles, goes_on_cycles, self.vfp_use)
     }
 
-    /// When the results of an instruction can be used by the next one. Ready tells what has been loaded, early what has
-    /// been worked out.
+    /// Sets when the next instruction can use the results of an instruction. `ready` applies to loaded registers,
+    /// `early` to computed ones.
     fn give_results(&self, decoded: &Decoded, pending: &mut Pending) {
         use TimingClass::*;
         let instr = &decoded.instr;
-        let worked_out = instr.writes & !decoded.loaded;
+        let computed = instr.writes & !decoded.loaded;
         match instr.class {
             // A base register that is written back.
-            Load => pending.set(worked_out, [1, self.address_use]),
-            Store => pending.set(worked_out, [0, self.address_use]),
+            Load => pending.set(computed, [1, self.address_use]),
+            Store => pending.set(computed, [0, self.address_use]),
             _ if accesses(instr) => {}
-            _ => pending.set(worked_out, [0, self.address_use]),
+            _ => pending.set(computed, [0, self.address_use]),
         }
         pending.set(decoded.loaded, [1, 0]);
     }
@@ -175,24 +175,24 @@ impl ThreeStage {
         match instr.class {
             Load | Exclusive if follows => 1,
             Load | Exclusive => u32::from(self.load),
-            // The index is a second register that the address depends on.
+            // The index is a second register of the address.
             Store if instr.reads_early.count_ones() > 1 && !follows => u32::from(self.load),
             LoadMultiple | StoreMultiple | VfpLoad | VfpStore => multiple,
             IndirectBranch if instr.words > 0 => multiple,
             TableBranch => u32::from(self.table_branch.max(1)),
             Exception => 1,
-            // The pipeline is filled anew behind it.
+            // The pipeline is refilled after it.
             InstructionBarrier => u32::from(table.barrier.max(1)) + u32::from(self.register_jump),
             VfpMoveTwo => u32::from(self.vfp_move_two.max(1)),
-            // What else it takes, it takes beside other instructions.
+            // Its other cycles pass beside other instructions.
             VfpDivide32 => 1,
             _ => table.issue_cycles(instr),
         }
     }
 
-    /// Further cycles of a jump, with what is under way before it. A target that is known when the jump is decoded is
-    /// fetched a cycle earlier than one that its execution gives: that of branches to fixed addresses, and LR, if that
-    /// is not being written (Cortex-M3 TRM, DDI 0337G, table 15-3; of cbz and cbnz, execution decides).
+    /// Further cycles of a jump, with the results under way before it. A target that is known at decoding is fetched a
+    /// cycle earlier than one that is known at execution: branches to fixed addresses, and to LR, if that is not being
+    /// written (Cortex-M3 TRM, DDI 0337G, table 15-3; the target of cbz and cbnz is known at execution).
     pub fn refill_cycles(&self, table: &CoreTiming, instr: &Instr, before: &Pending) -> u32 {
         let at_decoding = table.taken_branch.max(1) - 1;
         u32::from(match (instr.class, instr.words) {
@@ -207,7 +207,7 @@ impl ThreeStage {
     }
 }
 
-/// What a core of three stages has under way beside registers.
+/// State of a core of three stages beside the registers' waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 pub struct State {
     front: front_end::State,
@@ -218,7 +218,7 @@ pub struct State {
 }
 
 impl State {
-    /// Nothing.
+    /// The empty state.
     pub const NONE: State = State {
         front: front_end::State::NONE,
         floating: floating::State::NONE,
@@ -226,12 +226,12 @@ impl State {
         link_written: false,
     };
 
-    /// A jump was made, for which `cycles` pass.
+    /// The state after a jump, for which `cycles` pass.
     pub fn jump(&mut self, cycles: u32) {
         *self = State { front: front_end::State::jumped(cycles), ..self.waited(cycles) };
     }
 
-    /// What there is behind a wait of so many cycles.
+    /// The state after a wait of `cycles`.
     pub fn waited(self, cycles: u32) -> State {
         State {
             front: front_end::State::NONE,
@@ -242,7 +242,7 @@ impl State {
     }
 }
 
-/// True if a load or store can go along with the data cycle of this one.
+/// True if a load or store can overlap the data cycle of this one.
 fn pipelines(instr: &Instr) -> bool {
     matches!(instr.class, TimingClass::Load | TimingClass::Exclusive)
 }
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(total(&[load(0, &[1]), add(2, 0)]), 3);
     }
 
-    /// How each instruction finds the bus.
+    /// The state of the bus for each instruction.
     fn on_bus(program: &[Decoded]) -> Vec<OnBus> {
         let stages = ThreeStage { waits_for_grants: true, ..STAGES };
         let table = CoreTiming { three_stage: Some(stages), taken_branch: 2, ..CoreTiming::default() };
@@ -391,7 +391,7 @@ mod tests {
     fn a_jump_waits_for_a_long_instruction_and_for_both_its_words() {
         let table = CoreTiming { three_stage: Some(STAGES), ..CoreTiming::default() };
         let straddling = Decoded { straddles: true, ..wide(add(0, 1)) };
-        // The jump's own cycles beyond its first, and what the target takes with its own cycle: 1 + P, P from 1 to 3.
+        // The jump's own cycles beyond its first, and those of the target with its own cycle: 1 + P, P from 1 to 3.
         let cases = [(1, add(0, 1), 1), (1, wide(add(0, 1)), 2), (1, straddling, 3)];
         let unforeseen = [(2, add(0, 1), 1), (2, wide(add(0, 1)), 2), (2, straddling, 2), (3, straddling, 1)];
         for (refilled, target, expected) in cases.into_iter().chain(unforeseen) {

@@ -4,18 +4,18 @@ use super::control::{Control, DIVISION_BY_ZERO};
 use super::format::{Finite, Format, Value};
 use super::round::{Mode, shift_jammed};
 
-/// The leading bit of significands that are to be added: room for a carry above, and for more bits than a product has
-/// below.
+/// The leading bit of significands that are to be added: there is room for a carry above, and for more bits than a
+/// product has below.
 const ADDEND_TOP: i32 = 125;
 
-/// How two numbers compare.
+/// Result of a comparison of two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Comparison {
     Less,
     Equal,
     Greater,
-    /// One is no number.
+    /// One is a NaN.
     Unordered,
 }
 
@@ -25,7 +25,7 @@ fn with_top(value: Finite, top: i32) -> Finite {
     Finite { significand: value.significand << up, exponent: value.exponent - up, ..value }
 }
 
-/// The sum of two numbers, exact but for a last bit that stands for more; significand 0 if they cancel out.
+/// The sum of two numbers, exact except for a last bit that stands for the lost ones; significand 0 if they cancel out.
 pub fn sum(a: Finite, b: Finite) -> Finite {
     if a.significand == 0 || b.significand == 0 {
         return if a.significand == 0 { b } else { a };
@@ -146,7 +146,7 @@ impl Control {
         }
     }
 
-    /// How a and b compare; a quiet NaN is invalid only if `quiet_is_invalid`.
+    /// Compares a and b; a quiet NaN is invalid only if `quiet_is_invalid`.
     pub fn compare(&mut self, format: Format, a: u64, b: u64, quiet_is_invalid: bool) -> Comparison {
         let (a, b) = (self.operand(format, a), self.operand(format, b));
         if format.is_nan(a) || format.is_nan(b) {

@@ -1,4 +1,4 @@
-//! FPSCR: how arithmetic is done, and what has happened in it (ARM, A2.5).
+//! FPSCR: modes of arithmetic, and cumulative flags (ARM, A2.5).
 
 use super::Comparison;
 use super::round::Mode;
@@ -13,7 +13,7 @@ pub const OVERFLOW: u32 = 1 << 2;
 pub const UNDERFLOW: u32 = 1 << 3;
 /// IXC.
 pub const INEXACT: u32 = 1 << 4;
-/// IDC: a denormal operand was taken as zero.
+/// IDC: a denormal operand was flushed to zero.
 pub const INPUT_DENORMAL: u32 = 1 << 7;
 
 /// FPSCR during an instruction.
@@ -41,7 +41,7 @@ impl Control {
         self.0 & 1 << 25 != 0
     }
 
-    /// AHP: half precision is the alternative one.
+    /// AHP: half precision uses the alternative format.
     pub fn alternative_half(self) -> bool {
         self.0 & 1 << 26 != 0
     }

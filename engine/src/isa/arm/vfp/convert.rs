@@ -4,7 +4,7 @@ use super::control::{Control, INEXACT, INVALID};
 use super::format::{Finite, Format, Value};
 use super::round::{Mode, shift_rounded};
 
-/// Bits of a significand above which a number is too large for any integer here: shifts stay below 128.
+/// Bits of a significand above which a number is too large for any integer here: keeps shifts below 128.
 const LARGEST_SHIFT: i32 = 72;
 
 /// An integer, or a fixed-point number.
@@ -12,7 +12,7 @@ const LARGEST_SHIFT: i32 = 72;
 pub struct Fixed {
     /// 16 or 32.
     pub bits: u32,
-    /// In two's complement.
+    /// It is a two's complement number.
     pub signed: bool,
     /// Bits of its fraction.
     pub fraction_bits: u32,
@@ -59,8 +59,8 @@ impl Control {
         to.signed(from.is_negative(bits), to.default_nan() | fraction)
     }
 
-    /// A number as fixed point, in the low bits; sign-extended to 64 bits if signed. What is too large becomes the
-    /// largest, a NaN 0.
+    /// A number as fixed point, in the low bits; sign-extended to 64 bits if signed. A number that is too large becomes
+    /// the largest, a NaN 0.
     pub fn fixed_of(&mut self, format: Format, bits: u64, to: Fixed, mode: Mode) -> u64 {
         let bits = self.operand(format, bits);
         let (negative, magnitude) = match format.unpack(bits) {

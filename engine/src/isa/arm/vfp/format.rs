@@ -1,13 +1,13 @@
-//! Formats of numbers (ARM, A2.7), and values taken apart. Bits of a number are in the low bits of a u64.
+//! Formats of numbers (ARM, A2.7), and unpacked values. A number is in the low bits of a u64.
 
 use super::control::{Control, INPUT_DENORMAL, INVALID};
 
 /// A binary format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// All bits of a number.
+    /// Number of bits.
     pub bits: u32,
-    /// Those of its fraction.
+    /// Number of fraction bits.
     pub fraction_bits: u32,
     /// The bits of infinity; all numbers are below.
     pub infinity: u64,
@@ -31,7 +31,7 @@ pub struct Finite {
     pub significand: u128,
 }
 
-/// What the bits of a number say.
+/// Unpacked value of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A number.
@@ -52,7 +52,7 @@ impl Format {
         self.bits - 1 - self.fraction_bits
     }
 
-    /// What is added to an exponent.
+    /// The exponent's bias.
     fn bias(self) -> i32 {
         (1 << (self.exponent_bits() - 1)) - 1
     }
@@ -62,12 +62,12 @@ impl Format {
         1 << (self.bits - 1)
     }
 
-    /// The bit of the fraction that tells quiet NaNs.
+    /// The bit of the fraction that is set in quiet NaNs.
     fn quiet(self) -> u64 {
         1 << (self.fraction_bits - 1)
     }
 
-    /// The NaN that operations make.
+    /// The NaN that invalid operations return.
     pub fn default_nan(self) -> u64 {
         self.infinity | self.quiet()
     }
@@ -82,7 +82,7 @@ impl Format {
         bits & self.sign() != 0
     }
 
-    /// With the sign turned round.
+    /// With the sign inverted.
     pub fn negate(self, bits: u64) -> u64 {
         bits ^ self.sign()
     }
@@ -102,7 +102,7 @@ impl Format {
         self.magnitude(bits) > self.infinity
     }
 
-    /// True for a NaN whose use is invalid.
+    /// True for a signaling NaN.
     pub fn is_signaling(self, bits: u64) -> bool {
         self.is_nan(bits) && bits & self.quiet() == 0
     }
@@ -122,7 +122,7 @@ impl Format {
         self.signed(imm8 & 0x80 != 0, exponent | low)
     }
 
-    /// Takes a number apart.
+    /// Unpacks a number.
     pub fn unpack(self, bits: u64) -> Value {
         let (negative, magnitude) = (self.is_negative(bits), self.magnitude(bits));
         if magnitude >= self.infinity {
@@ -136,7 +136,7 @@ impl Format {
 }
 
 impl Control {
-    /// An operand: a denormal one is a zero if FZ says so.
+    /// An operand: with FZ, a denormal one is flushed to zero.
     pub fn operand(&mut self, format: Format, bits: u64) -> u64 {
         let magnitude = format.magnitude(bits);
         if self.flushes() && magnitude != 0 && magnitude >> format.fraction_bits == 0 {
@@ -156,7 +156,7 @@ impl Control {
         Some(if self.default_nan() { format.default_nan() } else { format.quieted(nan) })
     }
 
-    /// The result of an operation that has none.
+    /// The result of an invalid operation.
     pub fn invalid(&mut self, format: Format) -> u64 {
         self.raise(INVALID);
         format.default_nan()

@@ -1,18 +1,18 @@
-//! Half precision, as IEEE 754 has it or the alternative one, which has larger numbers in the place of infinities and
+//! Half precision, in the format of IEEE 754 or the alternative one, which has larger numbers instead of infinities and
 //! NaNs (ARM, A2.7).
 
 use super::control::{Control, INEXACT, INVALID, UNDERFLOW};
 use super::format::{Finite, Format, HALF, SINGLE, Value};
 use super::round::rounded;
 
-/// The alternative format, as far as taking numbers apart goes: none is infinite.
+/// The alternative format, for unpacking: no value is infinite.
 const ALTERNATIVE: Format = Format { infinity: 0x8000, ..HALF };
 const SIGN: u16 = 1 << 15;
 /// The largest number of the alternative format.
 const ALTERNATIVE_LARGEST: u16 = 0x7fff;
 
 impl Control {
-    /// A half as a single: always exact. Half denormals are numbers whatever FZ says.
+    /// A half as a single: always exact. FZ does not apply to half denormals.
     pub fn number_of_half(&mut self, bits: u16) -> u32 {
         let negative = bits & SIGN != 0;
         let format = if self.alternative_half() { ALTERNATIVE } else { HALF };
@@ -55,7 +55,7 @@ impl Control {
         result
     }
 
-    /// The magnitude; too large a number is invalid, and nothing else then.
+    /// The magnitude; a number that is too large is only invalid.
     fn round_to_alternative(&mut self, value: Finite) -> u16 {
         let result = rounded(ALTERNATIVE, value, self.mode());
         if result.magnitude > u64::from(ALTERNATIVE_LARGEST) {

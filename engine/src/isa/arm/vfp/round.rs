@@ -3,10 +3,10 @@
 use super::control::{Control, INEXACT, OVERFLOW, UNDERFLOW};
 use super::format::{Finite, Format};
 
-/// How a result that is not exact becomes one that is there.
+/// Rounding mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// To the nearest, of two the even one.
+    /// To nearest, ties to even.
     Nearest,
     /// Towards plus infinity.
     Up,
@@ -28,12 +28,12 @@ impl Mode {
     }
 }
 
-/// `significand` without its last `shift` bits, rounded; true if something was lost.
+/// `significand` without its last `shift` bits, rounded; true if a bit was lost.
 pub fn shift_rounded(significand: u128, shift: u32, mode: Mode, negative: bool) -> (u128, bool) {
     let (kept, rest, half) = match shift {
         0 => return (significand, false),
         1..=127 => (significand >> shift, significand & ((1 << shift) - 1), 1 << (shift - 1)),
-        // Less than a half, whatever it is: significands have no more than 127 bits.
+        // Less than a half in any case: significands have at most 127 bits.
         _ => (0, significand.min(1), 2),
     };
     let up = match mode {
@@ -45,7 +45,7 @@ pub fn shift_rounded(significand: u128, shift: u32, mode: Mode, negative: bool) 
     (kept + u128::from(up), rest != 0)
 }
 
-/// `significand` without its last `shift` bits; its last bit is set if any of them was.
+/// `significand` without its last `shift` bits; its last bit is set if any of them was set.
 pub fn shift_jammed(significand: u128, shift: u32) -> u128 {
     match shift {
         0 => significand,
@@ -57,16 +57,16 @@ pub fn shift_jammed(significand: u128, shift: u32) -> u128 {
 /// A number rounded to a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounded {
-    /// Its bits without the sign, as if exponents had no end.
+    /// Its bits without the sign, with unlimited exponents.
     pub magnitude: u64,
-    /// It is not the exact one.
+    /// The exact number differs.
     pub inexact: bool,
-    /// The exact one was less than every normal number.
+    /// The exact number was less than every normal number.
     pub tiny: bool,
 }
 
-/// Rounds a number other than 0. Its significand's last bit may stand for more that is lost, if it is well below what
-/// the format keeps.
+/// Rounds a number other than 0. Its significand's last bit may stand for lost bits, if it is well below the format's
+/// last bit.
 pub fn rounded(format: Format, value: Finite, mode: Mode) -> Rounded {
     let exponent = value.exponent + 127 - value.significand.leading_zeros() as i32;
     let kept_exponent = exponent.max(format.min_exponent());
@@ -75,7 +75,7 @@ pub fn rounded(format: Format, value: Finite, mode: Mode) -> Rounded {
         Ok(shift) => shift_rounded(value.significand, shift, mode, value.negative),
         Err(_) => (value.significand << shift.unsigned_abs(), false),
     };
-    // The leading bit of a normal number adds 1 to the exponent, and so does one that rounding carries into it.
+    // The leading bit of a normal number adds 1 to the exponent, and so does a carry from rounding.
     let below = (kept_exponent - format.min_exponent()) as u64;
     let magnitude = (below << format.fraction_bits) + kept as u64;
     Rounded { magnitude, inexact, tiny: exponent < format.min_exponent() }

@@ -1,5 +1,5 @@
-//! Arithmetic against another implementation of IEEE 754 (a port of LLVM's), where that says something; else against
-//! the manual.
+//! Arithmetic compared with another implementation of IEEE 754 (a port of LLVM's), where that defines the result; else
+//! with the manual.
 
 mod instructions;
 mod oracle;
@@ -23,7 +23,7 @@ pub(super) fn rounding(mode: Mode) -> u32 {
     (bits as u32) << 22
 }
 
-/// What `operation` gives with this FPSCR, and the flags that it sets.
+/// The result of `operation` with this FPSCR, and the flags that it sets.
 pub(super) fn run<T>(fpscr: u32, operation: impl FnOnce(&mut Control) -> T) -> (T, u32) {
     let mut control = Control(fpscr);
     let result = operation(&mut control);

@@ -1,4 +1,4 @@
-//! Arithmetic: as [`super::super::alu`] has it.
+//! Arithmetic, equal to [`super::super::alu`].
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use super::super::op::{Code, HI, LO, Op};
 use super::{Emit, register};
 
-/// What gives one value.
+/// Operations with one value.
 pub fn value(e: &mut Emit, op: &Op) -> Value {
     use Code::*;
     let imm = i64::from(op.imm);
@@ -67,13 +67,13 @@ fn of_two(e: &mut Emit, op: &Op) -> Value {
     }
 }
 
-/// What writes HI and LO.
+/// Operations that write HI and LO.
 pub fn multiply_or_divide(e: &mut Emit, op: &Op) {
     use Code::*;
     let (a, b) = (register(e, op.rs), register(e, op.rt));
     let signed = matches!(op.code, Mult | Madd | Msub | Div);
     let [low, high] = if matches!(op.code, Div | Divu) {
-        // By zero is by 1.
+        // A division by zero divides by 1.
         let division = e.divide(a, b, signed);
         [e.quotient(division), e.remainder(division)]
     } else {

@@ -1,4 +1,4 @@
-//! Branches with their delay slots, and what was predicted of them.
+//! Branches with their delay slots, and their predictions.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
@@ -22,11 +22,11 @@ struct Branch<'a> {
     at: usize,
     slot: &'a Op,
     pc: u32,
-    /// Where it leads if it is taken.
+    /// Its target.
     target: Value,
 }
 
-/// The branch `op`, operation `at`, with its delay slot.
+/// Emits the branch `op`, operation `at`, with its delay slot.
 pub fn emit(e: &mut Emit, op: &Op, at: usize, slot: &Op) {
     let pc = e.cpu.blocks.hot[e.index as usize].end_pc.wrapping_sub(2 * OP_BYTES);
     let indirect = matches!(op.code, Code::Jr | Code::Jalr);
@@ -38,7 +38,7 @@ pub fn emit(e: &mut Emit, op: &Op, at: usize, slot: &Op) {
     }
 }
 
-/// Whether a branch is taken; `None` for a jump.
+/// The condition of a branch; `None` for a jump.
 fn condition(e: &mut Emit, op: &Op) -> Option<Value> {
     use Code::*;
     let (condition, two) = match op.code {
@@ -56,7 +56,7 @@ fn condition(e: &mut Emit, op: &Op) -> Option<Value> {
 }
 
 impl Branch<'_> {
-    /// The branch goes this way.
+    /// Takes one of the branch's two exits.
     fn way(self, e: &mut Emit, exit: usize) {
         if !self.resolve(e, exit == TAKEN) {
             return;
@@ -67,7 +67,7 @@ impl Branch<'_> {
             set(e, self.op.rd, after);
         }
         if self.op.code.is_likely() && exit == FALLEN {
-            // The slot goes down the pipeline for nothing. The block's instructions have it, but not its time.
+            // The slot is annulled. The block's instructions include it, but not its time.
             e.pass(1);
             let slot_pc = self.pc.wrapping_add(OP_BYTES);
             e.spend(Own::Annulled, 1, slot_pc);
@@ -85,10 +85,10 @@ impl Branch<'_> {
         e.exit(exit);
     }
 
-    /// Compares the way with what was predicted: false if the interpreter has to take over, whatever that was.
+    /// Compares the exit with the prediction: false if the interpreter has to take over, whatever the prediction was.
     fn resolve(self, e: &mut Emit, taken: bool) -> bool {
         let timing = &e.cpu.timing;
-        let is_felt = e.cpu.blocks.instrs_of(e.index)[self.at].felt[usize::from(taken)].some;
+        let is_felt = e.cpu.blocks.instrs_of(e.index)[self.at].wait_effects[usize::from(taken)].some;
         let right_cycles = if taken { i64::from(timing.taken_branch) - 1 } else { 0 };
         let wrong_cycles = i64::from(match self.op.code {
             Code::J | Code::Jal => timing.unpredicted_jump,
@@ -113,7 +113,7 @@ impl Branch<'_> {
         true
     }
 
-    /// A branch that is not taken: wrong if it is known to be likely.
+    /// Emits the exit of a branch that is not taken: mispredicted if it is known as likely.
     fn fall(self, e: &mut Emit, entry: Value, leave: bool, wrong_cycles: i64) {
         let pc = e.b.ins().load(I32, own(), entry, offset_of!(Entry, pc) as i32);
         let unknown = e.b.ins().icmp_imm(IntCC::NotEqual, pc, i64::from(self.pc as i32));
@@ -132,7 +132,7 @@ impl Branch<'_> {
         });
     }
 
-    /// A branch that is taken: right if it is known, likely, and leads where it did.
+    /// Emits the exit of a taken branch: predicted if it is known as likely, with the same target.
     fn take(self, e: &mut Emit, entry: Value, leave: bool, right_cycles: i64, wrong_cycles: i64) {
         let [pc_at, target_at, counter_at] =
             [offset_of!(Entry, pc), offset_of!(Entry, target), offset_of!(Entry, counter)].map(|at| at as i32);
@@ -179,7 +179,7 @@ impl Branch<'_> {
         e.b.switch_to_block(merged);
     }
 
-    /// The time of a wrong prediction.
+    /// Charges a misprediction.
     fn pay(self, e: &mut Emit, cycles: i64) {
         e.pass(cycles);
         e.spend(Own::Mispredicted, cycles, self.pc);

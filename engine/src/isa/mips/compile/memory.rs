@@ -8,7 +8,7 @@ use super::{Emit, register, set};
 use crate::bus::device::AccessSize;
 use crate::cpu::access::Moves;
 
-/// The load or store `at` of a byte, a half or a word.
+/// Emits the load or store `at` of a byte, a half or a word.
 pub fn access(e: &mut Emit, op: &Op, at: u32) {
     let (addr, moves) = (address(e, op), moves(op.code));
     if moves.store {
@@ -25,7 +25,7 @@ fn address(e: &mut Emit, op: &Op) -> Value {
     if op.imm == 0 { base } else { e.b.ins().iadd_imm(base, i64::from(op.imm)) }
 }
 
-/// The load or store `at` of a part of a word: lwl and its like.
+/// Emits the load or store `at` of a part of a word: lwl and similar operations.
 pub fn access_part(e: &mut Emit, op: &Op, at: u32) {
     use Code::{Lwl, Lwr, Swl};
     let addr = address(e, op);

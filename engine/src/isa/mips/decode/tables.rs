@@ -5,7 +5,7 @@ use crate::isa::mips::op::{Code, HI, LO, RA, SINK};
 
 const RESERVED: (Code, Format) = (Code::Reserved, Format::Reserved);
 
-/// What `encoding` is.
+/// The operation and the format of `encoding`.
 #[rustfmt::skip]
 pub(super) const fn find(encoding: u32) -> (Code, Format) {
     match encoding >> 26 {
@@ -139,7 +139,7 @@ const fn special2(function: u32) -> (Code, Format) {
     }
 }
 
-/// An instruction of a coprocessor that is not there.
+/// An instruction of a coprocessor that does not exist.
 const fn coprocessor(number: u32) -> (Code, Format) {
     (Code::CopUnusable, Format::Coprocessor(number as u8))
 }

@@ -1,4 +1,4 @@
-//! Encodings as LLVM's assembler makes them (`llvm-mc -triple=mipsel -mcpu=mips32`), and what is reserved.
+//! Encodings produced by LLVM's assembler (`llvm-mc -triple=mipsel -mcpu=mips32`), and reserved encodings.
 
 use proptest::prelude::*;
 
@@ -55,7 +55,7 @@ fn results_for_register_zero_go_nowhere() {
         (0x0064_0021, (Code::Nop, SINK, 0, 0, 0)),
         (0x3c00_8001, (Code::Nop, SINK, 0, 0, 0)),
         (0x0000_0010, (Code::Nop, SINK, 0, 0, 0)),
-        // What may raise an exception, or takes its time, stays.
+        // Operations that may raise an exception, or that affect timing, stay.
         (0x0064_0022, (Code::Sub, SINK, 3, 4, 0)),
         (0x2060_0001, (Code::Addi, SINK, 3, 0, 1)),
         (0x7064_0002, (Code::Mul, SINK, 3, 4, 0)),
@@ -117,7 +117,7 @@ fn targets_are_absolute() {
         (0x03e0_0008, (Code::Jr, SINK, 31, 0, 0)),
         (0x0060_1009, (Code::Jalr, 2, 3, 0, 0)),
     ]);
-    // The delay slot says which 256 MiB a jump stays in.
+    // The delay slot's address gives the 256 MiB in which a jump stays.
     assert_eq!(decode(0x0800_0001, 0x8fff_fffc).imm as u32, 0x9000_0004);
     assert_eq!(decode(0x1000_0001, 0xffff_fffc).imm, 4);
 }
@@ -209,12 +209,12 @@ fn fields_that_have_to_be_zero_have_to_be() {
             assert_eq!(decode(encoding | bit, PC).code, Code::Reserved, "{encoding:#010x} with {bit:#x}");
         }
     }
-    // Hints of jumps (jr.hb) and of sync are not among them.
+    // Hint fields of jumps (jr.hb) and of sync may have any value.
     assert_eq!(decode(0x03e0_0408, PC).code, Code::Jr);
     assert_eq!(decode(0x0000_040f, PC).code, Code::Sync);
 }
 
-/// Of the opcodes and of the functions and fields below them, those with an instruction of this core.
+/// All opcodes, functions and fields with an instruction of this core.
 #[test]
 fn every_entry_of_the_tables_counts() {
     let defined = |encodings: &mut dyn Iterator<Item = u32>| {

@@ -1,4 +1,4 @@
-//! Exceptions: what they are, and how they are entered and left (PRA, interrupts and exceptions).
+//! Exceptions, their entry and return (PRA, interrupts and exceptions).
 
 use super::Effect;
 use super::System;
@@ -14,21 +14,21 @@ const VECTORS_BOOT: u32 = 0xbfc0_0200;
 const REFILL: u32 = 0x000;
 const GENERAL: u32 = 0x180;
 const INTERRUPT: u32 = 0x200;
-/// Where a core starts.
+/// The core's address after reset.
 pub const RESET_VECTOR: u32 = 0xbfc0_0000;
 /// Cause: number of the coprocessor, and the exception's code.
 const CE_SHIFT: u32 = 28;
 const CE: u32 = 3 << CE_SHIFT;
 const EXC_CODE: u32 = 0x1f << 2;
 
-/// Why the flow of instructions is left.
+/// Reason to leave the flow of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exception {
     /// Interrupt.
     Interrupt,
-    /// A load or fetch from an address that is no multiple of the size, or that user mode may not use.
+    /// A load or fetch from an address that is not a multiple of the size, or that user mode may not use.
     AddressLoad(u32),
-    /// A store to one.
+    /// A store to such an address.
     AddressStore(u32),
     /// The TLB has no entry for an address.
     TlbRefill {
@@ -37,7 +37,7 @@ pub enum Exception {
         /// It was a store.
         write: bool,
     },
-    /// It has an entry that is not valid.
+    /// The TLB's entry for an address is not valid.
     TlbInvalid {
         /// The address.
         va: u32,
@@ -46,26 +46,26 @@ pub enum Exception {
     },
     /// A store to a page that must not be written (or not yet).
     TlbModified(u32),
-    /// Nothing, or an error, answered a fetch.
+    /// The bus did not answer a fetch, or answered with an error.
     BusFetch,
-    /// The same for data.
+    /// The bus did not answer a load or store, or answered with an error.
     BusData,
     /// `syscall`.
     Syscall,
     /// `break`.
     Break,
-    /// An encoding that means nothing here.
+    /// An undefined encoding.
     Reserved(u32),
-    /// A coprocessor that is not there, or must not be used: its number.
+    /// A coprocessor that does not exist, or must not be used: its number.
     CopUnusable(u8),
-    /// Of a signed addition or subtraction.
+    /// Overflow of a signed addition or subtraction.
     Overflow,
     /// A conditional trap.
     Trap,
 }
 
 impl Exception {
-    /// The exception of an access that was refused: of a fetch, or of data.
+    /// The exception of a refused access: of a fetch, or of data.
     pub fn from_abort(abort: Abort, fetch: bool) -> Exception {
         let Abort { va, write, .. } = abort;
         match abort.status {
@@ -79,7 +79,7 @@ impl Exception {
         }
     }
 
-    /// For messages.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Exception::Interrupt => "interrupt",
@@ -119,13 +119,13 @@ impl Exception {
 }
 
 impl System {
-    /// Takes an exception of the instruction at `pc`, which may be in the delay slot of the branch before it; an
-    /// interrupt is taken before the instruction. Gives the address of the handler.
+    /// Takes an exception of the instruction at `pc`, which may be in the delay slot of the previous branch; an
+    /// interrupt is taken before the instruction. Returns the address of the handler.
     pub fn enter(&mut self, exception: Exception, pc: u32, in_delay_slot: bool) -> u32 {
         let vector = self.vector(exception);
         self.note_address(exception);
         let registers = &mut self.registers;
-        // A second one, in a handler that has not saved the first: where that came from is kept.
+        // In a handler that has not saved the first exception's return address, that address is kept.
         if registers.status & EXL == 0 {
             registers.epc = if in_delay_slot { pc.wrapping_sub(4) } else { pc };
             registers.cause = registers.cause & !BD | if in_delay_slot { BD } else { 0 };
@@ -136,7 +136,7 @@ impl System {
         vector
     }
 
-    /// Where an exception would go now.
+    /// The present vector of an exception.
     pub fn vector(&self, exception: Exception) -> u32 {
         let base = if self.registers.status & BEV == 0 { VECTORS } else { VECTORS_BOOT };
         base + match exception {
@@ -146,7 +146,7 @@ impl System {
         }
     }
 
-    /// `eret`: back to where the exception came from, which is given.
+    /// `eret`: returns to the address where the exception was taken, which is the result.
     pub fn eret(&mut self) -> (u32, Effect) {
         self.linked = false;
         let status = self.registers.status;
@@ -156,7 +156,7 @@ impl System {
         (self.registers.epc, self.write_status(status & !EXL))
     }
 
-    /// BadVAddr, and what helps a handler to find the page's entry.
+    /// Sets BadVAddr, and the registers that help a handler to find the page's entry.
     fn note_address(&mut self, exception: Exception) {
         let registers = &mut self.registers;
         match exception {

@@ -1,4 +1,4 @@
-//! Causes of exceptions in words: what a user would look up in the manual.
+//! Explanations of exceptions, as a user would look them up in the manual.
 
 use super::System;
 use super::mmu::TlbFault;
@@ -9,17 +9,17 @@ const REGIMM: u32 = 0x01;
 const COP0: u32 = 0x10;
 const SPECIAL2: u32 = 0x1c;
 const SPECIAL3: u32 = 0x1f;
-/// Field values of what only release 2 has: rotr and rotrv are shifts with a bit set; synci.
+/// Field values of instructions that only release 2 has: rotr and rotrv are shifts with a bit set; synci.
 const SRL: u32 = 0x02;
 const SRLV: u32 = 0x06;
 const SYNCI: u32 = 0x1f;
 const RDHWR: u32 = 0x3b;
 
-/// More about a reserved instruction; empty if there is nothing to say.
+/// More about a reserved instruction; empty if there is nothing to add.
 pub fn of_reserved(encoding: u32) -> &'static str {
     let (rs, rt, function) = (encoding >> 21 & 31, encoding >> 16 & 31, encoding & 63);
     match encoding >> 26 {
-        _ if encoding == u32::MAX => "erased flash reads so",
+        _ if encoding == u32::MAX => "this is the value of erased flash",
         SPECIAL3 if function == RDHWR => "rdhwr, which has to be emulated: this core is MIPS32 release 1",
         SPECIAL3 => RELEASE_2,
         SPECIAL if function == SRL && rs == 1 || function == SRLV && encoding >> 6 & 31 == 1 => RELEASE_2,
@@ -47,13 +47,13 @@ pub fn of_unusable(coprocessor: u8) -> &'static str {
     }
 }
 
-/// Why memory refused an access of data, or of an instruction.
+/// The reason why an access to data, or an instruction fetch, was refused.
 pub fn of_fault(fault: TlbFault, va: u32, fetch: bool, system: &System) -> &'static str {
     match fault {
         TlbFault::Alignment if fetch => "instructions are at multiples of 4",
         TlbFault::Alignment => "an address has to be a multiple of the size; lwl and lwr read any word",
         TlbFault::Privilege => "user mode may not use addresses from 0x80000000 on",
-        TlbFault::Refill if va < 0x1_0000 => "so close to 0, a null pointer may be behind it",
+        TlbFault::Refill if va < 0x1_0000 => "an address this close to 0 may come from a null pointer",
         TlbFault::Refill if is_physical(va) => {
             "physical memory is at 0x80000000 (cached, kseg0) and at 0xa0000000 (uncached, kseg1)"
         }
@@ -65,7 +65,7 @@ pub fn of_fault(fault: TlbFault, va: u32, fetch: bool, system: &System) -> &'sta
     }
 }
 
-/// True if an address may be meant as a physical one: kseg0 and kseg1 show what is below 512 MiB.
+/// True if an address may be meant as a physical one: kseg0 and kseg1 map the first 512 MiB.
 fn is_physical(va: u32) -> bool {
     va < 512 << 20
 }
@@ -84,7 +84,7 @@ mod tests {
         for encoding in [0x0062_102d, 0xdc62_0000, 0xfc62_0000, 0x0002_1078] {
             assert_eq!(of_reserved(encoding), MIPS_64, "{encoding:#x}");
         }
-        // rdhwr $3, $29, as in code that looks for its thread; S32I2M of the MXU.
+        // rdhwr $3, $29, which reads the thread pointer; S32I2M of the MXU.
         assert!(of_reserved(0x7c03_e83b).starts_with("rdhwr"));
         assert!(of_reserved(0x7000_042f).starts_with("MXU"));
         assert!(of_reserved(u32::MAX).contains("flash"));

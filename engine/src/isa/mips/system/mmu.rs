@@ -1,4 +1,4 @@
-//! Where addresses lead: segments, and pages of the TLB (PRA, virtual memory).
+//! Address translation: segments, and pages of the TLB (PRA, virtual memory).
 
 use super::System;
 use super::registers::CONFIG_K0;
@@ -7,20 +7,20 @@ use super::tlb::{HI_ASID, LO_D, LO_V};
 use crate::cpu::memory::Mmu;
 use crate::cpu::memory::access::{self, Access, Cacheability, Kind, MemoryType, Status, Translation};
 
-/// Bytes of kuseg, and of kseg0 and kseg1 each.
+/// Size of kuseg; kseg0 and kseg1 have 512 MiB each.
 const KUSEG_BYTES: u32 = 2 << 30;
 const KSEG_BYTES: u32 = 512 << 20;
 /// Cacheability by Config.K0 and EntryLo.C.
 const UNCACHED: u32 = 2;
 const UNCACHED_ACCELERATED: u32 = 1;
 
-/// An access that could not be done.
+/// A refused access.
 pub type Abort = access::Abort<TlbFault>;
 
-/// Why memory refuses an access.
+/// Reason of an abort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlbFault {
-    /// The address is no multiple of the size.
+    /// The address is not a multiple of the size.
     Alignment,
     /// User mode may not use it.
     Privilege,
@@ -30,12 +30,12 @@ pub enum TlbFault {
     Invalid,
     /// Its entry allows no store.
     Modified,
-    /// Nothing, or an error, answered.
+    /// The bus did not answer, or answered with an error.
     External,
 }
 
 impl TlbFault {
-    /// What was found at the address, for messages.
+    /// What the address has, for messages.
     pub fn name(self) -> &'static str {
         match self {
             TlbFault::Alignment => "misaligned",
@@ -53,8 +53,8 @@ impl Status for TlbFault {
     const EXTERNAL: TlbFault = TlbFault::External;
 }
 
-/// The memory keeps what it is told until it is told otherwise: see [`super::Effect::TranslationChanged`]. There are no
-/// tables to walk.
+/// The memory side keeps translations until it is notified of a change: see [`super::Effect::TranslationChanged`].
+/// There are no tables to walk.
 impl Mmu for System {
     type Status = TlbFault;
 
@@ -89,13 +89,14 @@ impl Mmu for System {
 }
 
 impl System {
-    /// What virtual address `va` means for an access.
+    /// Translation of virtual address `va` for an access.
     ///
     /// # Errors
-    /// Why it leads nowhere, or may not be used so.
+    ///
+    /// The reason of a refusal.
     pub fn translate_address(&self, va: u32, access: Access) -> Result<Translation, TlbFault> {
         match va >> 29 {
-            // kuseg; with ERL, for handlers of errors, not mapped and not cached.
+            // kuseg; with ERL, for handlers of errors, it is unmapped and uncached.
             0..=3 if self.registers.status & ERL != 0 => Ok(self.segment(va, KUSEG_BYTES, UNCACHED)),
             0..=3 => self.page(va, access),
             _ if !access.privileged => Err(TlbFault::Privilege),
@@ -129,9 +130,9 @@ impl System {
     }
 }
 
-/// What a cacheability stands for. 2 and 3 are the architecture's: uncached and cached. 1 is XBurst's uncached
-/// accelerated, whose stores need not be waited for (Linux, arch/mips/include/asm/pgtable-bits.h). The rest is not told
-/// of: cached.
+/// Memory type of a cacheability. 2 and 3 are defined by the architecture: uncached and cached. 1 is XBurst's uncached
+/// accelerated, whose stores the core does not wait for (Linux, arch/mips/include/asm/pgtable-bits.h). The other values
+/// are not documented: cached.
 fn memory_type(cacheability: u32) -> MemoryType {
     match cacheability {
         UNCACHED => MemoryType::StronglyOrdered,

@@ -9,10 +9,10 @@ use crate::state::State;
 
 /// Config.K0: cacheability of kseg0.
 pub(super) const CONFIG_K0: u32 = 7;
-/// Context: base of a page table, which software writes; the rest is of the address that missed the TLB.
+/// Context: base of a page table, which software writes; the other bits are from the address that missed the TLB.
 pub(super) const CONTEXT_PTE_BASE: u32 = 0x1ff << 23;
 
-/// What is stored of them.
+/// The stored registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub(super) struct Registers {
     pub index: u32,
@@ -23,23 +23,23 @@ pub(super) struct Registers {
     pub context: u32,
     pub bad_vaddr: u32,
     pub status: u32,
-    /// Without the lines from outside.
+    /// Cause, without the external lines.
     pub cause: u32,
     pub epc: u32,
     pub error_epc: u32,
     pub config: u32,
-    /// TagLo, DataLo, TagHi, DataHi and ErrCtl: what cache instructions with tags use, which change nothing here.
+    /// TagLo, DataLo, TagHi, DataHi and ErrCtl: for cache instructions with tags, which have no effect here.
     cache: [u32; 5],
 }
 
 impl Registers {
-    /// After reset; what is undefined is 0.
+    /// The state after reset; undefined values are 0.
     pub fn new(config: u32) -> Registers {
         Registers { status: BEV | ERL, config, ..Registers::default() }
     }
 }
 
-/// Where a register for cache instructions is kept.
+/// Index of a register for cache instructions.
 fn cache_register(register: u8, select: u8) -> Option<usize> {
     Some(match (register, select) {
         (28, 0) => 0,
@@ -52,7 +52,7 @@ fn cache_register(register: u8, select: u8) -> Option<usize> {
 }
 
 impl System {
-    /// Reads a register, as `mfc0` does. Those that are not there read as 0.
+    /// Reads a register, for `mfc0`. Registers that do not exist read as 0.
     pub fn register(&self, register: u8, select: u8, now: Now) -> u32 {
         let registers = &self.registers;
         match (register, select) {
@@ -76,7 +76,7 @@ impl System {
         }
     }
 
-    /// Writes a register, as `mtc0` does; what can not be written stays.
+    /// Writes a register, for `mtc0`; read-only bits do not change.
     pub fn write(&mut self, register: u8, select: u8, value: u32, now: Now) -> Effect {
         let registers = &mut self.registers;
         match (register, select) {
@@ -104,13 +104,13 @@ impl System {
         Effect::Next
     }
 
-    /// Another address space means other translations.
+    /// Another address space has other translations.
     fn write_entry_hi(&mut self, value: u32) -> Effect {
         let before = std::mem::replace(&mut self.registers.entry_hi, value & (HI_VPN2 | HI_ASID));
         if (before ^ value) & HI_ASID == 0 { Effect::Next } else { Effect::TranslationChanged }
     }
 
-    /// With ERL, kuseg is not mapped.
+    /// With ERL, kuseg is unmapped.
     pub(super) fn write_status(&mut self, value: u32) -> Effect {
         let before = std::mem::replace(&mut self.registers.status, value & STATUS_WRITABLE);
         if (before ^ value) & ERL == 0 { Effect::Next } else { Effect::TranslationChanged }

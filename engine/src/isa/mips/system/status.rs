@@ -16,8 +16,7 @@ pub(super) const ERL: u32 = 1 << 2;
 pub(super) const EXL: u32 = 1 << 1;
 /// Status: interrupts enabled.
 pub(super) const IE: u32 = 1 << 0;
-/// What can be written of Status: coprocessors 1 to 3 are not there, nor reduced power, 64-bit segments, reversed
-/// endianness.
+/// Writable bits of Status: coprocessors 1 to 3, reduced power, 64-bit segments and reversed endianness do not exist.
 pub(super) const STATUS_WRITABLE: u32 = CU0 | BEV | IM | UM | ERL | EXL | IE;
 /// Cause: the exception was in a branch delay slot.
 pub(super) const BD: u32 = 1 << 31;
@@ -25,7 +24,7 @@ pub(super) const BD: u32 = 1 << 31;
 pub(super) const IV: u32 = 1 << 23;
 /// Cause: the two interrupts that software requests.
 pub(super) const IP_SOFTWARE: u32 = 3 << 8;
-/// What can be written of Cause.
+/// Writable bits of Cause.
 pub(super) const CAUSE_WRITABLE: u32 = IV | IP_SOFTWARE;
 
 impl System {
@@ -41,20 +40,21 @@ impl System {
         self.registers.status & EXL != 0
     }
 
-    /// True if instructions of coprocessor 0 (and `cache`, `eret`, `wait`) may be run; else they are
+    /// True if instructions of coprocessor 0 (and `cache`, `eret`, `wait`) are allowed; else they raise
     /// [`super::Exception::CopUnusable`].
     #[inline]
     pub fn may_use_cp0(&self) -> bool {
         self.is_privileged() || self.registers.status & CU0 != 0
     }
 
-    /// True if an interrupt is to be taken now. `pending`: lines that are up, bit n is Cause.IP n.
+    /// True if an interrupt is to be taken now. `pending`: lines that are high, bit n is Cause.IP n.
     #[inline]
     pub fn deliverable(&self, pending: u32) -> bool {
         self.registers.status & (IE | EXL | ERL) == IE && self.requested(pending) & self.registers.status & IM != 0
     }
 
-    /// True if what is pending ends a `wait`: an interrupt that IM lets through, whether or not interrupts are enabled.
+    /// True if the pending lines end a `wait`: an interrupt that is not masked by IM, whether or not interrupts are
+    /// enabled.
     #[inline]
     pub fn wakes(&self, pending: u32) -> bool {
         self.requested(pending) & self.registers.status & IM != 0
@@ -72,7 +72,7 @@ impl System {
         pending << 8 & IM & !IP_SOFTWARE | self.registers.cause & IP_SOFTWARE
     }
 
-    /// Cause as it reads now.
+    /// The value of Cause now.
     pub(super) fn cause(&self, pending: u32) -> u32 {
         self.registers.cause & !IM | self.requested(pending)
     }

@@ -1,4 +1,4 @@
-//! Coprocessor 0 as a program sees it.
+//! Coprocessor 0 from a program's view.
 
 mod exceptions;
 mod tlb;
@@ -15,7 +15,7 @@ pub(super) fn reset() -> System {
     System::new(SystemConfig::xburst(None, None))
 }
 
-/// One whose start-up code is done: kernel mode, vectors in RAM, interrupts off.
+/// A core after its start-up code: kernel mode, vectors in RAM, interrupts off.
 pub(super) fn started() -> System {
     let mut system = reset();
     set(&mut system, STATUS, 0);
@@ -27,7 +27,7 @@ pub(super) fn set(system: &mut System, register: u8, value: u32) -> Effect {
     system.write(register, 0, value, NOW)
 }
 
-/// Reads one, whatever the mode is.
+/// Reads a register in any mode.
 pub(super) fn get(system: &System, register: u8) -> u32 {
     system.register(register, 0, NOW)
 }

@@ -1,7 +1,7 @@
 //! The translation lookaside buffer, which software fills (PRA, TLB-based virtual memory management).
 //!
-//! An entry maps a pair of pages. That two entries match one address is an error of software, and undefined: the first
-//! is taken.
+//! An entry maps a pair of pages. Two entries that match one address are a software error, and undefined: the first one
+//! is used.
 
 use super::System;
 use super::{Effect, Now};
@@ -14,7 +14,7 @@ const INDEX_P: u32 = 1 << 31;
 pub(super) const LO_G: u32 = 1 << 0;
 pub(super) const LO_V: u32 = 1 << 1;
 pub(super) const LO_D: u32 = 1 << 2;
-/// What EntryLo keeps: page frames of 32-bit addresses, C, D, V, G.
+/// Stored bits of EntryLo: page frames of 32-bit addresses, C, D, V, G.
 pub(super) const LO_WRITABLE: u32 = 0x03ff_ffff;
 /// EntryHi: the pair's number, and the address space.
 pub(super) const HI_VPN2: u32 = !0x1fff;
@@ -37,7 +37,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// What no address matches that is looked up: kseg0 is not mapped. As start-up code fills a TLB.
+    /// An entry that no lookup matches: kseg0 is not mapped. Start-up code fills a TLB this way.
     fn nowhere(index: u32) -> Entry {
         Entry { vpn2: 0x8000_0000 + (index << 13), mask: 0, asid: 0, global: false, lo: [0; 2] }
     }
@@ -51,7 +51,7 @@ impl Entry {
         ((self.mask | !HI_VPN2) >> 1) + 1
     }
 
-    /// EntryLo of the page of the pair that `va` is in.
+    /// EntryLo of the page of the pair that contains `va`.
     pub fn lo(&self, va: u32) -> u32 {
         self.lo[usize::from(va & self.page_bytes() != 0)]
     }
@@ -62,12 +62,12 @@ impl Entry {
 pub(super) struct Tlb {
     #[state(with = crate::state::fixed)]
     entries: Vec<Entry>,
-    /// Instructions since reset when Random was last put to its upper end.
+    /// Instructions since reset when Random last restarted at its upper end.
     random_since: u64,
 }
 
 impl Tlb {
-    /// After reset, when its contents are undefined: nothing matches.
+    /// The state after reset, when the contents are undefined: no entry matches.
     pub fn new(entries: u32) -> Tlb {
         Tlb { entries: (0..entries.max(1)).map(Entry::nowhere).collect(), random_since: 0 }
     }
@@ -86,12 +86,12 @@ impl Tlb {
         self.len().next_power_of_two() - 1
     }
 
-    /// Wired was written.
+    /// Restarts Random after a write of Wired.
     pub fn restart_random(&mut self, now: Now) {
         self.random_since = now.instructions;
     }
 
-    /// Random: from the last entry down to the first that is not wired, an entry an instruction.
+    /// Random: counts from the last entry down to the first that is not wired, one entry per instruction.
     pub fn random(&self, wired: u32, now: Now) -> u32 {
         let last = self.len() - 1;
         let free = u64::from(self.len().saturating_sub(wired).max(1));
@@ -100,14 +100,14 @@ impl Tlb {
     }
 }
 
-/// What a mask that was written stands for: pairs of bits, from the lowest on. Other masks are undefined.
+/// The page mask that a written value stands for: pairs of bits, from the lowest on. Other masks are undefined.
 pub(super) fn legal_mask(value: u32) -> u32 {
     let pairs = ((value & MASK_WRITABLE) >> 13).trailing_ones() / 2;
     ((1 << (2 * pairs)) - 1) << 13
 }
 
 impl System {
-    /// `tlbp`: Index is that of the entry that matches EntryHi.
+    /// `tlbp`: sets Index to the entry that matches EntryHi.
     pub fn tlbp(&mut self) -> Effect {
         let hi = self.registers.entry_hi;
         let found = self.tlb.entries.iter().position(|entry| entry.matches(hi, hi & HI_ASID));
@@ -115,7 +115,7 @@ impl System {
         Effect::Next
     }
 
-    /// `tlbr`: the entry that Index names goes to EntryHi, EntryLo0 and 1, PageMask.
+    /// `tlbr`: copies the entry at Index to EntryHi, EntryLo0 and 1, PageMask.
     pub fn tlbr(&mut self) -> Effect {
         let Some(entry) = self.tlb.entries.get(self.index()) else { return Effect::Next };
         let global = if entry.global { LO_G } else { 0 };
@@ -127,17 +127,17 @@ impl System {
         if entry.asid == asid { Effect::Next } else { Effect::TranslationChanged }
     }
 
-    /// `tlbwi`: EntryHi, EntryLo0 and 1, PageMask go to the entry that Index names.
+    /// `tlbwi`: copies EntryHi, EntryLo0 and 1, PageMask to the entry at Index.
     pub fn tlbwi(&mut self) -> Effect {
         self.write_entry(self.index())
     }
 
-    /// The entry that Index names, whatever P says. One beyond the last is undefined: nothing is read or written then.
+    /// The entry at Index, whatever P is. An index beyond the last entry is undefined: then nothing is read or written.
     fn index(&self) -> usize {
         (self.registers.index & !INDEX_P) as usize
     }
 
-    /// `tlbwr`: the same to the entry that Random names.
+    /// `tlbwr`: the same for the entry at Random.
     pub fn tlbwr(&mut self, now: Now) -> Effect {
         self.write_entry(self.tlb.random(self.registers.wired, now) as usize)
     }

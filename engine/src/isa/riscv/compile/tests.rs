@@ -1,4 +1,4 @@
-//! Both tiers, and runs cut into slices, against one another: the same registers, memory, time, causes and counters.
+//! Both tiers, and runs in slices, compared with each other: the same registers, memory, time, causes and counters.
 
 use crate::tiers::sized;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ const DDR: u32 = 0x8000_0000;
 const DATA: u32 = DDR + 0x4000;
 const TICKER: u32 = 0x4000_0000;
 const RAM_BYTES: u32 = 0x8000;
-/// General registers of the random code; those below and above have jobs.
+/// General registers of the random code; those below and above have special uses.
 const FIRST: u8 = 5;
 const GENERAL: u8 = 8;
 const DATA_BASE: u8 = 16;
@@ -26,10 +26,10 @@ const TICKER_BASE: u8 = 18;
 const INTERRUPTS: u8 = 19;
 const SCRATCH: u8 = 20;
 const LOCAL_BASE: u8 = 21;
-/// Holds the address behind the code, where there is data.
+/// The address after the code, where there is data.
 const AFTER: u8 = 23;
 
-/// Raises the machine timer interrupt every `period`; a store takes it back, and one elsewhere ends the run.
+/// Raises the machine timer interrupt every `period`; a store lowers it, and another one ends the run.
 #[derive(crate::state::State)]
 struct Ticker {
     period: Ps,
@@ -59,7 +59,7 @@ impl Device for Ticker {
 
 // ---- Programs
 
-/// One random step of a program; numbers are cut down to what the encoding allows.
+/// One random step of a program; numbers are truncated to the encoding's fields.
 #[derive(Clone, Debug)]
 enum Step {
     Register { kind: usize, rd: u8, rs1: u8, rs2: u8 },
@@ -151,7 +151,7 @@ fn load_constant(code: &mut Vec<u32>, rd: u8, value: u32) {
     code.push(i_type(0x13, 0, rd, rd, value & 0xfff));
 }
 
-/// What waits for its place in the code to be known.
+/// Code whose place is not known yet.
 enum Later {
     Word(u32),
     /// A branch over `.1` steps.
@@ -208,7 +208,7 @@ fn words(later: &Later) -> u32 {
     if matches!(later, Later::Patch(..)) { 5 } else { 1 }
 }
 
-/// Places steps at `at`; calls go to `function`.
+/// Places steps at `at`; calls have the target `function`.
 fn place(steps: &[Step], at: u32, function: Option<u32>) -> Vec<u32> {
     let lowered: Vec<Vec<Later>> = steps.iter().map(lower).collect();
     let mut starts = vec![at];
@@ -235,15 +235,15 @@ fn place(steps: &[Step], at: u32, function: Option<u32>) -> Vec<u32> {
     code
 }
 
-/// The whole program for `base`: handler, function, set-up, loop. Gives the code and its entry.
+/// The whole program for `base`: handler, function, set-up, loop. Returns the code and its entry.
 fn assemble(program: &Program, base: u32) -> (Vec<u32>, u32) {
     let code = assemble_before(program, base, 0).0;
     assemble_before(program, base, base + 4 * code.len() as u32)
 }
 
-/// The same with data at `after`.
+/// As [`assemble`], with data at `after`.
 fn assemble_before(program: &Program, base: u32, after: u32) -> (Vec<u32>, u32) {
-    // Interrupts are counted and taken back; exceptions skip their instruction.
+    // Interrupts are counted and lowered; exceptions skip their instruction.
     let mut code = vec![csr(2, SCRATCH, 0, 0x342), branch(4, SCRATCH, 0, 20)];
     code.extend([
         csr(2, SCRATCH, 0, 0x341),
@@ -321,7 +321,7 @@ fn board(program: &Program) -> (Hart, Bus) {
     (hart, bus)
 }
 
-/// Everything that a run leaves behind.
+/// Final state of a run.
 #[derive(Debug, PartialEq)]
 struct Left {
     registers: Vec<u32>,
@@ -330,9 +330,9 @@ struct Left {
     ended: bool,
 }
 
-/// Few where the tests themselves are emulated, as they are for aarch64: new code takes an emulator long.
+/// Few where the tests themselves are emulated, as for aarch64: an emulator is slow with new code.
 const CASES: u32 = if cfg!(target_arch = "x86_64") { 150 } else { 6 };
-/// Programs that have not ended by then are compared as they are.
+/// Programs that have not ended by then are compared in their present state.
 const LIMIT: Ps = Ps(3_000_000_000);
 
 fn run(program: &Program, compile_after: u16, slice: Ps) -> Left {

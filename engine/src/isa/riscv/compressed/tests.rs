@@ -5,7 +5,7 @@ use super::super::decode as long;
 use super::super::disasm::disassemble;
 use super::*;
 
-/// Code points of one row that lie inside another's: the first is meant, and has to be.
+/// Code points of one row that are also in another's: the first row has to precede.
 const INSIDE: [(&str, &str); 11] = [
     ("c.addi4spn nzuimm=0", "c.addi4spn"),
     ("c.lui nzimm=0", "c.addi16sp"),
@@ -20,7 +20,7 @@ const INSIDE: [(&str, &str); 11] = [
     ("c.jalr", "c.add"),
 ];
 
-/// How many code points each has in the manual's sense, by LLVM's count (c.nop is counted with c.addi).
+/// Number of code points of each instruction in the manual's sense, by LLVM's count (c.nop is counted with c.addi).
 const COUNTS: [(&str, usize); 26] = [
     ("c.add", 992),
     ("c.addi", 1984 + 64),

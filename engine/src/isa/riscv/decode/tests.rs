@@ -1,4 +1,4 @@
-//! Tests over the whole table, and against LLVM's disassembler by way of `tests/differential/llvm_decode.py`.
+//! Tests over the whole table, and compared with LLVM's disassembler by `tests/differential/llvm_decode.py`.
 
 use proptest::prelude::*;
 
@@ -12,7 +12,7 @@ pub(in super::super) fn checksum(lines: impl Iterator<Item = String>) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |value, byte| (value ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// Puts the operands back where the format's diagram in the manual has them (chapter 2, figures 2 and 3).
+/// Encodes the operands by the format's diagram in the manual (chapter 2, figures 2 and 3).
 fn encode(row: &Row, op: Op) -> u32 {
     let (rd, rs1, rs2, imm) = (u32::from(op.rd), u32::from(op.rs1), u32::from(op.rs2), op.imm as u32);
     let bit = |position: u32| imm >> position & 1;
@@ -95,7 +95,7 @@ fn a_short_instruction_ignores_the_upper_half() {
     assert_eq!(decode(0xffff_0000), Instr { op: illegal(0), len_bytes: 2 });
 }
 
-/// SplitMix64 of `index`, as in the script.
+/// SplitMix64 of `index`, like the script.
 pub(in super::super) fn mix(index: u64) -> u64 {
     let z = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -103,7 +103,7 @@ pub(in super::super) fn mix(index: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// An encoding to try, as in the script: one of the opcodes without fields to be ignored, mostly a defined funct7.
+/// An encoding to try, like the script: one of the opcodes without ignored fields, mostly a defined funct7.
 fn sample(index: u64) -> u32 {
     let opcodes = [0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x33, 0x33];
     let bits = mix(index);

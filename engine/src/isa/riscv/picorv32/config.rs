@@ -1,9 +1,9 @@
-//! The `cpu` node of a PicoRV32: its timing table, and what of the RTL's parameters a program can see.
+//! The `cpu` node of a PicoRV32: its timing table, and the RTL's parameters that are visible to programs.
 
 use crate::dt::reader::{MultipleOf, NodeReader};
 use crate::time::Hz;
 
-/// What a board says of a core.
+/// Configuration of a core by the board.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Label of its node.
@@ -14,7 +14,7 @@ pub struct Config {
     pub clock: Hz,
     /// Its timing table.
     pub timing: Timing,
-    /// What it has of the M extension.
+    /// Its parts of the M extension.
     pub extensions: Extensions,
     /// Address of the interrupt handler (PROGADDR_IRQ).
     pub interrupt_addr: u32,
@@ -31,16 +31,16 @@ pub struct Extensions {
     pub divide: bool,
 }
 
-/// The timing table: for most instructions, the cycles from their launch to the first in which the next instruction can
-/// be accepted.
+/// The timing table: for most instructions, the cycles from their launch to the first cycle in which the next
+/// instruction can be accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Arithmetic, fences, loads, stores, branches.
     pub execute: u8,
-    /// A shift; by no bits where the shifter is a serial one.
+    /// A shift; with a serial shifter, one by no bits.
     pub shift: u8,
-    /// Bits that a serial shifter moves in one cycle, as long as that many are left; then one a cycle. 0: a barrel
-    /// shifter.
+    /// Bits that a serial shifter moves in one cycle, while at least that many are left; then one per cycle. 0: a
+    /// barrel shifter.
     pub shift_stage_bits: u8,
     /// mul.
     pub multiply: u8,
@@ -50,7 +50,7 @@ pub struct Timing {
     pub divide: u8,
     /// Reads of counters, maskirq, timer.
     pub csr: u8,
-    /// jal, and waitirq once something is pending: from the launch to the fetch of the target.
+    /// jal, and waitirq once an interrupt is pending: from the launch to the fetch of the target.
     pub jump: u8,
     /// jalr, likewise.
     pub indirect_jump: u8,
@@ -58,7 +58,7 @@ pub struct Timing {
     pub return_from_interrupt: u8,
     /// ebreak and ecall.
     pub breakpoint: u8,
-    /// An encoding that no coprocessor takes up.
+    /// An encoding without a coprocessor that accepts it.
     pub illegal: u8,
     /// From the end of the prefetch to the request for data.
     pub access: u8,
@@ -130,8 +130,8 @@ fn read_timing(reader: &mut NodeReader, extensions: Extensions) -> Timing {
     timing
 }
 
-/// `riscv,isa-extensions`: i and c always, m or zmmul as configured. Counters and interrupts are PicoRV32's own
-/// subsets.
+/// `riscv,isa-extensions`: i and c always, m or zmmul as configured. Counters and interrupts are subsets defined by
+/// PicoRV32.
 fn read_extensions(reader: &mut NodeReader) -> Extensions {
     let extensions = reader.isa_extensions("PicoRV32", &["i", "m", "c", "zmmul"]);
     let divide = extensions.contains(&"m");

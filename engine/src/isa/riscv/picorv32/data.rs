@@ -46,7 +46,7 @@ impl Picorv32 {
         }
     }
 
-    /// Fetches the next instruction; gives the cycle in which the request for data is up.
+    /// Fetches the next instruction; returns the cycle in which the request for data is on the port.
     #[inline(always)]
     fn before_access(&mut self, bus: &mut Bus, slot: usize, addr: u32, next: Next) -> Option<u64> {
         self.shell.fixed.issue += next.accepts - self.shell.cycles + 1;
@@ -83,7 +83,7 @@ impl Picorv32 {
         self.touched.add(entry);
     }
 
-    /// Tells that an instruction is what accessed a register without a model, if one was.
+    /// Reports an instruction as the source of an access to a register without a model, if it made one.
     #[inline(always)]
     fn report_origin(&self, bus: &mut Bus, slot: usize) {
         if bus.access_sites.are_wanted() {
@@ -91,10 +91,10 @@ impl Picorv32 {
         }
     }
 
-    /// A load has read from a device: a loop may be polling.
+    /// Records a load from a device: a loop may be polling.
     #[inline]
     fn note_read(&mut self, bus: &Bus, pc: u32, addr: u32, entry: usize) {
-        // What is read of a window onto a memory is no register.
+        // A window onto a memory is not a register.
         if matches!(bus.map[entry].target, Target::Device(..)) && !bus.peek(addr, &mut [0]) {
             self.polls.note_read(u64::from(pc), &self.x);
             let place = (pc, self.shell.cycles, self.shell.instructions);
@@ -105,10 +105,10 @@ impl Picorv32 {
         }
     }
 
-    /// Reads a word of code of a device that keeps time with the core, where that reaches no further: the cycle in
-    /// which it is answered ([`NEVER`] if it is to be read over the bus), and the word, with the map entry above it.
-    /// Two registers of the host have all of that: what passes through memory, written in parts and read as a whole,
-    /// takes longer than all the rest.
+    /// Reads a word of code of a device on the core's clock, if the read reaches nothing else: the cycle in which it is
+    /// answered ([`NEVER`] if it has to be read over the bus), and the word, with the map entry above it. The result
+    /// fits two registers of the host: passing it through memory, written in parts and read as a whole, would take
+    /// longer than everything else.
     #[inline(never)]
     pub(super) fn read_alone(&mut self, bus: &mut Bus, addr: u32, begins: u64) -> (u64, u64) {
         let until = self.shell.deadline.limit;
@@ -120,7 +120,7 @@ impl Picorv32 {
         (answer.done_cycles, (answer.entry as u64) << u32::BITS | u64::from(answer.value))
     }
 
-    /// Reads a word of code that lies in no memory on the port itself.
+    /// Reads a word of code that is not in a memory on the port itself.
     #[inline(never)]
     pub(super) fn read_over_bus(&mut self, bus: &mut Bus, addr: u32, begins: u64) -> Result<Answer, BusFault> {
         let answer = self.port.read(bus, addr, AccessSize::Word, begins, 0)?;
@@ -129,8 +129,8 @@ impl Picorv32 {
         Ok(answer)
     }
 
-    /// A device, which has answered in cycle `done`, may have scheduled something, raised or lowered an interrupt, or
-    /// ended the run.
+    /// Follows an access to a device, answered in cycle `done`, which may have scheduled an event, changed an
+    /// interrupt, or ended the run.
     #[inline(always)]
     fn follow_access(&mut self, bus: &Bus, done: u64) {
         if bus.exit.is_some() || self.shell.deadline.is_after(bus) || self.shell.irqs.have_changed(bus) {

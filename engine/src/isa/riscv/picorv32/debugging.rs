@@ -1,4 +1,4 @@
-//! The core as a debugger sees it.
+//! The core in a debugger's view.
 
 use std::collections::BTreeSet;
 

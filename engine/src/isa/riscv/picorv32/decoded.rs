@@ -1,23 +1,23 @@
-//! Decoded instructions, kept by address and encoding: whatever a store or the flash does to the code, what was fetched
-//! is run.
+//! Decoded instructions, by address and encoding: the fetched encoding is executed, whatever stores or the flash do to
+//! the code.
 
 use super::config::{Extensions, Timing};
 use crate::isa::riscv::core::{resolve, taken_pc};
 use crate::isa::riscv::decode::decode;
 use crate::isa::riscv::op::{Code, Instr, Op, TimingClass};
 
-/// Slots of the table; an instruction's address chooses its.
+/// Slots of the table, selected by an instruction's address.
 const SLOTS: usize = 1 << 12;
-/// Opcode of PicoRV32's own instructions (custom-0); bits 31 to 25 tell which.
+/// Opcode of PicoRV32's own instructions (custom-0); bits 31 to 25 select one.
 const CUSTOM_0: u32 = 0x0b;
 
-/// How an instruction is run.
+/// Kind of execution of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// Computes a result, in a time known beforehand.
+    /// Computes a result, in a fixed time.
     Compute,
-    /// As Compute, longer than one: multiplications, divisions, shifts by a serial shifter.
+    /// As Compute, in a longer time: multiplications, divisions, shifts by a serial shifter.
     LongCompute,
     /// A shift by a register's bits with a serial shifter.
     SerialShift,
@@ -43,7 +43,7 @@ pub struct Decoded {
     pub pc: u32,
     pub encoding: u32,
     pub op: Op,
-    /// Where a jump or taken branch leads.
+    /// Target of a jump or taken branch.
     pub target: u32,
     pub kind: Kind,
     pub len_bytes: u8,
@@ -64,7 +64,7 @@ impl Table {
     pub fn new(timing: Timing, extensions: Extensions) -> Table {
         let op = Op { code: Code::Nop, rd: 0, rs1: 0, rs2: 0, imm: 0 };
         let (kind, len_bytes, accepts_cycles) = (Kind::Illegal, 4, 1);
-        // No instruction has an odd address.
+        // Instructions do not have odd addresses.
         let empty = Decoded { pc: 1, encoding: 0, op, target: 0, kind, len_bytes, accepts_cycles };
         Table { slots: Box::new([empty; SLOTS]), timing, extensions }
     }
@@ -150,14 +150,14 @@ impl Table {
             (Kind::Illegal, _) => timing.illegal,
             _ => timing.execute,
         };
-        // A serial shift by a register's bits is longer still, by what that holds.
+        // A serial shift by a register takes longer still, depending on the register's value.
         let shifts = kind == Kind::LongCompute && instr.op.code.class() == TimingClass::Shift;
         let bits = if shifts { instr.op.imm as u32 } else { 0 };
         u16::from(own) + serial_cycles(bits, timing.shift_stage_bits)
     }
 }
 
-/// Cycles that a serial shifter takes for `bits`, moving `stage_bits` a cycle while it can, then one.
+/// Cycles of a serial shifter for `bits`, which moves `stage_bits` per cycle while possible, then one.
 pub fn serial_cycles(bits: u32, stage_bits: u8) -> u16 {
     let bits = (bits & 31) as u16;
     match u16::from(stage_bits) {
@@ -166,7 +166,8 @@ pub fn serial_cycles(bits: u32, stage_bits: u8) -> u16 {
     }
 }
 
-/// csrrs of cycle, time or instret, or their upper halves, with x0: PicoRV32's decoder knows nothing else of CSRs.
+/// True for csrrs of cycle, time or instret, or their upper halves, with x0: the only CSR accesses that PicoRV32
+/// decodes.
 fn reads_counter(code: Code, op: Op) -> bool {
     code == Code::Csrrs && op.rs1 == 0 && matches!(op.imm, 0xc00..=0xc02 | 0xc80..=0xc82)
 }

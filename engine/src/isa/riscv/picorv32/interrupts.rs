@@ -1,7 +1,7 @@
-//! Interrupts in PicoRV32's own way: pending and masked bits, a down-counter, no nesting.
+//! PicoRV32's own interrupt scheme: pending and masked bits, a down-counter, no nesting.
 //!
 //! Bit 0 is the timer, bit 1 an environment call, a breakpoint or an unknown encoding, bit 2 a misaligned access to
-//! data; all bits can be raised from outside. What is raised stays pending until a handler is entered for it.
+//! data; external lines can raise all bits. A raised bit stays pending until a handler is entered for it.
 
 use crate::state::State;
 
@@ -16,13 +16,14 @@ pub const BUS_ERROR: u32 = 1 << 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct Interrupts {
     pending: u32,
-    /// Lines from outside that are up.
+    /// External lines that are high.
     lines: u32,
-    /// Bits that can't interrupt: all, after reset.
+    /// Masked bits: all, after reset.
     mask: u32,
-    /// A handler is being run.
+    /// A handler is running.
     active: bool,
-    /// The number of launched instructions from which on one is taken: after a return, one is launched first.
+    /// The number of launched instructions from which on an interrupt is taken: after a return, one instruction is
+    /// launched first.
     resumes_at: u64,
     /// The first cycle in which the timer's bit is pending; `u64::MAX` if it does not run.
     pub timer_ends: u64,
@@ -35,14 +36,14 @@ impl Default for Interrupts {
 }
 
 impl Interrupts {
-    /// The levels of the lines from outside, from `cycle` on. One that was up until then has been seen up.
+    /// Sets the levels of the external lines, from `cycle` on. A line that was high until then has been seen.
     pub fn set_lines(&mut self, lines: u32, cycle: u64) {
         self.pending |= self.lines;
         self.lines = lines;
         self.pending_at(cycle);
     }
 
-    /// The pending bits in `cycle`. Cycles never go back.
+    /// The pending bits in `cycle`. Calls have increasing cycles.
     pub fn pending_at(&mut self, cycle: u64) -> u32 {
         if cycle >= self.timer_ends {
             self.pending |= TIMER;
@@ -52,12 +53,12 @@ impl Interrupts {
         self.pending
     }
 
-    /// Whether an interrupt is taken in `cycle` instead of a launch, `launched` instructions having been launched.
+    /// True if an interrupt is taken in `cycle` instead of a launch; `launched` instructions have been launched.
     pub fn are_due(&mut self, cycle: u64, launched: u64) -> bool {
         !self.active && launched >= self.resumes_at && self.pending_at(cycle) & !self.mask != 0
     }
 
-    /// The first cycle in which one may be due, as far as can be told now.
+    /// The first cycle in which an interrupt may be due, as far as known now.
     pub fn attention_cycles(&self, launched: u64) -> u64 {
         if self.active {
             u64::MAX
@@ -70,7 +71,7 @@ impl Interrupts {
         }
     }
 
-    /// Enters the handler: the causes that x4 gets in `cycle`.
+    /// Enters the handler: returns the causes that x4 gets in `cycle`.
     pub fn enter(&mut self, cycle: u64) -> u32 {
         let causes = self.pending_at(cycle) & !self.mask;
         self.pending &= self.mask;
@@ -85,36 +86,36 @@ impl Interrupts {
         }
     }
 
-    /// Raises a cause of the core's own. False if it is masked or a handler is being run: the core stops for good.
+    /// Raises a cause of the core's own. False if it is masked or a handler is running: the core stops for good.
     pub fn raise(&mut self, cause: u32) -> bool {
         let taken = self.mask & cause == 0 && !self.active;
         self.pending |= if taken { cause } else { 0 };
         taken
     }
 
-    /// Bits that can't interrupt.
+    /// The masked bits.
     pub fn mask(&self) -> u32 {
         self.mask
     }
 
-    /// maskirq: gives the old mask.
+    /// maskirq: returns the old mask.
     pub fn set_mask(&mut self, mask: u32) -> u32 {
         std::mem::replace(&mut self.mask, mask)
     }
 
-    /// timer, launched in `cycle`: gives what was left.
+    /// timer, launched in `cycle`: returns the remaining count.
     pub fn set_timer(&mut self, cycle: u64, value: u32) -> u32 {
         let left = match self.timer_ends {
             u64::MAX => 0,
             ends => ends.saturating_sub(cycle + 1) as u32,
         };
-        // One that ends while it is being written is pending.
+        // A timer that ends while it is being written is pending.
         self.pending_at(cycle + 2);
         self.timer_ends = if value == 0 { u64::MAX } else { cycle + 2 + u64::from(value) };
         left
     }
 
-    /// Why a cause stops the core, for messages.
+    /// The reason why a cause stops the core, for messages.
     pub fn why_fatal(&self) -> &'static str {
         if self.active {
             "it happened in the interrupt handler, so the core stops for good (its trap output goes high)"

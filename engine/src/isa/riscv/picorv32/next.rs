@@ -1,4 +1,4 @@
-//! The fetch of the next instruction, and where its time goes.
+//! The fetch of the next instruction, and the charges for its time.
 
 use super::Picorv32;
 use super::data::NEVER;
@@ -7,7 +7,8 @@ use crate::cpu::memory::Purpose;
 use crate::cpu::memory::fetch::prefetch_next::Fetched;
 use crate::cpu::memory::port::Answer;
 
-/// What is fetched next: its address, from when on the core wants it (I), and from when on it can accept it (N).
+/// The next fetch: its address, the cycle from which on the core wants it (I), and the one from which on it can accept
+/// it (N).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Next {
     pub addr: u32,
@@ -15,7 +16,7 @@ pub(super) struct Next {
     pub accepts: u64,
 }
 
-/// A halfword that is an instruction by itself (unprivileged specification, section 1.5).
+/// True for a halfword that is an instruction by itself (unprivileged specification, section 1.5).
 #[inline(always)]
 fn is_compressed(half: u16) -> bool {
     half & 3 != 3
@@ -36,7 +37,7 @@ impl Picorv32 {
         }
     }
 
-    /// What is fetched after a jump: its target, wanted and accepted from `wanted` on.
+    /// The fetch after a jump: its target, wanted and accepted from `wanted` on.
     #[inline(always)]
     pub(super) fn jump(&mut self, target: u32, launched: u64, wanted: u64) -> Next {
         self.shell.fixed.jump += wanted - launched + 1;
@@ -44,7 +45,7 @@ impl Picorv32 {
         Next { addr: target, wanted, accepts: wanted }
     }
 
-    /// A taken branch: `fall_through` is fetched to the end, then the target.
+    /// A taken branch: the fetch of `fall_through` is completed, then the target is fetched.
     #[inline(never)]
     pub(super) fn branch(&mut self, bus: &mut Bus, fall_through: Next, target: u32) {
         let accepts = fall_through.accepts;
@@ -53,8 +54,8 @@ impl Picorv32 {
         if let Some(half) = prefetched.late_upper_half(accepts).filter(|_| target & 2 != 0) {
             self.was_compressed = true;
             if !is_compressed(half) {
-                // The fetch unit takes the late answer for the first half of the target: it reads the target for
-                // nothing, and once more.
+                // The fetch unit takes the late answer for the first half of the target: its read of the target is
+                // wasted, and repeated.
                 let Some(dropped) = self.discard(bus, next) else { return };
                 next = self.jump(target, dropped.done_cycles + 1, dropped.done_cycles + 1);
             }
@@ -62,7 +63,7 @@ impl Picorv32 {
         self.proceed(bus, next);
     }
 
-    /// Fetches what is not launched, but decoded. `None` if nothing answers.
+    /// Fetches an instruction that is decoded, but not launched. `None` without an answer.
     #[inline(always)]
     fn discard(&mut self, bus: &mut Bus, next: Next) -> Option<Fetched> {
         match self.fetch(bus, next) {

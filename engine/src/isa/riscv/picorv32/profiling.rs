@@ -1,4 +1,4 @@
-//! How the core tells its profile what it does, and of its calls: after each instruction.
+//! The core's reports to its profile, and of its calls: after each instruction.
 
 use super::decoded::Kind;
 use super::{Picorv32, SP};
@@ -19,7 +19,7 @@ impl Picorv32 {
         begun
     }
 
-    /// True if the core is where it begins to follow calls.
+    /// True if the core is about to begin following calls.
     pub(super) fn begin_calls(&mut self) -> bool {
         let (pc, now) = (self.pc, self.shell.cycles);
         let Shell { calls, profile, .. } = &mut self.shell;
@@ -34,7 +34,7 @@ impl Picorv32 {
         true
     }
 
-    /// What goes on outside of instructions belongs to the one before.
+    /// Charges work outside of instructions to the previous one.
     pub(super) fn charge_last(&mut self) {
         self.begin_calls();
         let Some(profile) = &mut self.shell.profile else { return };
@@ -42,7 +42,7 @@ impl Picorv32 {
         self.shell.charge(last, &mut self.accounts);
     }
 
-    /// Launches the instruction at the current address, and tells of calls, and the profile, if these are wanted.
+    /// Launches the instruction at the current address, and reports to calls and the profile, if these are followed.
     pub(super) fn launch_one(&mut self, bus: &mut Bus) {
         if self.shell.calls.is_none() {
             return self.launch(bus);
@@ -81,14 +81,14 @@ impl Picorv32 {
         self.shell.charge(pc, &mut self.accounts);
     }
 
-    /// An interrupt is taken from the code at the core's address.
+    /// Follows an interrupt, taken from the code at the core's address.
     pub(super) fn follow_interrupt(&mut self, source: Source) {
         self.charge_last();
         let (pc, sp, now) = (self.pc, self.x[SP], self.shell.cycles);
         self.report_calls(|calls, profile| calls.exception(profile, source, (pc, sp), now));
     }
 
-    /// The core is at the handler's first instruction.
+    /// Follows the start of the handler.
     pub(super) fn follow_handler(&mut self) {
         let (pc, now) = (self.pc, self.shell.cycles);
         self.shell.charge(pc, &mut self.accounts);

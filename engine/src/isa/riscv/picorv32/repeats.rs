@@ -1,4 +1,4 @@
-//! What fast-forwarding of polling loops asks of this core.
+//! The interface of this core to fast-forwarding of polling loops.
 
 use super::Picorv32;
 use super::decoded::Kind;
@@ -15,7 +15,7 @@ use crate::cpu::shell::Shell;
 use crate::isa::riscv::counting;
 use crate::isa::riscv::decode::decode;
 
-/// What the next launches depend on beside the registers.
+/// The state on which the next launches depend beside the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Own {
     encoding: Option<u32>,
@@ -82,7 +82,7 @@ impl Repeats for Picorv32 {
 
     fn repeat(&mut self, _before: &Own, _iteration: &Iteration, _times: u64, _cycles: u64) {}
 
-    /// A store is waited for.
+    /// The core waits for each store.
     fn is_settled(&self) -> bool {
         true
     }
@@ -111,7 +111,7 @@ impl Repeats for Picorv32 {
         match decoded.kind {
             Kind::Store => {
                 let addr = self.x[decoded.op.rs1 as usize].wrapping_add(decoded.op.imm as u32) & !3;
-                // A register is its device's to list.
+                // Registers are in their device's list.
                 if let Some(entry) = bus.entry_at(addr)
                     && matches!(bus.map[entry].target, Target::Ram(_))
                 {
@@ -125,7 +125,7 @@ impl Repeats for Picorv32 {
         }
         iteration.instrs.push(self.encoding?);
         self.launch_one(bus);
-        // A call that somebody watches has begun or ended.
+        // A watched call has begun or ended.
         self.shell.calls.as_ref().is_none_or(|calls| !calls.has_news()).then_some(())
     }
 

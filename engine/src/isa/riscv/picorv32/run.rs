@@ -72,7 +72,7 @@ impl Picorv32 {
         }
     }
 
-    /// The first fetch, after reset or where someone set the address.
+    /// The first fetch, after reset or after the address has been set.
     fn start(&mut self, bus: &mut Bus) {
         self.shell.fixed.issue += 1;
         self.proceed(bus, Next { addr: self.pc, wanted: self.shell.cycles, accepts: self.shell.cycles });
@@ -83,7 +83,7 @@ impl Picorv32 {
     pub(super) fn launch(&mut self, bus: &mut Bus) {
         let Some(encoding) = self.encoding else { return };
         let slot = self.table.find(self.pc, encoding);
-        // Only what is needed: a copy of all passes through memory, which takes longer than most of what follows.
+        // Only the needed fields: a copy of all passes through memory, which takes longer than most of the code below.
         let Decoded { op, kind, len_bytes, accepts_cycles, target, .. } = *self.table.at(slot);
         let launched = self.shell.cycles;
         let accepts = launched + u64::from(accepts_cycles);
@@ -188,14 +188,14 @@ impl Picorv32 {
         self.look_ahead();
     }
 
-    /// waitirq: the core waits from here on. It is no instruction that rdinstret counts.
+    /// waitirq: the core waits from here on. rdinstret does not count it.
     fn wait(&mut self) {
         self.shell.instructions -= 1;
         self.shell.waiting = true;
         self.look_ahead();
     }
 
-    /// Goes on after waitirq once anything is pending, masked or not; else lets time pass up to the limit.
+    /// Continues after waitirq once an interrupt is pending, masked or not; else lets time pass up to the limit.
     fn wake(&mut self, bus: &mut Bus) -> Option<Stop> {
         if self.shell.irqs.will_change(bus, self.shell.cycles) {
             self.shell.idle(self.shell.irqs.since(bus));

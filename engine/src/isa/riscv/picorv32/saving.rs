@@ -1,4 +1,4 @@
-//! What a snapshot has of this core.
+//! Contents of a snapshot of this core.
 
 use super::Picorv32;
 use crate::cpu::memory::port::Port;

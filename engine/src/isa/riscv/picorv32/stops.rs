@@ -1,4 +1,4 @@
-//! What a core can't go on from: it stops for good, or waits for ever.
+//! Faults from which a core can't continue: it stops for good, or waits for ever.
 
 use super::Picorv32;
 use super::decoded::{Decoded, Kind};
@@ -10,7 +10,7 @@ use crate::isa::riscv::execute::moves;
 use crate::isa::riscv::op::TimingClass;
 
 impl Picorv32 {
-    /// An instruction's own cause can't be taken: the core stops for good, in cycle `stops`.
+    /// Stops the core for good, in cycle `stops`, because an instruction's own cause can't be taken.
     #[cold]
     pub(super) fn halt(&mut self, decoded: Decoded, stops: u64) {
         self.shell.spent.exceptions += stops - self.shell.cycles;
@@ -19,7 +19,7 @@ impl Picorv32 {
         self.fault(CoreFault { why_fatal, ..own_cause(decoded) });
     }
 
-    /// A data access at an address that is no multiple of its size.
+    /// Handles a data access at an address that is not a multiple of its size.
     #[cold]
     pub(super) fn misaligned(&mut self, bus: &mut Bus, decoded: Decoded, addr: u32) {
         let access = FaultedAccess { addr, kind: moves(decoded.op.code).name(), answer: Answer::Misaligned };
@@ -32,7 +32,7 @@ impl Picorv32 {
         self.fault(CoreFault { why_fatal, ..fault });
     }
 
-    /// The core could have accepted the instruction in cycle `accepts`.
+    /// Handles a fetch without an answer; the core could have accepted the instruction in cycle `accepts`.
     #[cold]
     pub(super) fn unanswered_fetch(&mut self, fault: BusFault, accepts: u64) {
         self.shell.cycles = accepts + 1;
@@ -41,7 +41,7 @@ impl Picorv32 {
         self.hang(fault, access);
     }
 
-    /// A data access that nothing answers.
+    /// Handles a data access without an answer.
     #[cold]
     pub(super) fn unanswered(&mut self, decoded: Decoded, fault: BusFault) {
         let access =
@@ -49,7 +49,7 @@ impl Picorv32 {
         self.hang(CoreFault { what: "access without an answer", ..fault_of(decoded) }, access);
     }
 
-    /// The bus has no errors: a request that nothing answers keeps the core waiting.
+    /// Makes the core wait for ever. The bus has no errors: a request without an answer keeps the core waiting.
     fn hang(&mut self, fault: CoreFault, access: FaultedAccess) {
         let why_fatal = "the core waits for an answer for ever";
         self.fault(CoreFault { access: Some(access), why_fatal, ..fault });
@@ -61,7 +61,7 @@ impl Picorv32 {
     }
 }
 
-/// An instruction's own cause is taken: notes it, if the instruction is none.
+/// Notes an instruction whose own cause is taken, if its encoding is illegal.
 #[cold]
 pub(super) fn note_illegal(bus: &mut Bus, decoded: Decoded) {
     let fault = own_cause(decoded);
@@ -70,7 +70,7 @@ pub(super) fn note_illegal(bus: &mut Bus, decoded: Decoded) {
     }
 }
 
-/// What is wrong with an instruction that raises its own cause.
+/// The fault of an instruction that raises its own cause.
 fn own_cause(decoded: Decoded) -> CoreFault {
     let (what, encoding) = match (decoded.kind, decoded.op.code.class()) {
         (Kind::Breakpoint, _) => ("environment call or breakpoint", None),

@@ -29,7 +29,7 @@ fn operands<P: Profile>(e: &mut Emit<P>, i: Instruction) -> [Value; 2] {
     [i.n(p), i.m(p)].map(|word| read(e, p.float(), word))
 }
 
-/// A sum or difference of zero is exact if the terms are as large as each other, and no denormals.
+/// A zero sum or difference is exact if the terms have equal magnitude, and are no denormals.
 fn add<P: Profile>(e: &mut Emit<P>, i: Instruction, subtract: bool) {
     let (p, [n, m]) = (i.precision(), operands(e, i));
     let sum = if subtract { e.b.ins().fsub(n, m) } else { e.b.ins().fadd(n, m) };
@@ -41,7 +41,7 @@ fn add<P: Profile>(e: &mut Emit<P>, i: Instruction, subtract: bool) {
     quickly(e, i, plain, Some(&zero), i.d(p), |_| sum);
 }
 
-/// True for a sum of zero whose terms are as large as each other, and are zeros or large enough.
+/// True for a zero sum whose terms have equal magnitude, and are zeros or large enough.
 fn is_cancelled<P: Profile>(e: &mut Emit<P>, p: Precision, terms: [Value; 2], sum: Value) -> Value {
     let zero = is_zero(e, p, sum);
     let [a, b] = terms.map(|term| twice(e, p, term));
@@ -53,13 +53,13 @@ fn is_cancelled<P: Profile>(e: &mut Emit<P>, p: Precision, terms: [Value; 2], su
     e.b.ins().band(zero, sound)
 }
 
-/// True if a number, of which this is [`twice`], is large enough.
+/// True if a number is large enough; `twice` is its [`twice`].
 fn is_large<P: Profile>(e: &mut Emit<P>, p: Precision, twice: Value) -> Value {
     let least = e.b.ins().iconst(p.integer(), p.twice(p.least()));
     e.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, twice, least)
 }
 
-/// A product of zero is exact if a factor is zero.
+/// A zero product is exact if a factor is zero.
 fn multiply<P: Profile>(e: &mut Emit<P>, i: Instruction, negated: bool) {
     let (p, [n, m]) = (i.precision(), operands(e, i));
     let product = e.b.ins().fmul(n, m);
@@ -78,7 +78,7 @@ fn either_is_zero<P: Profile>(e: &mut Emit<P>, p: Precision, numbers: [Value; 2]
 }
 
 /// With two roundings: the product has to be large enough, too, or zero because a factor is. If it is not finite, the
-/// sum is not.
+/// sum is not finite either.
 fn accumulate<P: Profile>(e: &mut Emit<P>, i: Instruction, from_negative: bool, negated: bool) {
     let (p, [n, m]) = (i.precision(), operands(e, i));
     let d = read(e, p.float(), i.d(p));
@@ -107,7 +107,7 @@ fn accumulate<P: Profile>(e: &mut Emit<P>, i: Instruction, from_negative: bool, 
     quickly(e, i, plain, Some(&zero), i.d(p), |_| sum);
 }
 
-/// A quotient of zero is exact if the dividend is zero: if the divisor were, it would be no number.
+/// A zero quotient is exact if the dividend is zero: with a zero divisor, it would be a NaN.
 fn divide<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     let (p, [n, m]) = (i.precision(), operands(e, i));
     let quotient = e.b.ins().fdiv(n, m);
@@ -133,8 +133,8 @@ pub fn square_root<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     quickly(e, i, plain, Some(&zero), i.d(p), |_| root);
 }
 
-/// vcmp and vcmpe, with a register or zero, of what are no NaNs: in integers, for which denormals are nothing special.
-/// FZ would make zeros of them. No cumulative flag is set then, and no rounding mode matters.
+/// vcmp and vcmpe, with a register or zero, for operands that are not NaNs: done in integers, where denormals need no
+/// special treatment. FZ would flush them to zero. No cumulative flag is set, and the rounding mode does not matter.
 pub fn compare<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     let p = i.precision();
     let d = read(e, p.integer(), i.d(p));
@@ -171,7 +171,7 @@ pub fn compare<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     e.b.switch_to_block(after);
 }
 
-/// An integer that is in the order in which numbers are: the magnitude, with the sign.
+/// An integer with the same order as the numbers: the magnitude, with the sign.
 fn order<P: Profile>(e: &mut Emit<P>, p: Precision, bits: Value) -> Value {
     let magnitude = e.b.ins().band_imm(bits, !p.sign());
     let sign = e.b.ins().sshr_imm(bits, i64::from(p.integer().bits()) - 1);

@@ -27,7 +27,7 @@ fn narrow<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     quickly(e, i, plain, Some(&zero), i.d(Single), |_| result);
 }
 
-/// It is always exact, so FPSCR does not matter to a normal number, or a zero.
+/// Widening is always exact, so FPSCR does not matter for a normal number, or a zero.
 fn widen<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     let m = read(e, Single.float(), i.m(Single));
     let m_twice = twice(e, Single, m);
@@ -36,7 +36,7 @@ fn widen<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     quickly(e, i, plain, Some(&|e| is_zero(e, Single, m)), i.d(Double), |e| e.b.ins().fpromote(F64, m));
 }
 
-/// vcvt of an integer: in double precision it is always exact. A single has it exactly up to 2^24.
+/// vcvt of an integer: always exact in double precision; in single precision, exact up to 2^24.
 pub fn of_integer<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     let signed = i.bit(7);
     let word = read(e, I32, i.m(Single));
@@ -54,8 +54,8 @@ pub fn of_integer<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     quickly(e, i, plain, None, i.d(p), |e| e.b.ins().fcvt_from_sint(F32, wide));
 }
 
-/// vcvt to an integer, towards zero, of what is not too large for one: below 2^31, or 2^32 for an unsigned one, which
-/// has no sign. What is lost is inexact.
+/// vcvt to an integer, towards zero, of a number within its range: below 2^31, or for an unsigned integer below 2^32
+/// and without a sign. A lost fraction is inexact.
 pub fn to_integer<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     let (p, signed) = (i.precision(), i.field(16) == 0b1101);
     let m = read(e, p.integer(), i.m(p));

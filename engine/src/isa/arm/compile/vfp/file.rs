@@ -1,5 +1,5 @@
-//! VFP registers. They are in the core, and each change goes there at once; but what is in them is not loaded again
-//! where a value of the block is known to be the same.
+//! VFP registers. Every change is written to the core at once; a register is not loaded again where its value in the
+//! block is known.
 
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value};
 use std::mem::offset_of;
@@ -11,8 +11,7 @@ use crate::cpu::compile::own;
 
 const WORDS: usize = 64;
 
-/// Values that registers are known to have, by their first words. Of words that overlap, only the last one written is
-/// there.
+/// Known values of registers, by their first words. Of overlapping words, only the last one written is known.
 #[derive(Clone, Copy, Debug)]
 pub struct Values([Option<(Value, Size)>; WORDS]);
 
@@ -29,7 +28,7 @@ impl Default for Values {
 }
 
 impl Values {
-    /// Nothing is known any more.
+    /// Forgets all values.
     pub fn forget(&mut self) {
         *self = Values::default();
     }
@@ -57,7 +56,7 @@ fn size_of_type(of: Type) -> Size {
     if of.bytes() == 8 { Size::Double } else { Size::Word }
 }
 
-/// A double is as aligned as a word is.
+/// A double is only aligned like a word.
 fn flags() -> MemFlags {
     MemFlags::new().with_notrap().with_alias_region(own().alias_region())
 }
@@ -76,24 +75,24 @@ pub fn read<P: Profile>(e: &mut Emit<P>, as_type: Type, word: u32) -> Value {
     value
 }
 
-/// Gives it a value.
+/// Sets the register's value.
 pub fn write<P: Profile>(e: &mut Emit<P>, word: u32, value: Value) {
     store(e, word, value);
     know(e, word, value);
 }
 
-/// It has this value, here and in the core.
+/// Records that the register has this value, here and in the core.
 pub fn know<P: Profile>(e: &mut Emit<P>, word: u32, value: Value) {
     let size = size_of_type(e.b.func.dfg.value_type(value));
     e.lazy.vfp.file.set(word, size, value);
 }
 
-/// What the core has.
+/// Loads the core's value.
 pub fn load<P: Profile>(e: &mut Emit<P>, as_type: Type, word: u32) -> Value {
     e.b.ins().load(as_type, flags(), e.core, offset::<P>(word))
 }
 
-/// Gives it to the core.
+/// Stores the value in the core.
 pub fn store<P: Profile>(e: &mut Emit<P>, word: u32, value: Value) {
     e.b.ins().store(flags(), value, e.core, offset::<P>(word));
 }

@@ -1,4 +1,4 @@
-//! What has to hold for an instruction to be done in place, and the two ways to do it.
+//! Conditions for an instruction to be done in place, and the two ways to do it.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -7,8 +7,8 @@ use super::super::super::profile::Profile;
 use super::super::{Emit, FPSCR, calls};
 use super::{Double, FLUSH, INEXACT, Instruction, MODE, Precision, file};
 
-/// How far above [`Precision::least`] results may be, in the terms of [`is_plain`]: up to infinity, or nowhere if FPSCR
-/// has anything done in another way, or would get IXC.
+/// How far above [`Precision::least`] results may be, in the terms of [`is_plain`]: up to infinity, or not at all if
+/// FPSCR has a special mode, or would get IXC.
 pub fn span<P: Profile>(e: &mut Emit<P>, precision: Precision) -> Value {
     let place = usize::from(precision == Double);
     if let Some(span) = e.lazy.vfp.spans[place] {
@@ -24,7 +24,7 @@ pub fn span<P: Profile>(e: &mut Emit<P>, precision: Precision) -> Value {
     span
 }
 
-/// True if FPSCR is as [`span`] has it.
+/// True if FPSCR is as required by [`span`].
 pub fn is_usual<P: Profile>(e: &mut Emit<P>, precision: Precision) -> Value {
     let span = span(e, precision);
     e.b.ins().icmp_imm(IntCC::NotEqual, span, 0)
@@ -42,7 +42,7 @@ pub fn is_zero<P: Profile>(e: &mut Emit<P>, precision: Precision, number: Value)
     e.b.ins().icmp_imm(IntCC::Equal, twice, 0)
 }
 
-/// True if a result is finite and large enough, and FPSCR as it should be: in one comparison.
+/// True if a result is finite and large enough, and FPSCR as required: in one comparison.
 pub fn is_plain<P: Profile>(e: &mut Emit<P>, precision: Precision, result: Value) -> Value {
     let twice = twice(e, precision, result);
     let above = e.b.ins().iadd_imm(twice, -precision.twice(precision.least()));
@@ -50,10 +50,11 @@ pub fn is_plain<P: Profile>(e: &mut Emit<P>, precision: Precision, result: Value
     e.b.ins().icmp(IntCC::UnsignedLessThan, above, span)
 }
 
-/// Code that looks whether something holds.
+/// Code that tests a condition.
 type Look<'a, P> = &'a dyn Fn(&mut Emit<P>) -> Value;
 
-/// Gives `to` what `result` makes if `plain` holds, or else if `zero` does; otherwise calls the interpreter's function.
+/// Writes the value of `result` to `to` if `plain` holds, or else if `zero` does; otherwise calls the interpreter's
+/// function.
 pub fn quickly<P: Profile>(
     e: &mut Emit<P>,
     i: Instruction,
@@ -92,12 +93,12 @@ pub fn quickly<P: Profile>(
     file::know(e, to, merged);
 }
 
-/// Has the interpreter's function do the instruction.
+/// Calls the interpreter's function for the instruction.
 pub fn call<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     calls::vfp(e, i.op, i.at);
 }
 
-/// The same where nobody says which registers it changes.
+/// As [`call`], for an instruction whose changed registers are not known.
 pub fn leave_to_call<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     call(e, i);
     e.lazy.vfp.file.forget();

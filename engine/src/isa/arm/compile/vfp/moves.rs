@@ -1,4 +1,4 @@
-//! Moves, and what changes no more than a sign.
+//! Moves, and changes of a sign.
 
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -54,7 +54,7 @@ pub fn two<P: Profile>(e: &mut Emit<P>, i: Instruction) {
     if i.precision() == Single {
         return words.into_iter().zip(values).for_each(|(word, value)| write(e, word, value));
     }
-    // At once, so that the host finds it in one piece.
+    // In one access, so that the host can forward it in one piece.
     let [low, high] = values.map(|value| e.b.ins().uextend(I64, value));
     let high = e.b.ins().ishl_imm(high, 32);
     let wide = e.b.ins().bor(low, high);

@@ -1,5 +1,5 @@
-//! A Cortex-M4 that runs from the flash of an STM32F4: lines that are counted by hand, and random programs
-//! interpreted, compiled, stepped and in slices.
+//! A Cortex-M4 that runs from the flash of an STM32F4: lines counted by hand, and random programs that are interpreted,
+//! compiled, single-stepped and run in slices.
 
 use crate::tiers::sized;
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ const WIDE: [u16; 2] = [0xf101, 0x0101];
 const PREFETCH: u32 = 0x100;
 const ICACHE: u32 = 0x200;
 
-/// A core, out of reset, whose code is this; FLASH_ACR has this in it.
+/// A core, out of reset, with this code; FLASH_ACR has these bits.
 fn board(code: &[u16], acr: u32) -> (CortexM, Bus) {
     let clock = Hz::new(100_000_000).unwrap();
     let (bench, faults) = read_plain_node(
@@ -87,7 +87,7 @@ fn board(code: &[u16], acr: u32) -> (CortexM, Bus) {
     (core, bus)
 }
 
-/// Cycles until the instruction at an address comes next.
+/// Cycles until the instruction at an address is next.
 fn cycles_to(code: &[u16], acr: u32, target: u32) -> u64 {
     let (mut core, mut bus) = board(code, acr);
     for _ in 0..10_000 {
@@ -100,7 +100,7 @@ fn cycles_to(code: &[u16], acr: u32, target: u32) -> u64 {
     panic!("it does not come there");
 }
 
-/// Runs up to a time, or to what stops the core before.
+/// Runs up to a time, or until the core stops.
 fn run_to(core: &mut CortexM, bus: &mut Bus, until: Ps) -> Stop {
     let mut stop = Stop::Horizon;
     while core.shell.now() < until && matches!(stop, Stop::Horizon) {
@@ -111,7 +111,7 @@ fn run_to(core: &mut CortexM, bus: &mut Bus, until: Ps) -> Stop {
     stop
 }
 
-/// The same of straight-line code, to its end.
+/// Cycles of straight-line code, to its end.
 fn straight(instructions: &[u16], acr: u32) -> u64 {
     let code = [instructions, &[TO_ITSELF]].concat();
     cycles_to(&code, acr, CODE + 2 * (code.len() as u32 - 1))
@@ -125,10 +125,10 @@ fn straight_code_waits_for_each_line() {
     assert_eq!(straight(&[NARROW; 32], 0), 32);
     assert_eq!(straight(&[NARROW; 32], 5), 32 + 4 * 5);
     assert_eq!(straight(&[WIDE; 16].concat(), 5), 16 + 4 * 5);
-    // With prefetch, the next line is there 6 cycles behind the one before: it is taken up in cycle 8, or in 4 + 2.
+    // With prefetch, the next line arrives 6 cycles after the previous one: it is used in cycle 8, or in 4 + 2.
     assert_eq!(straight(&[NARROW; 32], PREFETCH | 5), 32 + 5);
     assert_eq!(straight(&[WIDE; 16].concat(), PREFETCH | 5), 16 + 5 + 3 * 2);
-    // The caches do nothing for code that runs once.
+    // The caches have no effect on code that runs once.
     assert_eq!(straight(&[NARROW; 32], ICACHE | 5), 32 + 4 * 5);
 }
 
@@ -143,8 +143,8 @@ fn an_instruction_across_two_lines_waits_for_both_and_for_no_more() {
 
 #[test]
 fn a_loop_of_two_lines_is_fetched_again_unless_it_is_cached() {
-    // r7 rounds of 14 additions, subs and bne, which is two lines from their beginning on. A taken branch takes two
-    // cycles, one that is not taken one.
+    // r7 iterations of 14 additions, subs and bne, which fill two lines exactly. A taken branch takes two cycles, one
+    // that is not taken takes one.
     let rounds = 10;
     let mut code = vec![0xbf00; 7];
     code.push(0x2700 | rounds);
@@ -188,7 +188,7 @@ fn what_a_program_writes_to_its_flash_runs_when_that_is_done() {
     .concat();
     for acr in [0, 5, ICACHE | PREFETCH | 5] {
         let cycles = cycles_to(&code, acr, place + 4);
-        // Each word takes 16 us, in which nothing can be fetched but from the cache.
+        // Each word takes 16 us, in which only the cache can answer fetches.
         assert!((3200..3300).contains(&cycles), "{acr:#x}: {cycles}");
         let (mut core, mut bus) = board(&code, acr);
         run_to(&mut core, &mut bus, Ps(100_000_000));
@@ -210,12 +210,12 @@ fn memory_for_data_gives_no_instructions() {
     }
 }
 
-/// Where a memory lies over the flash, and where it is at its own address: neither is on the system bus.
+/// Addresses of a memory as an overlay on the flash, and on its own: neither is on the system bus.
 const OVERLAY: u32 = FLASH + 0x1000;
 const OWN: u32 = 0x1000_0000;
 const OVERLAY_BYTES: u32 = 0x400;
 
-/// The board with one more memory of so many cycles, at one of these, and code that goes to its second word.
+/// The board with one more memory with `cycles`, at address `at`, and code that jumps to its second word.
 fn board_with_memory(at: u32, cycles: u64, code: &[u16], acr: u32) -> (CortexM, Bus) {
     let (core, mut bus) = board(&[constant(6, at | 5), constant(4, FLASH), vec![0x4730]].concat(), acr);
     bus.rams.push(Ram::new(OVERLAY_BYTES, PortTiming::symmetric(core.shell.clock, Cycles(cycles), Cycles(1), 4)));
@@ -232,7 +232,8 @@ fn board_with_memory(at: u32, cycles: u64, code: &[u16], acr: u32) -> (CortexM, 
 
 #[test]
 fn code_in_an_overlay_takes_the_time_of_its_memory() {
-    // 50 rounds: literals from the memory, words of the flash on both sides of an overlay, a store beside the code.
+    // 50 iterations: literals from the memory, words of the flash on both sides of an overlay, a store next to the
+    // code.
     let code = [
         vec![0x2732],
         // ldr r0, [pc, #36]; ldr r1, [pc, #36]; adds r2, r0, r2.
@@ -249,7 +250,7 @@ fn code_in_an_overlay_takes_the_time_of_its_memory() {
         core.compile_after(compile_after);
         assert!(matches!(run_to(&mut core, &mut bus, Ps(100_000_000)), Stop::Horizon));
         assert_eq!((core.pc & !1, core.x[7]), (at + 4 + 2 * 18, 0), "it has come to its end");
-        // What it did at its end tells when it came there.
+        // Its state at its end shows the time.
         let report = core.report(&bus);
         let mut causes = BTreeMap::new();
         report.causes().into_iter().for_each(|(name, cycles)| *causes.entry(name).or_insert(0) += cycles.0);
@@ -270,7 +271,7 @@ fn code_in_an_overlay_takes_the_time_of_its_memory() {
 
 #[test]
 fn instructions_may_lie_across_the_ends_of_an_overlay() {
-    // Straight code through an overlay of 64 bytes; instructions of 32 bits reach in and out of it.
+    // Straight-line code through an overlay of 64 bytes; instructions of 32 bits cross its boundaries.
     let code = [&[NARROW; 7][..], &WIDE.repeat(40), &[TO_ITSELF]].concat();
     let run = |overlay: Option<u32>, compile_after: u16| {
         let (mut core, mut bus) = board(&code, ICACHE | 3);
@@ -324,7 +325,7 @@ fn place(step: &Step) -> Vec<u16> {
     }
 }
 
-/// `rounds` times these steps, behind what sets up the registers.
+/// `rounds` iterations of `steps`, after code that sets up the registers.
 fn assemble(steps: &[Step], rounds: u8) -> Vec<u16> {
     let mut code = vec![0xf643, 0x4600, 0xf2c4, 0x0602, 0x2700 | u16::from(rounds)];
     let begin = code.len();
@@ -358,7 +359,7 @@ fn left(mut core: CortexM, bus: &Bus) -> Left {
     Left { registers: core.registers(), report: core.report(bus), flash: bus.devices[0].as_ref().unwrap().counters() }
 }
 
-/// Far behind the end of such a program: the core is at the jump to itself.
+/// Long after the end of such a program: the core is at the jump to itself.
 const LIMIT: Ps = Ps(900_000_000);
 
 fn run(code: &[u16], acr: u32, compile_after: u16, slice: Ps) -> Left {
@@ -380,7 +381,7 @@ fn step(code: &[u16], acr: u32) -> Left {
     left(core, &bus)
 }
 
-/// Few where the tests themselves are emulated, as they are for aarch64: new code takes an emulator long.
+/// Few where the tests themselves are emulated, as for aarch64: an emulator is slow with new code.
 const CASES: u32 = if cfg!(target_arch = "x86_64") { 24 } else { 3 };
 
 proptest! {

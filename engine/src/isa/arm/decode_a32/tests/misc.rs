@@ -26,7 +26,7 @@ fn processor_state() {
     check(0xf10a_01d3, Status, &plain(Code::Cps, 1 << 10 | 7 << 6 | 1 << 5 | 19));
     check(0xf102_001f, Status, &plain(Code::Cps, 1 << 5 | 31));
     check(0xf101_0200, Status, &plain(Code::Setend, 1));
-    // Nothing to change; a mode that isn't to be changed to; imod 01.
+    // No change requested; a mode without the request to change it; imod 01.
     undefined(&[0xf100_0000, 0xf10c_0093, 0xf104_0080]);
 }
 

@@ -302,7 +302,7 @@ fn undefined_ones() {
     }
 }
 
-/// A permutation of 32-bit numbers, to take encodings from that differ in every field.
+/// A permutation of 32-bit numbers, to choose encodings that differ in every field.
 fn spread(index: u32) -> u32 {
     let mixed = (index ^ index >> 16).wrapping_mul(0x7feb_352d);
     let mixed = (mixed ^ mixed >> 15).wrapping_mul(0x846c_a68b);

@@ -1,4 +1,4 @@
-//! What the M profile has of its own, and what it lacks. The encodings are LLVM's.
+//! Instructions that only the M profile has, and those that it lacks. The encodings are LLVM's.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn special_registers_are_named_by_number() {
     ] {
         assert_eq!(m_ops(encoding, M_PROFILE), [expected], "{text}");
     }
-    // No such registers; the program counter.
+    // Registers that do not exist; the program counter.
     for encoding in [0xf3ef_8004, 0xf3ef_800a, 0xf382_8815, 0xf3ef_8f08] {
         assert_eq!(m_ops(encoding, M_PROFILE), undefined(encoding), "{encoding:#x}");
     }

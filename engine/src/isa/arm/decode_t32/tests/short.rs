@@ -24,7 +24,7 @@ fn all_are_decoded_in_and_outside_it_blocks() {
     }
 }
 
-/// The undefined ones: what the manual calls so (A6.2), and of the unpredictable ones empty register lists, and fields
+/// The undefined encodings: those of the manual (A6.2), and of the unpredictable ones empty register lists, and fields
 /// that should be zero.
 #[test]
 fn undefined_ones_are_those_of_the_manual() {
@@ -69,7 +69,7 @@ fn arithmetic_sets_flags_outside_it_blocks_only() {
         assert_eq!(ops[0], op(Code::SkipUnless, 0, 0, ZERO, 1), "{half:#x}");
         assert_eq!((ops[1].code, instr.writes & FLAGS, instr.reads & FLAGS), (inside, 0, FLAGS), "{half:#x}");
     }
-    // cmp does everywhere: it is what it is for.
+    // cmp always sets flags: they are its result.
     assert_eq!(decode_in(&mut 0x08, 0x2805).1[1], op(Code::Subs, SINK, 0, ZERO, 5));
 }
 
@@ -104,9 +104,9 @@ fn branches() {
     assert_eq!(ops(0xe7fe), [op(Code::Jump, 14, 0, ZERO, PC | 1)]);
     assert_eq!(ops(0xd002), [op(Code::JumpIf, 0, 0, ZERO, (PC + 8) | 1)]);
     assert_eq!(ops(0xdbff), [op(Code::JumpIf, 11, 0, ZERO, (PC + 2) | 1)]);
-    // In an IT block the condition is the block's, and needs no skip.
+    // In an IT block the branch has the block's condition, and needs no skip.
     assert_eq!(decode_in(&mut 0x18, 0xe000).1, [op(Code::JumpIf, 1, 0, ZERO, (PC + 4) | 1)]);
-    // One with a condition of its own must not be there.
+    // A branch with its own condition is not allowed there.
     let undefined = op(Code::Undefined, 0, 0, ZERO, 0xd002);
     assert_eq!(decode_in(&mut 0x18, 0xd002).1, [op(Code::SkipUnless, 1, 0, ZERO, 1), undefined]);
     // cbz r1, +2; cbnz r7, +126

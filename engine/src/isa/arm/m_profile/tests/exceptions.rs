@@ -1,4 +1,4 @@
-//! Entry, return, priorities: against chapter B1.5 of the manual.
+//! Entry, return, priorities: compared with chapter B1.5 of the manual.
 
 use super::*;
 
@@ -13,7 +13,7 @@ const CLEAR: u32 = 1 << 10;
 const I: u32 = 1 << 7;
 const F: u32 = 1 << 6;
 
-/// One input up.
+/// One input high.
 fn levels(input: usize) -> Levels {
     let mut levels = [0; 8];
     levels[input / 32] = 1 << (input % 32);
@@ -73,7 +73,7 @@ fn thread_mode_may_have_a_stack_of_its_own() {
     rig.take();
     assert_eq!((rig.sp(), rig.special(PSP), rig.lr()), (STACK, STACK - 0x420, exc_return::THREAD_PROCESS));
     assert_eq!(rig.special(CONTROL), 0);
-    // SPSEL is Thread mode's.
+    // SPSEL applies to Thread mode only.
     rig.set_special(CONTROL, 2);
     assert_eq!((rig.special(CONTROL), rig.sp()), (0, STACK));
     assert_eq!(rig.leave(), None);
@@ -130,7 +130,7 @@ fn what_comes_while_the_frame_is_stored_goes_first() {
 #[test]
 fn subpriorities_order_but_do_not_pre_empt() {
     let mut rig = rig();
-    // Two of the four bits there are choose the group.
+    // Two of the four implemented bits choose the group.
     rig.write(0xd0c, 0x05fa_0500);
     assert_eq!(rig.read(0xd0c), 0xfa05_0500);
     rig.enable(0, 0x70);
@@ -145,7 +145,7 @@ fn subpriorities_order_but_do_not_pre_empt() {
     assert_eq!(rig.take(), 18);
     rig.lines(&[]);
     assert_eq!([rig.leave(), rig.leave(), rig.leave()], [None, Some(17), None]);
-    // Without the key nothing is written.
+    // Without the key the write has no effect.
     rig.write(0xd0c, 0x0000_0000);
     assert_eq!(rig.read(0xd0c), 0xfa05_0500);
 }
@@ -171,7 +171,7 @@ fn masks_hold_what_they_say() {
     rig.set_special(BASEPRI, 0);
     rig.cps(SET | F);
     assert!(!due(&rig) && rig.system.execution_priority() == -1);
-    // NMI comes through, and its return leaves FAULTMASK alone.
+    // NMI is taken, and its return does not change FAULTMASK.
     rig.write(0xd04, 1 << 31);
     assert_eq!(rig.take(), number::NMI);
     rig.leave();
@@ -198,7 +198,7 @@ fn a_line_that_stays_up_interrupts_again() {
     rig.lines(&[]);
     assert_eq!(rig.leave(), Some(68), "a pulse while it was handled");
     assert_eq!(rig.leave(), None);
-    // Pending without an enable; ICPR takes that back only if the line is down.
+    // Pending but not enabled; ICPR clears that only if the line is low.
     rig.write(0x180 + 4, 1 << 20);
     rig.lines(&[52]);
     assert!(rig.system.due().is_none());
@@ -243,7 +243,7 @@ fn supervisor_calls_return_after_themselves() {
     assert_eq!(rig.raise(Exception::Svc(7)), Ok(number::SVCALL));
     assert_eq!(rig.memory[&(STACK - 8)], CODE + 2);
     assert_eq!(rig.memory[&(STACK - 4)] >> 25 & 3 | rig.memory[&(STACK - 4)] >> 8 & 0xfc, 0x0a);
-    // Something more urgent first: the call stays pending.
+    // A more urgent exception first: the call stays pending.
     rig.leave();
     rig.enable(0, 0);
     rig.write(0xd1c, 0x4000_0000);

@@ -1,4 +1,4 @@
-//! Faults: records, escalation, lockup, returns that fit nothing.
+//! Faults: records, escalation, lockup, invalid returns.
 
 use super::*;
 
@@ -54,7 +54,7 @@ fn each_cause_has_its_bit() {
         assert_eq!(rig.raise(exception), Ok(fault), "{exception:?}");
         assert_eq!(rig.read(CFSR), cfsr, "{exception:?}");
     }
-    // With the unit on, an encoding of double precision means nothing.
+    // With the unit enabled, an encoding of double precision is undefined.
     let mut rig = rig();
     rig.write(0xd88, 0xf << 20);
     assert_eq!(rig.raise(Exception::Undefined(0xee30_0b00)), Ok(number::HARD_FAULT));
@@ -127,7 +127,7 @@ fn returns_that_fit_nothing_are_faults() {
         rig.take();
         rig
     };
-    // No such value.
+    // Not an EXC_RETURN value.
     let mut rig = handled();
     rig.x[14] = 0xffff_fff0;
     assert_eq!(rig.leave(), Some(number::HARD_FAULT));
@@ -152,7 +152,7 @@ fn returns_that_fit_nothing_are_faults() {
         rig.memory.insert(rig.sp() + 28, 0x0100_0000);
         assert_eq!(rig.leave(), result);
     }
-    // Of what is not active any more.
+    // For an exception that is no longer active.
     let mut rig = handled();
     rig.write(SHCSR, 0);
     assert_eq!(rig.leave(), Some(number::HARD_FAULT));

@@ -6,7 +6,7 @@ const FPCCR: u32 = 0xf34;
 const LSPACT: u32 = 1;
 const EXTENDED: u32 = 0x68;
 
-/// With the unit on, and its registers in use.
+/// With the unit enabled, and its registers in use.
 fn in_use(fpccr: u32) -> Rig {
     let mut rig = rig();
     assert!(!rig.system.floating_is_allowed());

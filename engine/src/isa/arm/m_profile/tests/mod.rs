@@ -1,4 +1,4 @@
-//! The system side alone, with a plain memory in the place of a core.
+//! The system side alone, with a plain memory instead of a core.
 
 use super::entry::{Activated, Floating};
 use super::exceptions::{During, number};
@@ -21,7 +21,7 @@ const SCS: u32 = 0xe000_e000;
 const STACK: u32 = 0x2000_1000;
 const CODE: u32 = 0x0800_0100;
 
-/// These lines up, all others down.
+/// The given lines high, all others low.
 fn inputs(up: &[u32]) -> Inputs {
     let mut inputs = Inputs::default();
     up.iter().for_each(|line| {
@@ -30,7 +30,7 @@ fn inputs(up: &[u32]) -> Inputs {
     inputs
 }
 
-/// What a core has beside the system side.
+/// The state of a core outside of the system side.
 struct Rig {
     system: System,
     x: X,
@@ -71,7 +71,7 @@ impl Rig {
         self.system.store_own(at, AccessSize::Byte, u32::from(priority), 0).unwrap();
     }
 
-    /// Raises the lines of these interrupts; lowers all others.
+    /// Raises the lines of the given interrupts; lowers all others.
     fn lines(&mut self, up: &[u32]) {
         let mut inputs = [0; 8];
         for input in up {
@@ -80,12 +80,12 @@ impl Rig {
         self.system.set_inputs(&inputs);
     }
 
-    /// Stores the frame, and enters what is due then.
+    /// Stores the frame, and enters the exception that is pending then.
     fn take(&mut self) -> u8 {
         self.take_after(|_| {})
     }
 
-    /// As `take`, where something happens while the frame is stored.
+    /// As `take`, with `meanwhile` called while the frame is stored.
     fn take_after(&mut self, meanwhile: impl FnOnce(&mut Rig)) -> u8 {
         assert!(self.system.due().is_some());
         let frame = self.system.begin_entry(&mut self.x, self.pc);
@@ -111,7 +111,7 @@ impl Rig {
         Ok(self.take())
     }
 
-    /// Leaves a handler. `Some` for what is entered instead of the frame.
+    /// Returns from a handler. `Some` if another exception is entered instead.
     fn leave(&mut self) -> Option<u8> {
         let link = self.lr();
         assert!(self.system.is_return(link));
@@ -171,7 +171,7 @@ impl Rig {
     }
 }
 
-/// A load at an address where nothing answers.
+/// A load at an address where the bus answers with an error.
 fn bus_error(va: u32) -> Exception {
     Exception::DataAbort(Abort { va, status: FaultStatus::External, write: false, domain: 0, bus: None })
 }

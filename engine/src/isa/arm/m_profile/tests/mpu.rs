@@ -15,7 +15,7 @@ const READ_ONLY: u32 = 6 << 24;
 const NORMAL: u32 = 1 << 19;
 const XN: u32 = 1 << 28;
 
-/// RASR of an enabled region of so many bytes.
+/// RASR of an enabled region of `bytes`.
 fn sized(bytes: u32) -> u32 {
     (bytes.trailing_zeros() - 1) << 1 | 1
 }

@@ -54,7 +54,7 @@ fn without_privilege_little_is_read_and_less_written() {
     let refused = rig.system.load_own(SCS + 0xd00, AccessSize::Word, 0).unwrap_err();
     assert_eq!(refused.status, FaultStatus::Unprivileged);
     assert!(rig.system.store_own(SCS + 0xf00, AccessSize::Word, 3, 0).is_err());
-    // A handler is privileged, and its return brings the old state back.
+    // A handler is privileged, and its return restores the old state.
     rig.raise(Exception::Svc(0)).unwrap();
     assert!(rig.system.is_privileged());
     rig.write(0xd14, 0x202);
@@ -73,13 +73,13 @@ fn interrupts_are_enabled_and_pended_by_ones() {
     rig.write(0xf00, 150);
     assert_eq!([0x20c, 0x210, 0xd04].map(|at| rig.read(at)), [1 << 8, 1 << 21, 1 << 22 | 120 << 12]);
     assert_eq!(rig.take(), 120);
-    // What is pending but not enabled is no next exception.
+    // An exception that is pending but not enabled is not the next one.
     assert_eq!([0x30c, 0xd04].map(|at| rig.read(at)), [1 << 8, 1 << 22 | 1 << 11 | 120]);
     rig.write(0x110, 1 << 21);
     assert_eq!(rig.read(0xd04) >> 12 & 0x1ff, 165);
     rig.write(0x290, 1 << 21);
     assert_eq!(rig.read(0x210), 0);
-    // What is above the interrupts that there are.
+    // Bits above the number of interrupts.
     rig.write(0x110, u32::MAX);
     assert_eq!(rig.read(0x110), 0x003f_ffff);
 }
@@ -152,7 +152,7 @@ fn comparators_and_the_trace_port_keep_what_is_written() {
     assert_eq!(fresh, [0x200, 1, 1, 8, 0x102]);
 }
 
-/// What registers read after reset.
+/// Values of registers after reset.
 fn rig_reads(addresses: &[u32]) -> Vec<u32> {
     let rig = rig();
     addresses.iter().map(|at| rig.system.load_own(*at, AccessSize::Word, 0).unwrap()).collect()
@@ -202,7 +202,8 @@ fn an_event_ends_the_next_wait() {
     assert_eq!([(); 2].map(|()| rig.execute(op(Code::Wfe))), [Ok(Effect::Next), Ok(Effect::Wait)]);
 }
 
-/// What ends a sleep in wfe, by SEVONPEND, an interrupt's enable and PRIMASK (ARM, B1.5.18), and one in wfi (B1.5.19).
+/// Conditions that end a sleep in wfe: SEVONPEND, an interrupt's enable and PRIMASK (ARM, B1.5.18); and a sleep in wfi
+/// (B1.5.19).
 #[test]
 fn what_ends_a_sleep() {
     let op = |code| Op { code, rd: 0, rn: 0, rm: 0, ra: 0, imm: 0 };

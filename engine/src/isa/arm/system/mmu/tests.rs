@@ -12,8 +12,8 @@ const EXECUTE: Access = Access { kind: Kind::Execute, privileged: true };
 /// Section attributes: normal memory, write-back, allocating.
 const WBWA: u32 = 1 << 12 | 3 << 2;
 
-/// A system with its MMU on (and `sctlr` more), the first table at 0x4000, domain 0 client and 1 manager; the rest
-/// denied.
+/// A system with its MMU enabled (and the bits `sctlr`), the first table at 0x4000, domain 0 client and 1 manager;
+/// other domains have no access.
 fn mapped(sctlr: u32) -> System {
     let (mut system, mut x) = system();
     set_cp15(&mut system, &mut x, (2, 0, 0, 0), 0x4000);
@@ -22,7 +22,7 @@ fn mapped(sctlr: u32) -> System {
     system
 }
 
-/// Reads from a memory of these words; all others are 0, and addresses from 0x1000_0000 on answer nothing.
+/// Reads from a memory with `words`; all others are 0, and addresses from 0x1000_0000 on do not answer.
 fn memory(words: &[(u32, u32)]) -> impl FnMut(u32) -> Option<u32> + '_ {
     |at| (at < 0x1000_0000).then(|| words.iter().find(|word| word.0 == at).map_or(0, |word| word.1))
 }
@@ -31,7 +31,7 @@ fn status(result: Result<Translation, Abort>) -> FaultStatus {
     result.unwrap_err().status
 }
 
-/// Where a load leads, and the addresses of the descriptors that say so.
+/// Translation of a load, and the addresses of the descriptors that were read.
 fn translated(system: &System, va: u32, words: &[(u32, u32)]) -> (Translation, Vec<u32>) {
     let (mut walk, mut read) = (Vec::new(), memory(words));
     let to = system.translate(va, READ, |addr| {

@@ -1,21 +1,20 @@
-//! Floating point beside a core of three stages: results that come a cycle late, and divisions that go on alone.
+//! Floating point beside a core of three stages: results that are a cycle late, and divisions in parallel.
 //!
-//! The result of arithmetic can be used by the next instruction only a cycle later; but a multiplication that
-//! accumulates needs its addend that much later. After a division or a square root has issued, instructions that have
-//! nothing to do with floating point go on beside it. (Cortex-M4 TRM DDI 0439D, 7.2.3; GCC,
-//! gcc/config/arm/cortex-m4-fpu.md.)
+//! The next instruction can use the result of arithmetic only a cycle later; but a multiply-accumulate needs its addend
+//! that much later. After a division or a square root has issued, instructions other than floating point continue
+//! beside it. (Cortex-M4 TRM DDI 0439D, 7.2.3; GCC, gcc/config/arm/cortex-m4-fpu.md.)
 
 use crate::isa::arm::op::{Code, Op};
 use crate::state::Fresh;
 
-/// What a floating-point instruction does with the single registers: bit n is Sn.
+/// A floating-point instruction's uses of the single registers: bit n is Sn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// It is one.
+    /// It is a floating-point instruction.
     pub floating: bool,
     /// Registers that it needs at once.
     pub reads: u32,
-    /// The register that gets a result of arithmetic, and one.
+    /// The register that gets a result of arithmetic, plus 1.
     pub result: u8,
 }
 
@@ -24,12 +23,12 @@ pub struct Uses {
 pub struct State {
     /// Cycles until the next floating-point instruction can issue.
     busy: u8,
-    /// The register whose result can be used one cycle after that, and one; 0 for none.
+    /// The register whose result can be used one cycle after that, plus 1; 0 without one.
     result: u8,
 }
 
 impl Uses {
-    /// Those of the instruction that became these micro-operations.
+    /// The uses of the instruction with these micro-operations.
     pub fn of(ops: &[Op]) -> Uses {
         ops.iter().fold(Uses::default(), |uses, op| match op.code {
             Code::Vfp => Uses { floating: true, ..of_encoding(op.imm) },
@@ -53,8 +52,8 @@ impl State {
         u32::from(self.busy) + u32::from(wanted)
     }
 
-    /// An instruction has passed, which took so many cycles: behind it, `goes_on_cycles` more are needed for its own
-    /// result. `late` tells whether results come late here.
+    /// Passes an instruction of `cycles`; after it, its own result needs `goes_on_cycles` more. `late` says whether
+    /// results are late in this core.
     pub fn pass(self, uses: Uses, cycles: u32, goes_on_cycles: u8, late: bool) -> State {
         if uses.result > 0 && (late || goes_on_cycles > 0) {
             return State { busy: goes_on_cycles, result: if late { uses.result } else { 0 } };
@@ -66,7 +65,7 @@ impl State {
     }
 }
 
-/// The set of a single register; those from S32 on, which no such core has, are in none.
+/// The set of a single register; registers from S32 on, which no such core has, are in no set.
 fn register(number: u32) -> u32 {
     1_u32.checked_shl(number).unwrap_or(0)
 }

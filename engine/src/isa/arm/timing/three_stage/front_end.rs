@@ -1,8 +1,8 @@
-//! How instructions come to a core of three stages: a word a cycle, into a buffer of three words.
+//! The front end of a core of three stages: it fetches a word per cycle, into a buffer of three words.
 //!
-//! It begins anew behind a jump; an instruction of four bytes needs both halves before it can be decoded. It falls
-//! behind where instructions of four bytes lie across words one after the other. And an IT instruction goes along with
-//! a short one before it.
+//! The buffer is refilled after a jump; an instruction of four bytes needs both halves before it can be decoded. The
+//! front end is late when consecutive instructions of four bytes cross word boundaries. And an IT instruction is folded
+//! into a short one before it.
 
 use super::super::cycles;
 use crate::dt::reader::NodeReader;
@@ -10,48 +10,48 @@ use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::TimingClass;
 use crate::state::Fresh;
 
-/// Instructions across words, one after the other, at the last of which the front end has fallen behind.
+/// Number of consecutive instructions across words; at the last of them the front end is late.
 const RUN: u8 = 3;
-/// As many of them as [`RUN`], or more.
+/// At least [`RUN`] such instructions.
 const WAITED: u8 = 1 << 3;
-/// One of them is no store.
+/// One of them is not a store.
 const OTHERS: u8 = 1 << 2;
-/// An instruction of so many cycles or more lets the front end fill its buffer.
+/// An instruction of at least this many cycles lets the front end fill its buffer.
 const CATCHES_UP_CYCLES: u32 = 3;
 
-/// Its part of the table of such a core.
+/// The front end's part of the timing table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, crate::state::State, Fresh)]
 pub struct FrontEnd {
     /// Further cycle of a jump to an instruction of four bytes.
     pub wide_target: u8,
-    /// The same if that lies across two words.
+    /// Further cycle of a jump to such an instruction across two words.
     pub straddled_target: u8,
-    /// The most that a jump takes beyond its own cycle; 0 for no such limit.
+    /// The longest refill of a jump beyond its own cycle; 0 for no such limit.
     pub most_refill: u8,
     /// Further cycle of a jump to code on the system bus, through whose register it is fetched.
     pub system_fetch: u8,
-    /// Stall at the third of instructions across words, one after the other: at the fourth if all are stores.
+    /// Stall at the third of consecutive instructions across words: at the fourth if all are stores.
     pub straddling_run: u8,
-    /// An IT instruction takes no cycle behind an instruction of two bytes.
+    /// An IT instruction takes no cycle after an instruction of two bytes.
     pub folds: bool,
 }
 
-/// What it has to do with the next instruction.
+/// State that affects the next instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 pub struct State {
-    /// The last instruction jumped: cycles that passed for that, and one more.
+    /// The last instruction jumped: cycles that passed for that, plus 1.
     jumped: u8,
     /// The last instruction has two bytes.
     narrow: bool,
-    /// Instructions across words right before: how many, [`OTHERS`], or [`WAITED`].
+    /// Instructions across words right before: their number, with [`OTHERS`], or [`WAITED`].
     run: u8,
 }
 
 impl State {
-    /// None of it.
+    /// The empty state.
     pub const NONE: State = State { jumped: 0, narrow: false, run: 0 };
 
-    /// A jump was made, for which `cycles` pass.
+    /// The state after a jump, for which `cycles` pass.
     pub fn jumped(cycles: u32) -> State {
         State { jumped: cycles.min(u32::from(u8::MAX) - 1) as u8 + 1, ..State::NONE }
     }
@@ -76,12 +76,12 @@ impl FrontEnd {
                 0,
                 "stall at the third of instructions that lie across words, one after the other",
             ),
-            folds: reader.flag("cyclescope,folded-it", "an IT instruction takes no cycle behind one of two bytes"),
+            folds: reader.flag("cyclescope,folded-it", "an IT instruction takes no cycle after one of two bytes"),
         }
     }
 
-    /// True if the instruction takes no cycle at all: the one before it, whose `state` is behind it, takes it along.
-    pub fn takes_along(&self, decoded: &Decoded, state: State) -> bool {
+    /// True if the instruction takes no cycle: it is folded into the previous one, and `state` is the state after that.
+    pub fn is_folded(&self, decoded: &Decoded, state: State) -> bool {
         self.folds && decoded.instr.class == TimingClass::IfThen && state.narrow
     }
 
@@ -97,8 +97,8 @@ impl FrontEnd {
         (wide + straddled).min(most.saturating_sub(u32::from(state.jumped) - 1)) + system
     }
 
-    /// Lets an instruction pass that issues for `issue_cycles`: how long it has to wait for the front end, and what
-    /// that has to do with the next one.
+    /// Passes an instruction that issues for `issue_cycles`: its wait for the front end, and the state for the next
+    /// one.
     pub fn pass(&self, decoded: &Decoded, state: State, issue_cycles: u32) -> (u32, State) {
         let (waits, run) = if decoded.straddles { go_on(decoded, state.run) } else { (false, 0) };
         let run = if issue_cycles < CATCHES_UP_CYCLES { run } else { 0 };
@@ -108,7 +108,7 @@ impl FrontEnd {
     }
 }
 
-/// One more instruction across words: whether it is the one that waits, and what there are now.
+/// Adds an instruction across words: whether it waits, and the new run.
 fn go_on(decoded: &Decoded, run: u8) -> (bool, u8) {
     if run == WAITED {
         return (false, run);

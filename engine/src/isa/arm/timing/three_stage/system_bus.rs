@@ -1,8 +1,8 @@
-//! Which accesses find the data side's bus idle: a bus matrix may have to grant them their port anew.
+//! Accesses that find the data bus idle: a bus matrix may have to grant them their port again.
 //!
-//! The address cycle of a load goes along with the data cycle of the load before, or comes right behind that of a
-//! store. Then the bus is never idle between the two. Behind a store it does not count as idle for the next access
-//! either, at whatever distance: the write buffer has the store's address on the bus until another one comes.
+//! The address cycle of a load overlaps the data cycle of the previous load, or follows that of a store directly. Then
+//! the bus is never idle between the two. After a store it does not count as idle for the next access either, however
+//! much later: the write buffer keeps the store's address on the bus until the next access.
 
 use super::accesses;
 use crate::cpu::cost::OnBus;
@@ -10,10 +10,10 @@ use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::TimingClass;
 use crate::state::Fresh;
 
-/// What it has to do with the next access.
+/// State that affects the next access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 pub struct State {
-    /// The instruction right before is a load or store of one register.
+    /// The instruction right before, if it is a load or store of one register.
     before: Before,
     /// The last access was a load.
     loaded: bool,
@@ -30,20 +30,20 @@ enum Before {
 }
 
 impl State {
-    /// None of it: as behind a store.
+    /// The initial state, as after a store.
     pub const NONE: State = State { before: Before::Other, loaded: false };
 
-    /// What there is behind a wait or a jump.
+    /// The state after a wait or a jump.
     pub fn waited(self) -> State {
         State { before: Before::Other, ..self }
     }
 
-    /// Lets an instruction pass that stalls and issues for so many cycles, `along` with the load before it if so: how
-    /// it finds the bus, and what that has to do with the next one.
+    /// Passes an instruction that stalls and issues for the given cycles, `along` with the previous load if true: the
+    /// state of the bus for its access, and the state for the next one.
     pub fn pass(self, decoded: &Decoded, stall_cycles: u32, issue_cycles: u32, along: bool) -> (OnBus, State) {
         use TimingClass::*;
         let instr = &decoded.instr;
-        // Literals come over the bus for constants, if the code is there, and so does what table branches read.
+        // Constant loads and table branches read the memory of the code, and so use its bus.
         let of_code = instr.reads_early == 0 || instr.class == TableBranch;
         if !accesses(instr) || of_code && !decoded.on_system_bus {
             return (OnBus::AsItIs, self.waited());

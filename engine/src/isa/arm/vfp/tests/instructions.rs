@@ -1,9 +1,9 @@
-//! Instructions: which registers, which operation.
+//! Instructions: their registers and operations.
 
 use super::super::{S, Undefined, X, execute};
 use super::*;
 
-/// Singles that tell registers apart: Sn is n as a number.
+/// Singles that identify registers: Sn is n as a number.
 fn registers() -> S {
     std::array::from_fn(|n| run(0, |c| c.number_of_fixed(SINGLE, n as i64, 0, Mode::Nearest)).0 as u32)
 }
@@ -24,7 +24,7 @@ fn get_double(s: &S, n: usize) -> u64 {
     u64::from(s[2 * n]) | u64::from(s[2 * n + 1]) << 32
 }
 
-/// Executes with registers as above; gives s5.
+/// Executes with registers as above; returns s5.
 fn s5(encoding: u32) -> u32 {
     let (mut s, mut x) = (registers(), [0; 256]);
     execute(encoding, &mut s, &mut x, &mut 0).unwrap();

@@ -13,7 +13,7 @@ const MODES: [(Mode, Round); 4] = [
     (Mode::Zero, Round::TowardZero),
 ];
 
-/// Numbers whose exponents meet and whose fractions are often simple; no NaNs.
+/// Numbers with exponents close to each other and often simple fractions; no NaNs.
 fn number(format: Format) -> impl Strategy<Value = u64> {
     let steps = format.infinity >> format.fraction_bits;
     let near_one = steps / 2 - 60..steps / 2 + 60;
@@ -37,8 +37,9 @@ fn flags(status: Status) -> u32 {
     rows.iter().filter(|row| status.contains(row.0)).fold(0, |all, row| all | row.1)
 }
 
-/// Compares a result with that of the other implementation. That one tells of an overflow only if infinity results, and
-/// of an underflow only if what is rounded is still less than all normal numbers; Arm of both before.
+/// Compares a result with that of the other implementation. That one reports an overflow only if the result is
+/// infinite, and an underflow only if the rounded result is less than all normal numbers; Arm reports both before
+/// rounding.
 fn same<F: Float>(format: Format, (result, raised): (u64, u32), expected: StatusAnd<F>) {
     if expected.value.is_nan() {
         assert_eq!((result, raised), (format.default_nan(), INVALID));
@@ -67,7 +68,7 @@ fn check<F: Float>(format: Format, [a, b, addend]: [u64; 3]) {
     }
 }
 
-/// The root's square, and those of its neighbours, on the right sides of the number: exactly, with four times the
+/// The root's square, and those of its neighbours, are on the right sides of the number: exactly, with four times the
 /// precision.
 fn check_root<F: Float + FloatConvert<Quad>>(format: Format, a: u64) {
     let wide = |bits: u64| F::from_bits(u128::from(bits)).convert(&mut false).value;

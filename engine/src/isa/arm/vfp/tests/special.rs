@@ -1,4 +1,4 @@
-//! NaNs, denormals, and flags where Arm has a rule of its own.
+//! NaNs, denormals, and flags with rules specific to Arm.
 
 use super::super::convert::Fixed;
 use super::*;
@@ -56,7 +56,7 @@ fn denormals_are_zero_with_fz() {
     assert_eq!(single(FZ, Control::add, denormal, 0x8000_0000), (0x8000_0000, INPUT_DENORMAL));
     assert_eq!(single(FZ, Control::add, denormal, QUIET), (QUIET, INPUT_DENORMAL));
     assert_eq!(single(FZ, Control::divide, ONE, denormal), (0xff80_0000, INPUT_DENORMAL | DIVISION_BY_ZERO));
-    // The smallest normal number by 2: exact, and gone.
+    // The smallest normal number divided by 2: exact, and flushed.
     assert_eq!(single(FZ, Control::multiply, 0x8080_0000, 0x3f00_0000), (0x8000_0000, UNDERFLOW));
     assert_eq!(single(0, Control::multiply, 0x8080_0000, 0x3f00_0000), (0x8040_0000, 0));
     let comparison = run(FZ, |c| c.compare(SINGLE, 1, u64::from(denormal), false));
@@ -69,7 +69,7 @@ fn denormals_are_zero_with_fz() {
 
 #[test]
 fn what_is_tiny_is_so_before_rounding() {
-    // The largest denormal and a half, by a factor just below 1: it rounds up to the smallest normal number.
+    // The largest denormal plus a half, times a factor just below 1: it rounds up to the smallest normal number.
     let almost_one = 0x3f7f_ffff;
     assert_eq!(single(0, Control::multiply, 0x0080_0000, almost_one), (0x0080_0000, INEXACT | UNDERFLOW));
     assert_eq!(single(FZ, Control::multiply, 0x0080_0000, almost_one), (0, UNDERFLOW));
@@ -88,7 +88,7 @@ fn an_overflow_is_reported_whatever_it_rounds_to() {
         let result = single(rounding(mode), Control::multiply, largest, 0xc000_0000);
         assert_eq!(result, (expected, OVERFLOW | INEXACT));
     }
-    // Just above the largest number: rounded down it is no overflow.
+    // Just above the largest number: rounded down it does not overflow.
     assert_eq!(single(rounding(Mode::Zero), Control::add, largest, ONE), (largest, INEXACT));
     assert_eq!(single(up, Control::add, largest, ONE), (0x7f80_0000, OVERFLOW | INEXACT));
 }

@@ -1,4 +1,4 @@
-//! Exceptions as their handlers find them.
+//! Exceptions from their handlers' view.
 
 use super::*;
 use crate::faults::BusFaultKind;
@@ -12,7 +12,7 @@ fn refill(write: bool) -> Exception {
 
 #[test]
 fn vectors_are_those_of_the_table() {
-    // BEV and IV; then refill, a refill in a handler, an interrupt, anything else.
+    // BEV and IV; then refill, a refill in a handler, an interrupt, any other exception.
     let table = [
         (0, 0, [0x8000_0000, 0x8000_0180, 0x8000_0180, 0x8000_0180]),
         (0, 0x0080_0000, [0x8000_0000, 0x8000_0180, 0x8000_0200, 0x8000_0180]),

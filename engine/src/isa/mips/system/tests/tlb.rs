@@ -1,4 +1,4 @@
-//! Segments, and the TLB as software fills it.
+//! Segments, and the TLB, filled by software.
 
 use super::super::mmu::TlbFault;
 use super::*;
@@ -44,7 +44,7 @@ fn kernel_segments_are_not_mapped() {
     let to = translate(&system, 0xb001_0000, Kind::Write).unwrap();
     assert_eq!((to.physical, to.page_bytes, to.memory), (0x1001_0000, 512 << 20, MemoryType::StronglyOrdered));
     assert_eq!(read(&system, 0x9fff_ffff), Ok(0x1fff_ffff));
-    // Config.K0 says how kseg0 is cached.
+    // Config.K0 has the cacheability of kseg0.
     set(&mut system, 16, 2);
     assert_eq!(translate(&system, 0x8000_0000, Kind::Read).unwrap().memory, MemoryType::StronglyOrdered);
     set(&mut system, 16, 1);
@@ -89,10 +89,10 @@ fn an_entry_maps_two_pages() {
     assert_eq!((read(&system, 0x40_1008), write(&system, 0x40_1008)), (Ok(0x55_5008), Err(TlbFault::Modified)));
     assert_eq!(translate(&system, 0x40_1000, Kind::Read).unwrap().memory, MemoryType::StronglyOrdered);
     assert_eq!(read(&system, 0x40_2000), Err(TlbFault::Refill));
-    // The second page is not valid: stores and loads alike.
+    // The second page is not valid, for stores and for loads.
     map(&mut system, 5, 0x40_0000, [lo[0], LO_D], 0);
     assert_eq!((read(&system, 0x40_1008), write(&system, 0x40_1008)), (Err(TlbFault::Invalid), Err(TlbFault::Invalid)));
-    // What changes nothing is not told.
+    // A write without a change is not reported.
     assert_eq!(map(&mut system, 5, 0x40_0000, [lo[0], LO_D], 0), Effect::Next);
 }
 
@@ -156,7 +156,7 @@ fn entries_are_read_and_found_again() {
     set(&mut system, 10, 0x70_0000);
     system.tlbp();
     assert_eq!(get(&system, 0), 1 << 31);
-    // P is for the hardware to write, and to software alone.
+    // P is set by hardware, and can't be written by software.
     set(&mut system, 0, 9);
     assert_eq!(get(&system, 0), 1 << 31 | 9);
     system.tlbr();
@@ -176,7 +176,7 @@ fn random_goes_down_to_what_is_wired() {
     assert_eq!(system.tlbwr(at(2001)), Effect::TranslationChanged);
     system.tlbp();
     assert_eq!(get(&system, 0), 30);
-    // All but the last are wired, and more than that can't be.
+    // All but the last entry are wired, which is the maximum.
     system.write(6, 0, 31, at(0));
     assert_eq!((1..4).map(|n| system.register(1, 0, at(n))).collect::<Vec<_>>(), [31; 3]);
 }

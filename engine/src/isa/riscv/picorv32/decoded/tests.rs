@@ -1,5 +1,4 @@
-//! Which encodings PicoRV32 knows, written down once more by the fields of an encoding, as its decoder tells them
-//! apart.
+//! A second definition of PicoRV32's legal encodings, by the fields that its decoder distinguishes.
 
 use super::*;
 use crate::isa::riscv::decode::tests::mix;
@@ -35,7 +34,7 @@ fn knows_short(half: u32) -> bool {
         (0, 0) => field(half, 12, 5) != 0,
         (0, 2 | 6) => true,
         (1, 3) => bit_12 != 0 || low != 0,
-        // c.srli, c.srai; c.andi; c.sub and its like.
+        // c.srli, c.srai; c.andi; c.sub and similar instructions.
         (1, 4) => match field(half, 11, 10) {
             0 | 1 | 3 => bit_12 == 0,
             _ => true,
@@ -93,7 +92,7 @@ fn check(table: &mut Table, pc: u32, encoding: u32, known: bool) {
     assert_eq!(decoded.accepts_cycles == u16::from(TIMING.illegal), !known, "{encoding:#010x}");
 }
 
-/// Both lengths of every encoding that is tried, with each set of extensions.
+/// Tests both lengths of every encoding, with each set of extensions.
 fn check_all(encodings: impl Iterator<Item = u32> + Clone) -> Vec<usize> {
     let count_known = |extensions| {
         let mut table = Table::new(TIMING, extensions);
@@ -116,7 +115,7 @@ fn every_short_encoding_is_known_or_unknown_as_to_picorv32() {
 
 #[test]
 fn so_is_every_combination_of_opcode_funct3_and_funct7() {
-    // Each with two choices of the other fields, all zero being one.
+    // Each with two values of the other fields, one of them all zero.
     let combination = |index: u32| field(index, 6, 0) | field(index, 9, 7) << 12 | field(index, 16, 10) << 25;
     let fields = |index: u32| mix(u64::from(index)) as u32 & 0x01ff_8f80;
     let encodings = (0..1 << 17).flat_map(move |index| {
@@ -124,7 +123,7 @@ fn so_is_every_combination_of_opcode_funct3_and_funct7() {
         [encoding, encoding | fields(index)]
     });
     let known = check_all(encodings.filter(|encoding| encoding & 3 == 3));
-    // A division less for each of four values of funct3, a multiplication less for the others.
+    // One division less for each of four values of funct3, one multiplication less for the others.
     assert_eq!((known[0] - known[1], known[1] - known[2]), (8, 8));
 }
 

@@ -1,9 +1,9 @@
-//! Accesses of compiled code that turn a bus matrix to a slave whose bank has a shortcut for them: stubs that do what
-//! [`Memory::turn_to`] does, and the access.
+//! Accesses of compiled code that switch a bus matrix to a slave whose bank has a shortcut for them: stubs that do the
+//! work of [`Memory::switch_matrix_to`], and the access.
 //!
-//! A region calls such a stub where the bank at hand has no shortcut, in place of that for [`slow_access`]: the core is
-//! up to date. If no bank has one, or the block does not fit any more behind a turn, the stub turns nothing, and the
-//! interpreter's own function is called.
+//! A region calls such a stub where the current bank has no shortcut, instead of the stub for [`slow_access`]: the core
+//! is up to date. If no bank has a shortcut, or the block would not fit after the switch, the stub switches nothing and
+//! calls the interpreter's own function.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -29,67 +29,75 @@ use crate::cpu::memory::access::Kind;
 use crate::cpu::memory::shortcut::{Shortcuts, Slot};
 use crate::cpu::memory::{GRANTS, Grant, Memory, SYSTEM_BUS};
 
-/// Words that are looked for lie no further apart: lines have as many bytes or more.
+/// Largest distance of words that are looked up: lines are at least this long.
 pub(super) const STEP_BYTES: i64 = 32;
 
-/// Addresses of the stubs, for loads and for stores; they take what [`slow_access::access`] does, and an operand.
+/// Addresses of the stubs, for loads and for stores; their arguments are those of [`slow_access::access`], with an
+/// operand.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Turns {
-    /// Of a register: the operand is that and [`kind_of`] it.
+pub struct MatrixStubs {
+    /// For one register: the operand is the register and [`kind_of`] its access.
     one: [usize; 2],
-    /// Of words, from the address up to the one that is so many bytes on as the operand says: such a stub turns, and
-    /// says where the host has them; or that the interpreter goes on.
+    /// For words, from the address up to the one that is `operand` bytes later: the stub switches the matrix and
+    /// returns the words' host address, or has the interpreter continue.
     words: [usize; 2],
 }
 
-/// Where an operand has what is moved: above the register.
+/// Lowest bit of an operand's kind: above the register.
 const KIND_SHIFT: u32 = 8;
-/// In that, above the logarithm of the size: with sign.
+/// Bit of a kind, above the logarithm of the size: the load is signed.
 const SIGNED: u64 = 4;
 
-/// What is moved, as a number.
+/// The kind of an access, as a number.
 fn kind_of(moves: Moves) -> u64 {
-    // A word has no room for a sign.
+    // A word leaves no bits for a sign.
     let signed = moves.signed && moves.size != AccessSize::Word;
     u64::from(moves.size.bytes().ilog2()) | if signed { SIGNED } else { 0 }
 }
 
 impl<I: Isa> Emitter<'_, I> {
-    /// Calls the interpreter's function for operation `at`, which is all that `moves` says, of a register; or turns the
-    /// bus matrix, if there is one, and does that.
+    /// Calls the interpreter's function for operation `at`, which does the access of a register given by `moves`; or
+    /// switches the bus matrix, if there is one, and does the access.
     pub(super) fn turn_or_access_slowly(&mut self, at: u32, addr: Value, moves: Moves, register: u8) {
-        let Some(turns) = self.calls.turns else { return self.access_slowly(at, addr) };
+        let Some(matrix) = self.calls.matrix else { return self.access_slowly(at, addr) };
         self.write_back();
         let after = self.ending_with(at + 1, u64::from(register) | kind_of(moves) << KIND_SHIFT);
-        self.call_for_access(turns.one[usize::from(moves.store)], after, addr);
+        self.call_for_access(matrix.one[usize::from(moves.store)], after, addr);
     }
 
-    /// Turns the bus matrix, if there is one, for the words of operation `at`: goes to `turned` with the host's address
-    /// of simulated address 0 for them. Goes on where nothing turns.
-    pub(super) fn turn_for_words(&mut self, at: u32, first: Value, last_offset: i64, store: bool, turned: ir::Block) {
-        let Some(turns) = self.calls.turns else { return };
-        let stub = turns.words[usize::from(store)];
+    /// Switches the bus matrix, if there is one, for the words of operation `at`: jumps to `switched` with the host
+    /// address of simulated address 0 for them. Continues if nothing is switched.
+    pub(super) fn switch_for_words(
+        &mut self,
+        at: u32,
+        first: Value,
+        last_offset: i64,
+        store: bool,
+        switched: ir::Block,
+    ) {
+        let Some(matrix) = self.calls.matrix else { return };
+        let stub = matrix.words[usize::from(store)];
         let state = self.state();
         self.write_back();
         let after = self.ending_with(at, last_offset as u64);
         let ending = self.call_access(stub, after, first);
-        // No word, which is 0: it has turned.
-        let turned_it = self.b.ins().icmp_imm(IntCC::Equal, ending, 0);
-        let [on, off] = self.fork(turned_it);
+        // An ending of 0 stands for `None`: the matrix was switched.
+        let has_switched = self.b.ins().icmp_imm(IntCC::Equal, ending, 0);
+        let [on, off] = self.fork(has_switched);
         self.b.set_cold_block(on);
         self.b.set_cold_block(off);
         self.b.switch_to_block(on);
         self.reload_cycles();
         let zero_at = offset_of!(Cpu<I>, host) + HostCode::<I>::ZERO;
         let zero = self.b.ins().load(I64, own(), self.core, zero_at as i32);
-        self.b.ins().jump(turned, &[zero.into()]);
+        self.b.ins().jump(switched, &[zero.into()]);
         self.restore(state);
         self.b.switch_to_block(off);
         // The core is up to date.
         self.dirty = 0;
     }
 
-    /// What names an operation, with an operand.
+    /// The word that names an operation, with an operand.
     fn ending_with(&mut self, at: u32, operand: u64) -> Value {
         let operand = operand << EndingWord::OPERAND_SHIFT;
         debug_assert_eq!(operand & !EndingWord::OPERAND, 0, "an operand is small");
@@ -99,38 +107,44 @@ impl<I: Isa> Emitter<'_, I> {
 }
 
 impl<I: Isa> Compiler<I> {
-    /// The stubs of a core that is on a bus matrix; `access` is the address of that for accesses without a shortcut.
-    pub(super) fn make_turns(&mut self, blocks: &Blocks<I>, memory: &Memory, access: usize) -> Option<Turns> {
-        let mut turns = Turns::default();
+    /// The stubs of a core that is on a bus matrix; `access` is the address of the stub for accesses without a
+    /// shortcut.
+    pub(super) fn make_matrix_stubs(
+        &mut self,
+        blocks: &Blocks<I>,
+        memory: &Memory,
+        access: usize,
+    ) -> Option<MatrixStubs> {
+        let mut matrix = MatrixStubs::default();
         for store in [false, true] {
-            turns.one[usize::from(store)] = self.make_turn(blocks, memory, |this, addr, operand| {
+            matrix.one[usize::from(store)] = self.make_matrix_stub(blocks, memory, |this, addr, operand| {
                 let operand = this.b.ins().ireduce(I32, operand);
                 let kind = this.b.ins().ushr_imm(operand, i64::from(KIND_SHIFT));
                 let wanted = [this.line_wanted(addr, kind)];
-                let zero = this.turn(&wanted, store);
+                let zero = this.switch(&wanted, store);
                 let addr = this.b.ins().uextend(I64, addr);
                 let host = this.b.ins().iadd(zero, addr);
                 this.access(host, kind, operand, store);
                 Some(access)
             })?;
-            turns.words[usize::from(store)] = self.make_turn(blocks, memory, |this, addr, last_offset| {
+            matrix.words[usize::from(store)] = self.make_matrix_stub(blocks, memory, |this, addr, last_offset| {
                 let wanted = this.lines_of_words(addr, last_offset);
-                let zero = this.turn(&wanted, store);
+                let zero = this.switch(&wanted, store);
                 let zero_at = (offset_of!(Cpu<I>, host) + HostCode::<I>::ZERO) as i32;
                 this.b.ins().store(own(), zero, this.core, zero_at);
                 None
             })?;
         }
-        Some(turns)
+        Some(matrix)
     }
 
-    /// A stub. `body` does what is done for an address and an operand, and gives the stub that is called where it is
-    /// not done, which changes no register of the host's either.
-    fn make_turn(
+    /// Makes a stub. `body` emits the code for an address and an operand, and returns the stub to call where that did
+    /// nothing; that stub preserves all registers of the host, too.
+    fn make_matrix_stub(
         &mut self,
         blocks: &Blocks<I>,
         memory: &Memory,
-        body: impl FnOnce(&mut Turn<I>, Value, Value) -> Option<usize>,
+        body: impl FnOnce(&mut MatrixStub<I>, Value, Value) -> Option<usize>,
     ) -> Option<usize> {
         self.context.func.signature = slow_access::signature(CallConv::PreserveAll);
         let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder);
@@ -142,63 +156,63 @@ impl<I: Isa> Compiler<I> {
         let operand = b.ins().ushr_imm(operand, i64::from(EndingWord::OPERAND_SHIFT));
         let index = b.ins().ireduce(I32, given);
         let hot_base = blocks.hot_base();
-        let mut turn = Turn { b, core, index, out, memory, hot_base, of: PhantomData };
-        let access = body(&mut turn, addr, operand);
-        let no_word = turn.b.ins().iconst(I64, 0);
-        turn.say(no_word);
-        turn.b.ins().return_(&[]);
-        turn.b.switch_to_block(out);
-        let after = turn.b.ins().band_imm(given, !EndingWord::OPERAND as i64);
+        let mut stub = MatrixStub { b, core, index, out, memory, hot_base, of: PhantomData };
+        let access = body(&mut stub, addr, operand);
+        let no_word = stub.b.ins().iconst(I64, 0);
+        stub.set_ending(no_word);
+        stub.b.ins().return_(&[]);
+        stub.b.switch_to_block(out);
+        let after = stub.b.ins().band_imm(given, !EndingWord::OPERAND as i64);
         match access {
             Some(access) => {
-                let signature = turn.b.import_signature(slow_access::signature(CallConv::PreserveAll));
-                let access = turn.b.ins().iconst(I64, access as i64);
-                turn.b.ins().call_indirect(signature, access, &[core, after, addr]);
+                let signature = stub.b.import_signature(slow_access::signature(CallConv::PreserveAll));
+                let access = stub.b.ins().iconst(I64, access as i64);
+                stub.b.ins().call_indirect(signature, access, &[core, after, addr]);
             }
-            None => turn.say(after),
+            None => stub.set_ending(after),
         }
-        turn.b.ins().return_(&[]);
-        turn.b.seal_all_blocks();
-        turn.b.finalize();
+        stub.b.ins().return_(&[]);
+        stub.b.seal_all_blocks();
+        stub.b.finalize();
         self.finish()
     }
 }
 
-/// A stub under way.
-struct Turn<'a, I: Isa> {
+/// A stub that is being made.
+struct MatrixStub<'a, I: Isa> {
     b: FunctionBuilder<'a>,
     core: Value,
-    /// Index of the block at hand.
+    /// Index of the current block.
     index: Value,
-    /// Where it has done nothing.
+    /// Exit where nothing has been done.
     out: ir::Block,
     memory: &'a Memory,
     hot_base: usize,
     of: PhantomData<I>,
 }
 
-/// What is looked for in each bank: a slot of the first one, and the line that it should have.
+/// A lookup for each bank: a slot of the first bank, and the line that it should have.
 #[derive(Clone, Copy)]
 struct Wanted {
     slot: Value,
     line: Value,
 }
 
-impl<I: Isa> Turn<'_, I> {
-    /// What compiled code finds in [`HostCode::ENDING`].
-    fn say(&mut self, ending: Value) {
+impl<I: Isa> MatrixStub<'_, I> {
+    /// Sets the value that compiled code reads from [`HostCode::ENDING`].
+    fn set_ending(&mut self, ending: Value) {
         let at = offset_of!(Cpu<I>, host) + HostCode::<I>::ENDING;
         self.b.ins().store(own(), ending, self.core, at as i32);
     }
 
-    /// Turns to the slave in whose bank all of these lines are, in one piece of the host's memory: where the host has
-    /// simulated address 0 for them.
-    fn turn(&mut self, wanted: &[Wanted], store: bool) -> Value {
+    /// Switches to the slave whose bank has all of the wanted lines, in one range of host memory; returns the host
+    /// address of simulated address 0 for them.
+    fn switch(&mut self, wanted: &[Wanted], store: bool) -> Value {
         let kind = if store { Kind::Write } else { Kind::Read };
         let before = self.b.ins().uload8(I32, own(), self.core, memory::<I>(Memory::SLAVE));
-        // The first access of all takes no time.
+        // The first access after reset takes no time.
         self.go_on_if(before, self.out);
-        let cycles = self.memory.turn_cycles(kind);
+        let cycles = self.memory.switch_cycles(kind);
         let done = (cycles > 0).then(|| self.cycles_after(cycles));
         let (offset, zero) = self.find_bank(wanted, store);
         let first_slot = self.b.ins().ushr_imm(offset, i64::from(size_of::<Slot>().ilog2()));
@@ -206,8 +220,8 @@ impl<I: Isa> Turn<'_, I> {
         let owner = self.b.ins().iadd(self.core, bank);
         let owner_at = memory::<I>(Memory::SHORTCUTS + Shortcuts::OWNERS);
         let owner = self.b.ins().uload8(I32, own(), owner, owner_at);
-        let turns = self.b.ins().icmp(IntCC::NotEqual, owner, before);
-        self.go_on_if(turns, self.out);
+        let switches = self.b.ins().icmp(IntCC::NotEqual, owner, before);
+        self.go_on_if(switches, self.out);
         self.b.ins().istore8(own(), owner, self.core, memory::<I>(Memory::SLAVE));
         self.take_grant(owner);
         self.b.ins().store(own(), first_slot, self.core, memory::<I>(Memory::SHORTCUTS + Shortcuts::BANK));
@@ -220,7 +234,7 @@ impl<I: Isa> Turn<'_, I> {
         zero
     }
 
-    /// The slave is the one that was accessed last: its [`Grant`] is at hand.
+    /// Copies the [`Grant`] of the slave, which is now the one that was accessed last.
     fn take_grant(&mut self, slave: Value) {
         let last = self.b.ins().iconst(I32, GRANTS as i64 - 1);
         let number = self.b.ins().umin(slave, last);
@@ -233,7 +247,7 @@ impl<I: Isa> Turn<'_, I> {
         }
     }
 
-    /// The core's cycles with so many more. Goes on if the block still fits then.
+    /// The core's cycles, plus `cycles`. Continues if the block still fits then.
     fn cycles_after(&mut self, cycles: u64) -> Value {
         let before = self.b.ins().load(I64, own(), self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
         let done = self.b.ins().iadd_imm(before, cycles as i64);
@@ -248,7 +262,7 @@ impl<I: Isa> Turn<'_, I> {
         done
     }
 
-    /// Goes on if `addr` is that of a slave: the line that an aligned access there is in, of such a kind.
+    /// Continues if `addr` is in a slave; returns the line that an aligned access of this kind touches.
     fn line_wanted(&mut self, addr: Value, kind: Value) -> Wanted {
         let of_slave = self.b.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, addr, i64::from(SYSTEM_BUS));
         self.go_on_if(of_slave, self.out);
@@ -267,7 +281,7 @@ impl<I: Isa> Turn<'_, I> {
         Wanted { slot, line: self.b.ins().band(addr, mask) }
     }
 
-    /// The same for the first and the last one of several words, and what is between them.
+    /// As [`MatrixStub::line_wanted`], for the first and the last of several words, and one between them.
     fn lines_of_words(&mut self, first: Value, last_offset: Value) -> [Wanted; 3] {
         let last_offset = self.b.ins().ireduce(I32, last_offset);
         let step = self.b.ins().iconst(I32, STEP_BYTES);
@@ -277,8 +291,8 @@ impl<I: Isa> Turn<'_, I> {
         [first, last, between].map(|addr| self.line_wanted(addr, word))
     }
 
-    /// The bank that has all of these lines, in bytes from the first bank on, and where the host has simulated address
-    /// 0 for them.
+    /// The bank that has all of the wanted lines, as the offset in bytes from the first bank, and the host address of
+    /// simulated address 0 for them.
     fn find_bank(&mut self, wanted: &[Wanted], store: bool) -> (Value, Value) {
         let (slots_at, count, _) = self.memory.shortcuts().layout();
         let slots_at = memory::<I>(Memory::SHORTCUTS + slots_at);
@@ -312,7 +326,7 @@ impl<I: Isa> Turn<'_, I> {
         (offset, zero.unwrap_or(offset))
     }
 
-    /// Loads to a register, or stores that of one: the low bits of the operand.
+    /// Loads to the register in the operand's low bits, or stores it.
     fn access(&mut self, host: Value, kind: Value, operand: Value, store: bool) {
         let register = self.b.ins().band_imm(operand, (1 << KIND_SHIFT) - 1);
         let register = self.b.ins().uextend(I64, register);
@@ -341,7 +355,7 @@ impl<I: Isa> Turn<'_, I> {
         self.b.switch_to_block(done);
     }
 
-    /// Goes on if `condition` holds, else to `otherwise`.
+    /// Continues if `condition` holds, else jumps to `otherwise`.
     fn go_on_if(&mut self, condition: Value, otherwise: ir::Block) {
         let on = self.b.create_block();
         self.b.ins().brif(condition, on, &[], otherwise, &[]);
