@@ -1,12 +1,12 @@
 //! `arm,armv7-timer`: the generic timer of a core (Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, DDI
-//! 0406C, chapter B8), whose registers the core's instructions name. It has no address.
+//! 0406C, chapter B8). The core's instructions name its registers; it has no address.
 //!
-//! Modelled: CNTFRQ, the physical counter and the virtual one, which is the same, as no hypervisor gives it an offset;
-//! the physical and the virtual timer, with their interrupts. The counter counts the node's clock from the beginning
-//! on, as it does where a boot loader has started it. There is one world: the physical timer is the secure one, whose
-//! interrupt is the first of the node's, as in Linux's binding; the virtual timer's is the third.
+//! Modelled: CNTFRQ; the physical counter and the virtual counter, which are equal, as no hypervisor sets an offset;
+//! the physical and the virtual timer, with their interrupts. The counter counts the node's clock from the start of the
+//! run, as if a boot loader had started it. Only the secure world exists: the physical timer is the secure one, and its
+//! interrupt is the node's first, as in Linux's binding; the virtual timer's is the third.
 //!
-//! Not modelled: the hypervisor's timer and offset, events for wfe.
+//! Not modelled: the hypervisor's timer and offset, and event streams for wfe.
 
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, CoreRegister, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -18,18 +18,18 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::time::{Hz, Ps};
 
-/// CNTP_CTL and CNTV_CTL: the timer is on.
+/// CNTP_CTL and CNTV_CTL: enables the timer.
 const CTL_ENABLE: u32 = 1 << 0;
-/// Its interrupt is masked.
+/// CNTP_CTL and CNTV_CTL: masks the timer's interrupt.
 const CTL_IMASK: u32 = 1 << 1;
-/// Its condition is met.
+/// CNTP_CTL and CNTV_CTL: the timer's condition is met.
 const CTL_ISTATUS: u32 = 1 << 2;
 
-/// Places of the timers, and numbers of their events.
+/// Indices of the timers, and tokens of their events.
 const PHYSICAL: usize = 0;
 const VIRTUAL: usize = 1;
-/// Places of their interrupts in the node.
-const LINES: [(usize, &str); 2] = [(0, "the physical timer's"), (2, "the virtual timer's")];
+/// Indices of the timers' interrupts in the node.
+const LINES: [(usize, &str); 2] = [(0, "the physical timer's interrupt"), (2, "the virtual timer's interrupt")];
 
 /// One timer.
 #[derive(Clone, Copy, Debug, Default, State)]
@@ -39,7 +39,7 @@ struct Timer {
     compare_value: u64,
     control: u32,
     alarm: Alarm,
-    /// Level of its interrupt.
+    /// Level of the timer's interrupt.
     raised: bool,
 }
 
@@ -50,8 +50,7 @@ pub struct GenericTimer {
     clock: Hz,
     frequency: u32,
     timers: [Timer; 2],
-    /// The latest time at which an access or event came: an event may run after an access that is later than it was
-    /// due.
+    /// The latest time of an access or event. An event may be handled after an access at a later time.
     latest: Ps,
 }
 
@@ -67,7 +66,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl GenericTimer {
-    /// The device after reset; `lines` are the interrupts of the physical and the virtual timer.
+    /// The device after reset. `lines` are the interrupts of the physical and the virtual timer.
     pub fn new(clock: Hz, lines: [Option<IrqLine>; 2]) -> GenericTimer {
         let timers = lines.map(|line| Timer { line, ..Timer::default() });
         let frequency = u32::try_from(clock.get()).unwrap_or(u32::MAX);
@@ -79,12 +78,12 @@ impl GenericTimer {
         self.clock.cycles_until_floor(now).0
     }
 
-    /// True if the counter has come to the timer's value. The difference is a signed one (ARM, B8.1.5).
+    /// True if the counter has reached the timer's value. The difference is signed (ARM, B8.1.5).
     fn is_met(&self, timer: usize, now: Ps) -> bool {
         self.count(now).wrapping_sub(self.timers[timer].compare_value) as i64 >= 0
     }
 
-    /// Sets the interrupt of a timer as of now, and asks for an event when it will change.
+    /// Sets a timer's interrupt to its level at `now`, and schedules an event for its next change.
     fn update(&mut self, timer: usize, ctx: &mut Ctx) {
         self.latest = self.latest.max(ctx.now);
         let (now, token) = (self.latest, timer as u32);
@@ -123,7 +122,7 @@ impl GenericTimer {
         })
     }
 
-    /// Writes a register: the timer that it belongs to.
+    /// Writes a register. Returns the timer that the register belongs to.
     fn write(&mut self, register: CoreRegister, value: u64, now: Ps) -> Option<Option<usize>> {
         let count = self.count(now);
         let timer = match register {
@@ -146,7 +145,7 @@ impl GenericTimer {
     }
 }
 
-/// CNTP_* and CNTV_* by their CRm.
+/// CNTP_* and CNTV_*, by CRm.
 const fn timer_of(crm: u32) -> Option<usize> {
     match crm {
         2 => Some(PHYSICAL),
@@ -183,8 +182,8 @@ impl Device for GenericTimer {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // Instructions that name its registers end a skip; what else there is to see of it are its interrupts, which
-        // are events.
+        // Instructions that name the timer's registers end a skip. Its only other effects are interrupts, which are
+        // events.
         for timer in &self.timers {
             poll.state(timer.compare_value);
             poll.state(timer.control);

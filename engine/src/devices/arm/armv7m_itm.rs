@@ -1,11 +1,11 @@
 //! `arm,armv7m-itm`: the instrumentation trace macrocell of an ARMv7-M core (ARMv7-M Architecture Reference Manual, DDI
-//! 0403E, C1.7), as a console: what is written to stimulus port 0 is a stream of its own, shown as a serial line's is.
+//! 0403E, C1.7), as a console: writes to stimulus port 0 are a stream, shown like the output of a serial line.
 //!
-//! Modelled: ITM_STIMx, ITM_TER, ITM_TPR, ITM_TCR, ITM_LAR and ITM_LSR. A port takes what is written while
-//! ITM_TCR.ITMENA and its bit of ITM_TER are set, and DEMCR.TRCENA with them, without which the core does not pass
-//! accesses on. A port is always ready: the trace's way out of the chip takes no time.
+//! Modelled: ITM_STIMx, ITM_TER, ITM_TPR, ITM_TCR, ITM_LAR and ITM_LSR. A port accepts writes while ITM_TCR.ITMENA, the
+//! port's bit of ITM_TER and DEMCR.TRCENA are set; without TRCENA the core does not pass accesses on. A port is always
+//! ready: sending trace data off the chip takes no time.
 //!
-//! Not modelled: time stamps, the other ports' packets (a note tells of the first one), synchronisation.
+//! Not modelled: time stamps, synchronisation, and the packets of the other ports (a note reports the first one).
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -14,7 +14,7 @@ use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::state::State;
 
-/// The register map, but for the ports.
+/// The register map, without the stimulus ports.
 pub const REGISTERS: &[Register] = &[
     Register::new("ITM_TER", TER, AccessKind::Rw, 0, u32::MAX),
     Register::new("ITM_TPR", TPR, AccessKind::Rw, 0, 0xf),
@@ -23,7 +23,7 @@ pub const REGISTERS: &[Register] = &[
     Register::new("ITM_LSR", LSR, AccessKind::Ro, LSR_LOCKED, 7),
 ];
 
-/// Behind the ports, of which there are 32.
+/// The end of the 32 stimulus ports.
 const PORTS_END: u32 = 0x80;
 const TER: u32 = 0xe00;
 const TPR: u32 = 0xe40;
@@ -32,12 +32,12 @@ const LAR: u32 = 0xfb0;
 const LSR: u32 = 0xfb4;
 
 const TCR_ITMENA: u32 = 1 << 0;
-/// ITM_LSR: there is a lock, and it is shut.
+/// ITM_LSR: the lock is implemented, and locked.
 const LSR_LOCKED: u32 = 3;
 const LSR_OPEN: u32 = 1;
-/// What opens the lock.
+/// The key that opens the lock.
 const KEY: u32 = 0xc5ac_ce55;
-/// A port that is ready.
+/// The value read from a port that is ready.
 const READY: u32 = 1;
 
 /// The macrocell.

@@ -1,15 +1,17 @@
 //! `arm,armv7m-systick`: the system timer of an M-profile core (ARMv7-M Architecture Reference Manual, DDI 0403E,
 //! B3.3).
 //!
-//! Modelled: all registers, both clocks. SYST_CVR counts down to 0, where COUNTFLAG is set, and with TICKINT the core
-//! told; a clock later it goes on from SYST_RVR. Reading SYST_CSR clears COUNTFLAG; writing SYST_CVR makes it 0, which
-//! is no tick. While SYST_RVR is 0 the counter stays 0; a value written then is loaded at the next clock, however long
-//! ago the counter was enabled. It is a function of time; there is an event only for a tick that interrupts.
+//! Modelled: all registers, both clocks. SYST_CVR counts down to 0. At 0, COUNTFLAG is set, and with TICKINT the core
+//! gets an interrupt; a clock later the counter continues from SYST_RVR. Reading SYST_CSR clears COUNTFLAG. Writing
+//! SYST_CVR sets it to 0, which is no tick. While SYST_RVR is 0 the counter stays 0; a value written then is loaded at
+//! the next clock, however long ago the counter was enabled. The counter is computed from the time; only ticks that
+//! interrupt need events.
 //!
-//! It follows its clocks where firmware changes them, from the value that it has then. The first of `clocks` is the
-//! core's, the second, if there is one, the external reference. The interrupt line changes its level with each tick.
+//! When firmware changes a clock, the counter continues at the new rate from its present value. The first of `clocks`
+//! is the core's; the second, if present, is the external reference. The interrupt line changes its level with each
+//! tick.
 //!
-//! Not modelled: SYST_CALIB tells that no calibration is known (TENMS 0).
+//! Not modelled: a calibration value. SYST_CALIB reads as "not known" (TENMS 0).
 
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -48,14 +50,14 @@ const CALIB_NOREF: u32 = 1 << 31;
 /// The counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 enum Count {
-    /// It stands at this value.
+    /// Stopped at this value.
     Stopped(u32),
-    /// It is 0, and SYST_RVR gives it nothing to go on from.
+    /// At 0, while SYST_RVR is 0: nothing to reload.
     Empty,
-    /// It is 0 in this cycle of its clock.
+    /// Running; the counter is 0 in cycle `zero_cycle` of its clock.
     Running {
         zero_cycle: u64,
-        /// Reaching 0 is a tick that has not been noticed yet.
+        /// Reaching 0 is a tick that has not been handled yet.
         ticks: bool,
     },
 }
@@ -73,12 +75,12 @@ pub struct SysTick {
     reload: u32,
     count: Count,
     count_flag: bool,
-    /// It ticked, and the core has not been told.
+    /// The counter ticked, and the core has not been interrupted yet.
     ticked: bool,
     /// Level of the interrupt line.
     level: bool,
     alarm: Alarm,
-    /// Reads of SYST_CVR so far: a loop with one is in another state each iteration.
+    /// Reads of SYST_CVR since the start: a loop with such a read has a new state in each iteration.
     counter_reads: u64,
 }
 
@@ -114,7 +116,7 @@ impl SysTick {
         }
     }
 
-    /// The clock that is chosen.
+    /// The selected clock.
     fn clock(&self) -> Hz {
         let external = self.external_clock.filter(|_| self.control & CSR_CLKSOURCE == 0);
         external.unwrap_or(self.core_clock).rate
@@ -124,7 +126,7 @@ impl SysTick {
         self.clock().cycles_until_floor(now).0
     }
 
-    /// Brings the counter up to `now`.
+    /// Updates the counter to `now`.
     fn settle(&mut self, now: Ps) {
         let (cycle, period) = (self.cycle(now), u64::from(self.reload) + 1);
         let Count::Running { mut zero_cycle, mut ticks } = self.count else { return };
@@ -137,14 +139,14 @@ impl SysTick {
             ticked |= after > 0 || at_zero;
             ticks = !at_zero;
         }
-        // The moment in which it became 0 counts for nothing from then on.
+        // The tick at which it became 0 has been handled.
         let is_empty = self.reload == 0 && cycle > zero_cycle;
         self.count = if is_empty { Count::Empty } else { Count::Running { zero_cycle, ticks } };
         self.count_flag |= ticked;
         self.ticked |= ticked && self.control & CSR_TICKINT != 0;
     }
 
-    /// The counter, which has been brought up to `now`.
+    /// The counter's value; the counter has been updated to `now`.
     fn value(&self, now: Ps) -> u32 {
         match self.count {
             Count::Stopped(value) => value,
@@ -153,13 +155,13 @@ impl SysTick {
         }
     }
 
-    /// Goes on from `value`, if the counter is enabled.
+    /// Continues from `value`, if the counter is enabled.
     fn set_value(&mut self, value: u32, now: Ps) {
         let running = Count::Running { zero_cycle: self.cycle(now) + u64::from(value), ticks: value > 0 };
         self.count = if self.control & CSR_ENABLE != 0 { running } else { Count::Stopped(value) };
     }
 
-    /// A counter that has had nothing to reload is 0 in this cycle, and goes on in the next.
+    /// A counter without a reload value becomes 0 in this cycle, and is reloaded in the next.
     fn set_reload(&mut self, value: u32, now: Ps) {
         self.reload = value & RELOAD_MASK;
         if self.reload > 0 && self.count == Count::Empty {
@@ -177,14 +179,14 @@ impl SysTick {
         }
     }
 
-    /// When the counter will tick next.
+    /// The time of the next tick.
     fn next_tick(&self) -> Option<Ps> {
         let Count::Running { zero_cycle, ticks } = self.count else { return None };
         let at = if ticks { zero_cycle } else { zero_cycle + u64::from(self.reload) + 1 };
         if ticks || self.reload > 0 { edge_in_reach(self.clock(), at) } else { None }
     }
 
-    /// Tells the core of a tick, and asks for an event for the next.
+    /// Interrupts the core for a tick, and schedules an event for the next.
     fn update(&mut self, ctx: &mut Ctx) {
         if std::mem::take(&mut self.ticked) {
             self.level = !self.level;
@@ -245,7 +247,7 @@ impl Device for SysTick {
         }
         let now = self.cycle(ctx.now);
         if let Count::Running { zero_cycle, .. } = &mut self.count {
-            // It has been settled: it is 0 now or later.
+            // The counter has been updated: it is 0 now or later.
             *zero_cycle = zero_cycle.saturating_sub(before) + now;
         }
         self.alarm.cancel(0, ctx);

@@ -1,13 +1,13 @@
 //! `arm,gic-400`, `arm,cortex-a7-gic`: the Generic Interrupt Controller, version 2 (Arm Generic Interrupt Controller
-//! Architecture Specification, IHI 0048B, "IHI" below), as a Cortex-A7 cluster has it inside (Cortex-A7 MPCore TRM DDI
-//! 0464F, chapter 8). Its resets are those of ST's register descriptions of the STM32MP157.
+//! Architecture Specification, IHI 0048B, "IHI" below), as integrated in a Cortex-A7 cluster (Cortex-A7 MPCore TRM DDI
+//! 0464F, chapter 8). Reset values are those of ST's register descriptions of the STM32MP157.
 //!
 //! Modelled: the distributor with 16 software generated, 16 private and 256 shared interrupts, level and edge
 //! sensitive, both groups, 32 priorities, targets; one CPU interface with preemption by binary points, both
-//! end-of-interrupt modes, the aliases for group 1, group 0 as FIQ. All accesses are secure ones: that is the world in
-//! which a core starts. A line takes the controller's cycles from its input to the core.
+//! end-of-interrupt modes, the aliases for group 1, group 0 as FIQ. All accesses are secure, as the core starts in the
+//! secure world. An interrupt takes `cyclescope,latency-cycles` from the controller's input to the core.
 //!
-//! Not modelled: further CPU interfaces (what goes to those goes nowhere, with a note), the virtual interfaces.
+//! Not modelled: further CPU interfaces (interrupts for them are dropped, with a note), the virtual interfaces.
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -25,23 +25,23 @@ mod distributor;
 #[cfg(test)]
 mod tests;
 
-/// Interrupts, with software generated and private ones.
+/// Number of interrupts, including software generated and private ones.
 pub const INTERRUPTS: u32 = 288;
-/// First private one.
+/// The first private interrupt.
 pub const FIRST_PRIVATE: u32 = 16;
-/// First shared one.
+/// The first shared interrupt.
 pub const FIRST_SHARED: u32 = 32;
-/// Bits of priorities that are there.
+/// Implemented bits of a priority.
 const PRIORITY_MASK: u8 = 0xf8;
 
-/// An interrupt that wants to be signalled.
+/// An interrupt that is ready to be signalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Its number.
+    /// The interrupt's number.
     pub id: u32,
-    /// 0 is the highest.
+    /// Priority; 0 is the highest.
     pub priority: u8,
-    /// In group 1, not 0.
+    /// True in group 1, false in group 0.
     pub group1: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct Gic {
     interface: CpuInterface,
     /// Levels of nIRQ and nFIQ, true while active.
     lines: [bool; 2],
-    /// Accesses that may have changed something, so far.
+    /// Accesses so far that may have changed the state.
     changes: u64,
 }
 
@@ -90,7 +90,7 @@ impl Gic {
         }
     }
 
-    /// Drives the core's lines.
+    /// Drives the core's interrupt lines.
     fn update(&mut self, ctx: &mut Ctx) {
         let lines = self.interface.lines(self.distributor.highest());
         for (output, (now, before)) in self.outputs.into_iter().zip(lines.into_iter().zip(self.lines)) {
@@ -115,7 +115,7 @@ impl Gic {
         } else {
             let ended = self.interface.set_register(word, on_lanes(value, offset, size));
             if let Some(id) = ended.filter(|id| !self.distributor.deactivate(*id)) {
-                ctx.note(&format!("the end of interrupt {id}, which is not active"));
+                ctx.note(&format!("interrupt {id} was ended while it is not active: no effect"));
             }
         }
     }
@@ -166,7 +166,7 @@ impl Device for Gic {
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        // What is on its way to the core arrives by the old rate.
+        // Signals on their way to the core arrive at the old rate.
         ctx.bus.clocks.update(&mut self.clock);
         self.port.clock = self.clock.rate;
     }
@@ -177,7 +177,7 @@ impl Device for Gic {
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.port.clock);
-        // Any write may have changed anything; inputs show in their levels, and in what edges left.
+        // Any write may have changed the state; inputs are covered by their levels and latched edges.
         poll.state(self.changes);
         self.distributor.polled(poll);
         self.lines.iter().for_each(|line| poll.state(*line));

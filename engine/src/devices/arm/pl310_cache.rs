@@ -1,12 +1,11 @@
 //! `arm,pl310-cache`: the registers of a second-level cache controller, revision r3p2. The cache itself, which line
-//! fills and write-backs pass, is on the bus ([`crate::memory::outer`]).
+//! fills and write-backs pass, is a part of the bus ([`crate::memory::outer`]).
 //!
 //! Register map and behaviour: AMBA Level 2 Cache Controller (L2C-310) Technical Reference Manual (DDI 0246), chapter
-//! 3; which of its options are there: SAMA5D2 Series datasheet, L2 Cache Controller (no parity, no lockdown by line or
-//! master).
+//! 3. Implemented options: SAMA5D2 Series datasheet, L2 Cache Controller (no parity, no lockdown by line or master).
 //!
-//! Prefetching, double line fills and the exclusive configuration can be set, and change nothing. No interrupt ever
-//! comes: the events of the counters' overflow and of errors in its RAMs do not happen here.
+//! Prefetching, double line fills and the exclusive configuration can be set, without effect. Interrupts never occur:
+//! the model has no overflow events of the counters and no RAM errors.
 
 mod counters;
 mod maintenance;
@@ -81,10 +80,10 @@ const CIWR: u32 = 0x7fc;
 const DLKR: u32 = 0x900;
 const ILKR: u32 = 0x904;
 
-/// CR: the cache is on.
+/// CR: the cache is enabled.
 const L2CEN: u32 = 1;
 
-/// ACR: ways take turns to be replaced; else one is chosen at random.
+/// ACR: ways are replaced round-robin; otherwise at random.
 const CRPOL: u32 = 1 << 25;
 
 /// The device.
@@ -93,16 +92,16 @@ pub struct Pl310 {
     port: AxiLitePort,
     /// The clock of the port and of the cache.
     clock: ClockInput,
-    /// What plain registers hold, in the order of [`REGISTERS`].
+    /// Values of plain registers, in the order of [`REGISTERS`].
     held: [u32; REGISTERS.len()],
     counters: [Counter; 2],
-    /// Maintenance goes on until then.
+    /// The end of the maintenance operation.
     busy_until: Ps,
-    /// The ways that it works on.
+    /// The ways that the operation works on.
     busy_ways: u32,
-    /// Operations so far.
+    /// Maintenance operations so far.
     operations: u64,
-    /// Until the machine is built.
+    /// The cache, until the machine is built.
     #[state(skip)]
     cache: Option<OuterCache>,
 }
@@ -127,7 +126,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 fn read_shape(reader: &mut NodeReader) -> CacheShape {
-    let meaning = "128 KiB in 8 ways of 512 sets of 32 bytes, as ACR says after reset";
+    let meaning = "128 KiB in 8 ways of 512 sets of 32 bytes, the reset value of ACR";
     let size_bytes = reader.u32("cache-size", [128 << 10], meaning);
     let line_bytes = reader.u32("cache-line-size", [32], meaning);
     let sets = reader.u32("cache-sets", [512], meaning);
@@ -192,22 +191,22 @@ impl Pl310 {
         }
     }
 
-    /// Does what a write asks for. False where it has to be refused.
+    /// Performs a write. False if the write is refused.
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> bool {
         let enabled = self.held(CR) & L2CEN != 0;
         match offset {
-            // Written only while the cache is off (TRM, 3.3.4 and 3.3.5).
+            // Writable only while the cache is off (TRM, 3.3.4 and 3.3.5).
             ACR | TRCR | DRCR if enabled => return false,
             ECR | ECFGR0 | ECFGR1 | EVR0 | EVR1 => self.set_counters(offset, value, ctx),
             CSR | IPALR | CPALR | CIPALR | CIR | CIIR | IWR | CWR | CIWR => self.operate(offset, value, ctx),
             _ => self.hold(offset, value),
         }
-        self.report_cache(ctx);
+        self.configure_cache(ctx);
         true
     }
 
-    /// Passes on to the cache what its registers say of it.
-    fn report_cache(&self, ctx: &mut Ctx) {
+    /// Passes the settings in the registers on to the cache.
+    fn configure_cache(&self, ctx: &mut Ctx) {
         let Some(cache) = &mut ctx.bus.outer else { return };
         cache.enabled = self.held(CR) & L2CEN != 0;
         cache.ram_cycles = [latency(self.held(TRCR)), latency(self.held(DRCR))];
@@ -217,7 +216,7 @@ impl Pl310 {
     }
 }
 
-/// Cycles of a read of a RAM: its field is one less.
+/// Cycles of a read of a RAM: the register's field plus 1.
 fn latency(register: u32) -> Cycles {
     Cycles(u64::from(register >> 4 & 7) + 1)
 }
@@ -253,7 +252,7 @@ impl Device for Pl310 {
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        // Maintenance that is under way ends by the old rate.
+        // Maintenance under way ends at the old rate.
         ctx.bus.clocks.update(&mut self.clock);
         self.port.clock = self.clock.rate;
         if let Some(cache) = &mut ctx.bus.outer {
@@ -264,7 +263,7 @@ impl Device for Pl310 {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.held.iter().for_each(|value| poll.state(*value));
         poll.state(self.operations);
-        // What the counters count goes on elsewhere.
+        // The counted events happen outside this device.
         if self.held(ECR) & 1 != 0 {
             poll.refuse();
         }

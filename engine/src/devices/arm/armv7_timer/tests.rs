@@ -54,7 +54,7 @@ fn a_timer_interrupts_with_the_tick_at_which_its_value_is_reached() {
     assert_eq!((bench.pending(), get(&mut bench, 699, CNTV_CTL)), (0, 1));
     bench.run(Ps(700_000));
     assert_eq!((bench.pending(), get(&mut bench, 700, CNTV_CTL)), (VIRTUAL_LINE, 5));
-    // It goes on counting down.
+    // The timer value continues below 0.
     assert_eq!(get(&mut bench, 900, CNTV_TVAL), u64::from(u32::MAX) - 1);
     set(&mut bench, 900, CNTV_TVAL, 100);
     assert_eq!((bench.pending(), get(&mut bench, 900, CNTV_CTL)), (0, 1));
@@ -84,7 +84,7 @@ fn a_masked_timer_reports_its_condition_and_interrupts_once_it_is_not() {
     assert_eq!((bench.pending(), get(&mut bench, 500, CNTP_CTL)), (0, 7));
     set(&mut bench, 500, CNTP_CTL, 1);
     assert_eq!(bench.pending(), PHYSICAL_LINE);
-    // One that is off tells nothing.
+    // A timer that is off does not report its condition.
     set(&mut bench, 500, CNTP_CTL, 0);
     assert_eq!((bench.pending(), get(&mut bench, 500, CNTP_CTL)), (0, 0));
 }

@@ -72,7 +72,7 @@ fn a_new_reload_value_holds_from_the_next_0() {
     let mut bench = started(9, ON);
     bench.write(cycle(104), RVR, 99).unwrap();
     assert_eq!([105, 110, 111].map(|at| bench.value(cycle(at), CVR)), [5, 0, 99]);
-    // 0 stops it there.
+    // A reload value of 0 stops the counter at 0.
     bench.write(cycle(150), RVR, 0).unwrap();
     assert_eq!([209, 210, 400].map(|at| bench.value(cycle(at), CVR)), [1, 0, 0]);
     assert_eq!([400, 500].map(|at| bench.value(cycle(at), CSR) & CSR_COUNTFLAG), [CSR_COUNTFLAG, 0]);
@@ -81,10 +81,10 @@ fn a_new_reload_value_holds_from_the_next_0() {
 /// DDI 0403E, B3.3.1: the counter is reloaded at the clock after 0, and a tick is the step from 1 to 0.
 #[test]
 fn a_reload_value_that_comes_after_the_enable_is_loaded_at_the_next_clock() {
-    // With looks meanwhile and without, at some distances from the enable.
-    for (at, looks) in [(101, false), (163, true), (1126, false), (7777, true)] {
+    // With and without reads in between, at several distances from the enable.
+    for (at, has_reads) in [(101, false), (163, true), (1126, false), (7777, true)] {
         let mut bench = started(0, ON | CSR_TICKINT);
-        if looks {
+        if has_reads {
             assert_eq!([102, at].map(|at| bench.value(cycle(at), CVR)), [0, 0]);
         }
         bench.run(cycle(at));
@@ -96,7 +96,7 @@ fn a_reload_value_that_comes_after_the_enable_is_loaded_at_the_next_clock() {
             assert_eq!(bench.pending(), line, "cycle {tick} of {at}");
         }
     }
-    // The same after a value that was counted down to 0.
+    // Likewise after the counter has counted a value down to 0.
     let mut bench = started(9, ON);
     bench.write(cycle(103), RVR, 0).unwrap();
     bench.write(cycle(555), RVR, 99).unwrap();
@@ -120,7 +120,7 @@ fn it_goes_on_where_it_was_stopped() {
     let mut bench = started(99, ON);
     bench.write(cycle(131), CSR, 0).unwrap();
     assert_eq!([131, 900].map(|at| bench.value(cycle(at), CVR)), [69, 69]);
-    // By the external clock, eight of the core's.
+    // By the external clock, with a period of eight core clocks.
     bench.write(cycle(1600), CSR, CSR_ENABLE).unwrap();
     assert_eq!([1607, 1608, 1600 + 8 * 69].map(|at| bench.value(cycle(at), CVR)), [69, 68, 0]);
 }
@@ -178,7 +178,7 @@ fn it_follows_its_clock() {
     assert_eq!((bench.value(Ps(tick.0 - 1), CVR), bench.pending()), (1, 0));
     bench.run(tick);
     assert_eq!((bench.value(tick, CVR), bench.pending()), (0, 8));
-    // And the next one a whole period later.
+    // The next tick comes a whole period later.
     let next = slow.ps_at_floor(Cycles(first + 1600));
     bench.run(Ps(next.0 - 1));
     assert_eq!(bench.pending(), 8);

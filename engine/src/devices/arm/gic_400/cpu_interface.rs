@@ -1,4 +1,4 @@
-//! The CPU interface: which interrupts it signals, and which it serves (IHI, chapter 4.4).
+//! The CPU interface: the interrupts that it signals, and those that it serves (IHI, chapter 4.4).
 
 use super::{Candidate, PRIORITY_MASK};
 use crate::state::State;
@@ -21,21 +21,21 @@ const DIR: u32 = 0x1000;
 
 const CTLR_ENABLE_GRP0: u32 = 1 << 0;
 const CTLR_ENABLE_GRP1: u32 = 1 << 1;
-/// Reads of IAR take interrupts of group 1, too.
+/// Reads of IAR acknowledge interrupts of group 1, too.
 const CTLR_ACK_CTL: u32 = 1 << 2;
 /// Group 0 is signalled as FIQ.
 const CTLR_FIQ_EN: u32 = 1 << 3;
-/// BPR is for both groups.
+/// BPR applies to both groups.
 const CTLR_CBPR: u32 = 1 << 4;
-/// EOIR only drops the priority; DIR deactivates. For secure accesses, as all are here.
+/// EOIR only drops the priority; DIR deactivates. For secure accesses, which all accesses of the model are.
 const CTLR_EOI_MODE: u32 = 1 << 9;
 const CTLR_MASK: u32 = 0x7ff;
 /// Version 2, revision 1.
 const IIDR_VALUE: u32 = 0x0102_143b;
-/// Least values of BPR and ABPR: 32 priorities (TRM, table 8.9).
+/// Minimum values of BPR and ABPR: 32 priorities (TRM, table 8.9).
 const LEAST_BPR: u32 = 2;
 const LEAST_ABPR: u32 = 3;
-/// Instead of a number: the interrupt is in the other group; there is none.
+/// Numbers that are read if the interrupt is in the other group, or if no interrupt is pending.
 const OTHER_GROUP: u32 = 1022;
 const SPURIOUS: u32 = 1023;
 const IDLE_PRIORITY: u32 = 0xff;
@@ -47,11 +47,11 @@ pub(super) struct CpuInterface {
     pmr: u32,
     bpr: u32,
     abpr: u32,
-    /// Group priorities of what is served, of each group: bit n is priority 8 * n.
+    /// Group priorities of the interrupts that are served, for each group: bit n is priority 8 * n.
     served: [u32; 2],
 }
 
-/// For the registers that acknowledge: true for the alias, which is for group 1.
+/// Registers that acknowledge: true for the alias, which is for group 1.
 pub(super) const fn acknowledges(word: u32) -> Option<bool> {
     match word {
         IAR => Some(false),
@@ -66,7 +66,7 @@ impl CpuInterface {
         CpuInterface { ctlr: 0, pmr: 0, bpr: LEAST_BPR, abpr: LEAST_ABPR, served: [0; 2] }
     }
 
-    /// IRQ and FIQ.
+    /// Levels of IRQ and FIQ.
     pub fn lines(&self, highest: Option<Candidate>) -> [bool; 2] {
         let fast = |first: Candidate| !first.group1 && self.ctlr & CTLR_FIQ_EN != 0;
         match highest.filter(|first| self.signals(*first)) {
@@ -75,7 +75,8 @@ impl CpuInterface {
         }
     }
 
-    /// True if its group is enabled, and its priority high enough for the mask and to interrupt what is served.
+    /// True if the interrupt's group is enabled, and its priority passes the mask and preempts the interrupt that is
+    /// served.
     fn signals(&self, first: Candidate) -> bool {
         let enable = if first.group1 { CTLR_ENABLE_GRP1 } else { CTLR_ENABLE_GRP0 };
         self.ctlr & enable != 0
@@ -83,9 +84,9 @@ impl CpuInterface {
             && self.group_priority(first) < self.running_priority()
     }
 
-    /// The bits of a priority that count for preemption.
+    /// The bits of a priority that decide on preemption.
     fn group_priority(&self, first: Candidate) -> u32 {
-        // The binary point of group 1 is one more for the same bits.
+        // Group 1's binary point is one higher for the same bits.
         let subpriority = if first.group1 && self.ctlr & CTLR_CBPR == 0 { self.abpr } else { self.bpr + 1 };
         u32::from(first.priority) & !((1 << subpriority) - 1)
     }
@@ -95,7 +96,7 @@ impl CpuInterface {
         if served == 0 { IDLE_PRIORITY } else { 8 * served.trailing_zeros() }
     }
 
-    /// A read of IAR, or of its alias: the interrupt that is served from now on, else what is read instead.
+    /// A read of IAR or its alias: the interrupt to serve, or as an error the special number that is read instead.
     pub fn acknowledge(&mut self, highest: Option<Candidate>, aliased: bool) -> Result<u32, u32> {
         let first = highest.filter(|first| self.signals(*first)).ok_or(SPURIOUS)?;
         if let Some(special) = self.hidden(first, aliased) {
@@ -105,7 +106,7 @@ impl CpuInterface {
         Ok(first.id)
     }
 
-    /// What is read in its place where it is in the group that the register does not tell of.
+    /// The special number that is read for an interrupt of the group that the register does not report.
     fn hidden(&self, first: Candidate, aliased: bool) -> Option<u32> {
         match (first.group1, aliased) {
             (false, true) => Some(SPURIOUS),
@@ -114,8 +115,8 @@ impl CpuInterface {
         }
     }
 
-    /// What a register without effects reads; `as_read` is how acknowledge registers would tell of the highest pending
-    /// interrupt.
+    /// The value of a register whose read has no effect; `as_read` is the value of acknowledge registers for the
+    /// highest pending interrupt.
     pub fn register(&self, word: u32, highest: Option<Candidate>, as_read: u32) -> u32 {
         match word {
             CTLR => self.ctlr,
@@ -131,7 +132,7 @@ impl CpuInterface {
         }
     }
 
-    /// Writes a register: the interrupt that is to be deactivated, if there is one.
+    /// Writes a register. Returns the interrupt to deactivate, if any.
     pub fn set_register(&mut self, word: u32, value: u32) -> Option<u32> {
         let id = value & 0x3ff;
         match word {
@@ -151,7 +152,7 @@ impl CpuInterface {
         None
     }
 
-    /// The highest priority that is served is no longer.
+    /// Ends the highest priority that is served.
     fn drop_priority(&mut self) {
         let served = self.served[0] | self.served[1];
         let bit = served & served.wrapping_neg();

@@ -1,4 +1,4 @@
-//! The distributor: what each interrupt is set to, and in which state it is (IHI, chapter 4.3).
+//! The distributor: the configuration and the state of each interrupt (IHI, chapter 4.3).
 
 use super::{Candidate, FIRST_PRIVATE, FIRST_SHARED, INTERRUPTS, PRIORITY_MASK};
 use crate::polling::Poll;
@@ -31,20 +31,20 @@ const TYPER_VALUE: u32 = 0x0000_fc28;
 const IIDR_VALUE: u32 = 0x0100_143b;
 /// Of architecture 2 (IHI, 4.3.18).
 const ICPIDR2_VALUE: u32 = 0x2b;
-/// Targets that there are.
+/// Implemented targets.
 const TARGETS: u8 = 3;
-/// The only one with a CPU interface here.
+/// The target that has a CPU interface in the model.
 const TARGET: u8 = 1;
 /// SGIR.TargetListFilter: a list, all others, the sender.
 const FILTER_LIST: u32 = 0;
 const FILTER_SENDER: u32 = 2;
 
-/// Words of a bit for each interrupt.
+/// Words with one bit for each interrupt.
 const WORDS: usize = (INTERRUPTS / 32) as usize;
 type Bits = [u32; WORDS];
 const SOFTWARE: u32 = 0xffff;
 
-const ELSEWHERE: &str = "an interrupt for a processor without a CPU interface here: it goes nowhere";
+const ELSEWHERE: &str = "an interrupt was sent to a processor without a CPU interface in the model: it is dropped";
 
 /// The distributor.
 #[derive(Clone, Debug, State)]
@@ -52,16 +52,16 @@ pub(super) struct Distributor {
     ctlr: u32,
     group1: Bits,
     enabled: Bits,
-    /// Of level-sensitive ones: made pending by software. Of others: pending.
+    /// Level-sensitive interrupts: set pending by software. Edge-sensitive interrupts: pending.
     latched: Bits,
     level: Bits,
     active: Bits,
     edge: Bits,
-    /// Those for the processor that is there.
+    /// Interrupts that target the processor with a CPU interface.
     targeted: Bits,
     priority: [u8; INTERRUPTS as usize],
     targets: [u8; INTERRUPTS as usize],
-    /// Which processors sent each software generated interrupt.
+    /// The processors that sent each software generated interrupt.
     senders: [u8; FIRST_PRIVATE as usize],
 }
 
@@ -74,7 +74,7 @@ impl Distributor {
     /// After reset.
     pub fn new() -> Distributor {
         let (mut enabled, mut edge, mut targeted) = ([0; WORDS], [0; WORDS], [0; WORDS]);
-        // Software generated ones are always enabled, and private ones always for their processor.
+        // Software generated interrupts are always enabled; private ones always target their processor.
         (enabled[0], edge[0], targeted[0]) = (SOFTWARE, SOFTWARE, u32::MAX);
         Distributor {
             ctlr: 0,
@@ -91,8 +91,8 @@ impl Distributor {
         }
     }
 
-    /// The pending interrupt of the highest priority, of equals the first, that is enabled, not active, and in an
-    /// enabled group.
+    /// The pending interrupt of the highest priority that is enabled, not active, and in an enabled group. Among equal
+    /// priorities, the lowest number.
     pub fn highest(&self) -> Option<Candidate> {
         let mut first: Option<Candidate> = None;
         for word in 0..WORDS {
@@ -111,8 +111,8 @@ impl Distributor {
         first
     }
 
-    /// An interrupt is taken: it is active, and no longer pending unless its line says so. What its acknowledge
-    /// register reads.
+    /// Acknowledges an interrupt: it becomes active, and stays pending only while its line is high. Returns the value
+    /// of the acknowledge register.
     pub fn acknowledge(&mut self, id: u32) -> u32 {
         let (value, (word, bit)) = (self.acknowledged_as(id), place(id));
         self.active[word] |= bit;
@@ -123,13 +123,13 @@ impl Distributor {
         value
     }
 
-    /// What acknowledge registers read for an interrupt: a software generated one comes with its first sender.
+    /// The value of acknowledge registers for an interrupt: a software generated one includes its first sender.
     pub fn acknowledged_as(&self, id: u32) -> u32 {
         let sender = self.senders.get(id as usize).map_or(0, |senders| senders.trailing_zeros() & 7);
         id | sender << 10
     }
 
-    /// An interrupt is at its end: true if it was active.
+    /// Deactivates an interrupt. True if it was active.
     pub fn deactivate(&mut self, id: u32) -> bool {
         if id >= INTERRUPTS {
             return false;
@@ -140,7 +140,7 @@ impl Distributor {
         was
     }
 
-    /// The line of an interrupt has this level.
+    /// Sets the level of an interrupt's line.
     pub fn set_level(&mut self, id: u32, level: bool) {
         if !(FIRST_PRIVATE..INTERRUPTS).contains(&id) {
             return;
@@ -161,7 +161,7 @@ impl Distributor {
         others & !SOFTWARE | sent
     }
 
-    /// What the register at `word` reads.
+    /// The value of the register at `word`.
     pub fn register(&self, word: u32) -> u32 {
         let bits = |bits: &Bits, first: u32| bits.get((word - first) as usize / 4).copied().unwrap_or(0);
         match word {
@@ -178,7 +178,7 @@ impl Distributor {
             ISACTIVER..ICACTIVER => bits(&self.active, ISACTIVER),
             ICACTIVER..IPRIORITYR => bits(&self.active, ICACTIVER),
             IPRIORITYR..ITARGETSR => bytes(&self.priority, word - IPRIORITYR),
-            // Of private ones: the reader.
+            // Private interrupts: the processor that reads.
             ITARGETSR..ICFGR if word - ITARGETSR < FIRST_SHARED => 0x0101_0101 * u32::from(TARGET),
             ITARGETSR..ICFGR => bytes(&self.targets, word - ITARGETSR),
             ICFGR..PPISR => self.configuration((word - ICFGR) / 4),
@@ -203,10 +203,10 @@ impl Distributor {
         (0..16).filter(|id| edge >> id & 1 != 0).fold(fixed, |value, id| value | 2 << (2 * id))
     }
 
-    /// Writes the register at `word`; a line for the user where that needs one.
+    /// Writes the register at `word`. Returns a note if the write needs one.
     pub fn set_register(&mut self, word: u32, value: u32) -> Option<&'static str> {
         let index = |first: u32| Some((word - first) as usize / 4).filter(|index| *index < WORDS);
-        // Software generated ones are enabled, and pending, in other ways.
+        // Software generated interrupts have no enable and pending bits to write.
         let private = |index: usize| if index == 0 { value & !SOFTWARE } else { value };
         match word {
             CTLR => self.ctlr = value & CTLR_MASK,
@@ -245,7 +245,7 @@ impl Distributor {
         elsewhere.then_some(ELSEWHERE)
     }
 
-    /// Private ones are what they are.
+    /// GICD_ICFGR: the configuration of private interrupts is fixed.
     fn configure(&mut self, register: u32, value: u32) {
         if !(2..18).contains(&register) {
             return;
@@ -259,7 +259,7 @@ impl Distributor {
         let to = match value >> 24 & 3 {
             FILTER_LIST => (value >> 16) as u8,
             FILTER_SENDER => TARGET,
-            // All others: nobody has an interface.
+            // FILTER_OTHERS: no other processor has an interface.
             _ => 0,
         };
         if to & TARGET != 0 {
@@ -269,7 +269,7 @@ impl Distributor {
         Some(ELSEWHERE)
     }
 
-    /// Inputs, and what their edges left.
+    /// State for the detection of polling: inputs and latched edges.
     pub fn polled(&self, poll: &mut Poll) {
         for word in 0..WORDS {
             poll.state(self.level[word]);
@@ -278,7 +278,7 @@ impl Distributor {
     }
 }
 
-/// The word and the bit of an interrupt.
+/// The word and the bit that belong to an interrupt.
 const fn place(id: u32) -> (usize, u32) {
     (id as usize / 32, 1 << (id % 32))
 }

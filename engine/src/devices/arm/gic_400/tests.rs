@@ -6,7 +6,7 @@ use crate::time::{Hz, Ps};
 const IRQ: u32 = 1 << 0;
 const FIQ: u32 = 1 << 1;
 const NOW: Ps = Ps(0);
-/// When what was sent at `NOW` has arrived.
+/// The time at which signals sent at `NOW` have arrived.
 const LATER: Ps = Ps(100_000);
 
 const GICD_CTLR: u32 = 0x000;
@@ -41,7 +41,7 @@ fn reset_gic() -> Bench {
     Bench::new(Gic::new(port, Cycles(5), [line(0), line(1)]))
 }
 
-/// With both groups on, and the lowest priority mask.
+/// A controller with both groups on, and the lowest priority mask.
 fn gic() -> Bench {
     let mut bench = reset_gic();
     bench.write(NOW, GICD_CTLR, 3).unwrap();
@@ -72,7 +72,7 @@ fn put_byte(bench: &mut Bench, offset: u32, value: u32) {
     bench.bus.with_device(DeviceId(0), NOW, write).unwrap();
 }
 
-/// Enables an interrupt, with a priority, for the processor that is there.
+/// Enables an interrupt, with a priority, for the processor with a CPU interface.
 fn enable(bench: &mut Bench, id: u32, priority: u32) {
     put_byte(bench, GICD_IPRIORITYR + id, priority);
     put_byte(bench, GICD_ITARGETSR + id, 1);
@@ -83,7 +83,7 @@ fn drive(bench: &mut Bench, at: Ps, id: u32, level: bool) {
     bench.bus.with_device(DeviceId(0), at, |device, ctx| device.irq_input(id, level, ctx));
 }
 
-/// A line goes up or down, and that arrives.
+/// Changes a line's level, and waits until the change has arrived.
 fn set_line(bench: &mut Bench, id: u32, level: bool) {
     drive(bench, NOW, id, level);
     bench.run(LATER);
@@ -165,8 +165,8 @@ fn a_level_is_pending_as_long_as_its_line_says_and_active_until_its_end() {
     assert_eq!((get(&mut bench, GICC_IAR), bench.pending()), (84, 0));
     let word = 84 / 32 * 4;
     assert_eq!(bench.value(NOW, GICD_ISACTIVER + word), 1 << 20);
-    assert_eq!(bench.value(NOW, GICD_ISPENDR + word), 1 << 20, "the line is still up");
-    // Active ones do not come again; software cannot take the line's word back.
+    assert_eq!(bench.value(NOW, GICD_ISPENDR + word), 1 << 20, "the line is still high");
+    // Active interrupts are not signalled again; software cannot clear a pending level.
     bench.write(NOW, GICD_ICPENDR + word, 1 << 20).unwrap();
     assert_eq!((get(&mut bench, GICC_IAR), bench.value(NOW, GICD_ISPENDR + word)), (SPURIOUS, 1 << 20));
     put(&mut bench, GICC_EOIR, 84);
@@ -190,7 +190,7 @@ fn an_edge_stays_until_it_is_taken_and_comes_again_while_active() {
     put(&mut bench, GICC_EOIR, 84);
     assert_eq!((bench.pending(), get(&mut bench, GICC_IAR)), (IRQ, 84));
     put(&mut bench, GICC_EOIR, 84);
-    assert_eq!(bench.pending(), 0, "the line is up, but has not risen again");
+    assert_eq!(bench.pending(), 0, "the line is high, without a new edge");
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn higher_group_priorities_interrupt_lower_ones_and_equal_ones_wait() {
     for (id, priority) in [(40, 0x48), (41, 0x40), (42, 0x38)] {
         enable(&mut bench, id, priority);
     }
-    // Bits 7 to 4 count: 0x48 and 0x40 are of one group.
+    // Bits 7 to 4 decide: 0x48 and 0x40 are in one group.
     put(&mut bench, GICC_BPR, 3);
     set_line(&mut bench, 40, true);
     assert_eq!((get(&mut bench, GICC_IAR), get(&mut bench, GICC_RPR)), (40, 0x40));
@@ -284,7 +284,7 @@ fn an_end_may_be_in_two_steps() {
     assert_eq!(get(&mut bench, GICC_IAR), 40);
     set_line(&mut bench, 41, true);
     put(&mut bench, GICC_EOIR, 40);
-    // The priority is dropped: another comes; the same does not.
+    // The priority is dropped: another interrupt is signalled, the same one is not.
     assert_eq!((get(&mut bench, GICC_RPR), get(&mut bench, GICC_IAR)), (0xff, 41));
     put(&mut bench, GICC_EOIR, 41);
     assert_eq!(bench.pending(), 0);
@@ -298,7 +298,7 @@ fn an_end_of_nothing_is_noted() {
     let mut bench = gic();
     put(&mut bench, GICC_EOIR, 40);
     put(&mut bench, GICC_EOIR, SPURIOUS);
-    assert_eq!(bench.bus.notes(), ["device0: the end of interrupt 40, which is not active (first at 100.000 ns)"]);
+    assert_eq!(bench.bus.notes(), ["device0: interrupt 40 was ended while it is not active: no effect (first at 100.000 ns)"]);
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn software_generated_interrupts_come_from_their_sender() {
     assert_eq!(bench.value(NOW, GICD_ISPENDR), 0x60);
     assert_eq!((get(&mut bench, GICC_IAR), bench.value(NOW, GICD_ISPENDR)), (6, 0x20));
     put(&mut bench, GICC_EOIR, 6);
-    // Made pending as if the other processor had sent it.
+    // Set pending as if the other processor had sent it.
     bench.write(NOW, 0xf24, 2 << 8).unwrap();
     assert_eq!(get(&mut bench, GICC_HPPIR), 5);
     assert_eq!(get(&mut bench, GICC_IAR), 5);
@@ -350,7 +350,7 @@ fn group_0_may_be_fast_and_group_1_has_registers_of_its_own() {
     set_line(&mut bench, 40, false);
     put(&mut bench, GICC_AEOIR, 40);
     assert_eq!(get(&mut bench, GICC_RPR), 0xff);
-    // With AckCtl, one register takes both.
+    // With AckCtl, one register acknowledges both groups.
     put(&mut bench, GICC_CTLR, 0b0111);
     set_line(&mut bench, 40, true);
     assert_eq!(get(&mut bench, GICC_IAR), 40);
@@ -362,7 +362,7 @@ fn group_1_has_a_binary_point_of_its_own_unless_it_shares() {
     bench.write(NOW, GICD_IGROUPR + 4, 1 << 8 | 1 << 9).unwrap();
     enable(&mut bench, 40, 0x48);
     enable(&mut bench, 41, 0x40);
-    // Bits 7 to 4 in group 1.
+    // Bits 7 to 4 decide in group 1.
     put(&mut bench, GICC_ABPR, 4);
     set_line(&mut bench, 40, true);
     assert_eq!((get(&mut bench, GICC_AIAR), get(&mut bench, GICC_RPR)), (40, 0x40));
@@ -371,7 +371,7 @@ fn group_1_has_a_binary_point_of_its_own_unless_it_shares() {
     set_line(&mut bench, 40, false);
     put(&mut bench, GICC_AEOIR, 40);
     set_line(&mut bench, 41, false);
-    // With CBPR, bits 7 to 3 by BPR.
+    // With CBPR, bits 7 to 3, by BPR.
     put(&mut bench, GICC_CTLR, 0b1_0011);
     set_line(&mut bench, 40, true);
     assert_eq!((get(&mut bench, GICC_AIAR), get(&mut bench, GICC_RPR)), (40, 0x48));

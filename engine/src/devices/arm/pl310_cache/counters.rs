@@ -5,19 +5,19 @@ use crate::bus::device::Ctx;
 use crate::memory::outer::{OuterCache, OuterEvent};
 use crate::state::State;
 
-/// ECR: counting is on; counters 0 and 1 are set to 0.
+/// ECR: enables counting; resets counters 0 and 1.
 const EVCEN: u32 = 1 << 0;
 const EVC0RST: u32 = 1 << 1;
 const EVC1RST: u32 = 1 << 2;
 
-/// A counter: what it held, and how much its event had happened, when it was last set.
+/// A counter: its value, and the number of its events, when it was last set.
 #[derive(Clone, Copy, Debug, Default, State)]
 pub(super) struct Counter {
     value: u32,
     since: u64,
 }
 
-/// What ESRC chooses (TRM, table 3-14); further sources never happen here.
+/// The event that ESRC selects (TRM, table 3-14); the other sources never occur in the model.
 fn source(config: u32) -> Option<OuterEvent> {
     Some(match config >> 2 & 15 {
         1 => OuterEvent::CastOut,
@@ -37,7 +37,7 @@ fn happened(config: u32, cache: Option<&OuterCache>) -> u64 {
 }
 
 impl Pl310 {
-    /// EVR0 or EVR1.
+    /// The value of EVR0 or EVR1.
     pub(super) fn counter_value(&self, offset: u32, ctx: &Ctx) -> u32 {
         let (counter, config) = match offset {
             EVR0 => (&self.counters[0], self.held(ECFGR0)),

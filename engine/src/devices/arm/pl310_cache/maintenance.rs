@@ -1,5 +1,5 @@
-//! Maintenance operations. Each is done at once; how long it takes is worked out and shown in its register. One that
-//! comes while another goes on is done behind it.
+//! Maintenance operations. Each is performed at once; its duration is computed and shown in its register. An operation
+//! that is started during another one ends after it.
 
 use super::{CIIR, CIPALR, CIR, CIWR, CPALR, CSR, CWR, IPALR, IWR, Pl310};
 use crate::bus::device::Ctx;
@@ -7,10 +7,10 @@ use crate::time::{Cycles, Ps};
 
 /// Index of the first bit of the way in CIR and CIIR.
 const WAY_SHIFT: u32 = 28;
-/// Index of the first bit of the set.
+/// Index of the first bit of the set in CIR and CIIR.
 const SET_SHIFT: u32 = 5;
 
-/// What is done to a line.
+/// The operation on a line.
 #[derive(Clone, Copy)]
 struct Work {
     clean: bool,
@@ -44,7 +44,7 @@ impl Pl310 {
     }
 }
 
-/// The line in a way of a set: when that is done.
+/// Operates on the line in a way of a set. Returns the end of the operation.
 fn place(ctx: &mut Ctx, from: Ps, set: u32, way: u32, work: Work) -> Ps {
     let found = ctx.bus.outer.as_ref().and_then(|cache| cache.line_at(set, way));
     match found {
@@ -53,7 +53,7 @@ fn place(ctx: &mut Ctx, from: Ps, set: u32, way: u32, work: Work) -> Ps {
     }
 }
 
-/// The line that holds an address, if it is there: when that is done.
+/// Operates on the line that holds an address, if it is cached. Returns the end of the operation.
 fn line(ctx: &mut Ctx, from: Ps, addr: u32, work: Work) -> Ps {
     let looked = looked(ctx, from);
     let Some(cache) = &mut ctx.bus.outer else { return looked };
@@ -66,11 +66,11 @@ fn line(ctx: &mut Ctx, from: Ps, addr: u32, work: Work) -> Ps {
     if !dirty {
         return looked;
     }
-    // What was read from there can be written there.
+    // The line was read from there, so it can be written there.
     ctx.bus.write_burst(looked, addr, bytes).map_or(looked, |access| access.done)
 }
 
-/// A look at the tags.
+/// A look-up of the tags.
 fn looked(ctx: &Ctx, from: Ps) -> Ps {
     ctx.bus.outer.as_ref().map_or(from, |cache| {
         let Cycles(cycles) = cache.lookup_cycles(false);

@@ -1,4 +1,4 @@
-//! The registers, and what they do to the cache on the bus.
+//! The registers, and their effect on the cache on the bus.
 
 use super::*;
 use crate::bus::{MapEntry, Target};
@@ -24,7 +24,7 @@ fn node() -> (Bench, Vec<String>) {
     (bench, faults)
 }
 
-/// The bench's node has times of a register port alone.
+/// The bench's node only has the timing of a register port.
 fn from_node_with_timing(reader: &mut NodeReader) -> Box<dyn Device> {
     let port = AxiLitePort::from_node(reader);
     let (request_cycles, response_cycles, beat_cycles) = (Cycles(2), Cycles(1), Cycles(1));
@@ -38,7 +38,7 @@ fn pl310() -> Bench {
     bench
 }
 
-/// A dirty line.
+/// A cache line that is dirty.
 fn dirty(bench: &mut Bench, addr: u32) {
     let cache = bench.bus.outer.as_mut().unwrap();
     assert!(!cache.write(addr));
@@ -93,7 +93,7 @@ fn ways_are_worked_through() {
     [0x0, 0x20, 0x4000].into_iter().for_each(|addr| dirty(&mut bench, addr));
     bench.write(Ps(0), CIWR, 0x01).unwrap();
     assert_eq!(bench.value(Ps(30_000), CIWR), 0x01);
-    // 512 looks of 2 clocks and two lines of 6.
+    // 512 look-ups of 2 clocks, and two lines of 6.
     assert_eq!(bench.value(Ps((1024 + 12) * 10_000), CIWR), 0);
     let cache = bench.bus.outer.as_mut().unwrap();
     assert_eq!([0x0, 0x20, 0x4000].map(|addr| cache.read(addr, false)), [false, false, true]);
