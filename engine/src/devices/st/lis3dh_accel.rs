@@ -1,11 +1,11 @@
 //! ST LIS3DH, an accelerometer (`st,lis3dh-accel`), as a chip on SPI in modes 0 and 3. Document: STMicroelectronics
-//! DocID17530 Rev 2, "LIS3DH, MEMS digital output motion sensor", from which sections and tables are cited.
+//! DocID17530 Rev 2, "LIS3DH, MEMS digital output motion sensor"; section and table numbers are from there.
 //!
 //! Modelled: accesses to one and to several registers (section 6.2); registers (table 21); boot; all data rates, modes
-//! and turn-on times (tables 10 and 11); outputs; STATUS_REG; data ready on INT1. The acceleration stands still.
+//! and turn-on times (tables 10 and 11); outputs; STATUS_REG; data ready on INT1. The acceleration is constant.
 //!
-//! Not modelled: FIFO, filters, self-test, byte order, other interrupts, the auxiliary converter, three wires, reboot.
-//! Registers keep what is written, and a note says that it changes nothing.
+//! Not modelled: FIFO, filters, self-test, byte order, other interrupts, the auxiliary converter, three-wire SPI,
+//! reboot. Registers keep written values, and a note says that the write has no effect.
 
 #[cfg(test)]
 mod tests;
@@ -42,7 +42,7 @@ const I1_ZYXDA: u8 = 1 << 4;
 const INT_LOW: u8 = 1 << 1;
 /// CTRL_REG1.LPen and CTRL_REG4.HR, which select the mode (table 10).
 const MODE: u8 = 1 << 3;
-/// Data rates by CTRL_REG1.ODR, and what the last one is in low-power mode (table 31).
+/// Data rates by CTRL_REG1.ODR; the last one has another value in low-power mode (table 31).
 const RATES_HZ: [u64; 11] = [0, 1, 10, 25, 50, 100, 200, 400, 1600, 1344, 5376];
 
 /// The chip.
@@ -50,7 +50,8 @@ const RATES_HZ: [u64; 11] = [0, 1, 10, 25, 50, 100, 200, 400, 1600, 1344, 5376];
 struct Lis3dh {
     #[state(skip)]
     boot: Ps,
-    /// From power-down to the first data, in low-power and normal mode; samples to the first one in high resolution.
+    /// Time from power-down to the first data, in low-power and normal mode; samples to the first one in high
+    /// resolution.
     #[state(skip)]
     turn_on: [Ps; 2],
     #[state(skip)]
@@ -58,20 +59,20 @@ struct Lis3dh {
     #[state(skip)]
     acceleration_mg: [u32; 3],
     registers: Vec<u8>,
-    /// The first byte of the frame (RW, MS and AD), if the chip had booted, and the register that the next one is for.
+    /// The first byte of the frame (RW, MS and AD), if the chip has booted, and the register for the next byte.
     command: Option<u8>,
     address: usize,
     /// Low-power, normal or high-resolution mode: 0 to 2.
     mode: usize,
     sampler: Sampler,
-    /// Axes with data that was not read, and with such data that a new sample has replaced.
+    /// Axes with unread data, and axes whose unread data were replaced by a new sample.
     fresh: u8,
     overrun: u8,
 }
 
-/// A chip as its node describes it; its supply comes on at time 0.
+/// A chip as its node describes it, powered from time 0.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
-    reader.u32_or("st,drdy-int-pin", 1, [1], "the pin with the data-ready signal: 1 is INT1, and no other has it");
+    reader.u32_or("st,drdy-int-pin", 1, [1], "the pin with the data-ready signal: 1, which is INT1");
     let boot = reader.timing_ps("cyclescope,boot-us", "from the supply to the first access");
     let turn_on = ["low-power", "normal"].map(|mode| {
         let meaning = format!("from power-down to the first data in {mode} mode");
@@ -86,7 +87,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
 }
 
 impl Lis3dh {
-    /// CTRL_REG1 or CTRL_REG4 was written: another rate or mode may begin.
+    /// Applies a write of CTRL_REG1 or CTRL_REG4, which may change the rate or the mode.
     fn configure(&mut self, now: Ps) {
         let (odr, low_power) = (usize::from(self.registers[CTRL_REG1] >> 4), self.registers[CTRL_REG1] & MODE != 0);
         let mode = if low_power { 0 } else { 1 + usize::from(self.registers[CTRL_REG4] & MODE != 0) };
@@ -101,7 +102,7 @@ impl Lis3dh {
         }
     }
 
-    /// What a read of the register at `address` gives.
+    /// The value of the register at `address`.
     fn register(&self, address: usize) -> u8 {
         let any = |axes: u8| u8::from(axes != 0) << 3 | axes;
         match self.acceleration_mg.get(address.wrapping_sub(OUT_X_L) / 2) {

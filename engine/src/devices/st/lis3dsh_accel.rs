@@ -1,13 +1,13 @@
 //! ST LIS3DSH, an accelerometer (`st,lis3dsh-accel`), as a chip on SPI in modes 0 and 3. Document: STMicroelectronics
-//! DocID022405 Rev 3, "LIS3DSH, MEMS digital output motion sensor"; its register map was read in ST's drivers.
+//! DocID022405 Rev 3, "LIS3DSH, MEMS digital output motion sensor"; the register map is from ST's drivers.
 //!
 //! Modelled: accesses to one and, by CTRL_REG6.ADD_INC, to several registers; the register map; boot; all data rates
 //! and full scales; outputs, STATUS and STAT; OUT_T; data ready on INT1, in both polarities; the soft reset
-//! (CTRL_REG3.STRT). The acceleration and the temperature stand still, so CTRL_REG4.BDU and the filter's bandwidth
-//! change nothing.
+//! (CTRL_REG3.STRT). The acceleration and the temperature are constant, so CTRL_REG4.BDU and the filter's bandwidth
+//! have no effect.
 //!
-//! Not modelled: the state machines, FIFO, vector filter, offsets, self-test, INT2, three wires, reboot. Registers keep
-//! what is written, and a note says that it changes nothing.
+//! Not modelled: the state machines, FIFO, vector filter, offsets, self-test, INT2, three-wire SPI, reboot. Registers
+//! keep written values, and a note says that the write has no effect.
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +43,7 @@ static MAP: ByteMap = ByteMap {
     writable: (OFF_X, &WRITABLE),
     modelled: &[(CTRL_REG4, 0xff), (CTRL_REG3, DR_EN | IEA | INT1_EN | STRT), (CTRL_REG5, 0xf8), (CTRL_REG6, ADD_INC)],
 };
-/// What of the registers from OFF_X on can be written.
+/// Writable bits of the registers from OFF_X on.
 static WRITABLE: [u8; 0x70] = writable();
 const DR_EN: u8 = 1 << 7;
 /// Interrupts are active high.
@@ -51,7 +51,7 @@ const IEA: u8 = 1 << 6;
 const INT1_EN: u8 = 1 << 3;
 const STRT: u8 = 1 << 0;
 const ADD_INC: u8 = 1 << 4;
-/// The highest data rate. All others are a power of two below: by CTRL_REG4.ODR, from 1 on.
+/// The highest data rate. Each lower value of CTRL_REG4.ODR, down to 1, halves it.
 const FASTEST_HZ: u64 = 1600;
 const DIVIDERS: [u64; 9] = [512, 256, 128, 64, 32, 16, 4, 2, 1];
 /// Millionths of g a digit, by CTRL_REG5.FSCALE: 2, 4, 6, 8 and 16 g (sensitivity).
@@ -66,7 +66,7 @@ const fn writable() -> [u8; 0x70] {
             0x10..=0x17 | 0x1b..=0x20 | 0x23..=0x25 | 0x2e => 0xff,
             // CTRL_REG1 and 2.
             0x21 | 0x22 => 0xe9,
-            // What the state machines run by.
+            // Registers of the state machines.
             0x40..=0x57 | 0x59..=0x5b | 0x60..=0x7b => 0xff,
             _ => 0,
         };
@@ -80,7 +80,7 @@ const fn writable() -> [u8; 0x70] {
 struct Lis3dsh {
     #[state(skip)]
     boot: Ps,
-    /// From power-down to the first data, a period aside.
+    /// Time from power-down to the first data, without the period of the data rate.
     #[state(skip)]
     turn_on: Ps,
     #[state(skip)]
@@ -89,36 +89,36 @@ struct Lis3dsh {
     #[state(skip)]
     temperature: u8,
     registers: Vec<u8>,
-    /// The first byte of the frame (RW and AD), if the chip had booted, and the register that the next one is for.
+    /// The first byte of the frame (RW and AD), if the chip has booted, and the register for the next byte.
     command: Option<u8>,
     address: usize,
-    /// CTRL_REG4.ODR that the sampler runs by.
+    /// The value of CTRL_REG4.ODR that the sampler uses.
     odr: u8,
     sampler: Sampler,
-    /// Axes with data that was not read, and with such data that a new sample has replaced.
+    /// Axes with unread data, and axes whose unread data were replaced by a new sample.
     fresh: u8,
     overrun: u8,
 }
 
-/// A chip as its node describes it; its supply comes on at time 0.
+/// A chip as its node describes it, powered from time 0.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
-    reader.u32_or("st,drdy-int-pin", 1, [1], "the pin with the data-ready signal: 1 is INT1, and no other has it");
+    reader.u32_or("st,drdy-int-pin", 1, [1], "the pin with the data-ready signal: 1, which is INT1");
     let boot = reader.timing_ps("cyclescope,boot-us", "from the supply to the first access");
-    let meaning = "from power-down to the first data, beside a period of the data rate";
+    let meaning = "from power-down to the first data, besides a period of the data rate";
     let turn_on = reader.timing_ps("cyclescope,turn-on-us", meaning);
     let meaning = "the acceleration along X, Y and Z in thousandths of g";
     let acceleration_mg = reader.cells("cyclescope,acceleration-mg", |_| true, meaning).unwrap_or_default();
     let meaning = "the chip's temperature in thousandths of a degree, -40000 to 85000";
     let allowed = |value: u32| (-40_000..=85_000).contains(&(value as i32));
     let millicelsius = reader.u32_or("cyclescope,temperature-millicelsius", 25_000, allowed, meaning) as i32;
-    // A digit a degree, 0 at 25 degrees.
+    // One digit is one degree; 0 is 25 degrees.
     let temperature = (millicelsius.div_euclid(1000) - 25) as u8;
     let chip = Lis3dsh { boot, turn_on, acceleration_mg, temperature, registers: MAP.reset(), ..Lis3dsh::default() };
     Box::new(OnWire::from_node(chip, 10_000_000, reader))
 }
 
 impl Lis3dsh {
-    /// A register was written.
+    /// Applies a write of a register.
     fn configure(&mut self, now: Ps) {
         if self.registers[CTRL_REG3] & STRT != 0 {
             self.registers = MAP.reset();
@@ -137,7 +137,7 @@ impl Lis3dsh {
         }
     }
 
-    /// What a read of the register at `address` gives.
+    /// The value of the register at `address`.
     fn register(&self, address: usize) -> u8 {
         let any = |axes: u8| u8::from(axes != 0) << 3 | axes;
         match self.acceleration_mg.get(address.wrapping_sub(OUT_X_L) / 2) {
@@ -153,7 +153,7 @@ impl Lis3dsh {
         }
     }
 
-    /// INT1 tells of data.
+    /// True if INT1 reports data.
     fn reports(&self) -> bool {
         self.registers[CTRL_REG3] & (DR_EN | INT1_EN) == DR_EN | INT1_EN
     }
@@ -189,7 +189,7 @@ impl ByteTarget for Lis3dsh {
         self.sampler.next_at().filter(|_| self.reports() && self.fresh == 0)
     }
 
-    /// Low while INT1 is off, as a board's pull-down has it.
+    /// While INT1 is off, the board's pull-down keeps it low.
     fn interrupt(&self) -> Option<bool> {
         let control = self.registers[CTRL_REG3];
         Some(control & INT1_EN != 0 && (self.reports() && self.fresh != 0) == (control & IEA != 0))

@@ -1,11 +1,11 @@
 //! `st,stm32-backup-sram`: the backup SRAM of STM32F4 (RM0090, "Battery backup domain", "Backup SRAM").
 //!
-//! Modelled: bytes, halfwords and words, behind the clock gate (RCC_AHB1ENR.BKPSRAMEN); writes only while software may
-//! write the backup domain (PWR_CR.DBP), else they do nothing, with a note. A reset of the backup domain leaves it as
-//! it is. It begins as zeroes.
+//! Modelled: bytes, halfwords and words, behind the clock gate (RCC_AHB1ENR.BKPSRAMEN). Writes need PWR_CR.DBP, which
+//! lets software write the backup domain; without it they have no effect, and a note says so. A reset of the backup
+//! domain does not change the contents. The memory starts with zeroes.
 //!
-//! Not modelled: the battery, so that the backup regulator (PWR_CSR.BRE) makes no difference; that a change of the read
-//! protection erases it; instructions from it.
+//! Not modelled: the battery, so the backup regulator (PWR_CSR.BRE) has no effect; erasure on a change of the read
+//! protection; execution from this memory.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -70,7 +70,7 @@ impl Device for BackupSram {
                     self.writes += 1;
                 }
             } else {
-                ctx.note("it was written while the backup domain is protected (PWR's DBP is 0): it keeps its contents");
+                ctx.note("the backup SRAM was written while the backup domain is protected (PWR's DBP is 0): it keeps its contents");
             }
         }
         Ok(Reply::written(ctx.now))
@@ -126,7 +126,7 @@ mod tests {
         };
         assert_eq!(bench.bus.with_device(DeviceId(0), Ps(4), narrow), 0xbbcc);
         assert_eq!(bench.value(Ps(5), 0xffc), 0xbbcc_aa78);
-        // Protected again, it is read all the same.
+        // Protected again, it can still be read.
         bench.bus.clocks.set_gates(register, 0);
         bench.write(Ps(6), 0xffc, 0).unwrap();
         assert_eq!(bench.value(Ps(7), 0xffc), 0xbbcc_aa78);

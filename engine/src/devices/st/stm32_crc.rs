@@ -1,10 +1,10 @@
-//! `st,stm32-crc`: the CRC calculation unit of STM32F4 (RM0090, "CRC calculation unit"): words, by the polynomial of
-//! Ethernet; and `st,stm32f7-crc`: that of STM32L4 and others (RM0432), whose polynomial, initial value and order of
-//! bits are programmable, and which takes bytes and halfwords too.
+//! `st,stm32-crc`: the CRC calculation unit of STM32F4 (RM0090, "CRC calculation unit"), for words, with the Ethernet
+//! polynomial; and `st,stm32f7-crc`: the unit of STM32L4 and others (RM0432), for words, halfwords and bytes, with
+//! programmable polynomial, initial value and order of bits.
 //!
 //! Modelled: all registers. A word takes `cyclescope,word-cycles` of the bus clock, a halfword half of them, a byte a
-//! quarter. A write or read of CRC_DR waits until what was written before is done; in the programmable unit one write
-//! goes into a buffer meanwhile.
+//! quarter. A write or read of CRC_DR waits until the calculations of earlier writes have ended; the programmable unit
+//! can buffer one write meanwhile.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -16,7 +16,7 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::time::{Cycles, Ps};
 
-/// The register map; CRC_INIT and CRC_POL are the programmable unit's.
+/// The register map; only the programmable unit has CRC_INIT and CRC_POL.
 pub const REGISTERS: &[Register] = &[
     Register::new("CRC_DR", DR, AccessKind::Rw, u32::MAX, u32::MAX),
     Register::new("CRC_IDR", IDR, AccessKind::Rw, 0, 0xff),
@@ -36,7 +36,7 @@ const CR_RESET: u32 = 1 << 0;
 const CR_POLYSIZE: u32 = 3;
 const CR_REV_IN: u32 = 5;
 const CR_REV_OUT: u32 = 1 << 7;
-/// Bits of the polynomial, by CRC_CR.POLYSIZE.
+/// Length of the polynomial in bits, by CRC_CR.POLYSIZE.
 const SIZES: [u32; 4] = [32, 16, 8, 7];
 /// The compatible of a programmable unit.
 const PROGRAMMABLE: &str = "st,stm32f7-crc";
@@ -46,10 +46,10 @@ const PROGRAMMABLE: &str = "st,stm32f7-crc";
 pub struct Params {
     /// That of its bus.
     pub clock: ClockInput,
-    /// For a word.
+    /// Clocks of the calculation of a word.
     #[state(skip)]
     pub word_cycles: Cycles,
-    /// Polynomial, initial value and order of bits can be set.
+    /// The unit with programmable polynomial, initial value and order of bits.
     #[state(skip)]
     pub is_programmable: bool,
     /// Its enable bit.
@@ -66,7 +66,7 @@ pub struct Crc {
     control: u32,
     initial: u32,
     polynomial: u32,
-    /// When the last write's calculation begins, and when it ends.
+    /// Start and end of the last write's calculation.
     begins: Ps,
     ends: Ps,
     writes: u64,
@@ -79,7 +79,7 @@ pub const MODEL: Model = Model::device(Group::System, &["st,stm32-crc", PROGRAMM
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Crc::new(Params {
         clock: reader.clock_input(0, "the clock of its bus"),
-        word_cycles: reader.timing_cycles("cyclescope,word-cycles", "clocks in which a word is taken in"),
+        word_cycles: reader.timing_cycles("cyclescope,word-cycles", "clocks of the calculation of a word"),
         is_programmable: reader.node.compatibles().contains(&PROGRAMMABLE),
         gate: ClockGate::from_node(reader),
     }))
@@ -111,7 +111,7 @@ impl Crc {
         SIZES[(self.control >> CR_POLYSIZE & 3) as usize]
     }
 
-    /// What is fed in, with its bits in the order that CRC_CR.REV_IN says.
+    /// The input, with its bits in the order that CRC_CR.REV_IN selects.
     fn reversed_in(&self, value: u32, bits: u32) -> u32 {
         let unit = [bits, 8, 16.min(bits), bits][(self.control >> CR_REV_IN & 3) as usize];
         if self.control >> CR_REV_IN & 3 == 0 {
@@ -147,10 +147,10 @@ impl Crc {
         }
     }
 
-    /// A write of CRC_DR: when the bus is free again.
+    /// A write of CRC_DR. Returns when the bus is free again.
     fn calculate(&mut self, value: u32, size: AccessSize, now: Ps) -> Ps {
         let clock = self.params.clock.rate;
-        // Without a buffer the unit must be free; with one, what is in it must have begun.
+        // Without a buffer the previous calculation must have ended; with one, the buffered one must have begun.
         let taken = if self.params.is_programmable { now.max(self.begins) } else { now };
         self.begins = clock.edge_at_or_after(taken.max(self.ends));
         let cycles = self.params.word_cycles.0 * u64::from(size.bytes()) / 4;
@@ -209,14 +209,14 @@ impl Device for Crc {
             self.set_register(offset & !3, size.merged(self.register(offset & !3), offset, value));
             return Ok(Reply::written(ctx.now));
         }
-        // The unit of an STM32F4 takes words only: of less, the other lanes are zeroes.
+        // The unit of an STM32F4 takes only words: in a narrower write, the other lanes are zeroes.
         let (value, size) =
             if self.params.is_programmable { (value, size) } else { (size.merged(0, offset, value), AccessSize::Word) };
         Ok(Reply::written(self.calculate(value, size, ctx.now)))
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        // What is under way ends as it began: a few clocks.
+        // A calculation under way ends at the old rate: it takes a few clocks only.
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn check_values_of_well_known_codes() {
         let check = b"123456789";
-        // Of the catalogue of parametrised CRCs: CRC-32/MPEG-2, CRC-32 (less its last inversion), CRC-16/XMODEM,
+        // From the catalogue of parametrised CRCs: CRC-32/MPEG-2, CRC-32 (without its last inversion), CRC-16/XMODEM,
         // CRC-8/SMBUS, CRC-7/MMC.
         for (control, initial, polynomial, expected) in [
             (0, u32::MAX, ETHERNET, 0x0376_e6e7),

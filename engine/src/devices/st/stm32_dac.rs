@@ -1,16 +1,16 @@
 //! `st,stm32-dac`: the digital-to-analog converter of an STM32 with two channels (RM0090, "Digital-to-analog converter
-//! (DAC)"; with `cyclescope,has-sample-and-hold` that of an STM32L4+, RM0432).
+//! (DAC)"; with `cyclescope,has-sample-and-hold` the DAC of an STM32L4+, RM0432).
 //!
-//! Modelled: data registers in all alignments, for one channel and both; what they hold goes to DAC_DORx a cycle of
-//! PCLK1 later, or behind a trigger: a cycle behind software's, three behind a timer's (TRGO, as far as the timer's
-//! model has it); noise and triangles; DMA requests, and their underrun (DMAUDRx), which stops them until it is
-//! cleared; the interrupt, which is also TIM6's. What a channel puts out is in waveforms, as values of 12 bits (`out1`
-//! and `out2`), 0 while the channel is off; with `cyclescope,prints-codes` each change is a line of the device's
-//! stream: the time, the channel, the code, and the voltage. An output settles in the time of the data sheet, with its
-//! wake-up before that, and is told as an activity.
+//! Modelled: data registers in all alignments, for one channel and both; noise and triangle waves; DMA requests, and
+//! their underrun (DMAUDRx), which stops them until it is cleared; the interrupt, which is also TIM6's. The data go to
+//! DAC_DORx one cycle of PCLK1 after the write, or after a trigger: one cycle after a software trigger, three after a
+//! timer's (TRGO, as far as the timer's model has it). Waveforms show the channels as values of 12 bits (`out1` and
+//! `out2`), 0 while the channel is off. With `cyclescope,prints-codes` each change is a line of the device's stream:
+//! the time, the channel, the code, and the voltage. An output settles in the time of the data sheet, after its
+//! wake-up, and the settling is an activity.
 //!
-//! Not modelled, and what then happens: the external trigger (EXTI line 9) and those of other timers never come;
-//! sample-and-hold mode converts as normal mode does, with a note; calibration (CENx) ends at once, with the factory's
+//! Not modelled: the external trigger (EXTI line 9) and triggers of other timers, which never come; sample-and-hold
+//! mode, which converts like normal mode, with a note; calibration (CENx), which ends at once with the factory
 //! trimming; loads at the output.
 
 mod channel;
@@ -36,20 +36,20 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::time::{Cycles, Ps};
 
-/// An output on its way.
+/// An output that settles.
 static SETTLING: Activity = Activity::new(
     Kind::Conversion,
     "settling",
-    "an output, by its channel, from the change of its code to where it is within 1 LSB; the code",
+    "the settling of an output, by channel, from the change of its code until it is within 1 LSB; the code",
 );
-/// What a DAC tells.
-const TELLS: &[&Activity] = &[&SETTLING];
+/// Activities of a DAC.
+const ACTIVITIES: &[&Activity] = &[&SETTLING];
 
-/// Tokens of events: codes change; a DMA controller is to be told.
+/// Tokens of events: codes change; DMA requests change.
 const CONVERTED: u32 = 0;
 const DMA_ACTIVITIES: u32 = 1;
 
-/// From a trigger, and from a write or software's trigger, to the change of the code.
+/// Cycles from a trigger, and from a write or a software trigger, to the change of the code.
 const TRIGGER_CYCLES: u64 = 3;
 const WRITE_CYCLES: u64 = 1;
 
@@ -61,19 +61,19 @@ pub struct Params {
     /// Its interrupt.
     #[state(skip)]
     pub interrupt: Option<IrqLine>,
-    /// Its registers are those of an STM32L4+.
+    /// True for the registers of an STM32L4+.
     #[state(skip)]
     pub has_sample_and_hold: bool,
     /// VREF+ in microvolts.
     #[state(skip)]
     pub reference_uv: u32,
-    /// How long an output settles.
+    /// Settling time of an output.
     #[state(skip)]
     pub settling: Ps,
-    /// How long that takes once its channel is turned on.
+    /// Settling time after the channel is turned on.
     #[state(skip)]
     pub wake_up: Ps,
-    /// Changes are printed.
+    /// True if each change is printed.
     #[state(skip)]
     pub prints: bool,
     /// Its enable bit.
@@ -85,7 +85,7 @@ pub struct Params {
 #[derive(Debug, State)]
 pub struct Dac {
     params: Params,
-    /// DAC_CR, and what an STM32L4+ has beside: DAC_CCR, DAC_MCR, DAC_SHSR1, DAC_SHSR2, DAC_SHHR, DAC_SHRR.
+    /// DAC_CR, and the further registers of an STM32L4+: DAC_CCR, DAC_MCR, DAC_SHSR1, DAC_SHSR2, DAC_SHHR, DAC_SHRR.
     control: u32,
     more: [u32; 6],
     channels: [Channel; CHANNELS],
@@ -99,7 +99,7 @@ pub struct Dac {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::System, &["st,stm32-dac"], 1, from_node).with_activities(TELLS).naming(REGISTERS);
+    Model::device(Group::System, &["st,stm32-dac"], 1, from_node).with_activities(ACTIVITIES).naming(REGISTERS);
 
 /// Builds the converter from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -107,18 +107,18 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let volts = "VREF+ of up to 3.6 V in microvolts";
     let params = Params {
         clock: reader.clock_input(0, "PCLK1"),
-        interrupt: reader.interrupt(0, "its interrupt of underruns"),
+        interrupt: reader.interrupt(0, "its underrun interrupt"),
         has_sample_and_hold: reader.flag(
             "cyclescope,has-sample-and-hold",
             "its registers are those of an STM32L4+, with sample-and-hold mode",
         ),
         reference_uv: reader.u32_or("cyclescope,reference-microvolts", 3_300_000, 1_000_000..=3_600_000, volts),
-        settling: reader.timing_ps("cyclescope,settling-ns", "from the change of a code to where the output is"),
-        wake_up: reader.timing_ps("cyclescope,wake-up-ns", "the same from where a channel is turned on"),
-        prints: reader.flag("cyclescope,prints-codes", "each change of an output is a line of its stream"),
+        settling: reader.timing_ps("cyclescope,settling-ns", "from the change of a code until the output has settled"),
+        wake_up: reader.timing_ps("cyclescope,wake-up-ns", "from the enable of a channel until its output has settled"),
+        prints: reader.flag("cyclescope,prints-codes", "prints each change of an output as a line of the device's stream"),
         gate: ClockGate::from_node(reader),
     };
-    let dma = ["tx1", "tx2"].map(|name| DmaLine::from_node(reader, name, "a channel wants its next code"));
+    let dma = ["tx1", "tx2"].map(|name| DmaLine::from_node(reader, name, "a channel needs its next code"));
     Box::new(Dac::new(params, dma))
 }
 
@@ -147,7 +147,7 @@ impl Dac {
         self.half(index) & CR_EN != 0
     }
 
-    /// The trigger that a channel waits for, by the number that TSEL has for it; `None` if it waits for none.
+    /// The trigger that a channel waits for, by its number in TSEL; `None` if the channel does not wait for a trigger.
     const fn trigger_of(&self, index: usize) -> Option<u32> {
         let half = self.half(index);
         let (enable, select) = if self.params.has_sample_and_hold {
@@ -167,7 +167,7 @@ impl Dac {
         self.channels[index].due = Some((due, what));
     }
 
-    /// A trigger comes to all channels that wait for it.
+    /// Triggers all channels that wait for this trigger.
     fn trigger(&mut self, select: u32, ctx: &mut Ctx) {
         let by_software = select == self.software();
         for index in 0..CHANNELS {
@@ -189,7 +189,7 @@ impl Dac {
         }
     }
 
-    /// A data register is written: of both channels, the second one's half is the upper one.
+    /// A write of a data register. In those of both channels, the upper half is the second channel's.
     fn set_data(&mut self, offset: u32, value: u32, ctx: &Ctx) {
         let mut set = |index: usize, data: u32| {
             self.channels[index].data = data & 0xfff;
@@ -268,14 +268,14 @@ impl Dac {
                 let Some(row) = find(WITH_SAMPLE_AND_HOLD, offset) else { return };
                 self.more[((offset - CCR) / 4) as usize % 6] = value & row.mask;
                 if offset == MCR && value & MCR_SAMPLE_AND_HOLD != 0 {
-                    ctx.note("sample-and-hold mode (DAC_MCR.MODEx) is not modelled: it converts as normal mode does");
+                    ctx.note("sample-and-hold mode (DAC_MCR.MODEx) is not modelled: the channel converts as in normal mode");
                 }
             }
             _ => {}
         }
     }
 
-    /// SWTRIGx: only a channel that waits for software takes it.
+    /// SWTRIGx: only a channel that waits for the software trigger uses it.
     fn trigger_by_software(&mut self, index: usize, ctx: &mut Ctx) {
         if self.is_on(index) && self.trigger_of(index) == Some(self.software()) {
             self.convert_after(index, WRITE_CYCLES, Converts::Triggered, ctx);
@@ -297,7 +297,7 @@ impl Dac {
         }
     }
 
-    /// Codes that change by now.
+    /// Applies the changes of codes that are due.
     fn settle(&mut self, ctx: &mut Ctx) {
         for index in 0..CHANNELS {
             let half = self.half(index);
@@ -310,7 +310,7 @@ impl Dac {
         }
     }
 
-    /// What is at an output from `at` on: wires, the stream, the activity.
+    /// Shows an output's value from `at` on: in wires, the stream, and the activity.
     fn show(&mut self, index: usize, at: Ps, ctx: &mut Ctx) {
         let channel = &mut self.channels[index];
         let code = channel.code;
@@ -344,7 +344,7 @@ impl Dac {
             ctx.set_irq(self.params.interrupt, level);
         }
         for index in 0..CHANNELS {
-            // A channel that is turned off puts out nothing.
+            // The output of a channel that is off is 0.
             if !self.is_on(index) && self.channels[index].shown != 0 {
                 self.show(index, ctx.now, ctx);
             }
@@ -396,7 +396,7 @@ impl Device for Dac {
         })
     }
 
-    /// A trigger: its number is that of TSEL.
+    /// A trigger input; its number is the value of TSEL.
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
         if level && self.params.gate.state(ctx.bus) {
             self.settle(ctx);
@@ -425,7 +425,7 @@ impl Device for Dac {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // Codes change at events.
+        // Codes change in events.
         poll.state(self.changes);
         if let Some((due, _)) = self.channels.iter().filter_map(|channel| channel.due).min_by_key(|(due, _)| *due) {
             poll.until(due);

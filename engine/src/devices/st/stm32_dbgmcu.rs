@@ -1,9 +1,9 @@
 //! `st,stm32-dbgmcu`: the debug support of an STM32 (RM0090, "MCU debug component (DBGMCU)"; RM0383 and RM0432, the
-//! same): which chip it is, and what stops with the core when a debugger halts it.
+//! same): the identity of the chip, and the clocks that stop when a debugger halts the core.
 //!
-//! Modelled: DBGMCU_IDCODE, as the board says it; DBGMCU_CR.DBG_SLEEP, with which the core's clock goes on while it
-//! sleeps, and with it DWT_CYCCNT. The other registers and bits keep what is written: a debugger that halts the core
-//! stops all time, and there is no Stop or Standby mode.
+//! Modelled: DBGMCU_IDCODE, with the board's value; DBGMCU_CR.DBG_SLEEP, which keeps the core's clock, and so
+//! DWT_CYCCNT, running during sleep. The other registers and bits only keep written values: a debugger that halts the
+//! core stops simulated time, and Stop and Standby are not modelled.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -12,10 +12,10 @@ use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::state::State;
 
-/// DBGMCU_IDCODE; behind it DBGMCU_CR and three freeze registers at the most.
+/// DBGMCU_IDCODE; DBGMCU_CR and at most three freeze registers follow.
 const IDCODE: u32 = 0x0;
 const CR: usize = 1;
-/// In Sleep mode HCLK goes on to the core (RM0090, 38.16.1).
+/// The core's HCLK keeps running in Sleep mode (RM0090, 38.16.1).
 const CR_DBG_SLEEP: u32 = 1 << 0;
 const REGISTERS: usize = 5;
 

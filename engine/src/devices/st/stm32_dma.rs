@@ -1,24 +1,25 @@
 //! `st,stm32-dma`: the DMA controller of STM32F2, F4 and F7, eight streams with a FIFO each (RM0090, "DMA controller
 //! (DMA)").
 //!
-//! Modelled: all registers; the choice of a request by CHSEL; direct mode and FIFO mode with its thresholds; data sizes
-//! that differ, which the FIFO packs; bursts of both sides; increments, PINCOS; circular and double-buffer mode;
-//! transfers between memories (where the node has `st,mem2mem`); priorities; the flags of half and whole transfers, bus
-//! errors and wrong bursts; interrupts; switching off, with what the FIFO holds.
+//! Modelled: all registers; the choice of a request by CHSEL; direct mode and FIFO mode with its thresholds; different
+//! data sizes, which the FIFO packs; bursts of both sides; increments, PINCOS; circular and double-buffer mode;
+//! transfers between memories (if the node has `st,mem2mem`); priorities; the flags of half and complete transfers, bus
+//! errors and wrong bursts; interrupts; disabling a stream, which still writes the FIFO's contents to memory.
 //!
-//! A device's request line is an input of this one: eight times the stream plus the channel. `dmas` names it.
+//! A device's request line is an input of this controller, numbered eight times the stream plus the channel. `dmas`
+//! gives the number.
 //!
-//! Two ports, of the peripherals and of the memories, work side by side, each for one stream at a time (AN4031, "DMA
-//! transfer time"). `cyclescope,peripheral-cycles` and `cyclescope,memory-cycles` lie between a request and the access;
-//! the access takes what the bus takes, a cycle a beat at the least. Before a transfer to a peripheral the first data
-//! are in the FIFO.
+//! The peripheral port and the memory port work in parallel, each for one stream at a time (AN4031, "DMA transfer
+//! time"). `cyclescope,peripheral-cycles` and `cyclescope,memory-cycles` are the times between a request and the
+//! access; the access takes the bus's time, at least one cycle for each beat. Before a transfer to a peripheral, the
+//! first data are already in the FIFO.
 //!
-//! Not modelled: PFCTRL (the number of items is DMA_SxNDTR's, with a note), DMEIF and overruns of the FIFO, the lock of
-//! the two ports' arbiters. The two sides of a circular transfer begin anew together, at its end. Memory that the
-//! controller can't reach (`cyclescope,unreachable`) answers with an error.
+//! Not modelled: PFCTRL (DMA_SxNDTR gives the number of items, with a note), DMEIF and overruns of the FIFO, the lock
+//! of the two ports' arbiters. Both sides of a circular transfer restart together, at its end. Accesses to memory that
+//! the controller can't reach (`cyclescope,unreachable`) get an error response.
 //!
-//! A stream that is enabled again after its end moves as many items as before (RM0090, "DMA_SxNDTR"); one that was
-//! switched off before its end, as many as were left.
+//! A stream that is enabled again after its end moves as many items as before (RM0090, "DMA_SxNDTR"); a stream that was
+//! disabled before its end moves the remaining items.
 
 mod stream;
 mod transfer;
@@ -75,16 +76,16 @@ const CR_MASK: u32 = 0x0fef_ffff;
 pub struct Params {
     /// The AHB's clock.
     pub clock: ClockInput,
-    /// From a request to the access, at the port of the peripherals and at that of the memories.
+    /// Clocks from a request to the access, at the peripheral port and at the memory port.
     #[state(skip)]
     pub port_cycles: [Cycles; 2],
-    /// It can move data between memories.
+    /// True if the controller can move data between memories.
     #[state(skip)]
     pub between_memories: bool,
-    /// What it has no way to.
+    /// The ranges that the controller can't reach.
     #[state(skip)]
     pub unreachable: Unreachable,
-    /// Of each stream.
+    /// The interrupts of the streams.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; STREAMS],
     /// Its enable bit.
@@ -109,7 +110,7 @@ pub struct Dma {
     requests: Requests,
     levels: [bool; STREAMS],
     totals: Totals,
-    /// Grows with every write, every step and every request: nothing else changes anything.
+    /// Incremented by every write, step and request: only these change the state.
     changes: u64,
 }
 
@@ -131,7 +132,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         between_memories: reader.flag("st,mem2mem", "it can move data between memories"),
         unreachable: Unreachable::from_node(reader),
         interrupts: [0, 1, 2, 3, 4, 5, 6, 7]
-            .map(|stream| reader.interrupt(stream, &format!("that of stream {stream}"))),
+            .map(|stream| reader.interrupt(stream, &format!("the interrupt of stream {stream}"))),
         gate: ClockGate::from_node(reader),
     }))
 }
@@ -194,7 +195,7 @@ impl Dma {
         let target = usize::from(stream.control & cr::CT != 0);
         match register {
             CR => self.set_control(index, value & CR_MASK, ctx),
-            // Of two buffers, the one that is not in use can be changed.
+            // In double-buffer mode, the address of the buffer that is not in use can be changed.
             M0AR if !is_on || target == 1 => stream.memories[0] = value,
             M1AR if !is_on || target == 0 => stream.memories[1] = value,
             FCR if is_on => {
@@ -222,7 +223,7 @@ impl Dma {
     fn set_control(&mut self, index: usize, value: u32, ctx: &mut Ctx) {
         let stream = &mut self.streams[index];
         if stream.closing && value & cr::EN != 0 {
-            ctx.note(&format!("stream {index}: EN was set while it still read 1 behind its clearing: it stays off"));
+            ctx.note(&format!("stream {index}: EN was set before it read 0 after being cleared: the stream stays off"));
         }
         if stream.is_enabled() || stream.closing {
             stream.control = stream.control & !cr::INTERRUPTS | value & cr::INTERRUPTS;
@@ -239,7 +240,7 @@ impl Dma {
         }
     }
 
-    /// A stream that was switched off stops when its accesses under way have ended and what was read is in memory.
+    /// Turns a disabled stream off when its accesses have ended and all data that were read are in memory.
     fn close(&mut self, index: usize) {
         let stream = &mut self.streams[index];
         let holds = stream.direction() != Direction::ToPeripheral && !stream.fifo.is_empty();
@@ -279,7 +280,7 @@ impl Dma {
             let address = stream.next[stream.source() as usize];
             let detail = || Detail::Address { address, bytes: stream.left[stream.source() as usize] };
             ctx.level_with((&TRANSFER, index as u32), stream.is_enabled() || stream.closing, detail);
-            // The enables of DMA_SxCR lie one below their flags.
+            // The enable bits of DMA_SxCR are one position below their flags.
             let enabled = (control & cr::INTERRUPTS) << 1 | flag(flags::FEIF, fifo_control & fcr::FEIE != 0);
             let level = flags & enabled != 0;
             if std::mem::replace(&mut self.levels[index], level) != level {
@@ -289,7 +290,7 @@ impl Dma {
     }
 }
 
-/// Where the flags of four streams lie in a register.
+/// Positions of the flags of four streams in a register.
 const FLAG_SHIFTS: [u32; 4] = [0, 6, 16, 22];
 
 /// The stream whose registers are at `offset`, and the register's offset among them.
@@ -337,7 +338,7 @@ impl Device for Dma {
         self.arbitrate(ctx);
     }
 
-    /// What is under way at the bus ends by the old clock.
+    /// Accesses under way on the bus end at the old clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
         if self.params.gate.is_reset(ctx.bus) {

@@ -1,16 +1,16 @@
 //! `st,stm32-dma-v2`: the DMA controller of STM32L4, G4 and others, seven channels without FIFOs (RM0432, "Direct
 //! memory access controller (DMA)").
 //!
-//! Modelled: all registers; transfers in both directions, between memories, and between peripherals; data sizes that
-//! differ, which are cut or filled with zeroes; increments; circular mode; priorities; the flags of half and whole
-//! transfers and of bus errors; interrupts. Requests come through a DMAMUX (`st,stm32-dmamux`): input n is channel
-//! n + 1.
+//! Modelled: all registers; transfers in both directions, between memories, and between peripherals; different data
+//! sizes, where data are cut or filled with zeroes; increments; circular mode; priorities; the flags of half and
+//! complete transfers and of bus errors; interrupts. Requests come through a DMAMUX (`st,stm32-dmamux`): input n is
+//! channel n + 1.
 //!
-//! One bus master serves one channel at a time: a datum is read, and then written. `cyclescope,request-cycles` lie
-//! between a request and the read, `cyclescope,transfer-cycles` behind the write (AN2548, "DMA latency"); the accesses
-//! take what the bus takes, a cycle each at the least.
+//! One bus master serves one channel at a time: it reads a datum, and then writes it. `cyclescope,request-cycles` pass
+//! between a request and the read, `cyclescope,transfer-cycles` after the write (AN2548, "DMA latency"); the accesses
+//! take the bus's time, at least one cycle each.
 //!
-//! A channel that has moved all its data, and is not circular, keeps EN and does nothing until it is enabled anew.
+//! A channel that has moved all its data, and is not circular, keeps EN and does nothing until it is enabled again.
 
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -50,7 +50,7 @@ const CMAR: u32 = 0x0c;
 const CCR_MASK: u32 = 0x7fff;
 
 const EN: u32 = 1 << 0;
-/// TCIE, HTIE and TEIE, where the flags are.
+/// TCIE, HTIE and TEIE, at the positions of the flags.
 const INTERRUPTS: u32 = 0xe;
 /// DIR: from memory.
 const FROM_MEMORY: u32 = 1 << 4;
@@ -71,16 +71,16 @@ const TEIF: u32 = 1 << 3;
 pub struct Params {
     /// The AHB's clock.
     pub clock: ClockInput,
-    /// From a request to the read.
+    /// Clocks from a request to the read.
     #[state(skip)]
     pub request_cycles: Cycles,
-    /// From the end of the write to the look at the next request.
+    /// Clocks from the end of the write until the next request is considered.
     #[state(skip)]
     pub transfer_cycles: Cycles,
-    /// What it has no way to.
+    /// The ranges that the controller can't reach.
     #[state(skip)]
     pub unreachable: Unreachable,
-    /// Of each channel.
+    /// The interrupts of the channels.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; CHANNELS],
     /// Its enable bit.
@@ -91,12 +91,12 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, Default, State)]
 struct Channel {
     control: u32,
-    /// DMA_CNDTRx, and what it was at the enable.
+    /// DMA_CNDTRx: its value, and its value at the enable.
     left: u32,
     count: u32,
     peripheral: u32,
     memory: u32,
-    /// Data moved since.
+    /// Number of data moved since the enable.
     moved: u32,
     flags: u32,
 }
@@ -108,7 +108,7 @@ impl Channel {
         if size > 2 { 4 } else { 1 << size }
     }
 
-    /// Where the next datum is read and written: addresses, and bytes of a datum.
+    /// The next datum's source and destination: address and size in bytes.
     fn sides(&self) -> [(u32, u32); 2] {
         let side = |base: u32, shift: u32, increments: u32| {
             let size = self.size(shift);
@@ -125,7 +125,7 @@ impl Channel {
     }
 }
 
-/// What the controller does at the bus.
+/// The step of the controller on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 enum Step {
     Read,
@@ -139,7 +139,7 @@ pub struct Dma {
     params: Params,
     channels: [Channel; CHANNELS],
     requests: Requests,
-    /// The channel that is served, and what comes next.
+    /// The channel that is served, and its next step.
     serves: Option<(usize, Step)>,
     levels: [bool; CHANNELS],
     transfers: u64,
@@ -153,8 +153,8 @@ pub const MODEL: Model =
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "#dma-cells", "dma-channels", "dma-requests", "interrupt-names", "resets"]);
-    reader.flag("st,mem2mem", "it can move data between memories, as each such controller does");
-    reader.u32_or("dma-offset", 0, 0..=255, "the number of its first channel among those of the DMAMUX");
+    reader.flag("st,mem2mem", "the controller can move data between memories, which is always the case");
+    reader.u32_or("dma-offset", 0, 0..=255, "the DMAMUX channel of the controller's first channel");
     let meaning = ["AHB clocks from a request to the read", "AHB clocks from the write to the next request"];
     Box::new(Dma::new(Params {
         clock: reader.clock_input(0, "the AHB's clock"),
@@ -162,7 +162,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         transfer_cycles: reader.timing_cycles("cyclescope,transfer-cycles", meaning[1]),
         unreachable: Unreachable::from_node(reader),
         interrupts: [0, 1, 2, 3, 4, 5, 6]
-            .map(|channel| reader.interrupt(channel, &format!("that of channel {}", channel + 1))),
+            .map(|channel| reader.interrupt(channel, &format!("the interrupt of channel {}", channel + 1))),
         gate: ClockGate::from_node(reader),
     }))
 }
@@ -185,7 +185,7 @@ impl Dma {
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.changes += 1;
         self.channels = Default::default();
-        // What has been read goes nowhere.
+        // Data that were read are discarded.
         if let Some((_, step @ Step::Write(_))) = &mut self.serves {
             *step = Step::Done;
         }
@@ -225,7 +225,7 @@ impl Dma {
                 if channel.control & EN == 0 && value & EN != 0 {
                     (channel.moved, channel.count) = (0, channel.left);
                 }
-                // What has been read goes nowhere, not to the channel's next transfer either.
+                // Data that were read are discarded, and do not become part of the channel's next transfer.
                 if value & EN == 0
                     && let Some((served, step @ Step::Write(_))) = &mut self.serves
                     && *served == index
@@ -244,7 +244,7 @@ impl Dma {
         }
     }
 
-    /// If nothing is under way, the channel of the highest priority that asks is served.
+    /// Serves the requesting channel of the highest priority, if nothing is under way.
     fn arbitrate(&mut self, ctx: &mut Ctx) {
         if self.serves.is_some() {
             return;
@@ -286,7 +286,7 @@ impl Dma {
         Master { clock: self.params.clock.rate, unreachable: self.params.unreachable }
     }
 
-    /// The datum of the source, and when it has come. A peripheral's request is served with its access.
+    /// The datum of the source, and when it arrived. The access serves a peripheral's request.
     fn read(&mut self, channel: Channel, ctx: &mut Ctx) -> Result<(u32, Ps), Failed> {
         let [(address, size), _] = channel.sides();
         let mut word = [0; 4];
@@ -373,7 +373,7 @@ impl Device for Dma {
         self.arbitrate(ctx);
     }
 
-    /// What is under way at the bus ends by the old clock.
+    /// Accesses under way on the bus end at the old clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
         if self.params.gate.is_reset(ctx.bus) {

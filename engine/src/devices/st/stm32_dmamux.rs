@@ -1,12 +1,12 @@
 //! `st,stm32-dmamux`: the multiplexer of DMA requests of STM32L4+, G4 and others (RM0432, "DMA request multiplexer
 //! (DMAMUX)").
 //!
-//! Modelled: DMAMUX_CxCR.DMAREQ_ID, by which each channel of the controllers behind it gets one of the requests. The
-//! controllers are `dma-masters`, the first one's seven channels first. A device's request line is an input of this
-//! one, by the request's number: `dmas` names it.
+//! Modelled: DMAMUX_CxCR.DMAREQ_ID, which connects each channel of the controllers behind the multiplexer with one of
+//! the requests. The controllers are `dma-masters`; channels 0 to 6 belong to the first. A device's request line is an
+//! input of the multiplexer, numbered by the request: `dmas` gives the number.
 //!
-//! Not modelled: synchronisation and events (SE, EGE), with a note: requests pass at once; request generators (their
-//! registers are kept). A request passes without a delay.
+//! Not modelled: synchronisation and events (SE, EGE): requests pass at once, with a note; request generators (their
+//! registers keep written values). A request passes without delay.
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -62,9 +62,9 @@ pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dmamux"], 1, from
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["#dma-cells", "dma-channels", "dma-requests", "clock-names", "resets", "interrupt-names"]);
     reader.known(&["clocks"]);
-    reader.interrupt(0, "its interrupt, of overruns: there are none here");
-    reader.u32_or("dma-generators", 4, 0..=4, "how many request generators there are");
-    let masters = reader.dma_masters("dma-masters", 2, "the controllers behind it");
+    reader.interrupt(0, "its overrun interrupt, which never occurs in the model");
+    reader.u32_or("dma-generators", 4, 0..=4, "number of request generators");
+    let masters = reader.dma_masters("dma-masters", 2, "the controllers behind the multiplexer");
     let outputs = masters.into_iter().flat_map(|line| {
         let lines = (0..CHANNELS_OF_MASTER).map(move |input| match line {
             IrqLine::Device { device, .. } => Some(IrqLine::Device { device, input }),
@@ -90,7 +90,7 @@ impl Mux {
         (0..CHANNELS).for_each(|channel| self.drive(channel, ctx));
     }
 
-    /// The channel's line, as the input that it has selected; 0 selects none.
+    /// Drives the channel's line with the level of the selected input; 0 selects no input.
     fn drive(&mut self, channel: usize, ctx: &mut Ctx) {
         let request = self.controls[channel] & REQUEST;
         let level = request != 0 && self.levels[request as usize];

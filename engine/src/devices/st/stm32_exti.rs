@@ -1,12 +1,12 @@
 //! `st,stm32-exti`: the extended interrupts and events controller of STM32F4 (RM0090, "External interrupt/event
 //! controller (EXTI)"), with up to 32 lines, and of STM32L4+ (RM0432), with up to 64 in two banks.
 //!
-//! Modelled: all registers; lines that come in (pins by way of SYSCFG, and other peripherals: a line's number is an
-//! input of this device), their edges, software's, pending bits, and the interrupts of lines that are not masked, which
-//! the node gives to controllers by `line-ranges`. A line that has no edge detector (a direct line) only wakes up, and
-//! has its interrupt of its own. A line whose event is not masked (EXTI_EMR) sends an event to the core, which ends its
-//! wfe: at the edges that are chosen, by software, and where a direct line goes up. The core is the one that the
-//! interrupts lead to.
+//! Modelled: all registers; input lines (pins by way of SYSCFG, and other peripherals: a line's number is an input of
+//! this device), their edge selection, software's bits, pending bits, and the interrupts of lines that are not masked,
+//! which the node's `line-ranges` assign to controllers. A line without an edge detector (a direct line) only wakes up,
+//! and has its own interrupt elsewhere. A line whose event is not masked (EXTI_EMR) sends an event to the core, which
+//! ends its wfe: at the selected edges, by software, and at the rising edge of a direct line. The core is the one that
+//! gets the interrupts.
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -17,7 +17,7 @@ use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::state::State;
 
-/// The register map of a bank with all of 32 lines; that of the second bank is 0x20 behind.
+/// The register map of a bank with 32 lines; the second bank is at 0x20.
 pub const REGISTERS: &[Register] = &[
     Register::new("EXTI_IMR", IMR, AccessKind::Rw, 0, u32::MAX),
     Register::new("EXTI_EMR", EMR, AccessKind::Rw, 0, u32::MAX),
@@ -33,7 +33,7 @@ const RTSR: u32 = 0x08;
 const FTSR: u32 = 0x0c;
 const SWIER: u32 = 0x10;
 const PR: u32 = 0x14;
-/// From a bank to the next.
+/// Bytes from a bank to the next.
 const STRIDE: u32 = 0x20;
 const MOST_LINES: u32 = 64;
 
@@ -42,23 +42,23 @@ const MOST_LINES: u32 = 64;
 pub struct LineGroup {
     /// A bit for each of its lines.
     pub lines: u64,
-    /// Where it leads to.
+    /// The interrupt that the lines share.
     pub interrupt: Option<IrqLine>,
 }
 
 /// What a board says of the controller.
 #[derive(Clone, Debug)]
 pub struct Params {
-    /// A bit for each line that it has.
+    /// The implemented lines, one bit each.
     pub lines: u64,
-    /// Those without an edge detector, which are not masked out of reset.
+    /// Lines without an edge detector, which are not masked after reset.
     pub direct: u64,
     /// The interrupts.
     pub groups: Vec<LineGroup>,
 }
 
 impl Params {
-    /// The cores that its interrupts lead to, and so its events.
+    /// The cores that get the controller's interrupts, and so its events.
     fn cores(&self) -> Vec<u32> {
         let mut cores: Vec<u32> = Vec::new();
         for group in &self.groups {
@@ -72,7 +72,7 @@ impl Params {
     }
 }
 
-/// The controller: a bit a line.
+/// The controller: one bit for each line.
 #[derive(Debug, State)]
 pub struct Exti {
     #[state(skip)]
@@ -86,7 +86,7 @@ pub struct Exti {
     software: u64,
     pending: u64,
     levels: u64,
-    /// Groups whose interrupt is up.
+    /// Groups whose interrupt is active.
     raised: u64,
     changes: u64,
 }
@@ -97,19 +97,19 @@ pub const MODEL: Model = Model::device(Group::Interrupt, &["st,stm32-exti"], 1, 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["interrupt-names", "clocks"]);
-    let count = reader.u32_or("num-lines", 23, 1..=MOST_LINES, "how many lines it has");
+    let count = reader.u32_or("num-lines", 23, 1..=MOST_LINES, "number of lines");
     let lines = u64::MAX >> (MOST_LINES - count.clamp(1, MOST_LINES));
-    let meaning = "lines without an edge detector: a bit each, those of 32 and above in the first cell";
+    let meaning = "lines without an edge detector: one bit each, lines 32 and above in the first cell";
     let direct = reader.cells("cyclescope,direct-lines", |_: [u32; 2]| true, meaning).unwrap_or_default();
     let direct = u64::from(direct[0]) << 32 | u64::from(direct[1]);
     Box::new(Exti::new(Params { lines, direct: direct & lines, groups: read_groups(reader) }))
 }
 
-/// The interrupts in their order, each with a first line and how many there are.
+/// The interrupts in their order, each with its first line and number of lines.
 fn read_groups(reader: &mut NodeReader) -> Vec<LineGroup> {
     const NAME: &str = "line-ranges";
-    let meaning = "for each of its interrupts the first line, and how many lines";
-    let interrupts = reader.interrupts("interrupts of lines, by line-ranges");
+    let meaning = "for each interrupt, its first line and number of lines";
+    let interrupts = reader.interrupts("the interrupts of the lines, by line-ranges");
     let ranges = reader.numbers(NAME, meaning);
     let is_range =
         |pair: &[u32]| pair.len() == 2 && pair[0] < MOST_LINES && (1..=MOST_LINES - pair[0]).contains(&pair[1]);
@@ -160,7 +160,7 @@ impl Exti {
         }
     }
 
-    /// Writes bits of the lines in `mask`. Gives those at which software asks for an interrupt or event.
+    /// Writes bits of the lines in `mask`. Returns the lines for which software requests an interrupt or event.
     fn set_register(&mut self, register: u32, mask: u64, value: u64) -> u64 {
         let (all, configurable) = (self.params.lines & mask, self.configurable() & mask);
         let put = |held: &mut u64, mask: u64| *held = *held & !mask | value & mask;
@@ -185,7 +185,7 @@ impl Exti {
         0
     }
 
-    /// Something has happened at these lines: it is an event at those that are not masked (RM0090, 12.2.3).
+    /// Sends events for these lines if they are not masked (RM0090, 12.2.3).
     fn send_events(&self, lines: u64, ctx: &mut Ctx) {
         if lines & self.events != 0 {
             self.cores.iter().for_each(|core| ctx.send_event(*core));
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!((bench.value(NOW, SWIER), bench.pending()), (1, 1 << 6));
         bench.write(NOW, PR, 1).unwrap();
         assert_eq!((bench.value(NOW, SWIER), bench.pending()), (0, 0));
-        // Lines that are not there.
+        // Lines that do not exist.
         bench.write(NOW, RTSR, u32::MAX).unwrap();
         assert_eq!(bench.value(NOW, RTSR), 0x7f_ffff);
     }

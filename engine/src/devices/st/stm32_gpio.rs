@@ -1,19 +1,20 @@
-//! `st,stm32-gpio`: a port of 16 general-purpose pins of an STM32 (RM0090, "General-purpose I/Os (GPIO)"; RM0432 has
-//! GPIOx_BRR beside).
+//! `st,stm32-gpio`: a port of 16 general-purpose pins of an STM32 (RM0090, "General-purpose I/Os (GPIO)"; RM0432, which
+//! adds GPIOx_BRR).
 //!
 //! Modelled: all registers; inputs, push-pull and open-drain outputs, pull-ups and pull-downs, analog pins, which read
-//! 0; GPIOx_BSRR and GPIOx_BRR; the lock by its sequence. A pin that nothing drives or pulls keeps its level, which is
-//! low out of reset. Byte and halfword writes change their lanes only.
+//! 0; GPIOx_BSRR and GPIOx_BRR; the lock with its write sequence. A pin that is neither driven nor pulled keeps its
+//! level, which is low after reset. Byte and halfword writes only change their lanes.
 //!
 //! A write takes effect, and wires change, at the time at which it reaches the port; a read shows the wires at that
 //! time.
 //!
-//! A pin in alternate function is another peripheral's, whose signal passes it if that has this pin and number
-//! (`devices/support/pin_functions.rs`): GPIOx_MODER and GPIOx_AFRx say so to it as they change. Pins of a second
-//! supply (`cyclescope,io2-pins`) pass nothing before the firmware has said that this is there (PWR_CR2.IOSV).
+//! A pin in alternate function carries a peripheral's signal if its function number at this pin selects one
+//! (`devices/support/pin_functions.rs`); the port notifies the peripheral when GPIOx_MODER and GPIOx_AFRx change. Pins
+//! of a second supply (`cyclescope,io2-pins`) are isolated until the firmware has declared the supply valid
+//! (PWR_CR2.IOSV).
 //!
 //! Not modelled: levels of serial lines and buses at pins, which have waveforms of their own; timers' channels are
-//! there. Speeds change nothing.
+//! modelled. Speed settings have no effect.
 
 use crate::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use crate::devices::model::Model;
@@ -66,35 +67,35 @@ const DOWN: u32 = 2;
 /// What a board says of the port.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Params {
-    /// GPIOx_MODER, GPIOx_OSPEEDR and GPIOx_PUPDR out of reset.
+    /// Reset values of GPIOx_MODER, GPIOx_OSPEEDR and GPIOx_PUPDR.
     pub resets: [u32; 3],
-    /// It has a GPIOx_BRR.
+    /// True if the port has GPIOx_BRR.
     pub has_brr: bool,
-    /// Pins that have the second supply.
+    /// Pins on the second supply.
     pub second_supply: u32,
-    /// Pins that the boot loader has given to peripherals.
+    /// Pins that the boot loader has assigned to peripherals.
     pub booted: Booted,
     /// Its enable bit.
     pub gate: ClockGate,
 }
 
-/// Pins that are in alternate function when the firmware begins, as what ran before it has left them.
+/// Pins that are in alternate function when the firmware starts, as set by the software before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Booted {
-    /// A bit a pin.
+    /// One bit for each pin.
     pub pins: u32,
     /// GPIOx_AFRL and GPIOx_AFRH.
     pub functions: [u32; 2],
 }
 
-/// How far the lock's sequence has come: with LCKK, without, with, each time with the same pins; then it is read.
+/// Progress of the lock sequence: writes with LCKK, without, and with it, each with the same pins, then a read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 enum Lock {
     #[default]
     Open,
-    /// So many of the three writes, with these pins.
+    /// The number of the three writes so far, and their pins.
     Begun(u8, u32),
-    /// Until reset.
+    /// Locked pins, until reset.
     Locked(u32),
 }
 
@@ -112,7 +113,7 @@ pub struct Gpio {
     lock: Lock,
     /// A wire may change before the next access, without an event.
     moving: bool,
-    /// Grows with all that may change an answer.
+    /// Incremented by everything that may change a read.
     changes: u64,
     reads: u64,
     writes: u64,
@@ -124,15 +125,15 @@ pub const MODEL: Model = Model::port(&["st,stm32-gpio"], 1, from_node).naming(RE
 /// Builds the port from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["gpio-controller", "#gpio-cells", "gpio-ranges", "ngpios", "clocks"]);
-    let meaning = "GPIOx_MODER, GPIOx_OSPEEDR and GPIOx_PUPDR out of reset; without it they are 0";
+    let meaning = "GPIOx_MODER, GPIOx_OSPEEDR and GPIOx_PUPDR after reset; 0 by default";
     Box::new(Gpio::booted(Params {
         resets: reader.cells("cyclescope,reset-values", |_: [u32; 3]| true, meaning).unwrap_or_default(),
-        has_brr: reader.flag("cyclescope,reset-register", "it has GPIOx_BRR"),
+        has_brr: reader.flag("cyclescope,reset-register", "the port has GPIOx_BRR"),
         second_supply: reader.u32_or(
             "cyclescope,io2-pins",
             0,
             0..=PINS,
-            "pins on the supply VDDIO2, a bit each, which pass nothing while PWR_CR2.IOSV is 0",
+            "pins on the supply VDDIO2, one bit each, isolated while PWR_CR2.IOSV is 0",
         ),
         booted: Booted::from_node(reader),
         gate: ClockGate::from_node(reader),
@@ -159,12 +160,12 @@ impl Booted {
     }
 }
 
-/// The bits of the even places of a word that has two bits a pin where these are `wanted`: a bit a pin.
+/// A mask with one bit for each pin whose two bits in `word` are `wanted`.
 fn pins_where(word: u32, wanted: u32) -> u32 {
     (0..16).filter(|pin| word >> (2 * pin) & 3 == wanted).fold(0, |pins, pin| pins | 1 << pin)
 }
 
-/// As many bits for each of these pins as a register has: all ones for those that are in `pins`.
+/// All ones in a register's fields of `bits` bits for those pins from `first` on that are in `pins`.
 fn spread(pins: u32, bits: u32, first: u32) -> u32 {
     let field = (1 << bits) - 1;
     (0..32 / bits)
@@ -192,7 +193,7 @@ impl Gpio {
         }
     }
 
-    /// The port when the firmware begins.
+    /// The port when the firmware starts.
     fn booted(params: Params) -> Gpio {
         let (Booted { pins, functions }, gpio) = (params.booted, Gpio::new(params));
         let mode = gpio.mode & !spread(pins, 2, 0) | spread(pins, 2, 0) & (u32::MAX / 3 * ALTERNATE);
@@ -206,7 +207,7 @@ impl Gpio {
         self.apply(ctx);
     }
 
-    /// What the port drives, and what it pulls up and down.
+    /// The pins that the port drives, and those it pulls up and down.
     fn drive(&self, isolated: u32) -> (Drive, u32, u32) {
         let outputs = pins_where(self.mode, OUTPUT) & !isolated;
         let enables = outputs & !(self.open_drain & self.output);
@@ -215,7 +216,7 @@ impl Gpio {
         (Drive { enables, levels: self.output }, up, down)
     }
 
-    /// Pins whose supply is not there.
+    /// Pins whose supply is not valid.
     fn isolated(&self, ctx: &Ctx) -> u32 {
         let (register, bit) = SECOND_SUPPLY;
         if self.params.second_supply == 0 || ctx.bus.clocks.is_running(register, bit) {
@@ -224,7 +225,7 @@ impl Gpio {
         self.params.second_supply
     }
 
-    /// What its registers make of the pins.
+    /// The alternate functions of the pins, by the registers.
     fn functions(&self, isolated: u32) -> Functions {
         Functions {
             alternate: pins_where(self.mode, ALTERNATE),
@@ -237,7 +238,7 @@ impl Gpio {
         }
     }
 
-    /// What may have changed at the pins, behind a write of its configuration or anything else.
+    /// Applies what may have changed at the pins, after a write of the configuration or any other change.
     fn apply(&self, ctx: &mut Ctx) {
         ctx.bus.switch_pins(ctx.id, self.functions(self.isolated(ctx)), ctx.now);
         self.apply_levels(ctx);
@@ -261,7 +262,7 @@ impl Gpio {
         }
     }
 
-    /// The register at `offset` that keeps what is written, and the bits of it that the lock holds.
+    /// The register at `offset` that keeps written values, and its bits that are locked.
     fn held(&mut self, offset: u32) -> Option<(&mut u32, u32)> {
         let pins = if let Lock::Locked(pins) = self.lock { pins } else { 0 };
         Some(match offset {
@@ -276,7 +277,7 @@ impl Gpio {
         })
     }
 
-    /// GPIOx_LCKR: the read ends the sequence.
+    /// GPIOx_LCKR: a read ends the sequence.
     fn read_lock(&mut self) -> u32 {
         if let Lock::Begun(3, pins) = self.lock {
             self.lock = Lock::Locked(pins);
@@ -301,7 +302,7 @@ impl Gpio {
     fn set_register(&mut self, offset: u32, size: AccessSize, value: u32) {
         let (word, lanes) = (offset & !3, size.merged(0, offset, value));
         match word {
-            // Where both are asked for, setting wins.
+            // If both are requested, setting has priority.
             BSRR => self.output = self.output & !(lanes >> 16) | lanes & PINS,
             BRR if self.params.has_brr => self.output &= !lanes,
             LCKR => self.write_lock(lanes),
@@ -322,7 +323,7 @@ impl Device for Gpio {
         if self.params.second_supply != 0 {
             ctx.bus.clocks.follow_gate(SECOND_SUPPLY.0, SECOND_SUPPLY.1, ctx.id);
         }
-        // What nothing holds is low.
+        // A pin that was never driven or pulled is low.
         ctx.bus.wires.set_pull_downs(ctx.id, u32::MAX);
         let (drive, up, _) = self.drive(self.isolated(ctx));
         ctx.bus.drive_port(ctx.id, drive, up, ctx.now);

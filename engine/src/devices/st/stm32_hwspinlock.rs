@@ -1,11 +1,11 @@
 //! `st,stm32-hwspinlock`: the hardware semaphores of STM32MP1, HSEM (RM0436, "Hardware semaphore (HSEM)").
 //!
-//! 32 semaphores. A processor locks one by a write of HSEM_Rx with its own COREID and a PROCID, and reads back whether
-//! it got it (two steps); or by a read of HSEM_RLRx (one step, PROCID 0). Only who locked it frees it. A semaphore that
-//! is freed sets its bit in the status of both processors, which interrupts those that enabled it.
+//! 32 semaphores. A processor locks a semaphore by writing HSEM_Rx with its COREID and a PROCID, and reading back
+//! whether it succeeded (two steps); or by reading HSEM_RLRx (one step, PROCID 0). Only the owner can free a semaphore.
+//! Freeing sets the semaphore's bit in the status of both processors, which interrupts those that enabled it.
 //!
 //! Modelled: all registers, with the COREID of the core that makes the access (1 for the MPU, 2 for the MCU); the
-//! interrupts, of the MPU first; the clock gate. An access that is not of a core is discarded.
+//! interrupts, the MPU's first; the clock gate. An access by another bus master than a core is ignored.
 
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -15,7 +15,7 @@ use crate::dt::reader::NodeReader;
 use crate::polling::Poll;
 use crate::state::State;
 
-/// The register map behind HSEM_R0 to HSEM_RLR31 (RM0436, "HSEM registers").
+/// The register map after HSEM_R0 to HSEM_RLR31 (RM0436, "HSEM registers").
 pub const REGISTERS: &[Register] = &[
     Register::new("HSEM_C1IER", C1IER, AccessKind::Rw, 0, u32::MAX),
     Register::new("HSEM_C1ICR", C1IER + ICR, AccessKind::Wo, 0, u32::MAX),
@@ -38,7 +38,7 @@ const ISR: u32 = 0x8;
 const MISR: u32 = 0xc;
 const C2IER: u32 = 0x110;
 const C2MISR: u32 = 0x11c;
-/// From one processor's interrupt registers to the other's.
+/// Bytes from one processor's interrupt registers to the other's.
 const PROCESSOR_BYTES: u32 = 0x10;
 const CR: u32 = 0x140;
 const KEYR: u32 = 0x144;
@@ -77,7 +77,7 @@ pub const MODEL: Model = Model::device(Group::Message, &["st,stm32-hwspinlock"],
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clocks", "clock-names", "#hwlock-cells"]);
-    let lines = [reader.interrupt(0, "to the MPU"), reader.interrupt(1, "to the MCU")];
+    let lines = [reader.interrupt(0, "interrupt to the MPU"), reader.interrupt(1, "interrupt to the MCU")];
     let mcu = reader.core_index("st,mcu", "the core that is the MCU");
     Box::new(Hsem::new(lines, mcu, ClockGate::from_node(reader)))
 }
@@ -89,12 +89,12 @@ impl Hsem {
         Hsem { semaphores: [0; SEMAPHORES], interrupts, key: 0, mcu, gate }
     }
 
-    /// COREID of who makes an access.
+    /// COREID of the core that makes an access.
     fn identity(&self, ctx: &Ctx) -> Option<u32> {
         ctx.core.map(|core| if Some(core) == self.mcu { 2 << 8 } else { 1 << 8 })
     }
 
-    /// HSEM_RLRx: a lock in one step.
+    /// HSEM_RLRx: locks in one step.
     fn read_lock(&mut self, index: usize, ctx: &Ctx) -> u32 {
         let Some(identity) = self.identity(ctx) else { return 0 };
         let semaphore = &mut self.semaphores[index];
@@ -107,7 +107,7 @@ impl Hsem {
     fn write(&mut self, index: usize, value: u32, ctx: &mut Ctx) {
         let identity = self.identity(ctx);
         if identity != Some(value & COREID) {
-            ctx.note("a semaphore was written with the COREID of another processor: that has no effect");
+            ctx.note("a semaphore was written with the COREID of another processor: the write has no effect");
             return;
         }
         let held = self.semaphores[index];
@@ -119,7 +119,7 @@ impl Hsem {
         } else if held == LOCK | owner {
             self.free(1 << index);
         } else if held & LOCK != 0 {
-            ctx.note("a semaphore was freed by who had not locked it: it stays locked");
+            ctx.note("a semaphore was freed by a processor or process that does not own it: it stays locked");
         }
     }
 
@@ -130,10 +130,10 @@ impl Hsem {
         self.interrupts.iter_mut().for_each(|interrupt| interrupt.status |= semaphores);
     }
 
-    /// HSEM_CR: all semaphores of a processor are freed.
+    /// HSEM_CR: frees all semaphores of a processor.
     fn clear(&mut self, value: u32, ctx: &mut Ctx) {
         if value & KEY != self.key {
-            ctx.note("HSEM_CR was written without the key in HSEM_KEYR: that has no effect");
+            ctx.note("HSEM_CR was written without the key in HSEM_KEYR: the write has no effect");
             return;
         }
         let is_its = |held: u32| held & (LOCK | COREID) == LOCK | value & COREID;

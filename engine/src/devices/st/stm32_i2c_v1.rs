@@ -1,19 +1,19 @@
 //! `st,stm32-i2c-v1`: the I2C interface of STM32F4 (`st,stm32f4-i2c`), F1, F2 and L1 (RM0090, "Inter-integrated circuit
 //! (I2C) interface"), as a master.
 //!
-//! Modelled: master mode with addresses of 7 bits: START, SB, ADDR, TXE, RXNE, BTF, AF and the sequences by which they
-//! are cleared; repeated START and STOP; ACK and POS; SCL that is held low where the firmware is late; standard and
-//! fast mode with both duty cycles (I2C_CCR, in cycles of PCLK1); the event and the error interrupt; DMA requests; the
-//! reset by PE and SWRST. A rising edge of SCL that takes up to I2C_TRISE cycles is part of the clock's high time; one
-//! that takes longer makes it longer.
+//! Modelled: master mode with addresses of 7 bits: START, SB, ADDR, TXE, RXNE, BTF, AF and the sequences that clear
+//! them; repeated START and STOP; ACK and POS; SCL that is held low while the firmware is late; standard and fast mode
+//! with both duty cycles (I2C_CCR, in cycles of PCLK1); the event and the error interrupt; DMA requests; the reset by
+//! PE and SWRST. A rising edge of SCL of up to I2C_TRISE cycles is part of the clock's high time; a longer one
+//! lengthens the high time.
 //!
-//! START and STOP have SCL high for the high time of a clock before and behind the edge of SDA. SB is set as SCL falls
-//! behind START, ADDR, TXE, RXNE and BTF as it falls behind the acknowledge clock. A register acts on the bus
-//! `cyclescope,start-cycles` behind its write. A chip that stretches SCL lets go of it at a time of its own.
+//! At START and STOP, SCL is high for the high time of a clock before and after the edge of SDA. SB is set as SCL falls
+//! after START; ADDR, TXE, RXNE and BTF as SCL falls after the acknowledge clock. A register acts on the bus
+//! `cyclescope,start-cycles` after its write. A chip that stretches SCL releases it at a time of its own.
 //!
-//! Not modelled, and what then happens: slave mode (own addresses are kept, and nobody calls them), addresses of 10
-//! bits (no chip acknowledges their header), SMBus and PEC (a note), LAST (a note: firmware clears ACK), the filters.
-//! With one master on the bus there is neither ARLO nor BERR.
+//! Not modelled: slave mode (the own addresses are stored, and no master addresses them), addresses of 10 bits (no chip
+//! acknowledges their header), SMBus and PEC (a note), LAST (a note: firmware clears ACK), the filters. As there is one
+//! master on the bus, neither ARLO nor BERR occurs.
 
 mod master;
 mod registers;
@@ -52,7 +52,7 @@ pub struct Params {
     /// The rise time of SCL.
     #[state(skip)]
     pub rising: Ps,
-    /// From a write of a register to what the bus shows of it.
+    /// Cycles from a write of a register to its effect on the bus.
     #[state(skip)]
     pub start_cycles: Cycles,
     /// The event and the error interrupt.
@@ -67,7 +67,7 @@ pub struct Params {
 #[derive(State)]
 pub struct I2c {
     params: Params,
-    /// Those that carry SCL and SDA.
+    /// The pins that carry SCL and SDA.
     pins: PinFunctions,
     chips: I2cChips,
     signals: I2cSignals,
@@ -79,17 +79,17 @@ pub struct I2c {
     filter: u32,
     /// SB, ADDR, BTF and AF.
     flags: u32,
-    /// I2C_SR1 was read while ADDR was set: a read of I2C_SR2 clears it.
+    /// I2C_SR1 was read while ADDR was set: the next read of I2C_SR2 clears ADDR.
     seen_address: bool,
     /// MSL and BUSY.
     is_master: bool,
-    /// A chip has acknowledged its address, and the frame goes on.
+    /// A chip has acknowledged its address, and the frame continues.
     in_data: bool,
-    /// I2C_DR as it waits for the shift register; received data, and a byte that waits behind it.
+    /// I2C_DR as it waits for the shift register; received data, and the byte that waits in the shift register.
     to_send: Option<u8>,
     data: Option<u8>,
     shifted: Option<u8>,
-    /// What I2C_DR reads.
+    /// The value that I2C_DR reads.
     last: u8,
     master: Master,
     /// Requests: transmit, receive.
@@ -106,11 +106,11 @@ pub const MODEL: Model = Model::device(Group::I2c, &["st,stm32-i2c-v1", "st,stm3
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names", "resets"]);
-    reader.frequency_or("clock-frequency", None, "what drivers aim at; what counts is what they write to I2C_CCR");
+    reader.frequency_or("clock-frequency", None, "the frequency that drivers aim for; the model uses what they write to I2C_CCR");
     let params = Params {
-        clock: reader.clock_input(0, "PCLK1, which the times of the bus are counted in"),
+        clock: reader.clock_input(0, "PCLK1, which clocks the interface"),
         rising: reader.timing_ps("i2c-scl-rising-time-ns", "the rise time of SCL"),
-        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "clocks from a register to the bus"),
+        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "clocks from a write of a register to its effect on the bus"),
         interrupts: [reader.interrupt(0, "its event interrupt"), reader.interrupt(1, "its error interrupt")],
         gate: ClockGate::from_node(reader),
     };
@@ -150,7 +150,7 @@ impl I2c {
         }
     }
 
-    /// The cycle in which something written or read now shows on the bus.
+    /// The cycle in which the effect of a write or read at this time appears on the bus.
     fn arrival(&self, ctx: &Ctx) -> u64 {
         self.params.clock.rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
     }
@@ -168,7 +168,7 @@ impl I2c {
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
         if value & CR1_UNMODELLED != 0 {
-            ctx.note("SMBus and PEC (I2C_CR1) are not modelled: it goes on without them");
+            ctx.note("SMBus and PEC (I2C_CR1) are not modelled: the interface works without them");
         }
         if value & CR1_SWRST != 0 {
             self.abandon(ctx.now);
@@ -191,7 +191,7 @@ impl I2c {
         self.order(arrival);
     }
 
-    /// All registers are as out of reset, and stay so while SWRST is set.
+    /// All registers have their reset values, and keep them while SWRST is set.
     fn software_reset(&mut self) {
         (self.control, self.control2, self.own_addresses) = (CR1_SWRST, 0, [0; 2]);
         (self.ccr, self.trise, self.filter) = (0, TRISE_RESET, 0);
@@ -208,7 +208,7 @@ impl I2c {
 
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         if self.control & CR1_SWRST != 0 && offset != CR1 {
-            ctx.note("a register was written while I2C_CR1.SWRST holds all of them in reset: the write does nothing");
+            ctx.note("a register was written while I2C_CR1.SWRST holds all of them in reset: the write has no effect");
             return;
         }
         let value = find(REGISTERS, offset).map_or(0, |row| value & row.mask);
@@ -216,7 +216,7 @@ impl I2c {
             CR1 => self.set_control(value, ctx),
             CR2 => {
                 if value & CR2_LAST != 0 {
-                    ctx.note("I2C_CR2.LAST is not modelled: the last byte that DMA reads is acknowledged by ACK");
+                    ctx.note("I2C_CR2.LAST is not modelled: ACK decides on the acknowledge of the last byte that DMA reads");
                 }
                 self.control2 = value;
             }
@@ -278,7 +278,7 @@ impl I2c {
                 ctx.set_irq(self.params.interrupts[index], level);
             }
         }
-        // Until ADDR is cleared nothing is asked for.
+        // Until ADDR is cleared there are no requests.
         let asks = status & SR1_ADDR == 0;
         self.dma[0].set(asks && on(CR2_DMAEN, SR1_TXE), DMA_ACTIVITIES, ctx);
         self.dma[1].set(asks && on(CR2_DMAEN, SR1_RXNE), DMA_ACTIVITIES, ctx);
@@ -368,7 +368,7 @@ impl Device for I2c {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // What changes by itself does so at an event, in the chips, too.
+        // All changes without an access, also in the chips, happen in events.
         if let Some(next) = self.master.next() {
             if next <= self.params.clock.rate.cycles_until_floor(poll.now()).0 {
                 return false;

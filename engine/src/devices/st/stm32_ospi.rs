@@ -1,28 +1,28 @@
 //! `st,stm32-ospi`: the OCTOSPI interface of an STM32L4+ (RM0432, "Octo-SPI interface (OCTOSPI)"), with a memory on one
-//! to four lines.
+//! to four data lines.
 //!
-//! The second range of `reg` is where memory-mapped mode shows the memory. Programs can be loaded there.
+//! The second range of `reg` is the window of memory-mapped mode. Programs can be loaded there.
 //!
 //! Modelled: commands of instruction, address, alternate bytes, dummy cycles and data, each phase with its lines and
-//! rate; indirect reads and writes with the FIFO of 32 bytes, which holds the clock while it is full or empty; status
-//! polling; memory-mapped reads with what is read ahead, and the timeout that ends them; prescaler, clock modes 0 and
-//! 3, CSHT; accesses beyond DEVSIZE; abort; interrupts, DMA requests.
+//! rate; indirect reads and writes with the FIFO of 32 bytes, which stops the clock while it is full or empty; status
+//! polling; memory-mapped reads with prefetch, and the timeout that ends them; prescaler, clock modes 0 and 3, CSHT;
+//! accesses beyond DEVSIZE; abort; interrupts, DMA requests.
 //!
-//! A command begins `cyclescope,start-cycles` of the kernel clock behind the write that starts it. Accesses to DR that
-//! the FIFO can't serve wait for it. A memory-mapped read goes on where the one before has ended if its first byte is
-//! in the FIFO or is the next one that comes, and else begins anew.
+//! A command begins `cyclescope,start-cycles` of the kernel clock after the write that starts it. Accesses to DR that
+//! the FIFO can't serve wait for it. A memory-mapped read continues the previous one if its first byte is in the FIFO
+//! or is the next one to arrive; otherwise a new command is sent.
 //!
-//! While the source of the kernel clock is off, commands wait, with a note; an access that would wait for ever (of DR,
-//! or of the memory at its address) ends without data, or with a bus error. A byte that is under way as the clock
-//! stops, or gets another rate, begins anew. RCC_AHB3RSTR.OSPIxRST resets the controller.
+//! While the source of the kernel clock is off, commands wait, with a note. An access that would wait forever (of DR,
+//! or of the memory window) ends without data or with a bus error. A byte under way when the clock stops or changes its
+//! rate is repeated. RCC_AHB3RSTR.OSPIxRST resets the controller.
 //!
-//! CLK, NCS and IO0 to IO3 need their pins (`devices/support/pin_functions.rs`), of the port that OCTOSPIM gives the
-//! controller out of reset. Without CLK or NCS the memory hears nothing; a line without a pin is all ones for who reads
-//! it, as one that nobody drives is on this model. A note says so.
+//! CLK, NCS and IO0 to IO3 need their pins (`devices/support/pin_functions.rs`), of the port that OCTOSPIM assigns to
+//! the controller after reset. Without CLK or NCS the memory receives nothing; a line without a pin reads as all ones,
+//! as a line that is not driven does in this model. A note says so.
 //!
-//! Not modelled, and what then happens: eight lines, two memories side by side (DQM), HyperBus, writes in memory-mapped
-//! mode (nothing is sent, with a note), wrapped reads (WRAPSIZE), MAXTRAN, CSBOUND, refresh, delays (DHQC, SSHIFT,
-//! DQS); other ports than those out of reset (`st,stm32-ospim` tells).
+//! Not modelled: eight lines, two memories in parallel (DQM), HyperBus, writes in memory-mapped mode (nothing is sent,
+//! with a note), wrapped reads (WRAPSIZE), MAXTRAN, CSBOUND, refresh, delays (DHQC, SSHIFT, DQS); ports other than
+//! those after reset (`st,stm32-ospim` reports them).
 
 mod commands;
 mod flow;
@@ -56,7 +56,7 @@ use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
 
-/// Signals at pins, by their numbers: those of data lines follow.
+/// Names of the signals at pins; the constants are their indices, data lines last.
 const SIGNALS: &[&str] = &["clk", "ncs", "io0", "io1", "io2", "io3"];
 const CLK: usize = 0;
 const NCS: usize = 1;
@@ -71,7 +71,7 @@ const DMA_ACTIVITIES: u32 = CONTROLLER_EVENT + 1;
 pub struct Params {
     /// The kernel clock.
     pub clock: ClockInput,
-    /// From the write that starts a command until chip select goes low.
+    /// Clocks from the write that starts a command until chip select goes low.
     #[state(skip)]
     pub start: Cycles,
     /// Its interrupt.
@@ -82,21 +82,21 @@ pub struct Params {
     pub gate: ClockGate,
 }
 
-/// What is under way. Edges are the kernel clock's.
+/// The activity of the controller. Edges are the kernel clock's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 enum Flow {
     Idle,
-    /// A command waits for the kernel clock, which stands.
+    /// A command waits because the kernel clock is stopped.
     Held,
-    /// Bytes that are still to come, or to go.
+    /// Remaining bytes to read, or to write.
     Read(Width, u64),
     Write(Width, u64),
-    /// A poll begins, or has read this by then.
+    /// A poll begins at this edge, or has been read by this edge.
     PollFrom(u64),
     Polled(u64, u32),
-    /// The last command ends there.
+    /// The last command ends at this edge.
     Ending(u64),
-    /// Memory-mapped reads, of which the FIFO begins with this address.
+    /// Memory-mapped reads; the FIFO begins with this address.
     Mapped(Width, u32),
 }
 
@@ -105,15 +105,15 @@ enum Flow {
 pub struct Ospi {
     params: Params,
     pins: PinFunctions,
-    /// By their offsets.
+    /// Register values, by offset.
     values: Vec<u32>,
-    /// SR's flags that stay.
+    /// Flags of SR that are latched.
     flags: u32,
     wire: Wire,
     flow: Flow,
-    /// Bytes, each with the edge from which on it is there.
+    /// Bytes, each with the edge at which it becomes available.
     fifo: VecDeque<(u8, u64)>,
-    /// The FIFO, which was full, has had room since.
+    /// The edge since which a full FIFO has had room.
     room_from: u64,
     /// The instruction has been sent (SIOO).
     is_open: bool,
@@ -130,14 +130,14 @@ pub const MODEL: Model =
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "resets", "reg-names"]);
-    let meaning = "clocks of the kernel clock from the write that starts a command until chip select goes low";
+    let meaning = "kernel clocks from the write that starts a command until chip select goes low";
     let params = Params {
         clock: reader.clock_input(0, "the kernel clock, which the serial clock is divided from"),
         start: reader.timing_cycles("cyclescope,start-cycles", meaning),
         interrupt: reader.interrupt(0, "its interrupt"),
         gate: ClockGate::from_node(reader),
     };
-    let dma = DmaLine::from_node(reader, "tx_rx", "the FIFO has as much data, or as much room, as FTHRES says");
+    let dma = DmaLine::from_node(reader, "tx_rx", "the FIFO has data, or room, for at least FTHRES + 1 bytes");
     let chip = Chips::from_node(reader, 1).into_only().unwrap_or_else(HostedChip::none);
     let pins = PinFunctions::from_node(reader, SIGNALS);
     Box::new(Ospi { pins, ..Ospi::new(params, dma, chip) })
@@ -179,21 +179,21 @@ impl Ospi {
         Settings { ccr: self.get(CCR), tcr: self.get(TCR), instruction: self.get(IR), alternate: self.get(ABR) }
     }
 
-    /// Bytes of the memory.
+    /// Size of the memory in bytes.
     fn size(&self) -> u64 {
         2 << (self.get(DCR1) >> DCR1_DEVSIZE & 0x1f)
     }
 
-    /// Bytes of an indirect command's data.
+    /// Number of data bytes of an indirect command.
     fn length(&self) -> u64 {
         match self.get(DLR) {
-            // Up to the memory's end.
+            // Up to the end of the memory.
             u32::MAX => self.size().saturating_sub(u64::from(self.get(AR))).max(1),
             length => u64::from(length) + 1,
         }
     }
 
-    /// All that is under way ends.
+    /// Ends all that is under way.
     fn abort(&mut self, ctx: &Ctx) {
         let edge = self.wire.clock.next_edge(ctx.now);
         self.fifo.clear();
@@ -203,7 +203,7 @@ impl Ospi {
         };
     }
 
-    /// The RCC resets it: registers are as they were at the start, and the memory is not selected any more.
+    /// Reset by the RCC: registers return to their reset values, and the memory is deselected.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.abort(ctx);
         self.values.fill(0);
@@ -212,7 +212,7 @@ impl Ospi {
         self.changes += 1;
     }
 
-    /// The wire is as OCTOSPI_DCR1 and DCR2 say.
+    /// Sets up the wire as in OCTOSPI_DCR1 and DCR2.
     fn set_wire(&mut self, ctx: &Ctx) {
         self.wire.period = u64::from(self.get(DCR2) & 0xff) + 1;
         self.wire.high = u64::from(self.get(DCR1) >> DCR1_CSHT & 7) + 1;
@@ -233,7 +233,7 @@ impl Ospi {
             value & mode
         };
         if value & (CR_DQM | CR_FSEL) != 0 {
-            ctx.note("a second memory (OCTOSPI_CR.DQM, FSEL) is not modelled: the first one works alone");
+            ctx.note("a second memory (OCTOSPI_CR.DQM, FSEL) is not modelled: only the first one is used");
         }
         self.values[CR as usize / 4] = value & !mode & !CR_ABORT | kept;
         if ends || (old ^ self.get(CR)) & mode != 0 {
@@ -254,7 +254,7 @@ impl Ospi {
             }
             _ => self.values[offset as usize / 4] = value & row.mask,
         }
-        // What a command needs to begin, beside data that are written.
+        // The conditions for a command's start, apart from data to write.
         let is_whole = self.mode() != 0 || !settings.has_data();
         match offset {
             CCR | IR => {
@@ -269,17 +269,17 @@ impl Ospi {
         }
     }
 
-    /// A note for each signal that was needed and has no pin.
+    /// Adds a note for each signal that was needed and has no pin.
     #[cold]
     fn note_pins(&mut self, ctx: &mut Ctx) {
         let spoiled = std::mem::take(&mut self.wire.spoiled);
         for signal in (0..SIGNALS.len()).filter(|signal| spoiled >> signal & 1 != 0) {
-            let so = match signal {
-                CLK => "a command is sent, and the memory sees no clock",
-                NCS => "a command is sent, and the memory is not selected",
-                _ => "a command uses it, and who reads it gets ones",
+            let effect = match signal {
+                CLK => "a command is sent, but the memory gets no clock",
+                NCS => "a command is sent, but the memory is not selected",
+                _ => "a command uses it, and its receiver reads ones",
             };
-            self.pins.note(signal, so, ctx);
+            self.pins.note(signal, effect, ctx);
         }
     }
 
@@ -404,7 +404,7 @@ impl Device for Ospi {
         }
     }
 
-    /// What is under way goes on by the new clock.
+    /// Activities under way continue at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.advance(self.edge(ctx.now));
         let (before, now) = self.wire.clock.follow(ctx);

@@ -1,8 +1,8 @@
-//! `st,stm32-ospim`: the OCTOSPI I/O manager of an STM32L4+ (RM0432, "OCTOSPI I/O manager (OCTOSPIM)"), which gives the
-//! signals of OCTOSPI1 and OCTOSPI2 to pins.
+//! `st,stm32-ospim`: the OCTOSPI I/O manager of an STM32L4+ (RM0432, "OCTOSPI I/O manager (OCTOSPIM)"), which assigns
+//! the signals of OCTOSPI1 and OCTOSPI2 to pins.
 //!
-//! Modelled: its registers, and their reset by RCC_AHB2RSTR.OSPIMRST. Not modelled: what they do. A board says which
-//! memory is at which controller; OCTOSPI1 is at port 1 and OCTOSPI2 at port 2, as out of reset, whatever is written.
+//! Modelled: its registers, and their reset by RCC_AHB2RSTR.OSPIMRST. Not modelled: their effect. A board says which
+//! memory is on which controller; OCTOSPI1 stays at port 1 and OCTOSPI2 at port 2, as after reset, whatever is written.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -44,7 +44,7 @@ impl Ospim {
     }
 }
 
-/// The place of a register among the values.
+/// The index of a register among the values.
 fn place(offset: u32) -> Option<usize> {
     REGISTERS.iter().position(|register| register.offset == offset & !3)
 }

@@ -1,21 +1,20 @@
 //! `st,stm32-otgfs` and `st,stm32-otghs`: USB OTG of STM32F4, full speed and high speed (RM0090, "USB on-the-go
-//! full-speed (OTG_FS)" and "USB on-the-go high-speed (OTG_HS)"; RM0383 for the STM32F411), and, as
-//! `st,stm32l4-otgfs`, that of STM32L4R and L4S (RM0432, likewise): cores of Synopsys (DWC2), on a board on which
-//! nothing is plugged in.
+//! full-speed (OTG_FS)" and "USB on-the-go high-speed (OTG_HS)"; RM0383 for the STM32F411), and, as `st,stm32l4-otgfs`,
+//! the OTG_FS of STM32L4R and L4S (RM0432, likewise): Synopsys cores (DWC2), on a board without a USB cable.
 //!
-//! Modelled: the registers of all, of devices and of hosts, behind the clock gate; core reset and the flushing of
-//! FIFOs, which clear their own bits after their time, if the clock of the PHY runs (GRSTCTL); device and host mode, by
-//! force after 25 ms, and MMIS where firmware uses a register of the other mode; VBUS sensing, which sees no VBUS, or
-//! none (NOVBUSSENS, or BVALOVAL of an STM32L4), with which the session is valid (SRQINT, BSVLD) and D+ is pulled up
-//! until SDIS disconnects; early suspend and suspend 3 ms and 6 ms later, as no host sends (ESUSP, USBSUSP, SUSPSTS);
-//! global and endpoints' NAK, endpoints enabled and disabled, what firmware puts into transmit FIFOs; the interrupt.
+//! Modelled: the global, device and host registers, behind the clock gate; core reset and the flushing of FIFOs, which
+//! clear their own bits after their time, if the PHY's clock runs (GRSTCTL); device and host mode, forced after 25 ms,
+//! and MMIS if firmware uses a register of the other mode; VBUS sensing, which never sees VBUS, or is bypassed
+//! (NOVBUSSENS, or BVALOVAL of an STM32L4), which makes the session valid (SRQINT, BSVLD) and pulls D+ up until SDIS
+//! disconnects; early suspend and suspend after 3 ms and 6 ms, as no host sends (ESUSP, USBSUSP, SUSPSTS); global and
+//! endpoint NAK, endpoint enables and disables, transmit FIFOs that firmware fills; the interrupt.
 //!
-//! No host comes: no reset, no enumeration, no SOF, no packet; and to a host no device. A channel that is halted is
-//! halted at once.
+//! No host is connected: no reset, no enumeration, no SOF, no packet. In host mode no device is connected. A channel
+//! halts at once.
 //!
-//! Not modelled: a cable, and so all transfers, DMA, SRP and HNP; a PHY by ULPI, without whose clock the core reset of
-//! an OTG_HS does not end while PHYSEL is 0 (a note says so); battery charging detection and LPM of an STM32L4
-//! (registers); the OTG_HS's own interrupts of endpoint 1 and those of the wake-up; the FIFOs' memory as such.
+//! Not modelled: a cable, and so all transfers, DMA, SRP and HNP; a ULPI PHY, without whose clock the core reset of an
+//! OTG_HS does not end while PHYSEL is 0 (a note says so); battery charging detection and LPM of an STM32L4 (registers
+//! only); the OTG_HS's separate interrupts of endpoint 1 and of the wake-up; the contents of the FIFOs.
 
 mod endpoints;
 mod line;
@@ -42,31 +41,31 @@ const HIGH_SPEED: &str = "st,stm32-otghs";
 const L4: &str = "st,stm32l4-otgfs";
 /// Bytes of registers, below the FIFOs.
 const REGISTER_BYTES: u32 = 0x1000;
-/// Transmit FIFOs at the most.
+/// Maximum number of transmit FIFOs.
 const MOST_FIFOS: usize = 6;
-/// The token of its events.
+/// The token of the core's events.
 const WAKE: u32 = 0;
 
 /// What a board says of the core.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
-    /// Which one it is.
+    /// The part that the core belongs to.
     #[state(skip)]
     pub part: Part,
-    /// That of the PHY, of 48 MHz.
+    /// The clock of the PHY, 48 MHz.
     pub phy: KernelClock,
     /// HCLK.
     pub bus_clock: ClockInput,
     /// Clocks of a core reset, and of the flushing of a FIFO, of the slower of both clocks.
     #[state(skip)]
     pub reset_cycles: Cycles,
-    /// The latter.
+    /// Clocks of the flushing of a FIFO.
     #[state(skip)]
     pub flush_cycles: Cycles,
-    /// From FHMOD or FDMOD to the other mode.
+    /// Time from FHMOD or FDMOD to the other mode.
     #[state(skip)]
     pub mode_change: Ps,
-    /// How long nobody sends before a suspend is near, and again until it comes.
+    /// Idle time until early suspend, and again until suspend.
     #[state(skip)]
     pub idle: Ps,
     /// Its interrupt.
@@ -77,14 +76,14 @@ pub struct Params {
     pub gate: ClockGate,
 }
 
-/// Something that clears its own bit.
+/// State of a bit that clears itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, crate::state::Fresh)]
 enum Busy {
     #[default]
     No,
-    /// Until then.
+    /// Set until this time.
     Until(Ps),
-    /// For as long as the PHY has no clock.
+    /// Set while the PHY has no clock.
     WithoutClock,
 }
 
@@ -92,27 +91,27 @@ enum Busy {
 #[derive(Debug, State)]
 pub struct Otg {
     params: Params,
-    /// By offset / 4: what the registers hold, with flags that are latched, and bits that firmware set in DCTL and in
-    /// control registers of endpoints.
+    /// Register values by offset / 4, with latched flags, and bits that firmware set in DCTL and in control registers
+    /// of endpoints.
     #[state(with = crate::state::fixed)]
     values: Vec<u32>,
     core_reset: Busy,
-    /// Of the receive FIFO and of transmit FIFOs, as of their bits in GRSTCTL.
+    /// Flushes of the receive FIFO and of transmit FIFOs, by their bits in GRSTCTL.
     flushes: [Busy; 2],
     /// Words in each transmit FIFO.
     filled: [u32; MOST_FIFOS],
     is_host: bool,
-    /// When it is what GUSBCFG forces it to be.
+    /// The time at which the core changes to the mode that GUSBCFG forces.
     mode_changes_at: Option<Ps>,
     /// The session is valid.
     has_session: bool,
-    /// D+ is pulled up, and idle, since.
+    /// The time since which D+ is pulled up, and idle.
     idle_since: Option<Ps>,
-    /// How many of ESUSP and USBSUSP have come since.
+    /// The number of ESUSP and USBSUSP events since then.
     suspends: u32,
     level: bool,
     alarm: Alarm,
-    /// Counts what changed by itself or by writes.
+    /// Incremented by every change.
     version: u64,
 }
 
@@ -137,8 +136,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         bus_clock: reader.clock_input(1, "HCLK"),
         reset_cycles: reader.timing_cycles("cyclescope,reset-cycles", &reset),
         flush_cycles: reader.timing_cycles("cyclescope,flush-cycles", &flush),
-        mode_change: reader.timing_ps("cyclescope,mode-change-us", "from FHMOD or FDMOD until the core is that"),
-        idle: reader.timing_ps("cyclescope,idle-us", "without a packet up to ESUSP, and from there to USBSUSP"),
+        mode_change: reader.timing_ps("cyclescope,mode-change-us", "from FHMOD or FDMOD until the core is in that mode"),
+        idle: reader.timing_ps("cyclescope,idle-us", "idle time until ESUSP, and from there to USBSUSP"),
         interrupt: reader.interrupt(0, "its interrupt"),
         gate: ClockGate::from_node(reader),
     }))
@@ -166,7 +165,7 @@ impl Otg {
         otg
     }
 
-    /// Puts registers back to their values after reset.
+    /// Sets registers to their reset values.
     fn reset_values(&mut self, which: impl Fn(u32) -> bool) {
         for offset in REGISTERS.iter().map(|row| row.offset).filter(|offset| which(*offset)) {
             self.values[offset as usize / 4] = row(self.params.part, offset).map_or(0, |row| row.reset);
@@ -181,19 +180,19 @@ impl Otg {
         &mut self.values[offset as usize / 4]
     }
 
-    /// So many clocks of HCLK or of the PHY, whichever is slower.
+    /// The duration of `cycles` clocks of HCLK or of the PHY, whichever is slower.
     fn clocks(&self, cycles: Cycles) -> Ps {
         let [phy, bus] = [self.params.phy.rate(), self.params.bus_clock.rate].map(|clock| clock.ps_at_floor(cycles));
         phy.max(bus)
     }
 
-    /// The PHY has its clock: the one inside by PLL48CLK, the one outside, by ULPI, on no board.
+    /// True if the PHY has its clock: the internal PHY from PLL48CLK; boards have no external ULPI PHY.
     fn phy_runs(&self) -> bool {
         let is_outside = self.params.part == Part::F4Hs && self.get(GUSBCFG) & GUSBCFG_PHYSEL == 0;
         !is_outside && self.params.phy.is_running()
     }
 
-    /// What takes clocks begins. Where there are none it waits for them, and the user is told.
+    /// Starts an operation that takes clocks. Without a clock it waits, with a note.
     fn begin(&self, cycles: Cycles, ctx: &mut Ctx) -> Busy {
         if self.phy_runs() {
             return Busy::Until(ctx.now.saturating_add(self.clocks(cycles)));
@@ -208,7 +207,7 @@ impl Otg {
         Busy::WithoutClock
     }
 
-    /// GRSTCTL is written: bits set themselves going, and zeroes do nothing.
+    /// A write of GRSTCTL: ones start operations, zeroes have no effect.
     fn write_grstctl(&mut self, value: u32, ctx: &mut Ctx) {
         if value & GRSTCTL_CSRST != 0 {
             self.reset_core(ctx);
@@ -230,8 +229,9 @@ impl Otg {
         }
     }
 
-    /// A core reset puts back what RM0090, GRSTCTL.CSRST, does not name as kept, and nothing of what lies around the
-    /// core (GCCFG). PHYSEL stays as well: it is the way to a clock that the reset itself needs.
+    /// A core reset: registers that RM0090, GRSTCTL.CSRST, does not list as kept return to their reset values, except
+    /// for those outside the core (GCCFG). PHYSEL is kept as well, because it selects the clock that the reset itself
+    /// needs.
     fn reset_core(&mut self, ctx: &mut Ctx) {
         let kept =
             [(HCFG, 3), (DCFG, 3), (GUSBCFG, GUSBCFG_PHYSEL)].map(|(offset, mask)| (offset, mask, self.get(offset)));
@@ -267,7 +267,7 @@ impl Otg {
             | flag(INT_HCINT, self.channel_interrupts() & self.get(HAINTMSK) != 0)
     }
 
-    /// A register of the mode in which the core is not: it ignores the access.
+    /// True for a register of the mode that the core is not in: it ignores the access.
     fn is_of_other_mode(&self, offset: u32) -> bool {
         match offset {
             HCFG..DCFG => !self.is_host,
@@ -334,13 +334,13 @@ impl Otg {
         }
     }
 
-    /// What a write makes of a register by its row alone.
+    /// The value that a write gives a register, by the register map alone.
     fn plain_write(&self, row: &Register, value: u32) -> u32 {
         let written = row.after_write(self.get(row.offset), value);
         match row.offset {
-            // CIDSTS, and what VBUS and negotiation would tell.
+            // CIDSTS, and the bits that depend on VBUS and negotiation.
             GOTGCTL => written & !0x000f_0101 | row.reset,
-            // Of an STM32L4 it is only read.
+            // Read-only in an STM32L4.
             GUSBCFG => written | row.reset & GUSBCFG_PHYSEL,
             PCGCCTL => written & !PCGCCTL_PHYSUSP,
             _ if row.access == AccessKind::W1c => written & row.mask,
@@ -348,7 +348,7 @@ impl Otg {
         }
     }
 
-    /// What waited for the clock of the PHY goes on where that runs by now.
+    /// Continues operations that waited for the PHY's clock, if it runs by now.
     fn clock_may_run(&mut self, ctx: &mut Ctx) {
         if !self.phy_runs() {
             return;
@@ -364,7 +364,7 @@ impl Otg {
         }
     }
 
-    /// All that has happened by now.
+    /// Applies all changes up to now.
     fn settle(&mut self, ctx: &mut Ctx) {
         let now = ctx.now;
         for busy in [&mut self.core_reset].into_iter().chain(&mut self.flushes) {
@@ -376,14 +376,14 @@ impl Otg {
         self.settle_line(ctx);
     }
 
-    /// When something changes next by itself.
+    /// The time of the next change without an access.
     fn next_change(&self) -> Option<Ps> {
         let busy = [self.core_reset, self.flushes[0], self.flushes[1]].into_iter();
         let ends = busy.filter_map(|busy| if let Busy::Until(end) = busy { Some(end) } else { None });
         ends.chain(self.mode_changes_at).chain(self.next_suspend()).min()
     }
 
-    /// After all that may have changed something: the interrupt, and the event of one that lies ahead.
+    /// After any change: updates the interrupt, and the event of the next one.
     fn update(&mut self, ctx: &mut Ctx) {
         let (is_on, mask) = (self.get(GAHBCFG) & GAHBCFG_GINTMSK != 0, self.get(GINTMSK));
         let level = is_on && self.interrupts() & mask != 0;
@@ -434,7 +434,7 @@ impl Device for Otg {
         self.update(ctx);
     }
 
-    /// What is under way ends as it began: it is a few clocks.
+    /// Operations under way end at the old rate: they take a few clocks only.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
         self.version += 1;

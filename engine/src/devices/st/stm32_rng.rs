@@ -1,13 +1,13 @@
 //! `st,stm32-rng`: the random number generator of STM32F4 (RM0090, "Random number generator (RNG)"), of STM32L4
 //! and of STM32MP15 (RM0436).
 //!
-//! Modelled: all registers. While RNG_CR.RNGEN is set a word is made in `cyclescope,word-cycles` of the RNG's clock,
-//! from its next edge on; it is ready (DRDY) until it is read, and then the next one is made. A clock slower than a
-//! sixteenth of the bus clock, or one that has stopped, is a clock error (CECS, CEIS), and gives no words. The
-//! interrupt.
+//! Modelled: all registers. While RNG_CR.RNGEN is set, a word is generated in `cyclescope,word-cycles` of the RNG's
+//! clock, from its next edge on. The word is ready (DRDY) until it is read; then the next one is generated. A clock
+//! that is slower than a sixteenth of the bus clock, or stopped, is a clock error (CECS, CEIS), and no words are
+//! generated. The interrupt.
 //!
-//! Words are not random: they are a fixed sequence, another one for each `cyclescope,seed`, so that a run can be
-//! repeated. There are no seed errors (SECS, SEIS).
+//! Words are not random: each `cyclescope,seed` selects a fixed sequence, so that runs can be repeated. Seed errors
+//! (SECS, SEIS) do not occur.
 
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -35,12 +35,12 @@ const DR: u32 = 0x8;
 
 const CR_RNGEN: u32 = 1 << 2;
 const CR_IE: u32 = 1 << 3;
-/// No clock error is looked for; reserved in an STM32F4.
+/// Disables the detection of clock errors; reserved in an STM32F4.
 const CR_CED: u32 = 1 << 5;
 const SR_DRDY: u32 = 1 << 0;
 const SR_CECS: u32 = 1 << 1;
 const SR_CEIS: u32 = 1 << 5;
-/// The RNG's clock must not be slower than this part of the bus clock.
+/// The RNG's clock must be at least the bus clock divided by this.
 const SLOWEST: u64 = 16;
 
 /// What a board says of the generator.
@@ -50,13 +50,13 @@ pub struct Params {
     pub clock: KernelClock,
     /// That of its bus.
     pub bus_clock: ClockInput,
-    /// From a word to the next.
+    /// Clocks from one word to the next.
     #[state(skip)]
     pub word_cycles: Cycles,
-    /// Where the sequence of words begins.
+    /// The start of the sequence of words.
     #[state(skip)]
     pub seed: u32,
-    /// Its interrupt, to up to two processors.
+    /// The interrupt, to up to two processors.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
     /// Its enable bit.
@@ -88,9 +88,9 @@ pub const MODEL: Model =
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Rng::new(Params {
         clock: KernelClock::new(reader.clock_input(0, "the RNG's clock")),
-        bus_clock: reader.clock_input(1, "that of its bus, which the RNG's clock is held against"),
-        word_cycles: reader.timing_cycles("cyclescope,word-cycles", "clocks of the RNG in which a word is made"),
-        seed: reader.u32_or("cyclescope,seed", 1, ANY, "which sequence of words it gives"),
+        bus_clock: reader.clock_input(1, "the clock of its bus, which the RNG's clock is compared with"),
+        word_cycles: reader.timing_cycles("cyclescope,word-cycles", "clocks of the RNG from one word to the next"),
+        seed: reader.u32_or("cyclescope,seed", 1, ANY, "selects the sequence of words"),
         interrupts: [reader.interrupt(0, "its interrupt"), reader.interrupt(1, "its interrupt, to another processor")],
         gate: ClockGate::from_node(reader),
     }))
@@ -115,14 +115,14 @@ impl Rng {
         self.control & CR_RNGEN != 0
     }
 
-    /// The clock is too slow.
+    /// True if the clock is too slow.
     fn is_slow(&self) -> bool {
         let (own, bus) = (self.params.clock.rate().get(), self.params.bus_clock.rate.get());
         let is_slow = own * SLOWEST < bus || !self.params.clock.is_running();
         self.is_on() && self.control & CR_CED == 0 && is_slow
     }
 
-    /// Brings the generator up to the time of the call.
+    /// Updates the generator to the time of the call.
     fn settle(&mut self, ctx: &mut Ctx) {
         let edge = self.params.clock.edge(ctx.now);
         if self.due.is_some_and(|due| due <= edge) {
@@ -133,14 +133,14 @@ impl Rng {
         }
     }
 
-    /// Begins with a word if none is there or under way.
+    /// Starts a word if none is ready or under way.
     fn begin(&mut self, ctx: &mut Ctx) {
         if self.is_on() {
             self.params.clock.is_needed(ctx);
         }
         if self.is_slow() {
             if !self.clock_failed && self.params.clock.is_running() {
-                ctx.note("the RNG's clock is slower than a sixteenth of the bus clock: it gives no words");
+                ctx.note("the RNG's clock is slower than a sixteenth of the bus clock: no words are generated");
             }
             self.clock_failed = true;
             self.due = None;
@@ -178,7 +178,7 @@ impl Rng {
                     (self.due, self.word) = (None, None);
                 }
             }
-            // Only zeroes at CEIS and SEIS change something.
+            // Only zeroes at CEIS and SEIS have an effect.
             SR => self.clock_failed &= value & SR_CEIS != 0,
             _ => {}
         }

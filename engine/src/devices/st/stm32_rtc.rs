@@ -1,15 +1,16 @@
-//! `st,stm32-rtc`: the real-time clock of STM32F4 (RM0090, "Real-time clock (RTC)") and, as `st,stm32l4-rtc`, that of
-//! STM32L4R and L4S (RM0432, the same without coarse calibration, with more backup registers).
+//! `st,stm32-rtc`: the real-time clock of STM32F4 (RM0090, "Real-time clock (RTC)") and, as `st,stm32l4-rtc`, the RTC
+//! of STM32L4R and L4S (RM0432; without coarse calibration, with more backup registers).
 //!
 //! Modelled: the write protection by PWR_CR.DBP and by the keys of RTC_WPR; initialization mode, prescalers, the
-//! calendar in both formats of hours with its leap years, sub-seconds, RTC_SHIFTR, summer time; shadow registers, which
-//! follow each second edge of RTCCLK (RSF), and their lock from a read of RTC_TR or RTC_SSR to one of RTC_DR; BYPSHAD;
-//! alarms A and B with their masks and sub-seconds; the wake-up timer by all its clocks; interrupts, which EXTI's lines
-//! pass on; backup registers. A run begins at the reset value, 1 January 2000. All stands while RCC_BDCR.RTCEN is 0, or
-//! the source of RTCCLK is off: what firmware asks for waits, with a note. RCC_BDCR.BDRST resets it.
+//! calendar in both hour formats with its leap years, sub-seconds, RTC_SHIFTR, summer time; shadow registers, which
+//! follow each second edge of RTCCLK (RSF), and their lock from a read of RTC_TR or RTC_SSR to a read of RTC_DR;
+//! BYPSHAD; alarms A and B with their masks and sub-seconds; the wake-up timer with all its clocks; interrupts, through
+//! EXTI's lines; backup registers. A run begins at the reset value, 1 January 2000. The RTC is stopped while
+//! RCC_BDCR.RTCEN is 0 or the source of RTCCLK is off: requests of the firmware wait, with a note. RCC_BDCR.BDRST
+//! resets it.
 //!
 //! Not modelled: calibration (RTC_CALR, RTC_CALIBR: registers, with a note), time stamps, tamper pins, the reference
-//! clock and outputs (registers, with a note), that reads want PCLK1 of seven times RTCCLK.
+//! clock and outputs (registers, with a note), the requirement that PCLK1 be at least seven times RTCCLK.
 
 mod alarms;
 mod calendar;
@@ -38,7 +39,7 @@ use crate::time::{Cycles, Ps};
 
 pub use self::registers::{REGISTERS, REGISTERS_L4};
 
-/// The compatible of an STM32L4's.
+/// The compatible of the STM32L4's RTC.
 const L4: &str = "st,stm32l4-rtc";
 const KEYS: [u32; 2] = [0xca, 0x53];
 const ALARM_EVENT: u32 = 0;
@@ -54,44 +55,44 @@ pub struct Params {
     /// The register map.
     #[state(skip)]
     pub map: &'static [Register],
-    /// How many backup registers there are.
+    /// Number of backup registers.
     #[state(skip)]
     pub backup_registers: usize,
-    /// From a request to INITF, WUTWF, ALRAWF and ALRBWF.
+    /// Edges from a request to INITF, WUTWF, ALRAWF and ALRBWF.
     #[state(skip)]
     pub synchronisation: Cycles,
-    /// From the end of initialization mode to the first edge that counts.
+    /// Edges from the end of initialization mode to the first one that counts.
     #[state(skip)]
     pub restart: Cycles,
-    /// Lines of EXTI: alarms, wake-up.
+    /// EXTI lines of the alarms and of the wake-up timer.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
-    /// Its enable bit on the bus.
+    /// Its clock enable bit on the bus.
     #[state(skip)]
     pub gate: ClockGate,
 }
 
-/// The clock. Edges are numbers of RTCCLK's.
+/// The RTC. Edges are numbers of RTCCLK's edges.
 #[derive(Debug, State)]
 pub struct Rtc {
     params: Params,
-    /// RTCCLK, behind RTCEN.
+    /// RTCCLK, gated by RTCEN.
     clock: KernelClock,
-    /// By offsets; RTC_BKPxR behind the others.
+    /// Register values by offset; RTC_BKPxR follow the others.
     values: Vec<u32>,
     counting: Counting,
-    /// Keys of RTC_WPR that have been written.
+    /// The number of correct keys written to RTC_WPR so far.
     keys: usize,
-    /// RTC_ISR's flags that zeroes clear.
+    /// Flags of RTC_ISR that a write of 0 clears.
     flags: u32,
-    /// The edge at which INITF comes, in initialization mode; and what is written of RTC_TR and RTC_DR then.
+    /// The edge at which INITF is set, in initialization mode; and the values of RTC_TR and RTC_DR written meanwhile.
     init_from: Option<u64>,
     written: [u32; 2],
     /// RSF is set from this edge on.
     synchronised_from: u64,
     /// Alarms A and B, and the wake-up timer, can be written from these edges on.
     writable_from: [u64; 3],
-    /// RTC_SSR, RTC_TR, RTC_DR as they are locked.
+    /// RTC_SSR, RTC_TR, RTC_DR while locked.
     locked: Option<[u32; 3]>,
     /// The next edges of alarms A and B, and of the wake-up timer.
     next: [Option<u64>; 3],
@@ -110,9 +111,9 @@ pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-rtc", L4], 1, f
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names"]);
     let is_l4 = reader.node.compatibles().contains(&L4);
-    let meaning = "RTCEN: the offset of a register of the RCC, a multiple of 4, and the number of a bit there, 0 to 31";
+    let meaning = "RTCEN: the offset of a register of the RCC, a multiple of 4, and a bit number, 0 to 31";
     let enable = ClockGate::named("cyclescope,rtc-enable", meaning, reader);
-    let meaning = "there are up to 32 backup registers";
+    let meaning = "number of backup registers, up to 32";
     let backup_registers = reader.u32_or("cyclescope,backup-registers", 20, 0..=32, meaning) as usize;
     let meaning = "edges of RTCCLK from a request to INITF, WUTWF, ALRAWF and ALRBWF";
     let synchronisation = reader.timing_cycles("cyclescope,synchronisation-cycles", meaning);
@@ -132,7 +133,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     }))
 }
 
-/// Both prescalers' dividers by RTC_PRER.
+/// The divisors of both prescalers, by RTC_PRER.
 fn dividers(prer: u32) -> [u64; 2] {
     [prer >> 16 & 0x7f, prer & 0x7fff].map(|field| u64::from(field) + 1)
 }
@@ -161,7 +162,7 @@ impl Rtc {
         }
     }
 
-    /// RCC_BDCR.BDRST resets it: registers are as they were at the start, and the calendar begins anew.
+    /// RCC_BDCR.BDRST: registers return to their reset values, and the calendar restarts.
     fn reset_domain(&mut self, edge: u64) {
         let kept = std::mem::replace(self, Rtc::new(self.params));
         (self.clock, self.alarm, self.levels, self.writes) = (kept.clock, kept.alarm, kept.levels, kept.writes + 1);
@@ -177,7 +178,7 @@ impl Rtc {
         self.clock.edge(now)
     }
 
-    /// The edge from which on what is written now counts.
+    /// The edge from which a write at this time takes effect.
     fn written_edge(&self, now: Ps) -> u64 {
         self.clock.next_edge(now)
     }
@@ -186,7 +187,7 @@ impl Rtc {
         self.get(CR) & CR_FMT != 0
     }
 
-    /// Brings flags up to now.
+    /// Updates the flags to now.
     fn settle(&mut self, ctx: &Ctx) {
         let edge = self.edge(ctx.now);
         while let Some((index, at)) = self.due(edge) {
@@ -217,7 +218,7 @@ impl Rtc {
         [self.counting.sub_seconds(edge), tr, dr]
     }
 
-    /// What reads of the calendar see.
+    /// The calendar as reads see it.
     fn shown(&self, edge: u64) -> [u32; 3] {
         let is_direct = self.get(CR) & CR_BYPSHAD != 0 || self.init_from.is_some();
         self.calendar(if is_direct { edge } else { edge & !1 })
@@ -257,7 +258,7 @@ impl Rtc {
             return;
         }
         let Some(row) = find(self.params.map, offset).filter(|row| row.access != AccessKind::Ro) else { return };
-        // ADD1H and SUB1H are not kept, and so not in the mask.
+        // ADD1H and SUB1H are not stored, and so not in the mask.
         let value = if offset == CR { value } else { value & row.mask };
         if self.keys < KEYS.len() && ![WPR, ISR, TAFCR, OR].contains(&offset) {
             ctx.note(&format!(

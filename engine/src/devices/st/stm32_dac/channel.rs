@@ -1,15 +1,15 @@
-//! A channel: what it holds, and what becomes of that (RM0090, "Noise generation", "Triangle-wave generation").
+//! A channel: its registers, and the conversion of codes (RM0090, "Noise generation", "Triangle-wave generation").
 
 use super::registers::{CR_MAMP, CR_WAVE};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// Why a code is taken over.
+/// The cause of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Converts {
-    /// No trigger is waited for.
+    /// A write, of a channel that waits for no trigger.
     Held,
-    /// A trigger came, which moves the generators on.
+    /// A trigger, which also advances the generators.
     Triggered,
 }
 
@@ -20,17 +20,17 @@ const MOST: u32 = 0xfff;
 /// A channel.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Channel {
-    /// What the data registers hold, right-aligned, and DAC_DORx.
+    /// The value of the data registers, right-aligned, and DAC_DORx.
     pub data: u32,
     pub code: u32,
-    /// What is at the output.
+    /// The value at the output.
     pub shown: u32,
-    /// When the next code is taken over.
+    /// The time of the next conversion, and its cause.
     pub due: Option<(Ps, Converts)>,
-    /// A DMA controller has been asked for data; it was asked again before that came.
+    /// A DMA controller has been asked for data; it was asked again before they came.
     pub waits_for_dma: bool,
     pub underruns: bool,
-    /// When it was turned on, until something is at the output.
+    /// The time at which the channel was turned on, until its output has a value.
     pub on_since: Option<Ps>,
     noise: u32,
     triangle: u32,
@@ -57,13 +57,13 @@ impl Default for Channel {
 }
 
 impl Channel {
-    /// It is turned on or off: what it holds stays, and its generators begin anew.
+    /// Turns the channel on or off: the data stay, and the generators restart.
     pub fn restart(&mut self) {
         let Channel { data, shown, conversions, .. } = *self;
         *self = Channel { data, shown, conversions, ..Channel::default() };
     }
 
-    /// The code becomes what is held, and what a generator adds, by the channel's half of DAC_CR.
+    /// Converts: the code becomes the data plus the generator's value, by the channel's half of DAC_CR.
     pub fn convert(&mut self, what: Converts, half: u32) {
         let amplitude = (2 << (half >> CR_MAMP & 0xf).min(11)) - 1;
         let added = match half >> CR_WAVE & 3 {
@@ -76,7 +76,8 @@ impl Channel {
         self.conversions += 1;
     }
 
-    /// A shift register of 12 bits, which bits 0, 1, 4 and 6 make go on, and which never stays at 0.
+    /// Advances the noise generator: a shift register of 12 bits with feedback from bits 0, 1, 4 and 6, which never
+    /// stays at 0.
     fn next_noise(&mut self) -> u32 {
         let noise = self.noise & MOST;
         let feedback = noise ^ noise >> 1 ^ noise >> 4 ^ noise >> 6 ^ u32::from(noise == 0);
@@ -84,7 +85,7 @@ impl Channel {
         noise
     }
 
-    /// Up to the amplitude and down to 0, a step each time.
+    /// Advances the triangle generator: up to the amplitude and down to 0, by one each time.
     fn next_triangle(&mut self, amplitude: u32) -> u32 {
         let triangle = self.triangle.min(amplitude);
         self.falls = triangle >= amplitude || self.falls && triangle > 0;

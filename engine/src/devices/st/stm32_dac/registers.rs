@@ -4,7 +4,7 @@ use crate::devices::support::registers::{AccessKind, Register};
 
 use AccessKind::{Ro, Rw, Wo};
 
-/// Those of an STM32F4.
+/// Registers of an STM32F4.
 pub const REGISTERS: &[Register] = &[
     Register::new("DAC_CR", CR, Rw, 0, F4_CR_MASK),
     Register::new("DAC_SWTRIGR", SWTRIGR, Wo, 0, 3),
@@ -22,7 +22,7 @@ pub const REGISTERS: &[Register] = &[
     Register::new("DAC_SR", SR, Rw, 0, SR_DMAUDR | SR_DMAUDR << 16),
 ];
 
-/// What an STM32L4+ has beside; the trimming of DAC_CCR is the factory's, here the middle of its range.
+/// Further registers of an STM32L4+. The factory trimming in DAC_CCR is modelled as the middle of its range.
 pub const WITH_SAMPLE_AND_HOLD: &[Register] = &[
     Register::new("DAC_CCR", CCR, Rw, MORE_RESETS[0], 0x001f_001f),
     Register::new("DAC_MCR", MCR, Rw, 0, 0x0007_0007),
@@ -32,7 +32,7 @@ pub const WITH_SAMPLE_AND_HOLD: &[Register] = &[
     Register::new("DAC_SHRR", SHRR, Rw, MORE_RESETS[5], 0x00ff_00ff),
 ];
 
-/// Of DAC_CCR to DAC_SHRR.
+/// Reset values of DAC_CCR to DAC_SHRR.
 pub const MORE_RESETS: [u32; 6] = [0x0010_0010, 0, 0, 0, 0x0001_0001, 0x0001_0001];
 
 pub const CR: u32 = 0x00;
@@ -57,7 +57,7 @@ pub const CHANNELS: usize = 2;
 /// Bits of a code.
 pub const BITS: usize = 12;
 
-/// Of a channel's half of DAC_CR.
+/// Bits of a channel's half of DAC_CR.
 pub const CR_EN: u32 = 1 << 0;
 /// WAVE, two bits.
 pub const CR_WAVE: u32 = 6;
@@ -65,18 +65,18 @@ pub const CR_WAVE: u32 = 6;
 pub const CR_MAMP: u32 = 8;
 pub const CR_DMAEN: u32 = 1 << 12;
 pub const CR_DMAUDRIE: u32 = 1 << 13;
-/// Where an STM32F4 has BOFF, TEN and TSEL of three bits, and which trigger software is.
+/// DAC_CR of an STM32F4: with BOFF, TEN and TSEL of three bits; the value of TSEL for the software trigger.
 pub const F4_CR_MASK: u32 = 0x3fff_3fff;
 pub const F4_TEN: u32 = 1 << 2;
 pub const F4_TSEL: u32 = 3;
 pub const F4_SOFTWARE: u32 = 7;
-/// The same of an STM32L4+, with TSEL of four bits, CEN, and HFSEL in the first half.
+/// DAC_CR of an STM32L4+: with TSEL of four bits, CEN, and HFSEL in the first half.
 pub const L4_CR_MASK: u32 = 0x7fff_ffff;
 pub const L4_TEN: u32 = 1 << 1;
 pub const L4_TSEL: u32 = 2;
 pub const L4_SOFTWARE: u32 = 0;
 
-/// DMAUDR1; DMAUDR2 is 16 bits on.
+/// DMAUDR1; DMAUDR2 is 16 bits above.
 pub const SR_DMAUDR: u32 = 1 << 13;
 /// The upper bit of MODE1 and MODE2.
 pub const MCR_SAMPLE_AND_HOLD: u32 = 1 << 2 | 1 << 18;

@@ -1,4 +1,5 @@
-//! A stream: its registers, its FIFO, and what is left to move (RM0090, "DMA stream x configuration register" and on).
+//! A stream: its registers, its FIFO, and the remaining data (RM0090, "DMA stream x configuration register" and
+//! following).
 
 use std::collections::VecDeque;
 
@@ -34,7 +35,7 @@ pub mod fcr {
     pub const RESET: u32 = 0x21;
 }
 
-/// Flags of a stream, as they lie in DMA_LISR for stream 0.
+/// Flags of a stream, at their positions in DMA_LISR for stream 0.
 pub mod flags {
     pub const FEIF: u32 = 1 << 0;
     pub const TEIF: u32 = 1 << 3;
@@ -61,25 +62,25 @@ pub enum Side {
     Memory,
 }
 
-/// A stream.
+/// A DMA stream.
 #[derive(Clone, Debug, State)]
 pub struct Stream {
     pub control: u32,
     pub fifo_control: u32,
-    /// DMA_SxNDTR as it was at the enable.
+    /// DMA_SxNDTR at the enable.
     pub items: u32,
-    /// The same as it was last written.
+    /// DMA_SxNDTR as last written.
     pub programmed: u32,
     /// DMA_SxPAR, DMA_SxM0AR and DMA_SxM1AR.
     pub peripheral: u32,
     pub memories: [u32; 2],
     pub flags: u32,
     pub fifo: VecDeque<u8>,
-    /// The FIFO has reached its threshold, and is emptied into memory.
+    /// The FIFO has reached its threshold, and is being emptied into memory.
     pub draining: bool,
-    /// It was switched off, and has an access under way or bytes left for memory.
+    /// The stream was disabled, and has an access under way or bytes left for memory.
     pub closing: bool,
-    /// Addresses of the next accesses of the two sides, and bytes that are left there.
+    /// Addresses of the next accesses of the two sides, and remaining bytes.
     pub next: [u32; 2],
     pub left: [u32; 2],
 }
@@ -120,7 +121,7 @@ impl Stream {
         }
     }
 
-    /// Without the FIFO. Between memories there is no such mode.
+    /// True in direct mode, without the FIFO. Transfers between memories always use the FIFO.
     pub fn is_direct(&self) -> bool {
         self.fifo_control & fcr::DMDIS == 0 && self.direction() != Direction::Memories
     }
@@ -133,7 +134,7 @@ impl Stream {
         field(self.control, cr::CHSEL, 7) as usize
     }
 
-    /// Bytes of an item of a side. In direct mode both have PSIZE.
+    /// Bytes of an item of a side. In direct mode PSIZE applies to both.
     pub fn size(&self, side: Side) -> u32 {
         let shift = if side == Side::Peripheral || self.is_direct() { cr::PSIZE } else { cr::MSIZE };
         1 << field(self.control, shift, 3).min(2)
@@ -159,12 +160,12 @@ impl Stream {
         }
     }
 
-    /// The side that data come from.
+    /// The side that is the source of the data.
     pub fn source(&self) -> Side {
         if self.direction() == Direction::ToPeripheral { Side::Memory } else { Side::Peripheral }
     }
 
-    /// Bytes in the FIFO from which on memory is written.
+    /// The number of bytes in the FIFO at which memory is written.
     const fn threshold(&self) -> u32 {
         FIFO_BYTES / 4 * ((self.fifo_control & fcr::FTH) + 1)
     }
@@ -179,7 +180,7 @@ impl Stream {
         self.fifo_control & !(7 << fcr::FS) | status << fcr::FS
     }
 
-    /// DMA_SxNDTR: items that are left on the peripheral's side.
+    /// DMA_SxNDTR: remaining items of the peripheral side.
     pub fn items_left(&self) -> u32 {
         if self.is_enabled() || self.closing {
             self.left[Side::Peripheral as usize] / self.size(Side::Peripheral)
@@ -188,7 +189,8 @@ impl Stream {
         }
     }
 
-    /// True if a memory's burst does not fit the threshold (RM0090, "FIFO threshold configurations"), or the items.
+    /// True if a memory burst does not fit the threshold (RM0090, "FIFO threshold configurations") or the number of
+    /// items.
     pub fn burst_is_wrong(&self) -> bool {
         let (burst, size) = (self.burst(Side::Memory), self.size(Side::Memory));
         !self.is_direct() && burst > size && !self.threshold().is_multiple_of(burst)
@@ -201,14 +203,14 @@ impl Stream {
         }
     }
 
-    /// A buffer begins.
+    /// Starts a buffer.
     pub fn begin(&mut self) {
         let bytes = self.items * self.size(Side::Peripheral);
         let memory = self.memories[usize::from(self.control & cr::CT != 0)];
         (self.next, self.left) = ([self.peripheral, memory], [bytes, bytes]);
     }
 
-    /// Bytes of the next access of a side, if it has one to make; `asked` tells that the peripheral asks.
+    /// Bytes of the next access of a side, if it has an access to make; `asked`: the peripheral requests a transfer.
     pub fn wants(&self, side: Side, asked: bool) -> Option<u32> {
         let is_on = self.is_enabled() || self.closing && self.direction() != Direction::ToPeripheral;
         if !is_on {
@@ -230,13 +232,14 @@ impl Stream {
         (bytes > 0 && asked).then_some(bytes)
     }
 
-    /// The FIFO has got data, or given some: at its threshold it begins to be emptied, all of it (RM0090, "FIFO").
+    /// Checks the FIFO after it was filled or emptied: at its threshold, all of it is written to memory (RM0090,
+    /// "FIFO").
     pub fn look_at_fifo(&mut self) {
         let bytes = self.fifo.len() as u32;
         self.draining = bytes >= self.threshold() || self.draining && bytes > 0;
     }
 
-    /// A side has moved so many bytes.
+    /// Counts the bytes that a side has moved.
     pub fn moved(&mut self, side: Side, bytes: u32) {
         let items = bytes.div_ceil(self.size(side));
         let distance = items * self.step(side);
@@ -244,7 +247,7 @@ impl Stream {
         self.next[side as usize] = self.next[side as usize].wrapping_add(distance);
     }
 
-    /// It ends: what is left of DMA_SxNDTR stays.
+    /// Ends the stream: DMA_SxNDTR keeps the number of remaining items.
     pub fn stop(&mut self) {
         self.items = self.items_left();
         self.control &= !cr::EN;

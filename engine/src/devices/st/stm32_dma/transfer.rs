@@ -1,7 +1,7 @@
-//! How data move: the controller's two ports, each of which serves one stream at a time.
+//! The transfer of data: the controller's two ports, each of which serves one stream at a time.
 //!
-//! A port that is free takes the stream of the highest priority that has an access to make. So many clocks later, for
-//! arbitration and the address, the access goes to the bus, and the port is free again when that is done.
+//! A free port takes the stream of the highest priority that has an access to make. After the clocks for arbitration
+//! and the address, the access goes to the bus; the port is free again when the access has ended.
 
 use super::Dma;
 use super::stream::{Direction, Side, Stream, cr, flags};
@@ -12,31 +12,31 @@ use crate::state::State;
 /// A port.
 #[derive(Clone, Debug, Default, State)]
 pub struct Port {
-    /// The stream that it serves.
+    /// The stream that the port serves.
     stream: Option<usize>,
-    /// Its access is at the bus.
+    /// True while its access is on the bus.
     under_way: bool,
-    /// That is of a stream which an error has ended since.
+    /// True if the access belongs to a stream that an error has ended since.
     is_lost: bool,
-    /// What it has read for it, or the number of bytes that it writes.
+    /// The data read for the stream, or as many bytes as it writes.
     data: Vec<u8>,
 }
 
 impl Port {
-    /// True while an access for the stream is at the bus.
+    /// True while an access for the stream is on the bus.
     pub fn is_under_way(&self, stream: usize) -> bool {
         self.under_way && !self.is_lost && self.stream == Some(stream)
     }
 }
 
-/// What an event is for: a port's access, or its end.
+/// The meaning of an event: the start of a port's access, or its end.
 const ACCESS: u32 = 0;
 const DONE: u32 = 2;
 
 const SIDES: [Side; 2] = [Side::Peripheral, Side::Memory];
 
 impl Dma {
-    /// The event of this token.
+    /// Handles the event with this token.
     pub(super) fn step(&mut self, token: u32, ctx: &mut Ctx) {
         let side = SIDES[(token & 1) as usize];
         if token & DONE == ACCESS {
@@ -47,7 +47,7 @@ impl Dma {
         self.arbitrate(ctx);
     }
 
-    /// Ports that are free take what there is to do.
+    /// Assigns free ports to streams that have accesses to make.
     pub(super) fn arbitrate(&mut self, ctx: &mut Ctx) {
         for side in SIDES {
             if self.ports[side as usize].stream.is_some() {
@@ -55,7 +55,7 @@ impl Dma {
             }
             let wants = |(index, stream): &(usize, &Stream)| stream.wants(side, self.is_asked(*index)).is_some();
             let streams = self.streams.iter().enumerate().filter(wants);
-            // Of equal priorities the lowest number is first.
+            // Among equal priorities, the lowest number is first.
             let Some((index, _)) = streams.min_by_key(|(index, stream)| (3 - stream.priority(), *index)) else {
                 continue;
             };
@@ -71,7 +71,7 @@ impl Dma {
 
     fn access(&mut self, side: Side, ctx: &mut Ctx) {
         let Some(index) = self.ports[side as usize].stream else { return };
-        // Meanwhile the stream may have been switched off, or the request taken away.
+        // Meanwhile the stream may have been disabled, or the request withdrawn.
         let Some(bytes) = self.streams[index].wants(side, self.is_asked(index)) else {
             self.ports[side as usize].stream = None;
             return;
@@ -108,7 +108,7 @@ impl Dma {
         }
     }
 
-    /// What is at the bus for a stream does not count any more.
+    /// Marks the accesses of a stream on the bus as lost.
     pub(super) fn lose_accesses(&mut self, index: usize) {
         self.ports.iter_mut().for_each(|port| port.is_lost |= port.is_under_way(index));
     }
@@ -132,7 +132,7 @@ impl Dma {
         self.close(index);
     }
 
-    /// So many bytes have reached their destination: the half of a buffer, or its end.
+    /// Counts bytes that have reached their destination, up to the half of a buffer or its end.
     fn has_put(&mut self, index: usize, side: Side, bytes: u32) {
         let stream = &mut self.streams[index];
         let (left, whole) = (stream.left[side as usize], stream.items * stream.size(Side::Peripheral));

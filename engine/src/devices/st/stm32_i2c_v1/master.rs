@@ -1,5 +1,5 @@
-//! The master: what goes over the bus, step by step, in cycles of PCLK1 (RM0090, "I2C master mode"). A step that needs
-//! the firmware waits for a register, with SCL low.
+//! The master: the sequence on the bus, step by step, in cycles of PCLK1 (RM0090, "I2C master mode"). A step that needs
+//! the firmware waits for a register access, with SCL low.
 
 use super::I2c;
 use super::registers::*;
@@ -7,7 +7,7 @@ use crate::bus::device::Ctx;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
-/// Where the master is in a frame.
+/// The master's position in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Step {
     /// No frame is under way.
@@ -15,19 +15,19 @@ pub enum Step {
     Idle,
     /// SDA falls: START.
     Start,
-    /// SCL falls behind it: SB is set.
+    /// SCL falls after START: SB is set.
     Started,
-    /// SCL falls behind the eighth clock of a byte.
+    /// SCL falls after the eighth clock of a byte.
     Bits,
-    /// SCL falls behind the acknowledge clock.
+    /// SCL falls after the acknowledge clock.
     Acknowledge,
-    /// SCL rises in front of a repeated START, or of a STOP.
+    /// SCL rises before a repeated START or a STOP.
     RestartRise,
     StopRise,
     /// SDA rises: STOP.
     Stop,
-    /// SCL is low until the address is written (SB), ADDR is cleared, data are written or read, or until START or STOP
-    /// is ordered.
+    /// SCL is held low until the address is written (SB), ADDR is cleared, data are written or read, or START or STOP
+    /// is set.
     HeldForAddress,
     HeldForClear,
     HeldForData,
@@ -35,26 +35,26 @@ pub enum Step {
     HeldForOrder,
 }
 
-/// Its state.
+/// The master's state.
 #[derive(Clone, Copy, Debug, Default, State)]
 pub struct Master {
     pub step: Step,
-    /// When that comes, if it does not wait for the firmware.
+    /// The cycle of the step, unless it waits for the firmware.
     pub at: u64,
-    /// SCL's last falling edge, and its rising edge that comes next or came last.
+    /// SCL's last falling edge, and its next or latest rising edge.
     fell: u64,
     rise: u64,
     /// The byte on the bus, whether it is the address, and its acknowledge.
     byte: u8,
     is_address: bool,
     ack: bool,
-    /// With POS, the acknowledge of the next byte.
+    /// With POS: the acknowledge of the next byte.
     next_ack: bool,
-    /// Bytes come from the chip.
+    /// The chip sends the bytes.
     pub reads: bool,
-    /// A chip holds SCL low until then.
+    /// A chip holds SCL low until this time.
     stretched_until: Ps,
-    /// When the last STOP was.
+    /// The cycle of the last STOP.
     free_since: Option<u64>,
     pub frames: u64,
     pub bytes: u64,
@@ -62,7 +62,7 @@ pub struct Master {
 }
 
 impl Master {
-    /// The cycle of the next step; `None` if it waits for the firmware, or for nothing.
+    /// The cycle of the next step; `None` if the master waits for the firmware or is idle.
     pub const fn next(&self) -> Option<u64> {
         match self.step {
             Step::Idle
@@ -84,7 +84,7 @@ impl Master {
         [self.step as u64, self.at, self.frames, self.bytes].into_iter().for_each(&mut report);
     }
 
-    /// Cycle numbers are those of another clock: what was `before` is `now`.
+    /// Renumbers cycles for another clock: cycle `before` becomes cycle `now`.
     pub fn move_by(&mut self, before: u64, now: u64) {
         let moved = |cycle: u64| if cycle > before { now + (cycle - before) } else { cycle.min(now) };
         (self.at, self.fell, self.rise) = (moved(self.at), moved(self.fell), moved(self.rise));
@@ -101,7 +101,7 @@ impl I2c {
             duty if duty & CCR_FAST != 0 => (16 * count, 9 * count),
             _ => (count, count),
         };
-        // A rising edge that takes longer than I2C_TRISE says makes the clock longer.
+        // A rising edge longer than I2C_TRISE lengthens the clock.
         let rises_in = self.params.clock.rate.cycles_until_ceil(self.params.rising).0;
         (low, high + rises_in.saturating_sub(u64::from(self.trise)))
     }
@@ -126,7 +126,7 @@ impl I2c {
         }
     }
 
-    /// I2C_CR1.START or STOP was set while the master waits for something: it acts `at` once.
+    /// I2C_CR1.START or STOP was set while the master waits: it acts at `at`.
     pub(super) fn order(&mut self, at: u64) {
         let (starts, stops) = (self.control & CR1_START != 0, self.control & CR1_STOP != 0);
         match self.master.step {
@@ -136,13 +136,13 @@ impl I2c {
             }
             Step::Idle => self.control &= !CR1_STOP,
             Step::HeldForData | Step::HeldForOrder if starts || stops => self.leave(at),
-            // A byte that waits in the shift register is not in the way of the end of the frame.
+            // A byte that waits in the shift register does not prevent the end of the frame.
             Step::HeldForRead if starts || stops => self.leave(at),
             _ => {}
         }
     }
 
-    /// The frame ends, or goes on with a repeated START.
+    /// Ends the frame, or continues with a repeated START.
     fn leave(&mut self, at: u64) {
         let rise = self.let_go(at);
         self.flags &= if self.master.step == Step::HeldForRead { u32::MAX } else { !SR1_BTF };
@@ -170,14 +170,14 @@ impl I2c {
         self.master.go(Step::HeldForAddress, at);
     }
 
-    /// The address was written.
+    /// Starts the address byte that was written.
     pub(super) fn address(&mut self, byte: u8, at: u64) {
         self.flags &= !SR1_SB;
         (self.master.is_address, self.master.reads) = (true, byte & 1 != 0);
         self.begin(byte, at);
     }
 
-    /// SCL's next rising edge, if nothing happens before `at`.
+    /// SCL's next rising edge, if the master releases it at `at`.
     fn let_go(&mut self, at: u64) -> u64 {
         let chips = self.params.clock.rate.cycles_until_ceil(self.master.stretched_until).0;
         self.master.rise = at.max(self.master.fell + self.halves().0).max(chips);
@@ -257,7 +257,7 @@ impl I2c {
         self.master.go(Step::HeldForClear, at);
     }
 
-    /// ADDR was cleared.
+    /// Continues after ADDR was cleared.
     pub(super) fn cleared(&mut self, at: u64) {
         if self.master.step != Step::HeldForClear {
             return;
@@ -273,7 +273,7 @@ impl I2c {
         }
     }
 
-    /// A byte was sent.
+    /// Handles the end of a byte that was sent.
     fn sent(&mut self, at: u64) {
         if !self.master.ack {
             self.flags |= SR1_AF;
@@ -291,7 +291,7 @@ impl I2c {
         }
     }
 
-    /// I2C_DR was written.
+    /// Handles a write of I2C_DR.
     pub(super) fn send(&mut self, byte: u8, at: u64) {
         match self.master.step {
             Step::HeldForAddress => self.address(byte, at),
@@ -303,7 +303,7 @@ impl I2c {
         }
     }
 
-    /// A byte has come.
+    /// Handles a byte that was received.
     fn received(&mut self, byte: u8, at: u64) {
         let ends = self.control & (CR1_STOP | CR1_START) != 0;
         if self.data.is_none() {
@@ -326,7 +326,7 @@ impl I2c {
         }
     }
 
-    /// I2C_DR was read: a byte that waits in the shift register takes its place.
+    /// Handles a read of I2C_DR: a byte that waits in the shift register moves there.
     pub(super) fn taken(&mut self, at: u64) {
         self.data = self.shifted.take();
         self.flags &= !SR1_BTF;
@@ -341,7 +341,7 @@ impl I2c {
         }
     }
 
-    /// SDA has its level, and SCL rises in front of a START or a STOP.
+    /// Sets SDA to its level, and lets SCL rise before a START or a STOP.
     fn rise(&mut self, sda: bool, next: Step) {
         let rise = self.master.rise;
         // SDA changes while SCL is low.
@@ -363,7 +363,7 @@ impl I2c {
         self.order(at);
     }
 
-    /// PE was cleared, or SWRST set: the master lets go of both lines, and chips take that for a STOP.
+    /// PE was cleared, or SWRST set: the master releases both lines, which chips see as a STOP.
     pub(super) fn abandon(&mut self, now: Ps) {
         if self.is_master {
             self.signals.scl(now, true);
@@ -378,7 +378,7 @@ impl I2c {
         (self.to_send, self.data, self.shifted) = (None, None, None);
     }
 
-    /// Puts a byte's eight clocks into the waveform.
+    /// Records the eight clocks of a byte in the waveform.
     fn record_bits(&mut self) {
         let (low, high) = self.halves();
         let receives = self.receives();

@@ -1,4 +1,4 @@
-//! The register map (RM0090, "I2C register map"), and bits that the model knows.
+//! The register map (RM0090, "I2C register map"), and the bits that the model uses.
 
 use crate::devices::support::registers::{AccessKind, Register};
 
@@ -51,7 +51,7 @@ pub const SR1_BTF: u32 = 1 << 2;
 pub const SR1_RXNE: u32 = 1 << 6;
 pub const SR1_TXE: u32 = 1 << 7;
 pub const SR1_AF: u32 = 1 << 10;
-/// Flags that zeroes clear.
+/// Flags that a write of 0 clears.
 pub const SR1_ERRORS: u32 = 0xdf00;
 
 pub const SR2_MSL: u32 = 1 << 0;

@@ -1,4 +1,4 @@
-//! Commands of the registers: how they begin, what is under way, and what OCTOSPI_SR tells of it.
+//! Commands from the registers: their start, their progress, and its status in OCTOSPI_SR.
 
 use super::registers::*;
 use super::wire::Command;
@@ -6,14 +6,14 @@ use super::{Ctx, FIFO_BYTES, Flow, Ospi};
 use crate::devices::support::registers::flag;
 
 impl Ospi {
-    /// The command of the registers begins.
+    /// Starts the registers' command.
     pub(super) fn start(&mut self, ctx: &mut Ctx) {
         let settings = self.settings();
         if self.command(self.get(AR), ctx).is_none() {
             return;
         }
         if settings.has_address() && u64::from(self.get(AR)) >= self.size() {
-            ctx.note("OCTOSPI_AR is beyond the memory that OCTOSPI_DCR1.DEVSIZE tells of: nothing is sent (TEF)");
+            ctx.note("OCTOSPI_AR is beyond the memory's size (OCTOSPI_DCR1.DEVSIZE): nothing is sent (TEF)");
             self.flags |= SR_TEF;
             return;
         }
@@ -26,7 +26,7 @@ impl Ospi {
         }
     }
 
-    /// It goes to the wire; data that it takes may have come before.
+    /// Sends the command; its data may have been written before.
     pub(super) fn begin(&mut self, ctx: &mut Ctx) {
         let at = self.wire.clock.next_edge(ctx.now) + self.params.start.0;
         self.flow = Flow::Idle;
@@ -46,7 +46,7 @@ impl Ospi {
         };
     }
 
-    /// The command that the registers make of an address, if they make one that can be sent.
+    /// The registers' command for an address, if it can be sent.
     pub(super) fn command(&mut self, address: u32, ctx: &mut Ctx) -> Option<Command> {
         if self.get(CR) & CR_EN == 0 {
             ctx.note("a command was begun while the controller is off (OCTOSPI_CR.EN): nothing is sent");

@@ -1,22 +1,23 @@
-//! What goes on by itself: bytes between wire and FIFO, polls, ends of commands; and what firmware takes and gives.
+//! Activity without the firmware: bytes between wire and FIFO, polls, ends of commands; and the firmware's data
+//! accesses.
 
 use super::registers::*;
 use super::wire::Width;
 use super::{Ctx, FIFO_BYTES, Flow, Ospi};
 use crate::devices::support::registers::flag;
 
-/// Polls that are carried out one by one when somebody looks.
+/// The maximum number of polls that one access simulates one by one.
 const MOST_POLLS_AT_ONCE: u64 = 1000;
 
 impl Ospi {
-    /// Carries out all that happens up to an edge.
+    /// Performs all that happens up to an edge.
     pub(super) fn advance(&mut self, edge: u64) {
         while self.step(edge) {
             self.changes += 1;
         }
     }
 
-    /// The next thing that happens up to an edge; false if nothing does.
+    /// Performs the next change up to an edge; false if nothing changes.
     pub(super) fn step(&mut self, edge: u64) -> bool {
         match self.flow {
             Flow::Read(_, 0) | Flow::Write(_, 0) => self.flow = Flow::Ending(self.wire.close(0)),
@@ -62,14 +63,14 @@ impl Ospi {
         self.fifo.push_back((byte, self.wire.free));
     }
 
-    /// When memory-mapped reads that nobody goes on with end.
+    /// The edge at which memory-mapped reads end if no access continues them.
     pub(super) fn timeout(&self) -> Option<u64> {
         let waits = self.wire.is_selected && self.get(CR) & CR_TCEN != 0 && self.fifo.len() == FIFO_BYTES;
         waits.then(|| self.wire.free + u64::from(self.get(LPTR)) * self.wire.period)
     }
 
-    /// The memory's registers are read. Where nobody has looked for very many polls, those far behind `edge` are only
-    /// counted: what they read is what the next ones do.
+    /// Reads the memory's registers. After many polls without an access, polls long before `edge` are only counted:
+    /// they read the same as the next ones.
     pub(super) fn poll_memory(&mut self, at: u64, edge: u64) {
         let Ok(command) = self.settings().command(self.get(AR), self.is_open) else {
             self.flow = Flow::Idle;
@@ -92,7 +93,7 @@ impl Ospi {
         self.flow = Flow::Polled(self.wire.close(0), value);
     }
 
-    /// Edges from one poll to the next: as PIR says, but chip select is high for as long as it has to be.
+    /// Edges from one poll to the next: PIR, but at least the minimum high time of chip select.
     fn poll_pause(&self) -> u64 {
         u64::from(self.get(PIR)).max(self.wire.high) * self.wire.period
     }
@@ -107,7 +108,7 @@ impl Ospi {
         };
     }
 
-    /// The edge at which something that firmware can see changes next.
+    /// The edge of the next change that firmware can see.
     pub(super) fn next_change(&self) -> Option<u64> {
         match self.flow {
             Flow::Idle | Flow::Held => None,
@@ -122,13 +123,13 @@ impl Ospi {
         }
     }
 
-    /// An access waits for an edge of the kernel clock, which stands. On the chip it holds the bus until that runs.
+    /// An access waits for an edge of the stopped kernel clock. On the chip it blocks the bus until the clock runs.
     pub(super) fn never_ends(&self, ctx: &mut Ctx) {
         self.wire.clock.is_needed(ctx);
-        ctx.note("an access waits for the kernel clock, which stands, and would not end: it ends without data");
+        ctx.note("an access waits for the kernel clock, which is stopped, and would never end: it ends without data");
     }
 
-    /// A read of OCTOSPI_DR: what, and the edge at which it is there.
+    /// A read of OCTOSPI_DR: the data, and the edge at which they are available.
     pub(super) fn receive(&mut self, bytes: u32, edge: u64, ctx: &mut Ctx) -> (u32, u64) {
         let (mut value, mut done) = (0, edge);
         for index in 0..bytes {
@@ -143,7 +144,7 @@ impl Ospi {
             let was_full = self.fifo.len() == FIFO_BYTES;
             let Some((byte, from)) = self.fifo.pop_front() else {
                 if index == 0 {
-                    ctx.note("OCTOSPI_DR was read, and there are no more data: it gives 0");
+                    ctx.note("OCTOSPI_DR was read while no more data come: it reads 0");
                 }
                 break;
             };
@@ -154,7 +155,7 @@ impl Ospi {
         (value, done)
     }
 
-    /// A write of OCTOSPI_DR: the edge at which the FIFO has taken it.
+    /// A write of OCTOSPI_DR: the edge at which the FIFO has accepted it.
     pub(super) fn transmit(&mut self, value: u32, bytes: u32, ctx: &mut Ctx) -> u64 {
         let mut edge = self.wire.clock.next_edge(ctx.now);
         if self.flow == Flow::Idle && self.mode() == 0 && self.settings().has_data() {
@@ -165,12 +166,12 @@ impl Ospi {
                 Flow::Write(_, left) => left,
                 Flow::Held if self.mode() == 0 => self.length(),
                 _ => {
-                    ctx.note("OCTOSPI_DR was written, and no command takes it: it is lost");
+                    ctx.note("OCTOSPI_DR was written without a command that takes data: the data are lost");
                     break;
                 }
             };
             if self.fifo.len() as u64 >= left {
-                ctx.note("OCTOSPI_DR was written behind the last byte of a command (OCTOSPI_DLR): it is lost");
+                ctx.note("OCTOSPI_DR was written after the last byte of a command (OCTOSPI_DLR): the data are lost");
                 break;
             }
             if self.fifo.len() == FIFO_BYTES && !self.wire.clock.is_running() {

@@ -25,7 +25,7 @@ pub const CR_EN: u32 = 1 << 0;
 pub const CR_ABORT: u32 = 1 << 1;
 pub const CR_DMAEN: u32 = 1 << 2;
 pub const CR_TCEN: u32 = 1 << 3;
-/// DQM: two memories side by side.
+/// DQM: two memories in parallel.
 pub const CR_DQM: u32 = 1 << 6;
 pub const CR_FSEL: u32 = 1 << 7;
 pub const CR_FTHRES: u32 = 8;
@@ -48,7 +48,7 @@ pub const SR_BUSY: u32 = 1 << 5;
 pub const SR_FLEVEL: u32 = 8;
 /// Flags that have a bit in CR.
 pub const SR_FLAGS: u32 = 0x1f;
-/// Those that FCR clears.
+/// Flags that FCR clears.
 pub const FCR_MASK: u32 = 0x1b;
 
 pub const CCR_SIOO: u32 = 1 << 31;

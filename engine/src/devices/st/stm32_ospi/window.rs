@@ -1,10 +1,10 @@
-//! Memory-mapped mode: reads of the memory at its address, with what is read ahead.
+//! Memory-mapped mode: reads of the memory through the window, with prefetch.
 
 use super::registers::*;
 use super::{Ctx, FIFO_BYTES, Flow, Ospi, SlaveError};
 
 impl Ospi {
-    /// A read of so many bytes: what the first four are, and the edge at which the last one is there.
+    /// A read of `bytes` bytes: the first four, and the edge at which the last one is available.
     pub(super) fn window_read(&mut self, address: u32, bytes: u32, ctx: &mut Ctx) -> Result<(u32, u64), SlaveError> {
         let edge = self.wire.clock.next_edge(ctx.now);
         self.advance(edge);
@@ -14,11 +14,11 @@ impl Ospi {
             return Err(error);
         }
         if self.mode() != 3 || self.get(CR) & CR_EN == 0 {
-            ctx.note("the memory was read at its address while the controller is not in memory-mapped mode (FMODE)");
+            ctx.note("the memory window was read while the controller is not in memory-mapped mode (OCTOSPI_CR.FMODE)");
             return Err(error);
         }
         if u64::from(address) + u64::from(bytes) > self.size() {
-            ctx.note("a read beyond the memory that OCTOSPI_DCR1.DEVSIZE tells of: a bus error");
+            ctx.note("a read is beyond the memory's size (OCTOSPI_DCR1.DEVSIZE): a bus error");
             return Err(error);
         }
         let ahead = match self.flow {
@@ -47,7 +47,7 @@ impl Ospi {
         Ok((value, done))
     }
 
-    /// Bytes leave the FIFO.
+    /// Removes bytes from the FIFO.
     pub(super) fn drop_ahead(&mut self, bytes: u32, edge: u64) {
         for _ in 0..bytes {
             if self.fifo.len() == FIFO_BYTES {
@@ -60,11 +60,11 @@ impl Ospi {
         }
     }
 
-    /// Reads begin at an address; false if there is no such command.
+    /// Starts reads at an address; false if the registers have no such command.
     pub(super) fn map_from(&mut self, address: u32, edge: u64, ctx: &mut Ctx) -> bool {
         let Some(command) = self.command(address, ctx) else { return false };
         let Some(width) = command.data else {
-            ctx.note("a memory-mapped read whose command has no data (OCTOSPI_CCR.DMODE): a bus error");
+            ctx.note("the command of a memory-mapped read has no data (OCTOSPI_CCR.DMODE): a bus error");
             return false;
         };
         self.fifo.clear();

@@ -1,4 +1,4 @@
-//! The wire, in edges of the kernel clock, and what a command puts on it in front of its data.
+//! The wire, in edges of the kernel clock, and the phases of a command before its data.
 
 use super::registers::CCR_SIOO;
 use super::{CLK, IO0, NCS};
@@ -12,7 +12,7 @@ use crate::wire::spi::{Burst, Drive, Lines, PULLED_UP, Rate};
 /// Lines and rate of a phase.
 pub type Width = (Lines, Rate);
 
-/// Registers that make up a command, as they are.
+/// The registers that make up a command.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// OCTOSPI_CCR.
@@ -25,17 +25,17 @@ pub struct Settings {
     pub alternate: u32,
 }
 
-/// A command: bursts up to its data, and how the data come.
+/// A command: the bursts before its data, and the format of the data.
 #[derive(Clone, Debug, Default)]
 pub struct Command {
     /// The bursts.
     pub header: Vec<Burst>,
-    /// The data, if there are any.
+    /// The format of the data, if the command has data.
     pub data: Option<Width>,
 }
 
-/// How many lines a phase has, by its field of OCTOSPI_CCR (three bits, and one for the double rate): `Ok(None)` where
-/// it does not exist.
+/// The number of lines of a phase, by its field of OCTOSPI_CCR (three bits, and one for the double rate): `Ok(None)` if
+/// the command has no such phase.
 const fn width(ccr: u32, field: u32) -> Result<Option<Width>, ()> {
     let rate = if ccr >> (field + 3) & 1 != 0 { Rate::Double } else { Rate::Single };
     match ccr >> field & 7 {
@@ -58,8 +58,8 @@ impl Settings {
         self.ccr >> 24 & 7 != 0
     }
 
-    /// The command for an address; `is_open` where its instruction has been sent, and is sent only once. An error if it
-    /// asks for eight lines.
+    /// The command for an address; `is_open` if its instruction is sent only once, and has been sent. An error for
+    /// eight lines.
     pub fn command(self, address: u32, is_open: bool) -> Result<Command, ()> {
         let Settings { ccr, tcr, instruction, alternate } = self;
         let mut command = Command { data: width(ccr, 24)?, ..Command::default() };
@@ -87,19 +87,19 @@ pub struct Wire {
     pub clock: KernelClock,
     pub chip: HostedChip,
     pub signals: SpiSignals,
-    /// Edges of a period of the serial clock.
+    /// Edges in a period of the serial clock.
     pub period: u64,
-    /// Periods for which chip select is high between commands.
+    /// Periods for which chip select stays high between commands.
     pub high: u64,
-    /// The clock rests high.
+    /// The clock is high at rest.
     pub rests_high: bool,
     pub is_selected: bool,
-    /// Signals that have a pin, a bit a signal, and those that were needed without one.
+    /// Signals that have a pin, one bit each, and signals that were needed without a pin.
     pub carried: u32,
     pub spoiled: u32,
-    /// The chip knows that it is selected.
+    /// The chip has seen that it is selected.
     reaches_chip: bool,
-    /// When the next clock's period can begin, and chip select may go low again.
+    /// The edge at which the next clock's period can begin, and chip select may go low again.
     pub free: u64,
     pub may_select: u64,
     pub frames: u64,
@@ -107,7 +107,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// A quiet wire.
+    /// An idle wire.
     pub fn new(clock: KernelClock, chip: HostedChip) -> Wire {
         Wire {
             clock,
@@ -127,18 +127,18 @@ impl Wire {
         }
     }
 
-    /// When an edge is.
+    /// The time of an edge.
     pub fn time(&self, edge: u64) -> Ps {
         self.clock.rate().ps_at_floor(Cycles(edge))
     }
 
-    /// Chip select is low a period before the first rising edge and behind the last one: half a period, as that edge is
-    /// in the middle of the clock's.
+    /// Chip select is low for a period before the first rising edge and after the last one: half a period, as that edge
+    /// is in the middle of the clock period.
     const fn margin(&self) -> u64 {
         self.period.div_ceil(2)
     }
 
-    /// A command begins at `at`, or as soon as it may, with all up to its data.
+    /// Begins a command at `at`, or as soon as possible, up to its data.
     pub fn open(&mut self, at: u64, command: &Command) {
         let at = at.max(self.may_select);
         let time = self.time(at);
@@ -155,14 +155,14 @@ impl Wire {
         }
     }
 
-    /// Clocks pass from `at` on, or right behind those before: what is sampled.
+    /// Sends clocks from `at` on, or directly after the previous ones. Returns the sampled bits.
     pub fn shift(&mut self, at: u64, burst: Burst) -> u32 {
         let start = self.free.max(at);
         self.free = start + u64::from(burst.clocks) * self.period;
         self.clocks += u64::from(burst.clocks);
         let received = self.pass(burst);
         let (period, rests_high) = (self.period, self.rests_high);
-        // Modes 0 and 3: data change as the clock falls.
+        // Modes 0 and 3: data change at the clock's falling edge.
         let clock = SerialClock { source: self.clock.rate(), start, period, cpol: rests_high, cpha: rests_high };
         self.signals.burst(burst, received, clock)
     }
@@ -173,7 +173,7 @@ impl Wire {
         self.carried >> signal & 1 != 0
     }
 
-    /// What the chip answers to clocks that end at `free`, as far as there are pins.
+    /// The chip's answer to clocks that end at `free`, on the lines that have pins.
     fn pass(&mut self, burst: Burst) -> u32 {
         if burst.clocks > 0 && !self.needs(CLK) || !self.reaches_chip {
             return PULLED_UP;
@@ -187,7 +187,7 @@ impl Wire {
         }
     }
 
-    /// Edges from chip select to chip select of a command with so many bytes, and its clocks.
+    /// Edges of a command with `bytes` bytes, from chip select to chip select, and its clocks.
     pub fn frame(&self, command: &Command, bytes: u64) -> (u64, u64) {
         let header: u64 = command.header.iter().map(|burst| u64::from(burst.clocks)).sum();
         let byte = command.data.map_or(0, |(lines, rate)| u64::from(Burst::input(lines, rate, 8).clocks));
@@ -200,17 +200,17 @@ impl Wire {
         Burst::input(lines, rate, 8).clocks as u64 * self.period
     }
 
-    /// A byte is read, from `at` on.
+    /// Reads a byte, from `at` on.
     pub fn read(&mut self, at: u64, (lines, rate): Width) -> u8 {
         self.shift(at, Burst::input(lines, rate, 8)) as u8
     }
 
-    /// A byte is written, from `at` on.
+    /// Writes a byte, from `at` on.
     pub fn write(&mut self, at: u64, (lines, rate): Width, byte: u8) {
         self.shift(at, Burst::output(lines, rate, 8, byte.into()));
     }
 
-    /// Chip select goes high behind the last clock, at `at` or later: when.
+    /// Sets chip select high after the last clock, at `at` or later. Returns the edge.
     pub fn close(&mut self, at: u64) -> u64 {
         let at = at.max(self.free + self.margin());
         if std::mem::take(&mut self.is_selected) {
@@ -225,7 +225,7 @@ impl Wire {
     }
 }
 
-/// The data lines that somebody drives in a burst, a bit a line. On single lines the chip answers on IO1.
+/// The data lines that are driven in a burst, one bit each. On single lines the chip answers on IO1.
 fn lines_of(burst: Burst) -> u32 {
     match (burst.drive, burst.lines) {
         (Drive::Controller, Lines::Single) => 1,
@@ -235,7 +235,7 @@ fn lines_of(burst: Burst) -> u32 {
     }
 }
 
-/// The bits of a burst that pass on these lines.
+/// The bits of a burst on these lines.
 fn bits_on(lines: u32, burst: Burst) -> u32 {
     let each = burst.lines.bits();
     let count = if lines == 0 { 0 } else { burst.clocks * burst.bits_per_clock() };

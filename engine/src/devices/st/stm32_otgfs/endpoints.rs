@@ -1,11 +1,10 @@
-//! Endpoints of a device, with their transmit FIFOs, and channels of a host: what becomes of them while nobody is at
-//! the other end.
+//! Endpoints of a device, with their transmit FIFOs, and channels of a host, without a partner on the bus.
 
 use super::registers::*;
 use super::{Ctx, Otg};
 use crate::devices::support::registers::flag;
 
-/// MPSIZ, USBAEP, EPTYP, SNPM, STALL and TXFNUM, which are kept as written.
+/// MPSIZ, USBAEP, EPTYP, SNPM, STALL and TXFNUM, which keep written values.
 const KEPT: u32 = 0x03fc_87ff & !EP_NAKSTS;
 /// TXFNUM, four bits.
 const TXFNUM: u32 = 22;
@@ -15,7 +14,7 @@ const fn number_of(offset: u32) -> u32 {
 }
 
 impl Otg {
-    /// Which FIFO an endpoint sends from.
+    /// The FIFO that an endpoint sends from.
     fn fifo_of(&self, endpoint: u32) -> u32 {
         let control = self.get(IN_ENDPOINTS + 0x20 * endpoint);
         if endpoint == 0 { 0 } else { control >> TXFNUM & 0xf }
@@ -26,23 +25,23 @@ impl Otg {
         self.get(register) >> 16
     }
 
-    /// Words that a transmit FIFO still takes.
+    /// Free words of a transmit FIFO.
     pub(super) fn room(&self, fifo: u32) -> u32 {
         let filled = self.filled.get(fifo as usize).copied().unwrap_or(0);
         self.depth_words(fifo).saturating_sub(filled)
     }
 
-    /// Firmware puts a word into the FIFO of an endpoint.
+    /// Firmware writes a word to the FIFO of an endpoint.
     pub(super) fn push(&mut self, endpoint: u32, ctx: &mut Ctx) {
         let fifo = self.fifo_of(endpoint);
         if self.room(fifo) == 0 {
-            ctx.note("a word was written to a transmit FIFO that is full, or that is not there: it is lost");
+            ctx.note("a word was written to a transmit FIFO that is full or does not exist: it is lost");
         } else if let Some(filled) = self.filled.get_mut(fifo as usize) {
             *filled += 1;
         }
     }
 
-    /// DIEPINTx.TXFE: the FIFO is empty, or half empty, by GAHBCFG.TXFELVL.
+    /// DIEPINTx.TXFE: the FIFO is empty or half empty, by GAHBCFG.TXFELVL.
     fn is_fifo_empty(&self, endpoint: u32) -> bool {
         let fifo = self.fifo_of(endpoint);
         let filled = self.filled.get(fifo as usize).copied().unwrap_or(0);
@@ -58,7 +57,7 @@ impl Otg {
         }
     }
 
-    /// Endpoints that interrupt: IN, and OUT.
+    /// Endpoints with an interrupt: IN, and OUT.
     pub(super) fn endpoint_interrupts(&self) -> [u32; 2] {
         let empty_mask = self.get(DIEPEMPMSK);
         (0..self.params.part.endpoints()).fold([0; 2], |[ins, outs], number| {
@@ -70,7 +69,7 @@ impl Otg {
         })
     }
 
-    /// A register of an endpoint is written: `plain` is what its row makes of that.
+    /// A write of an endpoint's register: `plain` is its new value by the register map.
     pub(super) fn write_endpoint(&mut self, offset: u32, value: u32, plain: u32) {
         if offset % 0x20 != CONTROL {
             *self.get_mut(offset) = plain;
@@ -94,7 +93,7 @@ impl Otg {
         if value & (EP_SD0PID | EP_SODDFRM) != 0 {
             control = control & !EP_DPID | flag(EP_DPID, value & EP_SODDFRM != 0);
         }
-        // Endpoint 0 OUT can't be disabled. An endpoint that is disabled is so at once: nothing is under way.
+        // Endpoint 0 OUT can't be disabled. Other endpoints are disabled at once, as nothing is under way.
         if value & EP_EPDIS != 0 && before & EP_EPENA != 0 && (is_in || number > 0) {
             control &= !EP_EPENA;
             flags |= EPINT_EPDISD;
@@ -105,7 +104,7 @@ impl Otg {
         *self.get_mut(offset + INTERRUPT) = flags;
     }
 
-    /// A register of a channel is written, likewise.
+    /// A write of a channel's register: `plain` is its new value by the register map.
     pub(super) fn write_channel(&mut self, offset: u32, plain: u32) {
         let mut kept = plain;
         if offset % 0x20 == CONTROL && plain & CHAR_CHDIS != 0 {
@@ -115,7 +114,7 @@ impl Otg {
         *self.get_mut(offset) = kept;
     }
 
-    /// Channels that interrupt.
+    /// Channels with an interrupt.
     pub(super) fn channel_interrupts(&self) -> u32 {
         (0..self.params.part.channels()).fold(0, |bits, number| {
             let channel = CHANNELS + 0x20 * number;

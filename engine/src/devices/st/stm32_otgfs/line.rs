@@ -1,16 +1,16 @@
-//! The bus without a cable: what mode the core is in, whether it has a session, and how long the line has been idle.
+//! The bus without a cable: the core's mode, its session, and how long the line has been idle.
 
 use super::registers::*;
 use super::{Ctx, Otg};
 use crate::time::Ps;
 
 impl Otg {
-    /// What GUSBCFG forces it to be; a device, by its ID pin, where nothing is forced.
+    /// The mode that GUSBCFG forces; device mode, by the ID pin, if it forces none.
     fn is_to_be_host(&self) -> bool {
         self.get(GUSBCFG) & (GUSBCFG_FHMOD | GUSBCFG_FDMOD) == GUSBCFG_FHMOD
     }
 
-    /// GUSBCFG has changed.
+    /// Handles a change of GUSBCFG.
     pub(super) fn mode_may_change(&mut self, now: Ps) {
         self.mode_changes_at = if self.is_to_be_host() == self.is_host {
             None
@@ -19,7 +19,7 @@ impl Otg {
         };
     }
 
-    /// The session is valid: VBUS is taken to be there, as none is sensed where a cable would bring it.
+    /// True if the session is valid: VBUS is assumed present unless sensing, which needs a cable, is on.
     fn is_session_valid(&self) -> bool {
         let [gccfg, gotgctl] = [GCCFG, GOTGCTL].map(|offset| self.get(offset));
         let overrides = GOTGCTL_BVALOEN | GOTGCTL_BVALOVAL;
@@ -30,12 +30,12 @@ impl Otg {
             }
     }
 
-    /// D+ is pulled up, and nothing drives it.
+    /// True if D+ is pulled up, and not driven.
     fn is_idle(&self) -> bool {
         !self.is_host && self.has_session && self.phy_runs() && self.get(DCTL) & (DCTL_SDIS | DCTL_RWUSIG) == 0
     }
 
-    /// What may connect or disconnect it, or wake it up, has changed.
+    /// Handles a change that may connect, disconnect or wake up the core.
     pub(super) fn line_may_change(&mut self, ctx: &mut Ctx) {
         if self.get(GCCFG) & GCCFG_PWRDWN != 0 {
             ctx.note("nothing is plugged in: no host resets the bus, and no device connects");
@@ -55,13 +55,13 @@ impl Otg {
         }
     }
 
-    /// When ESUSP or USBSUSP comes next (RM0090, "Suspended state": after 3 ms, and 3 ms later).
+    /// The time of the next ESUSP or USBSUSP (RM0090, "Suspended state": after 3 ms, and 3 ms later).
     pub(super) fn next_suspend(&self) -> Option<Ps> {
         let idle = self.params.idle.0.checked_mul(u64::from(self.suspends) + 1)?;
         self.idle_since.filter(|_| self.suspends < 2).map(|since| since.saturating_add(Ps(idle)))
     }
 
-    /// All that has come of the mode and the line by now, in the order of time.
+    /// Applies all changes of the mode and the line up to now, in the order of time.
     pub(super) fn settle_line(&mut self, ctx: &mut Ctx) {
         if let Some(at) = self.mode_changes_at.filter(|at| *at <= ctx.now) {
             self.suspend_by(at);
@@ -81,11 +81,11 @@ impl Otg {
         }
     }
 
-    /// DCTL is written: what is kept, and bits that set and clear the NAKs.
+    /// A write of DCTL: its kept bits, and the bits that set and clear the NAKs.
     pub(super) fn write_dctl(&mut self, value: u32, ctx: &mut Ctx) {
         let mut naks = self.get(DCTL) & (DCTL_GINSTS | DCTL_GONSTS);
         for (set, clear, nak) in [(DCTL_SGINAK, DCTL_CGINAK, DCTL_GINSTS), (DCTL_SGONAK, DCTL_CGONAK, DCTL_GONSTS)] {
-            // No packet is under way: each is effective at once.
+            // No packet is under way: each takes effect at once.
             if value & set != 0 {
                 naks |= nak;
             }

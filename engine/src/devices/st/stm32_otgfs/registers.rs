@@ -1,11 +1,11 @@
 //! The register map (RM0090 and RM0432, "OTG_FS control and status registers"; RM0090, "OTG_HS control and status
 //! registers"), with the names of RM0432. Offsets 0x040 to 0x050 are Synopsys' identification registers, which the
-//! manuals leave out and USB stacks read; their values are those that TinyUSB's list of cores has of these chips.
+//! manuals omit and USB stacks read; their values are from TinyUSB's list of cores.
 
 use crate::devices::support::registers::AccessKind::{Ro, Rw, W1c};
 use crate::devices::support::registers::{Register, find};
 
-/// Which of the cores it is.
+/// The part that the core belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// OTG_FS of an STM32F405/407 or STM32F411.
@@ -17,7 +17,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Endpoints of each direction, endpoint 0 among them.
+    /// Endpoints of each direction, including endpoint 0.
     pub const fn endpoints(self) -> u32 {
         if matches!(self, Part::F4Fs) { 4 } else { 6 }
     }
@@ -49,12 +49,12 @@ const GHWCFG4: u32 = 0x050;
 const GLPMCFG: u32 = 0x054;
 const GPWRDN: u32 = 0x058;
 const GADPCTL: u32 = 0x060;
-/// The first of the FIFOs' sizes; that of endpoint 1's follows.
+/// Sizes of the FIFOs: the first one's, then endpoint 1's.
 pub const HPTXFSIZ: u32 = 0x100;
 pub const HCFG: u32 = 0x400;
 pub const HAINT: u32 = 0x414;
 pub const HAINTMSK: u32 = 0x418;
-/// Of channel 0; those of the others follow at each 0x20.
+/// Registers of channel 0; the next channels follow every 0x20 bytes.
 pub const CHANNELS: u32 = 0x500;
 pub const DCFG: u32 = 0x800;
 pub const DCTL: u32 = 0x804;
@@ -64,24 +64,24 @@ pub const DOEPMSK: u32 = 0x814;
 pub const DAINT: u32 = 0x818;
 pub const DAINTMSK: u32 = 0x81c;
 pub const DIEPEMPMSK: u32 = 0x834;
-/// Of endpoint 0; those of the others follow at each 0x20.
+/// Registers of endpoint 0; the next endpoints follow every 0x20 bytes.
 pub const IN_ENDPOINTS: u32 = 0x900;
 pub const OUT_ENDPOINTS: u32 = 0xb00;
 pub const PCGCCTL: u32 = 0xe00;
-/// The first FIFO, of 4 KiB of addresses each.
+/// The first FIFO; each has 4 KiB of addresses.
 pub const FIFOS: u32 = 0x1000;
 
-/// From an endpoint's first register: DIEPCTLx and DOEPCTLx, their interrupts, DTXFSTSx. Of a channel: HCCHARx, HCINTx,
-/// HCINTMSKx.
+/// Offsets from an endpoint's first register: DIEPCTLx and DOEPCTLx, their interrupts, DTXFSTSx. From a channel's:
+/// HCCHARx, HCINTx, HCINTMSKx.
 pub const CONTROL: u32 = 0x00;
 pub const INTERRUPT: u32 = 0x08;
 pub const INTERRUPT_MASK: u32 = 0x0c;
 pub const FIFO_STATUS: u32 = 0x18;
 
-/// Overriding of the session by software, of an STM32L4.
+/// Override of the session by software, in an STM32L4.
 pub const GOTGCTL_BVALOEN: u32 = 1 << 6;
 pub const GOTGCTL_BVALOVAL: u32 = 1 << 7;
-/// Nothing holds ID low: a device.
+/// ID is not pulled low: device mode.
 const GOTGCTL_CIDSTS: u32 = 1 << 16;
 pub const GOTGCTL_BSVLD: u32 = 1 << 19;
 pub const GAHBCFG_GINTMSK: u32 = 1 << 0;
@@ -92,7 +92,7 @@ pub const GUSBCFG_FDMOD: u32 = 1 << 30;
 pub const GRSTCTL_CSRST: u32 = 1 << 0;
 pub const GRSTCTL_RXFFLSH: u32 = 1 << 4;
 pub const GRSTCTL_TXFFLSH: u32 = 1 << 5;
-/// TXFNUM, five bits; ALL_FIFOS there are all.
+/// TXFNUM, five bits; ALL_FIFOS selects all.
 pub const GRSTCTL_TXFNUM: u32 = 6;
 pub const ALL_FIFOS: u32 = 0x10;
 pub const GRSTCTL_AHBIDL: u32 = 1 << 31;
@@ -111,13 +111,13 @@ pub const INT_HCINT: u32 = 1 << 25;
 pub const INT_PTXFE: u32 = 1 << 26;
 const INT_CIDSCHG: u32 = 1 << 28;
 pub const INT_SRQINT: u32 = 1 << 30;
-/// Flags that ones clear.
+/// Flags that a write of 1 clears.
 pub const INT_LATCHED: u32 = 0xf8f0_fc0a;
 
 pub const GCCFG_PWRDWN: u32 = 1 << 16;
-/// Of an STM32F4.
+/// GCCFG of an STM32F4.
 pub const GCCFG_NOVBUSSENS: u32 = 1 << 21;
-/// Of an STM32L4.
+/// GCCFG of an STM32L4.
 pub const GCCFG_VBDEN: u32 = 1 << 21;
 
 pub const DCTL_RWUSIG: u32 = 1 << 0;
@@ -152,7 +152,7 @@ pub const HCINT_CHH: u32 = 1 << 1;
 pub const PCGCCTL_STPPCLK: u32 = 1 << 0;
 pub const PCGCCTL_PHYSUSP: u32 = 1 << 4;
 
-/// Registers that are there once, and those of channels and endpoints by their numbers.
+/// Registers that exist once, and those of channels and endpoints, by number.
 macro_rules! register_map {
     ([$($row:expr),* $(,)?], [$($channel:literal)*], [$($device:expr),* $(,)?], [$($in:literal)*], [$($out:literal)*],
      [$($last:expr),* $(,)?]) => {
@@ -190,7 +190,7 @@ const fn first_of(endpoint: u32) -> u32 {
     if endpoint == 0 { EP_USBAEP } else { 0 }
 }
 
-/// All registers, as OTG_HS of an STM32F4 has them; [`row`] has what differs.
+/// All registers, as in the OTG_HS of an STM32F4; [`row`] applies the differences of other parts.
 pub const REGISTERS: &[Register] = register_map!(
     [
         Register::new("OTG_GOTGCTL", GOTGCTL, Rw, GOTGCTL_CIDSTS, 0x001f_1fff),
@@ -253,7 +253,7 @@ pub const REGISTERS: &[Register] = register_map!(
     [Register::new("OTG_PCGCCTL", PCGCCTL, Rw, 0, 0x13)]
 );
 
-/// What only the OTG_HS has: threshold and DMA, interrupts of endpoint 1 of their own, I2C.
+/// Registers of the OTG_HS only: threshold and DMA, separate interrupts of endpoint 1, I2C.
 const fn is_of_high_speed(offset: u32) -> bool {
     match offset {
         GI2CCTL | 0x830 | 0x838 | 0x83c | 0x844 | 0x884 => true,
@@ -263,7 +263,7 @@ const fn is_of_high_speed(offset: u32) -> bool {
     }
 }
 
-/// True if a register is in channels or endpoints that the part lacks.
+/// True if a register belongs to channels or endpoints that the part lacks.
 const fn is_beyond(part: Part, offset: u32) -> bool {
     match offset {
         0x10c..HCFG => (offset - HPTXFSIZ) / 4 >= part.endpoints(),
@@ -274,7 +274,7 @@ const fn is_beyond(part: Part, offset: u32) -> bool {
     }
 }
 
-/// A register as a part has it.
+/// A register of a part.
 pub fn row(part: Part, offset: u32) -> Option<Register> {
     let row = *find(REGISTERS, offset)?;
     let lacks = matches!(offset, GLPMCFG | GPWRDN | GADPCTL) && part != Part::L4Fs
@@ -302,7 +302,7 @@ pub fn row(part: Part, offset: u32) -> Option<Register> {
     };
     let mask = match (part, offset) {
         (Part::F4Fs | Part::L4Fs, GAHBCFG) => 0x181,
-        // PHYSEL is only written, or only read.
+        // PHYSEL is write-only or read-only.
         (Part::F4Fs | Part::L4Fs, GUSBCFG) => 0xe000_3f07 | reset,
         (Part::F4Fs, GINTMSK) => 0xf73e_fcfe,
         (Part::L4Fs, GINTMSK) => 0xffbc_fcfe,
