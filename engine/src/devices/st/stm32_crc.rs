@@ -41,10 +41,10 @@ const SIZES: [u32; 4] = [32, 16, 8, 7];
 /// The compatible of a programmable unit.
 const PROGRAMMABLE: &str = "st,stm32f7-crc";
 
-/// What a board says of the unit.
+/// The board's parameters of the unit.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
-    /// That of its bus.
+    /// The clock of its bus.
     pub clock: ClockInput,
     /// Clocks of the calculation of a word.
     #[state(skip)]
@@ -52,7 +52,7 @@ pub struct Params {
     /// The unit with programmable polynomial, initial value and order of bits.
     #[state(skip)]
     pub is_programmable: bool,
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -101,7 +101,7 @@ impl Crc {
         }
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         *self = Crc { writes: self.writes + 1, ..Crc::new(self.params) };
         self.ends = ctx.now;

@@ -53,7 +53,7 @@ const DMA_ACTIVITIES: u32 = 1;
 const TRIGGER_CYCLES: u64 = 3;
 const WRITE_CYCLES: u64 = 1;
 
-/// What a board says of the converter.
+/// The board's parameters of the converter.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// PCLK1.
@@ -76,7 +76,7 @@ pub struct Params {
     /// True if each change is printed.
     #[state(skip)]
     pub prints: bool,
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -115,7 +115,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         reference_uv: reader.u32_or("cyclescope,reference-microvolts", 3_300_000, 1_000_000..=3_600_000, volts),
         settling: reader.timing_ps("cyclescope,settling-ns", "from the change of a code until the output has settled"),
         wake_up: reader.timing_ps("cyclescope,wake-up-ns", "from the enable of a channel until its output has settled"),
-        prints: reader.flag("cyclescope,prints-codes", "prints each change of an output as a line of the device's stream"),
+        prints: reader
+            .flag("cyclescope,prints-codes", "prints each change of an output as a line of the device's stream"),
         gate: ClockGate::from_node(reader),
     };
     let dma = ["tx1", "tx2"].map(|name| DmaLine::from_node(reader, name, "a channel needs its next code"));
@@ -256,7 +257,7 @@ impl Dac {
                 }
             }
             DHR12R1..=DHR8RD => self.set_data(offset, value, ctx),
-            // Ones clear.
+            // Write 1 to clear.
             SR => {
                 for (index, channel) in self.channels.iter_mut().enumerate() {
                     if value >> (16 * index) & SR_DMAUDR != 0 {
@@ -268,7 +269,9 @@ impl Dac {
                 let Some(row) = find(WITH_SAMPLE_AND_HOLD, offset) else { return };
                 self.more[((offset - CCR) / 4) as usize % 6] = value & row.mask;
                 if offset == MCR && value & MCR_SAMPLE_AND_HOLD != 0 {
-                    ctx.note("sample-and-hold mode (DAC_MCR.MODEx) is not modelled: the channel converts as in normal mode");
+                    ctx.note(
+                        "sample-and-hold mode (DAC_MCR.MODEx) is not modelled: the channel converts as in normal mode",
+                    );
                 }
             }
             _ => {}
@@ -355,7 +358,7 @@ impl Dac {
         }
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.set_control(0, ctx);
         self.channels.iter_mut().for_each(|channel| channel.data = 0);

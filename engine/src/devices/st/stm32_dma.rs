@@ -71,7 +71,7 @@ const M1AR: u32 = 0x10;
 const FCR: u32 = 0x14;
 const CR_MASK: u32 = 0x0fef_ffff;
 
-/// What a board says of the controller.
+/// The board's parameters of the controller.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// The AHB's clock.
@@ -88,7 +88,7 @@ pub struct Params {
     /// The interrupts of the streams.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; STREAMS],
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -210,7 +210,7 @@ impl Dma {
         }
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.changes += 1;
         for index in 0..STREAMS {

@@ -66,7 +66,7 @@ const TCIF: u32 = 1 << 1;
 const HTIF: u32 = 1 << 2;
 const TEIF: u32 = 1 << 3;
 
-/// What a board says of the controller.
+/// The board's parameters of the controller.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// The AHB's clock.
@@ -83,7 +83,7 @@ pub struct Params {
     /// The interrupts of the channels.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; CHANNELS],
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -181,7 +181,7 @@ impl Dma {
         }
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.changes += 1;
         self.channels = Default::default();

@@ -83,7 +83,7 @@ impl Mux {
         Mux { gate, controls, generators, levels, outputs, changes: 0 }
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.changes += 1;
         (self.controls, self.generators) = Default::default();

@@ -46,7 +46,7 @@ pub struct LineGroup {
     pub interrupt: Option<IrqLine>,
 }
 
-/// What a board says of the controller.
+/// The board's parameters of the controller.
 #[derive(Clone, Debug)]
 pub struct Params {
     /// The implemented lines, one bit each.

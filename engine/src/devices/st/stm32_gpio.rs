@@ -64,7 +64,7 @@ const ANALOG: u32 = 3;
 const UP: u32 = 1;
 const DOWN: u32 = 2;
 
-/// What a board says of the port.
+/// The board's parameters of the port.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Params {
     /// Reset values of GPIOx_MODER, GPIOx_OSPEEDR and GPIOx_PUPDR.
@@ -75,7 +75,7 @@ pub struct Params {
     pub second_supply: u32,
     /// Pins that the boot loader has assigned to peripherals.
     pub booted: Booted,
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     pub gate: ClockGate,
 }
 
@@ -200,7 +200,7 @@ impl Gpio {
         Gpio { mode, functions, ..gpio }
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         let Gpio { moving, changes, reads, writes, .. } = *self;
         *self = Gpio { moving, changes: changes + 1, reads, writes, ..Gpio::new(self.params) };

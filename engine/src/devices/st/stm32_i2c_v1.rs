@@ -41,10 +41,10 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::time::{Cycles, Ps};
 
-/// The token of the event by which DMA controllers are told.
+/// The token of the event that updates the DMA requests.
 const DMA_ACTIVITIES: u32 = MASTER_EVENT + 1;
 
-/// What a board says of the device.
+/// The board's parameters of the device.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// PCLK1.
@@ -58,7 +58,7 @@ pub struct Params {
     /// The event and the error interrupt.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -106,11 +106,16 @@ pub const MODEL: Model = Model::device(Group::I2c, &["st,stm32-i2c-v1", "st,stm3
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names", "resets"]);
-    reader.frequency_or("clock-frequency", None, "the frequency that drivers aim for; the model uses what they write to I2C_CCR");
+    reader.frequency_or(
+        "clock-frequency",
+        None,
+        "the frequency that drivers aim for; the model uses what they write to I2C_CCR",
+    );
     let params = Params {
         clock: reader.clock_input(0, "PCLK1, which clocks the interface"),
         rising: reader.timing_ps("i2c-scl-rising-time-ns", "the rise time of SCL"),
-        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "clocks from a write of a register to its effect on the bus"),
+        start_cycles: reader
+            .timing_cycles("cyclescope,start-cycles", "clocks from a write of a register to its effect on the bus"),
         interrupts: [reader.interrupt(0, "its event interrupt"), reader.interrupt(1, "its error interrupt")],
         gate: ClockGate::from_node(reader),
     };
@@ -198,7 +203,7 @@ impl I2c {
         (self.last, self.seen_address) = (0, false);
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.abandon(ctx.now);
         self.software_reset();
@@ -216,7 +221,9 @@ impl I2c {
             CR1 => self.set_control(value, ctx),
             CR2 => {
                 if value & CR2_LAST != 0 {
-                    ctx.note("I2C_CR2.LAST is not modelled: ACK decides on the acknowledge of the last byte that DMA reads");
+                    ctx.note(
+                        "I2C_CR2.LAST is not modelled: ACK decides on the acknowledge of the last byte that DMA reads",
+                    );
                 }
                 self.control2 = value;
             }
@@ -342,7 +349,7 @@ impl Device for I2c {
         self.update(ctx);
     }
 
-    /// What is left of a step goes on by the new clock.
+    /// The rest of a step continues at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
         let before = self.params.clock.rate.cycles_until_floor(ctx.now).0;

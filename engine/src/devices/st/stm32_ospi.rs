@@ -22,7 +22,7 @@
 //!
 //! Not modelled: eight lines, two memories in parallel (DQM), HyperBus, writes in memory-mapped mode (nothing is sent,
 //! with a note), wrapped reads (WRAPSIZE), MAXTRAN, CSBOUND, refresh, delays (DHQC, SSHIFT, DQS); ports other than
-//! those after reset (`st,stm32-ospim` reports them).
+//! those after reset (see `st,stm32-ospim`).
 
 mod commands;
 mod flow;
@@ -63,10 +63,10 @@ const NCS: usize = 1;
 const IO0: usize = 2;
 /// Bytes of the FIFO.
 const FIFO_BYTES: usize = 32;
-/// The token of the event by which DMA controllers are told.
+/// The token of the event that updates the DMA requests.
 const DMA_ACTIVITIES: u32 = CONTROLLER_EVENT + 1;
 
-/// What a board says of the controller.
+/// The board's parameters of the controller.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// The kernel clock.
@@ -77,7 +77,7 @@ pub struct Params {
     /// Its interrupt.
     #[state(skip)]
     pub interrupt: Option<IrqLine>,
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }

@@ -46,7 +46,7 @@ const MOST_FIFOS: usize = 6;
 /// The token of the core's events.
 const WAKE: u32 = 0;
 
-/// What a board says of the core.
+/// The board's parameters of the core.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// The part that the core belongs to.
@@ -71,7 +71,7 @@ pub struct Params {
     /// Its interrupt.
     #[state(skip)]
     pub interrupt: Option<IrqLine>,
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -136,7 +136,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         bus_clock: reader.clock_input(1, "HCLK"),
         reset_cycles: reader.timing_cycles("cyclescope,reset-cycles", &reset),
         flush_cycles: reader.timing_cycles("cyclescope,flush-cycles", &flush),
-        mode_change: reader.timing_ps("cyclescope,mode-change-us", "from FHMOD or FDMOD until the core is in that mode"),
+        mode_change: reader
+            .timing_ps("cyclescope,mode-change-us", "from FHMOD or FDMOD until the core is in that mode"),
         idle: reader.timing_ps("cyclescope,idle-us", "idle time until ESUSP, and from there to USBSUSP"),
         interrupt: reader.interrupt(0, "its interrupt"),
         gate: ClockGate::from_node(reader),

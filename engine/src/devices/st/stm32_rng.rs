@@ -43,12 +43,12 @@ const SR_CEIS: u32 = 1 << 5;
 /// The RNG's clock must be at least the bus clock divided by this.
 const SLOWEST: u64 = 16;
 
-/// What a board says of the generator.
+/// The board's parameters of the generator.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// RNG_CLK.
     pub clock: KernelClock,
-    /// That of its bus.
+    /// The clock of its bus.
     pub bus_clock: ClockInput,
     /// Clocks from one word to the next.
     #[state(skip)]
@@ -59,7 +59,7 @@ pub struct Params {
     /// The interrupt, to up to two processors.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -164,7 +164,7 @@ impl Rng {
         }
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         (self.control, self.clock_failed, self.due, self.word) = (0, false, None, None);
         self.update(ctx);

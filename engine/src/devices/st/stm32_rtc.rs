@@ -44,7 +44,7 @@ const L4: &str = "st,stm32l4-rtc";
 const KEYS: [u32; 2] = [0xca, 0x53];
 const ALARM_EVENT: u32 = 0;
 
-/// What a board says of the clock.
+/// The board's parameters of the clock.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// RTCCLK.
@@ -310,7 +310,7 @@ impl Rtc {
         }
     }
 
-    /// The edge at which something that can be read changes next, beside what events bring.
+    /// The edge of the next change that a read can see, apart from those in events.
     fn next_change(&self, edge: u64) -> u64 {
         let (_, ticks) = self.counting.tick(edge & !1);
         let second = self.counting.moment(edge & !1).second;
@@ -357,7 +357,7 @@ impl Device for Rtc {
         self.update(ctx);
     }
 
-    /// Edges have other numbers from now on: what is ahead is as many edges ahead.
+    /// Renumbers the edges: future edges keep their distance in edges.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
         let (from, to) = self.clock.follow(ctx);

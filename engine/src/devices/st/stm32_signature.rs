@@ -1,8 +1,8 @@
-//! `st,stm32-signature`: the words of an STM32's system memory that tell of the single chip (RM0090, "Device electronic
-//! signature"; RM0383 and RM0432, the same): its unique number, and how much flash it has.
+//! `st,stm32-signature`: the words of an STM32's system memory that identify the individual chip (RM0090, "Device
+//! electronic signature"; RM0383 and RM0432, the same): its unique ID, and the size of its flash.
 //!
-//! Modelled: those words, as the board says them; what is around them reads as erased flash. Writes are refused, as all
-//! of system memory is. A read takes the bus's time only.
+//! Modelled: those words, with the board's values; the memory around them reads as erased flash. Writes have no effect,
+//! as in all of system memory. A read takes only the bus's time.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -22,7 +22,7 @@ pub struct Signature {
     unique_at: u32,
     #[state(skip)]
     flash_kib: u32,
-    /// Of a halfword.
+    /// Address of the flash size, a halfword.
     #[state(skip)]
     flash_size_at: u32,
 }
@@ -32,11 +32,15 @@ pub const MODEL: Model = Model::device(Group::System, &["st,stm32-signature"], 1
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    const UNIQUE: &str = "the unique number's three words, from the lowest address on";
+    const UNIQUE: &str = "the three words of the unique ID, from the lowest address on";
     let even = |offset: &u32| offset.is_multiple_of(2);
     let unique = reader.cells("cyclescope,unique-id", |_: [u32; 3]| true, UNIQUE);
     let [unique_at, flash_size_at] = reader
-        .cells("cyclescope,offsets", |offsets: [u32; 2]| offsets.iter().all(even), "where the two are: even offsets")
+        .cells(
+            "cyclescope,offsets",
+            |offsets: [u32; 2]| offsets.iter().all(even),
+            "offsets of the unique ID and of the flash size, both even",
+        )
         .unwrap_or_default();
     let flash_kib = reader.u32("cyclescope,flash-kib", 1..=65_535, "the flash's size in KiB");
     Box::new(Signature { unique: unique.unwrap_or_default(), unique_at: unique_at & !3, flash_kib, flash_size_at })
@@ -61,12 +65,12 @@ impl Device for Signature {
     }
 
     fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        ctx.note("system memory was written, which is read only: the store does nothing");
+        ctx.note("system memory, which is read-only, was written: the write has no effect");
         Ok(Reply::written(ctx.now))
     }
 
     fn polled(&mut self, _: &mut Poll) -> bool {
-        // Nothing ever changes.
+        // The contents never change.
         true
     }
 }

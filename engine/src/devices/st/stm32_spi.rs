@@ -1,25 +1,25 @@
 //! `st,stm32-spi`: the SPI interface of STM32F4 (`st,stm32f4-spi`; RM0090, "Serial peripheral interface (SPI)") and, as
-//! `st,stm32-spi-fifo`, that of STM32L4 with its FIFOs (RM0432, likewise), as a master.
+//! `st,stm32-spi-fifo`, the SPI of STM32L4 with FIFOs (RM0432, likewise), as a master.
 //!
 //! Modelled: all registers; words of 8 and 16 bits, with FIFOs 4 to 16 bits; all four modes, either bit first; SCK of
 //! PCLK / 2 to PCLK / 256; TXE, RXNE, BSY, OVR, MODF; FRXTH, FRLVL, FTLVL, and two frames packed into an access of 16
 //! bits; one data line for both directions (BIDIMODE), receive-only mode (RXONLY); interrupts, DMA requests. Chip
-//! selects are pins that the firmware drives (`cs-gpios`), or, for a chip without such a pin, NSS as SSOE drives it.
+//! selects are pins that the firmware drives (`cs-gpios`), or, for a chip without such a pin, NSS as driven with SSOE.
 //!
-//! A word begins `cyclescope,start-cycles` behind the write of SPI_DR, and the next one follows it without a pause. The
+//! A word begins `cyclescope,start-cycles` after the write of SPI_DR, and the next one follows it without a pause. The
 //! data register is free when its word begins. RXNE is set with the edge that samples the last bit, BSY falls at the
-//! word's end. What a chip answers is known to the model when the word begins.
+//! end of the word. The model computes a chip's answer when the word begins.
 //!
-//! SCK, MISO and MOSI need their pins (`devices/support/pin_functions.rs`): without one no chip sees a clock, ones are
-//! received, or the chip reads ones, with a note at the first word that this spoils.
+//! SCK, MISO and MOSI need their pins (`devices/support/pin_functions.rs`). Without SCK no chip sees a clock, without
+//! MISO ones are received, and without MOSI the chip reads ones; a note reports the first word that this spoils.
 //!
-//! While it only receives, SCK runs by itself from the setting of SPE (or the clearing of BIDIOE) on, and words that
-//! nobody reads are an overrun; a word that is on the wire when SPE is cleared ends as it began. While it sends by one
-//! data line, nothing is received, and so there is no overrun. On that line a chip answers whose node has `spi-3wire`;
-//! another one answers on MISO, which is not sampled then: the line is pulled up.
+//! In receive-only modes, SCK runs from the setting of SPE (or the clearing of BIDIOE) on, and unread words cause an
+//! overrun. A word that is on the wire when SPE is cleared is completed. While the interface sends on one data line, it
+//! receives nothing, so no overrun occurs. On that line a chip with `spi-3wire` answers; other chips answer on MISO,
+//! which is not sampled then: the line is pulled up.
 //!
-//! Not modelled, and what then happens: slave mode, TI's frame format, I2S (nothing is sent, with a note), CRC (its
-//! registers are kept, and no CRC is sent, with a note), NSSP.
+//! Not modelled: slave mode, TI's frame format, I2S (nothing is sent, with a note), CRC (its registers keep written
+//! values, and no CRC is sent, with a note), NSSP.
 
 mod registers;
 mod status;
@@ -52,11 +52,11 @@ use crate::state::State;
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Lines, SpiTarget};
 
-/// Chip selects at the most.
+/// Maximum number of chip selects.
 const SELECTS: usize = 8;
-/// The token of the event by which DMA controllers are told.
+/// The token of the event that updates the DMA requests.
 const DMA_ACTIVITIES: u32 = CONTROLLER_EVENT + 1;
-/// Signals at pins, by their numbers.
+/// Names of the signals at pins; the constants are their indices.
 const SIGNALS: &[&str] = &["sck", "miso", "mosi"];
 const SCK: usize = 0;
 const MISO: usize = 1;
@@ -67,15 +67,15 @@ const FIFO_BYTES: usize = 4;
 /// SPI_CRCPR, SPI_I2SCFGR, SPI_I2SPR.
 const KEPT_OF_RESET: [u32; 3] = [7, 0, 2];
 
-/// What a board says of the device.
+/// The board's parameters of the device.
 #[derive(Clone, Debug, State)]
 pub struct Params {
     /// PCLK.
     pub clock: ClockInput,
-    /// From a write of SPI_DR to the word's first bit.
+    /// Clocks from a write of SPI_DR to the word's first bit.
     #[state(skip)]
     pub start_cycles: Cycles,
-    /// It has FIFOs.
+    /// True with FIFOs.
     #[state(skip)]
     pub has_fifos: bool,
     /// Its interrupt.
@@ -84,7 +84,7 @@ pub struct Params {
     /// Pins that are chip selects.
     #[state(skip)]
     pub selects: Vec<Pin>,
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -99,17 +99,17 @@ pub struct Spi {
     kept: [u32; 3],
     /// OVR and MODF.
     flags: u32,
-    /// SPI_DR was read behind an overrun: a read of SPI_SR clears OVR. SPI_SR was accessed behind a mode fault: a write
+    /// SPI_DR was read after an overrun: a read of SPI_SR clears OVR. SPI_SR was accessed after a mode fault: a write
     /// of SPI_CR1 clears MODF.
     clears_ovr: bool,
     clears_modf: bool,
-    /// Frames that wait for the wire, and those that have come.
+    /// Frames to send, and received frames.
     transmit: VecDeque<u16>,
     receive: VecDeque<u16>,
-    /// What is in the FIFOs, for who wants to know.
+    /// Records the contents of the FIFOs.
     queues: Queues,
     wire: Wire,
-    /// Those that carry [`SCK`], [`MISO`] and [`MOSI`].
+    /// The pins that carry [`SCK`], [`MISO`] and [`MOSI`].
     pins: PinFunctions,
     /// Requests: transmit, receive.
     dma: [DmaLine; 2],
@@ -118,22 +118,22 @@ pub struct Spi {
     overruns: u64,
 }
 
-/// What it tells.
-const REPORTED: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
+/// Activities of the interface.
+const ACTIVITIES: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
 
 /// For the list of models.
 pub const MODEL: Model =
     Model::device(Group::Spi, &["st,stm32-spi", "st,stm32f4-spi", "st,stm32-spi-fifo"], 1, from_node)
-        .with_activities(REPORTED)
+        .with_activities(ACTIVITIES)
         .naming(REGISTERS);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names", "resets"]);
     let has_fifos = reader.node.compatibles().contains(&"st,stm32-spi-fifo");
-    let meaning = "the pins that select its chips: the first one that on select 0, and so on";
+    let meaning = "the pins that select its chips, from select 0 on";
     let params = Params {
-        clock: reader.clock_input(0, "PCLK, which SCK is divided from"),
+        clock: reader.clock_input(0, "PCLK, from which SCK is divided"),
         start_cycles: reader.timing_cycles("cyclescope,start-cycles", "clocks from a write of SPI_DR to the first bit"),
         has_fifos,
         interrupt: reader.interrupt(0, "its interrupt"),
@@ -177,7 +177,7 @@ impl Spi {
     /// Bits of a word.
     const fn bits(&self) -> u32 {
         if self.params.has_fifos {
-            // Sizes below 4 are taken for 8.
+            // Sizes below 4 act as 8.
             let size = (self.control2 >> CR2_DS & 0xf) + 1;
             return if size < 4 { 8 } else { size };
         }
@@ -189,12 +189,12 @@ impl Spi {
         if self.bits() > 8 { 2 } else { 1 }
     }
 
-    /// Frames that each direction holds.
+    /// Frames that the buffer of each direction can hold.
     const fn room(&self) -> usize {
         if self.params.has_fifos { FIFO_BYTES / self.frame_bytes() } else { 1 }
     }
 
-    /// All that happens on the wire up to `now`.
+    /// Performs all that happens on the wire up to `now`.
     fn settle(&mut self, now: Ps) {
         let cycle = self.params.clock.rate.cycles_until_floor(now).0;
         loop {
@@ -207,7 +207,7 @@ impl Spi {
             }
             let receives = self.clocks_by_itself();
             let Some(start) = self.wire.start_by(free, cycle) else { return };
-            // What waits to be sent stays where only reception is on.
+            // In receive-only modes, data to send stay in the FIFO.
             let next = if receives { Some(0) } else { self.transmit.pop_front() };
             let Some(frame) = next else { return };
             if !receives {
@@ -219,7 +219,7 @@ impl Spi {
         }
     }
 
-    /// A word has come whose last bit was sampled in this cycle.
+    /// Stores a received word whose last bit was sampled in this cycle.
     fn take(&mut self, word: u16, sampled_at: u64) {
         if self.receive.len() >= self.room() {
             self.overruns += u64::from(self.flags & SR_OVR == 0);
@@ -288,7 +288,7 @@ impl Spi {
         }
         let started = value & !self.control & CR1_SPE != 0;
         let clocked = self.clocks_by_itself();
-        // What is being received ends as it began.
+        // A word that is being received is completed.
         if self.control & !value & CR1_SPE != 0 && !clocked {
             if self.wire.is_busy() {
                 ctx.note("SPI_CR1.SPE was cleared while a word was on the wire: it is cut off");
@@ -301,7 +301,7 @@ impl Spi {
             self.wire.ready_at(rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0);
         }
         self.wire.rest(self.control & CR1_CPOL != 0, ctx.now);
-        // NSS, of a chip that has no other select.
+        // NSS selects a chip without a chip-select pin.
         if self.params.selects.is_empty() {
             self.wire.select(0, self.is_on() && self.control2 & CR2_SSOE != 0, ctx.now);
         }
@@ -329,7 +329,7 @@ impl Spi {
         }
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.wire.abandon();
         self.queues.clear((self.transmit.len(), self.receive.len()), ctx.now, self.params.clock.rate);
@@ -361,7 +361,7 @@ impl Spi {
         }
     }
 
-    /// After all that may have changed something: chips, interrupt, requests, the next event.
+    /// After any change: updates chips, interrupt, requests, and the next event.
     fn update(&mut self, ctx: &mut Ctx) {
         let (status, enables) = (self.status(), self.control2);
         let on = |enable: u32, flags: u32| enables & enable != 0 && status & flags != 0;
@@ -377,7 +377,7 @@ impl Spi {
         self.note_pins(ctx);
         if std::mem::take(&mut self.wire.unheard) {
             ctx.note(
-                "it receives on its one data line, MOSI (SPI_CR1.BIDIMODE without BIDIOE), which no chip drives: it \
+                "a word was received on the one data line, MOSI (SPI_CR1.BIDIMODE without BIDIOE), which no chip drives: it \
                  reads ones; a chip with `spi-3wire` in its node answers there",
             );
         }
@@ -387,21 +387,21 @@ impl Spi {
         }
     }
 
-    /// Tells of words that a signal without a pin has spoiled.
+    /// Adds notes for words that a signal without a pin has spoiled.
     fn note_pins(&mut self, ctx: &mut Ctx) {
         let spoiled = std::mem::take(&mut self.wire.spoiled);
-        for (signal, so) in [
-            (SCK, "a word is sent, and no chip sees a clock"),
-            (MOSI, "a word is sent, and the chip reads ones"),
-            (MISO, "the chip answers, and ones are received"),
+        for (signal, effect) in [
+            (SCK, "a word is sent, but no chip gets a clock"),
+            (MOSI, "a word is sent, but the chip reads ones"),
+            (MISO, "the chip answers, but ones are received"),
         ] {
             if spoiled >> signal & 1 != 0 {
-                self.pins.note(signal, so, ctx);
+                self.pins.note(signal, effect, ctx);
             }
         }
     }
 
-    /// When something happens on the wire next.
+    /// The cycle of the next change on the wire.
     fn next(&self) -> Option<u64> {
         self.wire.next(self.clocks_by_itself() || self.is_on() && !self.transmit.is_empty())
     }
@@ -464,7 +464,7 @@ impl Device for Spi {
         self.update(ctx);
     }
 
-    /// What is left of a word goes on by the new clock.
+    /// The rest of a word continues at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx.now);
         let before = self.params.clock.rate.cycles_until_floor(ctx.now).0;

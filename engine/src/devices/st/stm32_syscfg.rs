@@ -1,13 +1,13 @@
 //! `st,stm32-syscfg`: the system configuration controller of STM32F4 (RM0090, "System configuration controller
-//! (SYSCFG)"), and `st,stm32l4-syscfg`: that of STM32L4+ (RM0432).
+//! (SYSCFG)"), and `st,stm32l4-syscfg`: the SYSCFG of STM32L4+ (RM0432).
 //!
-//! Modelled: all registers; the multiplexers by which SYSCFG_EXTICRx give a pin of one of the ports to each of EXTI's
-//! lines 0 to 15; what SYSCFG_MEMRMP.MEM_MODE shows at address 0, from the instruction behind the write on: the
-//! memories that the board names.
+//! Modelled: all registers; the multiplexers of SYSCFG_EXTICRx, which connect a pin of one of the ports to each of
+//! EXTI's lines 0 to 15; SYSCFG_MEMRMP.MEM_MODE, which maps one of the board's memories at address 0, from the
+//! instruction after the write on.
 //!
-//! Not modelled: what the other registers do. A memory that the board does not name (system memory, external memories)
-//! is not shown: a note says so, and what is at address 0 stays there. On an STM32L4+, banks of the flash are not
-//! swapped (FB_MODE, with a note), and SRAM2 is not erased (SYSCFG_SCSR).
+//! Not modelled: the effect of the other registers. A memory that the board does not name (system memory, external
+//! memories) is not mapped: a note says so, and the mapping at address 0 stays. On an STM32L4+, banks of the flash are
+//! not swapped (FB_MODE, with a note), and SRAM2 is not erased (SYSCFG_SCSR).
 
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, PortId, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -57,23 +57,23 @@ const FB_MODE: u32 = 1 << 8;
 const EXTICR4: u32 = 0x14;
 /// Bits by which SYSCFG_EXTICRx select a port.
 const PORT_BITS: u32 = 4;
-/// The property that says what can be shown at address 0.
+/// The property with the memories that can be mapped at address 0.
 const MEMORIES: &str = "cyclescope,boot-memories";
-/// The compatible of an STM32L4+'s.
+/// The compatible of the STM32L4+'s SYSCFG.
 const L4: &str = "st,stm32l4-syscfg";
 
-/// What a board says of the controller.
+/// The board's parameters of the controller.
 #[derive(Clone, Debug)]
 pub struct Params {
-    /// Its registers.
+    /// The register map.
     pub map: &'static [Register],
-    /// The ports by their numbers in SYSCFG_EXTICRx, as far as the chip has them.
+    /// The ports by their numbers in SYSCFG_EXTICRx; `None` for ports that the chip lacks.
     pub ports: Vec<Option<DeviceId>>,
     /// EXTI's lines 0 to 15.
     pub lines: Vec<Option<IrqLine>>,
-    /// Values of MEM_MODE, and where the memories are that they show at address 0.
+    /// Values of MEM_MODE, and the addresses of the memories that they map at address 0.
     pub memories: Vec<(u32, u32)>,
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     pub gate: ClockGate,
 }
 
@@ -95,7 +95,7 @@ pub const MODEL: Model =
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clocks"]);
     let is_l4 = reader.node.compatibles().contains(&L4);
-    let meaning = "pairs: a value of SYSCFG_MEMRMP.MEM_MODE, and the address of the memory that it shows at 0";
+    let meaning = "pairs: a value of SYSCFG_MEMRMP.MEM_MODE, and the address of the memory that it maps at 0";
     let memories = reader.numbers(MEMORIES, meaning);
     if !memories.len().is_multiple_of(2) {
         let (property, expected) = (MEMORIES.to_owned(), meaning.to_owned());
@@ -104,7 +104,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Syscfg::new(Params {
         map: if is_l4 { REGISTERS_L4 } else { REGISTERS },
         ports: reader.ports("cyclescope,ports", "the GPIO ports, in the order of their numbers in SYSCFG_EXTICRx"),
-        lines: reader.interrupts("EXTI's lines 0 to 15, in this order"),
+        lines: reader.interrupts("EXTI's lines 0 to 15, in order"),
         memories: memories.as_chunks::<2>().0.iter().map(|[mode, memory]| (*mode, *memory)).collect(),
         gate: ClockGate::from_node(reader),
     }))
@@ -123,7 +123,7 @@ impl Syscfg {
         index.map_or(0, |index| self.values[index])
     }
 
-    /// SYSCFG_MEMRMP had one value, and has another.
+    /// Remaps address 0 after a change of SYSCFG_MEMRMP.
     fn remap(&self, old: u32, new: u32, ctx: &mut Ctx) {
         let (mode, changed) = (new & MEM_MODE, old ^ new);
         if changed & new & FB_MODE != 0 {
@@ -141,7 +141,7 @@ impl Syscfg {
         }
     }
 
-    /// EXTI hears of lines that have changed.
+    /// Passes changed lines on to EXTI.
     fn drive(&self, changed: u32, ctx: &mut Ctx) {
         for line in bits(changed) {
             let interrupt = self.params.lines.get(line as usize).copied().flatten();
@@ -247,7 +247,7 @@ mod tests {
         drive(&mut bench, 1, 5, true);
         drive(&mut bench, 2, 6, true);
         assert_eq!(bench.pending(), 1 << 5);
-        // EXTICR2: line 6 from port C, line 5 from port B, which the chip has not.
+        // EXTICR2: line 6 from port C, line 5 from port B, which the chip lacks.
         bench.write(NOW, EXTICR1 + 4, 0x0210).unwrap();
         assert_eq!(bench.pending(), 1 << 6);
         drive(&mut bench, 2, 6, false);

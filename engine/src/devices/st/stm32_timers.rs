@@ -1,23 +1,23 @@
-//! `st,stm32-timers`: the timers TIM1 to TIM17 of STM32: advanced-control, general-purpose and basic ones (RM0090 and
-//! RM0432, "Advanced-control timers", "General-purpose timers", "Basic timers"). What a timer has, its node says.
+//! `st,stm32-timers`: the timers TIM1 to TIM17 of STM32: advanced-control, general-purpose and basic timers (RM0090 and
+//! RM0432, "Advanced-control timers", "General-purpose timers", "Basic timers"). The node says what features a timer
+//! has.
 //!
 //! Modelled, to the clock: prescaler and its preload; up, down and centre-aligned counting; TIM_ARR with and without
 //! preload (ARPE); the repetition counter; one-pulse mode; update events with UDIS, URS and UG; output compare and PWM
-//! with preload, and their flags by CMS; outputs in their polarity, behind MOE where a timer has that, on the pins
-//! whose port gives them that function (`devices/support/pin_functions.rs`); input capture from such a pin, with its
-//! prescaler, and from the pin of the neighbour channel; interrupts; DMA requests of updates and channels; the trigger
-//! output, to where a board has it, on resets, enables and updates (MMS 0 to 2); TIM_DCR and TIM_DMAR. A counter is
-//! enabled a clock after CEN. A change of the clock's rate leaves the counter and its prescaler as they are.
+//! with preload, and their flags by CMS; outputs in their polarity, gated by MOE if the timer has it, on the pins whose
+//! port selects that function (`devices/support/pin_functions.rs`); input capture from such a pin, with its prescaler,
+//! and from the pin of the neighbour channel; interrupts; DMA requests of updates and channels; the trigger output, to
+//! the devices that the board connects, on resets, enables and updates (MMS 0 to 2); TIM_DCR and TIM_DMAR. A counter is
+//! enabled a clock after CEN. A change of the clock's rate does not change the counter and its prescaler.
 //!
-//! A write takes effect on the first edge of the timer's clock at which it is there. A capture takes the counter as it
-//! is at the edge of the pin: the two clocks of the synchronisation, the filter (ICxF) and the dead time are left out.
-//! Where a board knows nothing of the functions of its chip's pins, a channel is on its pin of `channel-gpios` whatever
-//! the port selects.
+//! A write takes effect on the first edge of the timer's clock at or after it. A capture takes the counter's value at
+//! the edge of the pin: the two clocks of the synchronisation, the filter (ICxF) and the dead time are left out. For a
+//! board without the functions of its chip's pins, a channel is on its pin of `channel-gpios`, whatever the port
+//! selects.
 //!
-//! Not modelled, and what then happens: slave modes and external clocks (TIM_SMCR is kept, with a note: the counter
-//! counts its own clock), other trigger outputs (TRGO stays down, with a note), break inputs, complementary outputs,
-//! OCxCE, OCxM above 7, combined and asymmetric PWM, and the channels 5 and 6. A timer whose clock gate is closed
-//! counts on.
+//! Not modelled: slave modes and external clocks (TIM_SMCR keeps written values, with a note: the counter counts its
+//! own clock), other trigger outputs (TRGO stays low, with a note), break inputs, complementary outputs, OCxCE, OCxM
+//! above 7, combined and asymmetric PWM, and the channels 5 and 6. A timer whose clock gate is closed keeps counting.
 
 mod channel;
 mod counter;
@@ -47,31 +47,31 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::time::Ps;
 
-/// Tokens of events: something happens in the counter; a DMA controller is to be told.
+/// Tokens of events: a change in the counter; a change of DMA requests.
 const COUNTED: u32 = 0;
 const DMA_ACTIVITIES: u32 = 1;
 
-/// What a timer has.
+/// The features of a timer.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// The timer's clock.
     pub clock: ClockInput,
-    /// The counter has so many bits.
+    /// Bits of the counter.
     #[state(skip)]
     pub bits: u32,
-    /// So many channels.
+    /// Number of channels.
     #[state(skip)]
     pub channels: usize,
-    /// It has TIM_RCR and TIM_BDTR.
+    /// True if the timer has TIM_RCR and TIM_BDTR.
     #[state(skip)]
     pub is_advanced: bool,
-    /// It counts in one direction only.
+    /// True if the timer counts in one direction only.
     #[state(skip)]
     pub counts_up: bool,
-    /// Break, update, trigger and commutation, and capture/compare; or one for all.
+    /// Interrupts of break, update, trigger and commutation, and capture/compare; or one for all.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; 4],
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -82,9 +82,9 @@ pub struct Timer {
     params: Params,
     counter: Counter,
     channels: [Channel; CHANNELS],
-    /// Those that carry the channels.
+    /// The pins that carry the channels.
     pins: PinFunctions,
-    /// Registers that keep what is written: TIM_CR1 (but for DIR), TIM_CR2, TIM_SMCR, TIM_DIER, TIM_BDTR, TIM_DCR,
+    /// Registers that keep written values: TIM_CR1 (except for DIR), TIM_CR2, TIM_SMCR, TIM_DIER, TIM_BDTR, TIM_DCR,
     /// TIM_OR.
     control: u32,
     control2: u32,
@@ -99,21 +99,21 @@ pub struct Timer {
     prescaler: u32,
     reload: u32,
     repetition: u32,
-    /// Ends of sweeps that pass before the next update.
+    /// Number of sweeps that end before the next update.
     repeats_left: u32,
     /// TIM_SR.
     flags: u32,
-    /// Things that have happened and ask for a transfer: bits of TIM_DIER.
+    /// Pending transfer requests: bits of TIM_DIER.
     requests: u32,
     /// Requests of updates and of the channels.
     dma: [DmaLine; 1 + CHANNELS],
-    /// TRGO: where it leads, and that it is to be raised.
+    /// TRGO: the devices that it triggers, and whether it is to be raised.
     trigger: DmaLine,
     triggers: bool,
     levels: [bool; 4],
     alarm: Alarm,
     updates: u64,
-    /// Writes, and reads of what moves by itself.
+    /// Number of writes, and of reads of counting registers.
     moving_accesses: u64,
 }
 
@@ -125,26 +125,26 @@ pub const MODEL: Model =
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names", "resets"]);
     let params = Params {
-        clock: reader.clock_input(0, "the timer's clock, which it counts"),
-        bits: reader.u32_or("cyclescope,counter-bits", 16, PowerOfTwo(16..=32), "the counter has 16 or 32 bits"),
-        channels: reader.u32_or("cyclescope,channels", 4, 0..=4, "it has 0 to 4 capture/compare channels") as usize,
-        is_advanced: reader.flag("cyclescope,advanced", "it has a repetition counter and a break register"),
-        counts_up: reader.flag("cyclescope,counts-up", "it counts in one direction only: DIR and CMS are missing"),
+        clock: reader.clock_input(0, "the timer's clock"),
+        bits: reader.u32_or("cyclescope,counter-bits", 16, PowerOfTwo(16..=32), "bits of the counter, 16 or 32"),
+        channels: reader.u32_or("cyclescope,channels", 4, 0..=4, "number of capture/compare channels, 0 to 4") as usize,
+        is_advanced: reader.flag("cyclescope,advanced", "the timer has a repetition counter and a break register"),
+        counts_up: reader.flag("cyclescope,counts-up", "the timer counts in one direction only, without DIR and CMS"),
         interrupts: [
-            reader.interrupt(0, "its interrupt; of a timer with several, the break's"),
-            reader.interrupt(1, "its interrupt of updates"),
-            reader.interrupt(2, "its interrupt of triggers and commutations"),
-            reader.interrupt(3, "its interrupt of captures and compares"),
+            reader.interrupt(0, "its interrupt; the break interrupt of a timer with several"),
+            reader.interrupt(1, "its update interrupt"),
+            reader.interrupt(2, "its trigger and commutation interrupt"),
+            reader.interrupt(3, "its capture/compare interrupt"),
         ],
         gate: ClockGate::from_node(reader),
     };
-    let meaning = "the pins of its channels, from the first on: outputs where the firmware makes them outputs";
+    let meaning = "the pins of its channels, from channel 1 on; outputs if the firmware configures them so";
     let pins = [0, 1, 2, 3].map(|index| reader.gpio("channel-gpios", index, meaning));
     let requests = [("up", "an update"), ("ch1", "channel 1"), ("ch2", "channel 2"), ("ch3", "channel 3")];
     let [up, ch1, ch2, ch3] = requests.map(|(name, meaning)| DmaLine::from_node(reader, name, meaning));
     let ch4 = DmaLine::from_node(reader, "ch4", "channel 4");
     let carriers = PinFunctions::from_node(reader, &["ch1", "ch2", "ch3", "ch4"]);
-    let meaning = "where its trigger output leads, each a device and the number of the trigger there";
+    let meaning = "targets of its trigger output, each a device and the number of the trigger there";
     let trigger = DmaLine::new(reader.trigger_lines("cyclescope,trigger-outputs", meaning));
     Box::new(Timer { pins: carriers, trigger, ..Timer::new(params, pins, [up, ch1, ch2, ch3, ch4]) })
 }
@@ -182,12 +182,12 @@ impl Timer {
         }
     }
 
-    /// True unless the timer has MOE and that is not set.
+    /// True unless the timer has MOE and MOE is 0.
     const fn has_outputs(&self) -> bool {
         !self.params.is_advanced || self.breaks & BDTR_MOE != 0
     }
 
-    /// True if TRGO leads somewhere and tells of this (TIM_CR2.MMS).
+    /// True if TRGO is connected and selected for this event (TIM_CR2.MMS).
     fn triggers_on(&self, what: u32) -> bool {
         self.control2 >> CR2_MMS & 7 == what && !self.trigger.is_open()
     }
@@ -214,7 +214,7 @@ impl Timer {
         self.counter.running = value & CR1_CEN != 0;
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         let pins = self.channels.map(|channel| channel.pin);
         let kept = std::mem::replace(self, Timer::new(self.params, pins, Default::default()));
@@ -228,7 +228,7 @@ impl Timer {
         self.update(ctx);
     }
 
-    /// TIM_CCMR1 or TIM_CCMR2, which have two channels each.
+    /// A write of TIM_CCMR1 or TIM_CCMR2, which have two channels each.
     fn set_modes(&mut self, first: usize, value: u32) {
         for (index, channel) in self.channels[first..first + 2].iter_mut().enumerate() {
             let shift = 8 * index as u32;
@@ -256,7 +256,7 @@ impl Timer {
             }
             SMCR => self.slave = value,
             DIER => self.enables = value,
-            // Zeroes clear.
+            // Write 0 to clear.
             SR => self.flags &= value,
             EGR => self.generate(value, ctx.now),
             CCMR1 => self.set_modes(0, value),
@@ -303,7 +303,7 @@ impl Timer {
         channel.follow(&self.counter);
     }
 
-    /// The register that the next access of TIM_DMAR means: DBL + 1 of them in turn, from DBA on.
+    /// The register for the next access of TIM_DMAR: DBL + 1 registers in order, from DBA on.
     fn next_of_burst(&mut self) -> u32 {
         let (first, length) = (self.burst & 0x1f, (self.burst >> 8 & 0x1f) + 1);
         let register = 4 * (first + self.bursts);
@@ -343,7 +343,7 @@ impl Timer {
         }
     }
 
-    /// TIM_CCRx; of a capture, that clears its flag.
+    /// A read of TIM_CCRx; in capture mode it clears the channel's flag.
     fn compare(&mut self, index: usize) -> u32 {
         let channel = &self.channels[index];
         if channel.is_input() {
@@ -353,7 +353,7 @@ impl Timer {
         channel.written
     }
 
-    /// Interrupts, DMA requests and pins, and an event for what comes next of these.
+    /// Updates interrupts, DMA requests and pins, and schedules an event for their next change.
     fn update(&mut self, ctx: &mut Ctx) {
         let pending = self.flags & self.enables;
         let levels = if self.params.interrupts[1].is_some() {
@@ -473,7 +473,7 @@ impl Device for Timer {
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.settle(poll.now());
-        // What the counter does by itself shows in flags, at known times.
+        // The counter's own changes appear in flags, at known times.
         poll.phase(self.params.clock.rate);
         poll.state(self.moving_accesses);
         poll.state(self.flags);

@@ -1,25 +1,26 @@
-//! `st,stm32-usart`: the USARTs and UARTs of STM32F4 and its generation (RM0090, "Universal synchronous asynchronous
-//! receiver transmitter (USART)").
+//! `st,stm32-usart`: the USARTs and UARTs of STM32F4 and older STM32 families (RM0090, "Universal synchronous
+//! asynchronous receiver transmitter (USART)").
 //!
 //! Modelled: all registers; the transmitter with USART_DR and the shift register; 8 and 9 bits, parity, stop bits; the
 //! baud rate from the peripheral's bus clock, USART_BRR and OVER8; the idle frame that TE sends first; TXE, TC, RXNE,
 //! ORE and IDLE with the sequences that clear them (a read of USART_SR, then an access to USART_DR); interrupts;
-//! requests to a DMA controller. A bit takes whole clocks; between a write of USART_DR and the start bit lie
-//! `cyclescope,start-cycles` of them. Where the clock changes, what is on the line goes on at the new rate.
+//! requests to a DMA controller. A bit takes whole clocks; the start bit comes `cyclescope,start-cycles` clocks after a
+//! write of USART_DR. When the clock changes, a character on the line continues at the new rate.
 //!
-//! Characters that no pin carries (`devices/support/pin_functions.rs`) reach nobody, with a note; the USART goes on as
-//! if they did. While the receiver is on and RX has no pin, characters that come are lost, with a note.
+//! If TX has no pin (`devices/support/pin_functions.rs`), sent characters are lost, with a note, without an effect on
+//! the USART. If RX has no pin while the receiver is on, incoming characters are lost, with a note.
 //!
-//! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
-//! their stop bits have ended; what is still under way when the firmware ends is sent all the same
-//! ([`crate::machine::ending`]). A received one is in USART_DR when its stop bits have ended; with parity, the highest
-//! bit of its word is the parity bit. One that comes while RXNE is set is lost. With RTSE, who sends waits meanwhile.
+//! Sent characters appear on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream
+//! at the end of their stop bits; characters that are still under way when the firmware ends are sent, too
+//! ([`crate::machine::ending`]). A received character is in USART_DR at the end of its stop bits; with parity, the
+//! highest bit of its word is the parity bit. A character that arrives while RXNE is set is lost. With RTSE, the sender
+//! waits meanwhile.
 //!
-//! Where the console's line has another format than the USART's settings, both sides hear what their receivers make of
-//! the wire (`serial/wave.rs`), with PE, FE and NF.
+//! If the console's line has another format than the USART's settings, each receiver decodes the waveform with its own
+//! settings (`serial/wave.rs`), with PE, FE and NF.
 //!
-//! Not modelled: break, mute mode, synchronous, smartcard, IrDA,
-//! LIN and half-duplex modes, CTS. A character under way goes on where UE is cleared, and is lost where TE is.
+//! Not modelled: break, mute mode, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS. A character under way
+//! is completed when UE is cleared, and lost when TE is cleared.
 
 mod receiving;
 mod registers;
@@ -50,32 +51,32 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::time::{Cycles, Ps};
 
-/// What a board says of the device.
+/// The board's parameters of the device.
 #[derive(Clone, Debug, State)]
 pub struct Params {
-    /// That of its bus.
+    /// The clock of its bus.
     pub clock: ClockInput,
-    /// From a write of USART_DR to the start bit.
+    /// Clocks from a write of USART_DR to the start bit.
     #[state(skip)]
     pub start_cycles: Cycles,
     /// Its interrupt.
     #[state(skip)]
     pub interrupt: Option<IrqLine>,
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
-    /// Its requests to a DMA controller: USART_DR is free, USART_DR has something.
+    /// The requests to a DMA controller: USART_DR is free, USART_DR has a character.
     #[state(skip)]
     pub dma: [Vec<IrqLine>; 2],
-    /// Those that carry [`TX`] and [`RX`].
+    /// The pins that carry [`TX`] and [`RX`].
     pub pins: PinFunctions,
 }
 
-/// Signals at pins, by their numbers.
+/// Indices of the signals at pins.
 const TX: usize = 0;
 const RX: usize = 1;
 
-/// Tokens of events for these; that of the line is 0.
+/// Tokens of the DMA requests' events; the line's token is 0.
 const DMA_TOKENS: [u32; 2] = [1, 2];
 
 /// The device.
@@ -86,11 +87,11 @@ pub struct Usart {
     baud: u32,
     guard_time: u32,
     transmitter: Transmitter,
-    /// The character that is being sent reaches nobody: no pin carried it when it began.
+    /// True if no pin carried TX when the character on the line began: it is lost.
     is_unheard: bool,
     /// USART_SR.TC.
     complete: bool,
-    /// What USART_SR was when it was last read: flags that an access to USART_DR clears.
+    /// USART_SR at its last read: flags that an access to USART_DR clears.
     seen: u32,
     alarm: Alarm,
     #[state(skip)]
@@ -109,8 +110,9 @@ pub const MODEL: Model = Model::device(Group::Serial, &["st,stm32-usart", "st,st
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Usart::new(Params {
-        clock: reader.clock_input(0, "the clock of its bus, which the baud rate is divided from"),
-        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "clocks from USART_DR to the start bit"),
+        clock: reader.clock_input(0, "the clock of its bus, from which the baud rate is divided"),
+        start_cycles: reader
+            .timing_cycles("cyclescope,start-cycles", "clocks from a write of USART_DR to the start bit"),
         interrupt: reader.interrupt(0, "its interrupt"),
         gate: ClockGate::from_node(reader),
         dma: [reader.dma_lines("tx", "USART_DR is free"), reader.dma_lines("rx", "USART_DR has a character")],
@@ -147,7 +149,7 @@ impl Usart {
         self.control[0] & (CR1_UE | CR1_TE) == CR1_UE | CR1_TE
     }
 
-    /// The bits of a frame's format stand where those of the newer UARTs do.
+    /// The frame's format: its bits have the same positions as in the newer UARTs.
     fn frame(&self) -> Option<Frame> {
         Frame::of(self.control[0], self.control[1] & CR2_FORMAT, self.baud, 0)
     }
@@ -157,12 +159,12 @@ impl Usart {
         self.params.clock.rate.cycles_until_floor(ctx.now).0
     }
 
-    /// The cycle in which the shift register can begin with what is written now.
+    /// The cycle in which the shift register can begin with a character that is written now.
     fn arrival(&self, ctx: &Ctx) -> u64 {
         self.params.clock.rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0
     }
 
-    /// Brings the device up to the time of the call.
+    /// Updates the device to the time of the call.
     fn settle(&mut self, ctx: &mut Ctx) {
         let cycle = self.cycle(ctx);
         self.receiving.settle(cycle);
@@ -187,13 +189,13 @@ impl Usart {
         }
     }
 
-    /// Up to when all that is on the line is known at its other end.
+    /// The time up to which the other end of the line knows all that was sent.
     fn known(&self, now: Ps) -> Ps {
         let begun = self.frame().zip(self.transmitter.end());
         begun.map_or(now, |(frame, end)| self.params.clock.rate.ps_at_floor(Cycles(end.saturating_sub(frame.cycles()))))
     }
 
-    /// Tells of a character, and puts the frame's edges into the waveform.
+    /// Records a character as an activity, and its frame's edges in the waveform.
     fn record(&self, frame: Frame, character: u16, start: u64, ctx: &mut Ctx) {
         if ctx.records(Kind::Serial) {
             let clock = self.params.clock.rate;
@@ -207,8 +209,8 @@ impl Usart {
         });
     }
 
-    /// The character on the line ends at another time than was told.
-    fn report_again(&self, ctx: &mut Ctx) {
+    /// Corrects the recorded end of the character on the line.
+    fn correct_end(&self, ctx: &mut Ctx) {
         if self.transmitter.is_shifting()
             && let Some(end) = self.transmitter.next_change()
         {
@@ -220,7 +222,7 @@ impl Usart {
         flag(SR_TC, self.complete) | flag(SR_TXE, self.transmitter.waiting() == 0) | self.receiving.status()
     }
 
-    /// The flags by which an interrupt is asked for.
+    /// The flags that request an interrupt.
     fn interrupts(&self) -> u32 {
         let (status, [cr1, _, cr3]) = (self.status(), self.control);
         let enabled = flag(SR_TC, cr1 & CR1_TCIE != 0)
@@ -232,14 +234,14 @@ impl Usart {
         if self.is_enabled() { status & enabled } else { 0 }
     }
 
-    /// Transmission and reception ask a DMA controller.
+    /// Levels of the DMA requests of transmission and reception.
     fn dma_requests(&self) -> [bool; 2] {
         let (status, cr3) = (self.status(), self.control[2]);
         let wants = |mode: u32, flag: u32| self.is_enabled() && cr3 & mode != 0 && status & flag != 0;
         [wants(CR3_DMAT, SR_TXE), wants(CR3_DMAR, SR_RXNE)]
     }
 
-    /// Drives interrupt and requests, and asks for an event when something changes next.
+    /// Drives interrupt and requests, and schedules an event for the next change.
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.params.interrupt, self.interrupts() != 0);
         let requests = self.dma_requests();
@@ -252,7 +254,7 @@ impl Usart {
         }
     }
 
-    /// When the line begins or ends a character next, as far as the device is set up for it.
+    /// The cycle at which the line begins or ends the next character, if the device is set up for it.
     fn next_on_line(&self) -> Option<u64> {
         let moves = self.transmitter.is_shifting() || self.transmits();
         self.frame().filter(|_| moves).and_then(|_| self.transmitter.next_change())
@@ -270,7 +272,7 @@ impl Usart {
             return;
         }
         if self.frame().is_none() {
-            ctx.note("a character was written while USART_BRR is below 16: without a baud rate it stays where it is");
+            ctx.note("a character was written while USART_BRR is below 16: without a baud rate it is not sent");
         }
         if !self.params.pins.carries(TX) {
             self.params.pins.note(TX, NOT_SENT, ctx);
@@ -286,7 +288,7 @@ impl Usart {
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         match offset {
             SR => {
-                // Zeroes clear TC and RXNE; other flags take no writes.
+                // A write of 0 clears TC and RXNE; other flags are read-only.
                 self.complete &= value & SR_TC != 0;
                 if value & SR_RXNE == 0 {
                     self.receiving.read();
@@ -301,7 +303,9 @@ impl Usart {
             _ => {}
         }
         if self.control[1] & CR2_UNMODELLED | self.control[2] & CR3_UNMODELLED != 0 {
-            ctx.note("a mode is on that is not modelled (USART_CR2, USART_CR3): it goes on as a UART without it");
+            ctx.note(
+                "a mode that is not modelled was enabled (USART_CR2, USART_CR3): the device works as a UART without it",
+            );
         }
     }
 
@@ -310,7 +314,7 @@ impl Usart {
         if value & CR1_SBK != 0 {
             ctx.note("a break (USART_CR1.SBK) is not modelled: nothing is sent");
         }
-        // The break character's end clears SBK.
+        // The end of the break character clears SBK.
         self.control[0] = value & !CR1_SBK;
         if value & CR1_TE == 0 {
             if self.transmitter.is_shifting() {
@@ -335,7 +339,7 @@ impl Usart {
         self.frame().map_or(character, |frame| frame.received(character)).into()
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         let kept = std::mem::replace(self, Usart::new(self.params.clone()));
         (self.dma, self.alarm, self.signal) = (kept.dma, kept.alarm, kept.signal);
@@ -418,7 +422,7 @@ impl Device for Usart {
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
         let to = self.cycle(ctx);
         self.transmitter.rebase(from, to);
-        self.report_again(ctx);
+        self.correct_end(ctx);
         self.receiving.rebase(from, to);
         self.alarm.cancel(0, ctx);
         self.update(ctx);
@@ -435,7 +439,7 @@ impl Device for Usart {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // What changes by itself does so at an event.
+        // All changes without an access happen in events.
         let cycle = self.params.clock.rate.cycles_until_floor(poll.now()).0;
         if self.next_on_line().is_some_and(|at| at <= cycle) {
             return false;

@@ -1,12 +1,12 @@
 //! `st,stm32-watchdog`: the independent watchdog of an STM32, IWDG (RM0090 and RM0432, "Independent watchdog (IWDG)").
 //!
-//! Modelled: all registers, with the key that opens them; the counter, which runs by LSI behind its prescaler from the
-//! key 0xcccc on; IWDG_SR, whose bits are set for `cyclescope,update-cycles` of LSI behind a write, in which another
-//! write is lost; with `cyclescope,window`, IWDG_WINR. A time-out, and a reload outside the window, reset the board:
-//! the run ends with a note.
+//! Modelled: all registers, with the key that unlocks them; the counter, which counts LSI divided by the prescaler,
+//! from the key 0xcccc on; IWDG_SR, whose bits are set for `cyclescope,update-cycles` of LSI after a write, during
+//! which another write is lost; with `cyclescope,window`, IWDG_WINR. A time-out, and a reload outside the window, reset
+//! the board: the run ends with a note.
 //!
-//! The prescaler begins anew with each reload. Option bytes (a watchdog started by hardware, stopped in standby) are
-//! not modelled.
+//! Each reload restarts the prescaler. Option bytes (a watchdog started by hardware, stopped in standby) are not
+//! modelled.
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -38,22 +38,22 @@ const MOST: u32 = 0xfff;
 const KEY_OPEN: u32 = 0x5555;
 const KEY_RELOAD: u32 = 0xaaaa;
 const KEY_START: u32 = 0xcccc;
-/// IWDG_PR, IWDG_RLR and IWDG_WINR: their places here, and bits of IWDG_SR.
+/// Indices of IWDG_PR, IWDG_RLR and IWDG_WINR, and their bits of IWDG_SR.
 const PRESCALER: usize = 0;
 const RELOAD: usize = 1;
 const WINDOW: usize = 2;
-/// What a run that a watchdog ends has as its status.
+/// The exit status of a run that a watchdog ends.
 const EXIT_STATUS: i32 = 1;
 
-/// What a board says of the watchdog.
+/// The board's parameters of the watchdog.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// LSI.
     pub clock: ClockInput,
-    /// In which a written register is taken over.
+    /// Clocks of LSI until a written register takes effect.
     #[state(skip)]
     pub update_cycles: Cycles,
-    /// It has IWDG_WINR.
+    /// True if the watchdog has IWDG_WINR.
     #[state(skip)]
     pub has_window: bool,
 }
@@ -65,9 +65,9 @@ pub struct Iwdg {
     is_open: bool,
     /// IWDG_PR, IWDG_RLR, IWDG_WINR.
     values: [u32; 3],
-    /// The edge of LSI up to which each of them is taken over.
+    /// The edge of LSI at which each written register takes effect.
     busy_until: [u64; 3],
-    /// The edge at which the counter was loaded, and with what; `None` before it is started.
+    /// The edge at which the counter was loaded, and its value; `None` before it is started.
     loaded: Option<(u64, u32)>,
     alarm: Alarm,
     writes: u64,
@@ -79,10 +79,10 @@ pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-watchdog"], 1, 
 /// Builds the watchdog from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Iwdg::new(Params {
-        clock: reader.clock_input(0, "LSI, which the counter runs by"),
+        clock: reader.clock_input(0, "LSI, which clocks the counter"),
         update_cycles: reader
-            .timing_cycles("cyclescope,update-cycles", "clocks of LSI in which a written register is taken over"),
-        has_window: reader.flag("cyclescope,window", "it has IWDG_WINR"),
+            .timing_cycles("cyclescope,update-cycles", "clocks of LSI until a written register takes effect"),
+        has_window: reader.flag("cyclescope,window", "the watchdog has IWDG_WINR"),
     }))
 }
 
@@ -104,13 +104,13 @@ impl Iwdg {
         self.params.clock.rate.cycles_until_floor(ctx.now).0
     }
 
-    /// Clocks of LSI that the counter stays at a number.
+    /// Clocks of LSI for each value of the counter.
     const fn step(&self) -> u64 {
         let shift = if self.values[PRESCALER] < 6 { self.values[PRESCALER] } else { 6 };
         4 << shift
     }
 
-    /// The edge at which the counter has run out.
+    /// The edge at which the counter reaches its end.
     fn end(&self) -> Option<u64> {
         self.loaded.map(|(edge, from)| edge + (u64::from(from) + 1) * self.step())
     }
@@ -124,7 +124,7 @@ impl Iwdg {
         (0..3).fold(0, |bits, place| bits | flag(1 << place, self.busy_until[place] > edge))
     }
 
-    /// The counter begins anew, at the next edge of LSI.
+    /// Reloads the counter, at the next edge of LSI.
     fn reload(&mut self, ctx: &mut Ctx) {
         let begins = self.params.clock.rate.cycles_until_ceil(ctx.now).0;
         self.loaded = Some((begins, self.values[RELOAD]));
@@ -163,7 +163,7 @@ impl Iwdg {
             ctx.note("a register was written while IWDG_SR says that it is being updated: it keeps its value");
             return;
         }
-        // What was counted by the old prescaler stays counted.
+        // Clocks that were counted with the old prescaler stay counted.
         let counter = self.counter(edge);
         self.values[place] = value;
         self.busy_until[place] = edge + self.params.update_cycles.0;
@@ -179,7 +179,7 @@ impl Iwdg {
     }
 }
 
-/// The watchdog resets the board.
+/// Ends the run: the watchdog resets the board.
 fn end_run(what: &str, ctx: &mut Ctx) {
     ctx.note(&format!("{what}, and resets the board: the run ends"));
     ctx.exit_by_reset(EXIT_STATUS);
@@ -267,7 +267,7 @@ mod tests {
         bench
     }
 
-    /// When the run ended.
+    /// The time at which the run ended.
     fn ended(bench: &mut Bench) -> Option<Ps> {
         bench.run(Ps::from_us(100_000_000));
         bench.bus.exit.map(|exit| exit.at)
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        // Their writes need a key.
+        // These registers can only be written with a key.
         walk::device_keeps_its_table(REGISTERS, &["IWDG_PR", "IWDG_RLR", "IWDG_WINR"], &mut iwdg());
         assert_eq!([PR, RLR, WINR].map(|at| iwdg().value(Ps(0), at)), [0, MOST, MOST]);
     }

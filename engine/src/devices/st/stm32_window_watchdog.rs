@@ -1,9 +1,9 @@
 //! `st,stm32-window-watchdog`: the window watchdog of an STM32, WWDG (RM0090 and RM0432, "Window watchdog (WWDG)").
 //!
-//! Modelled: all registers; the counter, which runs, active or not, by its bus clock / 4096 behind its prescaler, as
-//! long as its enable bit lets that come; the early wake-up interrupt at 0x40. The counter at 0x3f, and a reload while
-//! it is above the window, reset the board while WDGA is set: the run ends with a note. The prescaler begins anew where
-//! the counter is written.
+//! Modelled: all registers; the counter, which counts its bus clock / 4096, divided by the prescaler, active or not,
+//! while its enable bit passes the clock; the early wake-up interrupt at 0x40. The counter at 0x3f, and a reload while
+//! it is above the window, reset the board while WDGA is set: the run ends with a note. A write of the counter restarts
+//! the prescaler.
 
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -31,22 +31,22 @@ const COUNTER: u32 = 0x7f;
 const CR_WDGA: u32 = 1 << 7;
 const CFR_WDGTB: u32 = 7;
 const CFR_EWI: u32 = 1 << 9;
-/// The counter at its early wake-up, and below which the board is reset.
+/// The counter's value at its early wake-up; below it the board is reset.
 const EARLY: u32 = 0x40;
 /// Clocks of the bus in a step of the prescaler.
 const PRESCALER: u64 = 4096;
-/// What a run that a watchdog ends has as its status.
+/// The exit status of a run that a watchdog ends.
 const EXIT_STATUS: i32 = 1;
 
-/// What a board says of the watchdog.
+/// The board's parameters of the watchdog.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
-    /// That of its bus.
+    /// The clock of its bus.
     pub clock: ClockInput,
-    /// The early wake-up.
+    /// The early wake-up interrupt.
     #[state(skip)]
     pub interrupt: Option<IrqLine>,
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -60,7 +60,7 @@ pub struct Wwdg {
     configuration: u32,
     /// WWDG_SR.EWIF.
     early: bool,
-    /// The edge at which the counter was written, and with what.
+    /// The edge at which the counter was written, and its value.
     loaded: (u64, u32),
     alarm: Alarm,
     writes: u64,
@@ -97,7 +97,7 @@ impl Wwdg {
         self.clock.edge(ctx.now)
     }
 
-    /// Clocks of the bus that the counter stays at a number.
+    /// Clocks of the bus for each value of the counter.
     const fn step(&self) -> u64 {
         PRESCALER << (self.configuration >> CFR_WDGTB & 3)
     }
@@ -108,7 +108,7 @@ impl Wwdg {
         self.loaded.1.wrapping_sub(steps as u32) & COUNTER
     }
 
-    /// The edges at which the counter comes to 0x40, and to 0x3f, behind its last write.
+    /// The edges at which the counter reaches 0x40 and 0x3f after its last write.
     fn ends(&self) -> [u64; 2] {
         let steps = u64::from(self.loaded.1.saturating_sub(EARLY));
         [steps, steps + 1].map(|steps| self.loaded.0 + steps * self.step())
@@ -137,14 +137,14 @@ impl Wwdg {
     }
 
     fn write_configuration(&mut self, value: u32, ctx: &mut Ctx) {
-        // What was counted by the old prescaler stays counted; EWI stays set.
+        // Clocks that were counted with the old prescaler stay counted; EWI stays set.
         let edge = self.edge(ctx);
         self.loaded = (edge, self.counter(edge));
         self.configuration = value & 0x3ff | self.configuration & CFR_EWI;
     }
 }
 
-/// The watchdog resets the board.
+/// Ends the run: the watchdog resets the board.
 fn end_run(what: &str, ctx: &mut Ctx) {
     ctx.note(&format!("{what}, and resets the board: the run ends"));
     ctx.exit_by_reset(EXIT_STATUS);

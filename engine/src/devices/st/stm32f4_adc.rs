@@ -1,18 +1,19 @@
-//! `st,stm32f4-adc`: the analog-to-digital converters of an STM32F4, up to three in one node with the registers that
-//! they share (RM0090, "Analog-to-digital converter (ADC)").
+//! `st,stm32f4-adc`: the analog-to-digital converters of an STM32F4, up to three in one node with their common
+//! registers (RM0090, "Analog-to-digital converter (ADC)").
 //!
-//! Modelled: regular sequences by software's start, single, scanned (SCAN) and continuous; sample times, and 12 to 6
+//! Modelled: regular sequences started by software, single, scanned (SCAN) and continuous; sample times, and 12 to 6
 //! cycles of conversion by RES; ADCCLK, PCLK2 divided by ADCPRE, at whose next edge a sequence begins; EOC by EOCS,
 //! STRT, OVR; both alignments; the analog watchdog; DMA requests; the interrupt, which all converters share.
 //!
-//! What is at the inputs, the board says (`cyclescope,inputs-microvolts`, by channel), and stays. Channels 16 to 18 of
-//! the first converter are the temperature sensor, the internal reference and half of VBAT, where TSVREFE or VBATE lets
-//! them. In an STM32F411 (`cyclescope,sensor-shares-vbat`; RM0383) channel 18 has the sensor too, with VBATE a quarter
-//! of VBAT, and channel 16 nothing. A voltage is sampled without noise and error.
+//! The board gives the voltages of the inputs (`cyclescope,inputs-microvolts`, by channel), which are constant.
+//! Channels 16 to 18 of the first converter are the temperature sensor, the internal reference and half of VBAT, if
+//! TSVREFE or VBATE enables them. In an STM32F411 (`cyclescope,sensor-shares-vbat`; RM0383) channel 18 is the
+//! temperature sensor or, with VBATE, a quarter of VBAT; channel 16 is not connected. A voltage is sampled without
+//! noise and error.
 //!
-//! Not modelled, and what then happens: injected sequences and external triggers (registers, with a note),
-//! discontinuous mode, two converters that take turns (ADC_CCR.MULTI, with a note), the stabilisation time behind ADON.
-//! With DMA and without DDS requests go on behind the last transfer.
+//! Not modelled: injected sequences and external triggers (registers, with a note), discontinuous mode, two converters
+//! in interleaved or dual mode (ADC_CCR.MULTI, with a note), the stabilisation time after ADON. With DMA and without
+//! DDS, requests continue after the last transfer.
 
 mod converter;
 
@@ -68,7 +69,7 @@ const LTR: u32 = 0x28;
 const SQR1: u32 = 0x2c;
 const SQR3: u32 = 0x34;
 const DR: u32 = 0x4c;
-/// From a converter's registers to the next one's, and where the common ones are.
+/// Bytes from one converter's registers to the next one's, and the offset of the common registers.
 const STRIDE: u32 = 0x100;
 const CSR: u32 = 0x300;
 const CCR: u32 = 0x304;
@@ -86,8 +87,8 @@ const CHANNELS: usize = 19;
 const TEMPERATURE: usize = 16;
 const VREFINT: usize = 17;
 const VBAT: usize = 18;
-/// Typical values (DS8626, temperature sensor characteristics, embedded reference voltage): at 25 degrees, for each
-/// degree, and of the reference.
+/// Typical values (DS8626, temperature sensor characteristics, embedded reference voltage): the sensor at 25 degrees
+/// and for each degree, and the reference.
 const SENSOR_25_UV: i64 = 760_000;
 const SENSOR_SLOPE_UV: i64 = 2_500;
 const VREFINT_UV: u32 = 1_210_000;
@@ -96,27 +97,27 @@ const VREFINT_UV: u32 = 1_210_000;
 const CONVERTED: u32 = 0;
 const DMA_ACTIVITIES: u32 = 1;
 
-/// What a board says of the converters.
+/// The board's parameters of the converters.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// PCLK2.
     pub clock: ClockInput,
-    /// How many there are.
+    /// Number of converters.
     #[state(skip)]
     pub converters: usize,
-    /// What is at the channels, in microvolts.
+    /// Voltages of the channels in microvolts.
     #[state(skip)]
     pub inputs_uv: [u32; CHANNELS],
-    /// The temperature sensor is at VBAT's channel.
+    /// True if the temperature sensor shares VBAT's channel.
     #[state(skip)]
     pub sensor_shares_vbat: bool,
-    /// VREF+, likewise.
+    /// VREF+ in microvolts.
     #[state(skip)]
     pub reference_uv: u32,
-    /// Their interrupt.
+    /// The interrupt of the converters.
     #[state(skip)]
     pub interrupt: Option<IrqLine>,
-    /// Their enable bit.
+    /// The clock enable bit of the converters.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -148,12 +149,12 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     inputs_uv[VREFINT] = VREFINT_UV;
     let sensor_shares_vbat = reader.flag(
         "cyclescope,sensor-shares-vbat",
-        "the temperature sensor is at channel 18, where a quarter of VBAT goes before it",
+        "the temperature sensor is on channel 18, where a quarter of VBAT has priority",
     );
     inputs_uv[VBAT] = reference_uv / if sensor_shares_vbat { 4 } else { 2 };
     let params = Params {
         clock: reader.clock_input(0, "PCLK2"),
-        converters: reader.u32_or("cyclescope,converters", 1, 1..=3, "there are 1 to 3 converters") as usize,
+        converters: reader.u32_or("cyclescope,converters", 1, 1..=3, "number of converters, 1 to 3") as usize,
         inputs_uv,
         sensor_shares_vbat,
         reference_uv,
@@ -172,12 +173,12 @@ impl Adc {
         Adc { params, converters, common: 0, dma, level: false, alarm: Alarm::default(), changes: 0 }
     }
 
-    /// Clocks of PCLK2 in one of ADCCLK.
+    /// Clocks of PCLK2 in a clock of ADCCLK.
     const fn divider(&self) -> u64 {
         2 * ((self.common >> CCR_ADCPRE & 3) as u64 + 1)
     }
 
-    /// What the first `bits` bits of a conversion of a channel give.
+    /// The result of a conversion of a channel, with `bits` bits.
     fn sample(&self, index: usize, channel: usize) -> u32 {
         let on = |bit: u32| index == 0 && self.common & bit != 0;
         let shared = self.params.sensor_shares_vbat;
@@ -220,7 +221,7 @@ impl Adc {
         let divider = self.divider();
         let converter = &mut self.converters[index];
         match row.offset {
-            // Zeroes clear.
+            // Write 0 to clear.
             SR => converter.status &= value,
             CR2 => {
                 if value & cr2::UNMODELLED != 0 {
@@ -236,7 +237,7 @@ impl Adc {
         }
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         let kept = std::mem::replace(self, Adc::new(self.params, Default::default()));
         (self.dma, self.alarm, self.level, self.changes) = (kept.dma, kept.alarm, kept.level, kept.changes + 1);
@@ -331,7 +332,7 @@ impl Device for Adc {
         self.update(ctx);
     }
 
-    /// What is left of a conversion goes on by the new clock.
+    /// The rest of a conversion continues at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
         let before = self.params.clock.rate.cycles_until_floor(ctx.now).0;

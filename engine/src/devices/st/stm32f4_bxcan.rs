@@ -1,25 +1,26 @@
 //! `st,stm32f4-bxcan` (Linux) and `st,stm32-bxcan` (Zephyr): the CAN controllers of STM32, bxCAN (RM0090 and RM0432,
-//! "Controller area network (bxCAN)"). Filters are a node of their own (`st,gcan`), which CAN1 and CAN2 of an STM32F4
+//! "Controller area network (bxCAN)"). Filters have a node of their own (`st,gcan`), which CAN1 and CAN2 of an STM32F4
 //! share; the wire is the bus that `cyclescope,can-bus` names.
 //!
-//! Modelled: initialization, normal and sleep mode, each by its request and acknowledge, with the 11 recessive bits
-//! that it takes to join the bus; bit times from PCLK1 by CAN_BTR; loop back, silent, and both; three mailboxes, by
+//! Modelled: initialization, normal and sleep mode, each with its request and acknowledge, and with the 11 recessive
+//! bits before a node joins the bus; bit times from PCLK1 by CAN_BTR; loop back, silent, and both; three mailboxes, by
 //! identifier or in order (TXFP), with aborts, NART, and the results of each attempt; two FIFOs with overrun (RFLM);
-//! error counters, error-passive, bus-off and recovery by 128 times 11 recessive bits (ABOM, or software's way through
-//! initialization); wake-up by the bus (AWUM); the time stamp of TTCM; all four interrupts. A frame that is received
-//! shows at the sample point of the last bit but one of its end, one that is sent at that of the last.
+//! error counters, error-passive, bus-off and recovery by 128 times 11 recessive bits (ABOM, or software's sequence
+//! through initialization); wake-up by the bus (AWUM); the time stamp of TTCM; all four interrupts. A received frame is
+//! available at the sample point of the last but one bit of its end of frame, a sent one is complete at the sample
+//! point of the last bit.
 //!
-//! A node that nobody acknowledges goes on for ever, error-passive from the sixteenth attempt on, as on a board.
+//! A frame that no other node acknowledges is repeated forever, error-passive from the sixteenth attempt on, as on a
+//! board.
 //!
-//! TX and RX need their pins (`devices/support/pin_functions.rs`). Without one the controller does not see its own
-//! start of frame, and is soon bus-off; without RX no frame comes in, either. A note says so. RX without a pin is
-//! recessive, which is assumed: the manual does not tell. So the controller leaves initialization all the same. Loop
-//! back does not look at RX, silent mode does not need TX. A pin that comes or goes during a frame counts from the next
-//! one on.
+//! TX and RX need their pins (`devices/support/pin_functions.rs`). Without TX the controller does not see its own start
+//! of frame, and is soon bus-off; without RX, in addition, it receives no frames. A note says so. RX without a pin is
+//! assumed to be recessive, so the controller still leaves initialization; the manual does not specify it. Loop back
+//! mode ignores RX, silent mode does not need TX. A change of the pins during a frame takes effect at the next one.
 //!
-//! Not modelled, and what then happens: RX and SAMP are always recessive; in loop back without silence other nodes on
-//! the bus are waited for, where the controller would not look at them; a controller that loses its clock in the middle
-//! of a frame; debug freeze (DBF). That a transceiver is there is taken for granted.
+//! Not modelled: RX and SAMP, which are always recessive; loop back without silent mode waits for other nodes on the
+//! bus, which the chip ignores; a controller that loses its clock in the middle of a frame; debug freeze (DBF). The
+//! model assumes that there is a transceiver.
 
 mod errors;
 mod mailboxes;
@@ -51,34 +52,34 @@ use crate::wire::can::BitTime;
 /// The token of the event at which a request for another mode is acknowledged.
 const MODE_CHANGES: u32 = 0;
 
-/// Signals at pins, by their numbers.
+/// Indices of the signals at pins.
 const TX: usize = 0;
 const RX: usize = 1;
 
-/// What a board says of the controller.
+/// The board's parameters of the controller.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// PCLK1.
     pub clock: ClockInput,
-    /// Of mailboxes, of FIFO 0, of FIFO 1, of status changes and errors.
+    /// Interrupts of mailboxes, of FIFO 0, of FIFO 1, of status changes and errors.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; 4],
-    /// The bus.
+    /// The CAN bus.
     #[state(skip)]
     pub bus: Option<DeviceId>,
-    /// The filters.
+    /// The device with the filters.
     #[state(skip)]
     pub filters: Option<DeviceId>,
-    /// It is the second one of two that share them.
+    /// True for the second of two controllers that share the filters.
     #[state(skip)]
     pub is_second: bool,
-    /// From a request for a mode to its acknowledge.
+    /// Cycles from a request for a mode to its acknowledge.
     #[state(skip)]
     pub mode_cycles: Cycles,
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
-    /// That of the memory of its mailboxes, which is the first controller's.
+    /// The clock enable bit of the memory of its mailboxes, which belongs to the first controller.
     #[state(skip)]
     pub memory_gate: ClockGate,
 }
@@ -87,7 +88,7 @@ pub struct Params {
 #[derive(Debug, State)]
 pub struct BxCan {
     params: Params,
-    /// Those that carry [`TX`] and [`RX`], and which did when the last frame began.
+    /// The pins that carry [`TX`] and [`RX`], and whether they did when the last frame began.
     pins: PinFunctions,
     carried: [bool; 2],
     /// CAN_MCR, CAN_IER, CAN_BTR.
@@ -97,17 +98,17 @@ pub struct BxCan {
     /// ERRI, WKUI, SLAKI.
     flags: u32,
     mode: Mode,
-    /// It waits for 11 recessive bits on its way to normal mode.
+    /// The controller waits for 11 recessive bits before it enters normal mode.
     is_joining: bool,
-    /// It is bus-off and has been through initialization.
+    /// The controller is bus-off, and has passed through initialization.
     recovers: bool,
-    /// A frame that it takes part in is on the wire; whether it sends that.
+    /// A frame of this controller is on the wire, and whether it sends or receives it.
     is_busy: bool,
     sends: bool,
     mailboxes: Mailboxes,
     fifos: [Fifo; 2],
     errors: Errors,
-    /// Since when the time stamp counts, and what it was as the last frame began.
+    /// The start of the time stamp's counter, and the time stamp at the start of the last frame.
     counts_from: Ps,
     stamp: u16,
     levels: [bool; 4],
@@ -124,19 +125,19 @@ pub const MODEL: Model =
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names", "resets"]);
-    reader.flag("st,can-primary", "it is the first one of two that share the filters, which changes nothing");
-    let memory = "the same of the clock of its mailboxes' memory, where that is another controller's";
+    reader.flag("st,can-primary", "the first of two controllers that share the filters; without effect");
+    let memory = "likewise, the clock enable bit of its mailboxes' memory, if that belongs to another controller";
     let params = Params {
-        clock: reader.clock_input(0, "PCLK1, which makes its time quanta"),
+        clock: reader.clock_input(0, "PCLK1, from which time quanta are divided"),
         interrupts: [
-            reader.interrupt(0, "its interrupt of mailboxes"),
-            reader.interrupt(1, "its interrupt of FIFO 0"),
-            reader.interrupt(2, "its interrupt of FIFO 1"),
-            reader.interrupt(3, "its interrupt of status changes and errors"),
+            reader.interrupt(0, "its transmit interrupt"),
+            reader.interrupt(1, "its FIFO 0 interrupt"),
+            reader.interrupt(2, "its FIFO 1 interrupt"),
+            reader.interrupt(3, "its status change and error interrupt"),
         ],
-        bus: reader.device("cyclescope,can-bus", "cyclescope,can-bus", "the bus that it is on"),
-        filters: reader.device("st,gcan", "st,stm32f4-gcan", "the filters that it uses"),
-        is_second: reader.flag("st,can-secondary", "it is the second one of two that share the filters"),
+        bus: reader.device("cyclescope,can-bus", "cyclescope,can-bus", "its CAN bus"),
+        filters: reader.device("st,gcan", "st,stm32f4-gcan", "its filters"),
+        is_second: reader.flag("st,can-secondary", "the second of two controllers that share the filters"),
         mode_cycles: reader
             .timing_cycles("cyclescope,mode-cycles", "from the request for a mode to its acknowledge, on an idle bus"),
         gate: ClockGate::from_node(reader),
@@ -147,7 +148,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl BxCan {
-    /// The controller after reset: it sleeps.
+    /// The controller after reset, in sleep mode.
     pub fn new(params: Params) -> BxCan {
         BxCan {
             params,
@@ -179,7 +180,7 @@ impl BxCan {
         self.control & bit != 0
     }
 
-    /// The bit time that CAN_BTR makes.
+    /// The bit time by CAN_BTR.
     fn bit_time(&self) -> BitTime {
         BitTime {
             clock: self.params.clock.rate,
@@ -190,15 +191,15 @@ impl BxCan {
         }
     }
 
-    /// The bits since it came to the bus, as TTCM counts them.
+    /// The time stamp: bits since the controller joined the bus, as TTCM counts them.
     fn stamp_at(&self, now: Ps) -> u16 {
         let time = self.bit_time();
         let passed = time.clock.cycles_until_floor(now.saturating_sub(self.counts_from)).0;
         if self.has(MCR_TTCM) { (passed / time.cycles()) as u16 } else { 0 }
     }
 
-    /// The bus is to look what the controller wants.
-    fn report_bus(&self, ctx: &mut Ctx) {
+    /// Notifies the bus that the controller may have a frame to send or a mode to change.
+    fn notify_bus(&self, ctx: &mut Ctx) {
         if let Some(bus) = self.params.bus {
             ctx.schedule_for(bus, BUS_LOOKS);
         }
@@ -211,7 +212,7 @@ impl BxCan {
                 self.control = value & MCR_MASK;
                 self.request_mode(ctx);
             }
-            // Ones clear.
+            // Write 1 to clear.
             MSR => self.flags &= !value,
             TSR => self.set_status(value),
             RF0R | RF1R => {
@@ -225,15 +226,15 @@ impl BxCan {
             ESR => self.errors.last = value >> ESR_LEC & 7,
             BTR if self.mode == Mode::Initialization => self.timing = value & BTR_MASK,
             BTR => {
-                ctx.note("CAN_BTR was written outside of initialization mode (CAN_MSR.INAK): the write does nothing")
+                ctx.note("CAN_BTR was written outside of initialization mode (CAN_MSR.INAK): the write has no effect")
             }
             TI0R..=TDH2R => self.set_mailbox(offset, value, ctx),
             _ => {}
         }
-        self.report_bus(ctx);
+        self.notify_bus(ctx);
     }
 
-    /// CAN_TSR: RQCP clears the rest of its mailbox's, too.
+    /// CAN_TSR: RQCP also clears the other status bits of its mailbox.
     fn set_status(&mut self, value: u32) {
         for (index, mailbox) in self.mailboxes.all.iter_mut().enumerate() {
             let bits = value >> (8 * index);
@@ -251,7 +252,7 @@ impl BxCan {
         let (index, word) = (((offset - TI0R) / 16) as usize, (offset / 4 % 4) as usize);
         let Some(mailbox) = self.mailboxes.all.get_mut(index) else { return };
         if mailbox.request != Request::None {
-            ctx.note("a transmit mailbox was written while it is not empty (CAN_TSR.TME): the write does nothing");
+            ctx.note("a transmit mailbox was written while it is not empty (CAN_TSR.TME): the write has no effect");
             return;
         }
         let mask = find(REGISTERS, offset).map_or(u32::MAX, |row| row.mask);
@@ -262,12 +263,12 @@ impl BxCan {
         }
     }
 
-    /// True if its mailboxes have their clock; else the user is told.
+    /// True if its mailboxes have their clock; otherwise adds a note.
     fn has_memory(&self, ctx: &mut Ctx) -> bool {
         let has = self.params.memory_gate.state(ctx.bus);
         if !has {
             ctx.note(
-                "its mailboxes are in the other controller's memory, whose clock is off: nothing is sent or received",
+                "the mailboxes are in the other controller's memory, whose clock is off: nothing is sent or received",
             );
         }
         has
@@ -298,7 +299,7 @@ impl BxCan {
         }
     }
 
-    /// CAN_ESR may have changed: a bit that is new there and enabled sets ERRI.
+    /// CAN_ESR may have changed: a new bit that is enabled sets ERRI.
     fn report_errors(&mut self, before: u32, has_failed: bool) {
         let new = self.errors.status() & !before;
         let kinds = [(ESR_EWGF, IER_EWGIE), (ESR_EPVF, IER_EPVIE), (ESR_BOFF, IER_BOFIE)];
@@ -326,7 +327,7 @@ impl BxCan {
         }
     }
 
-    /// CAN_MCR.RESET, or the RCC's.
+    /// A reset by CAN_MCR.RESET, or by the RCC.
     fn reset_core(&mut self) {
         let fresh = BxCan::new(self.params);
         let kept = std::mem::replace(self, fresh);
@@ -383,12 +384,12 @@ impl Device for BxCan {
             self.alarm.cancel(MODE_CHANGES, ctx);
         }
         self.update(ctx);
-        self.report_bus(ctx);
+        self.notify_bus(ctx);
     }
 
     fn pins_switched(&mut self, ctx: &mut Ctx) {
         if self.pins.look(ctx) {
-            self.report_bus(ctx);
+            self.notify_bus(ctx);
         }
     }
 
@@ -397,7 +398,7 @@ impl Device for BxCan {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // All that changes does so by a write, or by an event.
+        // All changes happen in writes or events.
         poll.state(self.changes);
         true
     }

@@ -1,18 +1,19 @@
 //! `st,stm32f4-flash-controller`: the flash of STM32F4 and its interface (RM0090, "Embedded flash memory interface";
 //! RM0383 has the same for the STM32F411).
 //!
-//! The second range of `reg` is where the flash is; further ones show it once more, as that at 0 does out of reset.
-//! Programs can be loaded there.
+//! The second range of `reg` is the flash; further ranges map it again, as at address 0 after reset. Programs can be
+//! loaded there.
 //!
 //! Modelled: wait states, the line of 128 bits, prefetch, instruction and data cache with their resets; unlocking by
-//! keys; programming by bytes, halfwords and words with the parallelism that FLASH_CR.PSIZE asks for, erasing of
-//! sectors and of all, with typical times; what is refused, with its flags; write protection by FLASH_OPTCR.nWRP; the
-//! interrupt. Reads of an array that is busy stall the bus. An hclk too high for the wait states leaves a note.
+//! keys; programming by bytes, halfwords and words with the parallelism of FLASH_CR.PSIZE, sector erase and mass erase,
+//! with typical times; refused operations, with their flags; write protection by FLASH_OPTCR.nWRP; the interrupt. Reads
+//! during an operation stall the bus. A note reports an HCLK that is too high for the wait states.
 //!
-//! `cyclescope,option-bytes` has the option bytes as they are out of reset, as `nWRP=0xffe`.
+//! `cyclescope,option-bytes` sets the option bytes after reset, as `nWRP=0xffe`.
 //!
-//! Not modelled: option bytes take effect at once and are not kept; read protection; parallelism of 64 bits takes the
-//! times of 32; stale lines of the caches after programming (bytes are always those of the flash).
+//! Not modelled: option byte programming (new values take effect at once and are not kept); read protection;
+//! parallelism of 64 bits, which takes the times of 32 bits; stale lines in the caches after programming (reads always
+//! return the flash's contents).
 
 #[cfg(test)]
 mod tests;
@@ -65,7 +66,7 @@ const OPTCR_OPTSTRT: u32 = 1 << 1;
 const OPTCR_NWRP: u32 = 16;
 /// No protection, brown-out reset off, watchdogs in software.
 const OPTCR_RESET: u32 = 0x0fff_aaed;
-/// FLASH_OPTCR (RM0090, "Flash option control register"), as programmers of chips name its fields.
+/// FLASH_OPTCR (RM0090, "Flash option control register"), with the field names of flash programmers.
 const OPTCR_FIELDS: [Field; 6] = [
     Field::kept("BOR_LEV", 2, 2),
     Field::kept("WDG_SW", 5, 1),
@@ -75,16 +76,16 @@ const OPTCR_FIELDS: [Field; 6] = [
     Field::modelled("nWRP", OPTCR_NWRP, 12),
 ];
 
-/// Sectors below 128 KiB; all behind them have that.
+/// Sizes of the first sectors; all further ones have 128 KiB.
 const FIRST_SECTORS: [u32; 5] = [16 << 10, 16 << 10, 16 << 10, 16 << 10, 64 << 10];
 const SECTOR_BYTES: u32 = 128 << 10;
 const MOST_BYTES: u32 = 1 << 20;
 
-/// How long operations take, by parallelism: 8, 16, 32 bits.
+/// Durations of operations, by parallelism: 8, 16, 32 bits.
 #[derive(Clone, Copy, Debug)]
 struct Times {
     program: Ps,
-    /// Sectors of 16, 64 and 128 KiB.
+    /// Sector erase times of 16, 64 and 128 KiB.
     erase: [[Ps; 3]; 3],
     erase_all: [Ps; 3],
 }
@@ -119,7 +120,10 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     }
     let mut by_width = |what: &str| {
         [8, 16, 32].map(|bits| {
-            reader.timing_ps(&format!("cyclescope,{what}-x{bits}-ms"), "time to erase so much with that parallelism")
+            reader.timing_ps(
+                &format!("cyclescope,{what}-x{bits}-ms"),
+                "time of that erase operation with that parallelism",
+            )
         })
     };
     let erase = ["erase-16k", "erase-64k", "erase-128k"].map(&mut by_width);
@@ -140,7 +144,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     })
 }
 
-/// The sectors: first byte and size.
+/// The sectors: offset of the first byte, and size.
 fn sectors(bytes: u32) -> impl Iterator<Item = (u32, u32)> {
     let sizes = FIRST_SECTORS.into_iter().chain(std::iter::repeat(SECTOR_BYTES));
     let places = sizes.scan(0, |first, size| {
@@ -166,15 +170,15 @@ impl FlashController {
         }
     }
 
-    /// The register that a store reaches, and the word it makes there. On the AHB bytes have lanes of their own; of
-    /// flags that ones clear, the other lanes clear none.
+    /// The register of a write, and the resulting word. On the AHB, bytes have their own lanes; in registers whose
+    /// flags are cleared by ones, the other lanes clear none.
     fn merged(&self, offset: u32, size: AccessSize, value: u32, now: Ps) -> (u32, u32) {
         let register = offset & !3;
         let held = if register == SR { 0 } else { self.read_register(register, now) };
         (register, size.merged(held, offset, value))
     }
 
-    /// False if it is answered with a bus error.
+    /// Performs a write. False for a bus error.
     fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> bool {
         let mut accepted = true;
         match offset {
@@ -208,7 +212,9 @@ impl FlashController {
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
         if self.control & CR_LOCK != 0 {
-            ctx.note("FLASH_CR was written while it is locked: that has no effect before the two keys of FLASH_KEYR");
+            ctx.note(
+                "FLASH_CR was written while it is locked: the write has no effect before the two keys of FLASH_KEYR",
+            );
             return;
         }
         self.control = value & CR_MASK;
@@ -223,7 +229,9 @@ impl FlashController {
 
     fn set_options(&mut self, value: u32, ctx: &mut Ctx) {
         if self.options & OPTCR_OPTLOCK != 0 {
-            ctx.note("FLASH_OPTCR was written while it is locked: that has no effect before the keys of FLASH_OPTKEYR");
+            ctx.note(
+                "FLASH_OPTCR was written while it is locked: the write has no effect before the keys of FLASH_OPTKEYR",
+            );
             return;
         }
         self.options = value & !OPTCR_OPTSTRT;
@@ -231,7 +239,7 @@ impl FlashController {
             self.option_keys.lock();
         }
         if value & OPTCR_OPTSTRT != 0 {
-            ctx.note("option bytes are not kept beyond the run; write protection holds at once");
+            ctx.note("option bytes are not kept beyond the run; write protection takes effect at once");
         }
     }
 
@@ -240,7 +248,11 @@ impl FlashController {
         let bytes = self.flash.size_bytes();
         if self.control & CR_MER != 0 {
             if sectors(bytes).enumerate().any(|(number, _)| self.is_protected(number)) {
-                return self.refuse(SR_WRPERR, "all of the flash was to be erased, and a sector is protected", ctx);
+                return self.refuse(
+                    SR_WRPERR,
+                    "a mass erase was started while a sector is protected (FLASH_OPTCR.nWRP)",
+                    ctx,
+                );
             }
             self.flash.erase(0, bytes, ctx);
             return self.flash.begin(None, self.times.erase_all[width], (&ERASE, bytes), ctx);
@@ -250,14 +262,14 @@ impl FlashController {
             return self.refuse(SR_PGSERR, "FLASH_CR.STRT was set without a sector to erase (SER, SNB, MER)", ctx);
         };
         if self.is_protected(number) {
-            return self.refuse(SR_WRPERR, "a sector was to be erased that is protected (FLASH_OPTCR.nWRP)", ctx);
+            return self.refuse(SR_WRPERR, "an erase of a protected sector was started (FLASH_OPTCR.nWRP)", ctx);
         }
         let kind = [16 << 10, 64 << 10].iter().position(|bytes| *bytes == size).unwrap_or(2);
         self.flash.erase(first, size, ctx);
         self.flash.begin(Some(first), self.times.erase[kind][width], (&ERASE, size), ctx);
     }
 
-    /// A store to the flash.
+    /// A write to the flash.
     fn program(&mut self, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) {
         if self.control & (CR_LOCK | CR_PG) != CR_PG {
             let what = "the flash was written without FLASH_CR.PG: nothing is programmed (PGSERR)";
@@ -266,8 +278,7 @@ impl FlashController {
         let width_bytes = 1 << (self.control >> 8 & 3);
         // Two words make up 64 bits.
         if size.bytes() != width_bytes && !(width_bytes == 8 && size == AccessSize::Word) {
-            let what =
-                "the flash was written with another size than FLASH_CR.PSIZE says: nothing is programmed (PGPERR)";
+            let what = "the flash was written with another size than FLASH_CR.PSIZE: nothing is programmed (PGPERR)";
             return self.refuse(SR_PGPERR, what, ctx);
         }
         let number = sectors(self.flash.size_bytes()).take_while(|(first, _)| *first <= offset).count();
@@ -334,7 +345,7 @@ impl Device for FlashController {
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         if token == ENDS && self.flash.has_ended(ctx) {
-            // RM0090, FLASH_SR: set only where it interrupts.
+            // RM0090, FLASH_SR: EOP is only set if its interrupt is enabled.
             self.status |= flag(SR_EOP, self.control & CR_EOPIE != 0);
             self.update_interrupt(ctx);
         }

@@ -1,10 +1,10 @@
-//! `st,stm32f4-gcan`: the filter banks of an STM32's bxCAN, which one or two controllers use (RM0090, "Controller area
-//! network (bxCAN)", "Identifier filtering"; of an STM32L4 RM0432, which has 14 banks and one controller).
+//! `st,stm32f4-gcan`: the filter banks of an STM32's bxCAN, for one or two controllers (RM0090, "Controller area
+//! network (bxCAN)", "Identifier filtering"; RM0432 for an STM32L4, which has 14 banks and one controller).
 //!
 //! Modelled: CAN_FMR to CAN_FiR2; banks of 32 and of 16 bits, masks and lists, for either FIFO; the number of the
-//! filter that let a frame in (FMI), by the rules of "Filter priority rules"; FINIT, which keeps all frames out;
-//! CAN2SB, from which on banks are the second controller's, whose filters are counted from there. A bank is written
-//! while it is not active or FINIT is set, the registers of modes, scales and FIFOs while FINIT is set.
+//! filter that a frame matches (FMI), by the rules of "Filter priority rules"; FINIT, which rejects all frames; CAN2SB,
+//! the first bank of the second controller, whose filters are numbered from there. A bank can be written while it is
+//! not active or FINIT is set, the registers of modes, scales and FIFOs while FINIT is set.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -15,7 +15,7 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::wire::can::Frame;
 
-/// The register map behind CAN_FA1R: a bank's two registers follow each other from 0x40 on.
+/// The register map after CAN_FA1R: the banks' register pairs follow from 0x40 on.
 pub const REGISTERS: &[Register] = &[
     Register::new("CAN_FMR", FMR, AccessKind::Rw, FMR_RESET, u32::MAX),
     Register::new("CAN_FM1R", FM1R, AccessKind::Rw, 0, 0x0fff_ffff),
@@ -45,7 +45,7 @@ pub struct Filters {
     #[state(skip)]
     banks: usize,
     master: u32,
-    /// By bank: a list, not a mask; of 32 bits, not of 16; for FIFO 1, not 0; active.
+    /// Settings by bank: list or mask; 32 or 16 bits; FIFO 1 or 0; active.
     lists: u32,
     wide: u32,
     second_fifo: u32,
@@ -60,11 +60,11 @@ pub const MODEL: Model = Model::device(Group::Can, &["st,stm32f4-gcan"], 1, from
 /// Builds the banks from their node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clocks", "resets"]);
-    let banks = reader.u32_or("cyclescope,banks", 28, 1..=28, "there are 1 to 28 filter banks") as usize;
+    let banks = reader.u32_or("cyclescope,banks", 28, 1..=28, "number of filter banks, 1 to 28") as usize;
     Box::new(Filters::new(banks, ClockGate::from_node(reader)))
 }
 
-/// How a filter compares: rules of priority go by this first.
+/// The kind of a filter's comparison, in the order of priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     WideList,
@@ -73,13 +73,13 @@ enum Rank {
     Mask,
 }
 
-/// What a filter of 32 bits sees of a frame.
+/// The bits of a frame that a 32-bit filter compares.
 fn wide(frame: &Frame) -> u32 {
     let id = if frame.is_extended { frame.id << 3 } else { frame.id << 21 };
     id | u32::from(frame.is_extended) << 2 | u32::from(frame.is_remote) << 1
 }
 
-/// What one of 16 bits sees.
+/// The bits of a frame that a 16-bit filter compares.
 fn narrow(frame: &Frame) -> u32 {
     let (id, rest) = if frame.is_extended { (frame.id >> 18, frame.id >> 15 & 7) } else { (frame.id, 0) };
     id << 5 | u32::from(frame.is_remote) << 4 | u32::from(frame.is_extended) << 3 | rest
@@ -115,7 +115,7 @@ impl Filters {
         if is_second { start..self.banks } else { 0..start }
     }
 
-    /// The FIFO and the number of the filter that lets a frame in.
+    /// The FIFO and the number of the filter that a frame matches.
     fn accepts(&self, frame: &Frame, is_second: bool) -> Option<(usize, u8)> {
         if self.is_set_up() {
             return None;
@@ -136,7 +136,7 @@ impl Filters {
                 (false, true) => (Rank::List, 4, [halves, others].concat().iter().position(|id| *id == half)),
                 (false, false) => (Rank::Mask, 2, [halves, others].into_iter().position(masked)),
             };
-            // Banks that are not active have numbers all the same.
+            // Banks that are not active are numbered as well.
             numbers[fifo] += count;
             let number = found.filter(|_| is(self.active)).map(|place| first + place);
             let key = number.map(|number| (rank, number, fifo));
@@ -263,11 +263,11 @@ mod tests {
         assert_eq!(filter(&mut bench, Frame { is_remote: true, ..frame(0x205) }, false), Some((0, 4)), "a mask of 0");
         assert_eq!(filter(&mut bench, frame(0x303), false), Some((1, 3)), "a list of 16 bits goes before a mask");
         assert_eq!(filter(&mut bench, frame(0x400), false), Some((0, 3)));
-        // Bank 0 is not active; its numbers are taken.
+        // Bank 0 is not active; its numbers stay in use.
         assert_eq!(filter(&mut bench, frame(0x100), false), Some((0, 4)));
         put(&mut bench, &[(FA1R, 0b1111)]);
         assert_eq!(filter(&mut bench, frame(0x101), false), Some((0, 1)));
-        assert_eq!(filter(&mut bench, frame(0x101), true), None, "the second one's banks are others");
+        assert_eq!(filter(&mut bench, frame(0x101), true), None, "the second controller has other banks");
     }
 
     #[test]

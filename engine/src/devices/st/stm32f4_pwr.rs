@@ -1,12 +1,12 @@
 //! `st,stm32f4-pwr`: the power controller of an STM32F4 (RM0090, "Power controller (PWR)", PWR_CR and PWR_CSR of the
 //! STM32F405xx/07xx; RM0383, the same chapter).
 //!
-//! Modelled: the voltage scales with the time that the regulator takes to change (VOSRDY), and a note where HCLK is
-//! above what a scale allows; DBP, which lets software write the backup domain; the backup regulator's ready flag. An
-//! STM32F411's VOS takes writes while the PLL is off, and is in force while it runs; else the regulator is at scale 3.
+//! Modelled: the voltage scales with the regulator's transition time (VOSRDY), and a note if HCLK is above the limit of
+//! a scale; DBP, which lets software write the backup domain; the backup regulator's ready flag. An STM32F411's VOS can
+//! be written while the PLL is off, and takes effect while the PLL runs; otherwise the regulator is at scale 3.
 //!
-//! Not modelled: the supply, so PVD and brown-out never see it fall; Stop and Standby (the core sleeps, and a note says
-//! so); wake-up pins; regulator modes in Stop.
+//! Not modelled: the supply, so PVD and brown-out never detect a fall; Stop and Standby (the core sleeps, and a note
+//! says so); wake-up pins; regulator modes in Stop.
 
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
@@ -44,7 +44,7 @@ const F407: &[Register] = &[
     Register::new("PWR_CR", CR, Rw, 1 << CR_VOS_SHIFT, CR_MASK | 1 << CR_VOS_SHIFT),
     Register::new("PWR_CSR", CSR, Rw, 0, CSR_MASK),
 ];
-/// With LPLVDS, MRLVDS, ADCDC1, FMSSR and FISSR.
+/// PWR_CR with LPLVDS, MRLVDS, ADCDC1, FMSSR and FISSR.
 const F411: &[Register] = &[
     Register::new("PWR_CR", CR, Rw, 2 << CR_VOS_SHIFT, CR_MASK | 3 << 10 | 1 << 13 | 3 << CR_VOS_SHIFT | 3 << 20),
     Register::new("PWR_CSR", CSR, Rw, 0, CSR_MASK),
@@ -58,7 +58,7 @@ impl Part {
         }
     }
 
-    /// What VOS is taken as while the PLL is off, where it is in force only with the PLL (RM0383, PWR_CR.VOS).
+    /// The effective VOS while the PLL is off, in parts where VOS needs the PLL (RM0383, PWR_CR.VOS).
     const fn vos_without_pll(self) -> Option<u32> {
         match self {
             Part::F407 => None,
@@ -66,8 +66,8 @@ impl Part {
         }
     }
 
-    /// The scale that VOS selects, and the most megahertz of HCLK that it allows (RM0090, PWR_CR.VOS; RM0383, the
-    /// same). The reserved value is taken as the lowest.
+    /// The scale that VOS selects, and its maximum HCLK in MHz (RM0090, PWR_CR.VOS; RM0383, the same). The reserved
+    /// value acts as the lowest.
     const fn scale(self, vos: u32) -> (u32, u64) {
         match (self, vos) {
             (Part::F407, 0) => (2, 144),
@@ -85,7 +85,7 @@ pub struct Pwr {
     #[state(skip)]
     part: Part,
     hclk: ClockInput,
-    /// What comes out of the PLL.
+    /// An output of the PLL.
     pll: KernelClock,
     #[state(skip)]
     gate: ClockGate,
@@ -95,9 +95,9 @@ pub struct Pwr {
     backup_regulator: Ps,
     control: u32,
     status: u32,
-    /// When the regulator has its new voltage.
+    /// The end of the regulator's transition.
     changes_until: Option<Ps>,
-    /// When the backup regulator is ready.
+    /// The time at which the backup regulator is ready.
     backup_from: Option<Ps>,
     alarm: Alarm,
     writes: u64,
@@ -110,7 +110,7 @@ pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-pwr"], 1, fr
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let part = Part::from_node(reader, "voltage scales");
     let hclk = reader.clock_input(0, "HCLK, which the voltage limits");
-    let pll = KernelClock::new(reader.clock_input(1, "an output of the PLL, which tells whether that runs"));
+    let pll = KernelClock::new(reader.clock_input(1, "an output of the PLL, which shows whether the PLL runs"));
     let gate = ClockGate::from_node(reader);
     let regulator = reader.timing_ps("cyclescope,vos-us", "from a write of VOS until the regulator has that voltage");
     let backup = reader.timing_ps("cyclescope,backup-regulator-us", "from BRE until the backup regulator is ready");
@@ -118,7 +118,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl Pwr {
-    /// The device after reset. The regulators take these times.
+    /// The device after reset. The array has the transition times of the regulators.
     pub fn new(
         part: Part,
         hclk: ClockInput,
@@ -158,26 +158,26 @@ impl Pwr {
         let mut value = value;
         let is_locked = self.part.vos_without_pll().is_some() && self.pll.is_running();
         if is_locked && (value ^ self.control) & CR_VOS != 0 {
-            ctx.note("PWR_CR.VOS was written while the PLL is on, which it takes no writes in: it keeps its value");
+            ctx.note("PWR_CR.VOS was written while the PLL is on, when it is read-only: it keeps its value");
             value = value & !CR_VOS | self.control & CR_VOS;
         }
         let (changed, before) = (value ^ self.control, self.vos());
         self.control = value;
         self.scale_may_change(before, ctx);
         if changed & value & CR_DEEP_SLEEP != 0 {
-            ctx.note("Stop and Standby (PWR_CR) are not modelled: the core sleeps, and clocks go on");
+            ctx.note("Stop and Standby (PWR_CR) are not modelled: the core sleeps, and clocks keep running");
         }
         self.open_backup_domain(ctx);
         self.check(ctx);
     }
 
-    /// VOS, as it is in force.
+    /// VOS in force.
     fn vos(&self) -> u32 {
         let without_pll = self.part.vos_without_pll().filter(|_| !self.pll.is_running());
         without_pll.unwrap_or(self.control >> CR_VOS_SHIFT & 3)
     }
 
-    /// The regulator goes to another voltage if it was at that of `before`.
+    /// Starts a transition of the regulator if the scale differs from that of `before`.
     fn scale_may_change(&mut self, before: u32, ctx: &mut Ctx) {
         if self.vos() != before {
             let until = ctx.now.saturating_add(self.regulator);
@@ -204,7 +204,7 @@ impl Pwr {
         ctx.bus.clocks.set_gates(register, flag(1 << bit, self.control & CR_DBP != 0));
     }
 
-    /// Tells of a clock that is too fast for the voltage.
+    /// Adds a note for a clock that is too fast for the voltage.
     fn check(&self, ctx: &mut Ctx) {
         let vos = self.vos();
         let (scale, most_mhz) = self.part.scale(vos);
@@ -246,7 +246,7 @@ impl Device for Pwr {
         })
     }
 
-    /// A flag changes: polls have to look again.
+    /// A flag changes, which wakes polling loops.
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
         let later = [self.changes_until, self.backup_from].into_iter().flatten().filter(|due| *due > ctx.now).min();
@@ -318,7 +318,7 @@ mod tests {
         bench.write(Ps(0), CR, 0).unwrap();
         assert_eq!(bench.value(Ps::from_us(39), CSR), 0);
         assert_eq!(bench.value(Ps::from_us(40), CSR), CSR_VOSRDY);
-        // Nothing changes: nothing takes time.
+        // No change, so no transition.
         bench.write(Ps::from_us(50), CR, 0).unwrap();
         assert_eq!(bench.value(Ps::from_us(50), CSR), CSR_VOSRDY);
         bench.write(Ps::from_us(50), CSR, CSR_BRE).unwrap();

@@ -1,19 +1,18 @@
 //! `st,stm32f4-rcc`: the reset and clock control of an STM32F4 (RM0090, "Reset and clock control for STM32F405xx/07xx
 //! and STM32F415xx/17xx (RCC)"; RM0383, the same chapter).
 //!
-//! Modelled: the oscillators and PLLs with their ready flags and interrupts, start-up and lock times; SYSCLK's choice;
-//! the dividers of AHB, APB1 and APB2, and the doubled clocks of timers; the PLL's outputs; RTC's clock; enable
+//! Modelled: the oscillators and PLLs with their ready flags and interrupts, start-up and lock times; the selection of
+//! SYSCLK; the dividers of AHB, APB1 and APB2, and the doubled clocks of timers; the PLL's outputs; RTC's clock; enable
 //! registers, which gate peripherals; the backup domain's write protection (PWR_CR.DBP); reset flags. The board's clock
-//! nodes follow: see [`OUTPUTS`]. One whose source is off stands still.
+//! nodes follow: see [`OUTPUTS`]. A clock whose source is off is stopped.
 //!
-//! What is asked for and not there (HSE without a crystal) never gets ready, as on a board. A PLL out of its range, and
-//! a clock above its limit, run at what is set, with a note.
+//! A source that the board lacks (HSE without a crystal) never becomes ready, as on a board. A PLL out of its range,
+//! and a clock above its limit, run at the set rate, with a note.
 //!
-//! A peripheral's reset has its model go back to where it was at the start; PWR and SYSCFG keep their state, with a
-//! note.
+//! A peripheral's reset returns its model to the state at the start; PWR and SYSCFG keep their state, with a note.
 //!
-//! Not modelled: spread spectrum, MCO pins and an HSE that fails (so
-//! CSSON only keeps its value); low-power enables, as no mode but Sleep is.
+//! Not modelled: spread spectrum, MCO pins and HSE failures (so CSSON only keeps its value); low-power enables, as
+//! Sleep is the only low-power mode.
 
 mod registers;
 mod tree;
@@ -39,7 +38,7 @@ use crate::time::{Cycles, Hz, Ps};
 use registers::*;
 use tree::Settings;
 
-/// Sources by index.
+/// Clock sources, by index.
 const HSI: usize = 0;
 const HSE: usize = 1;
 const LSE: usize = 2;
@@ -47,14 +46,14 @@ const LSI: usize = 3;
 const PLL: usize = 4;
 const PLLI2S: usize = 5;
 
-/// The bit of CIR of each source, by its index: its flag, with its enable bit 8 above, and its clear bit 16 above.
+/// The bit of CIR of each source, by its index: its flag; its enable bit is 8 above, and its clear bit 16 above.
 const INTERRUPT_BITS: [u32; 6] = [2, 3, 1, 0, 4, 5];
 
-/// Where registers are.
+/// Offsets of the registers.
 static LAYOUT: Layout =
     Layout { resets: AHB1RSTR..=APB2RSTR, enables: AHB1ENR..=APB2ENR, bdcr: BDCR, lse: LSE, dbp_register: "PWR_CR" };
 
-/// What the device drives, in the order of `cyclescope,outputs`.
+/// The clocks that the device drives, in the order of `cyclescope,outputs`.
 pub const OUTPUTS: [&str; 10] = [
     "SYSCLK",
     "HCLK",
@@ -68,24 +67,24 @@ pub const OUTPUTS: [&str; 10] = [
     "RTCCLK",
 ];
 
-/// What the board says of it.
+/// The board's parameters of the RCC.
 #[derive(Clone, Debug)]
 pub struct Params {
-    /// Which part it is of.
+    /// The part that it belongs to.
     pub part: Part,
-    /// The oscillators HSI, HSE, LSE and LSI, as far as the board has them.
+    /// The oscillators HSI, HSE, LSE and LSI; `None` if the board lacks one.
     pub oscillators: [Option<Hz>; 4],
-    /// What is at OSC_IN.
+    /// The source at OSC_IN.
     pub hse: Hse,
-    /// The times from on to ready of HSI, LSE and LSI.
+    /// Start-up times of HSI, LSE and LSI.
     pub start: [Ps; 3],
-    /// Cycles of an oscillator, and of LSI, from off until the ready flag falls.
+    /// Cycles of an oscillator, and of LSI, from its disable until the ready flag falls.
     pub stop_cycles: [Cycles; 2],
-    /// From a PLL's input to its lock.
+    /// Lock time of a PLL.
     pub lock: Ps,
-    /// Cycles of either clock that the change of SYSCLK takes.
+    /// Cycles of either clock for a switch of SYSCLK.
     pub switch_cycles: Cycles,
-    /// Cycles of HCLK until a divider that was written is in force.
+    /// Cycles of HCLK until a written divider takes effect.
     pub divider_cycles: Cycles,
     /// The clocks that it drives.
     pub outputs: Vec<ClockId>,
@@ -98,9 +97,9 @@ pub struct Params {
 pub struct Rcc {
     #[state(skip)]
     params: Params,
-    /// What all RCCs of these generations have.
+    /// The state that all RCC models share.
     state: RccState,
-    /// Dividers that are in force.
+    /// The dividers in force.
     settings: Settings,
 }
 
@@ -151,7 +150,7 @@ impl Rcc {
         Rcc { params, state, settings }
     }
 
-    /// What a read gives: what was written, and the flags.
+    /// The value of a register: its written bits, and the flags.
     fn value(&self, offset: u32) -> u32 {
         let word = self.state.get(offset);
         let ready = |source: usize, bit: u32| flag(bit, self.state.sources.is_ready(source));
@@ -196,7 +195,7 @@ impl Rcc {
             }
             SSCGR => {
                 if value & SSCGR_SSCGEN != 0 {
-                    ctx.note("spread spectrum (RCC_SSCGR) is not modelled: the PLL's rate stays");
+                    ctx.note("spread spectrum (RCC_SSCGR) is not modelled: the PLL's rate stays constant");
                 }
                 self.state.set(SSCGR, value);
             }
@@ -211,8 +210,8 @@ impl Rcc {
         }
     }
 
-    /// From when on a peripheral has the clock that a register enables now (ES0182 and ES0287, "Delay after an RCC
-    /// peripheral clock enabling"): 2 cycles of AHB, or 1 and as many as the bus's divider.
+    /// The time from which a peripheral has the clock that a register enables now (ES0182 and ES0287, "Delay after an
+    /// RCC peripheral clock enabling"): 2 cycles of AHB, or 1 plus the bus's divider.
     fn clocked_from(&self, register: u32, now: Ps) -> Ps {
         let tree = self.tree();
         let (hclk, pclk) = (tree.hclk, tree.pclk);
@@ -226,7 +225,7 @@ impl Rcc {
 
     fn write_cr(&mut self, value: u32, ctx: &mut Ctx) {
         let now = ctx.now;
-        // HSEBYP can only be written while HSE is off.
+        // HSEBYP is writable only while HSE is off.
         let bypass = if self.state.sources.is_on(HSE) { self.state.get(CR) } else { value } & CR_HSEBYP;
         self.state.set(CR, value & !CR_HSEBYP | bypass);
         if value & CR_HSEON != 0 && !self.state.sources.is_on(HSE) {
@@ -251,12 +250,12 @@ impl Rcc {
             && let Some(wrong) = dividers.complaint(input)
         {
             let name = if pll == PLL { "the PLL" } else { "PLLI2S" };
-            ctx.note(&format!("{name} is turned on out of its range: {wrong}; it runs at that all the same"));
+            ctx.note(&format!("{name} was turned on out of its range: {wrong}; it runs nevertheless"));
         }
         self.state.sources.set_rate(pll, input.map(|input| dividers.output(input, dividers.main)));
     }
 
-    /// What both PLLs run by.
+    /// The source of both PLLs.
     fn pll_source(&self) -> usize {
         if self.state.get(PLLCFGR) & PLLCFGR_PLLSRC != 0 { HSE } else { HSI }
     }
@@ -266,7 +265,7 @@ impl Rcc {
         if pll == PLL { tree::Dividers::of_pll(main) } else { tree::Dividers::of_plli2s(self.params.part, main, i2s) }
     }
 
-    /// Factors stay while a PLL is on, and those of the input that both have in common while either is.
+    /// Factors can't change while their PLL is on, nor the common input while either PLL is on.
     fn write_pll(&mut self, pll: usize, register: u32, value: u32, ctx: &mut Ctx) {
         let before = self.state.get(register);
         let any_is_on = self.state.sources.is_on(PLL) || self.state.sources.is_on(PLLI2S);
@@ -274,7 +273,7 @@ impl Rcc {
         let input = if register == PLLCFGR && any_is_on { self.params.part.pll_input() } else { 0 };
         let locked = factors | input;
         if (value ^ before) & locked != 0 {
-            ctx.note("a PLL's factors were written while it was on, or the input of both while one was: they stay");
+            ctx.note("a PLL's factors were written while it was on, or the common input while a PLL was on: they keep their values");
         }
         self.state.set(register, before & locked | value & !locked);
     }
@@ -283,7 +282,7 @@ impl Rcc {
         let before = self.state.get(CFGR);
         self.state.set(CFGR, value);
         if (value ^ before) & CFGR_MCO != 0 {
-            ctx.note("the MCO pins (RCC_CFGR) are not modelled: nothing comes out of them");
+            ctx.note("the MCO pins (RCC_CFGR) are not modelled: they have no output");
         }
         if let Some(source) = tree::source_of_sw(value) {
             self.state.sources.select(source, ctx.now);
@@ -293,7 +292,7 @@ impl Rcc {
         }
     }
 
-    /// Dividers were written: they come into force some cycles later.
+    /// Dividers were written: they take effect some cycles later.
     fn settings_change(&mut self, ctx: &mut Ctx) {
         let hclk = self.tree().hclk;
         self.state.settings_change(hclk, self.params.divider_cycles, ctx);
@@ -311,7 +310,7 @@ impl Rcc {
         self.state.report_why(ctx);
     }
 
-    /// What comes of the time up to now: only in an event, as clocks change at its time.
+    /// Applies the changes up to now; called in events only, as clocks change at an event's time.
     fn advance(&mut self, ctx: &mut Ctx) {
         let happened = self.state.sources.advance(ctx.now);
         let dividers = self.state.settings_are_due(ctx.now);
@@ -329,7 +328,7 @@ impl Rcc {
         }
     }
 
-    /// Asks for the next event, and tells the core of flags.
+    /// Schedules the next event, and updates the interrupt.
     fn settle(&mut self, ctx: &mut Ctx) {
         self.state.wake(ctx);
         let enabled = (self.state.get(CIR) & CIR_ENABLES) >> 8;
@@ -359,7 +358,7 @@ impl Device for Rcc {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         self.state.count_write();
-        // On the AHB, where bytes have lanes of their own.
+        // On the AHB, bytes have their own lanes.
         let merged = size.merged(self.value(offset & !3), offset, value);
         self.write_register(offset & !3, merged, ctx);
         self.settle(ctx);
@@ -373,7 +372,7 @@ impl Device for Rcc {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // All that changes by itself does so in an event.
+        // All changes without an access happen in events.
         poll.state(self.state.get(CIR));
         self.state.polled(poll);
         true

@@ -1,14 +1,14 @@
 //! `st,stm32h7-mdma`: the master DMA of STM32H7 and STM32MP1, MDMA (RM0436, "MDMA controller (MDMA)"), 32 channels.
 //!
-//! Modelled: transfers that software requests (MDMA_CxTCR.SWRM): buffers, blocks, repeated blocks and linked lists of
+//! Modelled: transfers requested by software (MDMA_CxTCR.SWRM): buffers, blocks, repeated blocks and linked lists of
 //! them, with all address modes, data sizes, bursts and updates between blocks; errors of access, alignment and size;
 //! flags, the interrupt, the clock gate. Bytes are packed from the source's data size to the destination's.
 //!
 //! A buffer is read from the source into the FIFO, burst by burst, and then written to the destination. After each
-//! buffer another channel may come first.
+//! buffer another channel may be served.
 //!
-//! Not modelled: requests of peripherals, and with them the mask registers' writes; exchange of bytes (BEX, HEX, WEX)
-//! and padding (PAM); security; priorities (channels share the buses as masters do).
+//! Not modelled: requests of peripherals, and with them the writes to mask registers; exchange of bytes (BEX, HEX, WEX)
+//! and padding (PAM); security; priorities (channels share the buses like separate masters).
 
 mod channel;
 mod transfer;
@@ -46,10 +46,10 @@ pub const REGISTERS: &[Register] = &[
     Register::new("MDMA_CxMDR", CMDR, AccessKind::Rw, 0, u32::MAX),
 ];
 
-/// A bit for each channel that interrupts.
+/// One bit for each channel that interrupts.
 const GISR0: u32 = 0x00;
 const CHANNELS: usize = 32;
-/// The channels' registers begin here, and take so many bytes each.
+/// Offset of the channels' registers, and bytes for each channel.
 const CHANNEL_BASE: u32 = 0x40;
 const CHANNEL_BYTES: u32 = 0x40;
 
@@ -67,21 +67,21 @@ const CTBR: u32 = 0x28;
 const CMAR: u32 = 0x30;
 const CMDR: u32 = 0x34;
 
-/// What a board says of the controller.
+/// The board's parameters of the controller.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
-    /// Of registers and transfers.
+    /// The clock of registers and transfers.
     pub clock: ClockInput,
-    /// From a request to the first access.
+    /// Clocks from a request to the first access.
     #[state(skip)]
     pub setup_cycles: Cycles,
-    /// From the end of a buffer to the first access of the next.
+    /// Clocks from the end of a buffer to the first access of the next.
     #[state(skip)]
     pub buffer_cycles: Cycles,
-    /// Each gets the interrupt: two processors have a controller each.
+    /// The interrupt, to two processors that have an interrupt controller each.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -101,7 +101,7 @@ pub struct Mdma {
     #[state(with = crate::state::fixed)]
     channels: Vec<Channel>,
     totals: Totals,
-    /// Grows with every write and every step: nothing else changes anything.
+    /// Incremented by every write and every step: only these change the state.
     changes: u64,
 }
 
@@ -191,7 +191,7 @@ impl Mdma {
         }
     }
 
-    /// Software asks for a transfer.
+    /// Requests a transfer by software.
     fn request(&mut self, index: usize, ctx: &mut Ctx) {
         let channel = &mut self.channels[index];
         if !channel.is_enabled() || channel.transfer & ctcr::SWRM == 0 {
@@ -203,7 +203,7 @@ impl Mdma {
         }
     }
 
-    /// The channel's next step, at `due`.
+    /// Schedules the channel's next step, at `due`.
     fn arm(&mut self, index: usize, due: Ps, ctx: &mut Ctx) {
         let generation = self.channels[index].generation;
         ctx.schedule(due.max(ctx.now), generation << 5 | index as u32);
@@ -252,13 +252,13 @@ impl Device for Mdma {
         }
     }
 
-    /// All accesses come from steps, which are events: between requests nothing is to be expected.
+    /// All accesses come from steps, which are events: between requests the device makes no accesses.
     fn is_master(&self) -> bool {
         self.channels.iter().any(|channel| channel.stage != Stage::Idle)
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        // What is under way at the bus ends by the old rate.
+        // Accesses under way on the bus end at the old rate.
         ctx.bus.clocks.update(&mut self.params.clock);
     }
 

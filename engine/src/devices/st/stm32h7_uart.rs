@@ -1,25 +1,25 @@
 //! `st,stm32h7-uart`: the UARTs of STM32H7 and STM32MP1 (RM0436, "Universal synchronous/asynchronous receiver
-//! transmitter (USART/UART)"), which those of STM32L4+ are too, with FIFOs of 8 characters (RM0432), and their LPUART
-//! (RM0432, "Low-power universal asynchronous receiver transmitter (LPUART)").
+//! transmitter (USART/UART)"), the UARTs of STM32L4+, with FIFOs of 8 characters (RM0432), and, as `st,stm32-lpuart`,
+//! their LPUART (RM0432, "Low-power universal asynchronous receiver transmitter (LPUART)").
 //!
 //! Modelled: all registers; the transmitter with TDR or its FIFO of 16 characters and the shift register; word lengths,
 //! parity, stop bits; the baud rate from the kernel clock, its prescaler, USART_BRR and OVER8; the idle frame that TE
 //! sends first; TXE (TXFNF), TC, TXFE, TXFT, TEACK and REACK; the receiver with RDR or its FIFO of 16 characters, RXNE
 //! (RXFNE), RXFF, RXFT, ORE, OVRDIS, IDLE, RTOF; interrupts; requests to a DMA controller; registers that are locked
-//! while UE is set. A bit takes whole clocks of the kernel clock, in an LPUART LPUART_BRR / 256 of them, with its edges
-//! at whole ones. Where the kernel clock changes, what is on the line goes on at the new rate; where it stops, the line
-//! stands. Between a write of USART_TDR and the start bit lie `cyclescope,start-cycles` of it.
+//! while UE is set. A bit takes whole clocks of the kernel clock; in an LPUART it takes LPUART_BRR / 256 clocks, with
+//! edges at whole clocks. When the kernel clock changes, a character on the line continues at the new rate; when it
+//! stops, the line stops. The start bit comes `cyclescope,start-cycles` kernel clocks after a write of USART_TDR.
 //!
-//! Characters that no pin carries (`devices/support/pin_functions.rs`) reach nobody, with a note; the UART goes on as
-//! if they did. While the receiver is on and RX has no pin, characters that come are lost, with a note.
+//! If TX has no pin (`devices/support/pin_functions.rs`), sent characters are lost, with a note, without an effect on
+//! the UART. If RX has no pin while the receiver is on, incoming characters are lost, with a note.
 //!
-//! Characters are on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream when
-//! their stop bits have ended; what is still under way when the firmware ends is sent all the same
-//! ([`crate::machine::ending`]). A received one is in USART_RDR when its stop bits have ended. With RTSE, who sends
-//! waits while the receiver is full.
+//! Sent characters appear on the console (of the node that `/chosen`'s stdout-path names) or in the node's own stream
+//! at the end of their stop bits; characters that are still under way when the firmware ends are sent, too
+//! ([`crate::machine::ending`]). A received character is in USART_RDR at the end of its stop bits. With RTSE, the
+//! sender waits while the receiver is full.
 //!
-//! Where the console's line has another format than the UART's settings, both sides hear what their receivers make of
-//! the wire (`serial/wave.rs`), with PE, FE and NE.
+//! If the console's line has another format than the UART's settings, each receiver decodes the waveform with its own
+//! settings (`serial/wave.rs`), with PE, FE and NE.
 //!
 //! Not modelled: the receiver's character match, break, synchronous, smartcard, IrDA, LIN and half-duplex modes, CTS,
 //! low-power modes.
@@ -58,14 +58,14 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::time::{Cycles, Ps};
 
-/// Eighths of the FIFO that USART_ISR.TXFT wants free, by TXFTCFG; values above say no more.
+/// Free eighths of the FIFO that set USART_ISR.TXFT, by TXFTCFG; reserved values act as the last one.
 const TXFT_EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
 
-/// Signals at pins, by their numbers.
+/// Indices of the signals at pins.
 const TX: usize = 0;
 const RX: usize = 1;
 
-/// Tokens of events for these; that of the line is 0.
+/// Tokens of the DMA requests' events; the line's token is 0.
 const DMA_TOKENS: [u32; 2] = [1, 2];
 
 /// The device.
@@ -77,14 +77,14 @@ pub struct Uart {
     guard_time: u32,
     timeout: u32,
     prescaler: u32,
-    /// What was last written to USART_TDR.
+    /// The value that was last written to USART_TDR.
     data: u32,
     transmitter: Transmitter,
-    /// The character that is being sent reaches nobody: no pin carried it when it began.
+    /// True if no pin carried TX when the character on the line began: it is lost.
     is_unheard: bool,
     /// USART_ISR.TC.
     complete: bool,
-    /// The kernel clock's cycle from which on TE and RE are acknowledged, while they are.
+    /// The kernel clock's cycles from which TE and RE are acknowledged, while they are set.
     te_acknowledged: Option<u64>,
     re_acknowledged: Option<u64>,
     alarm: Alarm,
@@ -94,9 +94,9 @@ pub struct Uart {
     /// Requests to a DMA controller.
     dma: [DmaLine; 2],
     sent_characters: u64,
-    /// The flags by which its interrupt is up.
+    /// The flags that raise the interrupt.
     raised_by: u32,
-    /// What is in the FIFOs, for who wants to know.
+    /// Records the contents of the FIFOs.
     queues: Queues,
 }
 
@@ -163,12 +163,12 @@ impl Uart {
         self.params.kernel_clock.edge(ctx.now)
     }
 
-    /// The cycle in which something written now arrives behind the synchroniser.
+    /// The cycle in which a write at this time has passed the synchroniser.
     fn arrival(&self, ctx: &Ctx) -> u64 {
         self.params.kernel_clock.next_edge(ctx.now) + self.params.start_cycles.0
     }
 
-    /// Brings the transmitter up to the time of the call.
+    /// Updates the transmitter to the time of the call.
     fn settle(&mut self, ctx: &mut Ctx) {
         let cycle = self.cycle(ctx);
         self.receiving.settle(cycle);
@@ -184,7 +184,7 @@ impl Uart {
                 }
             } else if let Some((character, start)) = self.transmitter.begin(cycle, frame.cycles()) {
                 self.is_unheard = !self.params.pins.carries(TX);
-                self.report_begun(start);
+                self.record_begin(start);
                 self.record(frame, character, start, ctx);
             } else {
                 return;
@@ -192,7 +192,7 @@ impl Uart {
         }
     }
 
-    /// Up to when all that is on the line is known at its other end.
+    /// The time up to which the other end of the line knows all that was sent.
     fn known(&self, now: Ps) -> Ps {
         let begun = self.frame().zip(self.transmitter.end());
         begun.map_or(now, |(frame, end)| {
@@ -200,7 +200,7 @@ impl Uart {
         })
     }
 
-    /// Tells of a character, and puts the frame's edges into the waveform.
+    /// Records a character as an activity, and its frame's edges in the waveform.
     fn record(&self, frame: Frame, character: u16, start: u64, ctx: &mut Ctx) {
         if ctx.records(Kind::Serial) {
             let clock = self.params.kernel_clock.rate();
@@ -214,8 +214,8 @@ impl Uart {
         });
     }
 
-    /// The character on the line ends at another time than was told.
-    fn report_again(&self, ctx: &mut Ctx) {
+    /// Corrects the recorded end of the character on the line.
+    fn correct_end(&self, ctx: &mut Ctx) {
         if self.transmitter.is_shifting()
             && let Some(end) = self.transmitter.next_change()
         {
@@ -239,7 +239,7 @@ impl Uart {
             | self.receiving.status(self.control, self.capacity())
     }
 
-    /// The flags by which an interrupt is asked for.
+    /// The flags that request an interrupt.
     fn interrupts(&self, cycle: u64) -> u32 {
         let [cr1, _, cr3] = self.control;
         let enabled = flag(ISR_TC, cr1 & CR1_TCIE != 0)
@@ -250,7 +250,7 @@ impl Uart {
         if self.is_enabled() { self.status(cycle) & enabled } else { 0 }
     }
 
-    /// Drives the interrupt lines, and asks for an event when something changes next.
+    /// Drives the interrupt lines, and schedules an event for the next change.
     fn update(&mut self, ctx: &mut Ctx) {
         let cycle = self.cycle(ctx);
         self.raised_by = self.interrupts(cycle);
@@ -267,7 +267,7 @@ impl Uart {
         }
     }
 
-    /// Transmission and reception ask a DMA controller.
+    /// Levels of the DMA requests of transmission and reception.
     fn dma_requests(&self) -> [bool; 2] {
         let (enabled, cr3) = (self.is_enabled(), self.control[2]);
         let has_room = self.transmitter.waiting() < self.capacity();
@@ -287,7 +287,7 @@ impl Uart {
             return;
         }
         if self.frame().is_none() {
-            ctx.note("a character was written while USART_BRR is below 16: without a baud rate it stays where it is");
+            ctx.note("a character was written while USART_BRR is below 16: without a baud rate it is not sent");
         }
         if !self.params.pins.carries(TX) {
             self.params.pins.note(TX, NOT_SENT, ctx);
@@ -338,7 +338,9 @@ impl Uart {
             _ => {}
         }
         if self.control[1] & CR2_UNMODELLED | self.control[2] & CR3_UNMODELLED != 0 {
-            ctx.note("a mode is on that is not modelled (USART_CR2, USART_CR3): it goes on as a UART without it");
+            ctx.note(
+                "a mode that is not modelled was enabled (USART_CR2, USART_CR3): the device works as a UART without it",
+            );
         }
     }
 
@@ -356,9 +358,9 @@ impl Uart {
         }
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
-        self.report_emptied(ctx);
+        self.record_emptied(ctx);
         let kept = std::mem::replace(self, Uart::new(self.params.clone()));
         self.queues = kept.queues;
         (self.dma, self.alarm, self.signal) = (kept.dma, kept.alarm, kept.signal);
@@ -406,7 +408,7 @@ impl Device for Uart {
             self.settle(ctx);
             match offset {
                 RDR => {
-                    self.report_read(ctx);
+                    self.record_read(ctx);
                     let character = self.receiving.read();
                     self.update(ctx);
                     ctx.line_changed();
@@ -450,7 +452,7 @@ impl Device for Uart {
         self.settle(ctx);
         let (from, to) = self.params.kernel_clock.follow(ctx);
         self.transmitter.rebase(from, to);
-        self.report_again(ctx);
+        self.correct_end(ctx);
         self.receiving.rebase(from, to);
         for at in self.te_acknowledged.iter_mut().chain(&mut self.re_acknowledged) {
             *at = to + at.saturating_sub(from);
@@ -471,7 +473,7 @@ impl Device for Uart {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // What changes by itself does so at an event.
+        // All changes without an access happen in events.
         let cycle = self.params.kernel_clock.edge(poll.now());
         if self.transmitter.next_change().is_some_and(|at| at <= cycle) && self.frame().is_some() {
             return false;

@@ -1,20 +1,21 @@
-//! `st,stm32l4-adc`: the analog-to-digital converter of an STM32L4+ that has one (RM0432, "Analog-to-digital converters
+//! `st,stm32l4-adc`: the analog-to-digital converter of an STM32L4+ with one ADC (RM0432, "Analog-to-digital converters
 //! (ADC)").
 //!
-//! Modelled: deep power-down, the regulator, calibration, ADEN with ADRDY; regular sequences by software's start,
+//! Modelled: deep power-down, the regulator, calibration, ADEN with ADRDY; regular sequences started by software,
 //! single and continuous; sample times, and conversions by RES; the clock by CKMODE and PRESC; the oversampler; EOC,
 //! EOS, OVR by OVRMOD; AUTDLY; both alignments; analog watchdog 1; DMA requests; the interrupt.
 //!
-//! What is at the inputs, the board says (`cyclescope,inputs-microvolts`, by channel), and stays. Channel 0 is the
-//! internal reference, 17 the temperature sensor and 18 a third of VBAT, where VREFEN, CH17SEL or CH18SEL lets them. A
-//! voltage is sampled without noise and error, so calibration finds no offset.
+//! The board gives the voltages of the inputs (`cyclescope,inputs-microvolts`, by channel), which are constant. Channel
+//! 0 is the internal reference, 17 the temperature sensor and 18 a third of VBAT, if VREFEN, CH17SEL or CH18SEL enables
+//! them. A voltage is sampled without noise and error, so calibration finds no offset.
 //!
-//! While the source of its clock is off, or RCC_CCIPR.ADCSEL selects none, it stands, with a note. ADC_CCR's CKMODE and
-//! PRESC can be written while ADCAL, ADEN, ADDIS, ADSTART and ADSTP are 0 alone. RCC_AHB2RSTR.ADCRST resets it.
+//! While the source of its clock is off, or RCC_CCIPR.ADCSEL selects no clock, the converter is stopped, with a note.
+//! ADC_CCR's CKMODE and PRESC can only be written while ADCAL, ADEN, ADDIS, ADSTART and ADSTP are 0.
+//! RCC_AHB2RSTR.ADCRST resets the converter.
 //!
-//! Not modelled, and what then happens: injected sequences, external triggers, discontinuous mode, offsets,
-//! differential inputs, watchdogs 2 and 3 (registers, with a note). ADDIS and ADSTP take no time. With DMA in one-shot
-//! mode (DMACFG) requests go on behind the last transfer.
+//! Not modelled: injected sequences, external triggers, discontinuous mode, offsets, differential inputs, watchdogs 2
+//! and 3 (registers, with a note). ADDIS and ADSTP take no time. With DMA in one-shot mode (DMACFG), requests continue
+//! after the last transfer.
 
 mod converting;
 mod registers;
@@ -45,59 +46,59 @@ const CHANNELS: usize = 19;
 const VREFINT: usize = 0;
 const TEMPERATURE: usize = 17;
 const VBAT: usize = 18;
-/// Typical values (DS12023, temperature sensor characteristics, embedded internal voltage reference): at 30 degrees,
-/// for each degree, and of the reference.
+/// Typical values (DS12023, temperature sensor characteristics, embedded internal voltage reference): the sensor at 30
+/// degrees and for each degree, and the reference.
 const SENSOR_30_UV: i64 = 760_000;
 const SENSOR_SLOPE_UV: i64 = 2_500;
 const VREFINT_UV: u32 = 1_212_000;
 
-/// What PRESC divides the asynchronous clock by.
+/// Divisors of the asynchronous clock, by PRESC.
 const PRESCALERS: [u64; 16] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256, 256, 256, 256, 256];
 
 /// Tokens of events.
 const CHANGES: u32 = 0;
 const DMA_ACTIVITIES: u32 = 1;
 
-/// What a board says of the converter.
+/// The board's parameters of the converter.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// HCLK, and the asynchronous clock.
     pub clocks: [ClockInput; 2],
-    /// What is at the channels, in microvolts.
+    /// Voltages of the channels in microvolts.
     #[state(skip)]
     pub inputs_uv: [u32; CHANNELS],
-    /// VREF+, likewise.
+    /// VREF+ in microvolts.
     #[state(skip)]
     pub reference_uv: u32,
-    /// How long the regulator takes to start.
+    /// Start-up time of the regulator.
     #[state(skip)]
     pub regulator: Ps,
     /// Cycles of the converter's clock: of a calibration, from ADEN to ADRDY, and from ADSTART to the first sample.
     #[state(skip)]
     pub calibration: Cycles,
-    /// From ADEN to ADRDY.
+    /// Cycles of the converter's clock from ADEN to ADRDY.
     #[state(skip)]
     pub power_up: Cycles,
-    /// From ADSTART to the first sample.
+    /// Cycles of the converter's clock from ADSTART to the first sample.
     #[state(skip)]
     pub latency: Cycles,
     /// Its interrupt.
     #[state(skip)]
     pub interrupt: Option<IrqLine>,
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
 
-/// What the converter is doing, up to an edge of the clock that it divides.
+/// The activity of the converter, with its end as an edge of the undivided clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 enum Doing {
     Nothing,
     Calibrating(u64),
     PoweringUp(u64),
-    /// Converts a place of the sequence.
+    /// Converts a position of the sequence.
     Converting(u32, u64),
-    /// Begins a place of the sequence when the data are read (AUTDLY).
+    /// Waits for the data to be read before it starts a position of the sequence (AUTDLY).
     Waiting(u32),
 }
 
@@ -107,14 +108,14 @@ pub struct Adc {
     params: Params,
     /// HCLK, and the asynchronous clock.
     clocks: [KernelClock; 2],
-    /// By their offsets, up to ADC_CALFACT; then ADC_CCR.
+    /// Register values by offset, up to ADC_CALFACT; then ADC_CCR.
     registers: [u32; 46],
     common: u32,
     doing: Doing,
-    /// When the regulator has started.
+    /// The time at which the regulator has started.
     regulated_at: Ps,
     data: u32,
-    /// Nobody has read that.
+    /// The data register has unread data.
     waits: bool,
     conversions: u64,
     dma: DmaLine,
@@ -138,11 +139,11 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     inputs_uv[VREFINT] = VREFINT_UV;
     inputs_uv[VBAT] = reference_uv / 3;
     let params = Params {
-        clocks: [reader.clock_input(0, "HCLK"), reader.clock_input(1, "the asynchronous clock, which RCC chooses")],
+        clocks: [reader.clock_input(0, "HCLK"), reader.clock_input(1, "the asynchronous clock, which the RCC selects")],
         inputs_uv,
         reference_uv,
         regulator: reader.timing_ps("cyclescope,regulator-us", "from ADVREGEN until the regulator has started"),
-        calibration: reader.timing_cycles("cyclescope,calibration-cycles", "cycles of its clock of a calibration"),
+        calibration: reader.timing_cycles("cyclescope,calibration-cycles", "cycles of its clock for a calibration"),
         power_up: reader.timing_cycles("cyclescope,power-up-cycles", "cycles of its clock from ADEN to ADRDY"),
         latency: reader
             .timing_cycles("cyclescope,start-cycles", "cycles of its clock from ADSTART to the first sample"),
@@ -184,7 +185,7 @@ impl Adc {
         *register = *register & !clear | set;
     }
 
-    /// The clock that is divided, and by how much.
+    /// The undivided clock, and its divisor.
     const fn clock(&self) -> (KernelClock, u64) {
         match self.common >> CCR_CKMODE & 3 {
             0 => (self.clocks[1], PRESCALERS[(self.common >> CCR_PRESC & 0xf) as usize]),
@@ -192,7 +193,7 @@ impl Adc {
         }
     }
 
-    /// The edge that so many cycles end at which begin at the converter's next edge.
+    /// The edge `cycles` cycles after the converter's next edge.
     fn after(&self, now: Ps, cycles: Cycles) -> u64 {
         let (clock, divider) = self.clock();
         clock.next_edge(now).next_multiple_of(divider) + cycles.0 * divider
@@ -224,7 +225,7 @@ impl Adc {
         self.data
     }
 
-    /// Nothing waits to be read any more: by a read of ADC_DR, or because firmware has cleared EOC.
+    /// The data register has no unread data any more: it was read, or firmware has cleared EOC.
     fn release(&mut self, now: Ps) {
         self.waits = false;
         if let Doing::Waiting(place) = self.doing {
@@ -297,7 +298,7 @@ impl Adc {
             _ => 0,
         };
         if unmodelled != 0 {
-            ctx.note(&format!("{} asks for what is not modelled: that has no effect", row.name));
+            ctx.note(&format!("{} enables a feature that is not modelled: it has no effect", row.name));
         }
         match offset {
             ISR => {
@@ -308,7 +309,7 @@ impl Adc {
             }
             CR => self.set_control(value, ctx),
             CCR if self.of(CR) & CR_BUSY != 0 && (value ^ self.common) >> CCR_CKMODE & 0x3f != 0 => {
-                ctx.note("the clock (ADC_CCR) was changed while the converter is on or calibrates (ADC_CR): it stays");
+                ctx.note("the clock (ADC_CCR) was changed while the converter is on or calibrates (ADC_CR): it keeps its setting");
                 let clock = 0x3f << CCR_CKMODE;
                 self.common = self.common & clock | value & !clock;
             }
@@ -324,14 +325,14 @@ impl Adc {
     fn register(&mut self, offset: u32, now: Ps) -> u32 {
         match offset {
             CCR => self.common,
-            // ADC_CSR: ADC_ISR of the converter once more.
+            // ADC_CSR: a copy of the converter's ADC_ISR.
             0x300 => self.of(ISR),
             DR => self.take(now),
             _ => self.registers.get(offset as usize / 4).copied().unwrap_or(0),
         }
     }
 
-    /// When something comes of what it is doing.
+    /// The end of the present activity.
     const fn ends(&self) -> Option<u64> {
         match self.doing {
             Doing::Calibrating(end) | Doing::PoweringUp(end) | Doing::Converting(_, end) => Some(end),
@@ -365,7 +366,7 @@ impl Adc {
         }
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         let kept = std::mem::replace(self, Adc::new(self.params, DmaLine::default()));
         (self.clocks, self.dma, self.level, self.alarm) = (kept.clocks, kept.dma, kept.level, kept.alarm);
@@ -420,7 +421,7 @@ impl Device for Adc {
         self.update(ctx);
     }
 
-    /// What is left of a conversion goes on by the new clock.
+    /// The rest of a conversion continues at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
         let is_asynchronous = self.common >> CCR_CKMODE & 3 == 0;
@@ -441,7 +442,7 @@ impl Device for Adc {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // All that changes by itself does so in an event.
+        // All changes without an access happen in events.
         if let Some(edge) = self.ends() {
             let (clock, _) = self.clock();
             if edge <= clock.edge(poll.now()) {

@@ -1,19 +1,19 @@
-//! `st,stm32l4-flash-controller`: the flash of STM32L4+ and its interface (RM0432, "Embedded Flash memory (FLASH)"), of
-//! parts with two banks of 1 MiB, as the STM32L4R5ZI.
+//! `st,stm32l4-flash-controller`: the flash of STM32L4+ and its interface (RM0432, "Embedded Flash memory (FLASH)"),
+//! for parts with two banks of 1 MiB, as the STM32L4R5ZI.
 //!
-//! The second range of `reg` is where the flash is; further ones show it once more, as that at 0 does out of reset.
-//! Programs can be loaded there.
+//! The second range of `reg` is the flash; further ranges map it again, as at address 0 after reset. Programs can be
+//! loaded there.
 //!
 //! Modelled: wait states, the line of 64 bits (two banks) or 128 bits (FLASH_OPTR.DBANK 0), prefetch, instruction and
-//! data cache with their resets; unlocking by keys; programming of double words, erasing of pages, of a bank and of
-//! all, with typical times; what is refused, with its flags; the interrupt. A read of the bank that is busy stalls the
-//! bus, one of the other bank goes on. An hclk too high for the wait states leaves a note (voltage range 1; that of
-//! range 2 is not looked at).
+//! data cache with their resets; unlocking by keys; programming of double words, page, bank and mass erase, with
+//! typical times; refused operations, with their flags; the interrupt. A read of the bank with an operation stalls the
+//! bus; a read of the other bank does not. A note reports an HCLK that is too high for the wait states (of voltage
+//! range 1; range 2 is not checked).
 //!
-//! `cyclescope,option-bytes` has the option bytes as they are out of reset, as `DBANK=0`.
+//! `cyclescope,option-bytes` sets the option bytes after reset, as `DBANK=0`.
 //!
 //! Not modelled: fast programming of rows; ECC; write, read and code protection; option bytes other than DBANK, which
-//! keep what is written and are not loaded anew; power-down.
+//! keep written values and are not reloaded; power-down.
 
 #[cfg(test)]
 mod tests;
@@ -39,7 +39,7 @@ const OPTKEYR: u32 = 0x0c;
 const SR: u32 = 0x10;
 const CR: u32 = 0x14;
 const OPTR: u32 = 0x20;
-/// Option registers behind FLASH_OPTR: FLASH_PCROP1SR to FLASH_WRP2BR.
+/// Option registers after FLASH_OPTR: FLASH_PCROP1SR to FLASH_WRP2BR.
 const OPTIONS: [(u32, u32); 8] = [
     (0x24, 0xffff_ffff),
     (0x28, 0x0fff_0000),
@@ -52,7 +52,7 @@ const OPTIONS: [(u32, u32); 8] = [
 ];
 
 const ACR_MASK: u32 = 0x0000_670f;
-/// Both caches on.
+/// Both caches enabled.
 const ACR_RESET: u32 = 0x0000_0600;
 const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
 const OPTION_KEYS: [u32; 2] = [0x0819_2a3b, 0x4c5d_6e7f];
@@ -83,10 +83,10 @@ const CR_LOCK: u32 = 1 << 31;
 const CR_MASK: u32 = 0x0704_8fff;
 
 const OPTR_DBANK: u32 = 1 << 22;
-/// As ST delivers the part: two banks.
+/// Option bytes of a new part: two banks.
 const OPTR_RESET: u32 = 0xffef_f8aa;
 
-/// FLASH_OPTR (RM0432, "Flash option register"), as programmers of chips name its fields.
+/// FLASH_OPTR (RM0432, "Flash option register"), with the field names of flash programmers.
 const OPTR_FIELDS: [Field; 17] = [
     Field::kept("RDP", 0, 8),
     Field::kept("BOR_LEV", 8, 3),
@@ -107,12 +107,12 @@ const OPTR_FIELDS: [Field; 17] = [
     Field::kept("nBOOT0", 27, 1),
 ];
 
-/// Bytes that are programmed at once.
+/// Bytes of one programming operation.
 const DOUBLE_WORD: u32 = 8;
 const BANKS: usize = 2;
 const PAGES_OF_BANK: u32 = 256;
 
-/// How long operations take.
+/// Durations of operations.
 #[derive(Clone, Copy, Debug)]
 struct Times {
     program: Ps,
@@ -134,7 +134,7 @@ pub struct FlashController {
     more_options: [u32; OPTIONS.len()],
     keys: Keys,
     option_keys: Keys,
-    /// The first word of a double word: where, and what.
+    /// The first word of a double word that is being written: its offset and its value.
     first_word: Option<(u32, u32)>,
     writes: u64,
 }
@@ -196,15 +196,15 @@ impl FlashController {
         }
     }
 
-    /// The register that a store reaches, and the word it makes there. On the AHB bytes have lanes of their own; of
-    /// flags that ones clear, the other lanes clear none.
+    /// The register of a write, and the resulting word. On the AHB, bytes have their own lanes; in registers whose
+    /// flags are cleared by ones, the other lanes clear none.
     fn merged(&self, offset: u32, size: AccessSize, value: u32, now: Ps) -> (u32, u32) {
         let register = offset & !3;
         let held = if register == SR { 0 } else { self.read_register(register, now) };
         (register, size.merged(held, offset, value))
     }
 
-    /// False if it is answered with a bus error.
+    /// Performs a write. False for a bus error.
     fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> bool {
         let mut accepted = true;
         match offset {
@@ -243,15 +243,17 @@ impl FlashController {
         } else if let Some(option) = option_at(offset) {
             self.more_options[option] = value;
         }
-        ctx.note("option bytes hold at once, and are not kept beyond the run");
+        ctx.note("option bytes take effect at once, and are not kept beyond the run");
     }
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
         if self.control & CR_LOCK != 0 {
-            ctx.note("FLASH_CR was written while it is locked: that has no effect before the two keys of FLASH_KEYR");
+            ctx.note(
+                "FLASH_CR was written while it is locked: the write has no effect before the two keys of FLASH_KEYR",
+            );
             return;
         }
-        // Locks are set here, and only keys take them back.
+        // Writes can set the locks; only keys clear them.
         self.control = value & CR_MASK | (self.control | value) & CR_OPTLOCK;
         if value & CR_LOCK != 0 {
             self.control |= CR_LOCK | CR_OPTLOCK;
@@ -265,7 +267,7 @@ impl FlashController {
             ctx.note("fast programming (FLASH_CR.FSTPG) is not modelled");
         }
         if value & (CR_OPTSTRT | CR_OBL_LAUNCH) != 0 {
-            ctx.note("options are not programmed or loaded anew: they hold as they were written");
+            ctx.note("option bytes are not programmed or reloaded: they take effect as written");
         }
         if value & CR_STRT != 0 {
             self.erase(ctx);
@@ -301,7 +303,7 @@ impl FlashController {
         }
     }
 
-    /// A store to the flash.
+    /// A write to the flash.
     fn program(&mut self, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) {
         if self.control & (CR_LOCK | CR_PG) != CR_PG {
             let what = "the flash was written without FLASH_CR.PG: nothing is programmed (PGSERR)";
@@ -319,16 +321,16 @@ impl FlashController {
                 self.first_word = Some((offset, value));
                 return;
             }
-            let what = "a double word of the flash was not written from its first word on (PGAERR)";
+            let what = "a double word of the flash was written without its first word (PGAERR)";
             return self.refuse(SR_PGAERR, what, ctx);
         };
         if offset != first_at + 4 {
-            return self.refuse(SR_PGAERR, "two words were written that are in two double words (PGAERR)", ctx);
+            return self.refuse(SR_PGAERR, "two words of different double words were written (PGAERR)", ctx);
         }
         let data = u64::from(value) << 32 | u64::from(first);
         let held = [first_at, offset].map(|at| self.flash.value(at, AccessSize::Word));
         if held != [u32::MAX; 2] && data != 0 {
-            let what = "a double word was programmed that is not erased: nothing is programmed (PROGERR)";
+            let what = "a double word that is not erased was written: nothing is programmed (PROGERR)";
             return self.refuse(SR_PROGERR, what, ctx);
         }
         self.flash.program(first_at, &data.to_le_bytes(), ctx);
@@ -391,7 +393,7 @@ impl Device for FlashController {
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         if token == ENDS && self.flash.has_ended(ctx) {
-            // RM0432, FLASH_SR: set only where it interrupts.
+            // RM0432, FLASH_SR: EOP is only set if its interrupt is enabled.
             self.status |= flag(SR_EOP, self.control & CR_EOPIE != 0);
             self.update_interrupt(ctx);
         }

@@ -1,11 +1,11 @@
 //! `st,stm32l4-pwr`: the power controller of an STM32L4+ (RM0432, "Power control (PWR)").
 //!
-//! Modelled: the voltage ranges with the time that the regulator takes to change (VOSF), the boost mode (R1MODE) and
-//! the low-power run mode (LPR, REGLPF), with a note where HCLK is above what they allow; DBP, which lets software
-//! write the backup domain; IOSV, without which pins on VDDIO2 pass nothing; all other registers keep what is written.
+//! Modelled: the voltage ranges with the regulator's transition time (VOSF), the boost mode (R1MODE) and the low-power
+//! run mode (LPR, REGLPF), with a note if HCLK is above their limit; DBP, which lets software write the backup domain;
+//! IOSV, without which pins on VDDIO2 are isolated; all other registers keep written values.
 //!
-//! Not modelled: the supplies, so PVD, PVM and brown-out never see one fall;
-//! Stop, Standby and Shutdown (the core sleeps, and a note says so); wake-up pins; pull-ups in Standby.
+//! Not modelled: the supplies, so PVD, PVM and brown-out never detect a fall; Stop, Standby and Shutdown (the core
+//! sleeps, and a note says so); wake-up pins; pull-ups in Standby.
 
 use crate::activity::Detail;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
@@ -39,7 +39,7 @@ const SR2_VOSF: u32 = 1 << 10;
 const CR5_R1MODE: u32 = 1 << 8;
 
 const REGISTERS: &[Register] = &[
-    // With RRSTP.
+    // PWR_CR3, including RRSTP.
     Register::new("PWR_CR1", CR1, Rw, 1 << CR1_VOS_SHIFT, CR1_LPMS | 1 << 4 | CR1_DBP | CR1_VOS | CR1_LPR),
     Register::new("PWR_CR2", CR2, Rw, 0, 0x6ff),
     Register::new("PWR_CR3", 0x08, Rw, 0x8000, 0x851f),
@@ -68,7 +68,7 @@ const REGISTERS: &[Register] = &[
     Register::new("PWR_CR5", CR5, Rw, CR5_R1MODE, CR5_R1MODE),
 ];
 
-/// Pull-ups and pull-downs in Standby, a bit a pin.
+/// Pull-ups and pull-downs in Standby, one bit for each pin.
 const fn pull(name: &'static str, offset: u32) -> Register {
     Register::new(name, offset, Rw, 0, 0xffff)
 }
@@ -81,11 +81,11 @@ pub struct Pwr {
     gate: ClockGate,
     #[state(skip)]
     regulator: Ps,
-    /// From LPR until the main regulator is in its place again.
+    /// Time from clearing LPR until the main regulator is on again.
     #[state(skip)]
     main_regulator: Ps,
     words: Vec<u32>,
-    /// Until when VOSF is set, and REGLPF after LPR has gone.
+    /// The end of VOSF, and of REGLPF after LPR was cleared.
     voltage_until: Ps,
     low_power_until: Ps,
     alarm: Alarm,
@@ -100,12 +100,13 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let hclk = reader.clock_input(0, "HCLK, which the voltage limits");
     let gate = ClockGate::from_node(reader);
     let regulator = reader.timing_ps("cyclescope,vos-us", "from range 2 to range 1");
-    let main = reader.timing_ps("cyclescope,main-regulator-us", "from low-power run mode to the main regulator");
+    let main =
+        reader.timing_ps("cyclescope,main-regulator-us", "from low-power run mode until the main regulator is on");
     Box::new(Pwr::new(hclk, gate, [regulator, main]))
 }
 
 impl Pwr {
-    /// The device after reset. The regulators take these times.
+    /// The device after reset. The array has the transition times of the regulators.
     pub fn new(hclk: ClockInput, gate: ClockGate, [regulator, main_regulator]: [Ps; 2]) -> Pwr {
         let mut words = vec![0; REGISTER_BYTES as usize / 4];
         for register in REGISTERS {
@@ -143,7 +144,7 @@ impl Pwr {
     }
 
     fn control_changed(&mut self, before: u32, value: u32, ctx: &mut Ctx) {
-        // RM0432, PWR_SR2.VOSF: it tells that the output of the regulator is still on its way to range 1.
+        // RM0432, PWR_SR2.VOSF: set while the regulator's output changes to range 1.
         if before & CR1_VOS != value & CR1_VOS && value & CR1_VOS == 1 << CR1_VOS_SHIFT {
             self.voltage_until = ctx.now.saturating_add(self.regulator);
             ctx.span(&VOLTAGE, ctx.now, self.voltage_until, Detail::None);
@@ -155,7 +156,9 @@ impl Pwr {
             self.alarm.set(self.low_power_until, 0, ctx);
         }
         if before & CR1_LPMS != value & CR1_LPMS && value & CR1_LPMS != 0 {
-            ctx.note("Stop, Standby and Shutdown (PWR_CR1.LPMS) are not modelled: the core sleeps, and clocks go on");
+            ctx.note(
+                "Stop, Standby and Shutdown (PWR_CR1.LPMS) are not modelled: the core sleeps, and clocks keep running",
+            );
         }
         self.open_gates(ctx);
         self.check(ctx);
@@ -169,7 +172,7 @@ impl Pwr {
         ctx.set_clocks(&[]);
     }
 
-    /// Tells of a clock that is too fast for the voltage (RM0432, Dynamic voltage scaling management).
+    /// Adds a note for a clock that is too fast for the voltage (RM0432, Dynamic voltage scaling management).
     fn check(&self, ctx: &mut Ctx) {
         let (cr1, boost) = (self.get(CR1), self.get(CR5) & CR5_R1MODE == 0);
         let (mode, most_mhz) = match cr1 >> CR1_VOS_SHIFT & 3 {
@@ -210,7 +213,7 @@ impl Device for Pwr {
         })
     }
 
-    /// A flag changes: polls have to look again.
+    /// A flag changes, which wakes polling loops.
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
         let later = [self.voltage_until, self.low_power_until].into_iter().filter(|until| *until > ctx.now).min();

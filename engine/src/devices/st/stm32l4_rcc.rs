@@ -1,19 +1,18 @@
 //! `st,stm32l4-rcc`: the reset and clock control of an STM32L4+ (RM0432, "Reset and clock control (RCC)").
 //!
 //! Modelled: the oscillators (MSI in its twelve ranges) and the three PLLs with their ready flags and interrupts,
-//! start-up and lock times; SYSCLK's choice; the dividers of AHB, APB1 and APB2, and the doubled clocks of timers;
-//! kernel clocks of peripherals (CCIPR, CCIPR2) and CLK48; RTC's clock; enable registers, which gate peripherals; the
-//! backup domain's write protection (PWR_CR1.DBP); reset flags. The board's clock nodes follow: see [`OUTPUTS`]. One
-//! whose source is off stands still.
+//! start-up and lock times; the selection of SYSCLK; the dividers of AHB, APB1 and APB2, and the doubled clocks of
+//! timers; kernel clocks of peripherals (CCIPR, CCIPR2) and CLK48; RTC's clock; enable registers, which gate
+//! peripherals; the backup domain's write protection (PWR_CR1.DBP); reset flags. The board's clock nodes follow: see
+//! [`OUTPUTS`]. A clock whose source is off is stopped.
 //!
-//! What is asked for and not there (HSE without a crystal) never gets ready, as on a board. A PLL out of its range, and
-//! a clock above its limit, run at what is set, with a note.
+//! A source that the board lacks (HSE without a crystal) never becomes ready, as on a board. A PLL out of its range,
+//! and a clock above its limit, run at the set rate, with a note.
 //!
-//! A peripheral's reset has its model go back to where it was at the start; PWR and SYSCFG keep their state, with a
-//! note.
+//! A peripheral's reset returns its model to the state at the start; PWR and SYSCFG keep their state, with a note.
 //!
-//! Not modelled: trimming, and MSI's lock to LSE, as all oscillators are
-//! exact; MCO and LSCO pins; clocks that fail (so CSSON only keeps its value); enables in Sleep and Stop.
+//! Not modelled: trimming, and MSI's lock to LSE, as all oscillators are exact; MCO and LSCO pins; clock failures (so
+//! CSSON only keeps its value); enables in Sleep and Stop.
 
 mod registers;
 mod tree;
@@ -38,7 +37,7 @@ use crate::time::{Cycles, Hz, Ps};
 use registers::*;
 use tree::{Pll, Settings};
 
-/// Sources by index.
+/// Clock sources, by index.
 const MSI: usize = 0;
 const HSI: usize = 1;
 const HSE: usize = 2;
@@ -52,7 +51,7 @@ const PLLSAI2: usize = 8;
 /// The bit of CIER, CIFR and CICR of each source, by its index.
 const INTERRUPT_BITS: [u32; 9] = [2, 3, 4, 1, 0, 10, 5, 6, 7];
 
-/// The bits of CR that turn a source on and tell that it is ready.
+/// Sources, and the bits of CR that turn them on and that show that they are ready.
 const CR_SOURCES: [(usize, u32, u32); 6] = [
     (MSI, CR_MSION, CR_MSIRDY),
     (HSI, CR_HSION, CR_HSIRDY),
@@ -62,11 +61,11 @@ const CR_SOURCES: [(usize, u32, u32); 6] = [
     (PLLSAI2, CR_PLLSAI2ON, CR_PLLSAI2RDY),
 ];
 
-/// Where registers are.
+/// Offsets of the registers.
 static LAYOUT: Layout =
     Layout { resets: AHB1RSTR..=APB2RSTR, enables: AHB1ENR..=APB2ENR, bdcr: BDCR, lse: LSE, dbp_register: "PWR_CR1" };
 
-/// What the device drives, in the order of `cyclescope,outputs`.
+/// The clocks that the device drives, in the order of `cyclescope,outputs`.
 pub const OUTPUTS: [&str; 24] = [
     "SYSCLK",
     "HCLK",
@@ -90,26 +89,26 @@ pub const OUTPUTS: [&str; 24] = [
     "I2C4's",
     "LPTIM1's",
     "LPTIM2's",
-    "the ADC's",
-    "the OCTOSPIs'",
+    "the ADC's clock",
+    "the OCTOSPIs' clock",
 ];
 
-/// What the board says of it.
+/// The board's parameters of the RCC.
 #[derive(Clone, Debug)]
 pub struct Params {
-    /// HSI16, HSE, LSE, LSI and HSI48, as far as the board has them.
+    /// HSI16, HSE, LSE, LSI and HSI48; `None` if the board lacks one.
     pub oscillators: [Option<Hz>; 5],
-    /// What is at OSC_IN.
+    /// The source at OSC_IN.
     pub hse: Hse,
-    /// The times from on to ready of MSI, HSI16, LSE, LSI and HSI48.
+    /// Start-up times of MSI, HSI16, LSE, LSI and HSI48.
     pub start: [Ps; 5],
-    /// Cycles of an oscillator, and of LSI, from off until the ready flag falls.
+    /// Cycles of an oscillator, and of LSI, from its disable until the ready flag falls.
     pub stop_cycles: [Cycles; 2],
-    /// From a PLL's input to its lock.
+    /// Lock time of a PLL.
     pub lock: Ps,
-    /// Cycles of either clock that the change of SYSCLK takes.
+    /// Cycles of either clock for a switch of SYSCLK.
     pub switch_cycles: Cycles,
-    /// Cycles of HCLK until a divider, or MSI's range, is in force.
+    /// Cycles of HCLK until a divider, or MSI's range, takes effect.
     pub divider_cycles: Cycles,
     /// The clocks that it drives.
     pub outputs: Vec<ClockId>,
@@ -122,9 +121,9 @@ pub struct Params {
 pub struct Rcc {
     #[state(skip)]
     params: Params,
-    /// What all RCCs of these generations have.
+    /// The state that all RCC models share.
     state: RccState,
-    /// Dividers and choices that are in force.
+    /// Dividers and selections in force.
     settings: Settings,
 }
 
@@ -156,7 +155,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl Rcc {
-    /// The device after reset: SYSCLK is MSI, of 4 MHz.
+    /// The device after reset: SYSCLK is MSI at 4 MHz.
     pub fn new(params: Params) -> Rcc {
         let [hsi, hse, lse, lsi, hsi48] = params.oscillators;
         let msi = Some(tree::msi_rate(MSI_RANGE_RESET));
@@ -179,7 +178,7 @@ impl Rcc {
         Rcc { params, state, settings }
     }
 
-    /// What a read gives: what was written, and the flags.
+    /// The value of a register: its written bits, and the flags.
     fn value(&self, offset: u32) -> u32 {
         let word = self.state.get(offset);
         let ready = |source: usize, bit: u32| flag(bit, self.state.sources.is_ready(source));
@@ -231,8 +230,8 @@ impl Rcc {
         }
     }
 
-    /// From when on a peripheral has the clock that a register enables now (RM0432, "Peripheral clock enable register":
-    /// a delay of 2 cycles of it).
+    /// The time from which a peripheral has the clock that a register enables now (RM0432, "Peripheral clock enable
+    /// register": a delay of 2 cycles of that clock).
     fn clocked_from(&self, register: u32, now: Ps) -> Ps {
         let tree = self.tree();
         let (hclk, pclk) = (tree.hclk, tree.pclk);
@@ -246,9 +245,9 @@ impl Rcc {
 
     fn write_cr(&mut self, value: u32, ctx: &mut Ctx) {
         let before = self.state.get(CR);
-        // A zero leaves MSIRGSEL as it is.
+        // Writing 0 does not change MSIRGSEL.
         let value = value | before & CR_MSIRGSEL;
-        // HSEBYP can only be written while HSE is off.
+        // HSEBYP is writable only while HSE is off.
         let bypass = if self.state.sources.is_on(HSE) { before } else { value } & CR_HSEBYP;
         self.state.set(CR, value & !CR_HSEBYP | bypass);
         if (value ^ before) & (CR_MSIRANGE | CR_MSIRGSEL) != 0 {
@@ -276,19 +275,21 @@ impl Rcc {
         let name = ["the PLL", "PLLSAI1", "PLLSAI2"][pll - PLL];
         let Some(input) = source.and_then(|source| self.state.sources.rate(source)) else {
             if source.is_none() {
-                ctx.note(&format!("{name} is turned on without an input (RCC_PLLCFGR.PLLSRC): it never gets ready"));
+                ctx.note(&format!(
+                    "{name} was turned on without an input (RCC_PLLCFGR.PLLSRC): it never becomes ready"
+                ));
             }
             return;
         };
         let factors = Pll::of(self.state.get(pll_register(pll)));
         if let Some(wrong) = factors.complaint(input) {
-            ctx.note(&format!("{name} is turned on out of its range: {wrong}; it runs at that all the same"));
+            ctx.note(&format!("{name} was turned on out of its range: {wrong}; it runs nevertheless"));
         }
         self.state.sources.set_rate(pll, Some(factors.output(input, factors.r)));
     }
 
-    /// Factors stay while a PLL is on, and the input that all have in common while any is; outputs can be turned on and
-    /// off, but for the one that SYSCLK comes from.
+    /// Factors can't change while their PLL is on, nor the common input while any PLL is on. Outputs can be turned on
+    /// and off, except for the source of SYSCLK.
     fn write_pll(&mut self, pll: usize, register: u32, value: u32, ctx: &mut Ctx) {
         let before = self.state.get(register);
         let any_is_on = [PLL, PLLSAI1, PLLSAI2].into_iter().any(|pll| self.state.sources.is_on(pll));
@@ -297,7 +298,7 @@ impl Rcc {
         let input = if register == PLLCFGR && any_is_on { PLLCFGR_INPUT } else { 0 };
         let locked = factors | input | flag(PLL_REN, is_sysclk);
         if (value ^ before) & locked & !PLL_REN != 0 {
-            ctx.note("a PLL's factors were written while it was on, or the input of all while one was: they stay");
+            ctx.note("a PLL's factors were written while it was on, or the common input while a PLL was on: they keep their values");
         }
         if (value ^ before) & locked & PLL_REN != 0 {
             ctx.note("RCC_PLLCFGR.PLLREN was cleared while SYSCLK comes from the PLL, which has no effect");
@@ -307,11 +308,11 @@ impl Rcc {
         self.settings_change(ctx);
     }
 
-    /// SYSCLK comes from what RCC_CFGR.SW selects, once that is there.
+    /// Switches SYSCLK to the source that RCC_CFGR.SW selects, once that is ready.
     fn select(&mut self, ctx: &mut Ctx) {
         let source = tree::source_of_sw(self.state.get(CFGR));
         if source == PLL && self.state.get(PLLCFGR) & PLL_REN == 0 {
-            ctx.note("SYSCLK is to come from the PLL, whose output R is off (RCC_PLLCFGR.PLLREN): it stays as it is");
+            ctx.note("the PLL was selected for SYSCLK, but its output R is off (RCC_PLLCFGR.PLLREN): SYSCLK keeps its source");
             return;
         }
         self.state.sources.select(source, ctx.now);
@@ -321,7 +322,7 @@ impl Rcc {
         let before = self.state.get(CFGR);
         self.state.set(CFGR, value);
         if (value ^ before) & CFGR_MCO != 0 {
-            ctx.note("the MCO pin (RCC_CFGR) is not modelled: nothing comes out of it");
+            ctx.note("the MCO pin (RCC_CFGR) is not modelled: it has no output");
         }
         self.select(ctx);
         if (value ^ before) & CFGR_DIVIDERS != 0 {
@@ -329,7 +330,7 @@ impl Rcc {
         }
     }
 
-    /// Dividers or choices were written: they come into force some cycles later.
+    /// Dividers or selections were written: they take effect some cycles later.
     fn settings_change(&mut self, ctx: &mut Ctx) {
         let hclk = self.tree().hclk;
         self.state.settings_change(hclk, self.params.divider_cycles, ctx);
@@ -337,14 +338,14 @@ impl Rcc {
 
     fn write_csr(&mut self, value: u32, ctx: &mut Ctx) {
         let flags = if value & CSR_RMVF != 0 { 0 } else { self.state.get(CSR) & CSR_RESET_FLAGS };
-        // The range behind Standby can be written where RCC_CR.MSIRANGE holds.
+        // MSI's range after Standby can be written while RCC_CR.MSIRANGE is in use.
         let range = if self.state.get(CR) & CR_MSIRGSEL != 0 { value } else { self.state.get(CSR) } & CSR_MSISRANGE;
         self.state.set(CSR, value & CSR_LSION | range | flags);
         self.state.sources.turn(LSI, value & CSR_LSION != 0, ctx.now);
         self.state.report_why(ctx);
     }
 
-    /// What comes of the time up to now: only in an event, as clocks change at its time.
+    /// Applies the changes up to now; called in events only, as clocks change at an event's time.
     fn advance(&mut self, ctx: &mut Ctx) {
         let settings = self.state.settings_are_due(ctx.now);
         if settings {
@@ -363,7 +364,7 @@ impl Rcc {
         }
     }
 
-    /// Asks for the next event, and tells the core of flags.
+    /// Schedules the next event, and updates the interrupt.
     fn settle(&mut self, ctx: &mut Ctx) {
         self.state.wake(ctx);
         ctx.set_irq(self.params.interrupt, self.state.get(CIFR) & self.state.get(CIER) != 0);
@@ -392,7 +393,7 @@ impl Device for Rcc {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         self.state.count_write();
-        // On the AHB, where bytes have lanes of their own.
+        // On the AHB, bytes have their own lanes.
         let merged = size.merged(self.value(offset & !3), offset, value);
         self.write_register(offset & !3, merged, ctx);
         self.settle(ctx);
@@ -406,7 +407,7 @@ impl Device for Rcc {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // All that changes by itself does so in an event.
+        // All changes without an access happen in events.
         poll.state(self.state.get(CIFR));
         self.state.polled(poll);
         true

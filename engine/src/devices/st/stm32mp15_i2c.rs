@@ -1,31 +1,31 @@
-//! `st,stm32mp15-i2c`, `st,stm32f7-i2c`, `st,stm32-i2c-v2`: the I2C interface of STM32MP1, and, the same but for
+//! `st,stm32mp15-i2c`, `st,stm32f7-i2c`, `st,stm32-i2c-v2`: the I2C interface of STM32MP1, and, the same except for
 //! details, of the STM32F0, F3, F7, G, H7, L4 and others (RM0436, RM0385, RM0432, "Inter-integrated circuit (I2C)
 //! interface").
 //!
 //! Modelled: master mode with addresses of 7 bits, NBYTES, AUTOEND, RELOAD, START, repeated START and STOP; I2C_TXDR
-//! and I2C_RXDR with TXE, TXIS, RXNE, and SCL that is held low where the firmware is late; NACKF, STOPF, TC, TCR, BUSY;
+//! and I2C_RXDR with TXE, TXIS, RXNE, and SCL that is held low while the firmware is late; NACKF, STOPF, TC, TCR, BUSY;
 //! the event and the error interrupt; the software reset by PE; filters and I2C_TIMINGR, which are locked while PE is
-//! set. Bits of the bus take whole clocks of the kernel clock:
+//! set. Bits on the bus take whole clocks of the kernel clock:
 //!
 //! - SCL is low for tSYNC1 + tSCLL (or tSDADEL and tSCLDEL, if they are longer) and high for tSYNC2 + tSCLH. Slopes,
 //!   the analog filter's delay and the synchronisation, which make up tSYNC1 and tSYNC2, are properties.
 //! - The master counts from edges that it has detected, also tSCLH from START to SCL (tHD;STA) and from SCL to STOP
 //!   (tSU;STO), and tSCLL from SCL to a repeated START (tSU;STA) and from STOP to START (tBUF). The manual says which
-//!   counters these are, not from where they count.
-//! - Flags are set as the edge behind which they come is detected. TXIS is set as soon as I2C_TXDR has gone to the
-//!   shift register and a byte more is needed, so that bytes can follow each other without a gap.
-//! - `cyclescope,start-cycles` lie between a write of a register and what the bus shows of it.
+//!   counters these are, not where they start to count.
+//! - Flags are set as the edge that causes them is detected. TXIS is set as soon as I2C_TXDR has gone to the
+//!   shift register and another byte is needed, so that bytes can follow each other without a gap.
+//! - A write of a register acts on the bus after `cyclescope,start-cycles`.
 //!
-//! It asks DMA controllers as TXIS and RXNE are set. A kernel clock that changes takes what is left of a step; one
-//! that stops holds the bus as it is.
+//! The interface requests DMA transfers when TXIS and RXNE are set. When the kernel clock changes, the rest of a step
+//! continues at the new rate; when it stops, the bus keeps its state.
 //!
-//! A chip that stretches SCL lets go of it at a time of its own; the master goes on at the next kernel clock. A master
-//! that is switched off within a frame lets go of both lines, and chips take that for a STOP.
+//! A chip that stretches SCL releases it at a time of its own; the master continues at the next kernel clock. A master
+//! that is switched off within a frame releases both lines, which chips see as a STOP.
 //!
-//! Not modelled: slave mode (own addresses are kept, and nobody calls them), addresses of 10 bits (no chip acknowledges
-//! their header), SMBus (PEC, alert, timeouts), wake-up from Stop, the wait states of a second write.
-//! With one master on the bus neither arbitration is lost (ARLO) nor does a START come where none should be (BERR), so
-//! the error interrupt stays low.
+//! Not modelled: slave mode (the own addresses are stored, and no master addresses them), addresses of 10 bits (no chip
+//! acknowledges their header), SMBus (PEC, alert, timeouts), wake-up from Stop, the wait states of a second write. As
+//! there is one master on the bus, arbitration is never lost (ARLO) and no misplaced START occurs (BERR), so the error
+//! interrupt stays low.
 
 mod master;
 mod recording;
@@ -55,27 +55,27 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::time::Cycles;
 
-/// The token of the event by which DMA controllers are told.
+/// The token of the event that updates the DMA requests.
 const DMA_ACTIVITIES: u32 = MASTER_EVENT + 1;
 
-/// What a board says of the device.
+/// The board's parameters of the device.
 #[derive(Clone, Copy, Debug, State)]
 pub struct Params {
     /// i2c_ker_ck.
     pub kernel_clock: KernelClock,
-    /// The delays that make up tSYNC1 and tSYNC2.
+    /// The components of tSYNC1 and tSYNC2.
     #[state(skip)]
     pub delays: Delays,
-    /// From a write of a register to what the bus shows of it.
+    /// Cycles from a write of a register to its effect on the bus.
     #[state(skip)]
     pub start_cycles: Cycles,
-    /// The event interrupt; each gets it, as two processors have a controller each.
+    /// The event interrupt, to two processors that have an interrupt controller each.
     #[state(skip)]
     pub event: [Option<IrqLine>; 2],
-    /// Likewise, the error interrupt.
+    /// The error interrupt, to both processors.
     #[state(skip)]
     pub error: [Option<IrqLine>; 2],
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
 }
@@ -84,20 +84,20 @@ pub struct Params {
 #[derive(State)]
 pub struct I2c {
     params: Params,
-    /// Those that carry SCL and SDA.
+    /// The pins that carry SCL and SDA.
     pins: PinFunctions,
     chips: I2cChips,
     signals: I2cSignals,
-    /// I2C_CR1, I2C_CR2, and registers that keep what is written.
+    /// I2C_CR1, I2C_CR2, and registers that keep written values.
     control: u32,
     command: u32,
     own_addresses: [u32; 2],
     timing: u32,
     timeouts: u32,
-    /// What was last written to I2C_TXDR, and whether it still waits there (TXE is 0).
+    /// The value last written to I2C_TXDR, and whether it still waits there (TXE is 0).
     transmit_data: u8,
     to_send: Option<u8>,
-    /// Likewise, what came last into I2C_RXDR, and whether nobody has read it (RXNE).
+    /// The value last received in I2C_RXDR, and whether it is unread (RXNE).
     receive_data: u8,
     received: Option<u8>,
     /// NACKF, STOPF, TC and TCR.
@@ -119,20 +119,27 @@ pub const MODEL: Model =
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names", "resets", "wakeup-source"]);
     reader.known(&["i2c-analog-filter", "st,syscfg-fmp"]);
-    reader.frequency_or("clock-frequency", None, "what drivers aim at; what counts is what they write to I2C_TIMINGR");
+    reader.frequency_or(
+        "clock-frequency",
+        None,
+        "the frequency that drivers aim for; the model uses what they write to I2C_TIMINGR",
+    );
     let delays = Delays {
         rising: reader.timing_ps("i2c-scl-rising-time-ns", "the rise time of SCL"),
         falling: reader.timing_ps("i2c-scl-falling-time-ns", "the fall time of SCL"),
         analog_filter: reader.timing_ps("cyclescope,analog-filter-ns", "the delay of the analog filter"),
-        synchronisation: reader
-            .timing_cycles("cyclescope,synchronisation-cycles", "kernel clocks from the first that sees an edge"),
+        synchronisation: reader.timing_cycles(
+            "cyclescope,synchronisation-cycles",
+            "kernel clocks, counted from the first that samples an edge",
+        ),
     };
     let params = Params {
-        kernel_clock: KernelClock::new(
-            reader.clock_input(0, "the kernel clock, which the times of the bus are counted in"),
-        ),
+        kernel_clock: KernelClock::new(reader.clock_input(0, "the kernel clock, which clocks the interface")),
         delays,
-        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "kernel clocks from a register to the bus"),
+        start_cycles: reader.timing_cycles(
+            "cyclescope,start-cycles",
+            "kernel clocks from a write of a register to its effect on the bus",
+        ),
         event: [
             reader.interrupt(0, "its event interrupt"),
             reader.interrupt(2, "its event interrupt, to another processor"),
@@ -181,7 +188,7 @@ impl I2c {
         self.control & CR1_PE != 0
     }
 
-    /// The cycle in which something written or read now shows on the bus.
+    /// The cycle in which the effect of a write or read at this time appears on the bus.
     fn arrival(&self, ctx: &Ctx) -> u64 {
         self.params.kernel_clock.next_edge(ctx.now) + self.params.start_cycles.0
     }
@@ -195,7 +202,7 @@ impl I2c {
             | flag(ISR_BUSY, self.is_busy)
     }
 
-    /// Drives the interrupt lines, lets the chips do so, and asks for an event at the master's next step.
+    /// Drives the interrupt lines, lets the chips drive theirs, and schedules an event for the master's next step.
     fn update(&mut self, ctx: &mut Ctx) {
         let cr1 = self.control;
         let enabled = flag(ISR_TXIS, cr1 & CR1_TXIE != 0)
@@ -224,7 +231,9 @@ impl I2c {
             note_locked("the filters (I2C_CR1.ANFOFF, DNF)", ctx);
         }
         if value & CR1_UNMODELLED != 0 {
-            ctx.note("a mode is on that is not modelled (I2C_CR1: slave mode, SMBus): it goes on without it");
+            ctx.note(
+                "a mode that is not modelled was enabled (I2C_CR1: slave mode, SMBus): the interface works without it",
+            );
         }
         let value = before & locked | value & !locked;
         if before & !value & CR1_PE != 0 {
@@ -240,7 +249,7 @@ impl I2c {
         (self.to_send, self.received, self.flags, self.is_busy) = (None, None, 0, false);
     }
 
-    /// The RCC resets it: registers are as they were at the start.
+    /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.software_reset(ctx);
         (self.control, self.command, self.own_addresses) = (0, 0, [0; 2]);
@@ -276,7 +285,7 @@ impl I2c {
         }
     }
 
-    /// The firmware has ordered what the master waits for.
+    /// The firmware has done what the master waits for.
     fn order(&mut self, step: Step, arrival: u64) {
         self.flags &= !(ISR_TC | ISR_TCR);
         (self.master.step, self.master.at) = (step, arrival);
@@ -315,7 +324,7 @@ impl I2c {
                     ctx.note("timeouts (I2C_TIMEOUTR) are not modelled: none is detected");
                 }
             }
-            // TXE, written as 1, empties I2C_TXDR.
+            // Writing 1 to TXE empties I2C_TXDR.
             ISR if value & ISR_TXE != 0 => self.to_send = None,
             ICR => {
                 self.flags &= !(value & ICR_FLAGS);
@@ -403,7 +412,7 @@ impl Device for I2c {
         self.update(ctx);
     }
 
-    /// What is left of a step goes on by the new clock.
+    /// The rest of a step continues at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
         let (before, now) = self.params.kernel_clock.follow(ctx);
@@ -428,7 +437,7 @@ impl Device for I2c {
     }
 
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        // What changes by itself does so at an event, in the chips, too.
+        // All changes without an access, also in the chips, happen in events.
         if let Some(next) = self.master.next() {
             if next <= self.params.kernel_clock.edge(poll.now()) {
                 return false;

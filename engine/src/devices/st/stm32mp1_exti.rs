@@ -1,14 +1,14 @@
 //! `st,stm32mp1-exti`: the extended interrupt and event controller of STM32MP1 (RM0436, "Extended interrupt and event
 //! controller (EXTI)"), with three banks of 32 lines, which both processors share.
 //!
-//! Modelled: lines 0 to 15, each of which has a pin of one of the ports (EXTI_EXTICRx): edges (EXTI_RTSRx, EXTI_FTSRx),
-//! software's (EXTI_SWIERx), a pending bit for each direction (EXTI_RPRx, EXTI_FPRx), and the interrupts to each
+//! Modelled: lines 0 to 15, each connected to a pin of one of the ports (EXTI_EXTICRx): edges (EXTI_RTSRx, EXTI_FTSRx),
+//! software's bits (EXTI_SWIERx), a pending bit for each direction (EXTI_RPRx, EXTI_FPRx), and the interrupts to each
 //! processor that has not masked them (EXTI_CnIMRx). A line whose event the MCU has not masked (EXTI_C2EMRx) ends its
 //! wfe.
 //!
-//! Not modelled: what other lines are connected to, which are interrupts of peripherals: these reach the interrupt
-//! controllers as they are, and wake the processors. EXTI_C1EMRx and EXTI_TZENRx keep what is written. Registers of
-//! other lines keep theirs, and software's bit makes a line pending that has an edge detector.
+//! Not modelled: the sources of the other lines, which are interrupts of peripherals: these reach the interrupt
+//! controllers directly, and wake the processors. EXTI_C1EMRx and EXTI_TZENRx keep written values. The registers of
+//! other lines keep theirs; software's bit makes a line with an edge detector pending.
 
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::devices::model::{Group, Model};
@@ -20,8 +20,8 @@ use crate::polling::Poll;
 use crate::state::State;
 use crate::wires::{PortId, bits};
 
-/// The register map: lines' registers of the first bank, and of the first bank's masks those of both processors. Other
-/// banks' follow, 0x20 and 0x10 apart.
+/// The register map: the registers of the first bank's lines, and both processors' masks of the first bank. The other
+/// banks follow, 0x20 and 0x10 apart.
 pub const REGISTERS: &[Register] = &[
     Register::new("EXTI_RTSR1", RTSR, AccessKind::Rw, 0, CONFIGURABLE[0]),
     Register::new("EXTI_FTSR1", FTSR, AccessKind::Rw, 0, CONFIGURABLE[0]),
@@ -45,34 +45,34 @@ const SWIER: u32 = 0x08;
 const RPR: u32 = 0x0c;
 const FPR: u32 = 0x10;
 const TZENR: u32 = 0x14;
-/// From a bank's lines to the next bank's.
+/// Bytes from a bank's lines to the next bank's.
 const LINES_STRIDE: u32 = 0x20;
 const EXTICR1: u32 = 0x60;
 const EXTICR4: u32 = 0x6c;
 /// EXTI_C1IMR1.
 const MASKS: u32 = 0x80;
-/// From EXTI_CnIMRx to EXTI_CnEMRx.
+/// Bytes from EXTI_CnIMRx to EXTI_CnEMRx.
 const EMR: u32 = 0x04;
-/// From a bank's masks to the next bank's.
+/// Bytes from a bank's masks to the next bank's.
 const MASKS_STRIDE: u32 = 0x10;
-/// From the MPU's masks to the MCU's.
+/// Bytes from the MPU's masks to the MCU's.
 const PROCESSOR: u32 = 0x40;
 const END: u32 = MASKS + 2 * PROCESSOR;
 
 const BANKS: usize = 3;
-/// Lines with an edge detector: 0 to 16, 65, 66, 68, 73 and 74. The others are direct, and not masked out of reset.
+/// Lines with an edge detector: 0 to 16, 65, 66, 68, 73 and 74. The others are direct, and not masked after reset.
 const CONFIGURABLE: [u32; BANKS] = [0x1_ffff, 0, 0x616];
-/// Lines that there are.
+/// Implemented lines.
 const LINES: [u32; BANKS] = [u32::MAX, u32::MAX, 0xfff];
 /// Bits by which EXTI_EXTICRx select a port.
 const PORT_BITS: u32 = 8;
 const MPU: usize = 0;
 const MCU: usize = 1;
 
-/// What a board says of the controller.
+/// The board's parameters of the controller.
 #[derive(Clone, Debug, Default)]
 pub struct Params {
-    /// The GPIO ports by their numbers in EXTI_EXTICRx, as far as the chip has them.
+    /// The GPIO ports by their numbers in EXTI_EXTICRx; `None` for ports that the chip lacks.
     pub ports: Vec<Option<DeviceId>>,
     /// The interrupts of lines 0 to 15 to the MPU and the MCU.
     pub interrupts: [Vec<Option<IrqLine>>; 2],
@@ -80,7 +80,7 @@ pub struct Params {
     pub mcu: Option<usize>,
 }
 
-/// 32 lines, a bit each.
+/// A bank of 32 lines, one bit each.
 #[derive(Clone, Copy, Debug, Default, State)]
 struct Bank {
     rising: u32,
@@ -90,12 +90,12 @@ struct Bank {
     secure: u32,
 }
 
-/// What one processor has not masked.
+/// The masks of one processor.
 #[derive(Clone, Copy, Debug, State)]
 struct Masks {
     interrupts: [u32; BANKS],
     events: [u32; BANKS],
-    /// Lines whose interrupt is up.
+    /// Lines whose interrupt is active.
     raised: u32,
 }
 
@@ -110,13 +110,13 @@ pub struct Exti {
     changes: u64,
 }
 
-/// A register, by its offset.
+/// The meaning of a register's offset.
 enum Place {
-    /// A bank, and the register of its lines.
+    /// A register of lines: its bank, and its offset.
     Lines(usize, u32),
-    /// EXTI_EXTICRn, from 0.
+    /// EXTI_EXTICRn, with n counted from 0.
     Select(usize),
-    /// The processor, the bank, and whether these are events.
+    /// A mask: its processor, its bank, and true for events.
     Mask(usize, usize, bool),
 }
 
@@ -145,7 +145,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Exti::new(Params {
         ports: reader.ports("cyclescope,ports", "the GPIO ports, in the order of their numbers in EXTI_EXTICRx"),
         interrupts: [mpu.to_vec(), mcu.to_vec()],
-        mcu: reader.core_index("st,mcu", "the core that is the MCU, which events reach"),
+        mcu: reader.core_index("st,mcu", "the core that is the MCU, which gets the events"),
     }))
 }
 
@@ -213,7 +213,7 @@ impl Exti {
         self.update(ctx);
     }
 
-    /// Lines of pins have gone up or down.
+    /// Handles changed levels of the pins' lines.
     fn edges(&mut self, changed: u32, ctx: &mut Ctx) {
         let (levels, bank) = (self.pins.levels(), &mut self.banks[0]);
         let (rose, fell) = (changed & levels & bank.rising, changed & !levels & bank.falling);
@@ -223,7 +223,7 @@ impl Exti {
         self.update(ctx);
     }
 
-    /// Something has happened at these lines of a bank.
+    /// Sends events for these lines of a bank.
     fn send_events(&self, bank: usize, lines: u32, ctx: &mut Ctx) {
         if let Some(core) = self.params.mcu
             && lines & self.masks[MCU].events[bank] != 0
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn edges_of_the_selected_pin_interrupt_who_has_not_masked_them() {
         let mut bench = exti();
-        // Line 13 from port B; the MPU takes its falling edge, the MCU both.
+        // Line 13 is port B's; the MPU uses its falling edge, the MCU both.
         bench.write(NOW, EXTICR4, 1 << 8).unwrap();
         bench.write(NOW, RTSR, 1 << 13).unwrap();
         bench.write(NOW, FTSR, 1 << 13).unwrap();
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(bench.pending(), 0);
         drive(&mut bench, 2, 13, false);
         assert_eq!((bench.value(NOW, RPR), bench.value(NOW, FPR)), (0, 1 << 13));
-        // Back to port A, whose pin is high: an edge at the line.
+        // Port A again, whose pin is high: an edge at the line.
         bench.write(NOW, EXTICR4, 0).unwrap();
         assert_eq!(bench.value(NOW, RPR), 1 << 13);
     }

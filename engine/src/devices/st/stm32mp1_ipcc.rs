@@ -1,16 +1,15 @@
 //! `st,stm32mp1-ipcc`: the mailbox between an STM32MP1's processors, IPCC (RM0436, "Inter-processor communication
 //! controller (IPCC)").
 //!
-//! Six channels in each direction. A processor sets its channel's flag to tell the other one that there is something
-//! for it (the channel is then occupied), and the other one clears the flag when it has taken that. An occupied channel
-//! interrupts its receiver, a free one its sender, each while its own mask bit is 0 and its kind of interrupt is
-//! enabled.
+//! Six channels in each direction. A processor sets its channel's flag to signal the other one (the channel is then
+//! occupied); the other one clears the flag when it has received the message. An occupied channel interrupts its
+//! receiver, a free one its sender, each while its mask bit is 0 and its kind of interrupt is enabled.
 //!
-//! Modelled: all registers, the four interrupt lines, the clock gate. The interrupts of the node are in the order
-//! processor 1 occupied, processor 1 free, processor 2 occupied, processor 2 free.
+//! Modelled: all registers, the four interrupt lines, the clock gate. The node's interrupts are, in order: processor 1
+//! occupied, processor 1 free, processor 2 occupied, processor 2 free.
 //!
-//! The counters tell, for each channel that was used, how often it was set, the longest time for which it was occupied,
-//! and whether it still is when the run ends: a message that nobody has acknowledged.
+//! The counters show, for each channel that was used, how often it was set, the longest time for which it was occupied,
+//! and whether it still is when the run ends: a message that was not acknowledged.
 //!
 //! Not modelled: security (which processor may access what), and the wake-up lines to the EXTI.
 
@@ -58,7 +57,7 @@ const CR_RXOIE: u32 = 1 << 0;
 const CR_TXFIE: u32 = 1 << 16;
 const CR_MASK: u32 = CR_RXOIE | CR_TXFIE;
 const CHANNELS_MASK: u32 = (1 << CHANNELS) - 1;
-/// Where the second set of a register's channel bits begins: CHnFM, CHnS.
+/// Position of the second set of a register's channel bits: CHnFM, CHnS.
 const UPPER: u32 = 16;
 const CHANNEL_BITS: u32 = CHANNELS_MASK << UPPER | CHANNELS_MASK;
 
@@ -70,14 +69,14 @@ const SIZE_IDENTIFICATION: u32 = 0xa3c5_dd01;
 /// A channel in one direction.
 #[derive(Clone, Copy, Debug, Default, State)]
 struct Channel {
-    /// Since when it is occupied.
+    /// The time since which it is occupied.
     since: Option<Ps>,
     kicks: u64,
     longest: Ps,
 }
 
 impl Channel {
-    /// It is free from `now` on.
+    /// Frees the channel at `now`.
     fn free(&mut self, now: Ps) {
         if let Some(since) = self.since.take() {
             self.longest = self.longest.max(now.saturating_sub(since));
@@ -85,14 +84,14 @@ impl Channel {
     }
 }
 
-/// What one processor sees.
+/// The registers of one processor.
 #[derive(Clone, Copy, Debug, State)]
 struct Processor {
     /// IPCC_CxCR.
     control: u32,
     /// IPCC_CxMR.
     mask: u32,
-    /// What it sends on.
+    /// The channels that it sends on.
     channels: [Channel; CHANNELS],
     #[state(skip)]
     occupied_line: Option<IrqLine>,
@@ -171,7 +170,7 @@ impl Ipcc {
         }
     }
 
-    /// CHnS: what `processor` sends on is occupied.
+    /// CHnS: occupies channels that `processor` sends on.
     fn occupy(&mut self, processor: usize, channels: u32, ctx: &mut Ctx) {
         for index in (0..CHANNELS).filter(|index| channels >> index & 1 != 0) {
             let channel = &mut self.processors[processor].channels[index];
@@ -188,7 +187,7 @@ impl Ipcc {
         }
     }
 
-    /// CHnC: what `processor` receives on is free.
+    /// CHnC: frees channels that `processor` receives on.
     fn free(&mut self, processor: usize, channels: u32, ctx: &mut Ctx) {
         for index in (0..CHANNELS).filter(|index| channels >> index & 1 != 0) {
             self.processors[1 - processor].channels[index].free(ctx.now);
@@ -211,7 +210,7 @@ impl Ipcc {
     }
 }
 
-/// Whose register is at `offset`, and the register's offset among them.
+/// The processor whose register is at `offset`, and the register's offset among its registers.
 fn processor_at(offset: u32) -> Option<(usize, u32)> {
     let processor = (offset / PROCESSOR_BYTES) as usize;
     (processor < PROCESSORS).then_some((processor, offset % PROCESSOR_BYTES))
@@ -241,7 +240,7 @@ impl Device for Ipcc {
             poll.state(processor.control);
             poll.state(processor.mask);
             for channel in &processor.channels {
-                // A loop that sets or frees a channel changes it.
+                // A loop that sets or frees a channel has a new state each time.
                 poll.state(channel.since.map_or(u64::MAX, |since| since.0));
                 poll.state(channel.kicks);
                 poll.state(channel.longest.0);

@@ -1,15 +1,15 @@
 //! `st,stm32mp1-rcc`: the reset and clock control of STM32MP1 (RM0436, "Reset and clock control (RCC)").
 //!
-//! Modelled: the pairs of registers that set and clear bits, of which the clock enables gate peripherals (a peripheral
-//! has its clock if either processor enabled it); the boot of the MCU (RCC_MP_GCR.BOOT_MCU), its reset and the system's
-//! reset (RCC_MP_GRSTCSETR), which ends the run. While BOOT_MCU is 0, a reset of the MCU leaves it held; that it goes
-//! back to 0 does nothing to a running one.
+//! Modelled: the pairs of registers that set and clear bits. Among them, the clock enables gate peripherals (a
+//! peripheral has its clock if either processor enabled it). Also the boot of the MCU (RCC_MP_GCR.BOOT_MCU), its reset
+//! and the system's reset (RCC_MP_GRSTCSETR), which ends the run. While BOOT_MCU is 0, a reset of the MCU leaves it
+//! held; clearing BOOT_MCU does not stop a running MCU.
 //!
 //! Selectors, dividers and PLLs begin as TF-A sets them on ST's discovery boards ([`settings`]), and the board's clock
-//! nodes follow what firmware makes of them ([`tree`]): [`OUTPUTS`]. A setting is in force at once. A PLL takes its
-//! factors while it is off, a fraction with FRACLE, and locks `cyclescope,pll-lock-us` behind PLLON. What runs by a
-//! clock that firmware turns off goes on at its rate, with a note; what selects a PLL that has yet to lock goes on
-//! until it has. Registers that are not modelled read 0.
+//! nodes follow the firmware's settings ([`tree`]): [`OUTPUTS`]. A setting takes effect at once. A PLL accepts its
+//! factors while it is off, a fraction with FRACLE, and locks `cyclescope,pll-lock-us` after PLLON. Devices on a clock
+//! that firmware turns off continue at its old rate, with a note; a clock that selects a PLL keeps its old rate until
+//! the PLL has locked. Registers that are not modelled read 0.
 //!
 //! Not modelled: resets of single peripherals (a note says so), low-power modes and enables, security, watchdogs,
 //! oscillators that stop, another clock of the generic timer (RCC_STGENCKSELR; a note says so).
@@ -35,8 +35,8 @@ use settings::{FRACLE, PLLON, PLLRDY, READY, Setting};
 pub use tree::OUTPUTS;
 use tree::{KERNEL, Tree};
 
-/// Registers that set bits, each followed by the one that clears them: offset of the first of a row, and how many there
-/// are.
+/// Registers that set bits, each followed by the register that clears them: the first offset of each group, and the
+/// number of pairs.
 const PAIRS: [(u32, u32); 10] = [
     // RCC_OCENSETR.
     (0x00c, 1),
@@ -59,13 +59,13 @@ const PAIRS: [(u32, u32); 10] = [
     // RCC_MC_APB1ENSETR to RCC_MC_MLAHBENSETR.
     (MP_ENABLES + MC_ENABLES, 8),
 ];
-/// Bytes of a pair.
+/// Bytes of a pair of registers.
 const PAIR: u32 = 8;
 
 const MP_FIRST_ENABLES: u32 = 0x200;
 const MP_ENABLES: u32 = 0xa00;
 const MP_MLAHBENSETR: u32 = 0xa38;
-/// From an enable register of the MPU to that of the MCU.
+/// Bytes from an enable register of the MPU to the MCU's.
 const MC_ENABLES: u32 = 0x80;
 /// The MPU's enable registers, first and last.
 const ENABLES: [(u32, u32); 2] = [(MP_FIRST_ENABLES, 0x220), (MP_ENABLES, MP_MLAHBENSETR)];
@@ -90,7 +90,8 @@ const RSTS_MCURSTF: u32 = 1 << 5;
 
 /// From RCC_PLLxCR to RCC_PLLxFRACR.
 const PLL_FRACR: u32 = 0xc;
-/// The first outputs, mpuss_ck, axiss_ck and mcuss_ck: a note tells where the board's rate differs from the registers'.
+/// The first outputs, mpuss_ck, axiss_ck and mcuss_ck: a note reports a difference between the board's rate and the
+/// registers'.
 const NOTED: usize = 3;
 /// The event's token.
 const WAKE: u32 = 0;
@@ -115,26 +116,26 @@ pub struct Clocks {
 pub struct Rcc {
     #[state(skip)]
     clocks: Clocks,
-    /// The clocks that it drives, in the order of [`OUTPUTS`], as the board has them.
+    /// The clocks that the device drives, in the order of [`OUTPUTS`], as the board sets them.
     #[state(with = crate::state::fixed)]
     outputs: Vec<ClockInput>,
-    /// RCC_PLLxFRACR of the PLLs as it was when FRACLE was last written.
+    /// RCC_PLLxFRACR of the PLLs when FRACLE was last written.
     fractions: [u32; 4],
-    /// What the settings made of them when that was last looked at.
+    /// The frequencies of the outputs when they were last computed.
     frequencies: [Option<u64>; OUTPUTS.len()],
-    /// Which of them run, or do when a PLL has locked.
+    /// Which outputs run, or will run when a PLL has locked.
     are_on: [bool; OUTPUTS.len()],
-    /// Settings were written now.
+    /// The time of a write of settings that has yet to take effect.
     changes_at: Option<Ps>,
-    /// When the PLLs that were turned on lock.
+    /// The times at which PLLs that were turned on lock.
     locks: [Option<Ps>; 4],
     alarm: Alarm,
-    /// Registers by offset / 4; that of a pair is in its first word.
+    /// Registers by offset / 4; a pair's value is in its first word.
     words: Vec<u32>,
     /// The core that is the MCU.
     #[state(skip)]
     mcu: Option<usize>,
-    /// The MCU is held: it was reset, and not let go since.
+    /// True if the MCU is held: it was reset, and not released since.
     mcu_is_held: bool,
     writes: u64,
 }
@@ -151,13 +152,13 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Rcc::new(
         clocks,
         outputs,
-        reader.core_index("st,mcu", "the core that is the MCU: held in reset until the firmware lets it go"),
+        reader.core_index("st,mcu", "the core that is the MCU: held in reset until the firmware releases it"),
     ))
 }
 
 impl Rcc {
-    /// The device when the boot loader has set the clocks, of which it drives `outputs`; `mcu` is the index of the core
-    /// that is the MCU.
+    /// The device after the boot loader has set the clocks. It drives `outputs`; `mcu` is the index of the core that is
+    /// the MCU.
     pub fn new(clocks: Clocks, outputs: Vec<ClockInput>, mcu: Option<usize>) -> Rcc {
         let mut rcc = Rcc {
             clocks,
@@ -196,10 +197,10 @@ impl Rcc {
         }
     }
 
-    /// Tells the peripherals which of them have a clock.
+    /// Updates the clock gates of the peripherals.
     fn publish(&self, ctx: &mut Ctx) {
         for register in ENABLES.iter().flat_map(|(first, last)| (*first..=*last).step_by(PAIR as usize)) {
-            // A processor without such a register has nothing enabled there.
+            // A processor without such a register has no enables there.
             let enables = self.get(register) | self.get(register + MC_ENABLES);
             ctx.bus.clocks.set_gates(register, enables);
         }
@@ -213,7 +214,7 @@ impl Rcc {
             ctx.note("resets of single peripherals (RCC_xxxRSTSETR) are not modelled: they keep their state");
         }
         self.publish(ctx);
-        // Who follows a gate looks it up.
+        // Devices look up their gates themselves.
         ctx.set_clocks(&[]);
     }
 
@@ -246,7 +247,7 @@ impl Rcc {
         }
     }
 
-    /// What the settings make of the outputs, by the PLLs that have this bit of RCC_PLLxCR.
+    /// The frequencies of the outputs, by the settings and by the PLLs with this bit of RCC_PLLxCR.
     fn tree_frequencies(&self, runs: u32) -> [Option<u64>; OUTPUTS.len()] {
         let Clocks { hse, hsi, .. } = self.clocks;
         let fraction = |offset| Some(self.fractions[settings::PLLS.iter().position(|pll| pll + PLL_FRACR == offset)?]);
@@ -260,9 +261,7 @@ impl Rcc {
         if after == before {
             // READY of selectors and dividers, and PLLxRDY, may be written back.
             if (value ^ before) & !(setting.writable | READY | settings::PLLRDY) != 0 {
-                ctx.note(&format!(
-                    "{name} was written as {value:#x}: bits that it has not, or that are only read, stay"
-                ));
+                ctx.note(&format!("{name} was written with {value:#x}: reserved and read-only bits keep their values"));
             }
             return;
         }
@@ -270,11 +269,11 @@ impl Rcc {
             && self.get(pll) & PLLON != 0
             && offset != pll + PLL_FRACR
         {
-            ctx.note(&format!("{name} was written while its PLL is on (PLLON): it stays {before:#x}"));
+            ctx.note(&format!("{name} was written while its PLL is on (PLLON): it keeps its value of {before:#x}"));
             return;
         }
         if offset == settings::STGENCKSELR {
-            ctx.note("RCC_STGENCKSELR selects another clock: the generic timer goes on counting the board's");
+            ctx.note("RCC_STGENCKSELR selects another clock: the generic timer still counts the board's");
         }
         self.set(offset, after);
         let fraction = settings::PLLS.iter().position(|pll| pll + PLL_FRACR == offset);
@@ -292,7 +291,7 @@ impl Rcc {
         self.wake(ctx);
     }
 
-    /// Asks for the next event.
+    /// Schedules the next event.
     fn wake(&mut self, ctx: &mut Ctx) {
         for (index, lock) in self.locks.into_iter().enumerate() {
             ctx.awaits((&CLOCK_START, index as u32), lock, Detail::None);
@@ -302,7 +301,7 @@ impl Rcc {
         }
     }
 
-    /// PLLs that have locked by now are ready.
+    /// Sets the ready flags of PLLs that have locked by now.
     fn lock(&mut self, now: Ps) {
         for (lock, pll) in self.locks.iter_mut().zip(settings::PLLS) {
             if lock.take_if(|due| *due <= now).is_some() {
@@ -312,7 +311,7 @@ impl Rcc {
         }
     }
 
-    /// The board's clocks follow those settings that have changed.
+    /// Updates the board's clocks whose settings have changed.
     fn follow_settings(&mut self, ctx: &mut Ctx) {
         self.changes_at = None;
         let frequencies = self.tree_frequencies(PLLRDY);
@@ -326,7 +325,7 @@ impl Rcc {
             }
             if self.are_on[index] && !are_on[index] {
                 ctx.note(&format!(
-                    "firmware turns off {}, or what it comes from: what runs by it goes on at its rate",
+                    "firmware turns off {}, or its source: devices on it continue at its rate",
                     OUTPUTS[index]
                 ));
             }
@@ -353,7 +352,7 @@ impl Rcc {
     }
 }
 
-/// The setting register of the pair that has a register at `offset`.
+/// The set register of the pair that has a register at `offset`.
 fn pair_at(offset: u32) -> Option<u32> {
     let (first, _) = PAIRS.iter().find(|(first, count)| (*first..first + PAIR * count).contains(&offset))?;
     Some(offset - (offset - first) % PAIR)
@@ -362,7 +361,7 @@ fn pair_at(offset: u32) -> Option<u32> {
 impl Device for Rcc {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.publish(ctx);
-        // Kernel clocks come from oscillators: they are what these are.
+        // Kernel clocks come directly from oscillators.
         let kernel = self.outputs.iter().zip(self.frequencies).skip(KERNEL);
         let differing = kernel.filter_map(|(clock, hz)| Some((clock.id?, hz.and_then(Hz::new)?, clock.rate)));
         let changed: Vec<_> =
@@ -372,7 +371,7 @@ impl Device for Rcc {
         let board: Vec<u64> = self.outputs.iter().take(NOTED).map(|clock| clock.rate.get()).collect();
         if selected.iter().zip(&board).any(|(selected, board)| selected.abs_diff(*board) > 1) {
             ctx.note(&format!(
-                "its PLLs read as if set to {selected:?} Hz for the MPU, the AXI and the MCU; the board's clocks are \
+                "the registers set its PLLs to {selected:?} Hz for the MPU, the AXI and the MCU; the board's clocks are \
                  {board:?} Hz until firmware sets others"
             ));
         }

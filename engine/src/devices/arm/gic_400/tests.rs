@@ -298,7 +298,10 @@ fn an_end_of_nothing_is_noted() {
     let mut bench = gic();
     put(&mut bench, GICC_EOIR, 40);
     put(&mut bench, GICC_EOIR, SPURIOUS);
-    assert_eq!(bench.bus.notes(), ["device0: interrupt 40 was ended while it is not active: no effect (first at 100.000 ns)"]);
+    assert_eq!(
+        bench.bus.notes(),
+        ["device0: interrupt 40 was ended while it is not active: no effect (first at 100.000 ns)"]
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::wire::spi::{Burst, Lines};
 mod controllers;
 
 const BOOT_US: u32 = 5000;
-/// Where the chip's interrupt leads.
+/// The device that the chip's interrupt is connected to.
 const LISTENER: DeviceId = DeviceId(2);
 
 fn chip_node(acceleration_mg: [i32; 3]) -> Node {
@@ -35,11 +35,11 @@ struct Rig {
 }
 
 impl Rig {
-    /// Right after boot.
+    /// The state after boot.
     fn new(acceleration_mg: [i32; 3]) -> Rig {
         let root = node("", None, Vec::new(), vec![chip_node(acceleration_mg)]);
         let (chip, faults) = read_tree(&root, from_node);
-        // The test's reader has no host that reads the interrupt.
+        // The test's reader does not register a device that reads the interrupt.
         assert_eq!(faults, [""; 0]);
         Rig { chip, now: Ps::from_us(BOOT_US.into()) }
     }
@@ -56,7 +56,7 @@ impl Rig {
         self.access(&[address as u8, value]);
     }
 
-    /// The time at which INT1 goes high next.
+    /// The time of INT1's next rising edge.
     fn ready_at(&mut self) -> Ps {
         assert_eq!(self.chip.interrupt(), Some(false));
         let due = self.chip.wakes_at().unwrap();
@@ -160,7 +160,7 @@ fn a_change_of_mode_takes_samples() {
 #[test]
 fn outputs_are_left_justified_by_mode_and_range() {
     let mut rig = Rig::new([1000, -500, 3000]);
-    // 16, 4, 1 mg a digit at 2 g in 8, 10, 12 bits; 2 mg at 4 g in 12 bits; 12 mg at 16 g.
+    // 16, 4, 1 mg for each digit at 2 g in 8, 10, 12 bits; 2 mg at 4 g in 12 bits; 12 mg at 16 g.
     let cases = [
         (0x5f, 0x00, [62 << 8, -32 << 8, 127 << 8]),
         (0x57, 0x00, [250 << 6, -125 << 6, 511 << 6]),
@@ -205,7 +205,7 @@ fn an_access_before_boot_and_a_cut_byte_are_noted() {
 #[test]
 fn a_frame_that_begins_before_boot_is_ignored_to_its_end() {
     let mut rig = Rig::new([0; 3]);
-    // Its first byte ends 1 us before boot.
+    // The frame's first byte ends 1 us before boot.
     rig.now = Ps::from_us(u64::from(BOOT_US) - 9);
     assert_eq!(rig.access(&[CTRL_REG1 as u8, 0x57, 0x57]), [0xff; 3]);
     assert_eq!(rig.read(CTRL_REG1 as u8), 0x07);

@@ -12,7 +12,7 @@ struct Rig {
 }
 
 impl Rig {
-    /// Right after boot.
+    /// The state after boot.
     fn new(acceleration_mg: [i32; 3]) -> Rig {
         let sources = "cyclescope,boot-us, cyclescope,turn-on-us: chosen by the test\0";
         let properties = vec![
@@ -66,7 +66,7 @@ fn registers_are_those_of_the_sheet() {
         let reset = resets.iter().find(|(known, _)| *known == address).map_or(0, |(_, value)| *value);
         assert_eq!(rig.read(address), reset, "{address:#x}");
     }
-    // CTRL_REG3's soft reset and CTRL_REG4 are other tests'.
+    // Other tests cover CTRL_REG3's soft reset and CTRL_REG4.
     for address in (0..0x80).filter(|address| ![CTRL_REG4, CTRL_REG3].contains(address)) {
         let (reset, mask) = (rig.read(address), MAP.writable(address));
         for written in [0xff, 0] {
@@ -88,8 +88,8 @@ fn addresses_count_up_while_add_inc_is_set() {
     assert_eq!(rig.access(&[0x90, 0, 0, 0])[1..], [1, 1, 1]);
 }
 
-/// The first data comes a period after the turn-on time, the next ones at the data rate; INT1 goes low for them out of
-/// reset, high by IEA.
+/// The first data come a period after the turn-on time, the next ones at the data rate. INT1 reports them with a low
+/// level after reset, with a high level by IEA.
 #[test]
 fn data_is_ready_at_its_time() {
     // CTRL_REG4, and the period in nanoseconds: 1 s / 3.125, 1 s / 100, 1 s / 1600.
@@ -122,7 +122,7 @@ fn outputs_are_digits_of_the_full_scale() {
     rig.write(CTRL_REG4, 0x67);
     assert_eq!(rig.outputs(), [0; 3]);
     rig.now += Ps::from_us(20_000);
-    // 60, 120, 240, 730 millionths of g a digit; 2 g are the most.
+    // 60, 120, 240, 730 millionths of g for each digit; the acceleration is at most 2 g.
     let cases = [
         (0x00, [16_666, -8_333, 32_767]),
         (0x08, [8_333, -4_166, 25_000]),

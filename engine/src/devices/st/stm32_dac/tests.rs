@@ -73,7 +73,7 @@ fn a_code_is_taken_over_a_cycle_after_its_write() {
     assert_eq!(get(&mut bench, 9, DOR1), 0, "the channel is off");
     put(&mut bench, 10, CR, EN);
     assert_eq!((get(&mut bench, 10, DOR1), get(&mut bench, 11, DOR1)), (0, 0x123));
-    // All alignments mean the same.
+    // All alignments give the same code.
     for (offset, value, expected) in [
         (DHR12L1, 0x4560, [0x456, 0]),
         (DHR8R1, 0x78, [0x780, 0]),

@@ -55,7 +55,7 @@ pub enum Direction {
     Memories,
 }
 
-/// The two sides, each of which has a port of the controller.
+/// The two sides of a transfer; each has a port of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Peripheral,

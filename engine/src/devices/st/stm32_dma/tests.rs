@@ -1,5 +1,5 @@
-//! The controller at 100 MHz on a bus of memory and a device with a request line. Ways to memory and device take two
-//! clocks, and one back; the memory's port takes three to a word. A peripheral's access comes two clocks behind the
+//! The controller at 100 MHz on a bus with memory and a device with a request line. The paths to memory and device take
+//! two clocks, and one back; the memory's port takes three for a word. A peripheral's access comes two clocks after the
 //! request, a memory's three.
 
 use super::stream::Side;
@@ -19,14 +19,14 @@ const CHANNEL_2: u32 = 2 << cr::CHSEL;
 const TO_PERIPHERAL: u32 = 1 << cr::DIR;
 const MEMORIES: u32 = 2 << cr::DIR;
 const ALL_INTERRUPTS: u32 = cr::INTERRUPTS;
-/// Its enable bit.
+/// The controller's clock enable bit.
 const GATE: (u32, u32) = (0x30, 21);
-/// A register's access, with its way there and back.
+/// Clocks of a register access, with its path there and back.
 const ACCESS: u64 = 3;
 const MEMORY: u64 = 6;
 
-/// A data register that asks `asks` times, each time 20 clocks after it was accessed. It gives a count, and keeps what
-/// it gets and when.
+/// A data register that requests `asks` transfers, each 20 clocks after the last access. It reads as a count, and keeps
+/// written values and their times.
 #[derive(crate::state::State)]
 struct Port {
     asks: u32,
@@ -102,7 +102,7 @@ impl Rig {
         access.value
     }
 
-    /// Writes a register, or reads it, without the way there.
+    /// Writes or reads a register directly, without the path to it.
     fn at_once(&mut self, offset: u32, written: Option<u32>) -> u32 {
         let access = |device: &mut dyn Device, ctx: &mut Ctx| match written {
             Some(value) => device.write(0, offset, AccessSize::Word, value, ctx),
@@ -124,7 +124,7 @@ impl Rig {
         mhz(100).cycles_until_ceil(self.now).0
     }
 
-    /// Runs so many clocks more.
+    /// Runs `clocks` more clocks.
     fn run(&mut self, clocks: u64) {
         self.now = mhz(100).after(self.now, Cycles(clocks));
         self.bus.run_events(self.now);
@@ -159,7 +159,7 @@ fn each_request_moves_a_datum_to_memory() {
     let mut rig = rig(params(), 3);
     rig.set(CHANNEL_2 | cr::MINC | 1 << cr::MSIZE | ALL_INTERRUPTS, 0x21, 3, [PORT, RAM]);
     let asked = rig.ask();
-    // The read arrives two clocks of arbitration and two of the way behind the request.
+    // The read arrives two clocks of arbitration and two of the path after the request.
     rig.run(4);
     assert_eq!(rig.got(), [(1, asked + 4)]);
     // The port's next request comes 20 clocks later.
@@ -243,12 +243,12 @@ fn a_stream_that_is_enabled_again_moves_as_many_items() {
         rig.put(STREAM + CR, control | cr::EN);
     }
     rig.run(1000);
-    // One that is set to move nothing stays off.
+    // A stream with no items to move stays off.
     rig.put(LIFCR, u32::MAX);
     rig.put(STREAM + NDTR, 0);
     rig.put(STREAM + CR, control | cr::EN);
     assert_eq!((rig.flags(), rig.get(STREAM + CR) & cr::EN), (0, 0));
-    // Switched off before its end, it goes on with what is left.
+    // If it is disabled before its end, it continues with the remaining items.
     let mut rig = self::rig(params(), 1);
     rig.set(CHANNEL_2 | cr::MINC, 0x21, 3, [PORT, RAM]);
     rig.ask();
@@ -311,8 +311,8 @@ fn a_stream_stays_on_until_its_access_has_ended() {
     let mut rig = rig(params(), 3);
     rig.store(RAM, &[1, 2, 3, 4]);
     rig.set(off, 0x21, 4, [PORT, RAM]);
-    // The memory's access, of six clocks, is at the bus three clocks behind the enable: before it ends EN reads 1, and
-    // a new enable does nothing.
+    // The memory's access, of six clocks, is on the bus three clocks after the enable: until it ends EN reads 1, and a
+    // new enable has no effect.
     rig.run(4);
     rig.at_once(STREAM + CR, Some(off));
     assert_eq!((rig.at_once(STREAM + CR, None) & cr::EN, rig.at_once(LISR, None)), (1, 0));
@@ -321,7 +321,7 @@ fn a_stream_stays_on_until_its_access_has_ended() {
     rig.run(20);
     assert_eq!((rig.get(STREAM + CR) & cr::EN, rig.flags() & flags::TCIF), (0, flags::TCIF));
     assert_eq!(rig.get(STREAM + NDTR), 4);
-    // What was in the FIFO is gone, and the next enable begins anew.
+    // The FIFO's contents are gone, and the next enable starts a new transfer.
     rig.set(off, 0x21, 1, [PORT, RAM + 3]);
     rig.run(20);
     rig.ask();
@@ -333,7 +333,7 @@ fn a_stream_stays_on_until_its_access_has_ended() {
 fn an_access_that_an_error_has_left_does_not_count_for_the_next_transfer() {
     let words = 2 << cr::PSIZE | 2 << cr::MSIZE;
     let mut rig = rig(params(), 9);
-    // The first word goes to memory that is out of reach. As the error comes, the next one is being read.
+    // The first word goes to memory that is out of reach. When the error arrives, the next one is being read.
     rig.set(CHANNEL_2 | words | ALL_INTERRUPTS, fcr::DMDIS, 8, [PORT, 0x1000_0000]);
     while !rig.pending() {
         rig.ask();
@@ -341,7 +341,7 @@ fn an_access_that_an_error_has_left_does_not_count_for_the_next_transfer() {
     }
     let left = rig.at_once(STREAM + NDTR, None);
     assert_eq!((left, rig.got().len()), (7, 2));
-    // Nobody asks on another channel.
+    // There is no request on another channel.
     rig.at_once(STREAM + CR, Some(3 << cr::CHSEL | words | cr::EN));
     rig.run(20);
     assert_eq!(rig.get(STREAM + NDTR), left);
@@ -350,7 +350,7 @@ fn an_access_that_an_error_has_left_does_not_count_for_the_next_transfer() {
 #[test]
 fn a_burst_that_does_not_fit_the_threshold_is_an_error() {
     let mut rig = rig(params(), 1);
-    // Bursts of four words need all of the FIFO.
+    // Bursts of four words need the whole FIFO.
     rig.set(CHANNEL_2 | 2 << cr::MSIZE | 1 << cr::MBURST, fcr::DMDIS | 1, 8, [PORT, RAM]);
     assert_eq!((rig.flags(), rig.get(STREAM + CR) & cr::EN), (flags::FEIF, 0));
 }
@@ -396,7 +396,7 @@ fn registers_are_locked_while_a_stream_is_on() {
     assert_eq!(rig.bus.notes().len(), 1);
 }
 
-/// A register of resets: what is written holds the controller, or lets it go.
+/// A register of resets: writes hold the controller in reset, or release it.
 #[derive(crate::state::State)]
 struct Resets;
 
@@ -422,7 +422,7 @@ fn a_stream_that_resets_its_controller_is_gone() {
     rig.set(MEMORIES | words | ALL_INTERRUPTS, fcr::DMDIS, 4, [RAM, PORT]);
     rig.run(200);
     assert_eq!((rig.get(STREAM + CR), rig.get(STREAM + NDTR), rig.flags(), rig.pending()), (0, 0, 0, false));
-    // It is held, and takes nothing until it is let go.
+    // The controller is held in reset, and ignores writes until it is released.
     rig.put(STREAM + NDTR, 5);
     assert_eq!(rig.get(STREAM + NDTR), 0);
     rig.bus.clocks.set_resets(GATE.0, 0);

@@ -1,4 +1,4 @@
-//! The transfer of data: the controller's two ports, each of which serves one stream at a time.
+//! The transfer of data: the controller has two ports, and each serves one stream at a time.
 //!
 //! A free port takes the stream of the highest priority that has an access to make. After the clocks for arbitration
 //! and the address, the access goes to the bus; the port is free again when the access has ended.

@@ -1,4 +1,4 @@
-//! The controller at 100 MHz behind a multiplexer, with memory and a device that asks.
+//! The controller at 100 MHz behind a multiplexer, with memory and a device that requests transfers.
 
 use super::*;
 use crate::bus::Bus;
@@ -11,11 +11,11 @@ const RAM: u32 = 0x2000_0000;
 const DMA: u32 = 0x4002_0000;
 const PORT: u32 = 0x4001_3000;
 const REQUEST: u32 = 11;
-/// Its enable bit.
+/// The controller's clock enable bit.
 const GATE: (u32, u32) = (0x48, 0);
 const CHANNEL_3: u32 = CHANNEL_BASE + 2 * CHANNEL_BYTES;
 
-/// A data register that asks `asks` times, 20 clocks after each access, and keeps when it was accessed.
+/// A data register that requests `asks` transfers, 20 clocks after each access, and keeps the times of accesses.
 #[derive(crate::state::State)]
 struct Port {
     asks: u32,
@@ -139,7 +139,7 @@ fn requests_pass_the_multiplexer_one_datum_each() {
     rig.set(MINC | TCIF, 3, [PORT, RAM]);
     let asked = rig.ask();
     rig.run(200);
-    // Two clocks to the read, and two on its way; the port asks 20 clocks later.
+    // Two clocks to the read, and two on its path; the port requests again 20 clocks later.
     assert_eq!(rig.got().iter().map(|(_, cycle)| *cycle).collect::<Vec<_>>(), [4, 28, 52].map(|clock| asked + clock));
     assert_eq!(rig.bytes(RAM, 4), [1, 2, 3, 0]);
     assert_eq!((rig.flags(), rig.bus.core_irqs[0].low()), (1 | TCIF | HTIF, 1 << 6));
@@ -196,7 +196,7 @@ fn what_was_read_before_a_channel_is_switched_off_goes_nowhere() {
     }
 }
 
-/// A register of resets: what is written holds the controller, or lets it go.
+/// A register of resets: writes hold the controller in reset, or release it.
 #[derive(crate::state::State)]
 struct Resets;
 

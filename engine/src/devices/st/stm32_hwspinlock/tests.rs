@@ -37,7 +37,7 @@ fn who_writes_first_has_the_lock() {
     put(&mut bench, MPU, 0x7c, LOCK | OF_MPU | 5);
     put(&mut bench, MCU, 0x7c, LOCK | OF_MCU | 6);
     assert_eq!(get(&mut bench, MCU, 0x7c), LOCK | OF_MPU | 5);
-    // Neither another processor nor another process frees it.
+    // Neither another processor nor another process can free it.
     put(&mut bench, MCU, 0x7c, OF_MCU | 6);
     put(&mut bench, MCU, 0x7c, OF_MPU | 5);
     put(&mut bench, MPU, 0x7c, OF_MPU | 6);

@@ -79,7 +79,7 @@ impl Master {
         (self.step, self.at) = (step, at);
     }
 
-    /// All state, for skipping of polling loops.
+    /// The whole state, for the detection of polling loops.
     pub fn state(&self, mut report: impl FnMut(u64)) {
         [self.step as u64, self.at, self.frames, self.bytes].into_iter().for_each(&mut report);
     }

@@ -1,4 +1,4 @@
-//! A bus with a chip that keeps what it is told. PCLK1 has 16 MHz, SCL is low and high for ten cycles each.
+//! A bus with a chip that records the calls of the bus. PCLK1 has 16 MHz, SCL is low and high for ten cycles each.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use crate::wire::i2c::{Answer, Direction, Given, I2cTarget};
 type Calls = Arc<Mutex<Vec<(String, u64)>>>;
 
 const ADDRESS: u8 = 0x48;
-/// From a write to the bus.
+/// Cycles from a write to its effect on the bus.
 const START: u64 = 2;
 const HALF: u64 = 10;
 const PERIOD: u64 = 20;
@@ -31,7 +31,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn reported(&self, what: impl Into<String>, now: Ps) {
+    fn record(&self, what: impl Into<String>, now: Ps) {
         self.calls.lock().unwrap().push((what.into(), clock().cycles_until_floor(now).0));
     }
 
@@ -42,7 +42,7 @@ impl Recorder {
 
 impl I2cTarget for Recorder {
     fn address(&mut self, direction: Direction, now: Ps) -> Answer {
-        self.reported(format!("{direction:?}"), now);
+        self.record(format!("{direction:?}"), now);
         self.answer()
     }
 
@@ -51,7 +51,7 @@ impl I2cTarget for Recorder {
     }
 
     fn write(&mut self, byte: u8, now: Ps) -> Answer {
-        self.reported(format!("{byte:#x}"), now);
+        self.record(format!("{byte:#x}"), now);
         self.answer()
     }
 
@@ -60,15 +60,15 @@ impl I2cTarget for Recorder {
     }
 
     fn acknowledged(&mut self, ack: bool, now: Ps) {
-        self.reported(if ack { "ack" } else { "nack" }, now);
+        self.record(if ack { "ack" } else { "nack" }, now);
     }
 
     fn repeated_start(&mut self, now: Ps) {
-        self.reported("repeated start", now);
+        self.record("repeated start", now);
     }
 
     fn stop(&mut self, now: Ps) {
-        self.reported("stop", now);
+        self.record("stop", now);
     }
 }
 
@@ -85,7 +85,7 @@ struct Bus {
     calls: Calls,
 }
 
-/// Switched on, with interrupts.
+/// The interface, enabled, with interrupts.
 fn bus(answers: &[Answer], bytes: &[u8]) -> Bus {
     let calls = Calls::default();
     let (answers, bytes) = (answers.iter().copied().collect(), bytes.iter().copied().collect());
@@ -116,19 +116,19 @@ impl Bus {
         self.bench.value(at(cycle), register)
     }
 
-    /// I2C_SR1 is one thing up to a cycle, and another from it on.
+    /// I2C_SR1 changes from `before` to `after` in a cycle.
     #[track_caller]
     fn turns(&mut self, cycle: u64, before: u32, after: u32) {
         assert_eq!(self.read(cycle - 1, SR1), before, "a cycle before {cycle}");
         assert_eq!(self.read(cycle, SR1), after, "at {cycle}");
     }
 
-    /// START in cycle 0 and the address in cycle 20, as early as SCL can rise: in which cycle ADDR is set.
+    /// START in cycle 0 and the address in cycle 20, as early as SCL can rise. Returns the cycle in which ADDR is set.
     fn addressed(&mut self, more: u32, byte: u8) -> u64 {
         self.write(0, CR1, CR1_PE | CR1_START | more);
         self.turns(START + HALF, 0, SR1_SB);
         self.write(20, DR, byte.into());
-        // The byte's first rising edge, eight clocks to the last falling one, and the acknowledge clock.
+        // The byte's first rising edge, eight clocks to the last falling edge, and the acknowledge clock.
         let rise = 20 + START;
         rise + HALF + 7 * PERIOD + PERIOD
     }
@@ -169,7 +169,7 @@ fn bytes_are_sent_as_the_manual_has_it() {
     assert_eq!(bus.read(211, SR1), SR1_TXE, "it is in the shift register");
     bus.write(300, DR, 0x22);
     let first = 210 + START + HALF + 7 * PERIOD;
-    // The next byte's first rising edge is a half clock behind the acknowledge.
+    // The next byte's first rising edge is half a clock after the acknowledge.
     bus.turns(first + PERIOD, 0, SR1_TXE);
     let second = first + PERIOD + 8 * PERIOD;
     bus.turns(second + PERIOD, SR1_TXE, SR1_TXE | SR1_BTF);
@@ -218,7 +218,7 @@ fn a_late_reader_holds_the_clock() {
     bus.clear(200);
     assert_eq!(bus.read(1000, SR1), SR1_RXNE | SR1_BTF);
     assert_eq!(bus.read(1000, DR), 1);
-    // The second byte is in I2C_DR now, and a third comes.
+    // The second byte is in I2C_DR now, and a third one follows.
     let third = 1000 + START + HALF + 8 * PERIOD;
     bus.turns(third, SR1_RXNE, SR1_RXNE | SR1_BTF);
 }
@@ -243,7 +243,7 @@ fn a_repeated_start_follows_the_byte() {
     bus.write(200, DR, 7);
     bus.write(210, CR1, CR1_PE | CR1_START);
     let byte = 200 + START + HALF + 8 * PERIOD;
-    // SCL rises, is high for a half clock, SDA falls, SCL falls a half clock later.
+    // SCL rises, is high for half a clock, SDA falls, SCL falls half a clock later.
     bus.turns(byte + 3 * HALF, 0, SR1_SB);
     bus.write(600, DR, READ.into());
     bus.read(700, SR1);

@@ -1,4 +1,4 @@
-//! A controller by 100 MHz with an N25Q128A; the serial clock has 50 MHz.
+//! A controller with a kernel clock of 100 MHz and an N25Q128A; the serial clock has 50 MHz.
 
 use super::*;
 use crate::bus::device::DeviceId;
@@ -13,7 +13,7 @@ const ENABLE: (u32, u32) = (0x50, 8);
 /// Edges from a write that starts a command until chip select goes low.
 const START: u64 = 3;
 const PERIOD: u64 = 2;
-/// Chip select is low so long before the first clock and behind the last one.
+/// Edges for which chip select is low before the first clock and after the last one.
 const MARGIN: u64 = 1;
 const READ_ID: u32 = 0x9f;
 const WRITE_ENABLE: u32 = 6;
@@ -33,7 +33,7 @@ fn at(edge: u64) -> Ps {
 struct Rig(Bench);
 
 impl Rig {
-    /// A controller that is on, in a mode.
+    /// An enabled controller in a mode.
     fn new(mode: u32) -> Rig {
         let text = include_str!("../../../../../boards/n25q128a13.dtsi");
         let mut properties = vec![
@@ -73,14 +73,14 @@ impl Rig {
         let mut rig = Rig(Bench::boxed(device));
         rig.0.bus.clocks.add_user(ClockId(CLOCK), User::Device(DeviceId(0)));
         rig.0.record();
-        // 16 MiB; two edges a clock.
+        // 16 MiB; two edges for each clock.
         for (register, value) in [(CR, CR_EN | mode << CR_FMODE), (DCR1, 23 << DCR1_DEVSIZE), (DCR2, 1)] {
             rig.put(0, register, value);
         }
         rig
     }
 
-    /// The kernel clock stops or runs again.
+    /// Stops the kernel clock, or starts it again.
     fn clock(&mut self, edge: u64, runs: bool) {
         self.0.run(at(edge));
         if runs {
@@ -107,7 +107,7 @@ impl Rig {
         assert!(self.0.bus.with_device(DeviceId(0), at(edge), write).is_ok());
     }
 
-    /// A read of the window: a word, and the edge at which it is answered.
+    /// A read of the window: a word, and the edge of the answer.
     fn window(&mut self, edge: u64, offset: u32) -> Result<(u32, u64), SlaveError> {
         self.0.run(at(edge));
         let read = |device: &mut dyn Device, ctx: &mut Ctx| device.read(1, offset, AccessSize::Word, ctx);
@@ -141,7 +141,7 @@ fn an_indirect_read_takes_its_clocks() {
     rig.put(0, DLR, 2);
     rig.put(0, CCR, INSTRUCTION | DATA);
     rig.put(100, IR, READ_ID);
-    // The instruction's 8 clocks, then a byte each 8; the end with chip select.
+    // The instruction's 8 clocks, then 8 for each byte; the end with chip select.
     let first = 100 + START + MARGIN + 8 * PERIOD;
     let byte = 8 * PERIOD;
     assert_eq!(rig.get(first + byte - 1, SR), SR_BUSY);
@@ -165,14 +165,14 @@ fn a_read_of_data_that_have_not_come_waits_and_a_full_fifo_holds_the_clock() {
     rig.put(0, TCR, 8);
     rig.put(0, IR, QUAD_READ);
     rig.put(0, AR, 0x1000);
-    // 8 + 24 + 8 clocks, then two a byte.
+    // 8 + 24 + 8 clocks, then two for each byte.
     let first = START + MARGIN + 40 * PERIOD;
     assert_eq!(rig.0.read(at(10), DR).unwrap(), (0x0302_0100, at(first + 4 * 2 * PERIOD)));
-    // 32 bytes behind these.
+    // 32 bytes after these.
     assert_eq!(rig.get(first + 36 * 2 * PERIOD - 1, SR) >> SR_FLEVEL, 31);
     assert_eq!(rig.get(1000, SR) >> SR_FLEVEL, 32);
     assert_eq!(rig.get(1000, DR), 0x0706_0504);
-    // The four that have room come from there on.
+    // The four bytes for which there is room follow from there on.
     assert_eq!(rig.get(1000 + 4 * 2 * PERIOD - 1, SR) >> SR_FLEVEL, 31);
     assert_eq!(rig.get(1000 + 4 * 2 * PERIOD, SR) >> SR_FLEVEL, 32);
     for word in 2..16 {
@@ -194,7 +194,7 @@ fn an_indirect_write_programs_and_status_polling_waits_for_it() {
     rig.put(100, AR, 0x20);
     rig.put(100, DLR, 1);
     assert_eq!(rig.get(100, SR), SR_FTF);
-    // The first byte begins the command; the second one comes late, and holds it.
+    // The first byte starts the command; the second one comes late, and delays it.
     rig.byte(200, 0x12);
     assert_eq!(rig.get(500, SR) & SR_BUSY, SR_BUSY);
     rig.byte(500, 0x34);
@@ -208,7 +208,7 @@ fn an_indirect_write_programs_and_status_polling_waits_for_it() {
     rig.put(1000, CCR, INSTRUCTION | DATA);
     rig.put(1000, IR, READ_STATUS);
     let each = 2 * MARGIN + 16 * PERIOD + 50 * PERIOD;
-    // The status is that of the byte's beginning.
+    // The status is the one at the start of the byte.
     let polls = (programs + 1563 - (1000 + START + MARGIN + 8 * PERIOD)).div_ceil(each);
     let end = 1000 + START + polls * each + each - 50 * PERIOD;
     assert_eq!(rig.get(end - 1, SR), SR_BUSY);
@@ -249,7 +249,7 @@ fn memory_mapped_reads_go_on_where_the_last_one_ended() {
     assert_eq!(rig.window(first + 5, 4).unwrap(), (0x0706_0504, first + word));
     // Read ahead.
     assert_eq!(rig.window(first + 200, 8).unwrap(), (0x0b0a_0908, first + 200));
-    // Elsewhere: chip select goes high behind the last clock, and a clock later low again.
+    // At another address: chip select goes high after the last clock, and low again a clock later.
     let again = first + 300;
     assert_eq!(rig.window(again, 0x80).unwrap(), (0x8382_8180, again + header + word));
     assert_eq!(rig.get(again, SR) & SR_BUSY, SR_BUSY);
@@ -275,7 +275,7 @@ fn a_timeout_ends_what_is_read_ahead() {
     let end = START + MARGIN + (32 + 36 * 8 + 20) * PERIOD;
     rig.sets(end, SR_TOF);
     assert_eq!(rig.get(end, SR) & SR_BUSY, 0);
-    // What is in the FIFO is there; what follows takes a command.
+    // Bytes in the FIFO are available; the next ones need a command.
     assert_eq!(rig.window(end + 10, 32).unwrap(), (0x2322_2120, end + 10));
     let header = START + MARGIN + 32 * PERIOD;
     assert_eq!(rig.window(end + 20, 36).unwrap(), (0x2726_2524, end + 20 + header + 32 * PERIOD));
@@ -294,10 +294,15 @@ fn what_is_not_there_is_reported() {
     rig.put(0, CR, 1 << CR_FMODE);
     rig.put(0, AR, 0);
     let notes = rig.0.bus.notes();
-    let reported =
-        ["eight data lines", "OCTOSPI_AR is beyond", "there are no more data", "no command takes it", "is off"];
-    assert_eq!(notes.len(), reported.len(), "{notes:?}");
-    for (note, text) in notes.iter().zip(reported) {
+    let expected = [
+        "eight data lines",
+        "OCTOSPI_AR is beyond",
+        "while no more data come",
+        "without a command that takes data",
+        "is off",
+    ];
+    assert_eq!(notes.len(), expected.len(), "{notes:?}");
+    for (note, text) in notes.iter().zip(expected) {
         assert!(note.contains(text), "{note}");
     }
 }
@@ -313,12 +318,12 @@ fn commands_wait_while_the_source_of_the_clock_is_off() {
     assert_eq!(rig.get(5000, SR) & (SR_BUSY | SR_TCF), SR_BUSY);
     assert_eq!(rig.get(5000, DR), 0);
     assert!(rig.0.bus.notes()[1].contains("no more data"), "{:?}", rig.0.bus.notes());
-    // Four bytes, which begin as if they had been ordered when the clock runs.
+    // Four bytes, which start as if they had been requested when the clock runs again.
     rig.clock(5000, true);
     let end = 5000 + START + 2 * MARGIN + 4 * 8 * PERIOD;
     rig.sets(end, SR_TCF);
     assert_eq!(rig.get(end, DR) & 0xff_ffff, 0x18_ba20);
-    // It stops in the midst of the second byte: DR has the first one, and what waits for more ends.
+    // The clock stops during the second byte: DR has the first one, and a read that waits for more ends.
     let mut rig = Rig::new(1);
     rig.put(100, DLR, 7);
     rig.put(100, CCR, INSTRUCTION | DATA);
@@ -328,7 +333,7 @@ fn commands_wait_while_the_source_of_the_clock_is_off() {
     assert_eq!(rig.get(5000, DR), 0x20);
     assert!(rig.0.bus.notes()[1].contains("it ends without data"), "{:?}", rig.0.bus.notes());
     rig.clock(6000, true);
-    // Seven bytes, with the one that was under way, and chip select.
+    // Seven bytes, including the one that was under way, and chip select.
     rig.sets(6000 + 7 * 8 * PERIOD + MARGIN, SR_TCF);
 }
 
@@ -392,7 +397,7 @@ fn the_rcc_resets_it_in_the_midst_of_a_command() {
     assert_eq!(rig.get(310, CR), 0);
     rig.0.bus.clocks.set_resets(ENABLE.0, 0);
     rig.0.bus.set_clocks(&[], at(320));
-    // The flash is there for the next command.
+    // The flash answers the next command.
     for (register, value) in [(CR, CR_EN | 1 << CR_FMODE), (DCR1, 23 << DCR1_DEVSIZE), (DCR2, 1), (DLR, 2)] {
         rig.put(400, register, value);
     }

@@ -39,7 +39,7 @@ fn notes(bench: &Bench) -> String {
     format!("{:?}", bench.bus.notes())
 }
 
-/// What all stacks do first: the PHY inside, a core reset, power for the transceiver.
+/// The first steps of all stacks: the internal PHY, a core reset, power for the transceiver.
 fn set_up(bench: &mut Bench, gccfg: u32) {
     bench.write(Ps(0), GUSBCFG, GUSBCFG_PHYSEL).unwrap();
     assert_ne!(bench.value(Ps(0), GRSTCTL) & GRSTCTL_AHBIDL, 0);
@@ -94,7 +94,7 @@ fn resets_and_flushes_clear_their_bits_after_their_clocks() {
     bench.write(us(2), GRSTCTL, GRSTCTL_RXFFLSH).unwrap();
     assert_eq!(bench.value(us(2), GRSTCTL) & GRSTCTL_RXFFLSH, GRSTCTL_RXFFLSH);
     assert_eq!(bench.value(us(3), GRSTCTL), GRSTCTL_AHBIDL);
-    // A core reset puts registers back, but for the speed.
+    // A core reset restores the registers, except for the speed.
     for (offset, value) in [(GAHBCFG, 1), (GINTMSK, INT_USBSUSP), (DCFG, 3 | 5 << 4), (GCCFG, GCCFG_PWRDWN)] {
         bench.write(us(3), offset, value).unwrap();
     }
@@ -113,7 +113,7 @@ fn a_reset_waits_for_the_clock_of_the_phy() {
     assert!(notes(&bench).contains("RCC_CR.PLLON"), "{}", notes(&bench));
     bench.bus.set_clocks(&[(PLL48, Hz::new(48_000_000).unwrap())], us(100));
     assert_eq!(bench.value(us(101), GRSTCTL), GRSTCTL_AHBIDL);
-    // The OTG_HS has its PHY outside until PHYSEL is set.
+    // The OTG_HS uses the external PHY until PHYSEL is set.
     let mut bench = otg(Part::F4Hs);
     bench.write(Ps(0), GRSTCTL, GRSTCTL_CSRST).unwrap();
     assert_eq!(bench.value(us(100), GRSTCTL) & GRSTCTL_CSRST, GRSTCTL_CSRST);
@@ -125,7 +125,7 @@ fn a_reset_waits_for_the_clock_of_the_phy() {
 #[test]
 fn a_mode_is_forced_after_its_time() {
     let mut bench = otg(Part::F4Fs);
-    // A host's registers are not for a device.
+    // A host's registers are not accessible to a device.
     bench.write(Ps(0), 0x440, 1 << 12).unwrap();
     assert_eq!(bench.value(Ps(0), GINTSTS), INT_PTXFE | INT_NPTXFE | INT_MMIS);
     bench.write(Ps(0), GINTSTS, u32::MAX).unwrap();
@@ -133,9 +133,9 @@ fn a_mode_is_forced_after_its_time() {
     assert_eq!(bench.value(us(25 * MS) - Ps(1), GINTSTS), INT_PTXFE | INT_NPTXFE);
     assert_eq!(bench.value(us(25 * MS), GINTSTS) & INT_CMOD, INT_CMOD);
     bench.write(us(26 * MS), 0x440, 1 << 12).unwrap();
-    // Power for a port on which nobody is: no PCSTS.
+    // Power for a port without a device: no PCSTS.
     assert_eq!((bench.value(us(99 * MS), 0x440), bench.value(us(99 * MS), 0x404)), (1 << 12, 0xea60));
-    // A channel is halted at once, and tells.
+    // A channel halts at once, and reports that.
     bench.write(us(99 * MS), CHANNELS + 0x20 + 0xc, HCINT_CHH).unwrap();
     bench.write(us(99 * MS), CHANNELS + 0x20, CHAR_CHENA | CHAR_CHDIS | 64).unwrap();
     let seen = [CHANNELS + 0x20, CHANNELS + 0x28, HAINT].map(|offset| bench.value(us(99 * MS), offset));
@@ -174,7 +174,7 @@ fn without_a_host_the_bus_is_suspended_where_d_plus_is_pulled_up() {
         assert_eq!((bench.pending(), bench.value(us(7 * MS), DSTS) & 1), (1 << 5, 1));
         bench.write(us(8 * MS), GINTSTS, INT_USBSUSP | INT_ESUSP).unwrap();
         bench.run(us(99 * MS));
-        // It comes once; again where the device connects anew.
+        // The suspend comes once, and again if the device reconnects.
         assert_eq!((bench.pending(), flags(&mut bench, us(99 * MS))), (0, 0));
         bench.write(us(100 * MS), DCTL, DCTL_SDIS).unwrap();
         assert_eq!(bench.value(us(101 * MS), DSTS) & 1, 0);

@@ -1,4 +1,4 @@
-//! Alarms and the wake-up timer: when they come next, and when they can be written.
+//! Alarms and the wake-up timer: when they come next, and when their registers can be written.
 
 use super::Rtc;
 use super::registers::*;
@@ -7,7 +7,7 @@ use super::registers::*;
 const ALARMS: [(u32, u32); 2] = [(ALRMAR, ALRMASSR), (ALRMBR, ALRMBSSR)];
 
 impl Rtc {
-    /// What has come by an edge, first the earliest.
+    /// The earliest alarm or wake-up that is due by an edge.
     pub(super) fn due(&self, edge: u64) -> Option<(usize, u64)> {
         let due = self.next.iter().enumerate().filter_map(|(index, at)| Some((index, at.filter(|at| *at <= edge)?)));
         due.min_by_key(|(_, at)| *at)
@@ -30,7 +30,7 @@ impl Rtc {
         }
     }
 
-    /// Alarms are looked for anew, and a wake-up that is not under way.
+    /// Computes the next alarms, and the next wake-up unless one is under way.
     pub(super) fn expect(&mut self, edge: u64) {
         for index in 0..2 {
             self.next[index] = self.next_alarm(index, edge);
@@ -40,12 +40,12 @@ impl Rtc {
             self.next[2] = None;
         } else if self.next[2].is_none() {
             let begins = if seconds { self.counting.edge_of((self.counting.tick(edge).0, 0)) } else { Some(edge) };
-            // A second that began before the calendar was set counts from there.
+            // If the second began before the calendar was set, counting starts at this edge.
             self.next[2] = Some(begins.unwrap_or(edge) + self.wakeup_period());
         }
     }
 
-    /// Whether the registers of an alarm or of the wake-up timer can be written: it is off, or the calendar is being
+    /// True if the registers of an alarm or of the wake-up timer can be written: it is off, or the calendar is being
     /// set.
     pub(super) fn can_write(&self, offset: u32, edge: u64) -> bool {
         let bit = match offset {

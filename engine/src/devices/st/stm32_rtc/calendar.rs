@@ -1,20 +1,19 @@
-//! The calendar of an RTC: dates of a century from 2000 on, in BCD as the registers have them, and what alarms wait
-//! for.
+//! The calendar of an RTC: dates of a century from 2000 on, in the registers' BCD, and the times that alarms wait for.
 //!
-//! Registers are loaded as they are written (RM0090, "Calendar initialization and configuration"): a field may hold
-//! what is in no calendar, as date and month 0. It keeps that until it counts. Then it is what comes next: one more, or
-//! its first value if it was its last or above. How a field counts on from such a value is not documented.
+//! Registers take any value that is written (RM0090, "Calendar initialization and configuration"): a field may hold a
+//! value that no calendar has, as date and month 0. It keeps the value until it counts. Then it takes its next value,
+//! or its first one if it was at its last or above. How a field counts on from such a value is not documented.
 
 use crate::state::{Fresh, State};
 
 /// Seconds of a day.
 pub const DAY_S: u64 = 24 * 3600;
-/// Days of the years 00 to 99; behind them the calendar begins anew.
+/// Days of the years 00 to 99; after them the calendar starts again.
 const DAYS: u64 = 25 * 1461;
 
 /// RTC_TR.PM, and RTC_ALRMxR.PM.
 const PM: u32 = 1 << 22;
-/// RTC_ALRMxR: what is not compared, and a day of the week instead of the month.
+/// RTC_ALRMxR: masks of fields that are not compared, and the selection of the day of the week instead of the date.
 const MSK1: u32 = 1 << 7;
 const MSK2: u32 = 1 << 15;
 const MSK3: u32 = 1 << 23;
@@ -39,13 +38,13 @@ const fn to_bcd(value: u64) -> u32 {
     (16 * (value / 10) + value % 10) as u32
 }
 
-/// The hour of RTC_TR or RTC_ALRMxR: a field of 6 bits from bit 16 on, and PM where hours are those of a clock face.
+/// The hour of RTC_TR or RTC_ALRMxR: a field of 6 bits from bit 16 on, and PM in the 12-hour format.
 const fn hour_of(register: u32, is_12h: bool) -> u64 {
     let field = from_bcd(register >> 16 & 0x3f);
     if !is_12h {
         return field;
     }
-    // 12 is the hour before 1.
+    // Hour 12 is before hour 1.
     let hour = if field == 12 { 0 } else { field };
     if register & PM != 0 { hour + 12 } else { hour }
 }
@@ -77,7 +76,7 @@ const fn date_of(day: u64) -> (u64, u64, u64) {
 }
 
 const fn day_of(year: u64, month: u64, date: u64) -> u64 {
-    // Of the years before, each fourth from 00 on has a day more.
+    // Each fourth of the previous years, from 00 on, has an additional day.
     let mut day = 365 * year + year.div_ceil(4) + date - 1;
     let mut before = 1;
     while before < month {
@@ -87,17 +86,17 @@ const fn day_of(year: u64, month: u64, date: u64) -> u64 {
     day
 }
 
-/// A time of the calendar: seconds since the beginning of the year 00, and by how many days the day of the week is
-/// ahead of one that begins with 1 there.
+/// A time of the calendar: seconds since the start of the year 00, and the offset in days of the day of the week from a
+/// calendar that starts with weekday 1 there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Moment {
     pub second: u64,
     pub weekday_shift: u64,
-    /// Where a field held what is in no calendar as it was set.
+    /// Set if a field was written with a value that no calendar has.
     pub set: Option<Set>,
 }
 
-/// What firmware wrote that is in no calendar, the second that it is taken for, and year and month likewise.
+/// Values from firmware that no calendar has, and the second, year and month that the model uses for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Set {
     second: u64,
@@ -106,19 +105,19 @@ pub struct Set {
 }
 
 impl Moment {
-    /// The time that firmware has written.
+    /// The time for values that firmware has written.
     pub fn of(tr: u32, dr: u32, is_12h: bool) -> Moment {
         let hour = hour_of(tr, is_12h).min(23);
         let (minute, second) = (from_bcd(tr >> 8 & 0x7f).min(59), from_bcd(tr & 0x7f).min(59));
         let year = from_bcd(dr >> 16 & 0xff).min(99);
-        // A month 0 comes before January, as December does, and a date 0 before the first.
+        // Month 0 comes before January, as December does, and date 0 before the first.
         let (year, month) = match from_bcd(dr >> 8 & 0x1f) {
             0 => ((year + 99) % 100, 12),
             month => (year, month.min(12)),
         };
         let date = from_bcd(dr & 0x3f).min(days_of_month(year, month));
         let day = (DAYS + day_of(year, month, 1) + date - 1) % DAYS;
-        // A day of the week 0 comes before 1, as 7 does.
+        // Weekday 0 comes before 1, as 7 does.
         let weekday_shift = (u64::from(dr >> 13 & 7) + 6 + 7 - day % 7) % 7;
         let plain = Moment { second: day * DAY_S + hour * 3600 + minute * 60 + second, weekday_shift, set: None };
         let is_plain = (plain.tr(is_12h), plain.dr()) == (tr, dr);
@@ -126,14 +125,14 @@ impl Moment {
         Moment { set: (!is_plain).then_some(set), ..plain }
     }
 
-    /// What a register holds: of fields that have not counted since they were written, what was written.
+    /// A register's value: fields that have not counted since they were written keep the written value.
     fn shown(self, register: usize, plain: u32, fields: [(u32, bool); 4]) -> u32 {
         let Some(set) = self.set else { return plain };
         let kept = fields.into_iter().filter(|(_, has_counted)| !has_counted).fold(0, |kept, (field, _)| kept | field);
         plain & !kept | set.registers[register] & kept
     }
 
-    /// Whether a count of so many seconds has passed since it was set.
+    /// True if a period of `seconds` seconds has ended since the calendar was set.
     fn has_counted(self, seconds: u64) -> bool {
         self.set.is_some_and(|set| set.second / seconds != self.second / seconds)
     }
@@ -165,9 +164,9 @@ impl Moment {
         ((self.second / DAY_S + self.weekday_shift) % 7 + 1) as u32
     }
 
-    /// The first second from this one on that RTC_ALRMxR waits for; `None` if that never comes.
+    /// The first second from this one on that RTC_ALRMxR matches; `None` if there is no such second.
     pub fn next_match(self, alarm: u32, is_12h: bool) -> Option<u64> {
-        // PM is looked at where hours are those of a clock face.
+        // PM is compared in the 12-hour format only.
         let hour_field = if is_12h { HOUR } else { HOUR & !PM };
         let is = |masked: u32, second: u64, field: u32| {
             alarm & masked != 0 || (Moment { second, ..self }.tr(is_12h) ^ alarm) & field == 0
@@ -187,7 +186,7 @@ impl Moment {
                     .find_map(|minute| (after(minute)..minute + 60).find(|second| is(MSK1, *second, SECOND)))
             })
         };
-        // A date of the month comes within two months.
+        // Any date of the month comes within two months.
         let today = self.second / DAY_S;
         (today..today + 63).find_map(|day| {
             let begins = Moment { second: day * DAY_S, ..self };
@@ -231,7 +230,7 @@ mod tests {
         assert_eq!((last.dr() >> 16, Moment { second: last.second + 1, ..last }.dr() & 0xff_1fff), (0x99, 0x0101));
     }
 
-    /// RTC_TR and RTC_DR as they are written, so many seconds later.
+    /// RTC_TR and RTC_DR `seconds` seconds after they were written.
     fn later(tr: u32, dr: u32, seconds: u64) -> (u32, u32) {
         let set = Moment::of(tr, dr, false);
         let later = Moment { second: set.second + seconds, ..set };
@@ -240,10 +239,11 @@ mod tests {
 
     #[test]
     fn what_is_no_date_counts_on_from_what_was_written() {
-        // What ST's HAL sets for its time base: neither a date nor a day of the week.
+        // The values that ST's HAL sets for its time base: neither a date nor a day of the week.
         assert_eq!([0, 1, 60].map(|seconds| later(0, 0, seconds)), [(0, 0), (1, 0), (0x100, 0)]);
         assert_eq!(later(0, 0, DAY_S - 1), (0x23_59_59, 0));
-        // The date counts to 1, and the day of the week; the month after 31 days more, to January of the same year.
+        // The date counts to 1, and so does the day of the week; 31 days later the month counts, to January of the same
+        // year.
         assert_eq!([1, 31, 32].map(|days| later(0, 0, days * DAY_S).1), [0x2001, 0x6031, 0x8101]);
         for (tr, dr, next) in [
             (0x24_00_00, 0x2101, (0x24_00_01, 0x2101)),
@@ -262,7 +262,7 @@ mod tests {
     fn an_alarm_compares_the_date_that_is_none() {
         let now = Moment::of(0, 0, false);
         let next = |alarm| now.next_match(alarm, false).map(|second| second - now.second);
-        // Date 0, 00:00:01; the first; the second that it is.
+        // Date 0, 00:00:01; the first; the second that the model uses.
         assert_eq!([1, 0x01_00_00_00, 0].map(next), [Some(1), Some(DAY_S), Some(0)]);
         assert_eq!(Moment::of(0x75, 0x2101, false).next_match(0x8080_8075, false), Some(59));
     }
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(next(all & !MSK1 | 0x29), at(0x10_21_29, 0x01_41_30));
         assert_eq!(next(all & !MSK2 & !MSK1 | 0x2030), Some(now));
         assert_eq!(next(MSK4 | 0x09_00_00), at(0x09_00_00, 0x01_61_31));
-        // The 29th is not in February of 2001; a Monday.
+        // February 2001 has no 29th; a Monday.
         assert_eq!(next(0x29_00_00_01), at(0x01, 0x01_83_29));
         assert_eq!(next(WDSEL | 0x01_00_00_00), at(0, 0x01_22_05));
         for never in [all & !MSK1 | 0x60, all & !MSK3 | 0x24_00_00, all & !MSK4, WDSEL | MSK1] {

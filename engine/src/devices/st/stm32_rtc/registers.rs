@@ -26,7 +26,7 @@ pub const BKP0R: u32 = 0x50;
 
 pub const SHIFTR_SUBFS: u32 = 0x7fff;
 pub const SHIFTR_ADD1S: u32 = 1 << 31;
-/// RTC_SSR: a shift has no room any more.
+/// RTC_SSR: a further shift would overflow.
 pub const SSR_OVERFLOWS: u32 = 1 << 15;
 
 pub const TR_MASK: u32 = 0x007f_7f7f;
@@ -39,33 +39,33 @@ pub const CR_WUCKSEL: u32 = 7;
 pub const CR_REFCKON: u32 = 1 << 4;
 pub const CR_BYPSHAD: u32 = 1 << 5;
 pub const CR_FMT: u32 = 1 << 6;
-/// Coarse calibration, of an STM32F4.
+/// Coarse calibration of an STM32F4.
 pub const CR_DCE: u32 = 1 << 7;
-/// Of alarm A; that of alarm B is the next bit.
+/// Enable of alarm A; alarm B's is the next bit.
 pub const CR_ALRAE: u32 = 1 << 8;
 pub const CR_WUTE: u32 = 1 << 10;
 pub const CR_TSE: u32 = 1 << 11;
-/// Of alarm A; that of alarm B is the next bit.
+/// Interrupt enable of alarm A; alarm B's is the next bit.
 pub const CR_ALRAIE: u32 = 1 << 12;
 pub const CR_WUTIE: u32 = 1 << 14;
 pub const CR_ADD1H: u32 = 1 << 16;
 pub const CR_SUB1H: u32 = 1 << 17;
-/// What is written in initialization mode alone.
+/// Bits that can only be written in initialization mode.
 pub const CR_INIT_ONLY: u32 = CR_REFCKON | CR_FMT | CR_DCE;
 /// COE.
 pub const CR_COE: u32 = 1 << 23;
 
-/// Of alarm A; that of alarm B is the next bit.
+/// Write flag of alarm A; alarm B's is the next bit.
 pub const ISR_ALRAWF: u32 = 1 << 0;
 pub const ISR_WUTWF: u32 = 1 << 2;
 pub const ISR_INITS: u32 = 1 << 4;
 pub const ISR_RSF: u32 = 1 << 5;
 pub const ISR_INITF: u32 = 1 << 6;
 pub const ISR_INIT: u32 = 1 << 7;
-/// Of alarm A; that of alarm B is the next bit.
+/// Flag of alarm A; alarm B's is the next bit.
 pub const ISR_ALRAF: u32 = 1 << 8;
 pub const ISR_WUTF: u32 = 1 << 10;
-/// Flags that zeroes clear, and that no key protects.
+/// Flags that a write of 0 clears, and that no key protects.
 pub const ISR_FLAGS: u32 = 0x3f00;
 
 /// The register map of an STM32F4 (RM0090, "RTC register map"); RTC_BKPxR follow.
@@ -91,7 +91,7 @@ pub const REGISTERS: &[Register] = &[
     Register::new("RTC_ALRMBSSR", ALRMBSSR, Rw, 0, 0x0f00_7fff),
 ];
 
-/// The register map of an STM32L4 (RM0432, "RTC register map"), likewise.
+/// The register map of an STM32L4 (RM0432, "RTC register map"); RTC_BKPxR follow.
 pub const REGISTERS_L4: &[Register] = &[
     Register::new("RTC_TR", TR, Rw, 0, TR_MASK),
     Register::new("RTC_DR", DR, Rw, DR_RESET, DR_MASK),

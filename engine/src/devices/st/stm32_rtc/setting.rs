@@ -1,4 +1,4 @@
-//! What firmware sets going by RTC_CR, RTC_ISR and RTC_SHIFTR.
+//! Operations that firmware starts with RTC_CR, RTC_ISR and RTC_SHIFTR.
 
 use super::calendar::Moment;
 use super::registers::*;
@@ -6,7 +6,7 @@ use super::{Ctx, KEYS, Rtc, dividers};
 use crate::devices::support::registers::find;
 
 impl Rtc {
-    /// RTC_CR is written.
+    /// A write of RTC_CR.
     pub(super) fn set_cr(&mut self, value: u32, ctx: &mut Ctx) {
         let (old, edge) = (self.get(CR), self.written_edge(ctx.now));
         let can_init = self.is_initializing(self.edge(ctx.now));
@@ -37,7 +37,7 @@ impl Rtc {
         }
         let before = self.next;
         self.expect(edge);
-        // An alarm that was waited for before may come with the very next edge.
+        // An alarm that was already expected may come with the very next edge.
         for (index, enable) in [CR_ALRAE, CR_ALRAE << 1].into_iter().enumerate() {
             if hours == 0 && (old ^ new) & enable == 0 {
                 self.next[index] = before[index];
@@ -45,12 +45,12 @@ impl Rtc {
         }
     }
 
-    /// Firmware asks for what takes RTCCLK.
+    /// Adds a note if firmware requests an operation that needs RTCCLK while that is off.
     fn is_needed(&self, ctx: &mut Ctx) {
         if self.params.enable.state(ctx.bus) {
             self.clock.is_needed(ctx);
         } else {
-            ctx.note("RTCCLK is off (RCC_BDCR.RTCEN): what the firmware asks of it waits until that bit is set");
+            ctx.note("RTCCLK is off (RCC_BDCR.RTCEN): the firmware's request waits until that bit is set");
         }
     }
 
@@ -59,7 +59,7 @@ impl Rtc {
         self.init_from.is_some_and(|from| from <= edge)
     }
 
-    /// RTC_ISR is written.
+    /// A write of RTC_ISR.
     pub(super) fn set_isr(&mut self, value: u32, ctx: &mut Ctx) {
         self.flags &= value | !ISR_FLAGS;
         if self.keys < KEYS.len() {
@@ -83,7 +83,7 @@ impl Rtc {
         }
     }
 
-    /// The calendar goes on, from what was written.
+    /// Ends initialization mode: the calendar continues from the written values.
     fn end_init(&mut self, edge: u64) {
         self.init_from = None;
         let begins = edge + self.params.restart.0;
@@ -95,8 +95,8 @@ impl Rtc {
         self.expect(edge);
     }
 
-    /// ADD1S adds a second, and SUBFS to the counter of sub-seconds, at once: RTC_ISR.SHPF is never seen. Shadow
-    /// registers have yet to follow.
+    /// ADD1S adds a second, and SUBFS to the counter of sub-seconds, at once: RTC_ISR.SHPF always reads 0. The shadow
+    /// registers follow later.
     pub(super) fn shift(&mut self, value: u32, ctx: &mut Ctx) {
         let edge = self.edge(ctx.now);
         if self.counting.sub_seconds(edge) & SSR_OVERFLOWS != 0 {

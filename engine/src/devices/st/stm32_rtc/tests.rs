@@ -24,7 +24,7 @@ fn params() -> Params {
     }
 }
 
-/// Right behind an edge of RTCCLK.
+/// The time just after an edge of RTCCLK.
 fn at(edge: u64) -> Ps {
     Hz::new(HZ).unwrap().ps_at_floor(Cycles(edge)) + Ps(1)
 }
@@ -34,14 +34,14 @@ fn unlock(bench: &mut Bench, edge: u64) {
     bench.write(at(edge), WPR, 0x53).unwrap();
 }
 
-/// A clock that runs from edge 0 on, and whose registers can be written.
+/// An RTC that runs from edge 0 on, and whose registers can be written.
 fn rtc() -> Bench {
     let mut bench = Bench::new(Rtc::new(params()));
     unlock(&mut bench, 0);
     bench
 }
 
-/// One that follows its gates and its clock, from reset on.
+/// An RTC after reset that follows its gates and its clock.
 fn after_gates() -> Bench {
     let clock = ClockInput { id: Some(RTCCLK), ..params().clock };
     let mut bench = Bench::new(Rtc::new(Params { clock, ..params() }));
@@ -52,13 +52,13 @@ fn after_gates() -> Bench {
     bench
 }
 
-/// RCC_BDCR.RTCEN is written behind an edge.
+/// Writes RCC_BDCR.RTCEN after an edge.
 fn enable(bench: &mut Bench, edge: u64, on: bool) {
     bench.bus.clocks.set_gates(RTCEN.0, u32::from(on) << RTCEN.1);
     bench.bus.set_clocks(&[], at(edge));
 }
 
-/// Sets the calendar, so that it begins at edge `edge` + 3 + 4, as a register is written behind an edge.
+/// Sets the calendar by writes after edge `edge`, so that it starts at edge `edge` + 3 + 4.
 fn set(bench: &mut Bench, edge: u64, tr: u32, dr: u32) -> u64 {
     bench.write(at(edge), ISR, ISR_INIT).unwrap();
     let initialized = edge + 1 + 2;
@@ -90,7 +90,7 @@ fn the_calendar_counts_from_its_reset_value_while_it_has_its_clock() {
     assert_eq!((bench.value(at(3 * HZ), TR), bench.value(at(3 * HZ), DR)), (0, DR_RESET));
     assert_eq!(bench.value(at(3 * HZ), ISR), 7);
     enable(&mut bench, 3 * HZ, true);
-    // 128 * 256 edges a second; RTC_SSR counts down each 128, as of even edges.
+    // 128 * 256 edges a second; RTC_SSR counts down every 128 edges.
     for (edges, tr, ssr) in [(0, 0, 255), (128, 0, 254), (HZ - 2, 0, 0), (HZ, 1, 255), (61 * HZ, 0x101, 255)] {
         let now = at(3 * HZ + edges);
         assert_eq!((bench.value(now, SSR), bench.value(now, TR), bench.value(now, DR)), (ssr, tr, DR_RESET), "{edges}");
@@ -104,7 +104,7 @@ fn initialization_mode_waits_for_the_clock() {
     assert!(bench.bus.notes()[0].contains("RTCCLK is off (RCC_BDCR.RTCEN)"), "{:?}", bench.bus.notes());
     assert_eq!(bench.value(at(500), ISR) & (ISR_INIT | ISR_INITF), ISR_INIT);
     enable(&mut bench, 500, true);
-    // The edge that sees INIT, and two more.
+    // The edge that samples INIT, and two more.
     assert_eq!(bench.value(at(502), ISR) & ISR_INITF, 0);
     assert_eq!(bench.value(at(503), ISR) & ISR_INITF, ISR_INITF);
 }
@@ -115,7 +115,7 @@ fn nothing_comes_while_the_source_of_the_clock_is_off() {
     enable(&mut bench, 0, true);
     bench.write(at(0), WUTR, 9).unwrap();
     bench.write(at(0), CR, CR_WUTIE | CR_WUTE).unwrap();
-    // 160 edges from the next one on, of which 100 have come when LSE stops.
+    // 160 edges from the next one on; 100 of them have passed when LSE stops.
     bench.run(at(101));
     bench.bus.clocks.stop(RTCCLK, Some("LSE, which is off (RCC_BDCR.LSEON)".into()));
     bench.bus.set_clocks(&[], at(101));
@@ -171,7 +171,7 @@ fn initialization_mode_takes_its_edges_and_sets_the_calendar() {
 
 #[test]
 fn what_is_no_date_is_loaded_as_it_is_written() {
-    // ST's HAL sets its time base so: date 0, alarm A on it a second later.
+    // ST's HAL sets its time base like this: date 0, alarm A a second later.
     let mut bench = rtc();
     bench.write(at(0), ALRMAR, 1).unwrap();
     let begins = set(&mut bench, 100, 0, 0);
@@ -181,7 +181,7 @@ fn what_is_no_date_is_loaded_as_it_is_written() {
     assert_eq!(bench.value(at(begins + HZ) - Ps(2), DR), 0);
     bench.run(at(begins + HZ));
     assert_eq!((bench.pending(), bench.value(at(begins + HZ + 1), TR), bench.bus.notes().len()), (1 << 1, 1, 0));
-    // As that writes it anew in the alarm's interrupt: a second from there.
+    // The HAL writes the date again in the alarm's interrupt: the next alarm is a second later.
     let begins = set(&mut bench, 2 * HZ, 0, 0);
     bench.write(at(begins), ISR, !(ISR_ALRAF | ISR_INIT)).unwrap();
     assert_eq!(bench.pending(), 0);
@@ -196,11 +196,11 @@ fn shadow_registers_follow_each_second_edge_and_are_locked_from_the_time_to_the_
     assert_eq!(bench.value(at(21), ISR) & ISR_RSF, 0);
     assert_eq!(bench.value(at(22), ISR) & ISR_RSF, ISR_RSF);
     assert_eq!(bench.value(at(HZ - 1), TR), 0);
-    // Locked, though the second is over; then read, and locked anew.
+    // Locked, though the second is over; then read, and locked again.
     assert_eq!((bench.value(at(HZ + 2), SSR), bench.value(at(HZ + 2), TR)), (0, 0));
     assert_eq!((bench.value(at(HZ + 2), DR), bench.value(at(HZ + 2), TR)), (DR_RESET, 1));
     bench.value(at(HZ + 2), DR);
-    // By BYPSHAD reads see the counters, and RSF is 0.
+    // With BYPSHAD reads see the counters, and RSF is 0.
     bench.write(at(HZ + 2), CR, CR_BYPSHAD).unwrap();
     bench.value(at(HZ + 129), TR);
     assert_eq!((bench.value(at(HZ + 129), SSR), bench.value(at(HZ + 256), SSR)), (254, 253));
@@ -285,7 +285,7 @@ fn prescalers_shifts_and_summer_time_move_the_calendar() {
     let seen = |bench: &mut Bench, edge| (bench.value(at(edge), TR), bench.value(at(edge), SSR));
     assert_eq!(seen(&mut bench, begins + HZ), (0x32, 15));
     bench.write(at(begins + HZ), SHIFTR, 1 << 31 | 4).unwrap();
-    // RTC_SSR above PREDIV_S: the time is a second less than RTC_TR tells.
+    // RTC_SSR above PREDIV_S: the time is a second before RTC_TR.
     assert_eq!(seen(&mut bench, begins + HZ), (0x33, 19));
     bench.write(at(begins + HZ), CR, CR_BYPSHAD | CR_ADD1H).unwrap();
     assert_eq!(seen(&mut bench, begins + HZ), (0x10033, 19));
@@ -308,18 +308,18 @@ fn a_shift_lengthens_the_second_and_takes_none_off() {
     assert_eq!(bench.value(at(half + 2), ISR) & ISR_RSF, ISR_RSF);
     assert_eq!(seen(&mut bench, half + 2), (319, 1, DR_RESET));
     assert_eq!(seen(&mut bench, half + 64 * 128), (255, 1, DR_RESET));
-    // The second wake-up by seconds comes as much later.
+    // The second wake-up, in seconds, is delayed by the same time.
     let due = 2 * HZ + 192 * 128;
     bench.run(at(due) - Ps(2));
     assert_eq!((bench.pending(), bench.value(at(due - 2), TR)), (0, 1));
     bench.value(at(due - 2), DR);
     bench.run(at(due));
     assert_eq!((bench.pending(), seen(&mut bench, due)), (1 << 2, (255, 2, DR_RESET)));
-    // ADD1S alone is a second more, without a tick of a second's.
+    // ADD1S alone adds a second, without a tick of the second.
     bench.write(at(due), SHIFTR, SHIFTR_ADD1S).unwrap();
     assert_eq!(seen(&mut bench, due + 2), (255, 3, DR_RESET));
     assert!(bench.bus.notes().is_empty(), "{:?}", bench.bus.notes());
-    // Two shifts that have no room.
+    // Two shifts; the second one would overflow.
     bench.write(at(due + 2), SHIFTR, SHIFTR_SUBFS).unwrap();
     bench.write(at(due + 2), SHIFTR, 1).unwrap();
     bench.write(at(due + 2), SHIFTR, 1).unwrap();
@@ -343,7 +343,7 @@ fn a_reset_of_the_backup_domain_begins_anew() {
     enable(&mut bench, 4 * HZ, true);
     let read = [CR, BKP0R, WUTR, TR, DR].map(|register| bench.value(at(5 * HZ), register));
     assert_eq!(read, [0, 0, 0xffff, 1, DR_RESET]);
-    // The keys are needed anew.
+    // The keys are needed again.
     bench.write(at(5 * HZ), WUTR, 9).unwrap();
     assert_eq!((bench.value(at(5 * HZ), WUTR), bench.pending()), (0xffff, 0));
 }

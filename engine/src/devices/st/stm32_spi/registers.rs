@@ -1,4 +1,4 @@
-//! The register map (RM0090 and RM0432, "SPI register map"), and bits that the model knows.
+//! The register map (RM0090 and RM0432, "SPI register map"), and the bits that the model uses.
 
 use crate::devices::support::registers::{AccessKind, Register};
 
@@ -46,9 +46,9 @@ pub const CR2_SSOE: u32 = 1 << 2;
 pub const CR2_ERRIE: u32 = 1 << 5;
 pub const CR2_RXNEIE: u32 = 1 << 6;
 pub const CR2_TXEIE: u32 = 1 << 7;
-/// What the interface without FIFOs has.
+/// Bits of SPI_CR2 in the interface without FIFOs.
 pub const CR2_WITHOUT_FIFOS: u32 = 0xf7;
-/// DS, four bits: the size of a word, less one.
+/// DS, four bits: the size of a word, minus one.
 pub const CR2_DS: u32 = 8;
 pub const CR2_DS_RESET: u32 = 7 << CR2_DS;
 pub const CR2_FRXTH: u32 = 1 << 12;

@@ -1,4 +1,4 @@
-//! What the interface is doing, by its registers: which way words go, and SPI_SR.
+//! The state of the interface, by its registers: the direction of words, and SPI_SR.
 
 use super::registers::*;
 use super::wire::Way;
@@ -6,12 +6,12 @@ use super::{FIFO_BYTES, Spi};
 use crate::devices::support::registers::flag;
 
 impl Spi {
-    /// It sends or receives.
+    /// True if the interface sends or receives.
     pub(super) const fn is_on(&self) -> bool {
         self.control & (CR1_SPE | CR1_MSTR) == CR1_SPE | CR1_MSTR
     }
 
-    /// Which way words go (RM0090 and RM0432, "Configuring the SPI for half-duplex communication" and what follows).
+    /// The direction of words (RM0090 and RM0432, "Configuring the SPI for half-duplex communication" and following).
     pub(super) const fn way(&self) -> Way {
         match (self.control & CR1_BIDIMODE != 0, self.control & CR1_BIDIOE != 0, self.control & CR1_RXONLY != 0) {
             (true, true, _) => Way::Out,
@@ -21,20 +21,19 @@ impl Spi {
         }
     }
 
-    /// SCK runs by itself.
+    /// True if SCK runs without data to send.
     pub(super) const fn clocks_by_itself(&self) -> bool {
         self.is_on() && self.way().clocks_by_itself()
     }
 
-    /// SPI_SR.BSY. The interface without FIFOs does not show it while it receives by one data line (RM0090, "BSY
-    /// flag").
+    /// SPI_SR.BSY. In the interface without FIFOs it reads 0 while receiving on one data line (RM0090, "BSY flag").
     pub(super) fn is_busy(&self) -> bool {
         let is_shown = self.params.has_fifos || self.way() != Way::InOnMosi;
         is_shown && (self.wire.is_busy() || self.is_on() && !self.transmit.is_empty())
     }
 
     pub(super) fn status(&self) -> u32 {
-        // A frame size that is changed while frames wait must not count more than there is.
+        // If the frame size is changed while frames wait, the level must not exceed the number of frames.
         let bytes = |frames: usize| (frames * self.frame_bytes()).min(FIFO_BYTES);
         let (waiting, come) = (bytes(self.transmit.len()), bytes(self.receive.len()));
         let busy = flag(SR_BSY, self.is_busy());

@@ -1,4 +1,4 @@
-//! The interface at 84 MHz with a chip that keeps what it sees, on a pin of a port.
+//! The interface at 84 MHz with a chip that records what it receives, on a pin of a port.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use crate::wire::spi::Burst;
 
 type Seen = Arc<Mutex<Vec<(String, u64)>>>;
 
-/// Answers with what it has got before.
+/// Answers with the bits that it received before.
 #[derive(crate::state::State)]
 struct Chip {
     #[state(skip)]
@@ -42,7 +42,7 @@ impl SpiTarget for Chip {
     }
 }
 
-/// What a port and a DMA controller are here: nothing.
+/// Stands for a port and a DMA controller, and does nothing.
 #[derive(crate::state::State)]
 struct Idle;
 
@@ -58,7 +58,7 @@ impl Device for Idle {
 
 const PORT: DeviceId = DeviceId(1);
 const PIN: Pin = Pin::new(PORT, 4);
-/// From a write to the first bit.
+/// Cycles from a write to the first bit.
 const START: u64 = 1;
 /// FRLVL and FTLVL.
 const SR_FLAGS_OF_LEVELS: u32 = 0xf << SR_FRLVL;
@@ -123,7 +123,7 @@ impl Rig {
         self.bench.bus.with_device(DeviceId(0), at(cycle), access).unwrap().value
     }
 
-    /// SPI_SR is one thing up to a cycle, and another from it on.
+    /// SPI_SR changes from `before` to `after` in a cycle.
     #[track_caller]
     fn turns(&mut self, cycle: u64, before: u32, after: u32) {
         assert_eq!(self.get(cycle - 1, SR), before, "a cycle before {cycle}");
@@ -171,7 +171,7 @@ fn chips_are_selected_by_their_pin() {
     let mut rig = rig(false, &[(CR1, MASTER)]);
     rig.bench.bus.drive_pin(PIN, Some(true), at(4));
     rig.put(10, DR, 0x77);
-    // Nobody answers: the line is pulled up.
+    // No chip answers: the line is pulled up.
     assert_eq!(rig.get(40, DR), 0xff);
     assert_eq!(rig.seen(), [("select".into(), 0), ("deselect".into(), 4)]);
 }
@@ -190,7 +190,7 @@ fn a_word_that_nobody_reads_is_lost_with_an_overrun() {
     rig.put(40, DR, 2);
     rig.bench.run(at(60));
     assert_eq!(rig.bench.pending(), 1 << 5);
-    // RM0090, "Overrun flag": the data register keeps the first; SPI_DR is read, then SPI_SR.
+    // RM0090, "Overrun flag": the data register keeps the first word; SPI_DR is read, then SPI_SR.
     assert_eq!(rig.get(61, SR) & SR_OVR, SR_OVR);
     assert_eq!(rig.get(62, DR), 0xa5);
     assert_eq!((rig.get(63, SR) & SR_OVR, rig.get(64, SR), rig.bench.pending()), (SR_OVR, SR_TXE, 0));
@@ -306,18 +306,18 @@ fn one_data_line_receives_from_when_its_output_is_off() {
         let threshold = (CR2, CR2_DS_RESET | CR2_FRXTH);
         let mut rig = rig_with(three_wires, has_fifos, &[threshold, (CR1, ONE_LINE | CR1_BIDIOE)]);
         rig.sized(10, AccessSize::Byte, Some(0x5a));
-        // The chip answers with what it got before, and then with the line as it is while nobody drives it.
+        // The chip answers with the bits that it received before, and then with the pulled-up line.
         rig.put(100, CR1, ONE_LINE);
         let begin = 100 + START;
         assert_eq!(rig.get(begin + 14, SR) & !SR_FLAGS_OF_LEVELS, busy | SR_TXE);
         assert_eq!(rig.get(begin + 15, SR) & !SR_FLAGS_OF_LEVELS, busy | SR_TXE | SR_RXNE);
         assert_eq!(rig.sized(begin + 16, AccessSize::Byte, None), 0x5a);
         let mosi: Vec<_> = rig.bench.recorded("mosi").into_iter().filter(|(time, _)| *time >= at(begin)).collect();
-        // 0101 1010, each bit for two clocks from the begin of its time on, from the 0 that was sent last on.
+        // 0101 1010, each bit for two clocks from its start, after the 0 that was sent last.
         let edges = [2, 4, 6, 10, 12, 14, 16].map(|cycle| at(begin + cycle));
         assert_eq!(mosi[..7].iter().map(|(time, _)| *time).collect::<Vec<_>>(), edges);
         assert_eq!((!mosi[0].1, rig.bench.recorded("miso").iter().any(|(_, level)| !level)), (false, false));
-        // SPE is cleared within the second word, which ends as it began, and is the last.
+        // SPE is cleared within the second word, which is completed and is the last.
         rig.put(begin + 20, CR1, ONE_LINE & !CR1_SPE);
         assert_eq!(rig.get(begin + 31, SR) & SR_RXNE, SR_RXNE);
         assert_eq!((rig.sized(begin + 40, AccessSize::Byte, None), rig.get(begin + 99, SR)), (0xff, SR_TXE));
@@ -342,12 +342,12 @@ fn reception_alone_goes_on_until_it_is_switched_off() {
     // PCLK / 4: a word in 32 cycles.
     let mut rig = rig(false, &[(CR1, MASTER | CR1_RXONLY | 1 << CR1_BR)]);
     assert_eq!(rig.get(START + 30, DR), 0xa5);
-    // Nobody reads the next two: an overrun, whose first word stays.
+    // The next two words are not read: an overrun, whose first word stays.
     assert_eq!(rig.get(START + 94, SR), SR_BSY | SR_TXE | SR_RXNE | SR_OVR);
     rig.put(START + 100, CR1, MASTER & !CR1_SPE);
     assert_eq!((rig.get(START + 127, SR) & SR_BSY, rig.get(START + 128, SR) & SR_BSY), (SR_BSY, 0));
     rig.bench.run(at(400));
-    // MOSI is let go.
+    // MOSI is released.
     let words: Vec<_> = rig.seen().into_iter().skip(1).collect();
     assert_eq!(words, [32, 64, 96, 128].map(|end| ("0xff".to_owned(), START + end)));
     assert!(rig.bench.bus.notes().is_empty(), "{:?}", rig.bench.bus.notes());
@@ -361,7 +361,7 @@ fn a_wait_for_a_word_is_skipped() {
         rig.bench
     };
     let wait = Loop::even(clock(), 5, &[Access::Read(SR)]);
-    // The chip of this test can't be skipped over: it lists nothing.
+    // The chip of this test can't be skipped over: it lists no state.
     assert!(!wait.assert_skipped_as_run(make, 10, 10));
 }
 
@@ -385,8 +385,8 @@ fn a_frame_is_in_a_fifo_until_the_wire_takes_it_or_the_firmware() {
     for cycle in [200, 210] {
         rig.sized(cycle, AccessSize::Byte, None);
     }
-    // A cycle from the write on; 16 cycles a frame, whose last bit is sampled a cycle before its end. The chip answers
-    // with what it got before.
+    // One cycle after the write; 16 cycles for each frame, whose last bit is sampled a cycle before its end. The chip
+    // answers with the bits that it received before.
     let in_cycles = |entries: Vec<(u64, u64, u32)>| {
         let cycle = |ps| clock().cycles_until_floor(Ps(ps)).0;
         entries.into_iter().map(|(from, to, value)| (cycle(from), cycle(to), value)).collect::<Vec<_>>()

@@ -9,30 +9,30 @@ use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 
-/// Which way a word goes.
+/// The direction of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// Out on MOSI, in on MISO.
     Both,
     /// Out on MOSI; nothing is sampled.
     Out,
-    /// In on MISO; MOSI is let go.
+    /// In on MISO; MOSI is released.
     In,
-    /// In on MOSI, which the interface has let go.
+    /// In on MOSI, which the interface has released.
     InOnMosi,
 }
 
 impl Way {
-    /// Words follow each other for as long as the interface is on, whether or not anything is to be sent.
+    /// True if words follow each other while the interface is on, with or without data to send.
     pub const fn clocks_by_itself(self) -> bool {
         matches!(self, Way::In | Way::InOnMosi)
     }
 }
 
-/// A word that is to go over the wire.
+/// A word to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// What is sent, in the lowest bits.
+    /// The data, in the lowest bits.
     pub data: u16,
     pub bits: u32,
     pub way: Way,
@@ -41,7 +41,7 @@ pub struct Frame {
 /// A word on the wire.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Word {
-    /// What has been received when the last bit is sampled.
+    /// The received word, from the sampling of the last bit on.
     received: Option<u16>,
     sampled_at: u64,
     end: u64,
@@ -53,12 +53,12 @@ pub struct Wire {
     pub chips: Chips,
     pub signals: SpiSignals,
     word: Option<Word>,
-    /// From when on a word that was written may begin.
+    /// The cycle from which a written word may begin.
     ready: u64,
-    /// When the last word ended.
+    /// The end of the last word.
     free: u64,
     selected: u32,
-    /// Signals without a pin that have spoiled a word, and of which the user does not know yet: a bit each.
+    /// Signals without a pin that have spoiled a word and are not reported yet, one bit each.
     pub spoiled: u32,
     /// A word was sampled on a data line that no chip drives.
     pub unheard: bool,
@@ -67,7 +67,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// At rest.
+    /// The wire at rest.
     pub fn new(chips: Chips) -> Wire {
         let signals = SpiSignals::default();
         Wire {
@@ -95,13 +95,14 @@ impl Wire {
         }
     }
 
-    /// The word that has been received by `cycle`, once, and when its last bit was sampled.
+    /// The word that has been received by `cycle`, and when its last bit was sampled; returned once.
     pub fn take_received(&mut self, cycle: u64) -> Option<(u16, u64)> {
         let word = self.word.as_mut().filter(|word| word.sampled_at <= cycle)?;
         Some((word.received.take()?, word.sampled_at))
     }
 
-    /// Ends the word on the wire if it is over in `cycle`: when the wire has been free since; `None` where it is not.
+    /// Ends the word on the wire if it is over in `cycle`. Returns since when the wire has been free; `None` if it is
+    /// busy.
     pub fn end_word(&mut self, cycle: u64) -> Option<u64> {
         if let Some(word) = self.word {
             if word.end > cycle {
@@ -112,13 +113,13 @@ impl Wire {
         Some(self.free)
     }
 
-    /// When the next word begins, if that is by `cycle`. One that was there in time follows without a pause.
+    /// The start of the next word, if that is by `cycle`. A word that was written in time follows without a pause.
     pub fn start_by(&self, free: u64, cycle: u64) -> Option<u64> {
         let start = free.max(self.ready);
         (start <= cycle).then_some(start)
     }
 
-    /// When something happens next; `waits` tells that there is a word to begin.
+    /// The cycle of the next change; `waits` if there is a word to begin.
     pub fn next(&self, waits: bool) -> Option<u64> {
         match self.word {
             Some(Word { received: Some(_), sampled_at, .. }) => Some(sampled_at),
@@ -127,7 +128,7 @@ impl Wire {
         }
     }
 
-    /// A word begins in the cycle `start`.
+    /// Begins a word in the cycle `start`.
     pub fn begin(&mut self, start: u64, frame: Frame, control: u32, clock: Hz, pins: &PinFunctions) {
         let half = 1 << (control >> CR1_BR & 7);
         let cpha = control & CR1_CPHA != 0;
@@ -136,13 +137,13 @@ impl Wire {
         let Frame { data, bits, way } = frame;
         let mask = u32::MAX >> (32 - bits);
         let ordered = |word: u32| if control & CR1_LSBFIRST != 0 { word.reverse_bits() >> (32 - bits) } else { word };
-        // What the interface does not drive is pulled up.
+        // A line that the interface does not drive is pulled up.
         let meant = if way.clocks_by_itself() { mask } else { ordered(u32::from(data) & mask) };
         let sent = if pins.carries(MOSI) { meant } else { mask };
         let burst = Burst::output(Lines::Single, Rate::Single, bits, sent);
         let serial = SerialClock { source: clock, start, period: 2 * half, cpol: control & CR1_CPOL != 0, cpha };
         self.spoiled |= u32::from(!pins.carries(SCK)) << SCK;
-        // What is not meant for anybody is often all zeroes.
+        // Words that are sent only to receive are often all zeroes.
         self.spoiled |= u32::from(sent != meant && meant != 0) << MOSI;
         let (answer, is_on_mosi) = self.answer(burst, clock.ps_at_floor(Cycles(end)), pins);
         let (mosi, miso) = if is_on_mosi { (answer, PULLED_UP) } else { (PULLED_UP, answer) };
@@ -165,14 +166,14 @@ impl Wire {
         self.clocks += u64::from(bits);
     }
 
-    /// What the chip that is selected drives, and whether it does that on MOSI. Without a clock none answers.
+    /// The selected chip's answer, and whether it drives MOSI. Without a clock no chip answers.
     fn answer(&mut self, burst: Burst, at: Ps, pins: &PinFunctions) -> (u32, bool) {
         let selected = if pins.carries(SCK) { self.selected } else { 0 };
         let chip = self.chips.each().find(|(select, _)| selected >> select & 1 != 0);
         chip.map_or((PULLED_UP, false), |(_, chip)| (chip.shift(burst, at), chip.is_on_three_wires()))
     }
 
-    /// What the interface sees of what a chip drives on a line: ones, without a pin.
+    /// A chip's data as the interface receives them: ones, if the signal has no pin.
     fn passing(&mut self, signal: usize, driven: u32, mask: u32, pins: &PinFunctions) -> u32 {
         if pins.carries(signal) {
             return driven;
@@ -181,12 +182,12 @@ impl Wire {
         PULLED_UP
     }
 
-    /// The word on the wire comes to nothing.
+    /// Cuts off the word on the wire.
     pub fn abandon(&mut self) {
         self.word = None;
     }
 
-    /// SCK rests at this level.
+    /// Sets SCK to its level at rest.
     pub fn rest(&self, cpol: bool, at: Ps) {
         self.signals.rest(cpol, at);
     }
@@ -204,7 +205,7 @@ impl Wire {
         }
     }
 
-    /// Cycle numbers are those of another clock: what was `before` is `now`.
+    /// Renumbers cycles for another clock: cycle `before` becomes cycle `now`.
     pub fn move_by(&mut self, before: u64, now: u64) {
         let moved = |cycle: u64| if cycle > before { now + (cycle - before) } else { cycle.min(now) };
         if let Some(word) = &mut self.word {

@@ -8,27 +8,27 @@ use crate::wires::Pin;
 /// A channel.
 #[derive(Clone, Copy, Debug, Default, State)]
 pub struct Channel {
-    /// The channel's eight bits of TIM_CCMRx, and bit 16 of what it would be for channel 1.
+    /// The channel's eight bits of TIM_CCMRx, and bit 16 at the position that it has for channel 1.
     pub mode: u32,
-    /// Its four bits of TIM_CCER.
+    /// The channel's four bits of TIM_CCER.
     pub enable: u32,
-    /// TIM_CCRx: what was written, and what is in force.
+    /// TIM_CCRx: the written value, and the one in force.
     pub written: u32,
     pub value: u32,
     /// OCxREF.
     pub reference: bool,
-    /// The pin that the board has wired it to, of a chip whose pin functions are unknown.
+    /// The pin that the board connects to the channel, for a chip whose pin functions are unknown.
     #[state(skip)]
     pub pin: Option<Pin>,
-    /// Pins of the chip carry it.
+    /// True if pins of the chip carry the channel.
     pub is_carried: bool,
-    /// What it drives those to.
+    /// The level that the channel drives on those pins.
     pub driven: Option<bool>,
-    /// Edges that have passed ICxPSC since the last capture.
+    /// Edges that ICxPSC has counted since the last capture.
     pub edges: u32,
 }
 
-/// What OCxM makes of a match.
+/// Effect of OCxM on a match.
 const ACTIVE_ON_MATCH: u32 = 1;
 const INACTIVE_ON_MATCH: u32 = 2;
 const TOGGLE: u32 = 3;
@@ -43,7 +43,7 @@ impl Channel {
         self.mode & CCMR_SELECT != 0
     }
 
-    /// True where TIM_CCRx takes effect with the next update.
+    /// True if TIM_CCRx takes effect with the next update.
     pub const fn has_preload(&self) -> bool {
         !self.is_input() && self.mode & CCMR_OCPE != 0
     }
@@ -58,12 +58,12 @@ impl Channel {
         self.enable & CCER_E != 0
     }
 
-    /// True where the channel's pin follows it.
+    /// True if the channel drives its pin.
     pub const fn drives(&self) -> bool {
         (self.pin.is_some() || self.is_carried) && !self.is_input() && self.enable & CCER_E != 0
     }
 
-    /// The counter has just become TIM_CCRx.
+    /// Handles a match: the counter has just become TIM_CCRx.
     pub const fn on_match(&mut self) {
         match self.output_mode() {
             ACTIVE_ON_MATCH => self.reference = true,
@@ -73,9 +73,9 @@ impl Channel {
         }
     }
 
-    /// OCxREF of the modes in which the counter's value decides, or nothing does.
+    /// OCxREF in the modes in which the counter's value determines it, or in which it is fixed.
     pub fn follow(&mut self, counter: &Counter) {
-        // On its way down a counter is above TIM_CCRx, on its way up not below it.
+        // When counting down the counter is above TIM_CCRx, when counting up not below it.
         let beyond = if counter.down { counter.value > self.value } else { counter.value >= self.value };
         match self.output_mode() {
             FORCE_INACTIVE => self.reference = false,
@@ -91,7 +91,7 @@ impl Channel {
         (self.drives() && outputs).then_some(self.reference != (self.enable & CCER_P != 0))
     }
 
-    /// True if an edge of the input is one that is captured; with ICxPSC, not each is.
+    /// True if an edge of the input is captured; with ICxPSC, only some edges are.
     pub const fn captures(&mut self, rises: bool) -> bool {
         if self.enable & CCER_E == 0 {
             return false;

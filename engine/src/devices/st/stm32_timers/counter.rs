@@ -1,12 +1,12 @@
 //! The prescaler, the counter and the auto-reload register (RM0090, "Time-base unit" and "Counter modes").
 //!
-//! The counter's place is known at an edge of the timer's clock; where it is later follows from how many edges lie
-//! between. A *sweep* is what it counts in one direction, up to its end: an overflow or an underflow.
+//! The counter's state is known at an edge of the timer's clock; its state at a later edge follows from the number of
+//! edges between. A *sweep* is the counting in one direction, up to its end: an overflow or an underflow.
 
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
-/// How the counter counts (TIM_CR1.CMS, DIR).
+/// The counting mode (TIM_CR1.CMS, DIR).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Mode {
     /// From 0 to ARR, or from ARR to 0.
@@ -20,34 +20,34 @@ pub enum Mode {
 pub struct Counter {
     /// The timer's clock.
     pub clock: Hz,
-    /// The last of its edges that has been counted.
+    /// The last edge that has been counted.
     edge: u64,
-    /// Those since the last tick of the counter.
+    /// Edges since the last tick of the counter.
     prescaled: u64,
-    /// TIM_PSC and TIM_ARR as they are in force.
+    /// TIM_PSC and TIM_ARR in force.
     pub prescaler: u32,
     pub reload: u32,
     pub mode: Mode,
     pub value: u32,
-    /// It counts down.
+    /// True when counting down.
     pub down: bool,
     pub running: bool,
-    /// The largest value that it can hold.
+    /// The counter's largest value.
     #[state(skip)]
     pub most: u32,
 }
 
-/// What the end of a sweep was.
+/// The kind of a sweep's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// An overflow or an underflow.
     Event,
-    /// The counter was above TIM_ARR and went on to its largest value: nothing happens.
+    /// The counter was above TIM_ARR and continued to its largest value: no event.
     Wrap,
 }
 
 impl Counter {
-    /// Stopped at 0.
+    /// A counter that is stopped at 0.
     pub const fn new(clock: Hz, most: u32) -> Counter {
         Counter {
             clock,
@@ -70,7 +70,7 @@ impl Counter {
         self.edge = self.clock.cycles_until_ceil(now).0 + 1;
     }
 
-    /// The prescaler begins anew at `now`.
+    /// Restarts the prescaler at `now`.
     pub fn restart_prescaler(&mut self, now: Ps) {
         self.prescaled = 0;
         if self.running {
@@ -78,9 +78,9 @@ impl Counter {
         }
     }
 
-    /// The clock has another rate from `now` on: the next edge that counts is the new clock's.
+    /// Changes the clock's rate from `now` on: the next edge that counts is the new clock's.
     pub fn set_clock(&mut self, clock: Hz, now: Ps) {
-        // A counter that is not enabled yet stays so for the clock that is left of it.
+        // A counter that is not enabled yet waits for one clock of the new rate.
         let waits = self.edge.saturating_sub(self.clock.cycles_until_floor(now).0);
         self.clock = clock;
         self.edge = clock.cycles_until_floor(now).0 + waits;
@@ -90,7 +90,7 @@ impl Counter {
         self.prescaler as u64 + 1
     }
 
-    /// Ticks that have come by `now` and are not counted yet.
+    /// Ticks up to `now` that are not counted yet.
     pub fn ticks_by(&self, now: Ps) -> u64 {
         if !self.running {
             return 0;
@@ -99,13 +99,13 @@ impl Counter {
         (self.prescaled + edges) / self.clocks_of_tick()
     }
 
-    /// When so many ticks, at least one, will have come.
+    /// The time of the tick that is `ticks` ticks ahead; at least one.
     pub fn time_of(&self, ticks: u64) -> Ps {
         let clocks = ticks.saturating_mul(self.clocks_of_tick()) - self.prescaled;
         self.clock.ps_at_floor(Cycles(self.edge.saturating_add(clocks)))
     }
 
-    /// Ticks to the end of the sweep; `None` where none comes: the counter is blocked while TIM_ARR is 0.
+    /// Ticks to the end of the sweep; `None` while TIM_ARR is 0, which blocks the counter.
     pub const fn ticks_to_end(&self) -> Option<u64> {
         if self.reload == 0 || !self.running {
             return None;
@@ -121,7 +121,7 @@ impl Counter {
         })
     }
 
-    /// Ticks to where the counter is `value` in this sweep, not at its end.
+    /// Ticks until the counter is `value` in this sweep, without its end.
     pub const fn ticks_to(&self, value: u32) -> Option<u64> {
         if !self.running || self.reload == 0 {
             return None;
@@ -133,19 +133,19 @@ impl Counter {
         if value > self.value && value <= last { Some((value - self.value) as u64) } else { None }
     }
 
-    /// So many ticks pass, which do not reach the sweep's end.
+    /// Advances by `ticks` ticks, which do not reach the sweep's end.
     pub fn pass(&mut self, ticks: u64) {
         self.value = if self.down { self.value - ticks as u32 } else { self.value + ticks as u32 };
         self.count(ticks);
     }
 
-    /// Ticks pass while TIM_ARR is 0, which blocks the counter: they are not counted later either (RM0090,
-    /// "TIMx_ARR": "The counter is blocked while the auto-reload value is null").
+    /// Ticks while TIM_ARR is 0, which blocks the counter: they are discarded (RM0090, "TIMx_ARR": "The counter is
+    /// blocked while the auto-reload value is null").
     pub fn stay(&mut self, ticks: u64) {
         self.count(ticks);
     }
 
-    /// The sweep ends, so many ticks from here. The counter then has its next value, but for a reload from TIM_ARR,
+    /// Ends the sweep, `ticks` ticks from here. The counter then has its next value, except for a reload from TIM_ARR,
     /// which an update may change first: [`Counter::turn`].
     pub fn end(&mut self, ticks: u64) -> End {
         let wraps = self.mode == Mode::Edge && !self.down && self.value > self.reload;
@@ -153,7 +153,7 @@ impl Counter {
         if wraps { End::Wrap } else { End::Event }
     }
 
-    /// The first value of the next sweep.
+    /// Sets the first value of the next sweep.
     pub fn turn(&mut self) {
         match self.mode {
             Mode::Edge => self.value = if self.down { self.reload } else { 0 },
@@ -164,7 +164,7 @@ impl Counter {
         }
     }
 
-    /// Whole periods, of so many ticks each, that fit into `ticks` are skipped: the counter is where it was.
+    /// Skips the whole periods in `ticks`: the counter has the same value afterwards.
     pub fn skip(&mut self, ticks: u64, period: u64) {
         self.count(ticks - ticks % period);
     }
@@ -177,7 +177,7 @@ impl Counter {
         }
     }
 
-    /// The edges of so many ticks have been counted.
+    /// Counts the edges of `ticks` ticks.
     fn count(&mut self, ticks: u64) {
         if ticks > 0 {
             self.edge += ticks * self.clocks_of_tick() - self.prescaled;
@@ -185,7 +185,7 @@ impl Counter {
         }
     }
 
-    /// Counts the edges up to `now`, which lie within a tick.
+    /// Counts the edges up to `now`, which are within one tick.
     pub fn rest(&mut self, now: Ps) {
         let edges = if self.running { self.clock.cycles_until_floor(now).0.saturating_sub(self.edge) } else { 0 };
         self.prescaled += edges;

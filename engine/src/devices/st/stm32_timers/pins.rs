@@ -1,4 +1,4 @@
-//! Where the channels leave the chip, and where what they capture comes in.
+//! The pins of the channels: outputs and capture inputs.
 
 use super::Timer;
 use super::registers::CHANNELS;
@@ -6,7 +6,7 @@ use crate::bus::device::Ctx;
 use crate::wires::Pin;
 
 impl Timer {
-    /// Finds out which pins carry the channels now, drives these, and listens to them.
+    /// Finds the pins that carry the channels now, drives outputs, and listens to inputs.
     pub(super) fn connect(&mut self, ctx: &mut Ctx) {
         self.pins.look(ctx);
         for (index, channel) in self.channels.iter_mut().enumerate() {
@@ -21,12 +21,12 @@ impl Timer {
                     ctx.bus.wires.unwatch(pin, ctx.id);
                 }
             }
-            // A pin that has come starts at the present level.
+            // A pin that was connected starts at its present level.
             channel.driven = None;
         }
     }
 
-    /// The pin at which a channel listens.
+    /// The input pin of a channel.
     pub(super) fn input(&self, index: usize, ctx: &Ctx) -> Option<Pin> {
         self.channels[index].pin.or_else(|| self.pins.pins(index, ctx.bus).next())
     }
@@ -52,7 +52,7 @@ impl Timer {
         }
     }
 
-    /// Tells of channels that are on while the counter runs, and that no pin carries.
+    /// Adds notes for channels that are on while the counter runs, and that no pin carries.
     pub(super) fn note_pins(&mut self, ctx: &mut Ctx) {
         let outputs = self.has_outputs();
         for index in 0..CHANNELS {
@@ -64,9 +64,9 @@ impl Timer {
                 continue;
             }
             if channel.is_input() {
-                self.pins.note(index, "it captures, and no edge comes in", ctx);
+                self.pins.note(index, "the channel captures, but no edge arrives", ctx);
             } else if outputs {
-                self.pins.note(index, "its output is on, and moves no pin", ctx);
+                self.pins.note(index, "the channel's output is on, but drives no pin", ctx);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The register map of an advanced-control timer, which has all registers (RM0090, "TIM1 and TIM8 register map"), and
-//! bits that the model knows.
+//! the bits that the model uses.
 
 use crate::devices::support::registers::{AccessKind, Register, find};
 
-/// All registers. Timers that have fewer lack some, or some bits.
+/// All registers. Simpler timers lack some registers, or some bits.
 pub const REGISTERS: &[Register] = &[
     Register::new("TIM_CR1", CR1, AccessKind::Rw, 0, 0x0bff),
     Register::new("TIM_CR2", CR2, AccessKind::Rw, 0, 0x00ff_fffd),
@@ -59,7 +59,7 @@ pub const CR1_ARPE: u32 = 1 << 7;
 /// UIFREMAP (L4): bit 31 of TIM_CNT is a copy of UIF.
 pub const CR1_UIFREMAP: u32 = 1 << 11;
 
-/// MMS, three bits: what TRGO tells of, a reset by UG, CEN, or updates.
+/// MMS, three bits: the source of TRGO: a reset by UG, CEN, or updates.
 pub const CR2_MMS: u32 = 4;
 pub const CR2_MMS_RESET: u32 = 0;
 pub const CR2_MMS_ENABLE: u32 = 1;
@@ -113,10 +113,10 @@ pub const CCER_NP: u32 = 1 << 3;
 
 pub const BDTR_MOE: u32 = 1 << 15;
 
-/// Channels at the most.
+/// Maximum number of channels.
 pub const CHANNELS: usize = 4;
 
-/// The bits that a register has in a timer of so many channels: what belongs to others is not there.
+/// The bits of a register in a timer with `channels` channels.
 pub fn mask(offset: u32, channels: u32) -> u32 {
     let mask = find(REGISTERS, offset).map_or(0, |row| row.mask);
     let lacking = |bits: fn(u32) -> u32| (channels..CHANNELS as u32).map(bits).sum::<u32>();
@@ -124,7 +124,7 @@ pub fn mask(offset: u32, channels: u32) -> u32 {
         CCMR1 => lacking(|channel| if channel < 2 { (0xff | CCMR_OCM_HIGH) << (8 * channel) } else { 0 }),
         CCMR2 => lacking(|channel| if channel < 2 { 0 } else { (0xff | CCMR_OCM_HIGH) << (8 * (channel - 2)) }),
         CCER => lacking(|channel| 0xf << (4 * channel)),
-        // Flags, enables, and requests or flags of overcaptures, whose bits lie alike.
+        // Flags, enables, and requests or flags of overcaptures, which have the same bit positions.
         DIER | SR | EGR => lacking(|channel| 1 << (1 + channel) | 1 << (SR_CC1OF + channel)),
         CCR1..=CCR4 if (offset - CCR1) / 4 >= channels => u32::MAX,
         _ => 0,

@@ -1,4 +1,4 @@
-//! What the counter brings about: updates, matches, captures, and when they come.
+//! The counter's events: updates, matches, captures, and their times.
 
 use super::counter::{End, Mode};
 use super::registers::*;
@@ -8,10 +8,10 @@ use crate::time::Ps;
 impl Timer {
     /// Counts up to `now`.
     pub(super) fn settle(&mut self, now: Ps) {
-        // Once all preloaded registers are in force and all flags have been set, periods are alike.
-        let mut alike = 0;
+        // Once all preloaded registers are in force and all flags have been set, all periods are identical.
+        let mut updates = 0;
         loop {
-            // An update may bring another prescaler.
+            // An update may change the prescaler.
             let ticks = self.counter.ticks_by(now);
             if ticks == 0 {
                 break;
@@ -23,8 +23,8 @@ impl Timer {
                 break;
             };
             if end == Some(next) {
-                alike += u32::from(self.end_sweep(next));
-                if alike == 3 && self.counter.running {
+                updates += u32::from(self.end_sweep(next));
+                if updates == 3 && self.counter.running {
                     self.skip(now);
                 }
             } else {
@@ -46,7 +46,7 @@ impl Timer {
         }
     }
 
-    /// Skips whole periods of updates, pairs of them: an output that toggles is as before then.
+    /// Skips whole periods of updates, in pairs, so that an output that toggles has the same level afterwards.
     fn skip(&mut self, now: Ps) {
         let ticks = self.counter.ticks_by(now);
         let period = 2 * self.counter.period() * (u64::from(self.repetition) + 1);
@@ -63,7 +63,7 @@ impl Timer {
         })
     }
 
-    /// Channels whose value the counter has just become, on its way up or down.
+    /// Handles the channels whose value the counter has just reached, counting up or down.
     fn match_channels(&mut self, down: bool) {
         let alignment = self.control >> CR1_CMS & 3;
         for index in 0..self.params.channels {
@@ -89,7 +89,7 @@ impl Timer {
         self.requests |= 1 << (DIER_UDE + 1 + index as u32);
     }
 
-    /// The sweep ends, so many ticks from here. True if that was an update.
+    /// Ends the sweep, `ticks` ticks from here. True if that was an update.
     fn end_sweep(&mut self, ticks: u64) -> bool {
         let down = self.counter.down;
         if self.counter.end(ticks) == End::Wrap {
@@ -97,7 +97,7 @@ impl Timer {
             self.match_channels(down);
             return false;
         }
-        // A value that the counter never reaches has its flag set at the overflow.
+        // For a value that the counter never reaches, the flag is set at the overflow.
         for index in 0..self.params.channels {
             if !self.channels[index].is_input() && self.channels[index].value > self.counter.reload {
                 self.raise(index);
@@ -117,7 +117,7 @@ impl Timer {
         updates
     }
 
-    /// An update event: preloaded registers take effect. `counted` tells that it is the counter's and not software's.
+    /// An update event: preloaded registers take effect. `counted` is true for the counter's, false for software's.
     fn update_event(&mut self, counted: bool) {
         self.repeats_left = self.repetition;
         if self.control & CR1_UDIS != 0 {
@@ -136,7 +136,7 @@ impl Timer {
         }
     }
 
-    /// TIM_EGR.
+    /// A write of TIM_EGR.
     pub(super) fn generate(&mut self, events: u32, now: Ps) {
         if events & UPDATE != 0 {
             self.triggers |= self.triggers_on(CR2_MMS_RESET);
@@ -163,7 +163,7 @@ impl Timer {
         self.flags |= events & (COM | TRIGGER | BREAK);
     }
 
-    /// The wire at the pin of channel `index` rises or falls: that channel, or its neighbour, may capture.
+    /// A rising or falling edge at the pin of channel `index`: that channel, or its neighbour, may capture.
     pub(super) fn capture(&mut self, index: usize, rises: bool) {
         for (channel, select) in [(index, 1), (index ^ 1, 2)] {
             let is_input = self.channels[channel].mode & CCMR_SELECT == select;
@@ -181,7 +181,7 @@ impl Timer {
         self.raise(index);
     }
 
-    /// When something comes that shows beyond the registers: an interrupt, a request, an edge of a pin.
+    /// The time of the next change that is visible outside the registers: an interrupt, a request, an edge of a pin.
     pub(super) fn next_event(&self) -> Option<Ps> {
         let waits = |bit: u32| {
             let interrupts = self.enables & !self.flags & 1 << bit != 0;
@@ -197,7 +197,7 @@ impl Timer {
         next.map(|ticks| self.counter.time_of(ticks))
     }
 
-    /// When a flag that is not set may be set, or the counter stop.
+    /// The time of the next change of a flag, or of the counter's stop.
     pub(super) fn next_flag(&self) -> Option<Ps> {
         let is_clear = |bit: u32| self.flags & 1 << bit == 0;
         let ends = self.control & CR1_OPM != 0

@@ -59,7 +59,7 @@ impl Rig {
         self.0.value(at(cycle), register)
     }
 
-    /// TIM_CNT is one thing up to a cycle, and another from it on.
+    /// TIM_CNT changes from `before` to `after` in a cycle.
     #[track_caller]
     fn counts(&mut self, cycle: u64, before: u32, after: u32) {
         assert_eq!((self.get(cycle - 1, CNT), self.get(cycle, CNT)), (before, after), "around {cycle}");
@@ -100,7 +100,7 @@ fn registers_that_a_timer_lacks_are_not_there() {
 
 #[test]
 fn what_belongs_to_a_channel_is_there_with_it() {
-    // Of TIM_CCMR1, TIM_CCMR2, TIM_CCER, TIM_DIER, and TIM_CCR1 to TIM_CCR4.
+    // Bits of TIM_CCMR1, TIM_CCMR2, TIM_CCER, TIM_DIER, and TIM_CCR1 to TIM_CCR4.
     let (has, lacks) = (0xffff, 0);
     for (channels, expected) in [
         (0, [0, 0, 0, 0x6141, lacks, lacks, lacks, lacks]),
@@ -111,7 +111,7 @@ fn what_belongs_to_a_channel_is_there_with_it() {
         let params = Params { channels, ..params() };
         let mut bench = Bench::new(timer(params, [None; 4]));
         let registers = [CCMR1, CCMR2, CCER, DIER, CCR1, CCR1 + 4, CCR1 + 8, CCR4];
-        // Without bits of inputs, whose TIM_CCRx takes no writes.
+        // Without the bits of inputs, whose TIM_CCRx is read-only.
         let held = registers.map(|register| {
             let written = if matches!(register, CCMR1 | CCMR2) { 0xffff & !0x0303 } else { 0xff5f };
             let written = if register >= CCR1 { 0xffff } else { written };

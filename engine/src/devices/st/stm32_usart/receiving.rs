@@ -1,4 +1,4 @@
-//! The receiver: what of USART_DR is read, its flags, and how a character comes in.
+//! The receiver: its part of USART_DR, its flags, and the reception of characters.
 
 use super::registers::*;
 use super::{RX, Usart};
@@ -11,25 +11,25 @@ use crate::serial::Passage;
 use crate::serial::wave::{Errors, Format};
 use crate::state::State;
 
-/// The shift register has one character, and USART_DR the one before.
+/// The shift register has one character, and USART_DR the previous one.
 const CAPACITY: usize = 1;
 
-/// What the receiver holds.
+/// The state of the receiver.
 #[derive(Debug, Default, State)]
 pub struct Receiving {
     receiver: Receiver,
-    /// What was last read.
+    /// The character that was last read.
     last: u8,
     overrun: bool,
     /// PE, FE and NF.
     errors: u32,
     idle: bool,
-    /// The clock's cycle from which on the line counts as idle, if nothing begins before.
+    /// The clock's cycle from which the line counts as idle, if no character begins before.
     idle_from: Option<u64>,
 }
 
 impl Receiving {
-    /// Brings IDLE up to a cycle.
+    /// Updates IDLE to a cycle.
     pub fn settle(&mut self, cycle: u64) {
         if self.idle_from.is_some_and(|from| from <= cycle) {
             self.idle_from = None;
@@ -37,28 +37,28 @@ impl Receiving {
         }
     }
 
-    /// When IDLE will be set, if nothing comes.
+    /// The cycle at which IDLE will be set, if no character arrives.
     pub fn next_change(&self) -> Option<u64> {
         self.idle_from
     }
 
-    /// As [`super::Transmitter::rebase`].
+    /// Renumbers cycles, like [`super::Transmitter::rebase`].
     pub fn rebase(&mut self, from: u64, to: u64) {
         self.idle_from = self.idle_from.map(|at| to + at.saturating_sub(from));
     }
 
-    /// Its bits of USART_SR.
+    /// The receiver's bits of USART_SR.
     pub fn status(&self) -> u32 {
         flag(SR_ORE, self.overrun) | self.errors | flag(SR_IDLE, self.idle) | flag(SR_RXNE, !self.receiver.is_empty())
     }
 
-    /// USART_SR.RXNE is cleared, by a read of USART_DR or a write.
+    /// Clears USART_SR.RXNE, by a read of USART_DR or a write.
     pub fn read(&mut self) -> u8 {
         self.last = self.receiver.take().unwrap_or(self.last);
         self.last
     }
 
-    /// As it was at the start, but for its totals.
+    /// Resets the receiver, except for its totals.
     pub fn reset(&mut self) {
         self.receiver.clear();
         (self.last, self.overrun, self.errors, self.idle, self.idle_from) = (0, false, 0, false, None);
@@ -71,14 +71,14 @@ impl Receiving {
         self.idle &= seen & SR_IDLE == 0;
     }
 
-    /// Lists its state.
+    /// Lists the state for the detection of polling.
     pub fn polled(&self, poll: &mut Poll) {
         poll.state(self.last);
         poll.state(self.idle_from.unwrap_or(u64::MAX));
         self.receiver.polled(poll);
     }
 
-    /// With its counters behind those of the transmitter.
+    /// Appends the receiver's counters to the transmitter's.
     pub fn counters(&self, counters: Vec<(String, u64)>) -> Vec<(String, u64)> {
         self.receiver.counters(counters)
     }

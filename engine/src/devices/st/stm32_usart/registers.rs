@@ -1,4 +1,4 @@
-//! The register map (RM0090, "USART registers"), and bits that the model knows.
+//! The register map (RM0090, "USART registers"), and the bits that the model uses.
 
 use crate::devices::support::registers::{AccessKind, Register};
 
@@ -44,7 +44,7 @@ pub const CR1_PEIE: u32 = 1 << 8;
 pub const CR1_UE: u32 = 1 << 13;
 pub const CR1_MASK: u32 = 0xbfff;
 pub const CR2_MASK: u32 = 0x7f6f;
-/// STOP: all that a frame is made of here.
+/// STOP: the bits of USART_CR2 that determine the frame.
 pub const CR2_FORMAT: u32 = 3 << 12;
 /// LINEN, CLKEN.
 pub const CR2_UNMODELLED: u32 = 1 << 14 | 1 << 11;

@@ -14,7 +14,7 @@ const BRR_115200: u32 = 0x8b;
 const BIT: u64 = 139;
 const FRAME: u64 = 10 * BIT;
 const ON: u32 = CR1_UE | CR1_TE | CR1_RE;
-/// When the idle frame behind [`ON`] is over.
+/// The end of the idle frame after [`ON`].
 const START: u64 = 10_000;
 const PCLK: ClockId = ClockId(9);
 
@@ -43,7 +43,7 @@ fn fresh() -> Bench {
     bench
 }
 
-/// At 115200 baud, with further bits of USART_CR1 and USART_CR2.
+/// A USART at 115200 baud, with further bits of USART_CR1 and USART_CR2.
 fn usart(cr1: u32, cr2: u32) -> Bench {
     let mut bench = fresh();
     for (register, value) in [(BRR, BRR_115200), (CR2, cr2), (CR1, cr1 | ON)] {
@@ -78,7 +78,7 @@ fn a_frame_takes_its_bits_at_the_baud_rate() {
         (pce, 0, FRAME),
         (m | pce, 2 << 12, 12 * BIT),
         (0, 3 << 12, FRAME + BIT / 2),
-        // Eight parts of a bit: 8 * 8 + 3.
+        // Eight sixteenths of a bit: 8 * 8 + 3.
         (over8, 0, 10 * (8 * 8 + 3)),
     ] {
         let mut bench = usart(cr1, cr2);
@@ -171,7 +171,7 @@ fn a_received_character_shows_at_its_end_and_idle_a_frame_later() {
     bench.value(cycle(START + 2 * FRAME), DR);
     assert_eq!(status(&mut bench, START + 2 * FRAME) & SR_IDLE, SR_IDLE);
     bench.value(cycle(START + 2 * FRAME), DR);
-    assert_eq!(status(&mut bench, START + 9 * FRAME) & SR_IDLE, 0, "once behind a character");
+    assert_eq!(status(&mut bench, START + 9 * FRAME) & SR_IDLE, 0, "once after a character");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn the_line_follows_a_clock_that_changes() {
     assert_eq!(bench.streamed(), "");
     bench.run(end);
     assert_eq!(bench.streamed(), "a");
-    // And what comes behind it takes all of its clocks at the new rate.
+    // The next character takes all of its clocks at the new rate.
     let begin = Ps(end.0 + 1_000_000);
     bench.write(begin, DR, 0x62).unwrap();
     bench.run(begin + Ps((2 + FRAME) * 125_000 - 1));
@@ -262,8 +262,8 @@ fn a_node_gives_clock_line_and_gate() {
     assert_eq!((bench.value(Ps(0), SR), bench.bus.notes().len()), (0, 1));
 }
 
-/// Device 0 is a USART at 115200 baud whose TX is carried by pin 2 of device 1, and by pin 5, where the board has
-/// nothing; its RX is carried by pin 3.
+/// Device 0 is a USART at 115200 baud whose TX is carried by pin 2 of device 1, and by pin 5, which the board does not
+/// connect; its RX is carried by pin 3.
 fn usart_at_pins() -> (Bench, Vec<String>) {
     let port = phandle_of(DeviceId(1));
     let properties = vec![
@@ -308,7 +308,7 @@ const AFRL: u32 = 0x20;
 fn a_character_needs_a_pin_from_its_begin_on() {
     let (mut bench, faults) = usart_at_pins();
     assert!(faults.is_empty(), "{faults:?}");
-    // Pins 2 and 5 in another function, 5 in the right one, 2 too, 2 an output again while a character is sent.
+    // Pins 2 and 5 in another function; 5 in the right one; 2 too; 2 an output again while a character is sent.
     let steps = [(0x22 << 4, 0x700600), (0x882 << 4, 0x700600), (0x882 << 4, 0x700700), (0x881 << 4, 0x700700)];
     for (index, (modes, functions)) in steps.into_iter().enumerate() {
         let at = START + 2000 * index as u64;
@@ -318,7 +318,7 @@ fn a_character_needs_a_pin_from_its_begin_on() {
         bench.run(cycle(at + 2000 - 1));
     }
     assert_eq!(bench.streamed(), "c");
-    // One that has begun goes on.
+    // A character that has begun is completed.
     send(&mut bench, START + 8000, 'e');
     set_pins(&mut bench, START + 8100, MODER, 0x882 << 4);
     send(&mut bench, START + 8200, 'f');
@@ -328,7 +328,7 @@ fn a_character_needs_a_pin_from_its_begin_on() {
     let what = "device0: no pin carries its TX: a character was written, and nothing is on the line. It takes PA2 \
                 (alternate function 7; now in function 6) (first at";
     assert!(note.starts_with(what), "{note}");
-    // Without its supply the pin passes nothing.
+    // Without its supply the pin is isolated.
     bench.bus.clocks.set_gates(SECOND_SUPPLY.0, 0);
     bench.bus.set_clocks(&[], cycle(START + 12_000));
     send(&mut bench, START + 12_000, 'g');
@@ -339,7 +339,7 @@ fn a_character_needs_a_pin_from_its_begin_on() {
 #[test]
 fn what_comes_without_a_pin_is_lost() {
     let (mut bench, _) = usart_at_pins();
-    // "a" and "b" are over when RX gets its pin, in the middle of "c".
+    // "a" and "b" are over when RX gets its pin, during "c".
     bench.type_at(cycle(START), "abcd");
     assert_eq!(status(&mut bench, START + 2 * FRAME + BIT) & (SR_RXNE | SR_IDLE), 0);
     let what = "no pin carries its RX: a character came, and is lost, as are those that follow. It takes PA3";

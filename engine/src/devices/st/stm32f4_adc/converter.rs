@@ -35,10 +35,10 @@ pub mod cr2 {
     pub const UNMODELLED: u32 = 1 << 22 | 3 << 20 | 3 << 28;
 }
 
-/// Cycles of ADCCLK that a channel is sampled for, by its SMP (RM0090, "ADC sample time register").
+/// Cycles of ADCCLK for the sampling of a channel, by its SMP (RM0090, "ADC sample time register").
 const SAMPLE_CYCLES: [u64; 8] = [3, 15, 28, 56, 84, 112, 144, 480];
 
-/// A conversion that is under way: its place in the sequence, and when it ends.
+/// A conversion that is under way: its position in the sequence, and its end.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Conversion {
     place: u32,
@@ -49,10 +49,10 @@ struct Conversion {
 #[derive(Clone, Copy, Debug, State)]
 pub struct Converter {
     pub status: u32,
-    /// By their offsets.
+    /// Register values, by offset.
     pub registers: [u32; 20],
     data: u32,
-    /// Nobody has read that.
+    /// The data register has unread data.
     waits: bool,
     conversion: Option<Conversion>,
     pub conversions: u64,
@@ -75,18 +75,18 @@ impl Converter {
         12 - 2 * (self.of(CR1) >> cr1::RES & 3)
     }
 
-    /// Places of the sequence: one, unless SCAN is set.
+    /// The length of the sequence: one, unless SCAN is set.
     const fn length(&self) -> u32 {
         if self.of(CR1) & cr1::SCAN != 0 { (self.of(SQR1) >> 20 & 0xf) + 1 } else { 1 }
     }
 
-    /// The channel at a place of the sequence.
+    /// The channel at a position of the sequence.
     const fn channel(&self, place: u32) -> usize {
         let (register, within) = (SQR3 - 4 * (place / 6), place % 6);
         (self.of(register) >> (5 * within) & 0x1f) as usize
     }
 
-    /// Cycles of ADCCLK of a conversion: sampling, and a cycle a bit.
+    /// Cycles of ADCCLK for a conversion: sampling, and one cycle for each bit.
     const fn cycles(&self, channel: usize) -> u64 {
         let (register, within) = if channel < 10 { (SMPR2, channel) } else { (SMPR1, channel - 10) };
         let sample = if within < 10 { self.of(register) >> (3 * within) & 7 } else { 0 };
@@ -109,12 +109,12 @@ impl Converter {
         }
     }
 
-    /// The channel whose conversion is over in `cycle`, if one is.
+    /// The channel whose conversion ends by `cycle`, if any.
     pub fn ends_by(&self, cycle: u64) -> Option<usize> {
         self.conversion.filter(|conversion| conversion.end <= cycle).map(|conversion| self.channel(conversion.place))
     }
 
-    /// The conversion has ended with a code of 12 bits.
+    /// Ends the conversion with a code of 12 bits.
     pub fn end(&mut self, code: u32, divider: u64) {
         let Some(Conversion { place, end }) = self.conversion.take() else { return };
         let (control, control2) = (self.of(CR1), self.of(CR2));
@@ -124,7 +124,7 @@ impl Converter {
             self.status |= sr::AWD;
         }
         let is_last = place + 1 >= self.length();
-        // Who reads each datum, DMA or software, loses one that he has not read in time.
+        // If each datum is to be read, by DMA or software, one that is not read in time is an overrun.
         let is_read = control2 & (cr2::DMA | cr2::EOCS) != 0;
         if is_read && self.waits {
             self.status |= sr::OVR;
@@ -157,17 +157,17 @@ impl Converter {
         enabled(cr1::EOCIE, sr::EOC) || enabled(cr1::AWDIE, sr::AWD) || enabled(cr1::OVRIE, sr::OVR)
     }
 
-    /// A DMA controller is to read the data.
+    /// True if a DMA controller is to read the data.
     pub const fn asks(&self) -> bool {
         self.of(CR2) & cr2::DMA != 0 && self.waits && self.status & sr::OVR == 0
     }
 
-    /// When the conversion ends.
+    /// The end of the conversion.
     pub fn next(&self) -> Option<u64> {
         self.conversion.map(|conversion| conversion.end)
     }
 
-    /// Cycle numbers are those of another clock: what was `before` is `now`.
+    /// Renumbers cycles for another clock: cycle `before` becomes cycle `now`.
     pub fn move_by(&mut self, before: u64, now: u64) {
         if let Some(conversion) = &mut self.conversion {
             conversion.end = now + conversion.end.saturating_sub(before);

@@ -68,7 +68,7 @@ const START: u32 = cr2::ADON | cr2::SWSTART;
 #[test]
 fn a_conversion_takes_its_sampling_and_a_cycle_a_bit() {
     // Channel 1, 3 cycles of sampling and 12 of conversion (RM0090, "Fast conversion mode": 15); SWSTART in cycle 9
-    // is taken on ADCCLK's edge in cycle 12.
+    // takes effect on ADCCLK's edge in cycle 12.
     let mut rig = rig(&[(SQR3, 1), (CR1, cr1::EOCIE)]);
     rig.put(9, CR2, START);
     rig.sets(12 + 15 * DIVIDER, sr::EOC);
@@ -87,10 +87,10 @@ fn a_sequence_goes_through_its_channels() {
     let settings = [(SQR1, 2 << 20), (SQR3, 1 | 2 << 5 | 3 << 10), (CR1, cr1::SCAN)];
     let mut rig = rig(&settings);
     rig.put(0, CR2, START);
-    // EOC comes with the last, and the data register has its code.
+    // EOC comes with the last conversion, and the data register has its code.
     rig.sets(45 * DIVIDER, sr::EOC);
     assert_eq!(rig.get(200, DR), 1024);
-    // With EOCS it comes with each.
+    // With EOCS it comes with each conversion.
     rig.put(400, CR2, START | cr2::EOCS);
     for (place, code) in [2048, 4095, 1024].into_iter().enumerate() {
         let end = 400 + 15 * DIVIDER * (place as u64 + 1);
@@ -125,7 +125,7 @@ fn alignment_watchdog_and_internal_channels() {
     assert_eq!(rig.get(600, CSR), sr::STRT | sr::AWD);
 }
 
-/// Reads the data register as a DMA controller does, and keeps when it is asked.
+/// Reads the data register like a DMA controller, and keeps the times of requests.
 #[derive(crate::state::State)]
 struct Controller(#[state(skip)] Arc<Mutex<Vec<Ps>>>);
 

@@ -1,5 +1,4 @@
-//! Error counters and what follows from them (Bosch, CAN Specification 2.0, "Fault confinement"; RM0090, "Error
-//! management").
+//! Error counters and their effects (Bosch, CAN Specification 2.0, "Fault confinement"; RM0090, "Error management").
 
 use super::registers::*;
 use crate::devices::support::registers::flag;
@@ -20,7 +19,7 @@ pub struct Errors {
     pub is_bus_off: bool,
 }
 
-/// The code that LEC has for it.
+/// The code of a fault in LEC.
 const fn code(fault: Fault) -> u32 {
     match fault {
         Fault::Stuff => 1,
@@ -33,29 +32,29 @@ const fn code(fault: Fault) -> u32 {
 }
 
 impl Errors {
-    /// It must not disturb others by its error flags.
+    /// True if the node is error-passive: its error flags must not disturb others.
     pub const fn is_passive(&self) -> bool {
         self.transmit >= PASSIVE || self.receive >= PASSIVE
     }
 
-    /// So many further errors of what it sends until it must not disturb others.
+    /// The number of further transmit errors until the node is error-passive.
     pub const fn until_passive(&self) -> u32 {
         if self.is_passive() { 0 } else { (PASSIVE - self.transmit).div_ceil(8) }
     }
 
-    /// A frame was sent.
+    /// Counts a frame that was sent.
     pub fn sent(&mut self) {
         self.transmit = self.transmit.saturating_sub(1);
         self.last = 0;
     }
 
-    /// A frame was received.
+    /// Counts a frame that was received.
     pub fn received(&mut self) {
         self.receive = if self.receive >= PASSIVE { 120 } else { self.receive.saturating_sub(1) };
         self.last = 0;
     }
 
-    /// What was sent failed.
+    /// Counts a frame that could not be sent.
     pub fn failed(&mut self, fault: Fault, counts: bool) {
         self.last = code(fault);
         if counts {
@@ -64,13 +63,13 @@ impl Errors {
         }
     }
 
-    /// A frame can't be read; who finds that first sees a dominant bit behind its own flag.
+    /// Counts a frame that could not be received; the first node to detect this sees a dominant bit after its own flag.
     pub fn misread(&mut self, fault: Fault, was_first: bool) {
         self.last = code(fault);
         self.receive = (self.receive + if was_first { 9 } else { 1 }).min(255);
     }
 
-    /// 128 times 11 recessive bits have passed.
+    /// Ends bus-off: 128 times 11 recessive bits have passed.
     pub fn recover(&mut self) {
         (self.transmit, self.receive, self.is_bus_off) = (0, 0, false);
     }

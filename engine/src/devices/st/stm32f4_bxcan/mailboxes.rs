@@ -5,15 +5,15 @@ use crate::devices::support::registers::flag;
 use crate::state::{Fresh, State};
 use crate::wire::can::Frame;
 
-/// What becomes of a mailbox.
+/// The request of a mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Request {
-    /// It is empty.
+    /// The mailbox is empty.
     #[default]
     None,
-    /// It waits to be sent.
+    /// The frame waits to be sent.
     Pending,
-    /// It is on the wire.
+    /// The frame is on the wire.
     Sending,
 }
 
@@ -23,16 +23,16 @@ pub struct Mailbox {
     /// CAN_TIxR without TXRQ, CAN_TDTxR, CAN_TDLxR, CAN_TDHxR.
     pub words: [u32; 4],
     pub request: Request,
-    /// It is not to be sent again.
+    /// The frame is not to be sent again.
     pub aborts: bool,
     /// RQCP, TXOK, ALST, TERR.
     pub status: u32,
-    /// In which order requests came.
+    /// The order of the requests.
     pub order: u64,
 }
 
 impl Mailbox {
-    /// The frame, where TGT has its last two bytes replaced by the time stamp.
+    /// The frame; with TGT, the time stamp replaces its last two bytes.
     pub fn frame(&self, stamp: Option<u16>) -> Frame {
         let [identifier, length, low, high] = self.words;
         let is_extended = identifier & TIR_IDE != 0;
@@ -49,14 +49,14 @@ impl Mailbox {
         frame
     }
 
-    /// It is empty from now on, and has been sent or not.
+    /// Empties the mailbox, and sets its status.
     pub fn end(&mut self, status: u32) {
         (self.request, self.aborts) = (Request::None, false);
         self.status = TSR_RQCP | status;
     }
 }
 
-/// Three of them.
+/// The three transmit mailboxes.
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 pub struct Mailboxes {
     pub all: [Mailbox; 3],
@@ -64,7 +64,7 @@ pub struct Mailboxes {
 }
 
 impl Mailboxes {
-    /// The one that is on the wire, or is sent next: in the order of requests (TXFP), or by identifiers.
+    /// The mailbox that is on the wire, or is sent next: in the order of requests (TXFP), or by identifiers.
     pub fn next(&self, in_order: bool) -> Option<usize> {
         let sending = self.all.iter().position(|mailbox| mailbox.request == Request::Sending);
         sending.or_else(|| self.pending(in_order).min_by_key(|(key, _)| *key).map(|(_, index)| index))
@@ -78,14 +78,14 @@ impl Mailboxes {
         })
     }
 
-    /// TXRQ is set.
+    /// Sets TXRQ.
     pub fn request(&mut self, index: usize) {
         self.requests += 1;
         let mailbox = &mut self.all[index];
         (mailbox.request, mailbox.status, mailbox.order) = (Request::Pending, 0, self.requests);
     }
 
-    /// ABRQ is set: true if the mailbox is empty at once.
+    /// Sets ABRQ. True if the mailbox becomes empty at once.
     pub fn abort(&mut self, index: usize) {
         let mailbox = &mut self.all[index];
         match mailbox.request {
@@ -95,7 +95,7 @@ impl Mailboxes {
         }
     }
 
-    /// The frame on the wire failed (ALST or TERR): it is sent again, unless it must not be.
+    /// The frame on the wire failed (ALST or TERR): it is sent again, unless `once` is true or it was aborted.
     pub fn failed(&mut self, status: u32, once: bool) {
         let Some(mailbox) = self.all.iter_mut().find(|mailbox| mailbox.request == Request::Sending) else { return };
         if once || mailbox.aborts {
@@ -121,7 +121,7 @@ impl Mailboxes {
 /// A receive FIFO.
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 pub struct Fifo {
-    /// CAN_RIxR, CAN_RDTxR, CAN_RDLxR, CAN_RDHxR of each.
+    /// CAN_RIxR, CAN_RDTxR, CAN_RDLxR, CAN_RDHxR of each entry.
     entries: [[u32; 4]; 3],
     count: u8,
     /// FULL and FOVR.
@@ -129,7 +129,7 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// A frame comes in. Where there is no room, the last one goes, or, with RFLM, the new one.
+    /// Stores a received frame. A full FIFO loses its last frame or, with RFLM, the new one.
     pub fn store(&mut self, frame: &Frame, filter: u8, stamp: u16, is_locked: bool) {
         let id = if frame.is_extended { frame.id << 3 | TIR_IDE } else { frame.id << 21 };
         let length = u32::from(frame.length) | u32::from(filter) << 8 | u32::from(stamp) << 16;
@@ -150,7 +150,7 @@ impl Fifo {
         self.flags |= flag(RFR_FULL, self.count == 3);
     }
 
-    /// RFOM: the first one goes.
+    /// RFOM: releases the first frame.
     pub fn release(&mut self) {
         if self.count > 0 {
             self.entries.rotate_left(1);
@@ -168,7 +168,7 @@ impl Fifo {
         self.count as u32 | self.flags
     }
 
-    /// True while one of the interrupts that are enabled by these bits of FIFO 0's places is up.
+    /// True while an interrupt of the FIFO is active, by the enable bits of FIFO 0.
     pub const fn interrupts(&self, enables: u32) -> bool {
         enables & IER_FMPIE != 0 && self.count > 0
             || enables & IER_FFIE != 0 && self.flags & RFR_FULL != 0

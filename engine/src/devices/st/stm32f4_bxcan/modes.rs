@@ -1,4 +1,4 @@
-//! Operating modes (RM0090, "bxCAN operating modes"), and what the bus and the controller tell each other.
+//! Operating modes (RM0090, "bxCAN operating modes"), and the interface between the controller and the bus.
 
 use super::registers::*;
 use super::{BxCan, MODE_CHANGES, RX, Request, TX};
@@ -8,10 +8,10 @@ use crate::state::{Fresh, State};
 use crate::wire::can::Frame;
 use crate::wire::can::reading::Fault;
 
-/// Times that a node which was bus-off has to see 11 recessive bits.
+/// The number of sequences of 11 recessive bits that a node in bus-off must see.
 const RECOVERY: u32 = 128;
 
-/// What it does.
+/// The controller's mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Mode {
     Sleep,
@@ -20,13 +20,13 @@ pub enum Mode {
 }
 
 impl BxCan {
-    /// CAN_MCR asks for a mode: it is acknowledged some cycles later, behind what is on the wire.
+    /// A write of CAN_MCR requests a mode: the acknowledge comes some cycles later, after the frame on the wire.
     pub(super) fn request_mode(&mut self, ctx: &mut Ctx) {
         let due = self.params.clock.rate.after(ctx.now, self.params.mode_cycles);
         self.alarm.set(due, MODE_CHANGES, ctx);
     }
 
-    /// The mode that is asked for begins, if it can.
+    /// Enters the requested mode, if possible.
     pub(super) fn change_mode(&mut self, ctx: &mut Ctx) {
         let (initializes, sleeps) = (self.has(MCR_INRQ), self.has(MCR_SLEEP));
         match self.mode {
@@ -57,7 +57,7 @@ impl BxCan {
         self.is_joining = true;
         if self.params.bus.is_none() {
             ctx.note(
-                "it is on no bus (cyclescope,can-bus): it never sees the 11 recessive bits that it waits for \
+                "the controller is on no bus (cyclescope,can-bus): it never sees the 11 recessive bits that it waits for \
                  (CAN_MSR.INAK)",
             );
         }
@@ -69,25 +69,25 @@ impl BxCan {
         self.mode == Mode::Normal && !self.errors.is_bus_off && is_clocked && !self.params.gate.is_reset(ctx.bus)
     }
 
-    /// A frame begins: the user is told of a pin that is missing for it.
+    /// Adds a note if a frame begins without a pin that it needs.
     fn note_pins(&mut self, sends: bool, hears: bool, ctx: &mut Ctx) {
         if sends && !self.carried[TX] && self.timing & BTR_SILM == 0 {
-            let so = match self.timing & BTR_LBKM {
-                0 => "a frame is begun, and is not on the bus: its start is a bit error (CAN_ESR.LEC)",
-                _ => "a frame is looped back, and is not on the bus",
+            let effect = match self.timing & BTR_LBKM {
+                0 => "a frame is begun, but does not reach the bus: its start is a bit error (CAN_ESR.LEC)",
+                _ => "a frame is looped back, but does not reach the bus",
             };
-            self.pins.note(TX, so, ctx);
+            self.pins.note(TX, effect, ctx);
         }
         if !hears {
-            let so = match sends {
-                true => "a frame is begun, and the controller does not see it: its start is a bit error (CAN_ESR.LEC)",
-                false => "a frame is on the bus, and the controller hears nothing",
+            let effect = match sends {
+                true => "a frame is begun, but the controller does not see it: its start is a bit error (CAN_ESR.LEC)",
+                false => "a frame is on the bus, but the controller does not receive it",
             };
-            self.pins.note(RX, so, ctx);
+            self.pins.note(RX, effect, ctx);
         }
     }
 
-    /// A frame comes in: for which FIFO, the filters say.
+    /// Stores a received frame; the filters select the FIFO.
     fn store(&mut self, frame: &Frame, ctx: &mut Ctx) {
         self.received_frames += 1;
         let Some(filters) = self.params.filters else { return };
@@ -121,7 +121,7 @@ impl CanNode for BxCan {
             waits,
             is_silent,
             loops,
-            // What a silent one drives goes to itself.
+            // In silent mode, the controller only receives its own dominant bits.
             drives: is_silent || self.carried[TX],
             hears: loops || self.carried[RX],
             until_passive: self.errors.until_passive(),

@@ -1,4 +1,4 @@
-//! Registers of a bxCAN (RM0090, "CAN registers"), but for those of its filters.
+//! Registers of a bxCAN (RM0090, "CAN registers"), without those of its filters.
 
 use crate::devices::support::registers::{AccessKind, Register};
 
@@ -58,7 +58,7 @@ pub const MCR_AWUM: u32 = 1 << 5;
 pub const MCR_ABOM: u32 = 1 << 6;
 pub const MCR_TTCM: u32 = 1 << 7;
 pub const MCR_RESET: u32 = 1 << 15;
-/// Debug freeze, which changes nothing here.
+/// Debug freeze, without effect in the model.
 pub const MCR_DBF: u32 = 1 << 16;
 pub const MCR_MASK: u32 = 0x0001_00ff;
 
@@ -69,10 +69,10 @@ pub const MSR_WKUI: u32 = 1 << 3;
 pub const MSR_SLAKI: u32 = 1 << 4;
 pub const MSR_TXM: u32 = 1 << 8;
 pub const MSR_RXM: u32 = 1 << 9;
-/// The last sample and the wire, which are recessive.
+/// The last sample and RX, which are always recessive.
 pub const MSR_SAMP_RX: u32 = 3 << 10;
 
-/// Of each mailbox, eight bits apart.
+/// Bits of mailbox 0; the next mailboxes' follow, eight bits apart.
 pub const TSR_RQCP: u32 = 1 << 0;
 pub const TSR_TXOK: u32 = 1 << 1;
 pub const TSR_ALST: u32 = 1 << 2;
@@ -87,7 +87,7 @@ pub const RFR_FOVR: u32 = 1 << 4;
 pub const RFR_RFOM: u32 = 1 << 5;
 
 pub const IER_TMEIE: u32 = 1 << 0;
-/// Of FIFO 0; those of FIFO 1 are three bits on.
+/// Bits of FIFO 0; those of FIFO 1 are three bits above.
 pub const IER_FMPIE: u32 = 1 << 1;
 pub const IER_FFIE: u32 = 1 << 2;
 pub const IER_FOVIE: u32 = 1 << 3;

@@ -53,7 +53,7 @@ fn bus() -> Box<dyn Device> {
     can_bus::from_node(&mut NodeReader::new(&root, &mut board))
 }
 
-/// A device that is another one: a bench takes no boxes.
+/// A device that forwards to another one, because a bench takes no boxes.
 #[derive(State)]
 struct Boxed(Box<dyn Device>);
 
@@ -79,12 +79,12 @@ impl Device for Boxed {
     }
 }
 
-/// Two controllers on a bus; their filters let all frames in, into FIFO 0.
+/// Two controllers on a bus; their filters accept all frames, into FIFO 0.
 fn bench() -> Bench {
     bench_of(BxCan::new(params(0, false)))
 }
 
-/// The same with another first one.
+/// As [`bench`], with another first controller.
 fn bench_of(first: BxCan) -> Bench {
     let filters = Filters::new(28, ClockGate::NONE);
     let mut bench = Bench::new(first).and(Boxed(bus())).and(filters).and(BxCan::new(params(4, true)));
@@ -122,19 +122,19 @@ fn cycle(number: u64) -> Ps {
     clock().ps_at_floor(Cycles(number))
 }
 
-/// So many bits, and cycles, from the beginning.
+/// The time after `bits` bits and `cycles` cycles from the start.
 fn at(bits: u64, cycles: u64) -> Ps {
     cycle(84 * bits + cycles)
 }
 
-/// Initializes a controller; it is on the bus 11 bits and 4 cycles from the beginning.
+/// Initializes a controller; it is on the bus 11 bits and 4 cycles after the start.
 fn start(bench: &mut Bench, device: DeviceId, control: u32, timing: u32) {
     put_to(bench, device, Ps(0), MCR, control | MCR_INRQ);
     put_to(bench, device, cycle(2), BTR, timing);
     put_to(bench, device, cycle(2), MCR, control);
 }
 
-/// When the bus of [`start`] is free for the first frame.
+/// The time at which the bus of [`start`] is free for the first frame.
 const READY: u64 = 20;
 
 fn send(bench: &mut Bench, device: DeviceId, at: Ps, mailbox: u32, id: u32, data: &[u8]) {
@@ -184,7 +184,7 @@ fn a_mode_is_acknowledged_and_the_bus_is_joined_after_11_bits() {
     assert_eq!((get(&mut bench, at(14, 2), MSR) & 0x1f, bench.pending()), (MSR_SLAK | MSR_SLAKI, 8));
     put(&mut bench, at(15, 0), MSR, MSR_SLAKI);
     assert_eq!(bench.pending(), 0);
-    // Out of sleep it joins as out of initialization.
+    // After sleep it joins the bus as after initialization.
     put(&mut bench, at(16, 0), MCR, 0);
     assert_eq!(get(&mut bench, at(27, 1), MSR) & 3, MSR_SLAK);
     assert_eq!(get(&mut bench, at(27, 2), MSR) & 3, 0);
@@ -200,7 +200,7 @@ fn a_frame_takes_its_bits_in_loop_back() {
         put(&mut bench, at(READY, 0), IER, IER_TMEIE | IER_FMPIE);
         send(&mut bench, DeviceId(0), at(READY, 0), 0, 0x123, &[0xde, 0xad]);
         assert_eq!(get(&mut bench, at(READY, 1), TSR), 0x1800_0000 | 1 << TSR_CODE, "mailbox 1 is next");
-        // Sent at the sample point of its last bit, 12 of 14 quanta of 6 cycles into that.
+        // Sent at the sample point of its last bit, 12 of 14 quanta of 6 cycles after that bit's start.
         let bits = READY + length(0x123, &[0xde, 0xad]) - 1;
         assert_eq!(get(&mut bench, at(bits, 71), TSR) & 0xff, 0);
         assert_eq!(get(&mut bench, at(bits, 72), TSR) & 0xff, TSR_RQCP | TSR_TXOK);
@@ -221,7 +221,7 @@ fn alone_it_is_error_passive_after_sixteen_attempts_and_goes_on() {
     start(&mut bench, DeviceId(0), 0, TIMING);
     put(&mut bench, at(READY, 0), IER, IER_ERRIE | IER_EPVIE | IER_LECIE);
     send(&mut bench, DeviceId(0), at(READY, 0), 0, 0x123, &[1]);
-    // The acknowledge slot is 9 bits before the end; behind it 6 of the flag, 8 of the delimiter, 3 of intermission.
+    // The acknowledge slot is 9 bits before the end; 6 bits of the flag, 8 of the delimiter, 3 of intermission follow.
     let slot = length(0x123, &[1]) - 9;
     let attempt = slot + 1 + 6 + 8 + 3;
     assert_eq!(get(&mut bench, at(READY + slot, 71), ESR), 0);
@@ -235,7 +235,7 @@ fn alone_it_is_error_passive_after_sixteen_attempts_and_goes_on() {
     let warned = READY + 11 * attempt + slot;
     assert_eq!(get(&mut bench, at(warned, 72), ESR), 96 << 16 | 3 << ESR_LEC | ESR_EWGF);
     assert_eq!(get(&mut bench, at(sixteenth, 72), ESR), 128 << 16 | 3 << ESR_LEC | ESR_EWGF | ESR_EPVF);
-    // From now on it lets 8 bits more pass, and counts no more.
+    // From now on it waits 8 bits more, and does not count further errors.
     let attempt = attempt + 8;
     let seventeenth = sixteenth + attempt;
     put(&mut bench, at(sixteenth, 80), TSR, TSR_TERR);
@@ -243,10 +243,10 @@ fn alone_it_is_error_passive_after_sixteen_attempts_and_goes_on() {
     put(&mut bench, at(seventeenth, 80), TSR, TSR_TERR);
     assert_eq!(get(&mut bench, at(seventeenth + attempt, 71), TSR) & 0xff, 0);
     assert_eq!(get(&mut bench, at(seventeenth + attempt, 72), TSR) & 0xff, TSR_TERR);
-    // In the midst of a frame.
+    // In the middle of a frame.
     let later = at(seventeenth + 1000 * attempt - slot + 5, 0);
     assert_eq!(get(&mut bench, later, ESR), 128 << 16 | 3 << ESR_LEC | ESR_EWGF | ESR_EPVF);
-    // An abort ends it behind the attempt; initialization waits for that.
+    // An abort ends it after the attempt; initialization waits for that.
     put(&mut bench, later, TSR, TSR_ABRQ);
     put(&mut bench, later, MCR, MCR_INRQ);
     let status = get(&mut bench, later + at(2 * attempt, 0), TSR);
@@ -277,11 +277,11 @@ fn two_controllers_share_a_bus_and_the_lower_identifier_wins() {
     assert_eq!(get(&mut bench, at(READY + 8, 71), TSR) & 0xff, 0);
     assert_eq!(get(&mut bench, at(READY + 8, 72), TSR) & 0xff, TSR_ALST);
     let first = READY + length(0x123, &[2]);
-    // The receiver has it at the sample point before.
+    // The receiver has the frame at the sample point before.
     assert_eq!(get(&mut bench, at(first - 2, 71), RF0R), 0);
     assert_eq!(get(&mut bench, at(first - 2, 72), RF0R), 1);
     assert_eq!(get_of(&mut bench, SECOND, at(first - 1, 72), TSR) & 0xff, TSR_RQCP | TSR_TXOK);
-    // Behind three bits the other one's comes.
+    // Three bits later the other one's frame begins.
     let second = first + 3 + length(0x12b, &[1]);
     assert_eq!(get(&mut bench, at(second - 1, 71), TSR) & 0xff, TSR_ALST);
     assert_eq!(get(&mut bench, at(second - 1, 72), TSR) & 0xff, TSR_RQCP | TSR_TXOK);
@@ -294,7 +294,7 @@ fn mailboxes_go_by_identifiers_or_in_order() {
     for (control, order) in [(0, [0x100, 0x200, 0x300]), (MCR_TXFP, [0x300, 0x200, 0x100])] {
         let mut bench = bench();
         start(&mut bench, DeviceId(0), control, TIMING | BTR_LBKM | BTR_SILM);
-        // All wait before the bus is joined.
+        // All requests wait before the bus is joined.
         for (mailbox, id) in [(0, 0x300), (1, 0x200), (2, 0x100)] {
             send(&mut bench, DeviceId(0), at(1, 0), mailbox, id, &[]);
         }
@@ -335,7 +335,7 @@ fn another_bit_rate_drives_the_sender_off_the_bus_until_it_recovers() {
     // 1 Mbit/s.
     start(&mut bench, SECOND, 0, 1 << 20 | 10 << 16 | 2);
     send(&mut bench, DeviceId(0), at(READY, 0), 0, 0x123, &[1]);
-    // The reader is error-passive after 15 errors of 9; then nobody acknowledges, and it stays at 128 or more.
+    // The reader is error-passive after 15 errors of 9; then no node acknowledges, and it stays at 128 or more.
     let status = get(&mut bench, at(READY + 20_000, 0), ESR);
     assert!(status & ESR_EPVF != 0 && status & ESR_BOFF == 0, "{status:#x}");
     assert!(get_of(&mut bench, SECOND, at(READY + 20_000, 0), ESR) >> 24 >= 128);
@@ -349,7 +349,7 @@ fn bus_off_ends_after_128_times_11_recessive_bits() {
     assert!(device.errors.is_bus_off);
     let mut bench = Bench::new(device).and(Boxed(bus())).and(Filters::new(28, ClockGate::NONE));
     bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
-    // Without ABOM it stays so; software's way is through initialization.
+    // Without ABOM it stays bus-off; software recovers through initialization.
     start(&mut bench, DeviceId(0), 0, TIMING);
     let recovered = 11 + 128 * 11;
     assert_eq!(get(&mut bench, at(recovered, 3), ESR) & ESR_BOFF, ESR_BOFF);
@@ -414,18 +414,18 @@ fn without_tx_it_hears_others_and_is_bus_off_after_32_errors() {
     assert_eq!(get(&mut bench, at(end, 71), ESR), 0);
     assert_eq!(get(&mut bench, at(end, 72), ESR), 8 << 16 | 5 << ESR_LEC);
     assert!(matches!(bench.bus.notes(), [note] if note.contains("no pin carries its TX: a frame is begun")));
-    // The error flag fails 15 times; the one behind it is passive.
+    // The error flag fails 15 times; the one after it is passive.
     assert_eq!(get(&mut bench, at(end + 15, 71), ESR) >> 16 & 0xff, 120);
     let passive = 5 << ESR_LEC | ESR_EWGF | ESR_EPVF;
     assert_eq!(get(&mut bench, at(end + 15, 72), ESR), 128 << 16 | passive);
-    // 6 of the flag, 8 of the delimiter, 3 of intermission, 8 in which others may begin.
+    // 6 bits of the flag, 8 of the delimiter, 3 of intermission, 8 in which others may begin.
     let second = end + 16 + 6 + 8 + 3 + 8;
     assert_eq!(get(&mut bench, at(second, 71), ESR), 128 << 16 | passive);
     assert_eq!(get(&mut bench, at(second, 72), ESR), 136 << 16 | passive);
     let last = second + 15 * (1 + 6 + 8 + 3 + 8);
     assert_eq!(get(&mut bench, at(last, 71), ESR), 248 << 16 | passive);
     assert_eq!(get(&mut bench, at(last, 72), ESR), passive | ESR_BOFF);
-    // Nothing of it was on the bus.
+    // No part of the frame was on the bus.
     send(&mut bench, SECOND, at(last, 0), 0, 0x125, &[1]);
     assert_eq!(get_of(&mut bench, SECOND, at(last + 100, 0), TSR) & 0xff, TSR_RQCP | TSR_TXOK);
     assert_eq!(get_of(&mut bench, SECOND, at(last + 100, 0), ESR), 0);
@@ -442,10 +442,10 @@ fn without_rx_it_joins_and_disturbs_the_bus() {
     send(&mut bench, SECOND, at(READY, 0), 0, 0x123, &[1]);
     let end = READY + length(0x123, &[1]) + 3;
     assert_eq!(get(&mut bench, at(end, 0), RF0R), 0);
-    let what = "no pin carries its RX: a frame is on the bus, and the controller hears nothing";
+    let what = "no pin carries its RX: a frame is on the bus, but the controller does not receive it";
     assert!(matches!(bench.bus.notes(), [note] if note.contains(what)), "{:?}", bench.bus.notes());
     send(&mut bench, DeviceId(0), at(end, 0), 0, 0x124, &[1]);
-    // Its 16 dominant bits are a stuff error for the other, which sees a dominant bit behind its own flag as well.
+    // Its 16 dominant bits are a stuff error for the other node, which also sees a dominant bit after its own flag.
     assert_eq!(get_of(&mut bench, SECOND, at(end + 5, 71), ESR), 0);
     assert_eq!(get_of(&mut bench, SECOND, at(end + 5, 72), ESR), 9 << 24 | 1 << ESR_LEC);
     assert_eq!(get(&mut bench, at(end + 15, 72), ESR) >> 16, 128);
@@ -461,8 +461,8 @@ fn a_frame_on_the_bus_wakes_it_up() {
     send(&mut bench, SECOND, at(READY + 20, 0), 0, 0x123, &[]);
     let status = get(&mut bench, at(READY + 22, 0), MSR);
     assert_eq!((status & 0x1f, bench.pending()), (MSR_SLAK | MSR_WKUI, 8));
-    // The frame that woke it up is over, and with it 11 recessive bits; nobody acknowledged that, and the next one is
-    // read.
+    // The frame that woke it up is over, and with it 11 recessive bits; that frame was not acknowledged, and the next
+    // one is received.
     let bits = length(0x123, &[]) - 9 + 18 + length(0x123, &[]);
     assert_eq!(get(&mut bench, at(READY + 22 + bits, 0), RF0R), 1);
 }
@@ -480,7 +480,7 @@ fn time_stamps_count_bits() {
     put(&mut bench, at(READY, 0), TI0R + 4, TDTR_TGT | 8);
     put(&mut bench, at(READY, 0), TI0R, 0x100 << 21 | TIR_TXRQ);
     let end = at(READY + 200, 0);
-    // It came to the bus 11 bits from the beginning, and began to send at a boundary of bits behind READY.
+    // It joined the bus 11 bits after the start, and began to send at a bit boundary after READY.
     let stamp = get(&mut bench, end, RI0R + 4) >> 16;
     assert_eq!(stamp, 8);
     assert_eq!(get(&mut bench, end, RI0R + 12) >> 16, stamp, "in the last two bytes");

@@ -47,7 +47,7 @@ fn read(parameters: &[(&str, Vec<u32>)]) -> (Bench, Vec<String>) {
     read_plain_node(from_node, &borrowed)
 }
 
-/// A flash of 1 MiB out of reset, asked by core 0.
+/// A flash of 1 MiB after reset, accessed by core 0.
 fn flash() -> Bench {
     let (mut bench, faults) = read(&parameters());
     assert_eq!(faults, Vec::<String>::new());
@@ -55,17 +55,17 @@ fn flash() -> Bench {
     bench
 }
 
-/// A line that the core's cache does not have: the cycles that it waits from `cycle` on.
+/// Fetches a line that is not in the core's cache: the cycles that it waits from `cycle` on.
 fn fetch(bench: &mut Bench, cycle: u64, offset: u32) -> u64 {
     ask(bench, cycle, Some(0), |device, ctx| device.burst(1, offset, 16, ctx).unwrap())
 }
 
-/// A word of data that the core loads.
+/// Loads a word of data.
 fn load(bench: &mut Bench, cycle: u64, offset: u32) -> u64 {
     ask(bench, cycle, Some(0), |device, ctx| device.read(1, offset, AccessSize::Word, ctx).unwrap().done)
 }
 
-/// A read that reaches nothing beyond the flash: the cycles that it takes from `cycle` on.
+/// A read without an effect outside the flash: the cycles that it takes from `cycle` on.
 fn read_alone(bench: &mut Bench, cycle: u64, offset: u32, bytes: u32) -> Option<u64> {
     let device = bench.bus.devices[0].as_mut().unwrap();
     device.read_alone(1, offset, bytes, cycle).map(|(_, done)| done - cycle)
@@ -97,7 +97,7 @@ fn unlock(bench: &mut Bench) {
     KEYS.into_iter().for_each(|key| _ = bench.write(Ps::ZERO, KEYR, key).unwrap());
 }
 
-/// A store to the flash, and when it is answered.
+/// A store to the flash, and the time of its answer.
 fn store(bench: &mut Bench, at: Ps, offset: u32, size: AccessSize, value: u32) -> Ps {
     bench.bus.with_device(DeviceId(0), at, |device, ctx| device.write(1, offset, size, value, ctx)).unwrap().done
 }
@@ -125,7 +125,7 @@ fn a_line_takes_the_wait_states_and_what_follows_in_it_none() {
     bench.write(Ps::ZERO, ACR, 5).unwrap();
     assert_eq!(fetch(&mut bench, 100, 0x40), 5);
     assert_eq!(fetch(&mut bench, 105, 0x44), 0, "in the middle of the line that has come");
-    // The array is free in the cycle behind that in which the line came.
+    // The array is free in the cycle after the one in which the line came.
     assert_eq!(fetch(&mut bench, 120, 0x80), 5);
     assert_eq!(load(&mut bench, 120, 0x200), 6 + 5, "that is read from 120 up to 125, this from 126");
     bench.write(Ps::ZERO, ACR, 0).unwrap();
@@ -134,14 +134,15 @@ fn a_line_takes_the_wait_states_and_what_follows_in_it_none() {
 
 #[test]
 fn reads_take_the_same_whoever_asks() {
-    // Three ways to the same: with the time, by edges of the clock, and as compiled code fetches lines.
+    // Three equivalent ways: with the time, by edges of the clock, and as compiled code fetches lines.
     for acr in [5, ACR_DCEN | 5, ACR_PRFTEN | 5, ACR_ICEN | ACR_DCEN | ACR_PRFTEN | 5, 2, 0] {
         let [mut by_time, mut by_edge, mut as_code] = [flash(), flash(), flash()];
         for bench in [&mut by_time, &mut by_edge, &mut as_code] {
             bench.write(Ps::ZERO, ACR, acr).unwrap();
         }
         let mut edge = 100;
-        // Fetches of lines in a row, of one again, and elsewhere; and words of data between them, at once or later.
+        // Fetches of consecutive lines, of one line again, and of another line; and words of data between them, at once
+        // or later.
         for (step, offset) in [0, 16, 0x200, 16, 32, 0x204, 48, 48, 0x208, 0x300, 0x400, 0x304].into_iter().enumerate()
         {
             edge += [0, 1, 7][step % 3];
@@ -151,7 +152,7 @@ fn reads_take_the_same_whoever_asks() {
                 _ => fetch(&mut by_time, edge, offset),
             };
             let alone = read_alone(&mut by_edge, edge, offset, bytes);
-            // A line of a cache that is on has more to it.
+            // A line of an enabled cache has further effects.
             assert_eq!(alone.is_some(), bytes == 4 || acr & ACR_ICEN == 0, "{acr:#x}, step {step}");
             let other = alone.unwrap_or_else(|| fetch(&mut by_edge, edge, offset));
             let like_code = if bytes == 16 { read_as_code(&mut as_code, edge, offset) } else { None };
@@ -201,10 +202,10 @@ fn the_next_line_is_read_while_one_runs() {
     let mut bench = flash();
     bench.write(Ps::ZERO, ACR, ACR_PRFTEN | 5).unwrap();
     assert_eq!(fetch(&mut bench, 100, 0x40), 5);
-    // It came in cycle 105; the next one is read from 106 on and comes in 111. Eight instructions of a cycle each, from
-    // 105 on, end in 112.
+    // The line came in cycle 105; the next one is read from 106 on and comes in 111. Eight instructions of a cycle
+    // each, from 105 on, end in 112.
     assert_eq!(fetch(&mut bench, 113, 0x50), 0);
-    // Taken in 113, so the next one comes in 119. Four of 32 bits, up to 116, wait for two more cycles.
+    // It is used in 113, so the next one comes in 119. Four of 32 bits, up to 116, wait for two more cycles.
     assert_eq!(fetch(&mut bench, 117, 0x60), 2);
     // That was in 119, and the next line comes in 125: a jump elsewhere waits for it, and then for its own.
     assert_eq!(fetch(&mut bench, 121, 0x400), 5 + 5);
@@ -223,11 +224,11 @@ fn the_data_cache_keeps_eight_lines_and_no_device_sees_it() {
         assert_eq!((wait(&mut bench, 16 * line), wait(&mut bench, 16 * line + 12)), (3, 0));
     }
     assert_eq!(wait(&mut bench, 0), 0);
-    // The line that was used longest ago goes: number 1.
+    // The least recently used line is replaced: number 1.
     assert_eq!((wait(&mut bench, 128), wait(&mut bench, 0), wait(&mut bench, 16)), (3, 0, 3));
-    // A device reads past it.
+    // Devices bypass the cache.
     assert_eq!(ask(&mut bench, 2150, None, |device, ctx| device.read(1, 0, AccessSize::Word, ctx).unwrap().done), 3);
-    // The reset has an effect while the cache is off.
+    // The reset only has an effect while the cache is off.
     bench.write(Ps::ZERO, ACR, ACR_DCEN | ACR_DCRST | 3).unwrap();
     assert_eq!(wait(&mut bench, 0), 0);
     for acr in [3, ACR_DCRST | 3, ACR_DCEN | 3] {
@@ -244,7 +245,7 @@ fn the_core_is_reported_of_wait_states_and_of_its_cache() {
         bench.bus.line_buffers.how()
     });
     assert_eq!(answers, [Answer::AtOnce, Answer::Passes, Answer::Kept]);
-    // A line that was missed is kept, and not the one that was prefetched.
+    // A line that was missed is cached, the prefetched one is not.
     let passes = [(100, 0), (120, 16), (140, 64)].map(|(cycle, offset)| {
         fetch(&mut bench, cycle, offset);
         bench.bus.line_buffers.passes
@@ -311,7 +312,7 @@ fn a_word_is_programmed_once_it_is_unlocked() {
     assert_eq!(written, [CodeSpan::of_device(DeviceId(0), 8, 11)]);
     let (before, end) = (Ps::from_us(16) - Ps(1), Ps::from_us(16));
     assert_eq!((bench.value(before, SR), bench.pending()), (SR_BSY, 0));
-    // A second one is taken when the first has ended, and a read of the array then, too.
+    // A second store is accepted when the first has ended, and so is a read of the array.
     assert_eq!(store(&mut bench, before, 12, AccessSize::Word, 0), end);
     assert_eq!(load(&mut bench, 1_000, 8), 3200 - 1000);
     bench.run(end + end);
@@ -375,7 +376,7 @@ fn a_byte_leaves_the_others_as_they_are() {
     // As ST's library sets the latency.
     stored(&mut bench, ACR, 5);
     assert_eq!(bench.value(Ps::ZERO, ACR), ACR_PRFTEN | ACR_ICEN | ACR_DCEN | 5);
-    // Ones clear flags: a byte does not write back what stands beside it.
+    // Ones clear flags: a byte write does not write back its neighbours.
     bench.write(Ps::ZERO, OPTCR, u32::MAX).unwrap();
     store(&mut bench, Ps::ZERO, 0, AccessSize::Word, 0);
     assert_eq!(bench.value(Ps::ZERO, SR), SR_PGSERR);

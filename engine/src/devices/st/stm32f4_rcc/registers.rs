@@ -29,11 +29,11 @@ pub const CR_PLLON: u32 = 1 << 24;
 pub const CR_PLLRDY: u32 = 1 << 25;
 pub const CR_PLLI2SON: u32 = 1 << 26;
 pub const CR_PLLI2SRDY: u32 = 1 << 27;
-/// HSITRIM, and what is turned on; HSICAL is of the part, and reads 0.
+/// HSITRIM, and the enables; HSICAL depends on the part, and reads 0.
 const CR_MASK: u32 = 0x1f << 3 | CR_HSION | CR_HSEON | CR_HSEBYP | 1 << 19 | CR_PLLON | CR_PLLI2SON;
 
 pub const PLLCFGR_PLLSRC: u32 = 1 << 22;
-/// It has a value out of reset, and no meaning.
+/// A reserved bit with a reset value of 1.
 pub const PLLCFGR_RESERVED: u32 = 1 << 29;
 const PLLCFGR_MASK: u32 = 0x0f43_7fff | PLLCFGR_RESERVED;
 
@@ -112,7 +112,7 @@ const F411: &[Register] = &[
 ];
 
 impl Part {
-    /// What of PLLCFGR both PLLs have in common: PLLSRC, and PLLM where PLLI2S has none of its own.
+    /// The bits of PLLCFGR that both PLLs share: PLLSRC, and PLLM if PLLI2S has no PLLM of its own.
     pub const fn pll_input(self) -> u32 {
         match self {
             Part::F407 => PLLCFGR_PLLSRC | 0x3f,
@@ -120,7 +120,7 @@ impl Part {
         }
     }
 
-    /// Its register map, without flags that the hardware sets.
+    /// The register map, without flags that the hardware sets.
     pub const fn registers(self) -> &'static [Register] {
         match self {
             Part::F407 => F407,

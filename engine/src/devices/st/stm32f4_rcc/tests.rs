@@ -70,7 +70,7 @@ fn out_of_reset_all_run_by_hsi() {
     assert!(bench.bus.notes().is_empty());
 }
 
-/// What vendors' code does for 168 MHz (RM0090, 7.2.3 and 7.2.6): HSE, the PLL, the dividers, SW.
+/// The sequence of vendors' code for 168 MHz (RM0090, 7.2.3 and 7.2.6): HSE, the PLL, the dividers, SW.
 #[test]
 fn hse_and_pll_make_168_mhz() {
     let mut bench = rcc();
@@ -109,7 +109,7 @@ fn the_pll_makes_24_mhz() {
     bench.put(CR, 0x81 | CR_HSEON | CR_PLLON);
     let expected = [24, 24, 3, 12, 24, 24, 24, 48].map(|mhz| mhz * MHZ);
     assert_eq!(rates(&mut bench, Ps::from_us(2_300))[..8], expected);
-    // HSI is not needed any more.
+    // HSI is no longer needed.
     bench.write(Ps::from_us(2_300), CR, 0x80 | CR_HSEON | CR_PLLON).unwrap();
     bench.run(Ps::from_us(2_301));
     assert_eq!(bench.value(Ps::from_us(2_301), CR) & 3, 0);
@@ -206,7 +206,7 @@ fn resets_are_those_of_what_is_enabled_and_reported_where_nobody_follows() {
     bench.put(0x20, 1 << 21);
     assert!(bench.bus.clocks.is_reset(0x40, 21) && bench.bus.notes().is_empty());
     bench.put(0x20, 1 << 21 | 1 << 28);
-    // The next register has such bits, too: one note is enough.
+    // The next register has such bits as well: one note is enough.
     bench.put(0x24, 1);
     let notes = bench.bus.notes();
     assert!(notes.len() == 1 && notes[0].contains("bits 0x10000000 of RCC_APB1RSTR are of peripherals"), "{notes:?}");
@@ -242,7 +242,7 @@ fn the_backup_domain_is_written_when_it_is_open() {
     bench.run(Ps::from_us(2_000_000));
     assert_eq!(bench.value(Ps::from_us(2_000_000), BDCR), BDCR_LSEON | BDCR_LSERDY | 1 << 8);
     assert_eq!(rates(&mut bench, Ps::from_us(2_000_001))[9], 32_768);
-    // A choice stays until the domain is reset.
+    // A selection stays until the domain is reset.
     bench.write(Ps::from_us(2_000_001), BDCR, BDCR_LSEON | 2 << 8).unwrap();
     assert_eq!(bench.value(Ps::from_us(2_000_001), BDCR) & BDCR_RTCSEL, 1 << 8);
     bench.write(Ps::from_us(2_000_001), BDCR, BDCR_BDRST).unwrap();
@@ -274,7 +274,7 @@ fn outputs_run_while_their_plls_do() {
     assert_eq!(why(&mut bench, Ps(0), 9), "nothing, as RCC_BDCR.RTCSEL selects none");
     bench.put(PLLCFGR, 8 | 192 << 6 | 3 << 16 | 8 << 24);
     bench.put(CR, 0x81 | CR_PLLON);
-    // It has yet to lock.
+    // The PLL has yet to lock.
     assert_eq!(why(&mut bench, Ps::from_us(1), 7), "");
     assert_eq!((why(&mut bench, Ps::from_us(300), 7), rates(&mut bench, Ps::from_us(300))[7]), ("".into(), 48 * MHZ));
     bench.write(Ps::from_us(300), CR, 0x81).unwrap();

@@ -1,4 +1,4 @@
-//! The clock tree (RM0090, figure "Clock tree"): what the registers make of the sources.
+//! The clock tree (RM0090, figure "Clock tree"): the clocks by the registers and the sources.
 
 use super::registers::DCKCFGR_TIMPRE;
 use super::{HSE, HSI, LSE, LSI, PLL, PLLI2S, Part, Rcc};
@@ -9,7 +9,7 @@ use crate::time::Hz;
 
 const MHZ: u64 = 1_000_000;
 
-/// What SW selects; `None` for the value that is not allowed.
+/// The source that SW selects; `None` for the value that is not allowed.
 pub const fn source_of_sw(cfgr: u32) -> Option<usize> {
     match cfgr & 3 {
         0 => Some(HSI),
@@ -19,7 +19,7 @@ pub const fn source_of_sw(cfgr: u32) -> Option<usize> {
     }
 }
 
-/// What SWS tells.
+/// The value of SWS for a source.
 pub const fn sw_of(source: usize) -> u32 {
     match source {
         HSE => 1,
@@ -31,18 +31,18 @@ pub const fn sw_of(source: usize) -> u32 {
 /// A PLL's factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dividers {
-    /// Of the input.
+    /// Divisor of the input.
     pub m: u64,
     /// The multiplier.
     pub n: u64,
-    /// Of the output: P of the PLL, R of PLLI2S.
+    /// Divisor of the output: P of the PLL, R of PLLI2S.
     pub main: u64,
-    /// Q of the PLL.
+    /// Divisor of the output Q of the PLL.
     pub q: u64,
 }
 
 impl Dividers {
-    /// Those of PLLCFGR.
+    /// The factors in PLLCFGR.
     pub const fn of_pll(pllcfgr: u32) -> Dividers {
         Dividers {
             m: (pllcfgr & 0x3f) as u64,
@@ -52,7 +52,7 @@ impl Dividers {
         }
     }
 
-    /// Those of PLLI2SCFGR; the STM32F407 shares the divider of the input.
+    /// The factors in PLLI2SCFGR; the STM32F407 shares the input's divisor.
     pub const fn of_plli2s(part: Part, pllcfgr: u32, plli2scfgr: u32) -> Dividers {
         let m = match part {
             Part::F407 => pllcfgr,
@@ -62,12 +62,12 @@ impl Dividers {
         Dividers { m: (m & 0x3f) as u64, n: (plli2scfgr >> 6 & 0x1ff) as u64, main: r, q: r }
     }
 
-    /// The rate behind an output divider.
+    /// The rate after an output divider.
     pub fn output(&self, input: Hz, divider: u64) -> Hz {
         scaled(input, self.n, self.m.max(1) * divider.max(1))
     }
 
-    /// What of the factors the manual does not allow (RM0090, RCC_PLLCFGR).
+    /// Describes a violation of the manual's limits (RM0090, RCC_PLLCFGR).
     pub fn complaint(&self, input: Hz) -> Option<String> {
         let into_vco = input.get() / self.m.max(1);
         let vco = input.get().saturating_mul(self.n) / self.m.max(1);
@@ -87,7 +87,7 @@ impl Dividers {
     }
 }
 
-/// Dividers and choices that are in force.
+/// Dividers and selections in force.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Settings {
     cfgr: u32,
@@ -96,7 +96,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Those that the registers hold.
+    /// The settings in the registers.
     pub const fn of(cfgr: u32, dckcfgr: u32, bdcr: u32) -> Settings {
         Settings { cfgr, dckcfgr, bdcr }
     }
@@ -112,7 +112,7 @@ pub struct Tree {
 }
 
 impl Rcc {
-    /// The rates as they are now.
+    /// The present rates.
     pub fn tree(&self) -> Tree {
         let hsi = self.params.oscillators[HSI].unwrap_or_else(|| Hz::new(16 * MHZ).expect("a rate"));
         let sysclk = self.state.sources.rate(self.state.sources.selected()).unwrap_or(hsi);
@@ -125,7 +125,7 @@ impl Rcc {
         Tree { sysclk, hclk, pclk, timers }
     }
 
-    /// Tells the board's clocks of their rates.
+    /// Sets the board's clocks to their rates.
     pub(super) fn publish(&mut self, ctx: &mut Ctx) {
         let tree = self.tree();
         let buses = [tree.sysclk, tree.hclk, scaled(tree.hclk, 1, 8), tree.pclk[0], tree.pclk[1]];
@@ -160,14 +160,14 @@ impl Rcc {
         let clocks = [("HCLK", tree.hclk), ("PCLK1", tree.pclk[0]), ("PCLK2", tree.pclk[1])];
         for ((name, rate), most) in clocks.into_iter().zip(most) {
             if rate.get() > most * MHZ {
-                ctx.note(&format!("{name} runs at {} Hz, and may have {most} MHz at the most", rate.get()));
+                ctx.note(&format!("{name} runs at {} Hz, above its maximum of {most} MHz", rate.get()));
             }
         }
     }
 }
 
 impl Part {
-    /// The most that HCLK, PCLK1 and PCLK2 may have (DS8626, General operating conditions; DS10314, the same).
+    /// Maximum HCLK, PCLK1 and PCLK2 (DS8626, General operating conditions; DS10314, the same).
     const fn most_mhz(self) -> [u64; 3] {
         match self {
             Part::F407 => [168, 42, 84],

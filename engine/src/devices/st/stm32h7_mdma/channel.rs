@@ -1,4 +1,4 @@
-//! A channel's registers, and where its transfer is.
+//! A channel's registers, and the state of its transfer.
 
 use super::{CBNDTR, CBRUR, CCR, CDAR, CESR, CISR, CLAR, CMAR, CMDR, CSAR, CTBR, CTCR};
 use crate::devices::support::registers::flag;
@@ -27,7 +27,7 @@ pub mod cesr {
 /// Bits of MDMA_CxCR.
 pub mod ccr {
     pub const EN: u32 = 1 << 0;
-    /// TEIE, CTCIE, BRTIE, BTIE, TCIE: the flags' enables, one bit further up.
+    /// TEIE, CTCIE, BRTIE, BTIE, TCIE: the enables of the flags, one bit above them.
     pub const INTERRUPTS: u32 = 1;
     /// BEX, HEX, WEX.
     pub const EXCHANGES: u32 = 7 << 12;
@@ -53,21 +53,21 @@ const BRSUM: u32 = 1 << 18;
 const BRDUM: u32 = 1 << 19;
 const BRC: u32 = 20;
 
-/// What a channel does next.
+/// The channel's next step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Stage {
-    /// It waits for a request.
+    /// Wait for a request.
     #[default]
     Idle,
-    /// It reads its next node.
+    /// Read the next node.
     Fetch,
-    /// It fills its buffer.
+    /// Fill the buffer.
     Read,
-    /// It empties its buffer.
+    /// Empty the buffer.
     Write,
 }
 
-/// What one request moves (MDMA_CxTCR.TRGM).
+/// The unit that one request moves (MDMA_CxTCR.TRGM).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trigger {
     Buffer,
@@ -76,19 +76,19 @@ pub enum Trigger {
     List,
 }
 
-/// One side of a transfer: how its address moves, and how it is accessed.
+/// One side of a transfer: its addressing and its accesses.
 #[derive(Clone, Copy, Debug)]
 pub struct Side {
     /// Bytes of a datum.
     pub size: u32,
     /// Bytes of a burst.
     pub burst: u32,
-    /// What a datum adds to the address.
+    /// Address increment for each datum.
     pub step: i32,
 }
 
 impl Side {
-    /// True if the data follow each other in memory.
+    /// True if the data are contiguous in memory.
     pub const fn is_contiguous(&self) -> bool {
         self.step == self.size as i32
     }
@@ -116,18 +116,18 @@ pub struct Channel {
     mask_address: u32,
     mask_data: u32,
     pub stage: Stage,
-    /// Bytes of the block when it began.
+    /// Bytes of the block at its start.
     block_bytes: u32,
-    /// Bytes that the buffer still wants from the source.
+    /// Bytes that are still to be read for the buffer.
     pub to_read: u32,
-    /// What has been read and not been written.
+    /// Bytes that have been read and not written yet.
     pub data: Vec<u8>,
-    /// Grows with each start and stop: events of before are stale.
+    /// Incremented at each start and stop; events of earlier generations are ignored.
     pub generation: u32,
 }
 
 impl Channel {
-    /// What a register reads.
+    /// The value of a register.
     pub fn get(&self, offset: u32) -> u32 {
         match offset {
             CISR => self.status | flag(cisr::CRQA, self.stage != Stage::Idle),
@@ -146,7 +146,7 @@ impl Channel {
         }
     }
 
-    /// A write of a register that EN locks; `value` has the bits that the register has.
+    /// Writes a register that EN locks; `value` is masked with the register's bits.
     pub fn set(&mut self, offset: u32, value: u32) {
         match offset {
             CTCR => self.transfer = value,
@@ -167,7 +167,7 @@ impl Channel {
         self.control & ccr::EN != 0
     }
 
-    /// A flag is set that interrupts.
+    /// True if an enabled flag is set.
     pub const fn interrupts(&self) -> bool {
         self.status & (self.control >> ccr::INTERRUPTS) & cisr::ALL != 0
     }
@@ -187,12 +187,12 @@ impl Channel {
         Side { size, burst: size << self.field(burst, 7), step }
     }
 
-    /// How data are read.
+    /// The source side.
     pub const fn reads(&self) -> Side {
         self.side(0, ctcr::SSIZE, ctcr::SINCOS, ctcr::SBURST)
     }
 
-    /// How data are written.
+    /// The destination side.
     pub const fn writes(&self) -> Side {
         self.side(2, ctcr::DSIZE, ctcr::DINCOS, ctcr::DBURST)
     }
@@ -202,7 +202,7 @@ impl Channel {
         self.field(ctcr::TLEN, 0x7f) + 1
     }
 
-    /// What a request moves.
+    /// The unit that a request moves.
     pub const fn trigger(&self) -> Trigger {
         match self.field(ctcr::TRGM, 3) {
             0 => Trigger::Buffer,
@@ -212,13 +212,13 @@ impl Channel {
         }
     }
 
-    /// Bytes that are left of the block.
+    /// Remaining bytes of the block.
     pub const fn left(&self) -> u32 {
         self.block & BNDT
     }
 
-    /// MDMA_CxESR for settings that do not fit: addresses that are not aligned, offsets that are smaller than data,
-    /// counts that leave a part of a datum.
+    /// MDMA_CxESR for invalid settings: addresses that are not aligned, offsets smaller than a datum, counts that are
+    /// not a multiple of a datum.
     pub fn faults(&self) -> u32 {
         let (reads, writes) = (self.reads(), self.writes());
         let is_off = |side: Side, address: u32| {
@@ -229,18 +229,18 @@ impl Channel {
             | flag(cesr::BSE, self.left() == 0 || part(self.left()) || part(self.buffer_bytes()))
     }
 
-    /// The registers hold a new block.
+    /// Starts the block in the registers.
     pub fn begin_block(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         self.block_bytes = self.left();
     }
 
-    /// A request begins: its first buffer is to be filled.
+    /// Starts a request: its first buffer is to be filled.
     pub fn begin_request(&mut self) {
         self.to_read = self.buffer_bytes().min(self.left());
     }
 
-    /// Nothing goes on.
+    /// Stops the channel.
     pub fn stop(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         self.stage = Stage::Idle;
@@ -248,19 +248,19 @@ impl Channel {
         self.data.clear();
     }
 
-    /// An error ends the transfer.
+    /// Ends the transfer with an error.
     pub fn fail(&mut self, error: u32) {
         self.error = error;
         self.status |= cisr::TEIF;
         self.stop();
     }
 
-    /// `bytes` have been written.
+    /// Counts `bytes` written bytes.
     pub fn count(&mut self, bytes: u32) {
         self.block = self.block & !BNDT | (self.left() - bytes);
     }
 
-    /// The block is over; true if it is to be repeated, which then begins.
+    /// Ends the block. True if it is repeated; then the next one has started.
     pub fn repeats(&mut self) -> bool {
         let left = self.block >> BRC;
         if left == 0 {
@@ -275,7 +275,7 @@ impl Channel {
         true
     }
 
-    /// A node has been read: its words as they lie in memory.
+    /// Loads a node, given as its words in memory.
     pub fn load(&mut self, words: &[u32; 10]) {
         let [transfer, block, source, destination, update, link, bus, _, mask_address, mask_data] = *words;
         (self.transfer, self.block, self.source, self.destination) = (transfer, block, source, destination);

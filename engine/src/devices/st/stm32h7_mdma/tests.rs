@@ -1,4 +1,4 @@
-//! The controller on a bus of memory and a register, all behind one route.
+//! The controller on a bus with memory and a register, all on one route.
 
 use super::channel::{ccr, cesr, cisr};
 use super::*;
@@ -18,7 +18,7 @@ const BLOCK: u32 = 1 << 28;
 const BLOCKS: u32 = 2 << 28;
 const LIST: u32 = 3 << 28;
 const START: u32 = ccr::EN | ccr::SWRQ;
-/// The flags of a block that is all there is to do.
+/// The flags of a block that is the whole transfer.
 const DONE: u32 = cisr::TCIF | cisr::BTIF | cisr::BRTIF | cisr::CTCIF;
 
 fn params() -> Params {
@@ -31,7 +31,7 @@ fn params() -> Params {
     }
 }
 
-/// A register that gives a count, and shifts the digits in that it gets.
+/// A register that reads as a count, and shifts in the digits that are written.
 #[derive(crate::state::State)]
 struct Port(u32);
 
@@ -96,7 +96,7 @@ impl Rig {
         bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
     }
 
-    /// Writes MDMA_CxCR and waits: the clocks from its arrival to the last event.
+    /// Writes MDMA_CxCR and waits. Returns the clocks from its arrival to the last event.
     fn run(&mut self, channel: u32, control: u32) -> u64 {
         self.set(channel, &[(CCR, control)]);
         // The response takes one clock.
@@ -169,7 +169,7 @@ fn a_request_moves_what_trgm_says() {
 fn repeated_blocks_update_their_addresses() {
     let mut rig = rig();
     rig.store(RAM, &count(1, 16));
-    // Three blocks of two words: 8 bytes left out behind each at the destination, 4 back at the source.
+    // Three blocks of two words: 8 bytes skipped after each at the destination, 4 back at the source.
     rig.set(0, &[(CBRUR, 8 << 16 | 4)]);
     rig.copy(RAM, RAM + 0x100, 8 | 1 << 18 | 2 << 20, COPY | BLOCKS);
     rig.run(0, START);

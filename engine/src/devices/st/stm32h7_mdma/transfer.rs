@@ -1,7 +1,7 @@
-//! How data move: bursts into the buffer, and bursts out of it, each at its own time.
+//! The transfer of data: bursts into the buffer, and bursts out of it, each at its own time.
 //!
-//! A side whose data follow each other in memory is accessed in bursts; everything else goes datum by datum, so that a
-//! device gets each access in order with those of the other masters. A datum of 64 bits is two words to a device.
+//! A side whose data are contiguous in memory is accessed in bursts. Other data are accessed one datum at a time, so
+//! that a device gets each access in order with those of other masters. A datum of 64 bits is two words for a device.
 
 use super::channel::{Side, Stage, Trigger};
 use super::{Mdma, cesr, cisr};
@@ -9,11 +9,11 @@ use crate::bus::Target;
 use crate::bus::device::{AccessSize, Ctx};
 use crate::time::{Cycles, Ps};
 
-/// Nothing, or an error, answered at this address.
+/// An access without an answer, or with an error, at this address.
 struct Failed(u32);
 
 impl Mdma {
-    /// The event of channel `index`: its next step.
+    /// The event of channel `index`: performs its next step.
     pub(super) fn step(&mut self, index: usize, ctx: &mut Ctx) {
         let result = match self.channels[index].stage {
             Stage::Idle => return,
@@ -59,7 +59,7 @@ impl Mdma {
         Ok(Some(done))
     }
 
-    /// A burst from the source.
+    /// Reads a burst from the source.
     fn fill(&mut self, index: usize, ctx: &mut Ctx) -> Result<Option<Ps>, Failed> {
         let channel = &mut self.channels[index];
         let side = channel.reads();
@@ -80,7 +80,7 @@ impl Mdma {
         Ok(Some(done))
     }
 
-    /// A burst to the destination.
+    /// Writes a burst to the destination.
     fn empty(&mut self, index: usize, ctx: &mut Ctx) -> Result<Option<Ps>, Failed> {
         let channel = &mut self.channels[index];
         let side = channel.writes();
@@ -100,9 +100,9 @@ impl Mdma {
         if ended { Ok(self.end_buffer(index, done)) } else { Ok(Some(done)) }
     }
 
-    /// What comes behind a buffer, and when.
+    /// The step after a buffer, and its time.
     fn end_buffer(&mut self, index: usize, done: Ps) -> Option<Ps> {
-        // A list may have no end: time has to pass.
+        // A list may be endless: time must pass.
         let next = self.params.clock.rate.after(done, self.params.buffer_cycles.max(Cycles(1)));
         let channel = &mut self.channels[index];
         let trigger = channel.trigger();
@@ -125,7 +125,7 @@ impl Mdma {
         None
     }
 
-    /// The next buffer, at `next` if the same request goes on with it.
+    /// Schedules the next buffer, at `next` if it belongs to the same request.
     fn go_on(&mut self, index: usize, same_request: bool, next: Ps) -> Option<Ps> {
         let channel = &mut self.channels[index];
         channel.stage = if same_request { Stage::Read } else { Stage::Idle };
@@ -134,7 +134,7 @@ impl Mdma {
     }
 }
 
-/// Bytes of the next access: a burst, if the data follow each other in one memory.
+/// Bytes of the next access: a burst, if the data are contiguous in one memory.
 fn span(side: Side, address: u32, left: u32, ctx: &Ctx) -> u32 {
     if side.is_contiguous() && is_memory(address, ctx) { side.burst.min(left) } else { side.size.min(left) }
 }
@@ -164,7 +164,7 @@ fn write_memory(address: u32, data: &[u8], ctx: &mut Ctx) -> Result<Ps, Failed> 
     access.map(|access| access.done).map_err(|_| Failed(address))
 }
 
-/// Width of an access for (a part of) a datum.
+/// Width of an access to a datum, or to a part of it.
 const fn access_size(side: Side) -> AccessSize {
     match side.size {
         1 => AccessSize::Byte,
@@ -173,7 +173,7 @@ const fn access_size(side: Side) -> AccessSize {
     }
 }
 
-/// The controller cannot reach its own registers: an access to a device that is being called is one to itself.
+/// The controller cannot reach its own registers: an access to a device that is being called is an access to itself.
 fn not_to_itself(address: u32, ctx: &Ctx) -> Result<(), Failed> {
     let target = ctx.bus.entry_at(address).map(|entry| ctx.bus.map[entry].target);
     match target {

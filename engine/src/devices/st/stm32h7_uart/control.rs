@@ -1,4 +1,4 @@
-//! Writes of USART_CR1: what they lock, begin and end.
+//! Writes of USART_CR1: the fields they lock, and the operations they start and end.
 
 use super::Uart;
 use super::registers::*;
@@ -16,7 +16,7 @@ impl Uart {
         self.control[0] = value;
         if value & CR1_UE == 0 {
             // Operations under way are discarded, and the flags are reset.
-            self.report_emptied(ctx);
+            self.record_emptied(ctx);
             self.transmitter = Transmitter::default();
             self.complete = true;
             self.receiving.disable();
@@ -36,7 +36,7 @@ impl Uart {
     }
 }
 
-/// What was written is not taken.
+/// Adds a note for a write to locked fields.
 pub fn note_locked(registers: &str, ctx: &mut Ctx) {
     ctx.note(&format!("{registers} was written while UE is set, which locks it: the fields keep their values"));
 }

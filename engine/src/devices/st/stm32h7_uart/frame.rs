@@ -1,4 +1,4 @@
-//! What a character looks like on the line, by the UART's settings.
+//! A character's frame on the line, by the UART's settings.
 
 use crate::serial::wave::{Format, Parity};
 use crate::time::Hz;
@@ -13,26 +13,26 @@ const CR2_TXINV: u32 = 1 << 17;
 const CR2_DATAINV: u32 = 1 << 18;
 const CR2_MSBFIRST: u32 = 1 << 19;
 
-/// Half bits of stop, by USART_CR2.STOP: 1, 0.5, 2 and 1.5 bits.
+/// Length of the stop bits in half bits, by USART_CR2.STOP: 1, 0.5, 2 and 1.5 bits.
 const STOP_HALVES: [u64; 4] = [2, 1, 4, 3];
-/// USART_PRESC: values above 11 mean the same as 11.
+/// Divisors by USART_PRESC; values above 11 act as 11.
 const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
-/// USART_BRR, or twice that without its lowest bits, must be at least this.
+/// Minimum of USART_BRR, or with OVER8 of twice USART_BRR without its lowest bits.
 const LEAST_DIVIDER: u32 = 16;
-/// LPUART_BRR must be at least this.
+/// Minimum of LPUART_BRR.
 const LEAST_LOW_POWER_DIVIDER: u32 = 0x300;
-/// LPUART_BRR counts these of a clock, and so do a frame's bits here.
+/// LPUART_BRR, and a frame's bits in the model, count these parts of a clock.
 const PARTS: u64 = 256;
 
 /// The format of characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// What a bit takes, in 256ths of a kernel clock: those of a USART are whole clocks.
+    /// The length of a bit, in 256ths of a kernel clock; a whole number of clocks in a USART.
     bit_parts: u64,
-    /// Data and parity.
+    /// Bits of a word: data and parity.
     word_bits: u32,
     stop_halves: u64,
-    /// There is a parity bit; it is odd parity.
+    /// The parity bit, if the frame has one: true for odd parity.
     parity: Option<bool>,
     inverted: bool,
     inverted_data: bool,
@@ -51,7 +51,7 @@ impl Frame {
         Some(Frame::formatted(cr1, cr2, u64::from(divider) * prescaler / halves * PARTS))
     }
 
-    /// As [`Frame::of`], of an LPUART, whose bits take LPUART_BRR 256ths of a clock: the edges are at whole clocks.
+    /// The format of an LPUART, whose bits take LPUART_BRR 256ths of a clock; edges are at whole clocks.
     pub fn of_low_power(cr1: u32, cr2: u32, brr: u32, presc: u32) -> Option<Frame> {
         let prescaler = PRESCALERS[(presc as usize).min(PRESCALERS.len() - 1)];
         let has_rate = brr >= LEAST_LOW_POWER_DIVIDER;
@@ -74,7 +74,7 @@ impl Frame {
         }
     }
 
-    /// How characters look on the line, with the clock that bits are counted in.
+    /// The frame's format on the line, with the clock that its bits count.
     pub fn format(self, clock: Hz) -> Format {
         let parity = match self.parity {
             None => Parity::None,
@@ -90,38 +90,38 @@ impl Frame {
         }
     }
 
-    /// Kernel clocks of so many bits.
+    /// Kernel clocks of `bits` bits.
     pub const fn cycles_of_bits(self, bits: u64) -> u64 {
         bits * self.bit_parts / PARTS
     }
 
-    /// Kernel clocks from the start bit's begin to the stop bits' end.
+    /// Kernel clocks from the start of the start bit to the end of the stop bits.
     pub const fn cycles(self) -> u64 {
         (2 * (1 + self.word_bits as u64) + self.stop_halves) * self.bit_parts / (2 * PARTS)
     }
 
-    /// Bits of a character that are data: the word's highest bit is parity, where there is one.
+    /// Data bits of a character: the word's highest bit is the parity bit, if there is one.
     const fn data_bits(self) -> u32 {
         self.word_bits - self.parity.is_some() as u32
     }
 
-    /// A character as its receiver takes it.
+    /// The data of a character, without parity.
     pub const fn data(self, character: u16) -> u16 {
         character & ((1 << self.data_bits()) - 1)
     }
 
-    /// The parity bit of a character's data, where there is one.
+    /// The parity bit of a character's data, if the frame has one.
     fn parity(self, data: u16) -> Option<bool> {
         self.parity.map(|odd| data.count_ones().is_multiple_of(2) == odd)
     }
 
-    /// The word that a receiver has of a character: its data, and above them the parity bit where there is one.
+    /// The word as the receiver has it: a character's data, and above them the parity bit, if there is one.
     pub fn received(self, character: u16) -> u16 {
         let data = self.data(character);
         data | u16::from(self.parity(data) == Some(true)) << self.data_bits()
     }
 
-    /// Calls `edge` for each change of the line, with kernel clocks since the start bit's begin and the new level.
+    /// Calls `edge` for each change of the line, with kernel clocks since the start of the start bit and the new level.
     pub fn edges(self, character: u16, mut edge: impl FnMut(u64, bool)) {
         let data = self.data(character);
         let sent = |bit: u32| {

@@ -1,4 +1,4 @@
-//! What a board says of the device.
+//! The parameters of the device, from its node.
 
 use crate::bus::device::IrqLine;
 use crate::devices::support::kernel_clock::KernelClock;
@@ -11,44 +11,44 @@ use crate::time::Cycles;
 /// The compatible of an LPUART.
 pub const LOW_POWER: &str = "st,stm32-lpuart";
 
-/// What a board says of the device.
+/// The board's parameters of the device.
 #[derive(Clone, Debug, State)]
 pub struct Params {
     /// usart_ker_ck.
     pub kernel_clock: KernelClock,
-    /// From a write of USART_TDR to the start bit.
+    /// Clocks from a write of USART_TDR to the start bit.
     #[state(skip)]
     pub start_cycles: Cycles,
-    /// Each gets the interrupt: two processors have a controller each.
+    /// The interrupt, to two processors that have an interrupt controller each.
     #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
-    /// Its enable bit.
+    /// Its clock enable bit in the RCC.
     #[state(skip)]
     pub gate: ClockGate,
-    /// It is an LPUART, with a baud rate generator of its own.
+    /// True for an LPUART, which has a baud rate generator of its own.
     #[state(skip)]
     pub is_low_power: bool,
-    /// Each FIFO takes so many characters.
+    /// Characters that each FIFO holds.
     #[state(skip)]
     pub fifo_characters: usize,
-    /// Its requests to a DMA controller: USART_TDR has room, USART_RDR has something.
+    /// The requests to a DMA controller: USART_TDR has room, USART_RDR has a character.
     #[state(skip)]
     pub dma: [Vec<IrqLine>; 2],
-    /// Those that carry [`super::TX`] and [`super::RX`].
+    /// The pins that carry [`super::TX`] and [`super::RX`].
     pub pins: PinFunctions,
 }
 
 impl Params {
-    /// From its node.
+    /// Reads the parameters from the node.
     pub fn from_node(reader: &mut NodeReader) -> Params {
         reader.known(&["clock-names"]);
-        let fifo = "characters that each FIFO takes, a multiple of 8 up to 16";
+        let fifo = "characters that each FIFO holds, a multiple of 8 up to 16";
         Params {
             kernel_clock: KernelClock::new(
-                reader.clock_input(0, "the kernel clock, which the baud rate is divided from"),
+                reader.clock_input(0, "the kernel clock, from which the baud rate is divided"),
             ),
             start_cycles: reader
-                .timing_cycles("cyclescope,start-cycles", "kernel clocks from USART_TDR to the start bit"),
+                .timing_cycles("cyclescope,start-cycles", "kernel clocks from a write of USART_TDR to the start bit"),
             interrupts: [
                 reader.interrupt(0, "its interrupt"),
                 reader.interrupt(1, "its interrupt, to another processor"),

@@ -1,5 +1,5 @@
-//! What is in the FIFOs, while there are any (USART_CR1.FIFOEN). A character leaves the transmit FIFO as its start bit
-//! begins.
+//! Records the contents of the FIFOs, while they are enabled (USART_CR1.FIFOEN). A character leaves the transmit FIFO
+//! as its start bit begins.
 
 use super::Uart;
 use crate::bus::device::Ctx;
@@ -7,20 +7,21 @@ use crate::time::Cycles;
 
 impl Uart {
     /// The first character's start bit has begun, in a cycle of the kernel clock.
-    pub(super) fn report_begun(&mut self, start: u64) {
+    pub(super) fn record_begin(&mut self, start: u64) {
         let clock = self.params.kernel_clock.rate();
         self.queues.tx.leave(self.transmitter.waiting() + 1, clock.ps_at_floor(Cycles(start)), clock);
     }
 
     /// USART_RDR is about to be read.
-    pub(super) fn report_read(&mut self, ctx: &Ctx) {
+    pub(super) fn record_read(&mut self, ctx: &Ctx) {
         if self.receiving.has_any() {
             self.queues.rx.leave(self.receiving.len(), ctx.now, self.params.kernel_clock.rate());
         }
     }
 
-    /// A character has come where there were `before`; for a lost one there is none, or it takes the place of the last.
-    pub(super) fn report_received(&mut self, character: u8, before: usize, ctx: &Ctx) {
+    /// A character has arrived; the FIFO had `before` entries. A lost character is not recorded, or replaces the last
+    /// one.
+    pub(super) fn record_received(&mut self, character: u8, before: usize, ctx: &Ctx) {
         if !self.has_fifo() {
             return;
         }
@@ -33,8 +34,8 @@ impl Uart {
         self.queues.rx.come(now - 1, ctx.now, character.into());
     }
 
-    /// Both are about to be emptied.
-    pub(super) fn report_emptied(&mut self, ctx: &Ctx) {
+    /// Both FIFOs are about to be emptied.
+    pub(super) fn record_emptied(&mut self, ctx: &Ctx) {
         let entries = (self.transmitter.waiting(), self.receiving.len());
         self.queues.clear(entries, ctx.now, self.params.kernel_clock.rate());
     }

@@ -1,4 +1,4 @@
-//! The receiver: USART_RDR or the receive FIFO, its flags, and how a character comes in.
+//! The receiver: USART_RDR or the receive FIFO, its flags, and the reception of characters.
 
 use super::registers::*;
 use super::{RX, Uart};
@@ -11,28 +11,28 @@ use crate::serial::Passage;
 use crate::serial::wave::{Errors, Format};
 use crate::state::State;
 
-/// Eighths of the FIFO that USART_ISR.RXFT wants filled, by RXFTCFG; values above say no more.
+/// Filled eighths of the FIFO that set USART_ISR.RXFT, by RXFTCFG; reserved values act as the last one.
 const RXFT_EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
 
-/// What the receiver holds.
+/// The state of the receiver.
 #[derive(Debug, Default, State)]
 pub struct Receiving {
     receiver: Receiver,
-    /// What was last read.
+    /// The character that was last read.
     last: u8,
     overrun: bool,
     /// PE, FE and NE.
     errors: u32,
     idle: bool,
-    /// The kernel clock's cycle from which on the line counts as idle, if nothing begins before.
+    /// The kernel clock's cycle from which the line counts as idle, if no character begins before.
     idle_from: Option<u64>,
     timed_out: bool,
-    /// The cycle in which the receiver's time-out comes, while it is counted.
+    /// The cycle of the receiver's time-out, while it is counted.
     timeout_from: Option<u64>,
 }
 
 impl Receiving {
-    /// Brings IDLE up to a cycle.
+    /// Updates IDLE to a cycle.
     pub fn settle(&mut self, cycle: u64) {
         if self.idle_from.is_some_and(|from| from <= cycle) {
             self.idle_from = None;
@@ -44,12 +44,12 @@ impl Receiving {
         }
     }
 
-    /// When IDLE or RTOF will be set next, if nothing comes.
+    /// The cycle at which IDLE or RTOF will be set next, if no character arrives.
     pub fn next_change(&self) -> Option<u64> {
         self.idle_from.into_iter().chain(self.timeout_from).min()
     }
 
-    /// Its bits of USART_ISR.
+    /// The receiver's bits of USART_ISR.
     pub fn status(&self, [cr1, _, cr3]: [u32; 3], capacity: usize) -> u32 {
         let (fifo, waiting) = (cr1 & CR1_FIFOEN != 0, self.receiver.len());
         flag(ISR_ORE, self.overrun)
@@ -61,14 +61,14 @@ impl Receiving {
             | flag(ISR_RXFT, fifo && 8 * waiting >= RXFT_EIGHTHS[(cr3 >> CR3_RXFTCFG & 7) as usize] * capacity)
     }
 
-    /// UE is cleared: flags are reset, and what was received is lost.
+    /// UE is cleared: flags are reset, and received characters are lost.
     pub fn disable(&mut self) {
         self.receiver.clear();
         (self.overrun, self.errors, self.idle, self.timed_out) = (false, 0, false, false);
         (self.idle_from, self.timeout_from) = (None, None);
     }
 
-    /// As it was at the start, but for its totals.
+    /// Resets the receiver, except for its totals.
     pub fn reset(&mut self) {
         self.disable();
         self.last = 0;
@@ -93,12 +93,12 @@ impl Receiving {
         self.last.into()
     }
 
-    /// Characters that wait.
+    /// Received characters that were not read yet.
     pub fn len(&self) -> usize {
         self.receiver.len()
     }
 
-    /// True if a new character takes the place of the last one where there is no room (USART_CR3.OVRDIS).
+    /// True if a new character replaces the last one when the receiver is full (USART_CR3.OVRDIS).
     pub const fn overwrites(&self, [.., cr3]: [u32; 3]) -> bool {
         cr3 & CR3_OVRDIS != 0
     }
@@ -108,14 +108,14 @@ impl Receiving {
         !self.receiver.is_empty()
     }
 
-    /// As [`super::transmitter::Transmitter::rebase`].
+    /// Renumbers cycles, like [`super::transmitter::Transmitter::rebase`].
     pub fn rebase(&mut self, from: u64, to: u64) {
         for at in self.idle_from.iter_mut().chain(&mut self.timeout_from) {
             *at = to + at.saturating_sub(from);
         }
     }
 
-    /// Lists its state.
+    /// Lists the state for the detection of polling.
     pub fn polled(&self, poll: &mut Poll) {
         poll.state(self.last);
         poll.state(self.idle_from.unwrap_or(u64::MAX));
@@ -123,13 +123,13 @@ impl Receiving {
         self.receiver.polled(poll);
     }
 
-    /// With its counters behind those of the transmitter.
+    /// Appends the receiver's counters to the transmitter's.
     pub fn counters(&self, counters: Vec<(String, u64)>) -> Vec<(String, u64)> {
         self.receiver.counters(counters)
     }
 }
 
-/// The bits of USART_ISR whose interrupts are enabled; ORE goes with RXNEIE and with EIE.
+/// The bits of USART_ISR whose interrupts are enabled; both RXNEIE and EIE enable ORE's.
 pub fn enabled(cr1: u32, cr3: u32) -> u32 {
     flag(ISR_RXNE | ISR_ORE, cr1 & CR1_RXNEIE != 0)
         | flag(ISR_PE, cr1 & CR1_PEIE != 0)
@@ -198,7 +198,7 @@ impl SerialPort for Uart {
             let (capacity, before) = (self.capacity(), self.receiving.len());
             let lost = !self.receiving.receiver.put(data, capacity, when_full, ctx);
             self.receiving.overrun |= lost && when_full == WhenFull::Keep;
-            self.report_received(data, before, ctx);
+            self.record_received(data, before, ctx);
             let cycle = self.cycle(ctx);
             let bits = u64::from(self.timeout & RTOR_RTO);
             let counts = self.control[1] & CR2_RTOEN != 0;

@@ -1,4 +1,4 @@
-//! The register map (RM0436, "USART registers"), and bits that the model knows.
+//! The register map (RM0436, "USART registers"), and the bits that the model uses.
 
 use crate::devices::support::registers::{AccessKind, Register};
 
@@ -58,7 +58,7 @@ pub const CR1_RXFFIE: u32 = 1 << 31;
 /// PS, PCE, WAKE, M0, OVER8, DEDT, DEAT, M1, FIFOEN: writable while UE is 0.
 pub const CR1_LOCKED: u32 = 0x33ff_9e00;
 pub const CR2_RTOEN: u32 = 1 << 23;
-/// USART_RTOR.RTO: bits without a start bit behind a character.
+/// USART_RTOR.RTO: number of bits without a start bit after a character.
 pub const RTOR_RTO: u32 = 0x00ff_ffff;
 pub const CR2_MASK: u32 = 0xffff_ff79;
 pub const CR2_UNMODELLED: u32 = 1 << 0 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 20;
@@ -106,7 +106,7 @@ pub const FLAGS: &[(u32, &str)] = &[
     (ISR_RXFT, "RXFT"),
     (ISR_TXFT, "TXFT"),
 ];
-/// PECF, FECF and NECF stand where the flags do.
+/// PECF, FECF and NECF have the positions of their flags.
 pub const ICR_ERRORS: u32 = 7;
 pub const ICR_ORECF: u32 = 1 << 3;
 pub const ICR_IDLECF: u32 = 1 << 4;

@@ -15,7 +15,7 @@ use crate::time::{Hz, Ps};
 /// A frame of 8 data bits at 115200 baud: 10 bits of 556 clocks of 64 MHz.
 const FRAME: u64 = 5560;
 const ON: u32 = CR1_UE | CR1_TE | CR1_RE;
-/// When the idle frame behind [`ON`] is over.
+/// The end of the idle frame after [`ON`].
 const START: u64 = 10_000;
 
 fn clock() -> Hz {
@@ -46,7 +46,7 @@ fn fresh() -> Bench {
     Bench::new(Uart::new(params))
 }
 
-/// At 115200 baud, with further bits of USART_CR1 and USART_CR2.
+/// A UART at 115200 baud, with further bits of USART_CR1 and USART_CR2.
 fn uart(cr1: u32, cr2: u32) -> Bench {
     let mut bench = fresh();
     bench.write(Ps(0), BRR, 556).unwrap();
@@ -67,7 +67,7 @@ fn status(bench: &mut Bench, at: u64) -> u32 {
 
 #[test]
 fn the_device_keeps_its_table() {
-    // CR1 enables the device, which locks others, and TDR sends.
+    // CR1 enables the device, which locks other registers, and TDR sends.
     walk::device_keeps_its_table(REGISTERS, &["USART_CR1"], &mut fresh());
 }
 
@@ -338,7 +338,7 @@ fn what_is_under_way_when_the_firmware_ends_is_sent_in_its_time() {
     let expected = [("a", 1), ("b", 2), ("c", 3)].map(|(text, number)| (text.to_owned(), end(number)));
     assert_eq!(bench.rest(cycle(START)), expected);
     assert_eq!(bench.bus.unsent(DeviceId(0)), Unsent::default());
-    // Without a baud rate it stays.
+    // Without a baud rate it is not sent.
     let mut bench = fresh();
     bench.write(Ps(0), CR1, ON).unwrap();
     send(&mut bench, START, 'a');

@@ -1,4 +1,4 @@
-//! Characters to send: they wait, and are shifted out one after the other. Times are cycles of the kernel clock.
+//! The transmitter: waiting characters, and the shift register. Times are cycles of the kernel clock.
 
 use std::collections::VecDeque;
 
@@ -7,21 +7,21 @@ use crate::state::State;
 /// TDR or the FIFO, and the shift register.
 #[derive(Clone, Debug, Default, State)]
 pub struct Transmitter {
-    /// Characters, and from when on each can be shifted.
+    /// Waiting characters, and the cycle from which each can be shifted.
     waiting: VecDeque<(u16, u64)>,
-    /// The character on the line, and when its stop bits have ended.
+    /// The character on the line, and the end of its stop bits.
     shifting: Option<(u16, u64)>,
-    /// When the line is free after the last frame.
+    /// The cycle from which the line is free after the last frame.
     free_from: u64,
 }
 
 impl Transmitter {
-    /// Characters that wait.
+    /// Number of waiting characters.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// What is on the line and what waits, in this order.
+    /// The character on the line and the waiting ones, in this order.
     pub fn characters(&self) -> impl Iterator<Item = u16> {
         self.shifting
             .iter()
@@ -29,7 +29,7 @@ impl Transmitter {
             .chain(self.waiting.iter().map(|(character, _)| *character))
     }
 
-    /// True if nothing waits and nothing is on the line.
+    /// True if no character waits or is on the line.
     pub fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.shifting.is_none()
     }
@@ -39,27 +39,27 @@ impl Transmitter {
         self.shifting.is_some()
     }
 
-    /// Puts a character behind those that wait; it can be shifted from `cycle` on.
+    /// Appends a character to the waiting ones; it can be shifted from `cycle` on.
     pub fn put(&mut self, character: u16, cycle: u64) {
         self.waiting.push_back((character, cycle));
     }
 
-    /// Forgets what waits.
+    /// Discards the waiting characters.
     pub fn drop_waiting(&mut self) {
         self.waiting.clear();
     }
 
-    /// The line is taken up to `cycle`.
+    /// Keeps the line busy up to `cycle`.
     pub fn hold_until(&mut self, cycle: u64) {
         self.free_from = self.free_from.max(cycle);
     }
 
-    /// When the last frame ended.
+    /// The end of the last frame.
     pub const fn ended(&self) -> u64 {
         self.free_from
     }
 
-    /// When the frame on the line will end.
+    /// The end of the frame on the line.
     pub fn end(&self) -> Option<u64> {
         self.shifting.map(|(_, end)| end)
     }
@@ -77,7 +77,7 @@ impl Transmitter {
         Some(self.free_from.max(*ready))
     }
 
-    /// The character that begins by `cycle`, and when it did; it takes `frame_cycles`.
+    /// Starts a character by `cycle`. Returns it and the cycle of its start; its frame takes `frame_cycles`.
     pub fn begin(&mut self, cycle: u64, frame_cycles: u64) -> Option<(u16, u64)> {
         let start = self.next_start().filter(|start| *start <= cycle)?;
         let (character, _) = self.waiting.pop_front()?;
@@ -85,13 +85,13 @@ impl Transmitter {
         Some((character, start))
     }
 
-    /// When a frame ends or begins next.
+    /// The cycle at which a frame ends or begins next.
     pub fn next_change(&self) -> Option<u64> {
         self.shifting.map(|(_, end)| end).or_else(|| self.next_start())
     }
 
-    /// The kernel clock's rate changes: what lies so many edges ahead of edge `from` of the old clock lies as many
-    /// ahead of edge `to` of the new one.
+    /// Renumbers cycles when the kernel clock's rate changes: times keep their distance in edges from `from`, which
+    /// becomes `to`.
     pub fn rebase(&mut self, from: u64, to: u64) {
         let moved = |at: u64| to + at.saturating_sub(from);
         self.free_from = moved(self.free_from);

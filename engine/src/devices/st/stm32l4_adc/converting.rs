@@ -1,28 +1,28 @@
-//! Conversions: how long they take, what they give, and what comes behind one.
+//! Conversions: their duration, their result, and what follows them.
 
 use super::registers::*;
 use super::{Adc, CHANNELS, Doing, TEMPERATURE, VBAT, VREFINT};
 use crate::devices::support::registers::flag;
 
-/// Twice the cycles that a channel is sampled for, by its SMP, and twice those of a conversion, by RES.
+/// Twice the sampling cycles of a channel, by its SMP, and twice the cycles of a conversion, by RES.
 const SAMPLE_HALVES: [u64; 8] = [5, 13, 25, 49, 95, 185, 495, 1281];
 const CONVERSION_HALVES: [u64; 4] = [25, 21, 17, 13];
 
 impl Adc {
-    /// The channel at a place of the sequence.
+    /// The channel at a position of the sequence.
     pub(super) const fn channel(&self, place: u32) -> usize {
         // The first field of ADC_SQR1 is the length.
         let (register, field) = ((place + 1) / 5, (place + 1) % 5);
         (self.of(SQR1 + 4 * register) >> (6 * field) & 0x1f) as usize
     }
 
-    /// How often the oversampler has a channel converted, and what it shifts the sum by.
+    /// The oversampler's number of conversions, and the shift of their sum.
     const fn oversampling(&self) -> (u64, u32) {
         let control = self.of(CFGR2);
         if control & CFGR2_ROVSE == 0 { (1, 0) } else { (2 << (control >> 2 & 7), control >> 5 & 0xf) }
     }
 
-    /// Edges that a place of the sequence takes: sampling and conversion, as often as the oversampler says.
+    /// Edges for a position of the sequence: sampling and conversion, times the oversampler's number.
     pub(super) const fn edges(&self, place: u32) -> u64 {
         let channel = self.channel(place);
         let field = if channel < 10 { self.of(SMPR1) >> (3 * channel) } else { self.of(SMPR2) >> (3 * (channel % 10)) };
@@ -32,7 +32,7 @@ impl Adc {
         self.oversampling().0 * halves / 2 * self.clock().1
     }
 
-    /// What a conversion of a channel gives: 12 bits.
+    /// The result of a conversion of a channel: 12 bits.
     const fn sample(&self, channel: usize) -> u32 {
         let enable = match channel {
             VREFINT => CCR_VREFEN,
@@ -49,7 +49,7 @@ impl Adc {
         if code > 4095 { 4095 } else { code as u32 }
     }
 
-    /// A conversion has ended.
+    /// Handles the end of a conversion.
     pub(super) fn end(&mut self, place: u32, end: u64) {
         let (control, channel) = (self.of(CFGR), self.channel(place));
         let (ratio, shift) = self.oversampling();

@@ -32,7 +32,7 @@ pub const CR_ADDIS: u32 = 1 << 1;
 pub const CR_ADSTART: u32 = 1 << 2;
 pub const CR_JADSTART: u32 = 1 << 3;
 pub const CR_ADSTP: u32 = 1 << 4;
-/// ADEN, ADDIS, ADSTART, JADSTART, ADSTP, ADCAL: while any is 1, the clock can't be chosen.
+/// ADEN, ADDIS, ADSTART, JADSTART, ADSTP, ADCAL: while any of them is 1, the clock can't be changed.
 pub const CR_BUSY: u32 = 0x1f | CR_ADCAL;
 pub const CR_ADVREGEN: u32 = 1 << 28;
 pub const CR_DEEPPWD: u32 = 1 << 29;
@@ -55,7 +55,7 @@ pub const CFGR2_ROVSE: u32 = 1 << 0;
 /// JOVSE, TROVS, ROVSM.
 pub const CFGR2_UNMODELLED: u32 = 1 << 1 | 3 << 9;
 
-/// SMPPLUS of ADC_SMPR1: the shortest time is a cycle longer.
+/// SMPPLUS of ADC_SMPR1: lengthens the shortest sample time by a cycle.
 pub const SMPR1_SMPPLUS: u32 = 1 << 31;
 
 pub const CCR_CKMODE: u32 = 16;

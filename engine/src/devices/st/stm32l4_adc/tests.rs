@@ -26,7 +26,7 @@ fn at(cycle: u64) -> Ps {
 struct Rig(Bench);
 
 impl Rig {
-    /// A converter behind its reset.
+    /// A converter after its reset.
     fn new() -> Rig {
         let mut inputs_uv = [0; CHANNELS];
         inputs_uv[..4].copy_from_slice(&[VREFINT_UV, 1_650_000, 3_299_999, 825_000]);
@@ -49,7 +49,7 @@ impl Rig {
         Rig(Bench::new(Adc::new(params, DmaLine::default())))
     }
 
-    /// One that is on, with these registers; its edges are those of even cycles.
+    /// An enabled converter, with these registers; its edges are in even cycles.
     fn ready(registers: &[(u32, u32)]) -> Rig {
         let mut rig = Rig::new();
         rig.put(0, CR, CR_ADVREGEN);
@@ -60,7 +60,7 @@ impl Rig {
         rig
     }
 
-    /// One behind its reset, which follows the asynchronous clock.
+    /// A converter after its reset, with the asynchronous clock.
     fn asynchronous() -> Rig {
         let mut rig = Rig::new();
         rig.0.bus.clocks.add_user(ASYNCHRONOUS, User::Device(DeviceId(0)));
@@ -100,7 +100,7 @@ fn it_starts_by_its_steps() {
     // 20 us are 1600 cycles: one too early is noted.
     rig.put(1599, CR, CR_ADVREGEN | CR_ADCAL);
     assert!(rig.0.bus.notes()[0].contains("before its regulator has started"));
-    // From the edge in cycle 1600 on 116 of two cycles; then 15 from ADEN to ADRDY.
+    // From the edge in cycle 1600 on, 116 clocks of two cycles; then 15 from ADEN to ADRDY.
     rig.changes(1600 + 232, CR, CR_ADCAL);
     rig.put(1900, CR, ON);
     rig.put(1910, CR, ON | CR_ADSTART);
@@ -131,7 +131,7 @@ fn a_conversion_takes_its_latency_its_sampling_and_its_bits() {
 
 #[test]
 fn sequences_go_through_their_places() {
-    // Channels 3, 2, 17, 0 and 18; data are read when they come.
+    // Channels 3, 2, 17, 0 and 18; data are read as they come.
     let (first, second) = (4 | 3 << 6 | 2 << 12 | 17 << 18, 18);
     let mut rig = Rig::ready(&[(SQR1, first), (SQR1 + 4, second), (CFGR, CFGR_CONT)]);
     rig.put(READY, CR, ON | CR_ADSTART);
@@ -156,13 +156,13 @@ fn data_that_nobody_reads_are_overrun() {
         assert_eq!(rig.get(READY + 64, ISR) & ISR_OVR, ISR_OVR);
         assert_eq!(rig.get(READY + 64, DR), code);
     }
-    // By AUTDLY the next conversion waits for the read.
+    // With AUTDLY the next conversion waits for the read.
     let mut rig = Rig::ready(&[(SQR1, 1 | 1 << 6 | 2 << 12), (CFGR, CFGR_AUTDLY)]);
     rig.put(READY, CR, ON | CR_ADSTART);
     assert_eq!(rig.get(READY + 100, DR), 2048);
     rig.changes(READY + 130, ISR, ISR_EOC);
     assert_eq!((rig.get(READY + 130, ISR) & ISR_OVR, rig.get(READY + 130, DR)), (0, 4095));
-    // It does so, too, where firmware clears EOC.
+    // The same happens when firmware clears EOC.
     let mut rig = Rig::ready(&[(SQR1, 1 | 1 << 6 | 2 << 12), (CFGR, CFGR_AUTDLY)]);
     rig.put(READY, CR, ON | CR_ADSTART);
     rig.put(READY + 100, ISR, ISR_EOC);
@@ -172,7 +172,7 @@ fn data_that_nobody_reads_are_overrun() {
 
 #[test]
 fn the_watchdog_alignment_and_the_oversampler_do_their_part() {
-    // Channel 1 alone is watched: above half.
+    // Only channel 1 is watched: above half.
     let window = (TR1, 2047 << 16);
     let watch = CFGR_AWD1EN | CFGR_AWD1SGL | 1 << CFGR_AWD1CH;
     for (channel, seen) in [(1, ISR_AWD1), (2, 0)] {
@@ -181,7 +181,7 @@ fn the_watchdog_alignment_and_the_oversampler_do_their_part() {
         assert_eq!(rig.get(READY + 34, ISR) & ISR_AWD1, seen);
         assert_eq!(rig.get(READY + 34, DR), if channel == 1 { 2048 << 4 } else { 4095 << 4 });
     }
-    // 16 times, of which 2 bits are dropped: 14 bits.
+    // 16 conversions, 2 bits dropped: 14 bits.
     let mut rig = Rig::ready(&[(CFGR2, CFGR2_ROVSE | 3 << 2 | 2 << 5), (SQR1, 1 << 6)]);
     rig.put(READY, CR, ON | CR_ADSTART);
     rig.changes(READY + 4 + 16 * 30, ISR, ISR_EOC);
@@ -206,7 +206,7 @@ fn what_is_left_goes_on_by_the_new_clock() {
     let mut rig = Rig::ready(&[(SQR1, 1 << 6)]);
     rig.0.bus.clocks.add_user(HCLK, User::Device(DeviceId(0)));
     rig.put(READY, CR, ON | CR_ADSTART);
-    // Behind 14 of 34 cycles HCLK has half its rate.
+    // After 14 of 34 cycles HCLK has half its rate.
     let slow = Hz::new(40_000_000).unwrap();
     rig.0.run(at(READY + 14));
     rig.0.bus.set_clocks(&[(HCLK, slow)], at(READY + 14));
@@ -225,7 +225,7 @@ fn by_the_asynchronous_clock_it_runs_at_a_rate_of_its_own() {
     rig.put(0, CCR, 2 << CCR_PRESC);
     rig.put(0, SQR1, 1 << 6);
     rig.put(1600, CR, ON);
-    // 15 cycles of 20 of HCLK, from 1600 on, which is an edge.
+    // 15 clocks of 20 cycles of HCLK, from 1600 on, which is an edge.
     rig.changes(1600 + 300, ISR, ISR_ADRDY);
     rig.put(2000, CR, ON | CR_ADSTART);
     rig.changes(2000 + 17 * 20, ISR, ISR_EOC);
@@ -237,7 +237,7 @@ fn the_clock_is_not_chosen_during_a_calibration() {
     rig.put(0, CCR, COMMON);
     rig.put(0, CR, CR_ADVREGEN);
     rig.put(1600, CR, CR_ADVREGEN | CR_ADCAL);
-    // HCLK as it is, which would be faster; bits that are no clock's are written.
+    // HCLK undivided, which would be faster; bits that do not select a clock are written.
     rig.put(1700, CCR, 1 << CCR_CKMODE | CCR_VREFEN);
     assert!(rig.0.bus.notes()[0].contains("(ADC_CCR) was changed while"), "{:?}", rig.0.bus.notes());
     assert_eq!(rig.get(1700, CCR), 2 << CCR_CKMODE | CCR_VREFEN);
@@ -255,10 +255,10 @@ fn it_stands_while_the_source_of_its_clock_is_off() {
     rig.put(1600, CR, CR_ADVREGEN | CR_ADCAL);
     assert!(rig.0.bus.notes()[0].contains("comes from nothing, as RCC_CCIPR selects none"), "{:?}", rig.0.bus.notes());
     assert_eq!(rig.get(9999, CR), CR_ADVREGEN | CR_ADCAL);
-    // 16 MHz from cycle 10000 on: 116 cycles of 5 of HCLK, from the next edge on.
+    // 16 MHz from cycle 10000 on: 116 clocks of 5 cycles of HCLK, from the next edge on.
     rig.0.bus.set_clocks(&[(ASYNCHRONOUS, Hz::new(16_000_000).unwrap())], at(10_000));
     rig.changes(10_000 + 117 * 5, CR, CR_ADCAL);
-    // It stops again in the midst of a conversion of 17 cycles, behind 10 of them.
+    // It stops again during a conversion of 17 cycles, after 10 of them.
     rig.put(11_000, CR, ON);
     rig.put(11_100, SQR1, 1 << 6);
     rig.put(11_100, CR, ON | CR_ADSTART);

@@ -28,7 +28,7 @@ fn read(bytes: u32) -> (Bench, Vec<String>) {
     read_plain_node(from_node, &borrowed)
 }
 
-/// A flash of 2 MiB out of reset, unlocked if `unlocked`.
+/// A flash of 2 MiB after reset, unlocked if `unlocked`.
 fn flash(unlocked: bool) -> Bench {
     let (mut bench, faults) = read(BYTES);
     assert_eq!(faults, Vec::<String>::new());
@@ -39,14 +39,14 @@ fn flash(unlocked: bool) -> Bench {
     bench
 }
 
-/// When a word of data has come that the core loads at a time.
+/// Loads a word of data at a time. Returns when it has come.
 fn load(bench: &mut Bench, at: Ps, offset: u32) -> Ps {
     bench.bus.master = Some(0);
     let read = |device: &mut dyn Device, ctx: &mut Ctx| device.read(1, offset, AccessSize::Word, ctx);
     bench.bus.with_device(DeviceId(0), at, read).unwrap().done
 }
 
-/// When a line has come that the core's cache does not have.
+/// Fetches a line that is not in the core's cache. Returns when it has come.
 fn fetch(bench: &mut Bench, at: Ps, offset: u32) -> Ps {
     bench.bus.master = Some(0);
     bench.bus.with_device(DeviceId(0), at, |device, ctx| device.burst(1, offset, 8, ctx)).unwrap()
@@ -87,7 +87,7 @@ fn a_line_is_a_double_word_with_two_banks_and_two_with_one() {
 
 #[test]
 fn the_data_cache_keeps_its_bytes_whatever_a_read_brings() {
-    // 32 reads of 8 bytes, or 16 of 16: the first line of each is gone once the cache has been filled behind it.
+    // 32 reads of 8 bytes, or 16 of 16: the first line of each is replaced after the cache has been filled.
     for (banks, line_bytes) in [(OPTR_DBANK, 8), (0, 16)] {
         let mut bench = flash(true);
         OPTION_KEYS.into_iter().for_each(|key| _ = bench.write(Ps::ZERO, OPTKEYR, key).unwrap());
@@ -124,7 +124,7 @@ fn a_double_word_is_programmed_by_its_two_words() {
     // DS12023, flash memory characteristics: 81.69 us.
     let end = Ps::from_ns(81_690);
     assert_eq!((bench.value(end - Ps(1), SR), word(&bench, 16), word(&bench, 20)), (SR_BSY, 1, 2));
-    // The bank that is busy stalls the bus, the other one does not.
+    // The bank with an operation stalls the bus, the other one does not.
     assert_eq!((load(&mut bench, Ps::ZERO, 0), load(&mut bench, Ps::ZERO, BANK)), (end, Ps::ZERO));
     bench.run(end);
     assert_eq!((bench.value(end, SR), bench.pending()), (SR_EOP, 1 << 4));

@@ -26,7 +26,7 @@ pub const CCIPR2: u32 = 0x9c;
 
 pub const CR_MSION: u32 = 1 << 0;
 pub const CR_MSIRDY: u32 = 1 << 1;
-/// MSIRANGE holds. Only a reset clears it.
+/// Selects MSIRANGE. Only a reset clears it.
 pub const CR_MSIRGSEL: u32 = 1 << 3;
 pub const CR_MSIRANGE: u32 = 0xf << 4;
 pub const CR_HSION: u32 = 1 << 8;
@@ -40,7 +40,7 @@ pub const CR_PLLSAI1ON: u32 = 1 << 26;
 pub const CR_PLLSAI1RDY: u32 = 1 << 27;
 pub const CR_PLLSAI2ON: u32 = 1 << 28;
 pub const CR_PLLSAI2RDY: u32 = 1 << 29;
-/// Besides: MSIPLLEN, HSIKERON, HSIASFS, CSSON.
+/// RCC_CR also has MSIPLLEN, HSIKERON, HSIASFS, CSSON.
 const CR_MASK: u32 = CR_MSION
     | 1 << 2
     | CR_MSIRGSEL
@@ -62,16 +62,16 @@ pub const CFGR_SWS: u32 = 3 << 2;
 pub const CFGR_MCO: u32 = 0xf << 24 | 7 << 28;
 /// HPRE, PPRE1, PPRE2.
 pub const CFGR_DIVIDERS: u32 = 0xf << 4 | 7 << 8 | 7 << 11;
-/// With SW and STOPWUCK.
+/// RCC_CFGR also has SW and STOPWUCK.
 const CFGR_MASK: u32 = 3 | CFGR_DIVIDERS | 1 << 15 | CFGR_MCO;
 
-/// Output Q is on.
+/// Enables output Q.
 pub const PLL_QEN: u32 = 1 << 20;
-/// Output R is on.
+/// Enables output R.
 pub const PLL_REN: u32 = 1 << 24;
 /// PEN, QEN, REN.
 pub const PLL_OUTPUTS: u32 = 1 << 16 | PLL_QEN | PLL_REN;
-/// PLLSRC, which all PLLs have in common, and PLLM.
+/// PLLSRC, which all PLLs share, and PLLM.
 pub const PLLCFGR_INPUT: u32 = 3 | 0xf << 4;
 /// M, N, P, Q, R, PDIV.
 const PLL_FACTORS: u32 = 0xf << 4 | 0x7f << 8 | 1 << 17 | 3 << 21 | 3 << 25 | 0x1f << 27;
@@ -80,7 +80,7 @@ const PLLSAI_MASK: u32 = PLL_FACTORS | PLL_OUTPUTS;
 const INTERRUPTS: u32 = 0x6ff;
 const FLAGS: u32 = INTERRUPTS | 1 << 8;
 
-/// Besides: LSEBYP, LSEDRV, LSECSSON, LSCOEN, LSCOSEL.
+/// RCC_BDCR also has LSEBYP, LSEDRV, LSECSSON, LSCOEN, LSCOSEL.
 const BDCR_MASK: u32 = BDCR_LSEON | 0xf << 2 | BDCR_RTCSEL | BDCR_RTCEN | BDCR_BDRST | 3 << 24;
 
 pub const CSR_LSION: u32 = 1 << 0;
@@ -98,7 +98,7 @@ pub const CRRCR_HSI48RDY: u32 = 1 << 1;
 /// The map, without flags that the hardware sets.
 pub const REGISTERS: &[Register] = &[
     Register::new("RCC_CR", CR, Rw, 0x0000_0061, CR_MASK),
-    // MSITRIM, HSITRIM; MSICAL and HSICAL are of the part, and read 0.
+    // MSITRIM, HSITRIM; MSICAL and HSICAL depend on the part, and read 0.
     Register::new("RCC_ICSCR", 0x04, Rw, 0x4000_0000, 0x7f00_ff00),
     Register::new("RCC_CFGR", CFGR, Rw, 0, CFGR_MASK),
     Register::new("RCC_PLLCFGR", PLLCFGR, Rw, 0x0000_1000, PLLSAI_MASK | 3),
@@ -132,7 +132,7 @@ pub const REGISTERS: &[Register] = &[
     Register::new("RCC_CCIPR2", CCIPR2, Rw, 0, 0x0033_57ff),
 ];
 
-/// Where a PLL's factors are.
+/// The register with a PLL's factors.
 pub const fn pll_register(pll: usize) -> u32 {
     match pll {
         PLL => PLLCFGR,

@@ -62,7 +62,7 @@ fn msi_has_twelve_ranges() {
         bench.put(CR, CR_MSION | CR_MSIRGSEL | (range as u32) << 4);
         assert_eq!(rate(&mut bench, Ps::from_us(30), 0), khz * 1_000, "range {range}");
     }
-    // Without MSIRGSEL the range stays that out of reset.
+    // Without MSIRGSEL the range keeps its reset value.
     let mut bench = rcc();
     bench.put(CR, CR_MSION | 11 << 4);
     assert_eq!(rate(&mut bench, Ps::from_us(30), 0), 4 * MHZ);
@@ -71,7 +71,7 @@ fn msi_has_twelve_ranges() {
 #[test]
 fn msi_s_range_after_standby_is_not_that_of_now() {
     let mut bench = rcc();
-    // MSISRANGE takes writes where MSIRGSEL is set, which only a reset clears.
+    // MSISRANGE is writable while MSIRGSEL is set, which only a reset clears.
     bench.put(CSR, 5 << 8);
     assert_eq!(bench.get(CSR) & CSR_MSISRANGE, 6 << 8);
     bench.put(CR, CR_MSION | CR_MSIRGSEL | 7 << 4);
@@ -104,7 +104,7 @@ fn the_pll_makes_20_mhz() {
 /// As ST's code does: MSI of 4 MHz, times 60, halved.
 #[test]
 fn the_pll_makes_120_mhz_and_more_is_reported() {
-    for (n, reported) in [(60, 0), (61, 1)] {
+    for (n, notes) in [(60, 0), (61, 1)] {
         let mut bench = rcc();
         bench.put(PLLCFGR, 1 | n << 8 | PLL_REN);
         bench.put(CR, 0x61 | CR_PLLON);
@@ -112,7 +112,7 @@ fn the_pll_makes_120_mhz_and_more_is_reported() {
         assert_eq!(rate(&mut bench, Ps::from_us(20), 1), u64::from(n) * 2 * MHZ);
         assert_eq!(rate(&mut bench, Ps::from_us(20), 3), u64::from(n) * MHZ);
         assert_eq!(rate(&mut bench, Ps::from_us(20), 5), u64::from(n) * 2 * MHZ);
-        assert_eq!(bench.bus.notes().len(), reported, "{:?}", bench.bus.notes());
+        assert_eq!(bench.bus.notes().len(), notes, "{:?}", bench.bus.notes());
     }
 }
 
@@ -156,14 +156,14 @@ fn kernel_clocks_are_chosen() {
     bench.put(CCIPR, 1 | 2 << 2 | 3 << 10 | 2 << 12 | 1 << 18);
     let at = Ps::from_us(2_000_001);
     assert_eq!(rate(&mut bench, at, 3), 500_000);
-    // USART1 by SYSCLK, USART2 by HSI16, USART3 by PCLK1, LPUART1 by LSE, I2C1 by HSI16, LPTIM1 by LSI.
+    // USART1 uses SYSCLK, USART2 HSI16, USART3 PCLK1, LPUART1 LSE, I2C1 HSI16, LPTIM1 LSI.
     let expected = [(10, 4 * MHZ), (11, 16 * MHZ), (12, 500_000), (15, 32_768), (16, 16 * MHZ), (20, 32_000)];
     for (output, expected) in expected {
         assert_eq!(rate(&mut bench, at, output), expected, "{}", OUTPUTS[output as usize]);
     }
 }
 
-/// Why an output stands, or what it runs at.
+/// The rate of an output, or why it is stopped.
 fn state(bench: &mut Bench, at: Ps, output: u32) -> Result<u64, Option<String>> {
     bench.run(at);
     let clock = ClockInput { rate: hz(1), id: Some(ClockId(output)) };
@@ -193,7 +193,7 @@ fn a_kernel_clock_runs_while_its_source_does() {
     bench.put(CCIPR, 2 << 2 | 3 << 4);
     assert_eq!(state(&mut bench, Ps::from_us(1), 11), hsi_off);
     assert_eq!(state(&mut bench, Ps::from_us(1), 12), off("LSE, which is off (RCC_BDCR.LSEON)"));
-    // Ready behind 800 ns, and gone behind six cycles of its own.
+    // Ready after 800 ns, and off six of its own cycles after its disable.
     bench.write(Ps::from_us(1), CR, 0x61 | CR_HSION).unwrap();
     assert_eq!(state(&mut bench, Ps::from_us(2), 11), Ok(16 * MHZ));
     bench.write(Ps::from_us(2), CR, 0x61).unwrap();
@@ -259,7 +259,7 @@ fn resets_are_those_of_what_is_enabled_and_reported_where_nobody_follows() {
     bench.put(0x38, 1 << 21);
     assert!(bench.bus.clocks.is_reset(0x58, 21) && bench.bus.notes().is_empty());
     bench.put(0x38, 1 << 21 | 1 << 28);
-    // The next register has such bits, too: one note is enough.
+    // The next register has such bits as well: one note is enough.
     bench.put(0x3c, 1);
     let notes = bench.bus.notes();
     assert!(notes.len() == 1 && notes[0].contains("bits 0x10000000 of RCC_APB1RSTR1 are of peripherals"), "{notes:?}");

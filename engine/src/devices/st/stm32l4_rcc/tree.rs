@@ -1,4 +1,4 @@
-//! The clock tree (RM0432, figure "Clock tree"): what the registers make of the sources.
+//! The clock tree (RM0432, figure "Clock tree"): the clocks by the registers and the sources.
 
 use super::registers::{CCIPR, CCIPR2, CFGR, CR, CR_MSIRGSEL, PLL_QEN, PLL_REN, PLLCFGR, pll_register};
 use super::{BDCR, HSE, HSI, HSI48, LSE, LSI, MSI, MSI_RANGE_RESET, PLL, PLLSAI1, Rcc};
@@ -12,13 +12,13 @@ const MHZ: u64 = 1_000_000;
 /// MSI's ranges in kilohertz (RM0432, RCC_CR.MSIRANGE).
 const MSI_KHZ: [u64; 12] = [100, 200, 400, 800, 1_000, 2_000, 4_000, 8_000, 16_000, 24_000, 32_000, 48_000];
 
-/// The rate of a range; values that are not allowed are taken as that out of reset.
+/// The rate of a range; values that are not allowed act as the reset value.
 pub fn msi_rate(range: u32) -> Hz {
     let khz = MSI_KHZ.get(range as usize).unwrap_or(&MSI_KHZ[MSI_RANGE_RESET as usize]);
     Hz::new(khz * 1_000).expect("a range has a rate")
 }
 
-/// What SW selects.
+/// The source that SW selects.
 pub const fn source_of_sw(cfgr: u32) -> usize {
     match cfgr & 3 {
         0 => MSI,
@@ -28,7 +28,7 @@ pub const fn source_of_sw(cfgr: u32) -> usize {
     }
 }
 
-/// What SWS tells.
+/// The value of SWS for a source.
 pub const fn sw_of(source: usize) -> u32 {
     match source {
         HSI => 1,
@@ -38,7 +38,7 @@ pub const fn sw_of(source: usize) -> u32 {
     }
 }
 
-/// What all PLLs run by.
+/// The source of all PLLs.
 pub const fn pll_source(pllcfgr: u32) -> Option<usize> {
     match pllcfgr & 3 {
         1 => Some(MSI),
@@ -51,17 +51,17 @@ pub const fn pll_source(pllcfgr: u32) -> Option<usize> {
 /// A PLL's factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pll {
-    /// Of the input.
+    /// Divisor of the input.
     pub m: u64,
     /// The multiplier.
     pub n: u64,
-    /// Of the outputs.
+    /// Divisors of the outputs.
     pub q: u64,
     pub r: u64,
 }
 
 impl Pll {
-    /// Those of PLLCFGR, PLLSAI1CFGR, PLLSAI2CFGR.
+    /// The factors in PLLCFGR, PLLSAI1CFGR, PLLSAI2CFGR.
     pub const fn of(register: u32) -> Pll {
         Pll {
             m: 1 + (register >> 4 & 0xf) as u64,
@@ -71,12 +71,12 @@ impl Pll {
         }
     }
 
-    /// The rate behind an output divider.
+    /// The rate after an output divider.
     pub fn output(&self, input: Hz, divider: u64) -> Hz {
         scaled(input, self.n, self.m * divider)
     }
 
-    /// What of the factors the manual does not allow (RM0432, RCC_PLLCFGR; DS12023, PLL characteristics).
+    /// Describes a violation of the limits (RM0432, RCC_PLLCFGR; DS12023, PLL characteristics).
     pub fn complaint(&self, input: Hz) -> Option<String> {
         let into_vco = input.get() / self.m;
         let vco = input.get().saturating_mul(self.n) / self.m;
@@ -92,7 +92,7 @@ impl Pll {
     }
 }
 
-/// Dividers and choices that are in force.
+/// Dividers and selections in force.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Settings {
     cfgr: u32,
@@ -103,8 +103,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Those that the registers hold. MSI has its range out of reset until MSIRGSEL is set: CSR.MSISRANGE is for when
-    /// the chip comes out of Standby.
+    /// The settings in the registers. MSI has its reset range until MSIRGSEL is set: CSR.MSISRANGE applies after
+    /// Standby.
     pub fn of(register: impl Fn(u32) -> u32) -> Settings {
         let cr = register(CR);
         let msi_range = if cr & CR_MSIRGSEL != 0 { cr >> 4 & 0xf } else { MSI_RANGE_RESET };
@@ -133,7 +133,7 @@ pub struct Tree {
 }
 
 impl Rcc {
-    /// The rates as they are now. A PLL by MSI follows its range.
+    /// The present rates. A PLL with MSI as its source follows MSI's range.
     pub fn tree(&self) -> Tree {
         let selected = self.state.sources.selected();
         let rate = if selected == PLL { self.pll_output(PLL, &R).ok() } else { self.state.sources.rate(selected) };
@@ -160,7 +160,7 @@ impl Rcc {
         Ok(factors.output(input, (output.divider)(&factors)))
     }
 
-    /// Tells the board's clocks of their rates.
+    /// Sets the board's clocks to their rates.
     pub(super) fn publish(&mut self, ctx: &mut Ctx) {
         let tree = self.tree();
         let buses = [tree.sysclk, tree.hclk, scaled(tree.hclk, 1, 8), tree.pclk[0], tree.pclk[1]];
@@ -170,7 +170,7 @@ impl Rcc {
         publish(&self.params.outputs, driven, ctx);
         if tree.hclk.get() > 120 * MHZ {
             let hz = tree.hclk.get();
-            ctx.note(&format!("HCLK runs at {hz} Hz, and may have 120 MHz at the most (DS12023)"));
+            ctx.note(&format!("HCLK runs at {hz} Hz, above its maximum of 120 MHz (DS12023)"));
         }
     }
 

@@ -1,5 +1,5 @@
-//! The master: what goes over the bus, step by step. A step is something at an edge of a line, or where the master
-//! detects one; it happens in a cycle of the kernel clock that is known as soon as the step before is done.
+//! The master: the sequence on the bus, step by step. A step is at an edge of a line, or where the master detects one;
+//! its cycle of the kernel clock is known as soon as the previous step is done.
 
 use super::I2c;
 use super::registers::*;
@@ -8,73 +8,73 @@ use crate::bus::device::Ctx;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
-/// Where the master is in a frame.
+/// The master's position in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Step {
-    /// Nothing: no frame is under way.
+    /// No frame is under way.
     #[default]
     Idle,
     /// SDA falls: START.
     Start,
-    /// That is detected.
+    /// The START is detected.
     StartSeen,
-    /// SCL falls behind it.
+    /// SCL falls after START.
     FirstFall,
-    /// SCL falls behind the eighth clock of a byte.
+    /// SCL falls after the eighth clock of a byte.
     Bits,
-    /// That is detected.
+    /// That falling edge is detected.
     BitsSeen,
-    /// SCL falls behind the acknowledge clock.
+    /// SCL falls after the acknowledge clock.
     Acknowledge,
-    /// That is detected.
+    /// That falling edge is detected.
     AcknowledgeSeen,
-    /// The firmware has given or ordered what SCL was held low for: a byte goes on.
+    /// The firmware has ended the hold of SCL: a byte follows.
     Byte,
-    /// Likewise, a repeated START.
+    /// The firmware has ended the hold of SCL: a repeated START follows.
     Restart,
-    /// Likewise, a STOP.
+    /// The firmware has ended the hold of SCL: a STOP follows.
     StopOrdered,
-    /// SCL rises in front of a repeated START.
+    /// SCL rises before a repeated START.
     RestartRise,
-    /// SCL rises in front of a STOP.
+    /// SCL rises before a STOP.
     StopRise,
     /// SDA rises: STOP.
     Stop,
-    /// That is detected.
+    /// The STOP is detected.
     StopSeen,
     /// SCL is held low until I2C_TXDR is written.
     HeldForData,
-    /// Until I2C_RXDR is read.
+    /// SCL is held low until I2C_RXDR is read.
     HeldForRead,
-    /// Until I2C_CR2 is written: TC or TCR is set.
+    /// SCL is held low until I2C_CR2 is written: TC or TCR is set.
     HeldForCommand,
 }
 
 /// The master's state.
 #[derive(Clone, Copy, Debug, Default, State)]
 pub struct Master {
-    /// What comes next, and when; of a step that waits for the firmware, that means nothing.
+    /// The next step, and its cycle; a step that waits for the firmware has no cycle.
     pub step: Step,
     pub at: u64,
     /// SCL's last falling edge.
     pub fell: u64,
-    /// SCL's rising edge that comes next, or came last, and the change of SDA in front of it.
+    /// SCL's next or latest rising edge, and the change of SDA before it.
     pub rise: u64,
     pub data_at: u64,
     /// The byte on the bus, and whether it is the address.
     pub byte: u8,
     is_address: bool,
-    /// Its acknowledge.
+    /// The acknowledge of the byte.
     pub ack: bool,
-    /// Bytes come from the chip.
+    /// The chip sends the bytes.
     pub reads: bool,
     /// The chip has acknowledged its address, and the frame has not ended.
     in_data: bool,
-    /// Of NBYTES, those that have not been acknowledged.
+    /// Bytes of NBYTES that have not been acknowledged.
     left: u32,
-    /// A chip holds SCL low until then.
+    /// A chip holds SCL low until this time.
     stretched_until: Ps,
-    /// When the last STOP was detected.
+    /// The cycle in which the last STOP was detected.
     free_since: Option<u64>,
     /// Totals.
     pub frames: u64,
@@ -83,7 +83,7 @@ pub struct Master {
 }
 
 impl Master {
-    /// The cycle of the next step; `None` if it waits for the firmware, or for nothing.
+    /// The cycle of the next step; `None` if the master waits for the firmware or is idle.
     pub const fn next(&self) -> Option<u64> {
         match self.step {
             Step::Idle | Step::HeldForData | Step::HeldForRead | Step::HeldForCommand => None,
@@ -95,13 +95,13 @@ impl Master {
         !matches!(self.step, Step::Idle | Step::Start)
     }
 
-    /// I2C_TXDR is needed: of the bytes that are left one may be on the bus.
+    /// True if I2C_TXDR is needed: one of the remaining bytes may be on the bus.
     pub const fn needs_data(&self) -> bool {
         let on_the_bus = matches!(self.step, Step::Bits | Step::BitsSeen | Step::Acknowledge | Step::AcknowledgeSeen);
         self.in_data && !self.reads && self.left > on_the_bus as u32
     }
 
-    /// Cycle numbers are those of another clock: what was `before` is `now`.
+    /// Renumbers cycles for another clock: cycle `before` becomes cycle `now`.
     pub fn move_by(&mut self, before: u64, now: u64) {
         let moved = |cycle: u64| if cycle > before { now + (cycle - before) } else { cycle.min(now) };
         (self.at, self.fell, self.rise, self.data_at) =
@@ -113,7 +113,7 @@ impl Master {
         (self.step, self.at) = (step, at);
     }
 
-    /// All state, for skipping of polling loops.
+    /// The whole state, for the detection of polling loops.
     pub fn state(&self, mut report: impl FnMut(u64)) {
         [self.step as u64, self.at, self.frames, self.bytes, self.left.into()].into_iter().for_each(&mut report);
     }
@@ -159,8 +159,8 @@ impl I2c {
         }
     }
 
-    /// I2C_CR2.START was set while no frame is under way, or was set before and the last one has ended: START comes
-    /// when the bus has been free for tBUF.
+    /// I2C_CR2.START was set while no frame is under way, or during a frame that has ended now: START follows when the
+    /// bus has been free for tBUF.
     pub(super) fn order_start(&mut self, arrival: u64) {
         let free = self.master.free_since.map_or(0, |since| since + self.timing().low);
         self.master.go(Step::Start, arrival.max(free));
@@ -175,12 +175,12 @@ impl I2c {
         self.master.go(Step::StartSeen, at + timing.sync1);
     }
 
-    /// SCL falls behind START: the address follows.
+    /// SCL falls after START: the address follows.
     fn address(&mut self, at: u64, timing: Timing) {
         self.signals.scl(self.time(at), false);
         let reads = self.command & CR2_RD_WRN != 0;
         let address = (self.command >> CR2_SADD) as u8 & 0x7f;
-        // The header of an address of 10 bits is one that no chip here has.
+        // No chip has the header of a 10-bit address.
         let address = if self.command & CR2_ADD10 == 0 { address } else { 0x78 | (self.command >> 8) as u8 & 3 };
         let master = &mut self.master;
         (master.fell, master.is_address, master.reads, master.in_data) = (at, true, reads, false);
@@ -188,7 +188,7 @@ impl I2c {
         self.begin_bits(at, timing);
     }
 
-    /// SDA and then SCL change behind the last falling edge of SCL, not before `at`: SCL's rising edge.
+    /// SDA and then SCL change after the last falling edge of SCL, at `at` or later. Returns SCL's rising edge.
     fn end_of_low(&mut self, at: u64, timing: Timing) -> u64 {
         let data_at = at.max(self.master.fell + timing.sync1 + timing.data_delay);
         let let_go = (self.master.fell + timing.least_low()).max(data_at + timing.setup);
@@ -202,7 +202,7 @@ impl I2c {
         self.master.go(Step::Bits, rise + timing.rise_to_fall() + 7 * timing.period());
     }
 
-    /// Whether the byte on the bus is the chip's.
+    /// True if the chip sends the byte on the bus.
     pub(super) const fn receives(&self) -> bool {
         self.master.reads && !self.master.is_address
     }
@@ -282,7 +282,7 @@ impl I2c {
         self.command >> CR2_NBYTES & 0xff
     }
 
-    /// NBYTES have been transferred.
+    /// Handles the end of NBYTES.
     fn end_of_bytes(&mut self, at: u64, timing: Timing) {
         if self.command & CR2_RELOAD != 0 {
             self.flags |= ISR_TCR;
@@ -327,7 +327,7 @@ impl I2c {
         self.master.go(Step::StopRise, rise);
     }
 
-    /// SDA has got a level, and SCL rises behind it; so many cycles later comes the next step.
+    /// Sets SDA's level, and lets SCL rise after it; the next step follows `cycles` cycles later.
     fn rise(&mut self, sda: bool, cycles: u64, next: Step) {
         let Master { rise, data_at, .. } = self.master;
         self.signals.master_sda(self.time(data_at), sda);
@@ -355,7 +355,7 @@ impl I2c {
         }
     }
 
-    /// PE was cleared: the master lets go of both lines, wherever it is.
+    /// PE was cleared: the master releases both lines, whatever its state.
     pub(super) fn abandon(&mut self, cycle: u64) {
         let (timing, now) = (self.timing(), self.time(cycle));
         match self.master.step {

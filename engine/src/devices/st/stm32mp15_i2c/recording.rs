@@ -1,4 +1,4 @@
-//! What of the master's clocks goes into waveforms. It is told when they are over.
+//! Records the master's clocks in waveforms, after they have ended.
 
 use super::I2c;
 use super::master::Master;
@@ -6,7 +6,7 @@ use super::timing::Timing;
 use crate::time::Cycles;
 
 impl I2c {
-    /// Puts the edges of a byte's eight clocks into the waveform, up to a cycle.
+    /// Records the edges of a byte's eight clocks in the waveform, up to a cycle.
     pub(super) fn record_bits(&mut self, until: u64, timing: Timing) {
         let receives = self.receives();
         let clock = self.params.kernel_clock.rate();
@@ -17,7 +17,7 @@ impl I2c {
         for bit in 0..8u32 {
             let level = byte << bit & 0x80 != 0;
             let rise = rise + u64::from(bit) * timing.period();
-            // SDA's next level comes behind the falling edge: at once from a chip, from the master after a delay.
+            // SDA's next level follows the falling edge: at once from a chip, after a delay from the master.
             let change = if bit == 0 { data_at } else { last_fall + timing.sync1 + timing.data_delay };
             if receives && last_fall <= until {
                 signals.chips_sda(time(last_fall), level);
@@ -34,7 +34,7 @@ impl I2c {
         }
     }
 
-    /// Likewise, those of the acknowledge clock.
+    /// Records the edges of the acknowledge clock, likewise.
     pub(super) fn record_acknowledge(&mut self, until: u64, timing: Timing) {
         let Master { ack, rise, data_at, .. } = self.master;
         let fall = rise + timing.rise_to_fall();

@@ -1,4 +1,4 @@
-//! The register map (RM0436, "I2C registers"), and bits that the model knows.
+//! The register map (RM0436, "I2C registers"), and the bits that the model uses.
 
 use crate::devices::support::registers::{AccessKind, Register};
 
@@ -51,7 +51,7 @@ pub const CR2_RD_WRN: u32 = 1 << 10;
 pub const CR2_ADD10: u32 = 1 << 11;
 pub const CR2_START: u32 = 1 << 13;
 pub const CR2_STOP: u32 = 1 << 14;
-/// START, STOP, NACK and PECBYTE: software sets them, and can't clear them.
+/// START, STOP, NACK and PECBYTE, which software can set but not clear.
 pub const CR2_SET_ONLY: u32 = 7 << 13 | 1 << 26;
 pub const CR2_NBYTES: u32 = 16;
 pub const CR2_RELOAD: u32 = 1 << 24;
@@ -71,5 +71,5 @@ pub const ISR_BUSY: u32 = 1 << 15;
 
 /// ADDRCF, which clears I2C_CR2.START, too.
 pub const ICR_ADDRCF: u32 = 1 << 3;
-/// NACKCF and STOPCF, at the places of their flags.
+/// NACKCF and STOPCF, at the positions of their flags.
 pub const ICR_FLAGS: u32 = ISR_NACKF | ISR_STOPF;

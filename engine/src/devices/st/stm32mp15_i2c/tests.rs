@@ -1,4 +1,4 @@
-//! Tests: a bus at 100 kHz with a chip that keeps what it is told.
+//! Tests: a bus at 100 kHz with a chip that records the calls of the bus.
 
 mod frames;
 mod registers;
@@ -15,28 +15,29 @@ use crate::dt::wiring::ClockInput;
 use crate::time::{Hz, Ps};
 use crate::wire::i2c::{Answer, Direction, Given, I2cTarget};
 
-/// RM0360, table 75 and its kin: 100 kHz from a kernel clock of 16 MHz. PRESC 3, SCLDEL 4, SDADEL 2, SCLH 15, SCLL 19.
+/// RM0360, table 75 and similar tables: 100 kHz from a kernel clock of 16 MHz. PRESC 3, SCLDEL 4, SDADEL 2, SCLH 15,
+/// SCLL 19.
 const TIMING: u32 = 0x3042_0f13;
 /// tSCLL: 20 * 4, tSCLH: 16 * 4, tSDADEL: 2 * 4 + 1, tSCLDEL: 5 * 4.
 const LOW: u64 = 80;
 const HIGH: u64 = 64;
 const DATA: u64 = 9;
 const SETUP: u64 = 20;
-/// Falling in 10 ns behind a filter of 50 ns: 60 ns are 0.96 clocks of 62.5 ns, so one, and two of the synchronisation.
+/// Falling in 10 ns, plus a filter of 50 ns: 60 ns are 0.96 clocks of 62.5 ns, so one, and two of the synchronisation.
 const SYNC1: u64 = 3;
-/// Rising in 100 ns: 150 ns are 2.4 clocks, so three, and two.
+/// Rising in 100 ns: 150 ns are 2.4 clocks, so three, and two of the synchronisation.
 const SYNC2: u64 = 5;
 const PERIOD: u64 = SYNC1 + LOW + SYNC2 + HIGH;
-/// From a write to the bus.
+/// Cycles from a write to its effect on the bus.
 const START: u64 = 2;
 /// From SDA's falling edge to the first falling edge of SCL.
 const HOLD: u64 = SYNC1 + HIGH;
 const ADDRESS: u8 = 0x48;
 
-/// What a chip was told, with when.
+/// The calls of a chip, with their cycles.
 type Calls = Arc<Mutex<Vec<(String, u64)>>>;
 
-/// Answers with what it is given, and keeps what it is told.
+/// A chip that answers with given values, and records its calls.
 #[derive(crate::state::State)]
 struct Recorder {
     #[state(skip)]
@@ -46,7 +47,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn reported(&self, what: impl Into<String>, now: Ps) {
+    fn record(&self, what: impl Into<String>, now: Ps) {
         let cycle = clock().cycles_until_floor(now).0;
         assert_eq!(cycle_ps(cycle), now, "between edges of the kernel clock");
         self.calls.lock().unwrap().push((what.into(), cycle));
@@ -59,35 +60,35 @@ impl Recorder {
 
 impl I2cTarget for Recorder {
     fn address(&mut self, direction: Direction, now: Ps) -> Answer {
-        self.reported(format!("{direction:?}"), now);
+        self.record(format!("{direction:?}"), now);
         self.answer()
     }
 
     fn general_call(&mut self, now: Ps) -> Answer {
-        self.reported("general call", now);
+        self.record("general call", now);
         self.answer()
     }
 
     fn write(&mut self, byte: u8, now: Ps) -> Answer {
-        self.reported(format!("{byte:#x}"), now);
+        self.record(format!("{byte:#x}"), now);
         self.answer()
     }
 
     fn read(&mut self, now: Ps) -> Given {
-        self.reported("read", now);
+        self.record("read", now);
         self.bytes.pop_front().unwrap_or(Given::byte(0xff))
     }
 
     fn acknowledged(&mut self, ack: bool, now: Ps) {
-        self.reported(if ack { "ack" } else { "nack" }, now);
+        self.record(if ack { "ack" } else { "nack" }, now);
     }
 
     fn repeated_start(&mut self, now: Ps) {
-        self.reported("repeated start", now);
+        self.record("repeated start", now);
     }
 
     fn stop(&mut self, now: Ps) {
-        self.reported("stop", now);
+        self.record("stop", now);
     }
 }
 
@@ -106,7 +107,7 @@ struct Bus {
 }
 
 impl Bus {
-    /// Not switched on yet.
+    /// An interface that is not enabled yet.
     fn new(answers: &[Answer], bytes: &[Given]) -> Bus {
         let calls = Calls::default();
         let (answers, bytes) = (answers.iter().copied().collect(), bytes.iter().copied().collect());
@@ -131,7 +132,7 @@ impl Bus {
         Bus { bench: Bench::new(I2c::new(params, Default::default(), chips)), calls }
     }
 
-    /// Switched on, with interrupts.
+    /// An enabled interface, with interrupts.
     fn on(answers: &[Answer], bytes: &[Given], interrupts: u32) -> Bus {
         let mut bus = Bus::new(answers, bytes);
         bus.write(0, TIMINGR, TIMING);
@@ -149,7 +150,7 @@ impl Bus {
         self.bench.value(cycle_ps(cycle), register)
     }
 
-    /// I2C_ISR is one thing up to a cycle, and another from it on.
+    /// I2C_ISR changes from `before` to `after` in a cycle.
     #[track_caller]
     fn turns(&mut self, cycle: u64, before: u32, after: u32) {
         assert_eq!(self.read(cycle - 1, ISR), before, "a cycle before {cycle}");
@@ -164,18 +165,18 @@ impl Bus {
     }
 }
 
-/// I2C_CR2 for a transfer of so many bytes with the recorder.
+/// I2C_CR2 for a transfer of `bytes` bytes with the recorder.
 const fn transfer(bytes: u32, more: u32) -> u32 {
     bytes << CR2_NBYTES | (ADDRESS as u32) << 1 | CR2_START | more
 }
 
-/// When SCL falls behind the eighth and the ninth clock of the first byte after a START at `at`.
+/// SCL's falling edges after the eighth and the ninth clock of the first byte after a START at `at`.
 const fn first_byte(at: u64) -> [u64; 2] {
     let first_fall = at + HOLD;
     [first_fall + 8 * PERIOD, first_fall + 9 * PERIOD]
 }
 
-/// Keeps when its inputs rise, as a DMA controller's.
+/// Records rising edges of its inputs, in place of a DMA controller.
 #[derive(crate::state::State)]
 struct Requests(#[state(skip)] Arc<Mutex<Vec<(u32, u64)>>>);
 

@@ -42,7 +42,7 @@ fn a_sender_occupies_and_the_receiver_frees() {
     let mut bench = ipcc();
     bench.write(Ps(0), C1SCR, 0b100010 << 16).unwrap();
     assert_eq!((bench.value(Ps(0), C1TOC2SR), bench.value(Ps(0), C2TOC1SR)), (0b100010, 0));
-    // Its own clear bits are about what it receives on.
+    // Its own clear bits apply to the channels that it receives on.
     bench.write(Ps(0), C1SCR, 0b100010).unwrap();
     assert_eq!(bench.value(Ps(0), C1TOC2SR), 0b100010);
     bench.write(Ps(0), C2SCR, 0b000010).unwrap();

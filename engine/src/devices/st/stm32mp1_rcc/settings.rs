@@ -1,5 +1,6 @@
-//! Registers of clock settings: sources, dividers, PLLs. A program finds those that TF-A makes on ST's discovery boards
-//! (fdts/stm32mp15xx-dkx.dtsi: st,clksrc, st,clkdiv, st,pkcs and the PLLs' cfg and frac), in the fields of RM0436.
+//! Registers of clock settings: sources, dividers, PLLs. Their initial values are those that TF-A sets on ST's
+//! discovery boards (fdts/stm32mp15xx-dkx.dtsi: st,clksrc, st,clkdiv, st,pkcs and the PLLs' cfg and frac), in the
+//! fields of RM0436.
 
 /// A register of settings.
 #[derive(Clone, Copy, Debug)]
@@ -8,13 +9,13 @@ pub struct Setting {
     pub name: &'static str,
     /// Offset in bytes.
     pub offset: u32,
-    /// What it reads when a program begins.
+    /// The value when the firmware starts.
     pub value: u32,
-    /// Bits that are written.
+    /// Writable bits.
     pub writable: u32,
 }
 
-/// SRCRDY of selectors, DIVRDY of dividers, TIMGxPRERRDY: what is written is in force at once.
+/// SRCRDY of selectors, DIVRDY of dividers, TIMGxPRERRDY: always set, as settings take effect at once.
 pub const READY: u32 = 1 << 31;
 /// RCC_PLLxCR.PLLON.
 pub const PLLON: u32 = 1 << 0;
@@ -26,7 +27,7 @@ pub const DIVPEN: u32 = 1 << 4;
 const PLL_ON_P: u32 = DIVPEN | PLLRDY | PLLON;
 /// With DIVQEN and DIVREN.
 const PLL_ON: u32 = 3 << 5 | PLL_ON_P;
-/// RCC_PLLxFRACR.FRACLE: the fraction is taken over.
+/// RCC_PLLxFRACR.FRACLE: latches the fraction.
 pub const FRACLE: u32 = 1 << 16;
 /// RCC_PLL3CFGR1.IFRGE: a reference of 8 to 16 MHz.
 const IFRGE: u32 = 1 << 24;
@@ -119,11 +120,11 @@ pub const ALL: &[Setting] = &[
 pub const STGENCKSELR: u32 = 0x0d4;
 
 impl Setting {
-    /// What it reads once `value` is written, from `before`.
+    /// The value after a write of `value`, from `before`.
     pub const fn after_write(&self, before: u32, value: u32) -> u32 {
         let written = before & !self.writable | value & self.writable;
         match pll_at(self.offset) {
-            // A PLL that is turned on has yet to lock.
+            // A PLL that is turned on is not locked yet.
             Some(base) if base == self.offset => written & !PLLRDY | (written & before & PLLON) << 1 & before,
             _ => written,
         }

@@ -51,7 +51,7 @@ fn rates(bench: &Bench) -> Vec<u64> {
     outputs(BOARD).iter().map(|clock| bench.bus.clocks.rate_of(*clock).get()).collect()
 }
 
-/// What a write makes of the clocks: those that are others then, by their places among the outputs.
+/// The clocks that a write changes, by their index among the outputs.
 fn changed_by(bench: &mut Bench, register: u32, value: u32) -> Vec<(usize, u64)> {
     let before = rates(bench);
     bench.put(register, value);
@@ -114,10 +114,10 @@ fn selectors_and_dividers_make_other_clocks() {
         (0x0cc, 0, vec![(11, 4_000_000)]),
         (0x0cc, 1, vec![(11, 74_250_000)]),
         (0x920, 2, vec![(12, 32_768)]),
-        // What is there already, with or without the ready flag.
+        // Values that are set already, with or without the ready flag.
         (0x020, 2, vec![]),
         (0x830, READY, vec![]),
-        // Clocks that nobody here runs by.
+        // Clocks without devices in this test.
         (0x838, 3, vec![]),
     ] {
         let mut bench = rcc();
@@ -132,12 +132,12 @@ fn a_pll_takes_its_factors_while_it_is_off() {
     let mut bench = rcc();
     assert_eq!(changed_by(&mut bench, 0x098, 2 << 16 | 49), []);
     assert!(bench.bus.notes()[0].contains("RCC_PLL2CFGR1 was written while its PLL is on"));
-    // Off, what runs by it goes on.
+    // When the PLL is off, devices on it continue.
     assert_eq!(changed_by(&mut bench, 0x094, 0x70), []);
     assert_eq!((bench.get(0x094), bench.bus.notes().len()), (0x70, 4));
     assert_eq!(changed_by(&mut bench, 0x098, 2 << 16 | 49), []);
     assert_eq!(changed_by(&mut bench, 0x0a0, 0), []);
-    // On, it locks later: 8 MHz * 50.625, as no fraction was taken over, halved for the AXI.
+    // When it is on again, it locks later: 8 MHz * 50.625, as no fraction was latched, halved for the AXI.
     let (before, notes) = (rates(&bench), bench.bus.notes().len());
     assert_eq!(changed_by(&mut bench, 0x094, 0x71), []);
     bench.run(LOCK - Ps(1));
@@ -146,9 +146,9 @@ fn a_pll_takes_its_factors_while_it_is_off() {
     let changed = changed_since(&before, &bench);
     assert_eq!(changed, [(1, 202_500_000), (4, 50_625_000), (5, 405_000_000)]);
     assert_eq!((bench.get(0x094), bench.bus.notes().len()), (0x73, notes));
-    // A fraction is taken over by FRACLE.
+    // FRACLE latches a fraction.
     assert_eq!(changed_by(&mut bench, 0x0a0, FRACLE)[2], (5, 400_000_000));
-    // Without output R the DDR goes on, and nothing else changes.
+    // Without output R the DDR continues, and no other clock changes.
     assert_eq!(changed_by(&mut bench, 0x094, 0x31), []);
     assert_eq!((bench.get(0x094), bench.bus.clocks.rate_of(outputs(BOARD)[5]).get()), (0x33, 400_000_000));
 }
@@ -156,7 +156,7 @@ fn a_pll_takes_its_factors_while_it_is_off() {
 #[test]
 fn a_pll_that_is_turned_off_before_it_locks_does_not() {
     let mut bench = rcc();
-    // The Cortex-A7 by HSI, PLL1 off and on; it is selected before it has locked, and off again.
+    // The Cortex-A7 on HSI, PLL1 off and on; it is selected before it has locked, and turned off again.
     assert_eq!(changed_by(&mut bench, 0x020, 0), [(0, 64_000_000)]);
     for (value, notes) in [(0x10, 0), (0x11, 0)] {
         assert_eq!((changed_by(&mut bench, 0x080, value), bench.bus.notes().len()), (vec![], notes), "{value:#x}");
@@ -175,7 +175,7 @@ fn a_pll_that_is_turned_off_before_it_locks_does_not() {
 
 #[test]
 fn what_is_not_modelled_is_noted() {
-    for (register, value, note) in [(0x0d4, 0, "generic timer goes on"), (0x808, 0, "only read")] {
+    for (register, value, note) in [(0x0d4, 0, "generic timer still counts"), (0x808, 0, "read-only bits")] {
         let mut bench = rcc();
         assert_eq!(changed_by(&mut bench, register, value), []);
         assert!(bench.bus.notes()[0].contains(note), "{}", bench.bus.notes()[0]);
@@ -262,7 +262,7 @@ fn the_mcu_boots_when_it_may_and_is_held_by_a_reset_only() {
         let resets = bench.bus.order.take_resets();
         resets.iter().map(|change| (change.core, change.hold, change.at)).collect::<Vec<_>>()
     };
-    // It is held when the run begins.
+    // The MCU is held when the run begins.
     assert_eq!(put(10, MP_GCR, 0), []);
     assert_eq!(put(20, MP_GCR, 1), [(1, false, Ps(20))]);
     assert_eq!(put(30, MP_GCR, 0), []);

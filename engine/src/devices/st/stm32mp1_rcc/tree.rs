@@ -1,25 +1,26 @@
-//! What the settings make of the oscillators (RM0436, "Reset and clock control (RCC)", "Clock distribution").
+//! The clock tree: the outputs' frequencies by the settings and the oscillators (RM0436, "Reset and clock control
+//! (RCC)", "Clock distribution").
 
 use super::settings::{DIVPEN, PLLS};
 use crate::time::Hz;
 
-/// What the device drives, in the order of `cyclescope,outputs`.
+/// The clocks that the device drives, in the order of `cyclescope,outputs`.
 pub const OUTPUTS: [&str; 13] = [
     "mpuss_ck, the clock of the Cortex-A7",
-    "axiss_ck, the AXI's",
-    "mcuss_ck, the Cortex-M4's",
+    "axiss_ck, the clock of the AXI",
+    "mcuss_ck, the clock of the Cortex-M4",
     "pclk1",
     "pclk5",
-    "the DDR's, PLL2 output R",
+    "the clock of the DDR, PLL2 output R",
     "the kernel clock of USART2 and UART4",
-    "of USART3 and UART5",
-    "of UART7 and UART8",
-    "of I2C1 and I2C2",
-    "of I2C3 and I2C5",
-    "of RNG1",
-    "of RNG2",
+    "the kernel clock of USART3 and UART5",
+    "the kernel clock of UART7 and UART8",
+    "the kernel clock of I2C1 and I2C2",
+    "the kernel clock of I2C3 and I2C5",
+    "the kernel clock of RNG1",
+    "the kernel clock of RNG2",
 ];
-/// The first of the kernel clocks among them.
+/// Index of the first kernel clock.
 pub const KERNEL: usize = 6;
 
 /// The oscillator CSI, 4 MHz.
@@ -37,13 +38,13 @@ pub struct Tree<'a> {
     pub hse: Hz,
     /// hsi_ck.
     pub hsi: Hz,
-    /// The bit of RCC_PLLxCR by which a PLL runs: PLLxRDY, or PLLON as if it had locked.
+    /// The bit of RCC_PLLxCR that shows that a PLL runs: PLLxRDY, or PLLON to treat it as locked.
     pub runs: u32,
-    /// What a register holds.
+    /// The value of a register.
     pub register: &'a dyn Fn(u32) -> u32,
 }
 
-/// Outputs of a PLL.
+/// The outputs of a PLL.
 #[derive(Clone, Copy)]
 enum Output {
     P,
@@ -52,7 +53,7 @@ enum Output {
 }
 
 impl Tree<'_> {
-    /// Each of [`OUTPUTS`] in hertz, to the nearest; `None` for one that does not run.
+    /// The frequency of each of [`OUTPUTS`] in hertz, rounded; `None` for a clock that does not run.
     pub fn frequencies(&self) -> [Option<u64>; OUTPUTS.len()] {
         let (mpu, axi, mcu) = (self.mpu(), self.axi(), self.mcu());
         let pclk1 = over(mcu, 1 << self.field(0x834, 7).min(4));
@@ -83,7 +84,7 @@ impl Tree<'_> {
         (self.register)(offset) & mask
     }
 
-    /// hsi_ker_ck, csi_ker_ck and hse_ker_ck, by their numbers in selectors of kernel clocks.
+    /// hsi_ker_ck, csi_ker_ck and hse_ker_ck, by their values in the selectors of kernel clocks.
     fn oscillator(&self, source: u32) -> Frequency {
         match source {
             2 => whole(self.hsi.get()),
@@ -98,7 +99,7 @@ impl Tree<'_> {
             0 => whole(self.hsi.get()),
             1 => whole(self.hse.get()),
             2 => self.pll(0, Output::P),
-            // MPUDIV of 0 lets nothing through.
+            // With MPUDIV of 0 the clock is off.
             _ => match self.field(0x02c, 7) {
                 0 => None,
                 mpudiv => over(self.pll(0, Output::P), 1 << mpudiv.min(4)),
@@ -137,7 +138,7 @@ impl Tree<'_> {
         }
     }
 
-    /// An output of PLL number `index`, from 0. PLL1 and PLL2 double, and halve what comes out.
+    /// An output of PLL number `index`, from 0. PLL1 and PLL2 double their frequency, and halve it at the output.
     fn pll(&self, index: usize, output: Output) -> Frequency {
         let [cr, cfgr1, cfgr2, fracr] = [0, 4, 8, 0xc].map(|register| (self.register)(PLLS[index] + register));
         let (enable, place) = match output {

@@ -1,4 +1,4 @@
-//! The chip behind every SPI controller, driven by the controller's registers alone: when its interrupt line moves.
+//! The chip on every SPI controller, driven through the controller's registers: the times of its interrupt's edges.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,16 +16,16 @@ const SCK: u32 = 0;
 const MOSI: u32 = 1;
 const MISO: u32 = 2;
 const CS: u32 = 3;
-/// From the writes that select the chip to the first byte, and from byte to byte.
+/// Time from the writes that select the chip to the first byte, and from byte to byte.
 const BYTE: Ps = Ps::from_us(20);
 /// The chip's first data comes after 1.6 ms, the next one after 1 s / 100.
 const TURN_ON: Ps = Ps::from_us(1600);
 const PERIOD: Ps = Ps::from_us(10_000);
 
-/// When a line moved, and to what level.
+/// Times and levels of a line's edges.
 type Edges = Arc<Mutex<Vec<(Ps, bool)>>>;
 
-/// Where the chip's interrupt leads: it writes down when the line moves.
+/// The device that the chip's interrupt is connected to: it keeps the times of the edges.
 #[derive(crate::state::State)]
 struct Listener(#[state(skip)] Edges);
 
@@ -46,12 +46,13 @@ impl Device for Listener {
     }
 }
 
-/// How firmware sends bytes in mode 0 at 1 MHz. The controllers' clocks have 100 MHz where nothing else is said.
+/// How firmware sends bytes in mode 0 at 1 MHz. The controllers' clocks have 100 MHz unless a comment gives another
+/// rate.
 struct Driver {
     compatibles: &'static [&'static str],
-    /// Sets the controller up and selects the chip, or lets it go.
+    /// Sets up the controller and selects the chip, or deselects it.
     select: fn(&mut Bench, Ps, bool),
-    /// Sends a byte. Gives the end of its last clock.
+    /// Sends a byte. Returns the end of its last clock.
     byte: fn(&mut Bench, Ps, u8) -> Ps,
 }
 
@@ -62,7 +63,7 @@ const DRIVERS: [Driver; 10] = [
         select: |bench, at, on| put(bench, at, &[(0x0c, u32::from(on) << 10)]),
         byte: |bench, at, byte| {
             put(bench, at, &[(0x04, byte.into())]);
-            // It starts 3 clocks after the access; SCK's last edge is 17 halves later.
+            // The byte starts 3 clocks after the access; SCK's last edge is 17 half periods later.
             at + Ps::from_ns(10 * (3 + 17 * 50))
         },
     },
@@ -84,16 +85,16 @@ const DRIVERS: [Driver; 10] = [
     Driver {
         compatibles: &["cyclescope,avalonif-mmc"],
         select: |bench, at, on| {
-            // The divider, for halves of 50 clocks; nCS, with nothing to send.
+            // The divider, for half periods of 50 clocks; nCS, with nothing to send.
             put(bench, at, &[(0x04, 49), (0x00, 1 << 9 | u32::from(!on) << 8)]);
         },
         byte: |bench, at, byte| {
             put(bench, at, &[(0x00, byte.into())]);
-            // It is taken with the end of the first clock; 17 halves a byte.
+            // The byte is accepted with the end of the first clock; a byte takes 17 half periods.
             at + Ps::from_ns(10 * (1 + 17 * 50))
         },
     },
-    // By its pins: reads of the window are commands of flashes, which mean nothing to this chip.
+    // With its pins under software control: reads of the window are flash commands, which this chip does not know.
     Driver {
         compatibles: &["cyclescope,picosoc-spimemio"],
         select: |bench, at, on| picosoc_pins(bench, at, on, false, false),
@@ -158,7 +159,7 @@ const DRIVERS: [Driver; 10] = [
         },
         byte: |bench, at, byte| {
             put(bench, at, &[(0x68, byte.into())]);
-            // EXT_SPI_CLK has 16 MHz; the wire knows of the byte after 4 clocks, and each of SCK has 16.
+            // EXT_SPI_CLK has 16 MHz; the wire gets the byte after 4 clocks, and each clock of SCK takes 16.
             at + Ps((4 + 8 * 16) * 62_500)
         },
     },
@@ -171,7 +172,7 @@ fn stm32_select(bench: &mut Bench, at: Ps, on: bool) {
     put(bench, at, &[(0x00, 0x374)]);
 }
 
-/// Reads what came before, and sends a byte by an access of a byte.
+/// Reads the byte received before, and sends a byte by a byte access.
 fn stm32_byte(bench: &mut Bench, at: Ps, byte: u8) -> Ps {
     bench.run(at);
     let access = |device: &mut dyn Device, ctx: &mut Ctx| {
@@ -195,7 +196,7 @@ fn put_on(bench: &mut Bench, device: DeviceId, at: Ps, writes: &[(u32, u32)]) {
     }
 }
 
-/// A byte by clocks whose level and data `set` drives. Data changes while the clock falls.
+/// Sends a byte by clocks whose level and data `set` drives. Data change at the falling edge.
 fn by_hand(at: Ps, byte: u8, mut set: impl FnMut(Ps, bool, bool)) -> Ps {
     for bit in 0..8 {
         let (begin, level) = (at + Ps::from_us(bit), byte << bit & 0x80 != 0);
@@ -212,8 +213,8 @@ fn picosoc_pins(bench: &mut Bench, at: Ps, selected: bool, clock: bool, level: b
     put(bench, at, &[(0, 1 << 8 | u32::from(!selected) << 5 | u32::from(clock) << 4 | u32::from(level))]);
 }
 
-/// The board of a controller, with what the models need among themselves: what one does not know is a fault that does
-/// not count here.
+/// The board of a controller, with the properties that any of the models needs: faults for properties that a model does
+/// not know are ignored here.
 fn board(driver: &Driver, compatible: &str) -> (Bench, Edges) {
     let port = phandle_of(PORT);
     let properties = vec![
@@ -251,8 +252,8 @@ fn board(driver: &Driver, compatible: &str) -> (Bench, Edges) {
 }
 
 impl Driver {
-    /// Sends a frame; gives the end of its last clock. Nothing accesses the controller from the beginning of the last
-    /// byte until 10 us after its end.
+    /// Sends a frame. Returns the end of its last clock. There are no accesses to the controller from the start of the
+    /// last byte until 10 us after its end.
     fn send(&self, bench: &mut Bench, at: Ps, bytes: &[u8]) -> Ps {
         (self.select)(bench, at, true);
         let mut end = at;
@@ -275,7 +276,7 @@ fn data_ready_interrupts_in_time_after_every_controller() {
         let mut expected = Vec::new();
         for ready in [first, first + PERIOD] {
             bench.run(ready + Ps::from_us(100));
-            // The outputs are read in a frame that begins with a microsecond; the line falls with the last of them.
+            // The outputs are read in a frame that begins at a whole microsecond; the line falls with the last of them.
             let begin = Ps::from_us(ready.0 / 1_000_000 + 200);
             let read = driver.send(&mut bench, begin, &[0xe8, 0, 0, 0, 0, 0, 0]);
             expected.extend([(ready, true), (read, false)]);

@@ -46,7 +46,7 @@ fn a_preloaded_reload_waits_for_the_update_and_another_does_not() {
     }
 }
 
-/// RM0090, "TIMx_ARR": the counter is blocked while it is 0. What passes meanwhile is not counted afterwards.
+/// RM0090, "TIMx_ARR": the counter is blocked while TIM_ARR is 0. Clocks meanwhile are not counted afterwards.
 #[test]
 fn a_counter_that_was_blocked_counts_from_where_its_reload_value_is_written() {
     for (looks, from) in [(false, 100), (true, 100), (true, 8000)] {
@@ -59,7 +59,7 @@ fn a_counter_that_was_blocked_counts_from_where_its_reload_value_is_written() {
         rig.counts(from + 1, 0, 1);
         rig.updates(from + 5);
     }
-    // The prescaler goes on: its ticks are those of the enable, in cycle 1.
+    // The prescaler keeps running: its ticks are counted from the enable, in cycle 1.
     let mut rig = rig(&[(PSC, 2), (ARR, 0), (EGR, UPDATE), (SR, 0)], 0);
     rig.put(101, ARR, 4);
     rig.counts(103, 0, 1);
@@ -68,12 +68,12 @@ fn a_counter_that_was_blocked_counts_from_where_its_reload_value_is_written() {
 
 #[test]
 fn it_counts_down_and_to_and_fro() {
-    // RM0090, "Downcounting mode": from TIM_ARR to 0, then an underflow; the counter starts where it is.
+    // RM0090, "Downcounting mode": from TIM_ARR to 0, then an underflow; the counter starts at its present value.
     let mut down = rig(&[(ARR, 4), (CNT, 2)], CR1_DIR);
     down.counts(3, 1, 0);
     down.updates(4);
     assert_eq!(down.get(4, CNT), 4);
-    // "Center-aligned mode": an overflow where it gets to TIM_ARR, an underflow where it gets to 0.
+    // "Center-aligned mode": an overflow on reaching TIM_ARR, an underflow on reaching 0.
     let mut centre = rig(&[(ARR, 3)], 3 << CR1_CMS);
     centre.updates(4);
     assert_eq!((centre.get(4, CNT), centre.get(4, CR1) & CR1_DIR), (3, CR1_DIR));
@@ -91,7 +91,7 @@ fn repetitions_and_one_pulse() {
     let mut once = rig(&[(ARR, 3)], CR1_OPM);
     once.counts(5, 3, 0);
     assert_eq!((once.get(30, CNT), once.get(30, CR1), once.get(30, SR) & UPDATE), (0, CR1_OPM, UPDATE));
-    // And again, from the next enable.
+    // Again, from the next enable.
     once.put(40, CR1, CR1_OPM | CR1_CEN);
     once.counts(42, 0, 1);
 }
@@ -126,7 +126,7 @@ fn interrupts_come_with_the_flags_and_go_with_them() {
 #[test]
 fn long_times_are_as_short_ones() {
     let mut rig = rig(&[(ARR, 6), (PSC, 2), (CCR1, 3), (CCMR1, 0x30)], 0);
-    // The first period has no prescaler yet: 7 clocks.
+    // The first period is not prescaled yet: 7 clocks.
     let cycle = 1_000_000_000_u64;
     assert_eq!(u64::from(rig.get(cycle, CNT)), (cycle - 1 - 7) / 3 % 7);
     assert_eq!(rig.get(cycle, SR), UPDATE | 0x1e, "channels of value 0 match at each overflow");
@@ -139,7 +139,7 @@ fn a_counter_of_32_bits_and_one_beyond_its_reload() {
     bench.write(at(0), CNT, u32::MAX - 1).unwrap();
     bench.write(at(0), ARR, 100).unwrap();
     bench.write(at(0), CR1, CR1_CEN).unwrap();
-    // It goes on to its largest value, without an update.
+    // The counter continues to its largest value, without an update.
     assert_eq!((bench.value(at(2), CNT), bench.value(at(3), CNT), bench.value(at(3), SR) & UPDATE), (u32::MAX, 0, 0));
     assert_eq!((bench.value(at(104), CNT), bench.value(at(104), SR) & UPDATE), (0, UPDATE));
 }
@@ -148,7 +148,7 @@ fn a_counter_of_32_bits_and_one_beyond_its_reload() {
 fn a_clock_that_changes_within_a_tick_leaves_the_prescaler_as_it_is() {
     let mut rig = rig(&[(PSC, 9), (EGR, UPDATE), (SR, 0), (ARR, 9), (DIER, UPDATE)], 0);
     rig.0.bus.clocks.add_user(CLOCK, crate::clocks::User::Device(DeviceId(0)));
-    // 37 clocks are counted: 3 ticks and 7 clocks. 63 are left, of 42 MHz from the next edge on.
+    // 37 clocks are counted: 3 ticks and 7 clocks. The remaining 63 are at 42 MHz from the next edge on.
     let now = at(1 + 37) + Ps(100);
     rig.0.run(now);
     rig.0.bus.set_clocks(&[(CLOCK, mhz(42))], now);

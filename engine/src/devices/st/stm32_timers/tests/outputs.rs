@@ -5,7 +5,7 @@ use crate::bus::Bus;
 use crate::bus::device::DeviceId;
 use std::sync::{Arc, Mutex};
 
-/// A port that does nothing by itself.
+/// A port without any behaviour.
 #[derive(crate::state::State)]
 struct Port;
 
@@ -41,7 +41,7 @@ const PWM1_PRELOADED: u32 = 0x68;
 
 #[test]
 fn pwm_is_high_below_its_compare_value() {
-    // RM0090, "PWM mode": 8 clocks, of which 3 are high. CCR is preloaded: UG loads it.
+    // RM0090, "PWM mode": 8 clocks, 3 of them high. CCR is preloaded: UG loads it.
     let settings = [(ARR, 7), (CCMR1, PWM1_PRELOADED), (CCER, 1), (BDTR, BDTR_MOE), (CCR1, 3), (EGR, 1)];
     let mut rig = on_pins(&settings, CR1_ARPE);
     rig.0.run(at(21));
@@ -71,7 +71,7 @@ fn a_channel_toggles_and_is_let_go_without_moe() {
 
 #[test]
 fn an_edge_is_captured_with_the_counter_as_it_is() {
-    // Channel 1 captures rising edges of its pin, channel 2 falling ones of the same.
+    // Channel 1 captures rising edges of its pin, channel 2 falling edges of the same pin.
     let settings = [(CCMR1, 0x0201), (CCER, 0x31), (DIER, 4)];
     let mut rig = on_pins(&settings, 0);
     let pin = Pin::new(PORT, 3);
@@ -84,7 +84,7 @@ fn an_edge_is_captured_with_the_counter_as_it_is() {
     assert_eq!((rig.get(262, SR) & 0x606, rig.0.pending()), (0x400, 0));
 }
 
-/// Keeps when its inputs rise.
+/// Records rising edges of its inputs.
 #[derive(crate::state::State)]
 struct Requests(#[state(skip)] Arc<Mutex<Vec<(u32, Ps)>>>);
 

@@ -1,9 +1,9 @@
-//! The kernel clock changes; an LPUART's clock; requests to a DMA controller.
+//! Changes of the kernel clock; an LPUART's clock; requests to a DMA controller.
 
 use super::*;
 use crate::dt::wiring::ClockId;
 
-/// Takes the levels of its inputs.
+/// Records the levels of its inputs.
 #[derive(Default, crate::state::State)]
 struct Requests(u32);
 
@@ -37,8 +37,8 @@ fn what_is_on_the_line_goes_on_at_the_new_rate() {
     bench.write(Ps(0), CR1, CR1_UE | CR1_TE).unwrap();
     let us = Ps::from_us;
     bench.run(us(2000));
-    // From edge 2002 on, for 1000 edges. At 2302.5 us edge 2302 has been: 700 are left, of 0.5 us each from 2303 us on:
-    // the first is at 2303 us.
+    // From edge 2002 on, for 1000 edges. At 2302.5 us edge 2302 has passed: 700 are left, of 0.5 us each from 2303 us
+    // on; the first is at 2303 us.
     bench.write(us(2000), TDR, 0x61).unwrap();
     bench.write(us(2010), TDR, 0x62).unwrap();
     bench.run(Ps(2_302_500_000));
@@ -61,7 +61,7 @@ fn an_edge_counts_once_where_both_rates_have_it() {
     bench.write(Ps(0), CR1, CR1_UE | CR1_TE).unwrap();
     bench.run(Ps::from_us(2000));
     bench.write(Ps::from_us(2000), TDR, 0x61).unwrap();
-    // 999 edges at 1 MHz, the last one at 3001 us; the one that is left comes a quarter of a microsecond later.
+    // 999 edges at 1 MHz, the last one at 3001 us; the remaining one comes a quarter of a microsecond later.
     bench.run(Ps::from_us(3001));
     bench.bus.set_clocks(&[(CLOCK, Hz::new(4_000_000).unwrap())], Ps::from_us(3001));
     bench.run(Ps(3_001_250_000 - 1));
@@ -102,7 +102,7 @@ fn an_lpuart_takes_dividers_of_20_bits_from_0x300_on() {
 fn fifos_of_eight_fill_by_their_eighths() {
     let mut bench = Bench::new(Uart::new(Params { fifo_characters: 8, ..params(clock()) }));
     bench.write(Ps(0), BRR, 556).unwrap();
-    // TXFTCFG 5: all of it.
+    // TXFTCFG 5: the whole FIFO.
     bench.write(Ps(0), CR3, 5 << CR3_TXFTCFG).unwrap();
     bench.write(Ps(0), CR1, CR1_FIFOEN).unwrap();
     bench.write(Ps(0), CR1, CR1_FIFOEN | ON).unwrap();

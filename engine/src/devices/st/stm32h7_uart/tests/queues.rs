@@ -1,4 +1,4 @@
-//! What is in the FIFOs, and from when to when.
+//! The contents of the FIFOs over time.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn a_character_is_in_the_transmit_fifo_until_its_start_bit() {
     let end = START + 4 * FRAME;
     bench.run(cycle(START + 2 * FRAME + 500));
     bench.write(cycle(START + 2 * FRAME + 500), RQR, RQR_TXFRQ).unwrap();
-    // Two clocks through the synchroniser; then a frame each, without a pause.
+    // Two clocks through the synchroniser; then a frame for each character, without a pause.
     let expected = [
         (at(START), at(START + 2), u32::from(b'a')),
         (at(START + 100), at(START + 2 + FRAME), u32::from(b'b')),

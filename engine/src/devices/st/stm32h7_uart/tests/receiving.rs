@@ -25,7 +25,7 @@ fn a_character_is_there_when_its_stop_bit_has_ended_and_the_line_idle_a_frame_la
     assert_eq!(received(&mut bench, START + 3 * FRAME - 1), 0);
     assert_eq!(received(&mut bench, START + 3 * FRAME), ISR_IDLE);
     bench.write(cycle(START + 3 * FRAME), ICR, ICR_IDLECF).unwrap();
-    assert_eq!(received(&mut bench, START + 9 * FRAME), 0, "once behind a character");
+    assert_eq!(received(&mut bench, START + 9 * FRAME), 0, "once after a character");
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn without_a_fifo_the_second_character_is_lost_or_overwrites() {
         bench.type_at(cycle(START), "ab");
         assert_eq!(received(&mut bench, START + 2 * FRAME), flags);
         assert_eq!(read(&mut bench, START + 2 * FRAME), left as u32);
-        // ORE alone keeps the interrupt.
+        // ORE alone keeps the interrupt active.
         assert_eq!(bench.pending() != 0, flags & ISR_ORE != 0);
         bench.write(cycle(START + 2 * FRAME), ICR, ICR_ORECF).unwrap();
         assert_eq!((received(&mut bench, START + 2 * FRAME), bench.pending()), (0, 0));
@@ -48,7 +48,7 @@ fn without_a_fifo_the_second_character_is_lost_or_overwrites() {
 #[test]
 fn the_fifo_takes_sixteen_and_reports_by_its_threshold() {
     let mut bench = fresh();
-    // RXFTCFG 2: half of it.
+    // RXFTCFG 2: half of the FIFO.
     for (register, value) in
         [(BRR, 556), (CR3, 2 << CR3_RXFTCFG | CR3_RXFTIE), (CR1, CR1_FIFOEN), (CR1, CR1_FIFOEN | ON)]
     {
@@ -95,7 +95,7 @@ fn the_time_out_comes_so_many_bits_after_the_last_character() {
     let mut bench = uart(CR1_RTOIE, CR2_RTOEN);
     bench.write(cycle(START), RTOR, 25).unwrap();
     bench.type_at(cycle(START), "ab");
-    // 25 bits of 556 clocks behind the second one.
+    // 25 bits of 556 clocks after the second one.
     let end = START + 2 * FRAME + 25 * 556;
     bench.run(cycle(end - 1));
     assert_eq!((status(&mut bench, end - 1) & ISR_RTOF, bench.pending()), (0, 0));

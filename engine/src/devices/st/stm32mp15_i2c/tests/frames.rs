@@ -9,10 +9,10 @@ fn two_bytes_are_written_with_their_times() {
     let start = 100 + START;
     bus.turns(start + SYNC1, ISR_TXE, ISR_TXE | ISR_BUSY);
     let [eighth, ninth] = first_byte(start);
-    // The acknowledge is seen with the edge behind it; SCL stays low without data.
+    // The acknowledge is detected with the edge after it; SCL stays low without data.
     let asks = ISR_TXE | ISR_TXIS | ISR_BUSY;
     bus.turns(ninth + SYNC1, ISR_TXE | ISR_BUSY, asks);
-    // 1000 cycles later: data goes out at once, SCL follows when it has been set up.
+    // 1000 cycles later: SDA changes at once, SCL rises after the setup time.
     let written = ninth + 1000;
     bus.write(written, TXDR, 0xa5);
     bus.turns(written + START, ISR_BUSY, asks);
@@ -21,7 +21,7 @@ fn two_bytes_are_written_with_their_times() {
     let first_end = first_rise + SYNC2 + HIGH + 7 * PERIOD;
     bus.turns(first_end + PERIOD + SYNC1, ISR_BUSY, ISR_TXE | ISR_BUSY);
     let second_end = first_end + 9 * PERIOD;
-    // STOP: SCL falls behind the acknowledge, is low, and high for tSCLH, then SDA rises.
+    // STOP: SCL falls after the acknowledge, is low, and high for tSCLH, then SDA rises.
     let stop = second_end + PERIOD + PERIOD;
     bus.turns(stop + SYNC2, ISR_TXE | ISR_BUSY, ISR_TXE | ISR_STOPF);
     bus.heard(&[("Write", eighth), ("0xa5", first_end), ("0x3c", second_end), ("stop", stop)]);
@@ -37,7 +37,7 @@ fn bytes_that_are_there_in_time_follow_each_other() {
     bus.write(0, TXDR, 1);
     bus.write(0, CR2, transfer(2, CR2_AUTOEND));
     let [eighth, ninth] = first_byte(START);
-    // The first byte waits in I2C_TXDR, and goes out without a gap; the second is asked for.
+    // The first byte waits in I2C_TXDR, and follows without a gap; the second is requested.
     bus.turns(ninth + SYNC1, ISR_BUSY, ISR_TXE | ISR_TXIS | ISR_BUSY);
     bus.write(ninth + 50, TXDR, 2);
     let stop = eighth + (1 + 9 + 9 + 1) * PERIOD;
@@ -52,7 +52,7 @@ fn two_bytes_are_read_and_the_last_is_not_acknowledged() {
     bus.write(0, CR2, transfer(2, CR2_AUTOEND | CR2_RD_WRN));
     let [eighth, ninth] = first_byte(START);
     let first = ninth + 8 * PERIOD;
-    // RXNE comes behind the eighth clock.
+    // RXNE comes after the eighth clock.
     bus.turns(first + SYNC1, ISR_TXE | ISR_BUSY, ISR_TXE | ISR_RXNE | ISR_BUSY);
     assert_eq!(bus.read(first + 100, RXDR), 0x19);
     let second = first + 9 * PERIOD;
@@ -75,7 +75,7 @@ fn scl_is_held_in_front_of_the_acknowledge_until_a_byte_is_read() {
     assert_eq!(bus.read(late, RXDR), 1);
     bus.turns(late + START, ISR_TXE | ISR_BUSY, ISR_TXE | ISR_RXNE | ISR_BUSY);
     assert_eq!(bus.read(late + START + 1, RXDR), 2);
-    // The acknowledge is set up, then its clock, then STOP.
+    // The acknowledge is set up; its clock and the STOP follow.
     let acknowledged = late + START + SETUP + SYNC2 + HIGH;
     let stop = acknowledged + PERIOD;
     bus.turns(stop + SYNC2, ISR_TXE | ISR_BUSY, ISR_TXE | ISR_STOPF);
@@ -95,7 +95,7 @@ fn a_repeated_start_turns_the_direction_around() {
     let ordered = written + 3000;
     bus.write(ordered, CR2, transfer(1, CR2_AUTOEND | CR2_RD_WRN));
     assert_eq!(bus.read(ordered, ISR), ISR_TXE | ISR_BUSY);
-    // SDA is let go, and SCL when that is set up; tSU;STA is tSCLL from where SCL's rising edge is seen.
+    // SDA is released, and SCL after the setup time; tSU;STA is tSCLL from the detection of SCL's rising edge.
     let start = ordered + START + SETUP + SYNC2 + LOW;
     let [second_eighth, second_ninth] = first_byte(start);
     let read = second_ninth + 8 * PERIOD;

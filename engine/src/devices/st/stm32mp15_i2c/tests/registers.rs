@@ -7,7 +7,7 @@ use crate::devices::support::registers::walk;
 
 #[test]
 fn the_device_keeps_its_table() {
-    // CR1 locks others, CR2 begins something, and TXDR takes one byte.
+    // CR1 locks other registers, CR2 starts an operation, and TXDR takes one byte.
     walk::device_keeps_its_table(REGISTERS, &["I2C_CR1", "I2C_CR2", "I2C_TXDR"], &mut Bus::new(&[], &[]).bench);
     let mut bus = Bus::new(&[], &[]);
     for (register, bits) in [(CR1, 0x00ff_dfff), (CR2, 0x03ff_1fff)] {
@@ -26,7 +26,7 @@ fn a_clock_at_100_khz_takes_what_the_manual_says() {
     // 260 ns are 4.2 clocks, and the digital filter has its 15.
     let timing = Timing::of(TIMING, 15 << CR1_DNF, clock(), &delays);
     assert_eq!((timing.sync1, timing.sync2), (5 + 15 + 2, 5 + 15 + 2));
-    // SCLDEL and SDADEL make the low phase longer: 15 * 4 + 1 + 16 * 4.
+    // SCLDEL and SDADEL lengthen the low phase: 15 * 4 + 1 + 16 * 4.
     let timing = Timing::of(TIMING | 0xff_0000, CR1_ANFOFF, clock(), &delays);
     assert_eq!(timing.least_low(), 2 + 61 + 64);
 }
@@ -72,7 +72,7 @@ fn pe_locks_timing_and_filters_and_its_end_resets_the_master() {
     assert_eq!(bus.read(eighth + 10, CR2) & CR2_START, 0);
     assert_eq!(bus.bench.bus.events.next_due(), Ps::MAX);
     bus.heard(&[("Write", eighth), ("stop", eighth + 10)]);
-    // Nothing begins while it is off.
+    // Nothing starts while the interface is off.
     bus.write(eighth + 20, CR2, transfer(1, 0));
     assert_eq!((bus.bench.bus.events.next_due(), bus.bench.bus.notes().len()), (Ps::MAX, 3));
 }
@@ -92,7 +92,7 @@ fn polling_can_be_skipped_up_to_the_next_step() {
     let after = look(&mut bus, START + HOLD + 20).unwrap();
     assert!(after.repeats(&before));
     assert_eq!(after.deadline(&before), cycle_ps(eighth));
-    // What is due has to come first.
+    // The step that is due has to come first.
     assert!(look(&mut bus, eighth).is_none());
     bus.bench.run(cycle_ps(eighth));
     assert!(!look(&mut bus, eighth + 1).unwrap().repeats(&before));

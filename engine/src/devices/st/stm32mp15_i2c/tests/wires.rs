@@ -1,10 +1,10 @@
-//! What the bus has beyond transfers: stretched clocks, general calls, waveforms, chips' interrupts.
+//! The bus besides transfers: stretched clocks, general calls, waveforms, chips' interrupts.
 
 use super::*;
 
 #[test]
 fn a_chip_stretches_the_clock() {
-    // By 20 us, 320 clocks, in front of the acknowledge of its address; by 10 us and a bit in front of a byte.
+    // By 20 us, 320 clocks, before the acknowledge of its address; by 10 us and a bit before a byte.
     let answers = [Answer::ACK.stretched(Ps::from_us(20))];
     let mut bus = Bus::on(&answers, &[Given::byte(1).stretched(Ps::from_ns(10_001))], 0);
     bus.write(0, CR2, transfer(1, CR2_AUTOEND | CR2_RD_WRN));
@@ -47,8 +47,8 @@ fn the_wires_are_recorded_edge_by_edge() {
         changes.map(|(at, level)| (clock().cycles_until_floor(at).0, level)).collect()
     };
     assert_eq!(cycles("scl"), scl);
-    // 0x90: 1 0 0 1 0 0 0 0, each behind a falling edge that was seen. The chip's acknowledge keeps SDA low; it lets go
-    // of it at the end of the ninth clock, and the master pulls it low for the STOP.
+    // 0x90: 1 0 0 1 0 0 0 0, each after a detected falling edge. The chip's acknowledge keeps SDA low; the chip
+    // releases it at the end of the ninth clock, and the master pulls it low for the STOP.
     let change = |clock: u64| first_fall + clock * PERIOD + SYNC1 + DATA;
     let sda = [
         (START, false),
@@ -64,7 +64,7 @@ fn the_wires_are_recorded_edge_by_edge() {
     assert!(eighth < ninth);
 }
 
-/// Its interrupt rises by itself, and falls as its address is called.
+/// A chip whose interrupt rises without an access, and falls as its address is called.
 #[derive(crate::state::State)]
 struct Alarm(Option<Ps>, bool);
 
@@ -125,7 +125,7 @@ fn a_chip_is_woken_and_its_interrupt_comes_through() {
     bus.write(1000, TIMINGR, TIMING);
     bus.write(1000, CR1, CR1_PE);
     bus.write(1000, CR2, transfer(0, CR2_AUTOEND));
-    // Called behind the eighth clock: without slopes and filter the delays are two cycles each.
+    // Called after the eighth clock: without slopes and filter the delays are two cycles each.
     let eighth = 1000 + START + 2 + HIGH + 8 * (2 + LOW + 2 + HIGH);
     bus.bench.run(cycle_ps(eighth - 1));
     assert_eq!(bus.bench.pending(), 1 << 9);
