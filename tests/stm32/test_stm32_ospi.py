@@ -42,9 +42,9 @@ def test_a_program_uses_a_flash_in_all_modes() -> None:
 @pytest.mark.parametrize(
     ("pin", "signal", "so"),
     [
-        (10, "CLK", "a command is sent, and the memory sees no clock"),
-        (11, "NCS", "a command is sent, and the memory is not selected"),
-        (13, "IO1", "a command uses it, and who reads it gets ones"),
+        (10, "CLK", "a command is sent, but the memory gets no clock"),
+        (11, "NCS", "a command is sent, but the memory is not selected"),
+        (13, "IO1", "a command uses it, and its receiver reads ones"),
     ],
 )
 def test_without_a_pin_ones_are_read(pin: int, signal: str, so: str) -> None:

@@ -30,13 +30,13 @@ def test_only_a_pin_with_its_function_carries_a_signal() -> None:
     assert notes == [
         "usart2: no pin carries its TX: a character was written, and nothing is on the line. "
         "It takes PA2 (alternate function 7; now an input)",
-        "spi1: no pin carries its SCK: a word is sent, and no chip sees a clock. "
+        "spi1: no pin carries its SCK: a word is sent, but no chip gets a clock. "
         "It takes PA5 (alternate function 5; now an input)",
-        "spi1: no pin carries its MOSI: a word is sent, and the chip reads ones. "
+        "spi1: no pin carries its MOSI: a word is sent, but the chip reads ones. "
         "It takes PA7 (alternate function 5; now an input)",
-        "spi1: no pin carries its MISO: the chip answers, and ones are received. "
+        "spi1: no pin carries its MISO: the chip answers, but ones are received. "
         "It takes PA6 (alternate function 5; now an input)",
-        "timers4: no pin carries its CH1: its output is on, and moves no pin. "
+        "timers4: no pin carries its CH1: the channel's output is on, but drives no pin. "
         "It takes PB6 (alternate function 2; now an input) or "
         "PD12 (alternate function 2; now an input)",
     ]

@@ -214,7 +214,7 @@ impl Spi {
                 let (before, rate) = (self.transmit.len() + 1, self.params.clock.rate);
                 self.queues.tx.leave(before, rate.ps_at_floor(Cycles(start)), rate);
             }
-            let frame = Frame { data: frame, bits: self.bits(), way: self.way() };
+            let frame = Frame { data: frame, bits: self.bits(), direction: self.direction() };
             self.wire.begin(start, frame, self.control, self.params.clock.rate, &self.pins);
         }
     }

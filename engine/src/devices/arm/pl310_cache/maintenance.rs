@@ -49,13 +49,13 @@ fn place(ctx: &mut Ctx, from: Ps, set: u32, way: u32, work: Work) -> Ps {
     let found = ctx.bus.outer.as_ref().and_then(|cache| cache.line_at(set, way));
     match found {
         Some(found) => line(ctx, from, found.line_addr, work),
-        None => looked(ctx, from),
+        None => look_up(ctx, from),
     }
 }
 
 /// Operates on the line that holds an address, if it is cached. Returns the end of the operation.
 fn line(ctx: &mut Ctx, from: Ps, addr: u32, work: Work) -> Ps {
-    let looked = looked(ctx, from);
+    let looked = look_up(ctx, from);
     let Some(cache) = &mut ctx.bus.outer else { return looked };
     let bytes = cache.shape().line_bytes;
     let addr = addr & !(bytes - 1);
@@ -71,7 +71,7 @@ fn line(ctx: &mut Ctx, from: Ps, addr: u32, work: Work) -> Ps {
 }
 
 /// A look-up of the tags.
-fn looked(ctx: &Ctx, from: Ps) -> Ps {
+fn look_up(ctx: &Ctx, from: Ps) -> Ps {
     ctx.bus.outer.as_ref().map_or(from, |cache| {
         let Cycles(cycles) = cache.lookup_cycles(false);
         cache.timing().clock.after(from, Cycles(cycles))

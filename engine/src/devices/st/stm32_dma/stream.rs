@@ -234,7 +234,7 @@ impl Stream {
 
     /// Checks the FIFO after it was filled or emptied: at its threshold, all of it is written to memory (RM0090,
     /// "FIFO").
-    pub fn look_at_fifo(&mut self) {
+    pub fn check_fifo(&mut self) {
         let bytes = self.fifo.len() as u32;
         self.draining = bytes >= self.threshold() || self.draining && bytes > 0;
     }
@@ -256,6 +256,6 @@ impl Stream {
     }
 }
 
-const fn flag_bytes(so: bool, bytes: u32) -> u32 {
-    if so { bytes } else { 0 }
+const fn flag_bytes(is_set: bool, bytes: u32) -> u32 {
+    if is_set { bytes } else { 0 }
 }

@@ -87,7 +87,7 @@ impl Dma {
             master.read(address, size, step, data, ctx)
         } else {
             data.extend(stream.fifo.drain(..bytes as usize));
-            stream.look_at_fifo();
+            stream.check_fifo();
             master.write(address, size, step, data, ctx)
         };
         if side == Side::Peripheral {
@@ -124,16 +124,16 @@ impl Dma {
         stream.moved(side, bytes);
         if stream.source() == side {
             stream.fifo.extend(&port.data);
-            stream.look_at_fifo();
+            stream.check_fifo();
         } else {
             self.totals.bytes += u64::from(bytes);
-            self.has_put(index, side, bytes);
+            self.count_moved(index, side, bytes);
         }
         self.close(index);
     }
 
     /// Counts bytes that have reached their destination, up to the half of a buffer or its end.
-    fn has_put(&mut self, index: usize, side: Side, bytes: u32) {
+    fn count_moved(&mut self, index: usize, side: Side, bytes: u32) {
         let stream = &mut self.streams[index];
         let (left, whole) = (stream.left[side as usize], stream.items * stream.size(Side::Peripheral));
         if left <= whole / 2 && left + bytes > whole / 2 {

@@ -144,7 +144,7 @@ impl I2c {
 
     /// Ends the frame, or continues with a repeated START.
     fn leave(&mut self, at: u64) {
-        let rise = self.let_go(at);
+        let rise = self.release(at);
         self.flags &= if self.master.step == Step::HeldForRead { u32::MAX } else { !SR1_BTF };
         self.in_data = false;
         self.to_send = None;
@@ -178,7 +178,7 @@ impl I2c {
     }
 
     /// SCL's next rising edge, if the master releases it at `at`.
-    fn let_go(&mut self, at: u64) -> u64 {
+    fn release(&mut self, at: u64) -> u64 {
         let chips = self.params.clock.rate.cycles_until_ceil(self.master.stretched_until).0;
         self.master.rise = at.max(self.master.fell + self.halves().0).max(chips);
         self.master.rise
@@ -186,7 +186,7 @@ impl I2c {
 
     fn begin(&mut self, byte: u8, at: u64) {
         let (low, high) = self.halves();
-        let rise = self.let_go(at);
+        let rise = self.release(at);
         self.master.byte = byte;
         self.master.go(Step::Bits, rise + high + 7 * (low + high));
     }
@@ -211,7 +211,7 @@ impl I2c {
             self.signals.chips_sda(now, !answer.ack);
             (self.master.ack, self.master.stretched_until) = (answer.ack, now.saturating_add(answer.stretch));
         }
-        let rise = self.let_go(at);
+        let rise = self.release(at);
         self.master.go(Step::Acknowledge, rise + self.halves().1);
     }
 

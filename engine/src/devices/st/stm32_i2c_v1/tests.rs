@@ -118,7 +118,7 @@ impl Bus {
 
     /// I2C_SR1 changes from `before` to `after` in a cycle.
     #[track_caller]
-    fn turns(&mut self, cycle: u64, before: u32, after: u32) {
+    fn changes(&mut self, cycle: u64, before: u32, after: u32) {
         assert_eq!(self.read(cycle - 1, SR1), before, "a cycle before {cycle}");
         assert_eq!(self.read(cycle, SR1), after, "at {cycle}");
     }
@@ -126,7 +126,7 @@ impl Bus {
     /// START in cycle 0 and the address in cycle 20, as early as SCL can rise. Returns the cycle in which ADDR is set.
     fn addressed(&mut self, more: u32, byte: u8) -> u64 {
         self.write(0, CR1, CR1_PE | CR1_START | more);
-        self.turns(START + HALF, 0, SR1_SB);
+        self.changes(START + HALF, 0, SR1_SB);
         self.write(20, DR, byte.into());
         // The byte's first rising edge, eight clocks to the last falling edge, and the acknowledge clock.
         let rise = 20 + START;
@@ -144,7 +144,7 @@ impl Bus {
     }
 
     #[track_caller]
-    fn heard(&self, expected: &[(&str, u64)]) {
+    fn assert_calls(&self, expected: &[(&str, u64)]) {
         let calls = self.calls();
         let calls: Vec<(&str, u64)> = calls.iter().map(|(what, cycle)| (what.as_str(), *cycle)).collect();
         assert_eq!(calls, expected);
@@ -161,7 +161,7 @@ fn bytes_are_sent_as_the_manual_has_it() {
     let addressed = bus.addressed(0, WRITE);
     assert_eq!(addressed, 192);
     assert_eq!(bus.bench.pending(), 0, "SB is cleared by I2C_DR");
-    bus.turns(addressed, 0, SR1_ADDR | SR1_TXE);
+    bus.changes(addressed, 0, SR1_ADDR | SR1_TXE);
     assert_eq!(bus.bench.pending(), 1 << 4);
     bus.clear(200);
     assert_eq!((bus.read(201, SR1), bus.read(201, SR2)), (SR1_TXE, SR2_MSL | SR2_BUSY | SR2_TRA));
@@ -170,14 +170,14 @@ fn bytes_are_sent_as_the_manual_has_it() {
     bus.write(300, DR, 0x22);
     let first = 210 + START + HALF + 7 * PERIOD;
     // The next byte's first rising edge is half a clock after the acknowledge.
-    bus.turns(first + PERIOD, 0, SR1_TXE);
+    bus.changes(first + PERIOD, 0, SR1_TXE);
     let second = first + PERIOD + 8 * PERIOD;
-    bus.turns(second + PERIOD, SR1_TXE, SR1_TXE | SR1_BTF);
+    bus.changes(second + PERIOD, SR1_TXE, SR1_TXE | SR1_BTF);
     bus.write(600, CR1, CR1_PE | CR1_STOP);
     let stop = 600 + START + HALF;
     assert_eq!(bus.read(stop - 1, SR2) & SR2_BUSY, SR2_BUSY);
     assert_eq!((bus.read(stop, SR2), bus.read(stop, SR1), bus.read(stop, CR1)), (0, 0, CR1_PE));
-    bus.heard(&[("Write", addressed - PERIOD), ("0x11", first), ("0x22", second), ("stop", stop)]);
+    bus.assert_calls(&[("Write", addressed - PERIOD), ("0x11", first), ("0x22", second), ("stop", stop)]);
 }
 
 #[test]
@@ -185,14 +185,14 @@ fn a_byte_is_received_and_not_acknowledged() {
     // RM0090, "Master receiver", of a single byte: ACK is 0, ADDR is cleared, STOP is set.
     let mut bus = bus(&[], &[0x5a]);
     let addressed = bus.addressed(0, READ);
-    bus.turns(addressed, 0, SR1_ADDR);
+    bus.changes(addressed, 0, SR1_ADDR);
     bus.clear(200);
     bus.write(205, CR1, CR1_PE | CR1_STOP);
     let end = 200 + START + HALF + 7 * PERIOD + PERIOD;
-    bus.turns(end, 0, SR1_RXNE);
+    bus.changes(end, 0, SR1_RXNE);
     assert_eq!(bus.read(end + 1, DR), 0x5a);
     assert_eq!(bus.read(end + PERIOD, SR2), 0);
-    bus.heard(&[("Read", 172), ("nack", end), ("stop", end + PERIOD)]);
+    bus.assert_calls(&[("Read", 172), ("nack", end), ("stop", end + PERIOD)]);
 }
 
 #[test]
@@ -202,13 +202,13 @@ fn two_bytes_are_received_with_pos() {
     bus.clear(200);
     bus.write(201, CR1, CR1_PE | CR1_POS);
     let first = 200 + START + HALF + 8 * PERIOD;
-    bus.turns(first, 0, SR1_RXNE);
+    bus.changes(first, 0, SR1_RXNE);
     // The second waits in the shift register, with SCL low.
-    bus.turns(first + 9 * PERIOD, SR1_RXNE, SR1_RXNE | SR1_BTF);
+    bus.changes(first + 9 * PERIOD, SR1_RXNE, SR1_RXNE | SR1_BTF);
     bus.write(600, CR1, CR1_PE | CR1_POS | CR1_STOP);
     assert_eq!((bus.read(610, DR), bus.read(611, DR), bus.read(612, SR1)), (1, 2, 0));
     let stop = 600 + START + HALF;
-    bus.heard(&[("Read", 172), ("ack", first), ("nack", first + 9 * PERIOD), ("stop", stop)]);
+    bus.assert_calls(&[("Read", 172), ("ack", first), ("nack", first + 9 * PERIOD), ("stop", stop)]);
 }
 
 #[test]
@@ -220,14 +220,14 @@ fn a_late_reader_holds_the_clock() {
     assert_eq!(bus.read(1000, DR), 1);
     // The second byte is in I2C_DR now, and a third one follows.
     let third = 1000 + START + HALF + 8 * PERIOD;
-    bus.turns(third, SR1_RXNE, SR1_RXNE | SR1_BTF);
+    bus.changes(third, SR1_RXNE, SR1_RXNE | SR1_BTF);
 }
 
 #[test]
 fn an_address_that_nobody_acknowledges_is_a_failure() {
     let mut bus = bus(&[], &[]);
     let addressed = bus.addressed(0, 0x20 << 1);
-    bus.turns(addressed, 0, SR1_AF);
+    bus.changes(addressed, 0, SR1_AF);
     assert_eq!(bus.bench.pending(), 1 << 5);
     bus.write(200, SR1, 0);
     assert_eq!((bus.read(200, SR1), bus.bench.pending()), (0, 0));
@@ -244,10 +244,10 @@ fn a_repeated_start_follows_the_byte() {
     bus.write(210, CR1, CR1_PE | CR1_START);
     let byte = 200 + START + HALF + 8 * PERIOD;
     // SCL rises, is high for half a clock, SDA falls, SCL falls half a clock later.
-    bus.turns(byte + 3 * HALF, 0, SR1_SB);
+    bus.changes(byte + 3 * HALF, 0, SR1_SB);
     bus.write(600, DR, READ.into());
     bus.read(700, SR1);
-    bus.heard(&[("Write", 172), ("0x7", byte - PERIOD), ("repeated start", byte + 2 * HALF)]);
+    bus.assert_calls(&[("Write", 172), ("0x7", byte - PERIOD), ("repeated start", byte + 2 * HALF)]);
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn a_chip_stretches_the_clock() {
     let mut bus = bus(&[Answer::ACK.stretched(Ps::from_us(10))], &[]);
     bus.addressed(0, WRITE);
     // From the eighth falling edge on: 160 cycles, and then the acknowledge clock.
-    bus.turns(172 + 160 + HALF, 0, SR1_ADDR | SR1_TXE);
+    bus.changes(172 + 160 + HALF, 0, SR1_ADDR | SR1_TXE);
 }
 
 #[test]
@@ -272,9 +272,9 @@ fn fast_mode_and_slow_edges() {
         bus.write(0, TRISE, trise);
         bus.write(0, CR1, CR1_PE);
         bus.write(0, CR1, CR1_PE | CR1_START);
-        bus.turns(START + high, 0, SR1_SB);
+        bus.changes(START + high, 0, SR1_SB);
         bus.write(100, DR, WRITE.into());
-        bus.turns(100 + START + high + 8 * (low + high), 0, SR1_ADDR | SR1_TXE);
+        bus.changes(100 + START + high + 8 * (low + high), 0, SR1_ADDR | SR1_TXE);
     }
 }
 
@@ -301,7 +301,7 @@ fn registers_keep_what_they_have_and_pe_resets() {
     bus.addressed(0, WRITE);
     bus.write(300, CR1, 0);
     assert_eq!((bus.read(300, SR1), bus.read(300, SR2)), (0, 0));
-    bus.heard(&[("Write", 172), ("stop", 300)]);
+    bus.assert_calls(&[("Write", 172), ("stop", 300)]);
 }
 
 #[test]

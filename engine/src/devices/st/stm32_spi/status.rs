@@ -1,7 +1,7 @@
 //! The state of the interface, by its registers: the direction of words, and SPI_SR.
 
 use super::registers::*;
-use super::wire::Way;
+use super::wire::Direction;
 use super::{FIFO_BYTES, Spi};
 use crate::devices::support::registers::flag;
 
@@ -12,23 +12,23 @@ impl Spi {
     }
 
     /// The direction of words (RM0090 and RM0432, "Configuring the SPI for half-duplex communication" and following).
-    pub(super) const fn way(&self) -> Way {
+    pub(super) const fn direction(&self) -> Direction {
         match (self.control & CR1_BIDIMODE != 0, self.control & CR1_BIDIOE != 0, self.control & CR1_RXONLY != 0) {
-            (true, true, _) => Way::Out,
-            (true, false, _) => Way::InOnMosi,
-            (false, _, true) => Way::In,
-            (false, _, false) => Way::Both,
+            (true, true, _) => Direction::Out,
+            (true, false, _) => Direction::InOnMosi,
+            (false, _, true) => Direction::In,
+            (false, _, false) => Direction::Both,
         }
     }
 
     /// True if SCK runs without data to send.
     pub(super) const fn clocks_by_itself(&self) -> bool {
-        self.is_on() && self.way().clocks_by_itself()
+        self.is_on() && self.direction().clocks_by_itself()
     }
 
     /// SPI_SR.BSY. In the interface without FIFOs it reads 0 while receiving on one data line (RM0090, "BSY flag").
     pub(super) fn is_busy(&self) -> bool {
-        let is_shown = self.params.has_fifos || self.way() != Way::InOnMosi;
+        let is_shown = self.params.has_fifos || self.direction() != Direction::InOnMosi;
         is_shown && (self.wire.is_busy() || self.is_on() && !self.transmit.is_empty())
     }
 

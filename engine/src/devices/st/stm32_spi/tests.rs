@@ -125,7 +125,7 @@ impl Rig {
 
     /// SPI_SR changes from `before` to `after` in a cycle.
     #[track_caller]
-    fn turns(&mut self, cycle: u64, before: u32, after: u32) {
+    fn changes(&mut self, cycle: u64, before: u32, after: u32) {
         assert_eq!(self.get(cycle - 1, SR), before, "a cycle before {cycle}");
         assert_eq!(self.get(cycle, SR), after, "at {cycle}");
     }
@@ -143,9 +143,9 @@ fn a_byte_takes_eight_clocks_of_sck() {
     assert_eq!(rig.get(10, SR), SR_BSY);
     let begin = 10 + START;
     // The data register is free when the word begins; the last bit is sampled half a clock before the end.
-    rig.turns(begin, SR_BSY, SR_BSY | SR_TXE);
-    rig.turns(begin + 60, SR_BSY | SR_TXE, SR_BSY | SR_TXE | SR_RXNE);
-    rig.turns(begin + 64, SR_BSY | SR_TXE | SR_RXNE, SR_TXE | SR_RXNE);
+    rig.changes(begin, SR_BSY, SR_BSY | SR_TXE);
+    rig.changes(begin + 60, SR_BSY | SR_TXE, SR_BSY | SR_TXE | SR_RXNE);
+    rig.changes(begin + 64, SR_BSY | SR_TXE | SR_RXNE, SR_TXE | SR_RXNE);
     assert_eq!((rig.get(begin + 65, DR), rig.get(begin + 65, SR)), (0xa5, SR_TXE));
     assert_eq!(rig.seen(), [("select".into(), 0), ("0x3c".into(), begin + 64)]);
 }
@@ -159,7 +159,7 @@ fn words_follow_each_other_without_a_pause() {
     // PCLK / 2: 32 clocks a word.
     assert_eq!(rig.get(begin + 31, SR), SR_BSY | SR_RXNE);
     assert_eq!(rig.get(begin + 32, DR), 0xa5);
-    rig.turns(begin + 64, SR_BSY | SR_TXE | SR_RXNE, SR_TXE | SR_RXNE);
+    rig.changes(begin + 64, SR_BSY | SR_TXE | SR_RXNE, SR_TXE | SR_RXNE);
     assert_eq!(rig.get(begin + 64, DR), 0x1234);
     let sck: Vec<Ps> =
         rig.bench.recorded("sck").into_iter().filter(|(_, level)| *level).map(|(time, _)| time).collect();

@@ -11,7 +11,7 @@ use crate::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 
 /// The direction of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// Out on MOSI, in on MISO.
     Both,
     /// Out on MOSI; nothing is sampled.
@@ -22,10 +22,10 @@ pub enum Way {
     InOnMosi,
 }
 
-impl Way {
+impl Direction {
     /// True if words follow each other while the interface is on, with or without data to send.
     pub const fn clocks_by_itself(self) -> bool {
-        matches!(self, Way::In | Way::InOnMosi)
+        matches!(self, Direction::In | Direction::InOnMosi)
     }
 }
 
@@ -35,7 +35,7 @@ pub struct Frame {
     /// The data, in the lowest bits.
     pub data: u16,
     pub bits: u32,
-    pub way: Way,
+    pub direction: Direction,
 }
 
 /// A word on the wire.
@@ -134,11 +134,11 @@ impl Wire {
         let cpha = control & CR1_CPHA != 0;
         let end = start + 2 * half * u64::from(frame.bits);
         let sampled_at = end - half;
-        let Frame { data, bits, way } = frame;
+        let Frame { data, bits, direction } = frame;
         let mask = u32::MAX >> (32 - bits);
         let ordered = |word: u32| if control & CR1_LSBFIRST != 0 { word.reverse_bits() >> (32 - bits) } else { word };
         // A line that the interface does not drive is pulled up.
-        let meant = if way.clocks_by_itself() { mask } else { ordered(u32::from(data) & mask) };
+        let meant = if direction.clocks_by_itself() { mask } else { ordered(u32::from(data) & mask) };
         let sent = if pins.carries(MOSI) { meant } else { mask };
         let burst = Burst::output(Lines::Single, Rate::Single, bits, sent);
         let serial = SerialClock { source: clock, start, period: 2 * half, cpol: control & CR1_CPOL != 0, cpha };
@@ -148,14 +148,14 @@ impl Wire {
         let (answer, is_on_mosi) = self.answer(burst, clock.ps_at_floor(Cycles(end)), pins);
         let (mosi, miso) = if is_on_mosi { (answer, PULLED_UP) } else { (PULLED_UP, answer) };
         let mosi = self.passing(MOSI, mosi, mask, pins);
-        let miso = if way == Way::InOnMosi { miso } else { self.passing(MISO, miso, mask, pins) };
-        let received = match way {
-            Way::Both | Way::In => Some(self.signals.burst(burst, miso, serial)),
-            Way::Out => {
+        let miso = if direction == Direction::InOnMosi { miso } else { self.passing(MISO, miso, mask, pins) };
+        let received = match direction {
+            Direction::Both | Direction::In => Some(self.signals.burst(burst, miso, serial)),
+            Direction::Out => {
                 self.signals.burst(burst, miso, serial);
                 None
             }
-            Way::InOnMosi => {
+            Direction::InOnMosi => {
                 self.unheard |= !is_on_mosi;
                 Some(self.signals.burst_on_mosi(burst, (mosi, miso), serial))
             }

@@ -146,7 +146,7 @@ impl Counter {
     }
 
     /// Ends the sweep, `ticks` ticks from here. The counter then has its next value, except for a reload from TIM_ARR,
-    /// which an update may change first: [`Counter::turn`].
+    /// which an update may change first: [`Counter::begin_sweep`].
     pub fn end(&mut self, ticks: u64) -> End {
         let wraps = self.mode == Mode::Edge && !self.down && self.value > self.reload;
         self.count(ticks);
@@ -154,7 +154,7 @@ impl Counter {
     }
 
     /// Sets the first value of the next sweep.
-    pub fn turn(&mut self) {
+    pub fn begin_sweep(&mut self) {
         match self.mode {
             Mode::Edge => self.value = if self.down { self.reload } else { 0 },
             Mode::Centre => {

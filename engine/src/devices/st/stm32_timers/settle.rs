@@ -112,7 +112,7 @@ impl Timer {
         } else {
             self.repeats_left -= 1;
         }
-        self.counter.turn();
+        self.counter.begin_sweep();
         self.match_channels(down);
         updates
     }

@@ -152,13 +152,13 @@ impl Bus {
 
     /// I2C_ISR changes from `before` to `after` in a cycle.
     #[track_caller]
-    fn turns(&mut self, cycle: u64, before: u32, after: u32) {
+    fn changes(&mut self, cycle: u64, before: u32, after: u32) {
         assert_eq!(self.read(cycle - 1, ISR), before, "a cycle before {cycle}");
         assert_eq!(self.read(cycle, ISR), after, "at {cycle}");
     }
 
     #[track_caller]
-    fn heard(&self, expected: &[(&str, u64)]) {
+    fn assert_calls(&self, expected: &[(&str, u64)]) {
         let calls = self.calls.lock().unwrap();
         let calls: Vec<(&str, u64)> = calls.iter().map(|(what, cycle)| (what.as_str(), *cycle)).collect();
         assert_eq!(calls, expected);

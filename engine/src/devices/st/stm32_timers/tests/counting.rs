@@ -49,9 +49,9 @@ fn a_preloaded_reload_waits_for_the_update_and_another_does_not() {
 /// RM0090, "TIMx_ARR": the counter is blocked while TIM_ARR is 0. Clocks meanwhile are not counted afterwards.
 #[test]
 fn a_counter_that_was_blocked_counts_from_where_its_reload_value_is_written() {
-    for (looks, from) in [(false, 100), (true, 100), (true, 8000)] {
+    for (has_reads, from) in [(false, 100), (true, 100), (true, 8000)] {
         let mut rig = rig(&[(ARR, 0)], 0);
-        if looks {
+        if has_reads {
             assert_eq!([from - 50, from - 1].map(|cycle| rig.get(cycle, CNT)), [0, 0]);
         }
         rig.put(from, ARR, 4);

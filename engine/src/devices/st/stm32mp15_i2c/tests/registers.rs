@@ -71,7 +71,7 @@ fn pe_locks_timing_and_filters_and_its_end_resets_the_master() {
     assert_eq!(bus.read(eighth + 10, ISR), ISR_TXE);
     assert_eq!(bus.read(eighth + 10, CR2) & CR2_START, 0);
     assert_eq!(bus.bench.bus.events.next_due(), Ps::MAX);
-    bus.heard(&[("Write", eighth), ("stop", eighth + 10)]);
+    bus.assert_calls(&[("Write", eighth), ("stop", eighth + 10)]);
     // Nothing starts while the interface is off.
     bus.write(eighth + 20, CR2, transfer(1, 0));
     assert_eq!((bus.bench.bus.events.next_due(), bus.bench.bus.notes().len()), (Ps::MAX, 3));

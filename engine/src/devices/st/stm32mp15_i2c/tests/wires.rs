@@ -11,10 +11,10 @@ fn a_chip_stretches_the_clock() {
     let [eighth, _] = first_byte(START);
     let ninth = eighth + 320 + SYNC2 + HIGH;
     let read = ninth + 161 + SYNC2 + HIGH + 7 * PERIOD;
-    bus.turns(read + SYNC1, ISR_TXE | ISR_BUSY, ISR_TXE | ISR_RXNE | ISR_BUSY);
+    bus.changes(read + SYNC1, ISR_TXE | ISR_BUSY, ISR_TXE | ISR_RXNE | ISR_BUSY);
     let stop = read + 2 * PERIOD;
     bus.bench.run(cycle_ps(stop));
-    bus.heard(&[("Read", eighth), ("read", ninth), ("nack", read + PERIOD), ("stop", stop)]);
+    bus.assert_calls(&[("Read", eighth), ("read", ninth), ("nack", read + PERIOD), ("stop", stop)]);
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn a_general_call_reaches_all_chips() {
     bus.write(0, TXDR, 6);
     let [eighth, ninth] = first_byte(START);
     bus.bench.run(cycle_ps(ninth + 20 * PERIOD));
-    bus.heard(&[("general call", eighth), ("0x6", ninth + 8 * PERIOD), ("stop", ninth + 10 * PERIOD)]);
+    bus.assert_calls(&[("general call", eighth), ("0x6", ninth + 8 * PERIOD), ("stop", ninth + 10 * PERIOD)]);
 }
 
 #[test]
