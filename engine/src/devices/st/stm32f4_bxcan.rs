@@ -13,9 +13,9 @@
 //! A frame that no other node acknowledges is repeated forever, error-passive from the sixteenth attempt on, as on a
 //! board.
 //!
-//! TX and RX need their pins (`devices/support/pin_functions.rs`). Without TX the controller does not see its own start
-//! of frame, and is soon bus-off; without RX, in addition, it receives no frames. A note says so. RX without a pin is
-//! assumed to be recessive, so the controller still leaves initialization; the manual does not specify it. Loop back
+//! TX and RX need their pins (`devices/support/pin_functions.rs`). If one is missing, the controller does not see its
+//! own start of frame, and is soon bus-off; without RX it receives no frames, either. A note says so. RX without a pin
+//! is assumed to be recessive, so the controller still leaves initialization; the manual does not specify it. Loop back
 //! mode ignores RX, silent mode does not need TX. A change of the pins during a frame takes effect at the next one.
 //!
 //! Not modelled: RX and SAMP, which are always recessive; loop back without silent mode waits for other nodes on the
