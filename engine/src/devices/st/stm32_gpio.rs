@@ -143,8 +143,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Booted {
     fn from_node(reader: &mut NodeReader) -> Booted {
         const NAME: &str = "cyclescope,boot-functions";
-        let meaning = "pairs: a pin (0 to 15), and the alternate function (0 to 15) that what runs before the firmware \
-                       has given it";
+        let meaning = "pairs: a pin (0 to 15), and the alternate function (0 to 15) that the software before the \
+                       firmware has selected for it";
         let pairs = reader.numbers(NAME, meaning);
         if !pairs.len().is_multiple_of(2) || pairs.iter().any(|value| *value > 15) {
             let (property, expected) = (NAME.to_owned(), meaning.to_owned());
