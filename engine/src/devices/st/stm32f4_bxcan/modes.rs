@@ -38,7 +38,7 @@ impl BxCan {
             Mode::Normal => {}
             Mode::Sleep | Mode::Initialization => self.join(ctx),
         }
-        self.report_bus(ctx);
+        self.notify_bus(ctx);
     }
 
     fn initialize(&mut self) {
@@ -139,7 +139,7 @@ impl CanNode for BxCan {
             self.recovers = false;
         }
         self.update(ctx);
-        self.report_bus(ctx);
+        self.notify_bus(ctx);
     }
 
     fn begun(&mut self, sends: bool, ctx: &mut Ctx) {
