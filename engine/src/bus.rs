@@ -1,7 +1,7 @@
-//! The bus: which address is what, what an access costs, and everything that devices share.
+//! The bus: the address map, the cost of accesses, and everything that devices share.
 //!
-//! One [`MapEntry`] gives both the route of an address and its price. An access travels: request over the route's
-//! interconnect, then the RAM's port or the device, then the response.
+//! One [`MapEntry`] gives both the route of an address and its cost. An access takes the request latency of the route's
+//! interconnect, the time of the RAM's port or the device, then the response latency.
 
 mod activities;
 pub mod alike;
@@ -57,7 +57,7 @@ use shared_lines::SharedLines;
 use transactions::Transactions;
 use watches::Watches;
 
-/// Notes of devices that tell the user enough.
+/// Notes of devices that are kept for the user.
 const MOST_NOTES: usize = 1000;
 
 /// An interconnect between masters and targets: latency of its request and response channels, in its clock.
@@ -77,7 +77,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// The label of the interconnect. A route from a core's own bus is called after both.
+    /// The label of the interconnect. The name of a route from a core's own bus has both labels.
     pub fn bus(&self) -> &str {
         self.name.split_once(' ').map_or(&self.name, |(to, _)| to)
     }
@@ -101,11 +101,11 @@ pub struct MapEntry {
     pub base: u32,
     /// Last address (a range may end at 4 GiB).
     pub last: u32,
-    /// The address that the first byte of what answers has, or would have if no overlay lay there ([`boundaries`]).
+    /// The address of the first byte of `target`, or its address if no overlay lay there ([`boundaries`]).
     pub origin: u32,
     /// What answers.
     pub target: Target,
-    /// Of an overlay, what it lies over, with the origin of that.
+    /// The target below an overlay, with its origin.
     pub below: Option<(Target, u32)>,
     /// Index of the interconnect on the path, if any: for devices that are masters, and cores without a view of their
     /// own.
@@ -115,25 +115,25 @@ pub struct MapEntry {
 }
 
 impl MapEntry {
-    /// All of what `target` has, on no interconnect, and not for caches.
+    /// An entry that shows a target from its first byte, without interconnect, and not cacheable.
     pub fn new(name: impl Into<String>, base: u32, last: u32, target: Target) -> MapEntry {
         let (name, route, cacheable) = (name.into(), None, false);
         MapEntry { name, base, last, origin: base, target, below: None, route, cacheable }
     }
 
-    /// The same behind an interconnect, by its index, if any.
+    /// This entry on an interconnect, by its index, if any.
     #[must_use]
     pub fn on_route(self, route: Option<usize>) -> MapEntry {
         MapEntry { route, ..self }
     }
 
-    /// The same, which cores may keep in their caches or not.
+    /// This entry, cacheable or not.
     #[must_use]
     pub fn kept_in_caches(self, cacheable: bool) -> MapEntry {
         MapEntry { cacheable, ..self }
     }
 
-    /// Where an address of it is in what answers.
+    /// Offset of an address in the target.
     #[inline(always)]
     pub fn offset(&self, addr: u32) -> u32 {
         addr.wrapping_sub(self.origin)
@@ -147,9 +147,9 @@ pub struct InRam {
     pub entry: usize,
     /// Index into the bus's RAMs.
     pub ram: usize,
-    /// From the RAM's beginning.
+    /// From the start of the RAM.
     pub offset: u32,
-    /// Bytes behind it in the map entry.
+    /// Bytes from there to the end of the map entry.
     pub rest: u32,
 }
 
@@ -182,26 +182,26 @@ pub struct Access {
 }
 
 impl Access {
-    /// Both, one behind the other.
+    /// Two accesses in sequence, as one.
     fn then(self, second: Access) -> Access {
         Access { answered: second.answered, done: second.done, ..self }
     }
 }
 
-/// A read of a device that reached nothing else.
+/// A read of a device without effects on anything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alone {
     /// What was read; of a burst, its first word.
     pub value: u32,
     /// The map entry that answered.
     pub entry: usize,
-    /// When it passed what, in the master's cycles.
+    /// The times of its stages, in the master's cycles.
     pub times: Times,
-    /// There is an interconnect on its path.
+    /// An interconnect is on its path.
     pub routed: bool,
 }
 
-/// The address map, the memories and devices behind it, and what all share: events, interrupt lines, console, notes.
+/// The address map, its memories and devices, and what they share: events, interrupt lines, console, notes.
 #[derive(Default)]
 pub struct Bus {
     /// Sorted by base, without overlaps.
@@ -210,13 +210,13 @@ pub struct Bus {
     pub routes: Vec<Route>,
     /// Memories.
     pub rams: Vec<Ram>,
-    /// What each map entry is to each core, in the map's order; empty where it is the same to all of them.
+    /// How each core reaches each map entry, in the map's order; empty where it is the same for all of them.
     pub views: Vec<Vec<View>>,
-    /// The core that runs, and whose accesses these are; `None` while a device does something.
+    /// The core that runs and makes the present accesses; `None` while a device acts on its own.
     pub master: Option<usize>,
     /// The second-level cache, if there is one.
     pub outer: Option<OuterCache>,
-    /// Cores whose accesses do not pass it: bit n is core n.
+    /// Cores whose accesses bypass it: bit n is core n.
     pub past_outer: u32,
     /// Lines that a flash interface keeps for the cores.
     pub line_buffers: LineBuffers,
@@ -226,13 +226,13 @@ pub struct Bus {
     pub device_names: Vec<String>,
     /// The device that serves system registers of the cores ([`Device::core_register`]).
     pub core_registers: Option<DeviceId>,
-    /// What is to come.
+    /// Events to come.
     pub events: EventQueue,
-    /// What connects pins.
+    /// Connections of pins.
     pub wires: Wires,
     /// Interrupt lines that several devices drive.
     pub shared_lines: SharedLines,
-    /// Serial lines with somebody at their other end.
+    /// Serial lines with a device at their other end.
     pub lines: Lines,
     /// Clocks that firmware sets.
     pub clocks: Clocks,
@@ -240,77 +240,77 @@ pub struct Bus {
     pub waves: Waves,
     /// Recorded activities of devices.
     pub activities: Activities,
-    /// The device that a node belongs to, by their labels: itself, or the one that it hangs on.
+    /// The device that a node's label belongs to: the device itself, or the one that the chip is connected to.
     pub hosts: BTreeMap<String, DeviceId>,
-    /// Signals that show them in waveforms.
+    /// Signals that show interrupts and activities in waveforms.
     pub device_signals: DeviceSignals,
-    /// Levels of interrupt lines by who drives them, while they are recorded.
+    /// Levels of interrupt lines by the device that drives them, while they are recorded.
     irq_levels: BTreeMap<(DeviceId, IrqLine), bool>,
-    /// By core: as what it tells.
+    /// By core: the scope of the activities that it records.
     pub core_scopes: Vec<Scope>,
-    /// By device: as what it tells of its own.
+    /// By device: the scope of the activities that it records.
     scopes: Vec<Scope>,
-    /// Which interrupts came, of which devices.
+    /// The devices that raised each core's interrupts.
     pub interrupt_sources: InterruptSources,
-    /// Each core's critical path, while that is followed.
+    /// Each core's critical path, while it is followed.
     pub critical: Option<Box<RefCell<critical_path::Paths>>>,
-    /// In which order cores access what others may see.
+    /// The order of the cores' accesses that other masters can see.
     pub order: Order,
     /// Interrupt inputs of each core.
     pub core_irqs: Vec<Inputs>,
-    /// The clocks of cores go on while they sleep, as a debugger wants it.
+    /// The clocks of sleeping cores keep running, as a debugger wants it.
     pub clocked_asleep: bool,
-    /// Cores that hear each other's events: a bit each.
+    /// Cores that receive each other's events: a bit each.
     pub cluster: u64,
-    /// What the firmware printed and nobody has taken yet: see [`Bus::print`].
+    /// Output of the firmware that has not been taken yet: see [`Bus::print`].
     pub output: Output,
-    /// A device asked for the end of the run.
+    /// A device requested the end of the run.
     pub exit: Option<ExitRequest>,
-    /// It did so as the whole board is reset: nothing goes on behind it.
+    /// That request is a reset of the whole board: nothing continues after it.
     pub exit_is_reset: bool,
-    /// A device can't go on: why the run ends there as a fault ([`Ctx::fail`]).
+    /// Why a device can't continue: the run ends there as a fault ([`Ctx::fail`]).
     pub failure: Option<String>,
-    /// That is no end: the host only wants a look ([`crate::machine::Machine::advance`]).
+    /// That is no end of the run: the host only wants to intervene ([`crate::machine::Machine::advance`]).
     pub paused: bool,
     /// Where decoded instructions were written: cores then drop those.
     pub code_written: CodeLog,
-    /// Where memory came to hold decoded instructions: cores then drop their shortcuts for stores there.
+    /// Where memory became the source of decoded instructions: cores then drop their fast paths for stores there.
     pub code_marked: CodeLog,
-    /// What a debugger watches.
+    /// A debugger's watchpoints.
     pub watches: Watches,
     /// Transfers from and to memories by devices so far.
     pub transfers_by_devices: u64,
-    /// What the firmware may use of the host's by semihosting.
+    /// Host resources that the firmware may use by semihosting.
     pub host: Host,
-    /// What devices want the user to know.
+    /// Notes that devices record for the user.
     pub noted: Notes<MOST_NOTES>,
     /// Exceptions that the firmware's own handler got.
     pub traps: Traps,
     /// Instructions that accessed registers without a model.
     pub access_sites: AccessSites,
-    /// The device that answers where nothing is on the board, if the board has it so.
+    /// The device that answers at unmapped addresses, if the board has one.
     pub gaps: Option<DeviceId>,
-    /// What happens too often.
+    /// Events and interrupts that come at an excessive rate.
     pub event_rates: EventRates,
-    /// The cores' clocks, by which paths to memories are priced, and the paths, once someone asks.
+    /// The cores' clocks, which the costs of paths depend on, and the paths, made at their first use.
     core_clocks: Vec<Hz>,
     paths: OnceCell<Paths>,
-    /// What is known for transactions that are recorded.
+    /// Timing of the recorded transactions.
     transactions: Transactions,
-    /// The device that is called: of several, the innermost.
+    /// The device that is called; of nested calls, the innermost.
     calling: Option<DeviceId>,
-    /// What happens now is an access of a core's, and no event.
+    /// True during an access of a core, false during an event.
     is_by_core: bool,
-    /// Where the last address was: the next one is mostly there, too.
+    /// Map entry of the last address: the next address is usually in it, too.
     last_entry: Cell<usize>,
-    /// Up to when each device has been told what happens, where several cores may come to it.
+    /// The time up to which each device has seen accesses, where several cores may access it.
     reported: Vec<Ps>,
-    /// The device that each core asked last, and how often one after the other.
+    /// The device that each core accessed last, and the number of consecutive accesses.
     asked: Vec<(DeviceId, u64)>,
 }
 
 impl Bus {
-    /// One more core, none of whose interrupt inputs is up.
+    /// Adds a core with all interrupt inputs low.
     pub fn add_core(&mut self) {
         self.core_irqs.push(Inputs::default());
         self.core_scopes.push(Scope::default());
@@ -334,7 +334,7 @@ impl Bus {
         })
     }
 
-    /// Where an address is, if a RAM answers there.
+    /// The place of an address, if a RAM answers there.
     #[inline]
     pub fn ram_at(&self, addr: u32) -> Option<InRam> {
         let entry = self.entry_at(addr)?;
@@ -342,8 +342,8 @@ impl Bus {
         Some(InRam { entry, ram, offset: addr.wrapping_sub(origin), rest: last - addr })
     }
 
-    /// Tells the cores' clocks. What masters meet on their paths is worked out when they are first used: neither the
-    /// map nor what is behind it changes then.
+    /// Sets the cores' clocks. The paths of masters are worked out at their first use: neither the map nor its targets
+    /// change after that.
     pub fn set_core_clocks(&mut self, clocks: Vec<Hz>) {
         self.core_clocks = clocks;
         self.paths.take();
@@ -355,8 +355,8 @@ impl Bus {
         self.paths.get_or_init(|| Paths::new(self, &self.core_clocks)).of(self.master, entry)
     }
 
-    /// A transfer that the present master begins in its cycle `now`: see [`Path::transfer`]. True beside its times if
-    /// an interconnect is on the path. `None`, too, as long as nobody has asked for a path.
+    /// A transfer that the present master begins in its cycle `now`: see [`Path::transfer`]. The second value is true
+    /// if an interconnect is on the path. `None` also before the first use of a path.
     #[inline(always)]
     pub fn transfer_in_cycles(
         &mut self,
@@ -370,16 +370,15 @@ impl Bus {
         Some((times, path.route.is_some()))
     }
 
-    /// The times of the present master's path to a map entry, if that keeps time with it, and whether an interconnect
-    /// is on it. `None`, too, as long as nobody has asked for a path.
+    /// The times of the present master's path to a map entry, if the path keeps time with the master, and whether an
+    /// interconnect is on it. `None` also before the first use of a path.
     pub fn path_in_step(&self, entry: usize) -> Option<(InStep, bool)> {
         let path = self.paths.get()?.of(self.master, entry);
         path.keeps_time().then(|| (path.in_step(), path.route.is_some()))
     }
 
     /// A read of a device that the present master, which is the only core, begins in its cycle `now`: see
-    /// [`Device::read_alone`]. `None`, too, where another core may come to it, or as long as nobody has asked for a
-    /// path.
+    /// [`Device::read_alone`]. `None` also where another core may access the device, or before the first use of a path.
     #[inline(always)]
     pub fn read_alone(&mut self, addr: u32, now: u64, bytes: u32, is_next: impl FnOnce(u64) -> bool) -> Option<Alone> {
         let entry = self.entry_at(addr)?;
@@ -393,7 +392,7 @@ impl Bus {
         Some(Alone { value, entry, times, routed: path.route.is_some() })
     }
 
-    /// Reads of `bytes` that are all alike, of the device at `addr`: see [`Device::alike`].
+    /// Repeated reads of `bytes` from the device at `addr`: see [`Device::repeated_reads`].
     pub fn alike(&mut self, addr: u32, bytes: u32) -> Option<Window> {
         let entry = self.entry_at(addr)?;
         let Target::Device(id, range) = self.map[entry].target else { return None };
@@ -409,7 +408,7 @@ impl Bus {
         self.outer.as_ref().filter(|_| self.passes_outer())
     }
 
-    /// The same, to be changed.
+    /// Mutable access to that cache.
     #[inline]
     pub fn outer_mut(&mut self) -> Option<&mut OuterCache> {
         let passes = self.passes_outer();
@@ -420,8 +419,8 @@ impl Bus {
         self.past_outer == 0 || self.master.is_none_or(|core| self.past_outer >> core & 1 == 0)
     }
 
-    /// Runs the events that are due at `now` or earlier, each at the time at which it was due. Nothing happens any more
-    /// where they have no end ([`EventRates::endless`]).
+    /// Runs the events that are due at `now` or earlier, each at its due time. Stops where events never end
+    /// ([`EventRates::endless`]).
     pub fn run_events(&mut self, now: Ps) {
         if self.events.next_due() > now {
             return;
@@ -444,7 +443,7 @@ impl Bus {
         self.is_by_core = is_by_core;
     }
 
-    /// Runs the events that come before a request which a core makes at `at` reaches what answers at `addr`.
+    /// Runs the events before the time at which a core's request made at `at` reaches the target at `addr`.
     #[inline]
     pub fn run_events_before(&mut self, at: Ps, addr: u32) {
         if self.events.next_due() != Ps::MAX {
@@ -462,7 +461,7 @@ impl Bus {
     pub fn set_irq(&mut self, line: IrqLine, level: bool, now: Ps) {
         match line {
             IrqLine::Core { core, bit } => {
-                // Of some inputs each change counts.
+                // Some inputs count each change.
                 if self.core_irqs[core as usize].set(bit, level, now) {
                     self.order.rouse(core as usize, now);
                     if level {
@@ -473,7 +472,7 @@ impl Bus {
                     }
                 }
             }
-            // A port's inputs are wires, which keep what happens while the port is being called.
+            // A port's inputs are wires, which record levels while the port is being called.
             IrqLine::Device { device, input } if self.wires.is_port(device) => {
                 self.drive_pin(Pin::new(device, input), Some(level), now);
             }
@@ -487,20 +486,20 @@ impl Bus {
         }
     }
 
-    /// An event comes to a core, which ends its `wfe` or lets the next one pass.
+    /// Sends an event to a core: ends its `wfe`, or lets the next one complete at once.
     pub fn send_event(&mut self, core: u32, now: Ps) {
         self.core_irqs[core as usize].send_event(now);
         self.order.rouse(core as usize, now);
         self.interrupt_sources.come(core, now, self.calling);
     }
 
-    /// A core tells the others of its cluster (`sev`).
+    /// A core sends an event to the others of its cluster (`sev`).
     pub fn send_event_from(&mut self, core: u32, now: Ps) {
         let others = (0..self.core_irqs.len() as u32).filter(|other| *other != core && self.cluster >> other & 1 != 0);
         others.collect::<Vec<u32>>().into_iter().for_each(|other| self.send_event(other, now));
     }
 
-    /// Holds a core in reset from `at` on, or lets it go: it then begins with its reset.
+    /// Holds a core in reset from `at` on, or releases it: it then starts with its reset.
     pub fn core_reset(&mut self, core: usize, hold: bool, at: Ps) {
         self.order.change_reset(ResetChange { core, hold, at });
         if !hold {
@@ -508,18 +507,18 @@ impl Bus {
         }
     }
 
-    /// When the core that runs has to look at what the bus has in store.
+    /// The time at which the running core has to check the bus's pending work.
     #[inline(always)]
     pub fn next_stop(&self) -> Ps {
         self.events.next_due().min(self.order.cut())
     }
 
-    /// True if other cores can see what is done to a physical address: a device's, or memory that is shared.
+    /// True if other cores can see accesses to a physical address: a device's, or shared memory.
     pub fn is_ordered(&self, physical: u32) -> bool {
         self.entry_at(physical).is_some_and(|entry| self.path(entry).ordered)
     }
 
-    /// Remembers that core number `core` has loaded exclusively from a physical address.
+    /// Records that core number `core` has loaded exclusively from a physical address.
     pub fn reserve(&mut self, core: u32, physical: u32) {
         if let Some((entry, offset)) = self.span(physical, 1)
             && let Target::Ram(ram) = self.map[entry].target
@@ -528,7 +527,7 @@ impl Bus {
         }
     }
 
-    /// True if nobody has written there since: memory that is not shared has no other who would.
+    /// True if no other master has written there since: memory that is not shared has no other writer.
     pub fn is_reserved(&self, core: u32, physical: u32) -> bool {
         let Some((entry, offset)) = self.span(physical, 1) else { return true };
         match self.map[entry].target {
@@ -537,8 +536,8 @@ impl Bus {
         }
     }
 
-    /// The time of a call to a device: not before the one that it had last. Of two accesses, the one that was begun
-    /// later may be the first to arrive; it waits for the other then.
+    /// The time of a call to a device: not before the previous call. Of two accesses, the one that was begun later may
+    /// be the first to arrive; the other then comes after it.
     fn in_turn(&mut self, core: Option<usize>, id: DeviceId, now: Ps) -> Ps {
         if let Some(core) = core {
             self.asked.resize(self.core_irqs.len(), (id, 0));
@@ -551,10 +550,10 @@ impl Bus {
         *reported
     }
 
-    /// Calls a device with the rest of the machine at its disposal.
+    /// Calls a device with access to the rest of the machine.
     ///
     /// # Panics
-    /// If a device reaches itself through the bus: interrupts and DMA engines look first whether [`Bus::is_busy`].
+    /// If a device reaches itself through the bus: interrupts and DMA engines check [`Bus::is_busy`] first.
     pub fn with_device<T>(&mut self, id: DeviceId, now: Ps, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> T) -> T {
         let mut device = self.devices[id.0 as usize].take().expect("a device is not called from within itself");
         let core = self.master.take();
@@ -577,8 +576,8 @@ impl Bus {
         result
     }
 
-    /// An instruction reads a system register that is a device's, or writes `written` to it: what it reads (0 for a
-    /// write), or `None` where no device has it.
+    /// Access of an instruction to a system register that belongs to a device: a read, or a write of `written`. Returns
+    /// the value read (0 for a write), or `None` where no device has the register.
     pub fn core_register(&mut self, register: CoreRegister, written: Option<u64>, now: Ps) -> Option<u64> {
         self.with_device(self.core_registers?, now, |device, ctx| {
             let is_followed = written.is_some() && ctx.bus.store_arrives(ctx.core, ctx.id, ctx.now);
@@ -590,7 +589,7 @@ impl Bus {
         })
     }
 
-    /// True while `id` is being called: an access to it now would be one to itself.
+    /// True while `id` is being called: a further access to it would be recursive.
     pub fn is_busy(&self, id: DeviceId) -> bool {
         self.devices[id.0 as usize].is_none()
     }
@@ -600,8 +599,8 @@ impl Bus {
         self.core_irqs.len() > 1 || self.has_device_masters()
     }
 
-    /// True if nothing but the running core accesses memories before the next event: no other core runs, and no device
-    /// is a master.
+    /// True if only the running core accesses memories before the next event: no other core runs, and no device is a
+    /// master.
     pub fn has_memories_alone(&self) -> bool {
         self.order.is_alone() && !self.has_device_masters()
     }
@@ -610,28 +609,28 @@ impl Bus {
         self.devices.iter().flatten().any(|device| device.is_master())
     }
 
-    /// The device that a core has asked again and again, and nothing else, of several cores.
+    /// On a board with several cores, the device that a core accesses repeatedly, and nothing else.
     pub fn polled_by(&self, core: usize) -> Option<&str> {
         const MANY: u64 = 3;
         let (device, times) = *self.asked.get(core)?;
         (times >= MANY).then(|| self.device_names[device.0 as usize].as_str())
     }
 
-    /// Prints on the console of the run.
+    /// Prints on the run's console.
     pub fn print(&mut self, bytes: &[u8]) {
         if self.output.print(bytes) {
             self.order.break_off(Ps::ZERO);
         }
     }
 
-    /// Prints on a line of the device's own.
+    /// Prints on the device's own line.
     pub fn print_on(&mut self, device: DeviceId, bytes: &[u8]) {
         if self.output.print_on(device, bytes) {
             self.order.break_off(Ps::ZERO);
         }
     }
 
-    /// Records a line for the user, once for each device and text.
+    /// Records a note for the user, once for each device and text.
     pub fn note(&mut self, id: DeviceId, now: Ps, what: &str) {
         let name = &self.device_names[id.0 as usize];
         let note = self.noted.add(Some(id), what, || format!("{name}: {what} (first at {now})"));
@@ -640,19 +639,19 @@ impl Bus {
         }
     }
 
-    /// Records a line about the core that runs, once for each text, with the place of the instruction.
+    /// Records a note about the running core, once for each text, with the location of the instruction.
     pub fn note_of_core(&mut self, what: &str, line: impl FnOnce() -> String) {
         if let Some(note) = self.noted.add(None, what, line) {
             self.access_sites.want_of_note(note);
         }
     }
 
-    /// Records an exception of the core that runs, which the firmware's own handler got.
+    /// Records an exception of the running core that the firmware's own handler received.
     pub fn note_trap(&mut self, fault: CoreFault) {
         self.traps.add(self.master.unwrap_or(0), fault);
     }
 
-    /// Notes so far, in the order in which they came.
+    /// Notes so far, in order of time.
     pub fn notes(&self) -> &[String] {
         self.noted.lines()
     }

@@ -1,12 +1,12 @@
-//! Clocks that firmware changes: their rates, who runs by them, and the gates of peripherals' clocks and their resets.
+//! Clocks that firmware changes: their rates, their users, and the gates of peripherals' clocks and their resets.
 //!
-//! A clock of a board is a node. Most are fixed, and who runs by one has its rate from there. A clock controller drives
-//! others: it works out from its registers at what rate each of them runs, and tells here when that changes
-//! ([`crate::bus::device::Ctx::set_clocks`]). Cores, buses, memories and devices that run by it follow from that time
+//! A clock of a board is a node. Most are fixed: their users take the rate from the node. A clock controller drives the
+//! others. It derives the rate of each from its registers, and reports changes here
+//! ([`crate::bus::device::Ctx::set_clocks`]). Cores, buses, memories and devices on that clock follow from that time
 //! on. Every clock has an edge at time 0 at whatever rate it runs, so a change adds no error to any time.
 //!
-//! A clock whose source is off has stopped: its controller tells so, with what the user should know of it
-//! ([`Clocks::stop`]). Devices follow that as they do a new rate.
+//! A clock whose source is off has stopped: its controller reports that, with a reason for the user ([`Clocks::stop`]).
+//! Devices follow that like a new rate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::dt::wiring::{ClockId, ClockInput, DeviceId};
 use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 
-/// Who runs by a clock.
+/// A user of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub enum User {
     /// A core, by its index in the machine.
@@ -30,15 +30,15 @@ pub enum User {
 /// A change that cores, interconnects and memories have yet to follow: they do so between two instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Change {
-    /// Who.
+    /// The user.
     pub user: User,
-    /// From when on.
+    /// The time from which the new rate holds.
     pub at: Ps,
     /// The new rate.
     pub rate: Hz,
 }
 
-/// Told to devices whose clock has stopped, or whose gate changed: they look up the rate themselves.
+/// Sent to devices whose clock has stopped, or whose gate changed: they look up the rate themselves.
 const NO_RATE: Hz = Hz::new(1).expect("it is not 0");
 
 /// The rates and gates that clock controllers have set.
@@ -48,27 +48,28 @@ pub struct Clocks {
     #[state(skip)]
     users: BTreeMap<ClockId, Vec<User>>,
     gates: BTreeMap<u32, u32>,
-    /// Gates that were opened a moment ago, by register and bits, with the time from which on the clock is there.
+    /// Gates that were opened recently, by register and bits, with the time from which the clock runs.
     opening: Vec<(u32, u32, Ps)>,
-    /// The last of these times.
+    /// The latest time in `opening`.
     opening_until: Ps,
-    /// By the registers of the gates: which peripherals are held in reset.
+    /// By the registers of the gates: the peripherals that are held in reset.
     resets: BTreeMap<u32, u32>,
     /// Devices that follow a gate and its reset: its register and bit.
     #[state(skip)]
     gate_users: Vec<(u32, u32, DeviceId)>,
-    /// Those whose gate or reset has been opened or closed since they were told last.
+    /// Devices whose gate or reset has been opened or closed since they were notified last.
     gated: BTreeSet<DeviceId>,
     stopped: BTreeMap<ClockId, Option<String>>,
-    /// Those that stopped since devices were told last.
+    /// Clocks that stopped since devices were notified last.
     unreported: BTreeSet<ClockId>,
-    /// Devices that were being called when they were to be told, and since when: they are told as the call returns.
+    /// Devices that could not be notified at once since they were being called, and the time of the change: they are
+    /// notified when the call returns.
     missed: BTreeMap<DeviceId, Ps>,
     pending: Vec<Change>,
 }
 
 impl Clocks {
-    /// `user` runs by a clock, from which it is told of changes.
+    /// Adds a user of a clock: it is notified of changes.
     pub fn add_user(&mut self, clock: ClockId, user: User) {
         self.users.entry(clock).or_default().push(user);
     }
@@ -78,9 +79,9 @@ impl Clocks {
         clock.id.and_then(|id| self.rates.get(&id).copied()).unwrap_or(clock.rate)
     }
 
-    /// A clock does not run until a rate is set anew. `why` names its source and what keeps that off, for a note, as
-    /// "HSI16, which is off (RCC_CR.HSION)"; `None` where it comes by itself, as that of a PLL that has yet to lock.
-    /// Who runs by it is told with the next rates that are set.
+    /// Stops a clock until a rate is set again. `why` names its source and the reason that it is off, for a note, as
+    /// "HSI16, which is off (RCC_CR.HSION)"; `None` where the clock starts by itself, as that of a PLL that has yet to
+    /// lock. Its users are notified with the next rates that are set.
     pub fn stop(&mut self, clock: ClockId, why: Option<String>) {
         if self.stopped.insert(clock, why).is_none() {
             self.unreported.insert(clock);
@@ -92,18 +93,18 @@ impl Clocks {
         clock.id.is_some_and(|id| self.stopped.contains_key(&id))
     }
 
-    /// What keeps a clock from running for good, until firmware does something.
+    /// Why a clock has stopped until firmware does something; `None` if it runs or will start by itself.
     pub fn stopped_by(&self, clock: ClockInput) -> Option<&str> {
         self.stopped.get(&clock.id?)?.as_deref()
     }
 
-    /// Brings a consumer's rate of a clock up to date.
+    /// Updates a user's rate of a clock.
     pub fn update(&self, clock: &mut ClockInput) {
         clock.rate = self.rate_of(*clock);
     }
 
-    /// Sets rates. Gives those who run by a clock whose rate was not told before or is another one now, with the
-    /// rate, and devices whose clock has stopped.
+    /// Sets rates. Returns the users of clocks whose rate is new or was not reported before, with the rate, and devices
+    /// whose clock has stopped.
     pub(crate) fn change(&mut self, rates: &[(ClockId, Hz)]) -> Vec<(User, Hz)> {
         let mut reported = Vec::new();
         for (clock, rate) in rates {
@@ -122,42 +123,42 @@ impl Clocks {
         reported
     }
 
-    /// A device is to be told when the call that it is in has returned.
+    /// Notifies a device when its present call has returned.
     pub(crate) fn report_later(&mut self, device: DeviceId, at: Ps) {
         self.missed.insert(device, at);
     }
 
-    /// Since when a device whose call returns is to be told, if it is.
+    /// The time of a change of which a device has to be notified as its call returns, if there is one.
     #[inline(always)]
     pub(crate) fn take_missed(&mut self, device: DeviceId) -> Option<Ps> {
         if self.missed.is_empty() { None } else { self.missed.remove(&device) }
     }
 
-    /// The machine has to have someone follow.
+    /// Adds a change that the machine has to apply.
     pub(crate) fn add_pending(&mut self, change: Change) {
         self.pending.push(change);
     }
 
-    /// True if there are changes that the machine has to bring in before the next instruction.
+    /// True if there are changes that the machine has to apply before the next instruction.
     #[inline(always)]
     pub fn are_pending(&self) -> bool {
         !self.pending.is_empty()
     }
 
-    /// Those changes, in their order, and forgets them.
+    /// Takes those changes, in their order.
     pub fn take_pending(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.pending)
     }
 
-    /// The gates of a register, by its offset in the clock controller: bit n lets clock n of that register run.
-    /// Devices that follow one of them are told with the next rates that are set.
+    /// Sets the gates of a register, by its offset in the clock controller: bit n lets clock n of that register run.
+    /// Devices that follow one of them are notified with the next rates that are set.
     pub fn set_gates(&mut self, register: u32, open: u32) {
         let changed = self.gates.insert(register, open).unwrap_or(u32::MAX) ^ open;
         let users = self.gate_users.iter().filter(|(of, bit, _)| *of == register && changed >> bit & 1 != 0);
         self.gated.extend(users.map(|(_, _, device)| *device));
     }
 
-    /// Gates of a register are opened now; what is behind them has its clock from `from` on.
+    /// Opens gates of a register now; their peripherals have a clock from `from` on.
     pub fn open_from(&mut self, register: u32, bits: u32, from: Ps, now: Ps) {
         self.opening.retain(|(.., from)| *from > now);
         self.opening.push((register, bits, from));
@@ -169,7 +170,7 @@ impl Clocks {
         self.opening.retain(|(known, ..)| *known != register);
     }
 
-    /// Until when an open gate has yet to let the clock through, where that is after `now`.
+    /// The time from which an open gate lets the clock through, if that is after `now`.
     #[inline]
     pub fn opens_at(&self, register: u32, bit: u32, now: Ps) -> Option<Ps> {
         if now >= self.opening_until {
@@ -179,8 +180,8 @@ impl Clocks {
         self.opening.iter().find(is_it).map(|(.., from)| *from)
     }
 
-    /// Holds peripherals in reset, by the register and bits of their gates. Devices that follow these are told with the
-    /// next rates that are set. Gives those that are to be reset from now on and that no device follows.
+    /// Holds peripherals in reset, by the register and bits of their gates. Devices that follow them are notified with
+    /// the next rates that are set. Returns the bits of peripherals that are newly in reset and that no device follows.
     pub fn set_resets(&mut self, register: u32, held: u32) -> u32 {
         let changed = self.resets.insert(register, held).unwrap_or(0) ^ held;
         let mut unknown = changed & held;
@@ -193,13 +194,13 @@ impl Clocks {
         unknown
     }
 
-    /// True if the peripheral behind a gate is held in reset.
+    /// True if the peripheral of a gate is held in reset.
     pub fn is_reset(&self, register: u32, bit: u32) -> bool {
         self.resets.get(&register).is_some_and(|held| held >> bit & 1 != 0)
     }
 
-    /// A device is to be told where a gate is opened or closed, or what is behind it is reset, as of a rate that
-    /// changes.
+    /// Notifies a device, as of a change of its clock's rate, whenever a gate is opened or closed, or its peripheral is
+    /// reset.
     pub fn follow_gate(&mut self, register: u32, bit: u32, device: DeviceId) {
         self.gate_users.push((register, bit, device));
     }

@@ -1,4 +1,4 @@
-//! What the machine knows of a core, whatever its instruction set.
+//! A core, as the machine sees it, whatever its instruction set.
 
 pub mod debug;
 
@@ -21,61 +21,61 @@ pub enum Stop {
     Horizon,
     /// It waits for an interrupt.
     Waiting,
-    /// It is at the begin or end of a call that is marked: see [`Core::mark_calls`].
+    /// It is at the start or end of a marked call: see [`Core::mark_calls`].
     Mark,
-    /// It is where a debugger wants it to stop: before an instruction, or behind one whose access is watched.
+    /// It has reached a debugger's breakpoint, or has completed an instruction whose access is watched.
     Break,
     /// The firmware ended the run, with this status.
     Exit(i32),
-    /// The firmware did something from which it can't go on.
+    /// The firmware did something after which the core can't continue.
     Fault(CoreFault),
 }
 
-/// How a core has code compiled for the host. It changes nothing but the speed of the simulation.
+/// How a core compiles code for the host. It affects only the speed of the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compiling {
     /// Runs after which code is compiled; 0 for never.
     pub after: u16,
-    /// The core waits for what it has compiled, so that it is known when that is done; else it runs on meanwhile.
+    /// The core waits until code is compiled, so that the time of completion is reproducible; else it keeps running
+    /// meanwhile.
     pub waits: bool,
-    /// Memory for code. When it is full, all code is forgotten, and compiled again where it still runs often.
+    /// Memory for code. When it is full, all code is dropped, and compiled again where it still runs often.
     pub memory_bytes: usize,
 }
 
 impl Compiling {
-    /// Memory that a core takes for code by itself: room for some thousand functions.
+    /// Default memory for code: room for some thousand functions.
     pub const MEMORY_BYTES: usize = 16 << 20;
-    /// Memory counts as full that has less left: no function is longer, but for those that the interpreter does
-    /// without.
+    /// The memory counts as full with less than this left: only functions that the interpreter runs instead are longer.
     pub const LONGEST_BYTES: usize = 256 << 10;
 
-    /// After so many runs, waited for.
+    /// Compiles after `runs` runs, and waits for the result.
     pub const fn after(runs: u16) -> Compiling {
         Compiling { after: runs, waits: true, memory_bytes: Compiling::MEMORY_BYTES }
     }
 }
 
-/// What a core has compiled so far: a fact of this run on this host, and of no result.
+/// What a core has compiled so far: a property of this run on this host, in no result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compiled {
     /// Regions of code that became functions of the host.
     pub regions: u64,
-    /// Regions that did not, though it was tried.
+    /// Regions that could not be compiled.
     pub refused: u64,
     /// Times that the memory for code was full.
     pub times_full: u64,
 }
 
-/// What a core that sleeps waits for.
+/// What a sleeping core waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Awaited {
-    /// An event, which an interrupt that is taken is, too; else an interrupt.
+    /// It waits for an event (an interrupt that is taken counts as one); else for an interrupt.
     pub is_event: bool,
     /// An interrupt that is pending, and why it does not end the sleep.
     pub held_back: Option<String>,
 }
 
-/// What a core has done so far.
+/// Totals of a core so far.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CoreReport {
     /// Label of its node.
@@ -84,21 +84,21 @@ pub struct CoreReport {
     pub clock: Hz,
     /// Instructions that it has completed.
     pub instructions: u64,
-    /// Those among them that are the interpreter's, however often they run: compiled code has no form of them. That
-    /// depends on the program and the core alone, not on what was compiled in the run.
+    /// Instructions among them that compiled code has no form of, so the interpreter runs them. The number depends on
+    /// the program and the core alone, not on what was compiled in the run.
     pub never_compiled: u64,
-    /// Cycles that it has had.
+    /// Cycles so far.
     pub cycles: Cycles,
-    /// Those by cause, at each rate that its clock has had, in their order.
+    /// Cycles by cause, at each rate of its clock, in order of time.
     pub counted: Vec<Counted>,
     /// Time between the last edge at one rate and the first at the next.
     pub between_clocks: Ps,
-    /// Where the run ends within the last cycle of a core that is idle, or waits in the midst of an access: the cause
-    /// of that cycle, and how much of it lies beyond the end.
+    /// If the run ends within the last cycle of a core that is idle, or waits during an access: the cause of that
+    /// cycle, and how much of it lies after the end.
     pub cut: Option<(String, Ps)>,
-    /// What it waited for, if that was asked for.
+    /// What it waited for, if waits are recorded.
     pub waited: Option<WaitedFor>,
-    /// The functions being watched.
+    /// The watched functions.
     pub sections: Vec<SectionReport>,
     /// Other totals.
     pub counters: Vec<(String, u64)>,
@@ -119,8 +119,8 @@ impl CoreReport {
         shares
     }
 
-    /// Leaves out what comes after the end of the run, which is of this cause. The few cycles that the instruction has
-    /// had after its wait are taken off that, too.
+    /// Removes the time after the end of the run, which has this cause. The few cycles that the instruction has had
+    /// after its wait are removed as well.
     pub fn cut_off(&mut self, cut: &Cut, cause: &str) {
         self.cycles = Cycles(self.cycles.0 - cut.cycles.0);
         if let Some(counted) = self.counted.last_mut() {
@@ -131,7 +131,7 @@ impl CoreReport {
         self.cut = (cut.beyond > Ps::ZERO).then(|| (cause.to_owned(), cut.beyond));
     }
 
-    /// The stack by what was waited for, if that was asked for. It has the same time.
+    /// The stack by the objects of waits, if waits are recorded. It has the same total time.
     pub fn waits(&self) -> Option<Vec<WaitShare>> {
         self.waited.as_ref().map(|waited| waited.stack(&self.stack()))
     }
@@ -142,14 +142,14 @@ impl CoreReport {
     }
 }
 
-/// What of a core's time comes after the end of a run, which came in the midst of an access of the core's.
+/// The part of a core's time that comes after the end of a run which ended during an access of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// The number of the sum ([`crate::cpu::memory::Accounts`]) that the wait was charged to.
     pub sum: u32,
     /// Cycles from the edge of the core's clock at which the run ends, or the next one.
     pub cycles: Cycles,
-    /// Up to here the core has come: the end of the run, or shortly after it the begin of the access.
+    /// The core's local time: the end of the run, or shortly after it the start of the access.
     pub reached: Ps,
     /// From there to that edge.
     pub beyond: Ps,
@@ -168,7 +168,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Takes cycles off a cause; what that has not, off the others.
+    /// Takes cycles off a cause; if it has too few, the rest off the others.
     fn take(&mut self, cause: &str, cycles: Cycles) {
         let mut left_cycles = cycles.0;
         for is_own in [true, false] {
@@ -180,17 +180,17 @@ impl Counted {
         }
     }
 
-    /// How long that took.
+    /// Their duration.
     pub fn time(&self) -> Ps {
         self.rate.ps_at_floor(Cycles(self.causes.iter().map(|(_, cycles)| cycles.0).sum()))
     }
 }
 
-/// The stack of cycles at several rates: a cause's share is what it has at all of them.
+/// The stack of cycles at several rates: a cause's share is the sum over all of them.
 fn stack_of(counted: &[Counted]) -> Vec<Share> {
     let mut all: Vec<Share> = Vec::new();
     for share in counted.iter().flat_map(|counted| stack(counted.rate, counted.causes.iter().cloned())) {
-        // Causes of one rate stay apart, though a board may call two of its buses alike.
+        // Causes of one rate stay separate, even if a board gives two buses the same name.
         match all.iter_mut().find(|known| counted.len() > 1 && known.cause == share.cause) {
             Some(known) => (known.cycles, known.time) = (known.cycles + share.cycles, known.time + share.time),
             None => all.push(share),
@@ -213,18 +213,18 @@ pub struct SectionReport {
     pub name: String,
     /// Completed calls.
     pub calls: u64,
-    /// What was waited for inside, if that was asked for.
+    /// What the function waited for, if waits are recorded.
     pub waited: Option<WaitedFor>,
-    /// Single calls, if they were asked for.
+    /// Single calls, if they are kept.
     pub kept: Option<KeptReport>,
-    /// Instructions inside, those of functions that it called included.
+    /// Instructions inside, including those of functions that it called.
     pub instructions: u64,
     /// Cycles by cause, at each rate that the core's clock has had.
     pub counted: Vec<Counted>,
 }
 
 impl SectionReport {
-    /// The stack of all calls by what was waited for, if that was asked for.
+    /// The stack of all calls by the objects of waits, if waits are recorded.
     pub fn waits(&self) -> Option<Vec<WaitShare>> {
         self.waited.as_ref().map(|waited| waited.stack(&self.stack()))
     }
@@ -243,43 +243,43 @@ impl SectionReport {
 /// Single calls of a watched function.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct KeptReport {
-    /// What the shortest call took; `None` if none has ended.
+    /// Duration of the shortest call; `None` if none has ended.
     pub shortest: Option<Ps>,
-    /// The longest ones, as many as are kept, from the longest down; of those that took the same time, the first ones.
+    /// The longest calls, as many as are kept, longest first; of calls with the same duration, the first ones.
     pub longest: Vec<CallReport>,
 }
 
 /// A call of a watched function, from its entry to its return.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CallReport {
-    /// The how manieth of the function it was, from 1 on.
+    /// The ordinal number of the call among the function's calls, from 1.
     pub nth: u64,
     /// When it began.
     pub begun: Ps,
-    /// The registers that have a function's first arguments, as they were then: a0 to a3, or r0 to r3.
+    /// The registers that have a function's first arguments, with their values at the entry: a0 to a3, or r0 to r3.
     pub registers: [u32; CallReport::REGISTERS],
     /// The arguments in these; the machine adds them, as it has the program.
     pub arguments: Vec<Argument>,
     /// The address that it returned to.
     pub return_pc: u32,
-    /// Where the program has the call; the machine adds that, too.
+    /// The place of the call in the program; the machine adds that, too.
     pub caller: Option<Place>,
-    /// Instructions inside, those of functions that it called included.
+    /// Instructions inside, including those of functions that it called.
     pub instructions: u64,
     /// Cycles by cause, at each rate that the core's clock had.
     pub counted: Vec<Counted>,
-    /// What was waited for inside, if that was asked for.
+    /// What the call waited for, if waits are recorded.
     pub waited: Option<WaitedFor>,
 }
 
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Argument {
-    /// The parameter's name, or the register's if nobody tells that.
+    /// The parameter's name, or the register's if the parameter is unknown.
     pub name: String,
-    /// What it was when the function was entered.
+    /// Its value at the function's entry.
     pub value: i64,
-    /// It is an address, or nobody knows.
+    /// It is an address, or of unknown type.
     pub is_address: bool,
 }
 
@@ -287,33 +287,33 @@ impl CallReport {
     /// Registers for arguments that all calling conventions have.
     pub const REGISTERS: usize = 4;
 
-    /// The call's cycle stack. Its times sum to what it took.
+    /// The call's cycle stack. Its times sum to the call's duration.
     pub fn stack(&self) -> Vec<Share> {
         stack_of(&self.counted)
     }
 
-    /// The same time by what was waited for, if that was asked for.
+    /// The same time by the objects of waits, if waits are recorded.
     pub fn waits(&self) -> Option<Vec<WaitShare>> {
         self.waited.as_ref().map(|waited| waited.stack(&self.stack()))
     }
 }
 
-/// The begin or end of a call of a watched function.
+/// The start or end of a call of a watched function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CallMark {
     /// The function, by its index among the core's sections.
     pub section: usize,
-    /// It begins; else it has ended.
+    /// True at its start, false at its end.
     pub begins: bool,
 }
 
-/// A window as the eras of [`Core::begin_interval`]: from the begin of one to that of another, at the end of which the
+/// A window as intervals of [`Core::begin_interval`]: from the start of one to the start of another. At its end the
 /// core's clock had this rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowIntervals {
-    /// The first of them.
+    /// The first interval.
     pub from: u32,
-    /// The first behind them.
+    /// The first interval after the window.
     pub to: u32,
     /// The clock.
     pub rate: Hz,
@@ -322,9 +322,9 @@ pub struct WindowIntervals {
 /// What a core waited for in a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitedIn {
-    /// All of it.
+    /// All waits.
     pub all: WaitedFor,
-    /// That in calls that ended in the window, by section.
+    /// Waits in calls that ended in the window, by section.
     pub sections: Vec<WaitedFor>,
 }
 
@@ -339,22 +339,22 @@ pub trait Core: Debugged + State + Send {
     /// Its local time, in cycles of its clock.
     fn cycles(&self) -> Cycles;
 
-    /// The same as simulated time.
+    /// Its local time as simulated time.
     fn now(&self) -> Ps {
         self.clock().ps_at_floor(self.cycles())
     }
 
-    /// Cycles that it has had: not its local time once its clock has changed.
+    /// Number of cycles so far: differs from its local time once its clock has changed.
     fn cycles_had(&self) -> Cycles {
         self.cycles()
     }
 
-    /// Its clock runs at another rate from its next cycle on. Only cores whose type follows clocks are told
-    /// ([`crate::dt::reader::NodeReader::clock_input`]). Other clocks have changed, too, perhaps: see
+    /// Its clock runs at another rate from its next cycle on. Only called for cores whose type follows clocks
+    /// ([`crate::dt::reader::NodeReader::clock_input`]). Other clocks may have changed, too: see
     /// [`Core::paths_changed`].
     fn change_clock(&mut self, _rate: Hz) {}
 
-    /// Clocks of interconnects and memories have changed: what is known of paths does not hold.
+    /// Clocks of interconnects and memories have changed: cached paths are no longer valid.
     fn paths_changed(&mut self) {}
 
     /// Runs instructions until its local time reaches `until`, or something else stops it. Interrupts are taken between
@@ -364,20 +364,20 @@ pub trait Core: Debugged + State + Send {
     /// Runs one instruction (or takes one interrupt).
     fn step(&mut self, bus: &mut Bus) -> Stop;
 
-    /// The core comes out of reset: it begins anew, as its manual says, and keeps its time and its totals. Only asked
-    /// of a core that a device can hold in reset; one whose start an ELF file gives goes on where it is.
+    /// The core leaves reset: it starts again, as its manual says, and keeps its time and its totals. Only called for a
+    /// core that a device can hold in reset; a core that starts at an ELF file's entry continues where it is.
     fn reset(&mut self, _bus: &mut Bus) {}
 
-    /// True if the core leaves an instruction for later whose access is not its turn ([`crate::order`]): only such can
-    /// be one of several.
+    /// True if the core postpones an instruction whose access is not in order yet ([`crate::order`]): only such a core
+    /// can be one of several.
     fn keeps_order(&self) -> bool {
         false
     }
 
-    /// Lets a waiting core's local time pass to the first of its edges at `until` or later.
+    /// Advances a waiting core's local time to the first of its edges at `until` or later.
     fn idle(&mut self, until: Ps);
 
-    /// What it waits for, where it does.
+    /// What it waits for, if it waits.
     fn awaits(&self, _bus: &Bus) -> Awaited {
         Awaited::default()
     }
@@ -390,99 +390,99 @@ pub trait Core: Debugged + State + Send {
     /// The instruction set, as ELF files name it.
     fn machine(&self) -> Machine;
 
-    /// Where in memory an ELF file's segment goes that is to be stored at `addr`: a program may have been linked to
-    /// addresses that the core takes for physical ones with a few bits more.
+    /// The memory address of an ELF file's segment that is linked to `addr`: the core may ignore some upper bits of a
+    /// program's addresses.
     fn load_address(&self, addr: u32) -> u32 {
         addr
     }
 
-    /// Sets the address of the next instruction, as an ELF file has the entry.
+    /// Sets the address of the next instruction, from an ELF file's entry.
     fn set_pc(&mut self, pc: u32);
 
-    /// Where the vector table is whose first words are the stack pointer and the address that the core begins with;
-    /// `None` if it has no such.
+    /// Address of the vector table whose first words are the stack pointer and the start address; `None` if the core
+    /// has no such table.
     fn vector_table(&self) -> Option<u32> {
         None
     }
 
-    /// The vector table is at `table`, from reset on: only asked of a core that has one, before it runs.
+    /// Sets the vector table's address from reset on: only called for a core that has one, before it runs.
     fn set_vector_table(&mut self, _table: u32) {}
 
     /// The address of the next instruction, then the general registers.
     fn registers(&self) -> Vec<u32>;
 
-    /// There are these functions in the code that it runs. From now on it follows its calls.
+    /// Sets the functions of the code that it runs. From now on it follows calls.
     fn know_functions(&mut self, functions: &Functions);
 
-    /// Keeps a stack of its own for the function at `pc`. Functions are known ([`Core::know_functions`]), or calls are
-    /// followed as far as they can be without.
+    /// Keeps a stack of its own for the function at `pc`. Without known functions ([`Core::know_functions`]), calls are
+    /// followed as far as possible.
     fn watch(&mut self, name: &str, pc: u32);
 
-    /// Has the core stop at the begin and the end of each call of a function that it watches, with [`Stop::Mark`].
+    /// Makes the core stop at the start and the end of each call of a function that it watches, with [`Stop::Mark`].
     /// False if it watches no function there.
     fn mark_calls(&mut self, pc: u32) -> bool;
 
-    /// Keeps the longest `most` calls of a function that it watches by themselves: [`SectionReport::kept`]. False if it
-    /// watches no function there.
+    /// Keeps the longest `most` calls of a function that it watches: [`SectionReport::kept`]. False if it watches no
+    /// function there.
     fn keep_calls(&mut self, pc: u32, most: usize) -> bool;
 
-    /// The begins and ends since this was last asked, the latest of which the core is at.
+    /// Starts and ends of calls since the last call of this; the core is at the last one.
     fn take_marks(&mut self) -> Vec<CallMark>;
 
-    /// Profiles what comes. False if the host has no memory for that.
+    /// Profiles the run from now on. False if the host has no memory for that.
     fn profile(&mut self, _options: &ProfileOptions) -> bool {
         false
     }
 
-    /// The profile so far; `None` if there is none.
+    /// The profile so far; `None` if the core is not profiled.
     fn profiled(&mut self, _bus: &Bus, _cut: Option<Cut>) -> Option<CoreProfile> {
         None
     }
 
-    /// What of its time comes after `end`, which has come, if the core is then in the midst of an access.
+    /// The part of its time after `end`, which has passed, if the core is then in an access.
     fn cut(&self, _end: Ps) -> Option<Cut> {
         None
     }
 
-    /// Tells from now on what it waits for: [`CoreReport::waited`].
+    /// Records from now on what it waits for: [`CoreReport::waited`].
     fn report_waits(&mut self) {}
 
-    /// Looks from now on whether it only waits for memory to change, for the critical path.
+    /// Checks from now on whether it only waits for memory to change, for the critical path.
     fn watch_loops(&mut self) {}
 
-    /// Adds what it has waited for, and is not shared out yet, to the critical path.
+    /// Adds waits that are not attributed yet to the critical path.
     fn add_to_path(&self, _bus: &Bus, _paths: &mut Paths) {}
 
-    /// What it has done so far. The bus names the causes.
+    /// Totals so far. The bus names the causes.
     fn report(&mut self, bus: &Bus) -> CoreReport;
 
-    /// What it has done so far, but for what it waited for: if an era begins here, that is told apart from what it
-    /// waits for later, by the era's number. Numbers go up from 1.
+    /// Totals so far, without waits. If an interval begins here, waits up to here are kept separate from later ones, by
+    /// the interval's number. Numbers count up from 1.
     fn begin_interval(&mut self, bus: &Bus, interval: Option<u32>) -> CoreReport;
 
-    /// What it waited for in each of these windows; `None` if it does not tell.
+    /// What it waited for in each of these windows; `None` if the core does not record waits.
     fn waited_in(&self, _bus: &Bus, _windows: &[WindowIntervals]) -> Option<Vec<WaitedIn>> {
         None
     }
 
-    /// Has code compiled for the host, where that can be done. A core that can do it does it by itself.
+    /// Compiles code for the host, if the core can. A core that can does so by default.
     fn compile(&mut self, _how: Compiling) {}
 
-    /// Has code compiled that ran `runs` times (0: never), and waits for it: see [`Core::compile`].
+    /// Compiles code that ran `runs` times (0: never), and waits for it: see [`Core::compile`].
     fn compile_after(&mut self, runs: u16) {
         self.compile(Compiling::after(runs));
     }
 
-    /// What it has compiled since it began, or was told how to.
+    /// What it has compiled since it began, or since [`Core::compile`].
     fn compiled(&self) -> Compiled {
         Compiled::default()
     }
 
-    /// Has iterations of polling loops skipped, where that can be done exactly. It changes nothing but the speed of the
-    /// simulation; on after reset in a core that can do it.
+    /// Skips iterations of polling loops, where that is exact. It affects only the speed of the simulation; on after
+    /// reset in a core that can do it.
     fn skip_polling(&mut self, _skip: bool) {}
 
-    /// Calls of watched functions that are in no stack, as too many were under way at the same time.
+    /// Calls of watched functions that are in no stack, since too many were active at the same time.
     fn lost_calls(&self) -> u64 {
         0
     }
@@ -528,7 +528,7 @@ mod tests {
             causes: vec![("issue".to_owned(), Cycles(issue)), ("load: ram".to_owned(), Cycles(load))],
         });
         let shares = stack_of(&counted).into_iter().map(|share| (share.cycles.0, share.time.0)).collect::<Vec<_>>();
-        // 333333.3 ps a cycle at 3 MHz, of which there are three.
+        // 333333.3 ps a cycle at 3 MHz, and there are three cycles.
         assert_eq!(shares, [(4, 30_000 + 333_333), (2, 666_667)]);
     }
 }

@@ -1,7 +1,7 @@
-//! What code says: instructions as text in their manufacturers' syntax, for messages, listings and tools.
+//! Disassembly: instructions as text in their manufacturers' syntax, for messages, listings and tools.
 //!
-//! Arm and MIPS by Capstone, which has LLVM's tables; RISC-V by the table that our decoder has. What a core takes for
-//! an instruction has a text (`tests`).
+//! Arm and MIPS by Capstone, which has LLVM's tables; RISC-V by the table of our decoder. Each encoding that a core
+//! runs as an instruction has a text (`tests`).
 
 mod listing;
 mod rare;
@@ -15,27 +15,27 @@ use capstone::{Arch, Capstone, Endian, ExtraMode, Mode, Syntax};
 use crate::encoding::Encoding;
 use crate::isa::riscv::{decode, disasm};
 
-/// An instruction, or bytes that are none.
+/// An instruction, or bytes that are not an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
     /// Its address.
     pub addr: u32,
-    /// Its encoding, as the manual writes it: of a T32 instruction with four bytes the first half is the upper.
+    /// Its encoding, as the manual writes it: the first half of a T32 instruction with four bytes is the upper one.
     pub encoding: u32,
     /// 2 or 4.
     pub len_bytes: u8,
-    /// "ldr r2, [r3]"; `None` if it means nothing.
+    /// "ldr r2, [r3]"; `None` if it is not an instruction.
     pub text: Option<String>,
 }
 
-/// Reads code of one encoding.
+/// Disassembles code of one encoding.
 pub struct Disassembler {
     encoding: Encoding,
-    /// `None` for what is read without it.
+    /// `None` for RISC-V, which does not use it.
     capstone: Option<Capstone>,
 }
 
-/// Capstone for code that is encoded so; `None` for RISC-V, which is read without it.
+/// Capstone for this encoding; `None` for RISC-V, which does not use it.
 fn capstone(encoding: Encoding) -> Option<Capstone> {
     let (arch, mode) = match encoding {
         Encoding::RiscV => return None,
@@ -53,13 +53,13 @@ fn capstone(encoding: Encoding) -> Option<Capstone> {
 }
 
 impl Disassembler {
-    /// For code that is encoded so.
+    /// A disassembler for this encoding.
     pub fn new(encoding: Encoding) -> Disassembler {
         Disassembler { encoding, capstone: capstone(encoding) }
     }
 
-    /// The instruction at the beginning of `bytes`, which are at `addr`; `None` if there are too few. Of a T32
-    /// instruction in an IT block the condition is not known.
+    /// The instruction at the start of `bytes`, which are at `addr`; `None` if there are too few. The condition of a
+    /// T32 instruction in an IT block is not known.
     pub fn first(&self, bytes: &[u8], addr: u32) -> Option<Instruction> {
         let mut instruction = self.split(bytes, addr)?;
         let bytes = &bytes[..usize::from(instruction.len_bytes)];
@@ -67,11 +67,10 @@ impl Disassembler {
         Some(instruction)
     }
 
-    /// The instructions in `bytes`, which are at `addr`, one after the other. Bytes at the end that are too few are
-    /// left out.
+    /// The instructions in `bytes`, which are at `addr`, in sequence. Too few bytes at the end are left out.
     pub fn sequence(&self, bytes: &[u8], addr: u32) -> Vec<Instruction> {
         let mut instructions: Vec<Instruction> = Vec::new();
-        // Texts of a piece of code up to what Capstone does not know, in the order of its instructions.
+        // Texts up to the first encoding unknown to Capstone, in the order of the instructions.
         let mut texts = Vec::new().into_iter();
         let mut at = 0;
         while let Some(mut instruction) = self.split(&bytes[at..], addr.wrapping_add(at as u32)) {
@@ -85,7 +84,7 @@ impl Disassembler {
         instructions
     }
 
-    /// The first instruction's place, without its text.
+    /// The first instruction's address, encoding and length, without its text.
     fn split(&self, bytes: &[u8], addr: u32) -> Option<Instruction> {
         let (encoding, len) = self.encoding.first_of(bytes)?;
         Some(Instruction { addr, encoding, len_bytes: len as u8, text: None })
@@ -100,7 +99,7 @@ impl Disassembler {
         found.iter().map(|found| text(found.mnemonic().unwrap_or(""), found.op_str().unwrap_or(""))).collect()
     }
 
-    /// What Capstone does not know.
+    /// The text of an instruction that Capstone does not know.
     fn text(&self, instruction: &Instruction) -> Option<String> {
         match self.encoding {
             Encoding::RiscV => {
@@ -119,18 +118,18 @@ impl Disassembler {
     }
 }
 
-/// The text of an encoding at an address, which is written as [`Instruction::encoding`] is; a directive for what is no
+/// The text of an encoding at an address, written as [`Instruction::encoding`] is; a directive if it is not an
 /// instruction.
 pub fn text_of(encoding: u32, set: Encoding, addr: u32) -> String {
     known_text_of(encoding, set, addr).unwrap_or_else(|| directive(encoding, if set.is_long(encoding) { 4 } else { 2 }))
 }
 
-/// The same; `None` for what is no instruction.
+/// As [`text_of`]; `None` if it is not an instruction.
 pub fn known_text_of(encoding: u32, set: Encoding, addr: u32) -> Option<String> {
     Disassembler::new(set).first(&set.bytes_of(encoding), addr)?.text
 }
 
-/// What an assembler is told for bytes that are no instruction.
+/// The assembler's directive for bytes that are not an instruction.
 fn directive(encoding: u32, len_bytes: u8) -> String {
     match len_bytes {
         1 => format!(".byte {encoding:#04x}"),

@@ -20,16 +20,16 @@ use names::{Names, without_parameters};
 use profile::Profile;
 use sections::{name_at, symbol_names};
 
-/// Segments of a program at the most: linkers make a dozen.
+/// Maximum number of segments of a program: linkers make a dozen.
 const MOST_SEGMENTS: usize = 1024;
-/// So often segments may load each byte of the file.
+/// How many segments may load the same byte of the file.
 const MOST_LOADS: u64 = 2;
-/// Bytes of all symbols' names, for each byte of the file: many symbols may have the same.
+/// Limit for the names of all symbols, as a multiple of the file's size: many symbols may have the same name.
 const MOST_NAMES: usize = 8;
-/// Symbols before an address that are looked at for what it is in.
+/// How many symbols before an address are searched for the one that contains it.
 const MOST_BEFORE: usize = 1024;
 
-/// What is wrong with an ELF file.
+/// Errors in an ELF file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElfError {
     /// No ELF magic.
@@ -38,7 +38,7 @@ pub enum ElfError {
     /// Something in it lies outside the file or contradicts itself.
     #[error("damaged or truncated: {detail}")]
     Damaged {
-        /// What the parser stumbled over.
+        /// The parser's message.
         detail: String,
     },
     /// 64-bit or big-endian.
@@ -50,25 +50,25 @@ pub enum ElfError {
     /// Another instruction set.
     #[error("built for {found}; the board's core is {wanted}")]
     WrongMachine {
-        /// What it was built for.
+        /// The instruction set that it was built for.
         found: String,
-        /// What the board has.
+        /// The instruction set of the board's core.
         wanted: &'static str,
     },
     /// The instruction set of another kind of Arm core.
-    #[error("built for {}, and {core} is none; {others}", found.name())]
+    #[error("built for {}, and {core} is not; {others}", found.name())]
     WrongProfile {
-        /// What it was built for.
+        /// The profile that it was built for.
         found: Profile,
-        /// The core that would have run it.
+        /// The core that the program was loaded for.
         core: String,
-        /// What the board's other cores are.
+        /// The kinds of the board's other cores.
         others: String,
     },
     /// An instruction set that no core has.
     #[error("built for {found}; there are cores for RISC-V, Arm and MIPS")]
     UnknownMachine {
-        /// What it was built for.
+        /// The instruction set that it was built for.
         found: String,
     },
     /// An object file or a shared library.
@@ -87,7 +87,7 @@ pub enum ElfError {
         first: u32,
         /// Last address.
         last: u32,
-        /// Where there is.
+        /// The ranges of RAM and such flash.
         memories: String,
     },
     /// The entry is in no segment.
@@ -101,16 +101,16 @@ pub enum ElfError {
 /// A part of the file to be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Physical address: where it is stored.
+    /// Physical address: the place where it is stored.
     pub addr: u32,
-    /// Virtual address: where it runs. Start-up code copies a segment there that is stored elsewhere.
+    /// Virtual address: the place where it runs. Start-up code copies a segment there that is stored elsewhere.
     pub runs_at: u32,
     /// Bytes from the file.
     pub bytes: Vec<u8>,
-    /// Size in memory; what is behind `bytes` is zero.
+    /// Size in memory; zeros follow `bytes`.
     pub memory_bytes: u32,
-    /// Bytes at the beginning that the program has no use for: the file's own headers, which linkers put into the
-    /// first segment, up to the first section.
+    /// Bytes at the start that the program does not use: the file's own headers, which linkers put into the first
+    /// segment, up to the first section.
     pub header_bytes: u32,
 }
 
@@ -142,11 +142,11 @@ pub struct Symbol {
 /// An ELF file, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// What to load.
+    /// The segments to load.
     pub segments: Vec<Segment>,
     /// Address of the first instruction; for Arm, bit 0 says that it is T32.
     pub entry: u32,
-    /// The file says so: a file of data alone does not.
+    /// The file gives an entry: a file of data alone does not.
     pub names_entry: bool,
     /// Code symbols by address.
     pub symbols: Vec<Symbol>,
@@ -159,7 +159,7 @@ pub enum Machine {
     RiscV,
     /// EM_ARM. Bit 0 of a function's address says that it is T32.
     Arm,
-    /// EM_MIPS. Addresses are those that the core uses, of which several may lead to the same memory.
+    /// EM_MIPS. Addresses are those that the core uses, and several may lead to the same memory.
     Mips,
 }
 
@@ -180,7 +180,7 @@ impl Machine {
         }
     }
 
-    /// The bit of a function's address that belongs to no address.
+    /// The bit of a function's address that is not part of the address.
     const fn function_bit(self) -> u32 {
         match self {
             Machine::RiscV | Machine::Mips => 0,
@@ -192,7 +192,7 @@ impl Machine {
 /// The instruction set that an ELF file was built for.
 ///
 /// # Errors
-/// [`ElfError`] if it is none, or for something else.
+/// [`ElfError`] if it is not an ELF file, or built for an unknown instruction set.
 pub fn machine_of(data: &[u8]) -> Result<Machine, ElfError> {
     check_ident(data)?;
     let header = elf::FileHeader32::<Endianness>::parse(data).map_err(damaged)?;
@@ -228,7 +228,7 @@ pub fn read(data: &[u8], wanted: Machine) -> Result<Image, ElfError> {
     if segments.is_empty() {
         return Err(ElfError::NothingToLoad);
     }
-    // Loading clears what they have no bytes for: more than there can be would take for ever.
+    // Loading clears the rest of a segment's memory: more than 4 GiB would take for ever.
     let total: u64 = segments.iter().map(|segment| u64::from(segment.memory_bytes)).sum();
     if total > 1 << 32 {
         let detail = format!("its segments take {total} bytes together, more than there are addresses");
@@ -237,7 +237,7 @@ pub fn read(data: &[u8], wanted: Machine) -> Result<Image, ElfError> {
     Ok(Image { segments, entry: header.e_entry(endian), names_entry: true, symbols: symbols(&file, wanted) })
 }
 
-/// Whether segments of so many bytes can be a program's: they may all be the same bytes of the file.
+/// Checks the number and total size of a program's segments: they may all be the same bytes of the file.
 fn check_segments(segments: usize, bytes: u64, file_bytes: usize) -> Result<(), ElfError> {
     let detail = if segments > MOST_SEGMENTS {
         format!("it has {segments} segments: at most {MOST_SEGMENTS} are loaded")
@@ -271,8 +271,8 @@ fn segment(header: &elf::ProgramHeader32<Endianness>, endian: Endianness, data: 
     Ok(Segment { addr, runs_at: header.p_vaddr(endian), bytes: bytes.to_vec(), memory_bytes, header_bytes: 0 })
 }
 
-/// How many bytes at the beginning of a segment hold nothing but the file's headers, and what fills the space up to its
-/// first section; all of them if it has none. 0 of a file without sections: nobody knows then.
+/// How many bytes at the start of a segment hold only the file's headers and padding up to its first section; all of
+/// them if it has no section. 0 for a file without sections, where this is unknown.
 fn header_bytes(
     file: &ElfFile<elf::FileHeader32<Endianness>>,
     load: &elf::ProgramHeader32<Endianness>,
@@ -317,7 +317,7 @@ fn symbols(file: &ElfFile<elf::FileHeader32<Endianness>>, machine: Machine) -> V
     symbols
 }
 
-/// Addresses of symbols of any kind with these names, in the order of the names. Nothing for what is no ELF file.
+/// Addresses of symbols of any kind with these names, in the order of the names. Empty if `data` is not an ELF file.
 pub fn addresses_of(data: &[u8], names: &[&str]) -> Vec<u32> {
     let Ok(file) = ElfFile::<elf::FileHeader32<Endianness>>::parse(data) else { return Vec::new() };
     let texts = symbol_names(&file);
@@ -347,13 +347,13 @@ impl Image {
         self.segments.iter().any(|segment| entry.wrapping_sub(segment.runs_at) < segment.memory_bytes)
     }
 
-    /// Where what runs at `addr` is stored; `addr` itself if it is in no segment.
+    /// The stored address of code that runs at `addr`; `addr` itself if it is in no segment.
     pub fn stored_at(&self, addr: u32) -> u32 {
         let segment = self.segments.iter().find(|segment| addr.wrapping_sub(segment.runs_at) < segment.memory_bytes);
         segment.map_or(addr, |segment| addr.wrapping_sub(segment.runs_at).wrapping_add(segment.addr))
     }
 
-    /// The symbol of what `addr` is in.
+    /// The symbol that contains `addr`.
     pub fn function_at(&self, addr: u32) -> Option<&Symbol> {
         let before = self.symbols.partition_point(|symbol| symbol.addr <= addr);
         let mut candidates = self.symbols[..before].iter().rev().take(MOST_BEFORE);
@@ -363,7 +363,7 @@ impl Image {
         })
     }
 
-    /// The function that holds `addr` as its programmer wrote it, without parameters: "flash::program+0x24".
+    /// The function that contains `addr` as its programmer wrote it, without parameters: "flash::program+0x24".
     pub fn place_at(&self, addr: u32, names: &Names) -> Option<String> {
         let symbol = self.function_at(addr)?;
         let written = names.readable(&symbol.name);

@@ -1,4 +1,4 @@
-//! How code is encoded: where instructions end, and how manuals write them.
+//! Encodings of code: lengths of instructions, and their form in manuals.
 
 use crate::state::{Fresh, State};
 
@@ -22,7 +22,7 @@ impl Encoding {
         matches!(self, Encoding::T32 | Encoding::T32M)
     }
 
-    /// How many bytes an instruction has that begins with this half.
+    /// Length of an instruction that begins with this half-word, in bytes.
     fn len_bytes(self, half: u16) -> usize {
         let is_short = match self {
             Encoding::RiscV => half & 3 != 3,
@@ -32,8 +32,8 @@ impl Encoding {
         if is_short { 2 } else { 4 }
     }
 
-    /// The encoding of the first instruction in `bytes`, and how many of them it has; `None` if there are too few. It
-    /// is written as in the manual: of a T32 instruction with four bytes the first half is the upper.
+    /// The encoding of the first instruction in `bytes`, and its length; `None` if there are too few bytes. The
+    /// encoding has the manual's form: the first half of a T32 instruction with four bytes is the upper one.
     pub fn first_of(self, bytes: &[u8]) -> Option<(u32, usize)> {
         let half = |at: usize| Some(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
         let first = half(0)?;
@@ -44,13 +44,13 @@ impl Encoding {
         })
     }
 
-    /// True if an encoding as [`Encoding::first_of`] gives it has four bytes.
+    /// True if an encoding of [`Encoding::first_of`] has four bytes.
     pub fn is_long(self, encoding: u32) -> bool {
         let first = if self.is_thumb() && encoding > 0xffff { encoding >> 16 } else { encoding };
         self.len_bytes(first as u16) == 4
     }
 
-    /// An encoding as [`Encoding::first_of`] gives it, as it lies in memory; zeros behind one of two bytes.
+    /// An encoding of [`Encoding::first_of`] as it is in memory; zeros follow one of two bytes.
     pub fn bytes_of(self, encoding: u32) -> [u8; 4] {
         let word = if self.is_thumb() && self.is_long(encoding) { encoding.rotate_left(16) } else { encoding };
         word.to_le_bytes()

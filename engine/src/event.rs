@@ -1,8 +1,8 @@
-//! The event queue: what happens later, in one order on every host.
+//! The event queue: scheduled events, in one order on every host.
 //!
 //! Events due at the same time run in the order of their device's number, then in the order in which they were
-//! scheduled. A device keeps a token of its latest request and ignores an event whose token is stale. It cancels one
-//! that would keep a waiting machine from seeing that nothing is due any more.
+//! scheduled. A device keeps a token of its latest request and ignores an event whose token is stale. It cancels an
+//! event that would otherwise hide that a waiting machine has nothing left to wait for.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,21 +11,21 @@ use crate::dt::wiring::DeviceId;
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// Something that a device asked to be told at a time.
+/// An event that a device has scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Event {
-    /// When it is due.
+    /// Its time.
     pub due: Ps,
-    /// Who asked.
+    /// The device that scheduled it.
     pub device: DeviceId,
     /// Breaks ties within a device: first scheduled, first run.
     sequence: u64,
-    /// The device's token for what is due.
+    /// The device's token for the event.
     pub token: u32,
 }
 
 impl Event {
-    /// Its number: which of all that were ever asked for it is.
+    /// Its number among all events ever scheduled.
     pub const fn number(&self) -> u64 {
         self.sequence
     }
@@ -39,34 +39,34 @@ pub struct EventQueue {
 }
 
 impl EventQueue {
-    /// Asks for `device` to be told `token` at `due`.
+    /// Schedules an event of `device` with `token` at `due`.
     pub fn schedule(&mut self, due: Ps, device: DeviceId, token: u32) {
         self.scheduled += 1;
         self.heap.push(Reverse(Event { due, device, sequence: self.scheduled, token }));
     }
 
-    /// Drops what `device` asked for under `token`.
+    /// Drops the events that `device` has scheduled with `token`.
     pub fn cancel(&mut self, device: DeviceId, token: u32) {
         self.heap.retain(|Reverse(event)| (event.device, event.token) != (device, token));
     }
 
-    /// True if so many events are pending that stale ones have to be dropped: a firmware that sets a timer again and
-    /// again, each time a little earlier, must not fill the memory.
+    /// True if the queue is so long that stale events have to be dropped: firmware that sets a timer again and again,
+    /// each time a little earlier, must not fill the memory.
     pub fn are_many(&self) -> bool {
         self.heap.len() >= 10_000
     }
 
-    /// How many events have ever been asked for.
+    /// Number of events ever scheduled.
     pub fn scheduled(&self) -> u64 {
         self.scheduled
     }
 
-    /// The time of the next event; [`Ps::MAX`] if there is none.
+    /// The time of the next event; [`Ps::MAX`] if the queue is empty.
     pub fn next_due(&self) -> Ps {
         self.heap.peek().map_or(Ps::MAX, |Reverse(event)| event.due)
     }
 
-    /// All of them, in their order.
+    /// All events in the queue, in their order.
     pub fn to_come(&self) -> Vec<Event> {
         let mut events: Vec<Event> = self.heap.iter().map(|Reverse(event)| *event).collect();
         events.sort();

@@ -1,9 +1,9 @@
-//! Storms: what happens so often that the host is busy with nothing else, and what never lets time pass.
+//! Excessive rates of events and exceptions, which slow down the simulation, and endless events at one simulated time.
 //!
-//! A timer with a period of one clock, an interrupt that nobody clears, a handler that faults again and again, a DMA
-//! engine that feeds itself: the simulation is right, and slow. So events are counted by device and exceptions by core,
-//! in simulated milliseconds; where one goes on at such a rate for long enough, the user is told which. All of it
-//! follows from simulated time alone. Counting happens at events and exceptions only.
+//! A timer with a period of one clock, an interrupt that is never cleared, a handler that faults again and again, a DMA
+//! engine that triggers itself: the simulation is right, and slow. So events are counted by device and exceptions by
+//! core, in simulated milliseconds. Where one keeps such a rate for long enough, a note names it. All of it depends on
+//! simulated time alone. Counting happens at events and exceptions only.
 
 mod entries;
 
@@ -13,32 +13,32 @@ use crate::dt::wiring::{DeviceId, IrqLine};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// Where rates are looked at.
+/// The period in which a rate is measured.
 const WINDOW: Ps = Ps(1_000_000_000);
-/// A rate from here on is no ordinary one, in a window: long transfers of DMA engines have some 3000.
+/// Limit of an ordinary number of events in a window: long transfers of DMA engines have some 3000.
 const MANY_EVENTS: u64 = 5000;
-/// The same of exceptions.
+/// The same limit for exceptions.
 const MANY_EXCEPTIONS: u64 = 1000;
-/// So many of them one after the other, at such a rate, take the host a good part of a second.
+/// This many in a row, at such a rate, take the host a good part of a second.
 const ENOUGH: u64 = 500_000;
-/// No device has so much to do at one time.
+/// No device has this many events at one time.
 const MOST_AT_ONCE: u64 = 1_000_000;
 
-/// How often something happens, by windows.
+/// The rate of one kind of event, by windows.
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 struct Rate {
     window: u64,
-    /// In this window.
+    /// Events in the present window.
     count: u64,
-    /// In the windows before it, as far as each had many.
+    /// Events in the windows before it, as long as each had many.
     streak: u64,
-    /// In the last of those.
+    /// Events in the last of those windows.
     before: u64,
     reported: bool,
 }
 
 impl Rate {
-    /// It has happened at `now`. Tells how often it does in a window, once, when that is a storm.
+    /// Counts an event at `now`. Returns the number in a window, once, when the rate is excessive.
     fn add(&mut self, now: Ps, many: u64) -> Option<u64> {
         let window = now.0 / WINDOW.0;
         if window != self.window {
@@ -53,12 +53,12 @@ impl Rate {
     }
 }
 
-/// An exception, or an interrupt, as a core calls it.
+/// An exception, or an interrupt, in the core's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Source {
     /// Its name.
     pub name: &'static str,
-    /// Which of that name, if there are several.
+    /// Its number, if several have that name.
     pub number: Option<u32>,
     /// For an interrupt, the core's input.
     pub input: Option<u32>,
@@ -68,11 +68,11 @@ pub struct Source {
 #[derive(Clone, Debug, Default, State, Fresh)]
 struct Taken {
     rate: Rate,
-    /// Since the storm began, by source.
+    /// Exceptions since the rate became excessive, by source.
     sources: Vec<(Source, u64)>,
 }
 
-/// A storm to tell of.
+/// An excessive rate to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum ExcessiveRate {
     /// A device has events.
@@ -88,33 +88,33 @@ pub enum ExcessiveRate {
         core: usize,
         /// Exceptions in a simulated millisecond.
         each_ms: u64,
-        /// Most of them.
+        /// The most frequent source.
         most: Source,
-        /// The device that raised that one last, if it is an interrupt, and the one behind that, if it is an interrupt
-        /// controller.
+        /// If that source is an interrupt: the device that raised it last, and if that is an interrupt controller, the
+        /// device that raised the controller's input.
         from: [Option<DeviceId>; 2],
     },
 }
 
-/// What happens too often.
+/// Detects excessive rates.
 #[derive(Debug, Default, State)]
 pub struct EventRates {
     events: Vec<Rate>,
     taken: Vec<Taken>,
-    /// Who raised each line last.
+    /// The device that raised each line last.
     raised: Vec<(IrqLine, DeviceId)>,
     /// Entries into the handlers of interrupts.
     pub entries: Entries,
-    /// Storms so far, with the times at which they were noticed.
+    /// Excessive rates so far, with the times at which they were detected.
     pub found: Vec<(ExcessiveRate, Ps)>,
-    /// A device whose events have no end, and the time that does not pass.
+    /// A device with endless events, and the time that does not pass.
     pub endless: Option<(DeviceId, Ps)>,
     instant: Ps,
     at_instant: u64,
 }
 
 impl EventRates {
-    /// A device has an event at `due`. True if there have been too many at that time, so that it would never pass.
+    /// A device has an event at `due`. True if there have been so many at that time that it would never pass.
     pub fn event(&mut self, device: DeviceId, due: Ps) -> bool {
         self.at_instant = if due == self.instant { self.at_instant + 1 } else { 0 };
         self.instant = due;
@@ -156,7 +156,7 @@ impl EventRates {
     /// A device raises a line.
     pub fn raised(&mut self, line: IrqLine, device: DeviceId) {
         match self.raised.iter().position(|(known, _)| *known == line) {
-            // The latest comes last.
+            // The most recent entry is the last one.
             Some(at) if at + 1 == self.raised.len() => self.raised[at].1 = device,
             Some(at) => {
                 self.raised.remove(at);
@@ -166,7 +166,8 @@ impl EventRates {
         }
     }
 
-    /// The device that raised an interrupt last, and the one behind that, if it is an interrupt controller.
+    /// The device that raised an interrupt last, and if that is an interrupt controller, the device that raised its
+    /// input.
     pub fn raisers(&self, core: u32, source: Source) -> [Option<DeviceId>; 2] {
         let last = |is: &dyn Fn(IrqLine) -> bool| {
             self.raised.iter().rev().find(|(line, _)| is(*line)).map(|(_, device)| *device)
@@ -185,7 +186,7 @@ mod tests {
 
     const SOURCE: Source = Source { name: "interrupt", number: Some(7), input: Some(7) };
 
-    /// `each_ms` events of a device in each of so many milliseconds.
+    /// `each_ms` events of a device in each of `ms` milliseconds.
     fn events(event_rates: &mut EventRates, each_ms: u64, ms: u64) {
         for at in 0..each_ms * ms {
             assert!(!event_rates.event(DeviceId(1), Ps(at * (WINDOW.0 / each_ms))));
@@ -207,7 +208,7 @@ mod tests {
     fn bursts_and_ordinary_rates_are_no_event_rates() {
         let mut event_rates = EventRates::default();
         events(&mut event_rates, MANY_EVENTS - 1, 500);
-        // Much at once, but with rests.
+        // Many at once, but with pauses.
         for burst in 1..200 {
             for at in 0..10_000 {
                 event_rates.event(DeviceId(2), Ps(2 * burst * WINDOW.0 + at * 1000));

@@ -1,28 +1,28 @@
-//! Why a core can't go on, and the access that went wrong.
+//! Why a core can't continue, and the access that failed.
 
 use crate::encoding::Encoding;
 use crate::state::{Fresh, State};
 
-/// A trap that no handler of the firmware's can take.
+/// A trap that no handler of the firmware can take.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct CoreFault {
     /// Address of the instruction.
     pub pc: u32,
-    /// What happened, in the instruction set's words.
+    /// The fault, in the instruction set's terms.
     pub what: &'static str,
-    /// The access that went wrong, if that was it.
+    /// The access that failed, if an access did.
     pub access: Option<FaultedAccess>,
-    /// Encoding of the instruction, if that was it.
+    /// Encoding of the instruction, if that is the cause.
     pub encoding: Option<u32>,
-    /// The instruction that the core had at `pc`, where it matters: how it is encoded, and its encoding.
+    /// The instruction that the core had at `pc`, if it is relevant: its instruction set, and its encoding.
     pub instruction: Option<(Encoding, u32)>,
-    /// The cause in more words; may be empty.
+    /// The cause in more detail; may be empty.
     pub hint: &'static str,
-    /// The link register, if the code at `pc` may be none and the user will ask where the core came from.
+    /// The link register, if `pc` may be no valid code, so that the caller is of interest.
     pub link: Option<u32>,
     /// Why it could not be handled.
     pub why_fatal: &'static str,
-    /// What the core's own fault registers say at the end, in words; may be empty.
+    /// The contents of the core's fault registers at the end, in words; may be empty.
     pub registers: String,
 }
 
@@ -31,23 +31,23 @@ pub struct CoreFault {
 pub struct FaultedAccess {
     /// Its address.
     pub addr: u32,
-    /// "4-byte load" and the like.
+    /// "4-byte load" and similar.
     pub kind: &'static str,
-    /// What came back.
+    /// The error.
     pub answer: Answer,
 }
 
 impl FaultedAccess {
-    /// The kind of an access for an instruction.
+    /// The kind of an instruction fetch.
     pub const FETCH: &str = "instruction fetch";
 }
 
 /// Why an access was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Answer {
-    /// The core takes no such address: it is no multiple of the access's size.
+    /// The address is not a multiple of the access's size, and the core does not allow that.
     Misaligned,
-    /// The core's memory management refused it, under this name.
+    /// The core's memory management refused it, with this name for the reason.
     Refused(&'static str),
     /// The bus answered with an error.
     Bus(BusFaultKind),

@@ -1,7 +1,7 @@
-//! What the firmware may use of the host's: nothing, unless the user gives it a folder, an input or arguments.
+//! Host resources for the firmware: nothing, unless the user gives it a folder, an input or arguments.
 //!
-//! Operations of Arm's and RISC-V's semihosting and of MIPS's hosting interface are put together from what is here and
-//! in [`crate::semihosting`], which knows the program's memory.
+//! Operations of Arm's and RISC-V's semihosting and of MIPS's hosting interface are built from these functions and
+//! those in [`crate::semihosting`], which accesses the program's memory.
 
 pub mod errno;
 pub mod folder;
@@ -17,23 +17,23 @@ use input::Input;
 
 use crate::observe::notes::Notes;
 
-/// The handles of standard input, output and errors, which need not be opened. Output and errors are the console.
+/// The handles of standard input, output and errors, which are always open. Output and errors are the console.
 pub const STANDARD: [u32; 3] = [0, 1, 2];
-/// Standard input where a handle must not be 0.
+/// Standard input for interfaces whose handles must not be 0.
 pub const TERMINAL_INPUT: u32 = 3;
-/// The first handle of what is opened.
+/// The first handle of opened files.
 const FIRST_OPENED: u32 = 4;
 /// Files that can be open at once.
 const MOST_OPEN: usize = 64;
-/// Notes that tell the user enough.
+/// Notes that are kept for the user.
 const MOST_NOTES: usize = 16;
 /// Bytes of a name that a note shows.
 const SHOWN_BYTES: usize = 80;
 
-/// What `:semihosting-features` holds: its magic number; SH_EXT_EXIT_EXTENDED and SH_EXT_STDOUT_STDERR.
+/// The contents of `:semihosting-features`: its magic number; SH_EXT_EXIT_EXTENDED and SH_EXT_STDOUT_STDERR.
 pub(crate) const FEATURES: &[u8] = b"SHFB\x03";
 
-/// What a handle stands for.
+/// The object of a handle.
 #[derive(Debug)]
 pub(crate) enum Opened {
     /// `:semihosting-features`, with the position in it.
@@ -42,7 +42,7 @@ pub(crate) enum Opened {
     File(File),
 }
 
-/// What a handle stands for, those included that need not be opened.
+/// The object of a handle, including those that are always open.
 pub(crate) enum Stream<'a> {
     Input(&'a mut Input),
     Console,
@@ -50,7 +50,7 @@ pub(crate) enum Stream<'a> {
     File(&'a mut File),
 }
 
-/// The host, as the firmware reaches it.
+/// The host's resources, as the firmware accesses them.
 #[derive(Debug, Default)]
 pub struct Host {
     folder: Option<Folder>,
@@ -59,7 +59,7 @@ pub struct Host {
     opened: Vec<Option<Opened>>,
     pub(crate) errno: Option<Errno>,
     pub(crate) waiting: bool,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Notes<MOST_NOTES>,
 }
 
@@ -84,33 +84,33 @@ impl Host {
         &self.arguments
     }
 
-    /// True if a core waits for input that the host has yet to give. Simulated time does not go on.
+    /// True if a core waits for input that the host has yet to give. Simulated time stands still meanwhile.
     pub fn is_waiting(&self) -> bool {
         self.waiting
     }
 
-    /// Records a line for the user, once.
+    /// Records a note for the user, once.
     pub(crate) fn note(&mut self, text: String) {
         self.notes.add(None, &text, || text.clone());
     }
 
-    /// True if files can be had at all.
+    /// True if the firmware has a folder for files.
     pub fn has_folder(&self) -> bool {
         self.folder.is_some()
     }
 
-    /// Opens a file of the folder: its handle.
+    /// Opens a file of the folder; returns its handle.
     ///
     /// # Errors
     /// If there is no folder, or no such file in it, or too many are open.
     pub fn open(&mut self, path: &[u8], opening: Opening) -> Result<u32, Errno> {
-        // A file that nobody could have is not made.
+        // With no free handle, the file is not created either.
         self.free_slot()?;
         let file = self.in_folder("opened", path, |folder| folder.open_file(path, opening))?;
         self.keep(Opened::File(file))
     }
 
-    /// Opens `:semihosting-features`: its handle.
+    /// Opens `:semihosting-features`; returns its handle.
     ///
     /// # Errors
     /// If too many files are open.
@@ -118,10 +118,10 @@ impl Host {
         self.keep(Opened::Features(0))
     }
 
-    /// Closes a handle. Those of the console stay.
+    /// Closes a handle. Handles of the console stay open.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the handle is not open.
     pub fn close(&mut self, handle: u32) -> Result<(), Errno> {
         if handle < FIRST_OPENED {
             return Ok(());
@@ -167,7 +167,7 @@ impl Host {
         }
     }
 
-    /// A call had got something of an input, and found nothing more then.
+    /// A call had read part of an input, and then found nothing more.
     pub(crate) fn ended_call(&mut self, handle: u32) {
         if let Ok(Stream::Input(input)) = self.stream(handle) {
             input.ended_call();
@@ -191,7 +191,7 @@ impl Host {
         Ok(FIRST_OPENED + slot as u32)
     }
 
-    /// Does something in the folder; tells the user why it is refused, where that is no ordinary error.
+    /// Runs an operation in the folder; notes the reason of a refusal, if that is no ordinary error.
     fn in_folder<T>(
         &mut self,
         done: &str,
@@ -210,7 +210,7 @@ impl Host {
     }
 }
 
-/// What the firmware said, for a note: on one line, and not too long.
+/// A text of the firmware for a note: on one line, and not too long.
 pub(crate) fn shown(text: &[u8]) -> String {
     let rest = if text.len() > SHOWN_BYTES { "..." } else { "" };
     let begin = &text[..text.len().min(SHOWN_BYTES)];

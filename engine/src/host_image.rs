@@ -1,12 +1,11 @@
-//! Files on the host in which chips keep what they store ("images"): which may be one, and how a run takes it for
-//! itself.
+//! Files on the host with the contents of chips ("images"): which files are valid, and how a run locks them.
 //!
-//! A board names an image by its path (`cyclescope,image`). When the board is read the file is only looked at, so that
-//! describing a board, or making one to run it later, disturbs nobody. When a run begins it takes the image
-//! ([`HostImage::take`]): from then on to the run's end it is locked, so that no other run has it, in this process or
-//! another. How contents are replaced as a whole is in [`replace`].
+//! A board names an image by its path (`cyclescope,image`). Reading the board only inspects the file, so that
+//! describing a board, or making one to run it later, disturbs no other run. When a run begins it takes the image
+//! ([`HostImage::take`]): from then to the run's end it is locked, so that no other run has it, in this process or
+//! another. [`replace`] replaces the contents as a whole.
 //!
-//! Only regular files and block devices are images. All else is refused without being opened: a FIFO would make us wait
+//! Only regular files and block devices are images. Others are refused without being opened: opening a FIFO would wait
 //! for its other end.
 
 mod replace;
@@ -24,21 +23,21 @@ use crate::dt::node::Location;
 use crate::dt::reader::NodeReader;
 
 const PROPERTY: &str = "cyclescope,image";
-/// What it says.
+/// Meaning of the property.
 pub const MEANING: &str = "a file of the host that has what the chip stores: a path, or empty for none";
-/// So often another run may replace the file just as this one takes it.
+/// How often another run may replace the file while this one takes it.
 const MOST_TRIES: usize = 100;
-/// So many links the system itself follows.
+/// How many links the system itself follows.
 const MOST_LINKS: usize = 40;
 
-/// What a chip does with its image.
+/// A chip's accesses to its image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It is read. Any number of runs may do that at once.
+    /// It is only read. Any number of runs may do that at once.
     ReadOnly,
-    /// It is there before, and written a block at a time.
+    /// It must exist, and is written a block at a time.
     InPlace,
-    /// It is replaced as a whole at the end of a run, and need not be there before.
+    /// It is replaced as a whole at the end of a run, and need not exist before.
     Replaced,
 }
 
@@ -66,9 +65,9 @@ pub enum ImageError {
     /// It is longer than the chip.
     #[error("it has {bytes} bytes, the flash {size_bytes}")]
     TooLong {
-        /// Of the file.
+        /// Size of the file.
         bytes: u64,
-        /// Of the chip.
+        /// Size of the chip.
         size_bytes: u64,
     },
     /// It has no whole number of blocks.
@@ -77,9 +76,9 @@ pub enum ImageError {
     /// It has another size than when the board was made.
     #[error("it had {before_bytes} bytes when the board was made, and has {bytes} now")]
     Resized {
-        /// When the board was made.
+        /// Size when the board was made.
         before_bytes: u64,
-        /// Now.
+        /// Present size.
         bytes: u64,
     },
     /// Another run has it.
@@ -94,13 +93,13 @@ pub enum ImageError {
     /// It could not be locked.
     #[error("it cannot be locked: {0}")]
     Lock(io::Error),
-    /// It could not be replaced, and is as it was before the run.
+    /// It could not be replaced, and is unchanged since the run began.
     #[error("could not be written and is as before: {0}")]
     Unchanged(io::Error),
-    /// It could not be written, or not to its end.
+    /// It could not be written, or only partly.
     #[error("could not be written, and may hold a part of the contents: {0}")]
     Damaged(io::Error),
-    /// What the firmware wrote could not be written there at once.
+    /// The firmware's write could not be done during the run.
     #[error("could not be {what} during the run: {error}")]
     DuringRun {
         /// "written", "read", ...
@@ -110,7 +109,7 @@ pub enum ImageError {
     },
 }
 
-/// What makes two paths the same image.
+/// Identity of an image: two paths with the same one are the same image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
     File {
@@ -126,13 +125,13 @@ enum Identity {
     },
 }
 
-/// An image that a run has.
+/// An image that a run has locked.
 #[derive(Debug)]
 struct Taken {
     file: File,
-    /// Where links lead; `None` if no path leads to the file.
+    /// The path after resolving links; `None` if no path leads to the file.
     real: Option<PathBuf>,
-    /// It was made, empty, to be locked; what nothing is written to goes again.
+    /// The run created it, empty, to lock it; if nothing is written to it, it is removed again.
     is_new: bool,
 }
 
@@ -148,8 +147,8 @@ pub struct HostImage {
 }
 
 impl HostImage {
-    /// The image that a node names (empty is none), and its file if there is one already. A path that can't be an image
-    /// is a fault of the board, and none.
+    /// The image that a node names (an empty path is no image), and its file if it exists already. An invalid path is a
+    /// fault of the board, and gives no image.
     pub fn from_node(reader: &mut NodeReader, access: Access) -> Option<(HostImage, Option<File>)> {
         let path = reader.string(PROPERTY, MEANING).filter(|path| !path.is_empty())?;
         let at = reader.node.property(PROPERTY).map_or(&reader.node.at, |property| &property.at).clone();
@@ -181,7 +180,7 @@ impl HostImage {
         BoardFault { at: self.at.clone(), node: self.node.clone(), kind }
     }
 
-    /// The sentence that tells of an error at the end of a run.
+    /// The sentence about an error at the end of a run.
     pub fn failure(&self, error: &ImageError) -> String {
         format!("{}: {} {error}", self.label, self.path.display())
     }
@@ -192,11 +191,11 @@ impl HostImage {
         !both_read && matches!((self.identity(), other.identity()), (Ok(one), Ok(another)) if one == another)
     }
 
-    /// Takes the image for a run: nobody else gets it until [`HostImage::release`]. One that does not exist is made,
-    /// empty. Gives the file, and false if its file system has no locks.
+    /// Takes the image for a run: no other run gets it until [`HostImage::release`]. A missing file is created, empty.
+    /// Returns the file, and false if its file system has no locks.
     ///
     /// # Errors
-    /// [`ImageError::Taken`] if another run has it, and those of a file that is no image.
+    /// [`ImageError::Taken`] if another run has it, and the errors of a file that is no image.
     pub fn take(&mut self) -> Result<(&File, bool), ImageError> {
         self.release();
         for _ in 0..MOST_TRIES {
@@ -214,7 +213,7 @@ impl HostImage {
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => false,
                 Err(TryLockError::Error(error)) => return Err(ImageError::Lock(error)),
             };
-            // A run that has just ended may have put another file in its place.
+            // A run that has just ended may have replaced the file.
             if !is_same(&file, &self.path) {
                 continue;
             }
@@ -225,19 +224,19 @@ impl HostImage {
         Err(ImageError::Taken)
     }
 
-    /// Others may have the image. One that was made and never written goes again.
+    /// Lets others have the image. A file that was created and never written is removed.
     pub fn release(&mut self) {
         self.taken = None;
     }
 
-    /// Looks at the path, and opens the file as the chip uses it; `None` for one that does not exist and can be made.
-    /// Changes nothing.
+    /// Checks the path, and opens the file as the chip uses it; `None` for a file that does not exist and can be
+    /// created. Changes nothing.
     fn look(&self) -> Result<Option<File>, ImageError> {
         match fs::metadata(&self.path) {
             Ok(metadata) => {
                 check_kind(&metadata)?;
                 let file = self.open()?;
-                // It may be another one by now.
+                // The path may lead to another file by now.
                 check_kind(&file.metadata().map_err(ImageError::Open)?)?;
                 Ok(Some(file))
             }
@@ -257,17 +256,17 @@ impl HostImage {
         })
     }
 
-    /// A file can be made at the path.
+    /// Checks that a file can be created at the path.
     fn check_place(&self) -> Result<(), ImageError> {
         let real = real_path(&self.path).map_err(|_| ImageError::NoFolder)?;
         if self.path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return Err(ImageError::NoFolder);
         }
-        // What the system would say when it is too late, as permissions alone do not tell it.
+        // Creates a file to find the system's errors early, as permissions alone do not show them.
         replace::Scratch::beside(&real, 0o600).map(drop).map_err(ImageError::NotMade)
     }
 
-    /// The file, made where there was none; `None` if there is one by now.
+    /// Creates the file; `None` if it exists by now.
     fn make(&self) -> Result<Option<File>, ImageError> {
         let real = real_path(&self.path).map_err(ImageError::NotMade)?;
         match OpenOptions::new().read(true).write(true).create_new(true).open(real) {
@@ -299,18 +298,18 @@ impl Drop for Taken {
             && is_same(&self.file, real)
             && is_empty()
         {
-            // Best effort: an empty file is an erased flash, as none is.
+            // Best effort: an empty file is an erased flash, as a missing one is.
             let _ = fs::remove_file(real);
         }
-        // The chip may hold the same file still.
+        // The chip may still have the same file open.
         let _ = self.file.unlock();
     }
 }
 
-/// Bytes of an image, also of a block device.
+/// Size of an image in bytes, also of a block device.
 ///
 /// # Errors
-/// The host's.
+/// The host's error.
 pub fn size_bytes(file: &File) -> io::Result<u64> {
     let metadata = file.metadata()?;
     if metadata.is_file() {
@@ -356,7 +355,7 @@ fn is_same(file: &File, path: &Path) -> bool {
     places.is_some_and(|(one, other)| one == other)
 }
 
-/// Where links lead, also if nothing is there yet. The folder must exist.
+/// The path after resolving links, also of a file that does not exist yet. The folder must exist.
 fn real_path(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {

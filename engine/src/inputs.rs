@@ -1,25 +1,25 @@
-//! The interrupt inputs of a core: which of them are up, and since when that is so.
+//! The interrupt inputs of a core: their levels, and when these changed.
 
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// The levels of a core's interrupt inputs. Cores with few of them look at the lowest 32 only.
+/// The levels of a core's interrupt inputs. Cores with few of them use only the lowest 32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Inputs {
     levels: [u32; Inputs::WORDS],
     changes: u32,
-    /// Pulses at the event input, of cores that have one.
+    /// Pulses at the event input, for cores that have one.
     events: u32,
     since: Ps,
 }
 
 impl Inputs {
-    /// Words that all of them fill.
+    /// Words for all inputs.
     pub const WORDS: usize = 8;
     /// Most inputs that a core can have.
     pub const MOST: u32 = 32 * Inputs::WORDS as u32;
 
-    /// Sets the level of input `number`, which is below [`Inputs::MOST`], at `now`. True if that is a change.
+    /// Sets the level of input `number`, which is below [`Inputs::MOST`], at `now`. True if the level changes.
     pub fn set(&mut self, number: u32, level: bool, now: Ps) -> bool {
         let word = &mut self.levels[number as usize / 32];
         let before = std::mem::replace(word, *word & !(1 << (number % 32)) | u32::from(level) << (number % 32));
@@ -31,14 +31,14 @@ impl Inputs {
         changed
     }
 
-    /// An event comes at `now`: what the `wfe` of an Arm core waits for.
+    /// An event comes at `now`: it ends the `wfe` of an Arm core.
     pub fn send_event(&mut self, now: Ps) {
         self.events = self.events.wrapping_add(1);
         self.changes = self.changes.wrapping_add(1);
         self.since = now;
     }
 
-    /// How many events have come so far.
+    /// Number of events so far.
     #[inline]
     pub const fn events(&self) -> u32 {
         self.events
@@ -50,7 +50,7 @@ impl Inputs {
         self.levels[0]
     }
 
-    /// All of them: bit n of word m is input 32 m + n.
+    /// All inputs: bit n of word m is input 32 m + n.
     pub const fn levels(&self) -> &[u32; Inputs::WORDS] {
         &self.levels
     }
@@ -60,13 +60,13 @@ impl Inputs {
         self.levels[number as usize / 32] >> (number % 32) & 1 != 0
     }
 
-    /// When one of them changed last. A core that does not wait for the end of its stores may not have come so far.
+    /// Time of the last change. A core that does not wait for the end of its stores may not have reached it.
     #[inline]
     pub const fn since(&self) -> Ps {
         self.since
     }
 
-    /// True if nothing has changed since `self` was what `other` is now.
+    /// True if nothing has changed between `self` and `other`.
     #[inline]
     pub const fn is_same(&self, other: &Inputs) -> bool {
         self.changes == other.changes

@@ -1,12 +1,12 @@
 //! Cyclescope's engine: it runs firmware on a simulated board, with timing.
 //!
-//! What it knows: time, events, buses, cores, memories, devices and wires. What it does not know: Python,
-//! experiments, published tables, any file format but ELF and waveforms.
+//! It knows time, events, buses, cores, memories, devices and wires. It does not know Python, experiments, published
+//! tables, or any file format but ELF and waveforms.
 //!
-//! Where to start reading: [`machine`] ties the parts together; [`bus::device`] is what a device model implements;
-//! [`wire::spi`] is what a chip on an SPI wire implements; [`dt`] is how properties of a devicetree node become a
-//! typed, checked parameter set, [`board`] how nodes become a machine; [`cpu`] is the core, and [`isa`] what each
-//! instruction set adds to it.
+//! Where to start reading: [`machine`] ties the parts together; [`bus::device`] has the interface of device models;
+//! [`wire::spi`] has the interface of chips on an SPI wire; [`dt`] turns the properties of a devicetree node into
+//! checked, typed parameters, and [`board`] turns nodes into a machine; [`cpu`] is the core, and [`isa`] adds the
+//! instruction sets to it.
 
 pub mod activity;
 pub mod board;

@@ -44,10 +44,10 @@ use triggers::Triggers;
 use unmodelled::UnmodelledRegister;
 use windows::{Window, Windows};
 
-/// How far a core may run ahead of another, unless [`Machine::set_quantum`] says otherwise. An interrupt from one to
-/// another that is busy may be taken late by so much.
+/// How far a core may run ahead of another, by default: see [`Machine::set_quantum`]. An interrupt from one core to
+/// another that is busy may be taken late by this time.
 const QUANTUM: Ps = Ps::from_us(1);
-/// How many cycles pass at most between looks at the user's wish to stop; what was printed is looked at more often
+/// Maximum number of cycles between checks for the user's wish to stop; output is checked for more often
 /// ([`crate::observe::output`]).
 const SLICE_CYCLES: Cycles = Cycles(10_000_000);
 
@@ -88,11 +88,11 @@ pub struct CoreInfo {
     pub clock: Hz,
     /// Caches, as text: "i-cache 16 KiB, 16-byte lines, 1 way".
     pub caches: Vec<String>,
-    /// How it fetches what no cache holds: the name of one of [`crate::cpu::memory::fetch`]'s policies.
+    /// How it fetches instructions that no cache holds: the name of one of [`crate::cpu::memory::fetch`]'s policies.
     pub fetch_policy: &'static str,
 }
 
-/// What `describe` shows of a board.
+/// The description of a board, for `describe`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
     /// `model` of the root node.
@@ -109,11 +109,11 @@ pub struct Description {
     pub parameters: Vec<Parameter>,
     /// Peripherals that the chip has and the board has no model of, by address.
     pub unmodelled: Vec<Region>,
-    /// Label of the second-level cache; empty if there is none.
+    /// Label of the second-level cache; empty if the board has no such cache.
     pub outer: String,
-    /// All nodes by their paths, each with a number for all that it says: see [`snapshots`].
+    /// All nodes by their paths, each with a hash of its contents: see [`snapshots`].
     pub nodes: Vec<(String, u64)>,
-    /// What is allowed, and hardly meant: a line each, with its place.
+    /// Settings that are allowed, and probably unintended: a line each, with its place.
     pub warnings: Vec<String>,
 }
 
@@ -124,16 +124,16 @@ impl Description {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Outcome {
     /// The firmware ended it.
     Exit(i32),
     /// The limit on simulated time came first.
     Limit(String),
-    /// All cores sleep, and nothing is left that would wake one.
+    /// All cores sleep, and no event is left that would wake one.
     Asleep(String),
-    /// The firmware could not go on.
+    /// The firmware could not continue.
     Fault(String),
     /// A script did not get what it expected from a serial line.
     Script(String),
@@ -141,43 +141,43 @@ pub enum Outcome {
     Interrupted,
 }
 
-/// Everything that a run gives back.
+/// The results of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunReport {
-    /// How it ended.
+    /// Its end.
     pub outcome: Outcome,
-    /// Simulated time: the local time of the core that got furthest, or the limit in the midst of its access.
+    /// Simulated time: the local time of the core that got furthest, or the limit during its access.
     pub elapsed: Ps,
-    /// Each core's.
+    /// Results of each core.
     pub cores: Vec<CoreReport>,
     /// Totals of devices.
     pub counters: Vec<(String, u64)>,
-    /// Words that the firmware gave as results, of each device that takes such, in the order of the board.
+    /// Words that the firmware wrote as results, by device, in the order of the board.
     pub results: Vec<(String, Vec<u32>)>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// The board's lights, each with what it has done.
+    /// The board's lights, each with its history.
     pub lights: Vec<Light>,
-    /// Calls of functions whose windows were asked for, in the order of their ends.
+    /// Windows of the calls of functions that were selected for it, in the order of their ends.
     pub windows: Vec<Window>,
-    /// Files on the host that lack something of what the firmware stored, a sentence each.
+    /// Files on the host that lack some of the firmware's writes, a sentence each.
     pub failed_saves: Vec<String>,
     /// Registers without a model that the firmware used.
     pub unmodelled: Vec<UnmodelledRegister>,
-    /// Who held whom up, if what was waited for was asked for.
+    /// The critical path across cores, if waits are recorded.
     pub critical_path: Option<CriticalPath>,
 }
 
-/// What was printed since someone looked last.
+/// Output since the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
     /// On the console.
     pub console: Vec<u8>,
     /// On lines of their own, by the label of the device, in the order of the board.
     pub streams: Vec<(String, Vec<u8>)>,
-    /// Notes that should not wait for the end of the run: what makes it slow. They are among its notes, too.
+    /// Notes about causes of a slow run, which should not wait for its end. They are also among the run's notes.
     pub notes: Vec<String>,
-    /// A debugger has begun the run anew: what was printed before is of another one.
+    /// A debugger has restarted the run: output before this belongs to the earlier run.
     pub begins_anew: bool,
 }
 
@@ -188,54 +188,55 @@ pub struct Machine {
     description: Description,
     /// The core that the loaded program is for.
     main: usize,
-    /// What runs on each core, as far as it is known.
+    /// The program on each core, if it is known.
     programs: Vec<Option<Program>>,
-    /// Where each core looks for its vector table after a reset, as the board has it.
+    /// The address of each core's vector table after a reset, from the board.
     reset_tables: Vec<Option<u32>>,
-    /// Where the user wants the program to begin, whatever its vector table says.
+    /// The start address that the user has chosen instead of the vector table's.
     wanted_start: Option<u32>,
-    /// Functions that are watched: core and name.
+    /// Watched functions: core and name.
     watched: Vec<(usize, String)>,
     windows: Windows,
     profiled: profiling::Profiled,
-    /// How each core is getting on.
+    /// The scheduling state of each core.
     progress: Vec<Progress>,
-    /// What the user should know of the program, before it runs.
+    /// Notes about the program, from before it runs.
     program_notes: Vec<String>,
     quantum: Ps,
-    /// A run is under way: images are taken.
+    /// A run is in progress: images are locked.
     begun: bool,
     /// Images that could not be written at its end.
     failed_saves: Vec<String>,
-    /// The end of the slice that is under way.
+    /// The end of the present slice.
     slice_end: Option<Ps>,
-    /// The turn of a core that is under way where the machine has stopped.
+    /// The core slice in which the machine has stopped.
     turn: Option<Turn>,
-    /// A snapshot could not be loaded, and has left nothing that could run: why.
+    /// Why the machine can't run: loading a snapshot has failed half-way.
     broken: Option<String>,
     typed: typed::Typed,
-    /// When the host gets what was printed; `None` if nobody has looked yet whether something was.
+    /// When the output is passed to the host; `None` if it was not checked for yet.
     hand_over_at: Option<Ps>,
-    /// How many of the storms the host was told of already.
+    /// How many of the excessive rates have been reported to the host.
     reported_excess: usize,
     /// Notes that belong to the end of the run.
     end_notes: Vec<String>,
-    /// What would end the waits for registers without a model in which the run ended, by their addresses.
+    /// The register values that would end the waits in which the run ended, by the addresses of registers without a
+    /// model.
     answers: Vec<(u32, unmodelled::Answer)>,
     /// The core that ended the run by itself.
     ended_by: Option<usize>,
-    /// When the limit or a device ended the run, if one has.
+    /// The time at which the limit or a device ended the run, if one has.
     ends_at: Option<Ps>,
     stop: StopRequest,
     debugging: Debugging,
     triggers: Triggers,
-    /// For a timeline: its window, and totals so far.
+    /// The window of a timeline, and totals so far.
     timeline_window: (Ps, Ps),
     totals_over_time: Counters,
 }
 
 impl Machine {
-    /// Puts a machine together; [`crate::board::build`] does that from a devicetree.
+    /// Assembles a machine; [`crate::board::build`] does that from a devicetree.
     pub fn new(mut bus: Bus, cores: Vec<Box<dyn Core>>, description: Description) -> Machine {
         bus.set_core_clocks(cores.iter().map(|core| core.clock()).collect());
         Machine {
@@ -272,7 +273,7 @@ impl Machine {
         }
     }
 
-    /// What the board is.
+    /// The description of the board.
     pub fn description(&self) -> &Description {
         &self.description
     }
@@ -282,46 +283,46 @@ impl Machine {
         &mut self.bus
     }
 
-    /// Has a core held in reset until a device lets it go ([`Bus::core_reset`]).
+    /// Holds a core in reset until a device releases it ([`Bus::core_reset`]).
     pub fn hold(&mut self, core: usize) {
         self.progress[core].activity = Activity::Held;
     }
 
-    /// Lets a core run ahead of others by so much. Accesses to devices and shared memory do not depend on it; when an
-    /// interrupt from one busy core to another is taken does.
+    /// Sets how far a core may run ahead of others. Accesses to devices and shared memory do not depend on it; the time
+    /// at which an interrupt from one busy core to another is taken does.
     pub fn set_quantum(&mut self, quantum: Ps) {
         self.quantum = quantum.max(Ps(1));
     }
 
-    /// Has the machine stop when this is asked for, with [`Outcome::Interrupted`].
+    /// Makes the machine stop at this request, with [`Outcome::Interrupted`].
     pub fn stop_on(&mut self, request: StopRequest) {
         self.stop = request;
     }
 
-    /// Has code compiled for the host once it ran `runs` times, where that can be done (0: never). It changes nothing
-    /// but the speed of the simulation; cores choose a number by themselves.
+    /// Compiles code for the host once it ran `runs` times, where that can be done (0: never). It affects only the
+    /// speed of the simulation; cores have a default of their own.
     pub fn compile_after(&mut self, runs: u16) {
         self.cores.iter_mut().for_each(|core| core.compile_after(runs));
     }
 
-    /// The same, with more to choose.
+    /// As [`Machine::compile_after`], with more options.
     pub fn compile(&mut self, how: Compiling) {
         self.cores.iter_mut().for_each(|core| core.compile(how));
     }
 
-    /// What each core has compiled so far: no two runs have to compile the same.
+    /// Code that each core has compiled so far: it may differ between runs.
     pub fn compiled(&self) -> Vec<Compiled> {
         self.cores.iter().map(|core| core.compiled()).collect()
     }
 
-    /// Has iterations of polling loops skipped or not. It changes nothing but the speed of the simulation.
+    /// Enables or disables skipping of iterations of polling loops. It affects only the speed of the simulation.
     pub fn skip_polling(&mut self, skip: bool) {
         self.debugging.skips_polling = Some(skip);
         self.cores.iter_mut().for_each(|core| core.skip_polling(skip));
     }
 
-    /// Has changes of wires recorded from now on, in [`Bus::waves`]: of the signals at these places there. Those that
-    /// are too many for memory go to `file`, which is empty; without one there is a limit.
+    /// Records changes of wires from now on, in [`Bus::waves`], for the signals with these indices there. Changes that
+    /// exceed the memory limit go to `file`, which is empty; without a file, recording stops at the limit.
     pub fn record_waves(&mut self, signals: &[usize], file: Option<File>) {
         self.bus.wires.record_levels(&self.bus.waves);
         self.bus.waves.choose(signals);
@@ -332,8 +333,8 @@ impl Machine {
         }
     }
 
-    /// Has activities of devices recorded from now on, in [`Bus::activities`]: those of these kinds, in so much memory.
-    /// It changes nothing else.
+    /// Records activities of devices of these kinds from now on, in [`Bus::activities`], in up to `most_bytes` of
+    /// memory. It has no other effect.
     pub fn record_activities(&mut self, kinds: Kinds, most_bytes: usize) {
         self.bus.activities.start(kinds, most_bytes);
     }
@@ -343,9 +344,9 @@ impl Machine {
         self.cores.iter().map(|core| core.skipped()).collect()
     }
 
-    /// Runs until the firmware ends, `limit` is reached, `pause` says stop, or another thread does
-    /// ([`Machine::stop_on`]). `pause` gets what was printed since the last call, soon after it was printed and before
-    /// much has gathered; the simulation waits for it.
+    /// Runs until the firmware ends, `limit` is reached, `pause` returns true, or another thread requests a stop
+    /// ([`Machine::stop_on`]). `pause` gets the output since its last call, soon after it was printed and before much
+    /// has accumulated; the simulation waits for it.
     pub fn run(&mut self, limit: Ps, mut pause: impl FnMut(&Printed) -> bool) -> RunReport {
         if let Err(fault) = self.begin_or_fault() {
             return self.report(fault);
@@ -355,7 +356,7 @@ impl Machine {
                 break outcome;
             }
             let ended = self.run_next_slice(limit, &mut pause);
-            // Nobody is there to halt for.
+            // Without a debugger, a halt is ignored.
             self.debugging.take_halt();
             let go_on = pause(&self.take_printed());
             match ended {
@@ -368,7 +369,7 @@ impl Machine {
         self.end(outcome, &mut pause)
     }
 
-    /// Runs `count` instructions of the program's core one by one; gives its registers after each.
+    /// Runs `count` instructions of the program's core one by one; passes its registers to `each` after each.
     pub fn trace(&mut self, count: usize, mut each: impl FnMut(&[u32])) -> Option<Outcome> {
         if let Err(fault) = self.begin_or_fault() {
             return Some(fault);
@@ -381,7 +382,7 @@ impl Machine {
             self.bus.master = Some(self.main);
             let stop = self.cores[self.main].step(&mut self.bus);
             each(&self.cores[self.main].registers());
-            // Nobody is there to take what was printed.
+            // Output is dropped.
             self.bus.output.take();
             match stop {
                 Stop::Horizon | Stop::Mark | Stop::Break => {}
@@ -401,11 +402,11 @@ impl Machine {
         self.cores[self.main].registers()
     }
 
-    /// What has happened so far.
+    /// The results so far.
     pub fn report(&mut self, outcome: Outcome) -> RunReport {
         let elapsed = self.elapsed();
         for index in 0..self.cores.len() {
-            // One that is there already has results under way, perhaps.
+            // A core that has reached the end already may still have results on their way.
             if self.core_time(index) < elapsed {
                 self.pass_time(index, elapsed);
             }
@@ -461,7 +462,7 @@ impl Machine {
         counters
     }
 
-    /// What each core has done so far.
+    /// The reports of all cores so far.
     fn core_reports(&mut self) -> Vec<CoreReport> {
         self.reports_by(|core, bus| core.report(bus))
     }
@@ -469,7 +470,7 @@ impl Machine {
     fn reports_by(&mut self, report: impl Fn(&mut dyn Core, &Bus) -> CoreReport) -> Vec<CoreReport> {
         let mut reports = Vec::new();
         for (index, core) in self.cores.iter_mut().enumerate() {
-            // What lies between it and the memories has its own names.
+            // The causes of waits between a core and the memories have names of that core.
             self.bus.master = Some(index);
             let mut report = report(core.as_mut(), &self.bus);
             self.progress[index].name_time_held(&mut report.counted);
@@ -508,7 +509,7 @@ impl Machine {
             notes.push(format!("{name}{text} (the firmware's trap handler took it)"));
         }
         if self.bus.traps.has_more() {
-            notes.push(format!("further exceptions are not told, after the first {}", self.bus.traps.kept().len()));
+            notes.push(format!("further exceptions are not listed, after the first {}", self.bus.traps.kept().len()));
         }
         notes.extend(self.unmodelled_notes());
         notes.extend(self.end_notes.iter().cloned());

@@ -1,6 +1,6 @@
 //! Names from files in messages, which are one line each.
 
-/// The text with its control characters escaped: what a name in an ELF file or a board holds may be anything.
+/// The text with its control characters escaped: names in an ELF file or a board may have any characters.
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for char in text.chars() {

@@ -1,43 +1,43 @@
-//! One order of what several cores do to devices and to memory that they share.
+//! One order of several cores' accesses to devices and to shared memory.
 //!
-//! Cores run one after the other, each ahead of the others by up to a quantum. What only one of them sees does not
-//! depend on that. An access that another may see, to a device or to shared memory, is therefore made only when no
-//! other core that runs is behind it in time (of two at the same time, the core with the lower index comes first):
-//! until then its instruction is left for later. A core that waits for an interrupt makes no accesses, so nobody has to
-//! wait for it; when it is woken, what the running core may do ends there.
+//! Cores run one after the other, each ahead of the others by up to a quantum. State that only one of them sees does
+//! not depend on that. An access to a device or to shared memory, which another core may see, is therefore made only
+//! when all running cores have reached its time (of two accesses at the same time, that of the core with the lower
+//! index comes first): until then its instruction is postponed. A core that waits for an interrupt makes no accesses,
+//! so others do not wait for it; when it is woken, the running core's permission to make accesses ends at that time.
 
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// A core's reset line, as a device drives it.
+/// A change of a core's reset line by a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct ResetChange {
     /// The core, by its index in the machine.
     pub core: usize,
-    /// Held in reset from now on; else let go.
+    /// True if the core is held in reset from now on; false if it is released.
     pub hold: bool,
-    /// When.
+    /// Time of the change.
     pub at: Ps,
 }
 
-/// What the running core may do before others have come as far, and what it did to them.
+/// The limits of the running core, and its effects on other cores.
 #[derive(Debug, State)]
 pub struct Order {
-    /// Accesses before this time come before all that other cores will do.
+    /// Accesses before this time come before all later accesses of other cores.
     until: Ps,
-    /// The running core's time ends here, though the machine may have said later.
+    /// The running core stops at this time, even if the machine has set a later one.
     cut: Ps,
-    /// The running core was told to come back at once, or at `cut`, for a reason that has nothing to do with other
-    /// cores. That happens only while it is alone: which of several runs next must not depend on it.
+    /// The running core was requested to stop at once, or at `cut`, for a reason unrelated to other cores. That happens
+    /// only while it runs alone: the order of several cores must not depend on it.
     broken_off: bool,
-    /// When the running core wanted to make an access that was not its turn.
+    /// The time of the running core's access that was not in order yet.
     wanted: Option<Ps>,
     /// How far a core may run ahead of one that it wakes.
     quantum: Ps,
-    /// For each core that waits for an interrupt: when it was roused, if it was.
+    /// For each core that waits for an interrupt: the time at which it was woken, if it was.
     asleep: Vec<Option<Option<Ps>>>,
     resets: Vec<ResetChange>,
-    /// A core that was idle goes on: the machine has not looked yet.
+    /// An idle core continues: the machine has not noticed yet.
     joined: bool,
 }
 
@@ -57,21 +57,21 @@ impl Default for Order {
 }
 
 impl Order {
-    /// A core begins to run that may access anything before `until`.
+    /// A core begins to run; its accesses before `until` are in order.
     pub fn begin(&mut self, until: Ps, quantum: Ps) {
         (self.until, self.quantum, self.cut, self.wanted) = (until, quantum, Ps::MAX, None);
         self.broken_off = false;
     }
 
-    /// The running core comes back to the machine at `at` (or at once), for something that has nothing to do with other
-    /// cores. One that is not alone does so anyway within a quantum.
+    /// Makes the running core stop at `at` (or at once), for a reason unrelated to other cores. If other cores run, it
+    /// stops within a quantum anyway.
     pub fn break_off(&mut self, at: Ps) {
         if self.is_alone() {
             (self.cut, self.broken_off) = (self.cut.min(at), true);
         }
     }
 
-    /// True if the core may have come back because of [`Order::break_off`], which is then forgotten: it has to run on.
+    /// Takes the request of [`Order::break_off`]. True if there was one: the core has to continue then.
     pub fn take_broken_off(&mut self) -> bool {
         let broken_off = std::mem::take(&mut self.broken_off);
         if broken_off {
@@ -80,39 +80,39 @@ impl Order {
         broken_off
     }
 
-    /// True if no other core is running: nobody has to be waited for.
+    /// True if no other core is running: the running core need not wait for others.
     #[inline(always)]
     pub fn is_alone(&self) -> bool {
         self.until == Ps::MAX
     }
 
-    /// True if an access at `at` comes before all that other cores will do.
+    /// True if an access at `at` comes before all later accesses of other cores.
     #[inline]
     pub fn is_turn(&self, at: Ps) -> bool {
         at < self.until
     }
 
-    /// See [`Order::is_turn`]: the first time that is too late.
+    /// The first time that is too late for [`Order::is_turn`].
     pub fn until(&self) -> Ps {
         self.until
     }
 
-    /// The running core stops before an instruction whose access at `at` is not its turn.
+    /// The running core stops before an instruction whose access at `at` is not in order yet.
     pub fn want(&mut self, at: Ps) {
         self.wanted = Some(at);
     }
 
-    /// True if it has.
+    /// True if it has stopped in this way.
     pub fn wants(&self) -> bool {
         self.wanted.is_some()
     }
 
-    /// What the core that has run wanted; see [`Order::want`].
+    /// Takes the time of that access; see [`Order::want`].
     pub fn take_wanted(&mut self) -> Option<Ps> {
         self.wanted.take()
     }
 
-    /// When the running core has to come to its end, if not before.
+    /// The time at which the running core has to stop at the latest.
     #[inline]
     pub fn cut(&self) -> Ps {
         self.cut
@@ -126,8 +126,8 @@ impl Order {
         self.asleep[core] = Some(None);
     }
 
-    /// An interrupt input of `core` goes up at `at`. If it waits, it goes on from there; the running core must not run
-    /// far ahead of it.
+    /// An interrupt input of `core` goes up at `at`. If the core waits, it continues from there; the running core must
+    /// not run far ahead of it.
     pub fn rouse(&mut self, core: usize, at: Ps) {
         if let Some(Some(roused)) = self.asleep.get_mut(core) {
             let first = roused.is_none_or(|earlier| at < earlier);
@@ -138,37 +138,37 @@ impl Order {
         }
     }
 
-    /// When `core` was roused, if that has happened: it does not sleep any more then.
+    /// The time at which `core` was woken, if it was: it no longer sleeps then.
     pub fn take_roused(&mut self, core: usize) -> Option<Ps> {
         let at = self.asleep.get(core).copied().flatten().flatten()?;
         self.asleep[core] = None;
         Some(at)
     }
 
-    /// `core` sleeps no more, roused or not.
+    /// `core` no longer sleeps, whether it was woken or not.
     pub fn wakes(&mut self, core: usize) {
         if let Some(asleep) = self.asleep.get_mut(core) {
             *asleep = None;
         }
     }
 
-    /// A device holds a core in reset or lets it go.
+    /// A device holds a core in reset or releases it.
     pub fn change_reset(&mut self, change: ResetChange) {
         self.resets.push(change);
         self.join(change.at);
     }
 
-    /// The changes of reset lines since this was last asked.
+    /// The changes of reset lines since the last call.
     pub fn take_resets(&mut self) -> Vec<ResetChange> {
         std::mem::take(&mut self.resets)
     }
 
-    /// True if a core was roused, or a reset line changed, since this was last asked.
+    /// True if a core was woken, or a reset line changed, since the last call.
     pub fn take_joined(&mut self) -> bool {
         std::mem::take(&mut self.joined)
     }
 
-    /// Another core goes on from `at`.
+    /// Another core continues from `at`.
     fn join(&mut self, at: Ps) {
         self.joined = true;
         self.until = self.until.min(at);
@@ -190,7 +190,7 @@ mod tests {
         order.begin(Ps::MAX, Ps(1000));
         assert!(order.is_alone() && order.is_turn(Ps(1 << 40)));
         order.rouse(0, Ps(3000));
-        assert!(order.is_alone(), "it runs already");
+        assert!(order.is_alone(), "it already runs");
         order.rouse(1, Ps(5000));
         order.rouse(1, Ps(7000));
         assert_eq!((order.until(), order.cut()), (Ps(5000), Ps(6000)));

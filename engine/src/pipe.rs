@@ -1,57 +1,56 @@
-//! A byte pipe between a device of the board and the host: what a program on the host writes to the board's serial
-//! port, and reads from it.
+//! A byte pipe between a device of the board and the host: a program on the host writes to the board's serial port, and
+//! reads from it.
 //!
-//! The host's bytes come in at a time that the host chooses ([`crate::machine::Machine::feed`]), those of the firmware
-//! go out with the time of the access that sent them; so what passes through a pipe is as deterministic as the rest of
-//! a run.
+//! The host's bytes arrive at a time that the host chooses ([`crate::machine::Machine::feed`]), those of the firmware
+//! leave at the time of the access that sent them; so the traffic of a pipe is as deterministic as the rest of a run.
 
 use std::collections::VecDeque;
 
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// Bytes that the firmware may send before the host has to fetch them: the run pauses there.
+/// Limit of bytes from the firmware that the host has not fetched: the run pauses there.
 const FULL_BYTES: usize = 64 << 10;
 
-/// What the host waits for; the machine pauses when it is reached.
+/// A condition that the host waits for; the machine pauses when it is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Goal {
-    /// The firmware listens: bytes would get somewhere.
+    /// The firmware receives bytes.
     Open,
-    /// The firmware is done with so many bytes since the start.
+    /// The firmware has processed this many bytes since the start.
     Taken(u64),
-    /// The firmware has sent so many bytes since the start.
+    /// The firmware has sent this many bytes since the start.
     Sent(u64),
 }
 
-/// The pipe, between the host's calls and the device's.
+/// The state of the pipe, between the host and the device.
 #[derive(Debug, Default, State)]
 pub struct Pipe {
-    /// From the host, and not yet the firmware's.
+    /// Bytes from the host that the firmware has not got yet.
     waiting: VecDeque<u8>,
     taken_bytes: u64,
-    /// From the firmware, and not yet the host's.
+    /// Bytes from the firmware that the host has not fetched yet.
     outgoing: Vec<u8>,
     sent_bytes: u64,
     open: bool,
-    /// The host has been waiting: somebody fetches.
+    /// The host has waited for a goal, so it will fetch bytes.
     attended: bool,
     goal: Option<Goal>,
     reached: Option<Ps>,
 }
 
 impl Pipe {
-    /// The host writes bytes. The device hears of them by an event.
+    /// The host writes bytes. The device is notified by an event.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.waiting.extend(bytes);
     }
 
-    /// The host fetches what the firmware sent since the last call.
+    /// The host fetches the bytes that the firmware sent since the last call.
     pub fn drain(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.outgoing)
     }
 
-    /// Bytes that the firmware is done with, since the start.
+    /// Bytes that the firmware has processed, since the start.
     pub fn taken_bytes(&self) -> u64 {
         self.taken_bytes
     }
@@ -61,12 +60,12 @@ impl Pipe {
         self.sent_bytes
     }
 
-    /// Bytes that the host has written and the firmware's memory has not got yet.
+    /// Bytes from the host that have not reached the firmware's memory yet.
     pub fn waiting_bytes(&self) -> usize {
         self.waiting.len()
     }
 
-    /// The host waits for `goal`, or for nothing. True if that is there already.
+    /// The host waits for `goal`, or for nothing. True if the goal is met already.
     pub fn wait_for(&mut self, goal: Option<Goal>) -> bool {
         (self.goal, self.reached, self.attended) = (goal, None, true);
         self.is_there()
@@ -77,26 +76,26 @@ impl Pipe {
         self.reached
     }
 
-    /// For the device: takes up to `most` bytes that go to the firmware's memory now.
+    /// For the device: takes up to `most` bytes, which go to the firmware's memory now.
     pub fn deliver(&mut self, most: usize) -> Vec<u8> {
         let count = most.min(self.waiting.len());
         self.waiting.drain(..count).collect()
     }
 
-    /// For the device: the firmware listens from `now` on, or no longer. True if the run has to pause.
+    /// For the device: the firmware receives bytes from `now` on, or no longer. True if the run has to pause.
     pub fn set_open(&mut self, open: bool, now: Ps) -> bool {
         self.open = open;
         self.check(now)
     }
 
-    /// For the device: the firmware has been done with `bytes` more bytes since `now`. True if the run has to pause.
+    /// For the device: the firmware has processed `bytes` more bytes at `now`. True if the run has to pause.
     pub fn took(&mut self, bytes: u64, now: Ps) -> bool {
         self.taken_bytes += bytes;
         self.check(now)
     }
 
     /// For the device: the firmware sent bytes at `now`. True if the run has to pause. In a run without a host at the
-    /// other end they are lost.
+    /// other end they are dropped.
     pub fn send(&mut self, bytes: &[u8], now: Ps) -> bool {
         self.sent_bytes += bytes.len() as u64;
         if self.attended {

@@ -1,38 +1,38 @@
-//! Skipping of polling loops: how a device tells that nothing but time passes in it.
+//! Skipping of polling loops: devices list their state to show that only time passes in a loop.
 //!
-//! A core that runs the same loop of device accesses again and again, in the same state each time, can be
-//! fast-forwarded by many iterations at once, with exactly the same result, for as long as no device changes what it
-//! answers. For that, each device (and each chip behind one) lists its state to a [`Poll`] at two points of the loop,
-//! one iteration apart. If both lists say the same, iterations can be skipped up to the first of the deadlines that
-//! they name. The same list then changes what changes with time: ends of transfers under way, and totals.
+//! A core that runs the same loop of device accesses repeatedly, in the same state each time, can be fast-forwarded by
+//! many iterations at once, with exactly the same result, for as long as no device changes its answers. For that, each
+//! device (and each chip on its wires) lists its state to a [`Poll`] at two points of the loop, one iteration apart. If
+//! both lists are equal, iterations can be skipped up to the first of the deadlines in them. The same list then updates
+//! everything that depends on time: ends of transfers in progress, and totals.
 
 use crate::time::{Cycles, Hz, Ps};
 
-/// Why a list is made.
+/// The purpose of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// To write down the state.
+    /// To record the state.
     Look,
-    /// To fast-forward by so many iterations of so many cycles.
+    /// To fast-forward by this many iterations of this many cycles.
     Skip { iterations: u64, cycles: Cycles },
 }
 
 /// A list of state, made by [`crate::bus::device::Device::polled`] and [`crate::wire::spi::SpiTarget::polled`].
 ///
-/// Every implementation names *all* state that its answers can depend on, in the same order each time. A configuration
-/// that the firmware cannot change needs no mention.
+/// Every implementation lists *all* state that its answers can depend on, in the same order each time. A configuration
+/// that the firmware cannot change is not listed.
 #[derive(Debug)]
 pub struct Poll {
     purpose: Purpose,
     clock: Hz,
     now: Cycles,
     state: Vec<u64>,
-    /// When something ends; zero if it has.
+    /// When something ends; zero if it has ended.
     ends: Vec<Cycles>,
     counters: Vec<u64>,
-    /// Edges of other clocks: which one, and how many the clock has had.
+    /// Edges of other clocks: the edge's number, and the clock's count.
     edges: Vec<(u64, u64)>,
-    /// Deadlines for loops that look at something: how often anyone has, and the deadline.
+    /// Deadlines of loops that read something that changes then: the number of reads so far, and the deadline.
     looked_at: Vec<(u64, Ps)>,
     /// Which of the ends move along with the loop, and how much each counter grows in an iteration; in order.
     moving: Vec<bool>,
@@ -69,12 +69,13 @@ impl Poll {
         }
     }
 
-    /// The clock that polls. A device with times in the cycles of another clock cannot be moved on exactly: it refuses.
+    /// The clock of the polling core. A device with times in the cycles of another clock cannot be fast-forwarded
+    /// exactly: it refuses.
     pub fn clock(&self) -> Hz {
         self.clock
     }
 
-    /// When the list is made.
+    /// The time of the list.
     pub fn now(&self) -> Ps {
         self.clock.ps_at_floor(self.now)
     }
@@ -86,8 +87,8 @@ impl Poll {
         }
     }
 
-    /// The device's accesses happen on the edges of `clock`: where between them the loop is, is state. On a clock that
-    /// never falls in step with [`Poll::clock`] each iteration waits for other edges.
+    /// The device's accesses happen on the edges of `clock`: the loop's phase between them is part of the state. If the
+    /// clock never falls in step with [`Poll::clock`], no two iterations have the same phase.
     pub fn phase(&mut self, clock: Hz) {
         match self.clock.cycles_in_step(clock) {
             Some(cycles) => self.state(self.now.0 % cycles.0),
@@ -95,8 +96,9 @@ impl Poll {
         }
     }
 
-    /// An edge of `clock`, whose [`Poll::phase`] is listed, at which something happened or will happen, by its number.
-    /// It stays where it is, or moves along with the loop, and is no deadline: when something shows of it is an end.
+    /// The number of an edge of `clock`, whose [`Poll::phase`] is listed, at which something happened or will happen.
+    /// It stays fixed, or moves along with the loop. It is no deadline: an effect that becomes visible has an end of
+    /// its own.
     pub fn edge(&mut self, clock: Hz, edge: &mut u64) {
         match self.purpose {
             Purpose::Look => self.edges.push((*edge, clock.cycles_until_floor(self.now()).0)),
@@ -107,16 +109,16 @@ impl Poll {
         }
     }
 
-    /// As [`Poll::edge`], for one that is kept in picoseconds.
+    /// As [`Poll::edge`], for an edge that is stored in picoseconds.
     pub fn edge_ps(&mut self, clock: Hz, at: &mut Ps) {
         let mut edge = clock.cycles_until_ceil(*at).0;
         self.edge(clock, &mut edge);
         *at = clock.ps_at_floor(Cycles(edge));
     }
 
-    /// A time, in cycles of [`Poll::clock`], at which something comes to its end that the firmware started: a transfer,
-    /// say. If the loop starts one each iteration, the end moves along with it; else it is a deadline. Once it has
-    /// passed, all that counts is that it has.
+    /// A time, in cycles of [`Poll::clock`], at which something ends that the firmware started, for example a transfer.
+    /// If the loop starts one each iteration, the end moves along with it; else it is a deadline. Once it has passed,
+    /// only that fact counts.
     pub fn end(&mut self, at: &mut Cycles) {
         match self.purpose {
             Purpose::Look => self.ends.push(if *at > self.now { *at } else { Cycles(0) }),
@@ -129,7 +131,8 @@ impl Poll {
         }
     }
 
-    /// As [`Poll::end`], for a time kept in picoseconds: it has to be an edge of the polling clock while it lies ahead.
+    /// As [`Poll::end`], for a time stored in picoseconds: it has to be an edge of the polling clock while it is in the
+    /// future.
     pub fn end_ps(&mut self, at: &mut Ps) {
         let mut cycles = self.clock.cycles_until_ceil(*at);
         let lies_ahead = cycles > self.now;
@@ -153,16 +156,16 @@ impl Poll {
         }
     }
 
-    /// A time that stands whatever the loop does (the end of a busy time): from then on answers may be others. A time
-    /// that has passed is of no interest.
+    /// A deadline independent of the loop (the end of a busy time): from then on answers may differ. A time that has
+    /// passed is ignored.
     pub fn until(&mut self, deadline: Ps) {
         if deadline > self.now() {
             self.until = self.until.min(deadline);
         }
     }
 
-    /// [`Poll::until`] for loops that look at something that changes then: `looks` is how often anyone has. To others
-    /// it is nothing.
+    /// [`Poll::until`] for loops that read something that changes then: `looks` is the number of reads so far. Other
+    /// loops ignore it.
     pub fn until_for(&mut self, looks: u64, deadline: Ps) {
         if self.purpose == Purpose::Look {
             self.looked_at.push((looks, deadline));
@@ -174,9 +177,9 @@ impl Poll {
         self.sound = false;
     }
 
-    /// True if an iteration that began as `before` says and ended as `self` does changed nothing but times and totals.
+    /// True if an iteration from the state `before` to the state `self` changed nothing but times and totals.
     pub fn repeats(&self, before: &Poll) -> bool {
-        // A deadline that passed within the iteration may have come after the last access that could tell.
+        // A deadline that passed within the iteration may have come after the last access that could show it.
         self.sound
             && before.sound
             && before.until > self.now()
@@ -194,7 +197,7 @@ impl Poll {
             && self.counters.iter().zip(&before.counters).all(|(after, before)| after >= before)
     }
 
-    /// The first deadline: one that was named, or an end that stayed where it was in the iteration since `before`.
+    /// The first deadline: one that was listed, or an end that stayed fixed in the iteration since `before`.
     pub fn deadline(&self, before: &Poll) -> Ps {
         let ends = self.ends.iter().zip(&before.ends);
         let staying = ends.filter(|(after, before)| after == before && after.0 != 0).map(|(after, _)| *after);
@@ -202,21 +205,21 @@ impl Poll {
         staying.min().map_or(until, |end| until.min(self.clock.ps_at_floor(end)))
     }
 
-    /// The first of this list's deadlines for what was looked at in the iteration between it and the `other`.
+    /// The first of this list's deadlines for things that were read in the iteration between it and `other`.
     fn looked_at_until(&self, other: &Poll) -> Ps {
         let pairs = self.looked_at.iter().zip(&other.looked_at);
         pairs.filter(|(own, other)| own.0 != other.0).map(|(own, _)| own.1).min().unwrap_or(Ps::MAX)
     }
 
-    /// The latest end to come that moves along with the loop, whose first iteration began as `before` says; zero if
-    /// there is none.
+    /// The latest future end that moves along with the loop, whose first iteration began in the state `before`; zero if
+    /// no end moves.
     pub fn latest_end(&self, before: &Poll) -> Cycles {
         let ends = self.ends.iter().zip(&before.ends);
         let moving = ends.filter(|(after, end)| self.moves(**after, **end, before));
         moving.map(|(after, _)| *after).max().unwrap_or_default()
     }
 
-    /// True if an end to come lies as far ahead as its predecessor did one iteration before.
+    /// True if a future end is as far ahead as its predecessor was one iteration before.
     fn moves(&self, after: Cycles, earlier: Cycles, before: &Poll) -> bool {
         after.0 != 0 && earlier.0 != 0 && after.0 - self.now.0 == earlier.0 - before.now.0
     }
@@ -233,8 +236,8 @@ impl Poll {
     }
 }
 
-/// By how much an edge moved together with its clock, each given with how far the clock was: 0 if it stayed; `None` if
-/// it did neither.
+/// How far an edge moved together with its clock, each given with the clock's count: 0 if it stayed; `None` if it did
+/// neither.
 fn edge_steps((after, now): (u64, u64), (before, then): (u64, u64)) -> Option<u64> {
     let step = now - then;
     (after == before).then_some(0).or_else(|| (after.checked_sub(before) == Some(step)).then_some(step))
@@ -244,7 +247,7 @@ fn edge_steps((after, now): (u64, u64), (before, then): (u64, u64)) -> Option<u6
 mod tests {
     use super::*;
 
-    /// A transfer under way, a total, a register, and a busy time.
+    /// A transfer in progress, a total, a register, and a busy time.
     struct Part {
         end: Cycles,
         end_ps: Ps,

@@ -1,11 +1,11 @@
-//! Semihosting: calls from firmware to a debugger, whose part the simulator plays.
+//! Semihosting: calls from firmware to a debugger, which the simulator stands in for.
 //!
-//! "Semihosting for AArch32 and AArch64" (Arm, 2.0) gives the operations, all of which are here; "RISC-V Semihosting"
-//! (0.4) takes them over and adds the call sequence. MIPS programs have operations of their own (`isa/mips/uhi.rs`)
-//! over the same host.
+//! "Semihosting for AArch32 and AArch64" (Arm, 2.0) defines the operations, and all are supported; "RISC-V Semihosting"
+//! (0.4) uses the same ones and adds the call sequence. MIPS programs have operations of their own (`isa/mips/uhi.rs`)
+//! with the same host resources.
 //!
-//! Of the host the firmware gets what the user gives it ([`host::Host`]) and nothing else. Its clock is simulated time,
-//! its date begins with 1970, and the C library finds its heap by itself; so a run depends on files and input alone.
+//! The firmware gets only the host resources that the user provides ([`host::Host`]). Its clock is simulated time, its
+//! date begins with 1970, and the C library finds its heap by itself; so a run depends on files and input alone.
 
 pub mod memory;
 mod transfer;
@@ -58,21 +58,21 @@ const RISCV_CALL: [u32; 3] = [0x01f0_1013, 0x0010_0073, 0x4070_5013];
 /// The answer to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Goes into the first register.
+    /// The value for the first register.
     Value(u32),
     /// The firmware ends with this status.
     Exit(i32),
-    /// Not yet: the host has no input. The core stops, and asks again when it is run again.
+    /// Not yet: the host has no input. The core stops, and repeats the call when it runs again.
     Wait,
 }
 
-/// True if the ebreak at `pc` stands in a semihosting call.
+/// True if the ebreak at `pc` belongs to a semihosting call.
 pub fn is_riscv_call(bus: &Bus, pc: u32) -> bool {
     let words = [pc.wrapping_sub(4), pc, pc.wrapping_add(4)].map(|addr| bus.peek_word(addr));
     words == RISCV_CALL.map(Some)
 }
 
-/// Runs a call with the host at hand, and remembers whether it waits.
+/// Runs a call with access to the host, and records whether it waits.
 pub(crate) fn with_host(caller: &mut Caller, call: impl FnOnce(&mut Host, &mut Caller) -> Answer) -> Answer {
     let mut host = std::mem::take(&mut caller.bus.host);
     let answer = call(&mut host, caller);
@@ -112,7 +112,7 @@ fn run(host: &mut Host, caller: &mut Caller, operation: u32, parameter: u32) -> 
         }
         SYS_FLEN => {
             let length = host.length(caller.word(parameter)?)?;
-            // As long as a positive number can be.
+            // The largest positive number.
             i32::try_from(length).map_err(|_| Errno::TOO_LARGE)?.unsigned_abs()
         }
         SYS_TMPNAM => temporary_name(host, caller, parameter)?,
@@ -135,7 +135,7 @@ fn run(host: &mut Host, caller: &mut Caller, operation: u32, parameter: u32) -> 
         SYS_ERRNO => host.errno.map_or(0, |error| error.0),
         SYS_GET_CMDLINE => command_line(host, caller, parameter)?,
         SYS_HEAPINFO => {
-            // 0 is "not known": start-up code then has its own idea of heap and stack, which is the linker script's.
+            // 0 is "not known": start-up code then uses the linker script's heap and stack.
             let block = caller.word(parameter)?;
             caller.write(block, &[0; 16]).map(|()| 0)?
         }
@@ -164,7 +164,7 @@ fn open(host: &mut Host, caller: &Caller, parameter: u32) -> Result<u32, Errno> 
     }
 }
 
-/// Gives how many bytes were not written.
+/// Returns the number of bytes that were not written.
 fn write(host: &mut Host, caller: &mut Caller, parameter: u32) -> Result<u32, Errno> {
     let [handle, from, length] = caller.words(parameter)?;
     match host.write(caller, handle, from, length, None) {
@@ -176,7 +176,7 @@ fn write(host: &mut Host, caller: &mut Caller, parameter: u32) -> Result<u32, Er
     }
 }
 
-/// Gives how many bytes were not read: all of them at the end.
+/// Returns the number of bytes that were not read: all of them at the end.
 fn read(host: &mut Host, caller: &mut Caller, parameter: u32) -> Result<Answer, Errno> {
     let [handle, to, length] = caller.words(parameter)?;
     Ok(match host.read(caller, handle, to, length, None)? {
@@ -185,8 +185,8 @@ fn read(host: &mut Host, caller: &mut Caller, parameter: u32) -> Result<Answer, 
     })
 }
 
-/// Gives the next character of standard input. The specification does not know an end: there it is -1, as C's getchar
-/// has it.
+/// Returns the next character of standard input. The specification does not define an end: -1 is used, as by C's
+/// getchar.
 fn read_character(host: &mut Host) -> Result<Answer, Errno> {
     let mut character = [0];
     Ok(match host.read_some(STANDARD[0], &mut character, None)? {
@@ -223,7 +223,7 @@ fn command_line(host: &mut Host, caller: &mut Caller, parameter: u32) -> Result<
     caller.write(parameter.wrapping_add(4), &length.to_le_bytes()).map(|()| 0)
 }
 
-/// An argument as C libraries' start-up code takes it apart: one with spaces is in quotes.
+/// An argument in the form that C libraries' start-up code parses: one with spaces is in quotes.
 fn quoted(argument: &[u8]) -> Vec<u8> {
     let begins_quoted = argument.first().is_some_and(|first| b"\"'".contains(first));
     if !argument.is_empty() && !begins_quoted && !argument.iter().any(u8::is_ascii_whitespace) {
@@ -233,12 +233,12 @@ fn quoted(argument: &[u8]) -> Vec<u8> {
     [&[quote], argument, &[quote]].concat()
 }
 
-/// ADP_Stopped_ApplicationExit: the application ended of itself.
+/// ADP_Stopped_ApplicationExit: the application ended normally.
 const APPLICATION_EXIT: u32 = 0x2_0026;
 /// The status of a program that ended for another reason.
 const FAILURE: i32 = 1;
 
-/// Other reasons, behind "ADP_Stopped_".
+/// Other reasons, with the names after "ADP_Stopped_".
 const REASONS: [(u32, &str); 17] = [
     (0x2_0000, "BranchThroughZero"),
     (0x2_0001, "UndefinedInstr"),
@@ -259,15 +259,14 @@ const REASONS: [(u32, &str); 17] = [
     (0x2_0029, "OSSpecific"),
 ];
 
-/// The end of a program: with a status of its own, if it gives one and ended of itself. The user is told any other
-/// reason.
+/// The end of a program: with its own status, if it gives one and ended normally. Any other reason is noted for the
+/// user.
 fn exit(host: &mut Host, reason: u32, status: Option<u32>) -> Answer {
     if reason == APPLICATION_EXIT {
         return Answer::Exit(status.unwrap_or(0) as i32);
     }
     let name = REASONS.iter().find(|(code, _)| *code == reason);
-    let name =
-        name.map_or("a reason that is none of semihosting's".to_owned(), |(_, name)| format!("ADP_Stopped_{name}"));
+    let name = name.map_or("a reason unknown to semihosting".to_owned(), |(_, name)| format!("ADP_Stopped_{name}"));
     host.note(format!("semihosting: the firmware ended with {name} ({reason:#x}): status {FAILURE}"));
     Answer::Exit(FAILURE)
 }

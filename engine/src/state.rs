@@ -1,11 +1,10 @@
-//! State: what a snapshot holds.
+//! State: the contents of snapshots.
 //!
-//! A model derives [`State`], and with it says once what it consists of: `#[state(skip)]` stands before what is no
-//! state, such as what the board says of it. A snapshot is loaded into a machine of the same board, in place, so
-//! whatever is skipped is there already. The same derive shows a model's state to people, by the names of its fields
-//! ([`shown`]).
+//! A model derives [`State`], which lists its state once: `#[state(skip)]` marks fields that are no state, such as
+//! those from the board. A snapshot is loaded into a machine of the same board, in place, so skipped fields already
+//! have their values. The same derive shows a model's state to people, by the names of its fields ([`shown`]).
 //!
-//! Bytes of a snapshot say nothing of their format: only the same build of the engine reads them.
+//! Bytes of a snapshot do not describe their format: only the same build of the engine can read them.
 
 mod collections;
 pub mod digest;
@@ -19,23 +18,23 @@ pub use cyclescope_derive::{Fresh, State};
 pub use fields::{dropped, fixed, only_shown, present};
 pub use texts::kept;
 
-/// A snapshot that was cut off, or is not what it says.
+/// The snapshot is truncated, or not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the snapshot is damaged")]
 pub struct Damaged;
 
-/// What can be saved in a snapshot, and loaded from it in place.
+/// State that can be saved in a snapshot, and loaded from it in place.
 pub trait State {
-    /// Adds itself to a snapshot.
+    /// Adds the state to a snapshot.
     fn save(&self, to: &mut Saver);
 
-    /// Becomes what was saved.
+    /// Restores the saved state.
     ///
     /// # Errors
-    /// [`Damaged`], with some of it loaded.
+    /// [`Damaged`], with the state loaded partly.
     fn load(&mut self, from: &mut Loader) -> Result<(), Damaged>;
 
-    /// Adds several to a snapshot. Numbers do it at once.
+    /// Adds several states to a snapshot. Numbers do it at once.
     fn save_all(all: &[Self], to: &mut Saver)
     where
         Self: Sized,
@@ -46,7 +45,7 @@ pub trait State {
         });
     }
 
-    /// Loads several.
+    /// Loads several states.
     ///
     /// # Errors
     /// As for [`State::load`].
@@ -58,12 +57,12 @@ pub trait State {
     }
 }
 
-/// State of which a snapshot has all, so that as many can be loaded as there were.
+/// State that is wholly in a snapshot, so that a list of it can be loaded with its saved length.
 pub trait Fresh: State + Sized {
-    /// Something to load into.
+    /// A value to load into.
     fn fresh() -> Self;
 
-    /// One from a snapshot.
+    /// A value loaded from a snapshot.
     ///
     /// # Errors
     /// As for [`State::load`].
@@ -74,7 +73,7 @@ pub trait Fresh: State + Sized {
     }
 }
 
-/// State as people see it.
+/// State in the form for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// A number without a sign.
@@ -93,7 +92,7 @@ pub enum Shown {
     List(Vec<Shown>),
     /// Values by keys.
     Map(Vec<(Shown, Shown)>),
-    /// Fields by name; of a variant of an enum, its name, too.
+    /// Fields by name; for a variant of an enum, also its name.
     Fields(Option<&'static str>, Vec<(&'static str, Shown)>),
     /// Nothing.
     Nothing,
@@ -106,7 +105,7 @@ impl Shown {
         fields.iter().find(|(known, _)| *known == name).map(|(_, shown)| shown)
     }
 
-    /// The label of a part that has one of its own, as a chip in the state of the controller that it hangs on.
+    /// The label of a part that has its own, as a chip in the state of its controller.
     pub fn label(&self) -> Option<&str> {
         match (self.field(LABEL), self.field(LABELLED)) {
             (Some(Shown::Text(label)), Some(_)) => Some(label).filter(|label| !label.is_empty()).map(String::as_str),
@@ -114,7 +113,7 @@ impl Shown {
         }
     }
 
-    /// Parts that have labels of their own, with these: the outer ones first.
+    /// Parts that have labels of their own, with these labels: the outer ones first.
     pub fn labelled(&self) -> Vec<(&str, &Shown)> {
         let mut found = Vec::new();
         let mut open = vec![self];
@@ -130,7 +129,7 @@ impl Shown {
         found
     }
 
-    /// A pair of a map, of its two items.
+    /// A pair of a map, made of its two items.
     fn into_pair(self) -> Option<(Shown, Shown)> {
         let Shown::List(mut pair) = self else { return None };
         let (value, key) = (pair.pop()?, pair.pop()?);
@@ -138,7 +137,7 @@ impl Shown {
     }
 }
 
-/// Fields of a part that has a label of its own: this, and the label.
+/// Fields of a part that has a label of its own: this name, and the label.
 const LABELLED: &str = "target";
 const LABEL: &str = "label";
 
@@ -156,7 +155,7 @@ pub fn saved<S: State + ?Sized>(state: &S) -> Vec<u8> {
     saver.into_bytes()
 }
 
-/// Takes a state: as bytes, or by names.
+/// Collects a state: as bytes, or by names.
 #[derive(Debug, Default)]
 pub struct Saver {
     bytes: Vec<u8>,
@@ -167,18 +166,18 @@ pub struct Saver {
 /// Fields by their names.
 type Named = Vec<(&'static str, Shown)>;
 
-/// A tree that grows.
+/// A tree under construction.
 #[derive(Debug, Default)]
 struct Tree {
-    /// The name of what comes next.
+    /// The name of the next value.
     name: &'static str,
-    /// What is complete, on the innermost level.
+    /// Complete values on the innermost level.
     done: Named,
-    /// The list that is under way is bytes, and they are complete.
+    /// The present list is bytes, and they are complete.
     is_bytes: bool,
-    /// It is of pairs of a map.
+    /// The present list has pairs of a map.
     is_map: bool,
-    /// Levels around that: the name of the level, of the variant, if it is a list, and what was complete.
+    /// The levels around it: the name of the level, of the variant, whether it is a list, and its complete values.
     around: Vec<(&'static str, Option<&'static str>, bool, Named)>,
 }
 
@@ -204,7 +203,7 @@ impl Tree {
             (true, _) if is_map => Shown::Map(all.filter_map(Shown::into_pair).collect()),
             (true, _) => Shown::List(all.collect()),
             (false, Some(variant)) if count == 0 => Shown::Text(variant.to_owned()),
-            // A number with a name of its own is that number, a tuple is a list.
+            // A number with a type of its own is shown as that number, a tuple as a list.
             (false, None) if is_tuple && count == 1 => all.next().unwrap_or(Shown::Nothing),
             (false, None) if is_tuple && count > 1 => Shown::List(all.collect()),
             _ => Shown::Fields(variant, names.into_iter().zip(all).collect()),
@@ -214,12 +213,12 @@ impl Tree {
 }
 
 impl Saver {
-    /// What was saved.
+    /// The saved bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// Something can't be saved: why, in one line that names it. What is saved all the same is no snapshot then.
+    /// The state can't be saved, for this reason: one line with its name. The bytes are then no snapshot.
     pub fn refuse(&mut self, why: String) {
         self.refusal.get_or_insert(why);
     }
@@ -236,7 +235,7 @@ impl Saver {
         }
     }
 
-    /// The same of a variant of an enum.
+    /// Fields of a variant of an enum follow, up to [`Saver::end`].
     pub fn variant(&mut self, name: &'static str, index: u32) {
         match &mut self.tree {
             Some(tree) => tree.begin(Some(name), false),
@@ -251,7 +250,7 @@ impl Saver {
         }
     }
 
-    /// So many items of a list follow, up to [`Saver::end`].
+    /// `len` items of a list follow, up to [`Saver::end`].
     pub fn list(&mut self, len: usize) {
         match &mut self.tree {
             Some(tree) => tree.begin(None, true),
@@ -271,7 +270,7 @@ impl Saver {
         }
     }
 
-    /// Saves bytes as they are: whoever loads them knows how many there are.
+    /// Saves bytes as they are: the loader must know their number.
     pub fn raw(&mut self, bytes: &[u8]) {
         match &mut self.tree {
             Some(tree) => tree.leaf(Shown::Bytes(bytes.to_vec())),
@@ -284,14 +283,14 @@ impl Saver {
         self.leaf(|| Shown::Time(ps), &ps.to_le_bytes());
     }
 
-    /// What people see, of who saves itself in other ways for a snapshot: [`Saver::is_shown`].
+    /// The form for people, of state that is saved in another form for a snapshot: [`Saver::is_shown`].
     pub fn show(&mut self, shown: Shown) {
         if let Some(tree) = &mut self.tree {
             tree.leaf(shown);
         }
     }
 
-    /// The pairs of a map are complete: each is two items.
+    /// The pairs of a map are complete: each has two items.
     fn end_of_map(&mut self) {
         if let Some(tree) = &mut self.tree {
             tree.is_map = true;
@@ -299,7 +298,7 @@ impl Saver {
         }
     }
 
-    /// True if the state is shown to people; what is only of use to a snapshot may be left out.
+    /// True if the state is shown to people; values that are useful only in a snapshot may be left out.
     pub fn is_shown(&self) -> bool {
         self.tree.is_some()
     }
@@ -312,27 +311,27 @@ impl Saver {
     }
 }
 
-/// Gives a snapshot's bytes.
+/// Reads a snapshot's bytes.
 #[derive(Clone, Debug)]
 pub struct Loader<'a> {
     left: &'a [u8],
     refusal: Option<String>,
-    /// How many devices there are.
+    /// Number of devices of the machine.
     devices: u32,
 }
 
 impl<'a> Loader<'a> {
-    /// From these bytes.
+    /// A loader of these bytes.
     pub const fn new(bytes: &'a [u8]) -> Loader<'a> {
         Loader { left: bytes, refusal: None, devices: u32::MAX }
     }
 
-    /// From these bytes, of a machine with so many devices.
+    /// A loader of these bytes, for a machine with `devices` devices.
     pub fn of_devices(bytes: &'a [u8], devices: u32) -> Loader<'a> {
         Loader { devices, ..Loader::new(bytes) }
     }
 
-    /// True if there is a device of that number.
+    /// True if the machine has a device with that number.
     pub const fn has_device(&self, number: u32) -> bool {
         number < self.devices
     }
@@ -342,8 +341,8 @@ impl<'a> Loader<'a> {
         self.left.is_empty()
     }
 
-    /// The snapshot is whole, and can't be loaded here: why, in one line that names what it is about. Who loads gives
-    /// this as its error.
+    /// The snapshot is valid, but can't be loaded here, for this reason: one line with the name of the object. The
+    /// caller returns the result as its error.
     pub fn refuse(&mut self, why: String) -> Damaged {
         self.refusal.get_or_insert(why);
         Damaged
@@ -354,7 +353,7 @@ impl<'a> Loader<'a> {
         self.refusal.as_deref()
     }
 
-    /// As many bytes as that.
+    /// The next `len` bytes.
     ///
     /// # Errors
     /// [`Damaged`] if there are fewer.
@@ -364,7 +363,7 @@ impl<'a> Loader<'a> {
         Ok(bytes)
     }
 
-    /// A number of items, each of which takes a byte or more.
+    /// The number of items of a list; each item takes a byte or more.
     ///
     /// # Errors
     /// [`Damaged`] if there are fewer bytes left.
@@ -373,7 +372,7 @@ impl<'a> Loader<'a> {
         (len <= self.left.len()).then_some(len).ok_or(Damaged)
     }
 
-    /// Which variant of an enum it was.
+    /// The index of a variant of an enum.
     ///
     /// # Errors
     /// [`Damaged`] if nothing is left.
@@ -448,7 +447,7 @@ mod tests {
         for phase in [Phase::Idle, Phase::Sends { character: 0x141, left: Some(2) }, Phase::Waits(1 << 40)] {
             let before = busy(phase);
             let bytes = saved(&before);
-            // In place of another state, with more of everything.
+            // Loaded over another state, with more of everything.
             let mut after = busy(Phase::Waits(1));
             after.clock = "apb2";
             after.slots.push(Slot { holds: 0, is_full: true });

@@ -2,7 +2,7 @@
 
 use std::env;
 
-/// How much a test does of something: `short` in `make test`, `whole` in `make test-all`.
+/// The size of a test: `short` in `make test`, `whole` in `make test-all`.
 pub fn sized<Count>(short: Count, whole: Count) -> Count {
     if env::var_os("CYCLESCOPE_TESTS").is_some_and(|tier| tier == "all") { whole } else { short }
 }

@@ -1,7 +1,7 @@
 //! The time base: integer picoseconds, integer hertz, and the exact arithmetic between them.
 //!
 //! A cycle count becomes a time in one step from the count, never by adding rounded periods, so a clock whose period is
-//! not a whole number of picoseconds does not drift. Conversions that round say which way in their name.
+//! not a whole number of picoseconds does not drift. Conversions that round have the direction in their name.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -10,7 +10,7 @@ use crate::state::{Damaged, Fresh, Loader, Saver, State};
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
-/// A point in simulated time, or a span of it, in picoseconds. 64 bits last 213 days.
+/// A point in simulated time, or a duration, in picoseconds. 64 bits last 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ps(pub u64);
 
@@ -44,7 +44,7 @@ pub struct Hz {
     per_ps: Ratio,
 }
 
-/// No snapshot has a faster clock: devicetrees have 32 bits for a frequency, and PLLs make some times as much of it.
+/// No snapshot has a faster clock: devicetrees have 32 bits for a frequency, and PLLs multiply it by a small factor.
 const MOST_HZ: u64 = 100_000_000_000;
 
 impl State for Hz {
@@ -66,14 +66,14 @@ impl Fresh for Hz {
     }
 }
 
-/// A fraction in lowest terms to multiply by again and again: multiplications take the place of the division.
+/// A fraction in lowest terms for repeated multiplication: multiplications replace the division.
 #[derive(Clone, Copy, Debug)]
 struct Ratio {
     numerator: u64,
     denominator: u64,
     /// `numerator / denominator`, rounded down.
     whole: u64,
-    /// What that leaves of the numerator.
+    /// The remainder of the numerator.
     rest: u64,
     /// `2^64 * rest / denominator`, rounded down.
     reciprocal: u64,
@@ -88,15 +88,14 @@ impl Ratio {
         Ratio { numerator, denominator, whole: numerator / denominator, rest, reciprocal }
     }
 
-    /// `value * self`, rounded down, and whether there was anything to round; the largest number where that does not
-    /// fit.
+    /// `value * self`, rounded down, and whether it was rounded; the largest number if the result does not fit.
     #[inline(always)]
     const fn floor(self, value: u64) -> (u64, bool) {
         if self.denominator == 1 {
             return (value.saturating_mul(self.numerator), false);
         }
-        // The reciprocal falls short by less than 1, so the estimate does by 1 at the most. What is left is less than
-        // two denominators, however large the products are of which it is the difference.
+        // The reciprocal is too small by less than 1, so the estimate is by 1 at the most. The remainder is less than
+        // two denominators, however large the two products are whose difference it is.
         let estimate = ((value as u128 * self.reciprocal as u128) >> 64) as u64;
         let left = value.wrapping_mul(self.rest).wrapping_sub(estimate.wrapping_mul(self.denominator));
         let short = left >= self.denominator;
@@ -117,17 +116,17 @@ const fn greatest_common_divisor(one: u64, other: u64) -> u64 {
 }
 
 impl Ps {
-    /// The beginning of a run.
+    /// The start of a run.
     pub const ZERO: Ps = Ps(0);
     /// Later than any event: "never".
     pub const MAX: Ps = Ps(u64::MAX);
 
-    /// A span given in nanoseconds.
+    /// A duration given in nanoseconds.
     pub const fn from_ns(ns: u64) -> Ps {
         Ps(ns * 1_000)
     }
 
-    /// A span given in microseconds.
+    /// A duration given in microseconds.
     pub const fn from_us(us: u64) -> Ps {
         Ps(us * 1_000_000)
     }
@@ -143,7 +142,7 @@ impl Ps {
     }
 }
 
-/// Cores compare clocks at accesses: the frequency tells all.
+/// Clocks are compared at accesses of cores: the frequency is sufficient.
 impl PartialEq for Hz {
     fn eq(&self, other: &Hz) -> bool {
         self.hz == other.hz
@@ -177,7 +176,7 @@ impl Hz {
     /// `cycles_until_ceil(ps_at_floor(n)) == n`.
     #[inline]
     pub const fn cycles_until_ceil(self, at: Ps) -> Cycles {
-        // Edge n stands at floor(n * P): it is at or after `at` exactly when n * P >= at.
+        // Edge n is at floor(n * P): it is at or after `at` exactly when n * P >= at.
         Cycles(self.per_ps.ceil(at.0))
     }
 
@@ -187,8 +186,8 @@ impl Hz {
         if self.ps_at_floor(next).0 > at.0 { Cycles(next.0 - 1) } else { next }
     }
 
-    /// After how many of its cycles this clock and `other` stand to each other as before. `None` if rounding to
-    /// picoseconds may tell one time from the next: it does not where each edge of the other is one of this clock's, or
+    /// The number of this clock's cycles after which its phase relative to `other` repeats. `None` if rounding to
+    /// picoseconds may make two such times differ: it does not where each edge of the other is one of this clock's, or
     /// where edges that differ do so by a picosecond or more.
     pub fn cycles_in_step(self, other: Hz) -> Option<Cycles> {
         let common = greatest_common_divisor(self.hz, other.hz);
@@ -201,14 +200,14 @@ impl Hz {
         self.ps_at_floor(self.cycles_until_ceil(at))
     }
 
-    /// The time `clocks` cycles after the first edge at `at` or later: when something ends that starts on this clock's
+    /// The time `clocks` cycles after the first edge at `at` or later: the end of an action that starts on this clock's
     /// next edge and takes `clocks` of its cycles.
     pub const fn after(self, at: Ps, clocks: Cycles) -> Ps {
         self.ps_at_floor(Cycles(self.cycles_until_ceil(at).0 + clocks.0))
     }
 }
 
-/// Times end at [`Ps::MAX`]: what slow clocks and long waits add up to beyond it never comes.
+/// Times are limited to [`Ps::MAX`]: slow clocks and long waits that exceed it never come.
 impl Add for Ps {
     type Output = Ps;
     fn add(self, span: Ps) -> Ps {
@@ -279,7 +278,7 @@ mod tests {
     #[test]
     fn clocks_whose_edges_rounding_may_mix_are_never_in_step() {
         assert_eq!(hz(99_038_462).cycles_in_step(hz(99_038_462)), Some(Cycles(1)));
-        // Edges of the two come as near as 0.0001 ps.
+        // Edges of the two come as close as 0.0001 ps.
         assert_eq!(hz(99_038_462).cycles_in_step(hz(80_000_000)), None);
     }
 
@@ -291,7 +290,7 @@ mod tests {
     }
 
     proptest! {
-        /// The rational arithmetic is that of the definition, also where products leave 64 bits.
+        /// The rational arithmetic follows the definition, also where products exceed 64 bits.
         #[test]
         fn conversions_are_exact(frequency in 1u64..=1_000_000_000_000, at: u64) {
             let at = at >> (at & 31);
@@ -302,7 +301,7 @@ mod tests {
             prop_assert_eq!(clock.ps_at_floor(Cycles(at)), Ps(u64::try_from(edge).unwrap_or(u64::MAX)));
         }
 
-        /// In step, the edges of one clock lie among those of the other as before.
+        /// In step, the edges of one clock have the same places among those of the other as before.
         #[test]
         fn clocks_in_step_repeat(
             (own, other) in prop::sample::select(vec![(100, 80), (80, 100), (498, 83), (12, 8), (33, 7), (100, 1)]),

@@ -85,12 +85,12 @@ def test_an_m_program_runs_alone_on_the_boards_m_core(elf: Path, cyclescope: Com
 @pytest.mark.parametrize(
     ("board", "core", "told"),
     [
-        (BOARD, ["--core", "cpu0"], "built for Cortex-M, and cpu0 is none; --core cm4 is one"),
+        (BOARD, ["--core", "cpu0"], "built for Cortex-M, and cpu0 is not; --core cm4 is one"),
         # as the program for a Cortex-A below
         pytest.param(
             "sama5d2-xplained",
             [],
-            "built for Cortex-M, and cpu0 is none; the board has no such core",
+            "built for Cortex-M, and cpu0 is not; the board has no such core",
             marks=pytest.mark.long,
         ),
         (BOARD, ["--core", "cm7"], "the board has no core cm7; it has cpu0, cm4"),
@@ -109,7 +109,7 @@ def test_an_a_program_is_refused_by_a_board_with_an_m_core(
     cyclescope: Command, tmp_path: Path
 ) -> None:
     done = cyclescope("run", vendor.built("sama5d2", tmp_path), "--board", "minimal-armv7m")
-    assert "built for Cortex-A, and cpu0 is none; the board has no such core" in done.error
+    assert "built for Cortex-A, and cpu0 is not; the board has no such core" in done.error
 
 
 def test_without_headers_the_first_core_is_taken_and_told(elf: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from cyclescope import resources
 
 Change = Callable[..., Path]
 MARK = "cyclescope,cacheable;"
-CORE = "never keep anything: no memory behind it is marked cyclescope,cacheable"
+CORE = "never keep anything: no memory below it is marked cyclescope,cacheable"
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from cyclescope.board.results import TriggerResult
 from cyclescope.errors import UsageError
 from cyclescope.statuses import Status
 
-# what is told only when it is over
+# activities that are recorded only when they are over
 TOLD_LATE = (".idle", ".held_in_reset")
 
 
@@ -260,7 +260,7 @@ REFUSED = {
     "flash0.busy + 1 > 0": "true or false and a number make nothing",
     "[1, 2].exists(x, x == 1)": "of no use",
     "f(1, 2, 3)": "there is no function 'f'",
-    "cpu0.idle": "what a core does is told only when it is over",
+    "cpu0.idle": "what a core does is recorded only when it is over",
     "(" * 40 + "true" + ")" * 40: "nested more than 32 deep",
     "true" + " && true" * 200: "1604 bytes long",
     "a\0b": "at character",

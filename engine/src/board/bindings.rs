@@ -1,7 +1,7 @@
-//! The reference of bindings: what each model says of the properties that it reads.
+//! The reference of bindings: the properties that each model reads, as the model itself declares them.
 //!
-//! Each model reads a node that has nothing but its compatible, on a board that takes down what is declared, and goes
-//! all branches that depend on what nodes say. So the reference is what the readers do.
+//! Each model reads a node that has only a compatible, on a board that collects the declarations. Every branch that
+//! depends on a property is taken. So the reference describes what the readers do.
 
 use super::build::{read_held, read_route, read_with};
 use super::cores;
@@ -17,22 +17,22 @@ use crate::dt::linux;
 use crate::dt::node::{Location, Node, Property};
 use crate::dt::reader::{Board, Declared, NodeReader};
 
-/// What there is to know of a compatible.
+/// The reference of one compatible.
 #[derive(Clone, Debug)]
 pub struct Binding {
     /// The devicetree compatible.
     pub compatible: &'static str,
-    /// What it is one of.
+    /// The group that it belongs to.
     pub group: Group,
-    /// What it is, by which document, what is modelled and what is not: paragraphs.
+    /// What the node stands for, the document that specifies it, what is modelled and what is not: paragraphs.
     pub about: &'static str,
     /// Its properties, in the order in which they are read.
     pub properties: Vec<Declared>,
-    /// What it tells of what it does.
+    /// The activities that it records.
     pub activities: &'static [&'static Activity],
 }
 
-/// All bindings that there are, by groups.
+/// All bindings, by groups.
 pub fn all() -> Vec<Binding> {
     let mut all: Vec<Binding> = cores().chain(memories()).chain(buses()).chain(models()).collect();
     all.extend(PASSIVE.iter().map(|node| Binding {
@@ -51,7 +51,7 @@ pub fn common() -> Vec<(&'static str, &'static str)> {
     linux::COMMON.into_iter().chain([gaps::UNMAPPED, gaps::UNMODELLED, linux::CACHEABLE]).collect()
 }
 
-/// True for a compatible of [`all`], and for those that only parts of a flash's node have.
+/// True for a compatible of [`all`], and for those that only partitions of a flash's node have.
 pub fn is_listed(compatible: &str) -> bool {
     cores::TYPES.iter().any(|core| core.compatible == compatible)
         || ["memory", "mmio-sram"].contains(&compatible)
@@ -109,7 +109,7 @@ fn buses() -> impl Iterator<Item = Binding> {
     [bus, route].into_iter()
 }
 
-/// Devices and chips on wires; of flashes, each part has properties of its own.
+/// Devices and chips on wires; each flash part has properties of its own.
 fn models() -> impl Iterator<Item = Binding> {
     devices::entries().iter().flat_map(|entry| {
         let parts: Vec<&str> = spi_nor::parts::PARTS.iter().map(|part| part.compatible).collect();
@@ -140,7 +140,7 @@ fn read_model(entry: &Entry, reader: &mut NodeReader) {
     }
 }
 
-/// What a reader says of a node with this compatible.
+/// The properties that a reader declares for a node with this compatible.
 pub(super) fn declared(compatible: &str, read: impl FnOnce(&mut NodeReader)) -> Vec<Declared> {
     let at = Location { file: "".into(), line: 1 };
     let value = [compatible.as_bytes(), &[0]].concat();
@@ -154,7 +154,7 @@ pub(super) fn declared(compatible: &str, read: impl FnOnce(&mut NodeReader)) -> 
         children: Vec::new(),
     };
     let no_lines = |_: u32, _: &[u32]| None;
-    // Faults are of no interest: the node has nothing.
+    // Faults do not matter here: the node is empty.
     let mut board = Board {
         root: &node,
         faults: Vec::new(),

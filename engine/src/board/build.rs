@@ -1,4 +1,4 @@
-//! From a board's nodes to a machine.
+//! Builds a machine from a board's nodes.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -35,16 +35,16 @@ use crate::serial::wave::Format;
 use crate::time::{Hz, Ps};
 use crate::wires::Pin;
 
-/// Inputs of a core, where its interrupt controller does not say.
+/// Interrupt inputs of a core without a description by its interrupt controller.
 const INPUTS_OF_CORES: RangeInclusive<u32> = 0..=31;
-/// The compatible of a memory that is no `device_type` of its own.
+/// The compatible of a memory without a `device_type`.
 const SRAM: &str = "mmio-sram";
-/// Devices that others name by a property of their own ([`NodeReader::device`]).
+/// Devices that other nodes refer to by a property of their own ([`NodeReader::device`]).
 const REFERENCED: [&str; 3] = ["cyclescope,can-bus", "st,stm32-dac", "st,stm32f4-gcan"];
-/// No interrupt controller has more inputs.
+/// The input numbers that any interrupt controller can have.
 const MOST_INPUTS: RangeInclusive<u32> = 0..=255;
 
-/// What a node with addresses is.
+/// The kind of a node with addresses.
 #[derive(Clone, Copy)]
 enum Kind<'a> {
     Ram,
@@ -69,7 +69,7 @@ pub fn build(root: &Node) -> Result<Machine, Vec<BoardFault>> {
     build_with(root, &Externals::default())
 }
 
-/// The same, with models beside the engine's own.
+/// Like [`build`], with models in addition to the engine's own.
 ///
 /// # Errors
 /// As for [`build`], and what such a model can't do at reset.
@@ -132,7 +132,7 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
         description.cores.push(info);
         cores.push(core);
         bus.add_core();
-        // Of several cores, one that names no second-level cache has none.
+        // On a board with several cores, a core that names no second-level cache has none.
         if cpus.len() > 1 && node.property("next-level-cache").is_none() {
             bus.past_outer |= 1 << index;
         }
@@ -173,7 +173,7 @@ pub fn build_with(root: &Node, externals: &Externals) -> Result<Machine, Vec<Boa
     if goes_on {
         gaps::fill(&mut map, &mut bus);
     }
-    // What is in no node belongs to the board.
+    // Entries without a node of their own belong to the board.
     let path_of = |entry: &MapEntry| (*paths.get(&entry.base).unwrap_or(&root.path.as_str())).to_owned();
     description.paths = map.iter().map(path_of).collect();
     bus.map = map;
@@ -213,7 +213,7 @@ pub(super) fn read_with<'a, T>(
     result
 }
 
-// ---- What there is
+// ---- Nodes
 
 /// Walks the tree: buses, and the memories and devices on them.
 fn collect<'a>(
@@ -252,7 +252,7 @@ fn collect<'a>(
     }
 }
 
-/// The first model that there is; of a node that is to be a stub as well, that.
+/// The first compatible that has a model; for a node that is also declared a stub, the stub.
 fn found_of<'a>(compatibles: &[&str], externals: &'a Externals) -> Option<Found<'a>> {
     let stub = compatibles.iter().find(|compatible| **compatible == stub::COMPATIBLE);
     stub.into_iter().chain(compatibles).find_map(|compatible| Found::of(compatible, externals))
@@ -271,7 +271,7 @@ enum Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// The one that answers to a compatible.
+    /// The model of a compatible.
     fn of(compatible: &str, externals: &'a Externals) -> Option<Found<'a>> {
         let external = externals.find(compatible).map(Found::External);
         let found = external.or_else(|| devices::find(compatible).map(Found::Own))?;
@@ -299,7 +299,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// How many banks of pins a port has; 0 for other devices.
+    /// Number of pin banks of a port; 0 for other devices.
     fn banks(self) -> u32 {
         match self {
             Found::Own(entry) => entry.model.banks,
@@ -323,7 +323,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// How many ranges a device's node has at least; `None` of what is no device on a bus.
+/// Minimum number of ranges of a device's node; `None` for a node that is no device on a bus.
 fn ranges_of(entry: &Entry) -> Option<usize> {
     match entry.model.kind {
         ModelKind::Device(ranges, _) | ModelKind::Port(ranges, _) => Some(ranges),
@@ -356,7 +356,7 @@ fn clocks_of(root: &Node) -> Vec<(String, u64)> {
 
 // ---- Interrupts
 
-/// What an interrupt specifier can lead to: a line without its number, and the numbers that there are.
+/// The targets of interrupt specifiers: a line without its number, and the valid numbers.
 type Controllers = BTreeMap<u32, (IrqLine, RangeInclusive<u32>)>;
 
 fn interrupt_controllers(cpus: &[&Node], mapped_nodes: &[MappedNode]) -> Controllers {
@@ -403,7 +403,7 @@ pub(super) fn read_route(reader: &mut NodeReader) -> Route {
     }
 }
 
-/// Who has been read runs by the clocks that he follows.
+/// Registers `user` with each clock that the node's reader has found.
 fn follow_clocks(reader: &NodeReader, clocks: &mut Clocks, user: User) {
     reader.followed_clocks().iter().for_each(|clock| clocks.add_user(*clock, user));
 }
@@ -429,7 +429,7 @@ fn add_node<'a>(
             Kind::Ram => Target::Ram(rams.len()),
             Kind::Device(_, id) => Target::Device(id, index),
         };
-        // Of a device, only windows behind its registers can be kept in caches.
+        // Of a device, only the windows after its registers can be cached.
         let cacheable = cacheable && (matches!(mapped.kind, Kind::Ram) || index > 0);
         let entry = MapEntry::new(entry_name(&name, mapped.kind, index), *base, *last, target)
             .on_route(mapped.route)
@@ -439,7 +439,7 @@ fn add_node<'a>(
     match mapped.kind {
         Kind::Ram => {
             let mut plan = memories::read(&mut reader, &ranges);
-            // To a single core, that is nothing special.
+            // On a board with a single core, the flag has no effect.
             plan.shared &= bus.core_irqs.len() > 1;
             follow_clocks(&reader, &mut bus.clocks, User::Ram(rams.len()));
             rams.push(plan);
@@ -467,11 +467,11 @@ fn add_node<'a>(
                 bus.lines.console = Some(id);
                 bus.lines.console_format = reader.stdout_options().and_then(Format::of_options);
             }
-            // Where it can't be made there is a fault, and no machine.
+            // A device that can't be made has left a fault, and no machine is built.
             bus.devices.push(device);
             bus.device_names.push(name.clone());
             bus.activities.scope(&name).declare(model.activities());
-            // Chips below it have their own labels; a device below it comes later, and has its own place.
+            // Chips below it have their own labels; a device below it comes later, and has its own index.
             bus.hosts.extend(mapped.node.walk().map(|below| (below.label().to_owned(), id)));
             lines.extend(reader.interrupt_lines().iter().map(|line| (id, *line)));
             let (compatible, path) = (model.compatible().to_owned(), mapped.node.path.clone());
@@ -506,7 +506,7 @@ pub(super) fn read_held(reader: &mut NodeReader) -> bool {
     reader.flag("cyclescope,held-in-reset", "the core does not run until another one lets it go")
 }
 
-/// Makes the RAMs, which no two overlap by now: no board has more than 4 GiB.
+/// Makes the RAMs. They do not overlap: a board has at most 4 GiB.
 fn add_rams<'a>(plans: &[RamPlan], nodes: impl Iterator<Item = &'a Node>, bus: &mut Bus, faults: &mut Vec<BoardFault>) {
     for (plan, node) in plans.iter().zip(nodes) {
         if let Some(mut ram) = Ram::try_new(plan.size_bytes, plan.timing, plan.dram) {
@@ -550,7 +550,7 @@ fn find_overlaps(entries: &[(MapEntry, &Node)], faults: &mut Vec<BoardFault>) {
     }
 }
 
-/// Two chips with one image, unless both only read it, are a fault of the second.
+/// Reports a fault at the second of two chips with the same image file, unless both only read it.
 fn check_images(devices: &mut [Option<Box<dyn Device>>], faults: &mut Vec<BoardFault>) {
     let mut seen: Vec<&mut HostImage> = Vec::new();
     for image in devices.iter_mut().flatten().flat_map(|device| device.chips()).filter_map(|chip| chip.image()) {

@@ -1,14 +1,13 @@
-//! Properties that any node may have (Devicetree Specification 0.4, section 2.3): they are checked here, once, for all
-//! who read them.
+//! Checks the properties that any node may have (Devicetree Specification 0.4, section 2.3) once, for all readers.
 
 use crate::dt::MOST_CELLS;
 use crate::dt::fault::{BoardFault, FaultKind};
 use crate::dt::node::{Node, Property};
 
-/// What `status` may be; "fail" has forms with more behind it.
+/// Valid values of `status`; "fail" may be followed by a reason ("fail-sss").
 const STATES: [&str; 5] = ["okay", "ok", "disabled", "reserved", "fail"];
 
-/// Finds the faults of such properties, of a node and all below it.
+/// Finds the faults of such properties in a node and its descendants.
 pub fn check(node: &Node, faults: &mut Vec<BoardFault>) {
     for property in &node.properties {
         faults.extend(fault(property).map(|kind| BoardFault {
@@ -17,7 +16,7 @@ pub fn check(node: &Node, faults: &mut Vec<BoardFault>) {
             kind,
         }));
     }
-    // What is not used may be anything.
+    // A disabled node may have any contents.
     for child in node.children.iter().filter(|child| child.is_enabled() || child.property("status").is_some_and(is_odd))
     {
         check(child, faults);
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
     use crate::dt::node::Location;
 
-    /// The faults of a node with this property, and those of one below it.
+    /// The faults of a node with this property, and those of a child with the same property.
     fn faults(name: &str, value: &[u8]) -> Vec<String> {
         let at = Location { file: "test.dts".into(), line: 7 };
         let property = Property { name: name.to_owned(), value: value.to_vec(), at: at.clone() };

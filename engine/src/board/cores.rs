@@ -21,19 +21,19 @@ use crate::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
 /// Extensions that the pipelined RISC-V core has.
 const EXTENSIONS: [&str; 6] = ["i", "m", "c", "zicsr", "zifencei", "zicntr"];
 
-/// A core type: how it is built from its node. Faults go to the reader, and then the result is never used.
+/// How a core type is built from its node. Faults go to the reader, and then the result is never used.
 type FromNode = fn(&mut NodeReader, u32) -> (Box<dyn Core>, CoreInfo);
 
-/// A core type: its compatible, how it is built, and what it is.
+/// A core type: its compatible, its constructor, and its description.
 pub struct CoreType {
     /// The devicetree compatible.
     pub compatible: &'static str,
     from_node: FromNode,
-    /// What it is and what is modelled.
+    /// What the core is and what is modelled.
     pub about: &'static str,
 }
 
-/// Core types by compatible. The first one is what a `cpu` is that says no more.
+/// Core types by compatible. The first one is the default of a `cpu` node without a known compatible.
 pub const TYPES: &[CoreType] = &[
     CoreType {
         compatible: "riscv",
@@ -87,7 +87,7 @@ const NIOS_V_INTERRUPTS: u32 = PLATFORM_INTERRUPTS | 1 << Interrupt::Software as
 /// Builds core number `index` from its node.
 pub fn from_node(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
     let compatibles = reader.node.compatibles();
-    // One that says "riscv", too, is of the type that it names beside.
+    // A node that says "riscv" too is of the type that its other compatible names.
     let known = compatibles.iter().find_map(|name| TYPES[1..].iter().find(|known| known.compatible == *name));
     if known.is_none() && !compatibles.contains(&TYPES[0].compatible) {
         report_unknown(reader, compatibles.first().copied());
@@ -159,7 +159,7 @@ fn read_cortex_a7(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreIn
 }
 
 fn read_cortex_m4(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
-    // All lines of a flash interface's cache are in one set, as far as that is told.
+    // All lines of a flash interface's cache are in one set, as far as the documents say.
     let icache = read_cache(reader, "i-cache", Replacement::LeastRecentlyUsed, WritePolicy::WriteBack);
     let config = arm::config::CoreConfig::cortex_m4(reader, index, icache);
     let info = first_level_info(reader.node, config.isa(), &config.memory);
@@ -173,7 +173,7 @@ fn read_xburst(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo)
     (Box::new(Mips::new(config)), info)
 }
 
-/// What is said of a core whose memory side is the first-level one, which has the core's clock.
+/// The description of a core whose memory side is the first-level one, which has the core's clock.
 fn first_level_info(node: &Node, isa: String, memory: &MemoryConfig) -> CoreInfo {
     CoreInfo {
         name: node.label().to_owned(),
@@ -239,7 +239,7 @@ fn read_cache(
         let line_bytes = reader.u32(line, 8..=256, "a line of the cache has 8 to 256 bytes, a power of two");
         let sets_count = reader.u32(sets, 1..=MOST_BYTES / 8, "a cache has 1 to 2097152 sets, a power of two");
         if size_bytes == 0 || line_bytes == 0 || sets_count == 0 {
-            return None; // a fault already
+            return None; // the reader has the fault
         }
         let shape = CacheShape::of_sets(size_bytes, line_bytes, sets_count, replacement, write);
         // An instruction may lie across two lines, and runs once both are present.

@@ -1,5 +1,5 @@
-//! Models that are not the engine's own ([`crate::devices::external`]): which may be added, and what they say of the
-//! properties that they read.
+//! Models from outside the engine ([`crate::devices::external`]): which may be added, and which properties they
+//! declare.
 
 use super::bindings::{declared, is_listed};
 use super::memories;
@@ -12,7 +12,8 @@ use crate::wire::i2c::ADDRESSES;
 /// Adds a model to those that a board is built with.
 ///
 /// # Errors
-/// Why it can't be added, in one line: something else answers to its compatible, and it does not take that one's place.
+/// Why the model can't be added, in one line: another model answers to its compatible, and this one does not replace
+/// it.
 pub fn add(externals: &mut Externals, model: ExternalModel) -> Result<(), String> {
     let name = model.compatible.clone();
     if is_listed(&name) {
@@ -31,7 +32,7 @@ pub fn add(externals: &mut Externals, model: ExternalModel) -> Result<(), String
     }
 }
 
-/// What a model says of the properties of its node.
+/// The properties that a model declares for its node.
 pub fn declared_by(model: &ExternalModel) -> Vec<Declared> {
     declared(&model.compatible, |reader| match model.make {
         Make::Device(ranges, _) => {

@@ -1,8 +1,8 @@
-//! `cyclescope,unmapped` of the root: what becomes of an access where nothing is on the board.
+//! `cyclescope,unmapped` of the root: the answer to accesses at addresses where the board has nothing.
 //!
-//! With "fault", as without the property, the core takes a bus fault. With "warn" a device without a model answers at
-//! all such addresses ([`crate::devices::cyclescope::stub`]). Nobody knows the path to what is not described: it is
-//! taken to be that to the nearest memory or device.
+//! With "fault", the default, the core takes a bus fault. With "warn" a device without a model answers at all such
+//! addresses ([`crate::devices::cyclescope::stub`]). The path to an undescribed address is unknown: the path to the
+//! nearest memory or device is assumed.
 
 use crate::bus::device::DeviceId;
 use crate::bus::{Bus, MapEntry, Target};
@@ -16,18 +16,18 @@ use crate::machine::Region;
 pub const UNMAPPED: (&str, &str) = (
     "cyclescope,unmapped",
     "of the root: what an access to an address is where nothing is on the board: \"fault\", as without it, or \
-     \"warn\": registers without a model answer there, and the run tells of them at its end",
+     \"warn\": registers without a model answer there, and the end of the run lists them",
 );
-/// The property that names what has no model, and its meaning.
+/// The property that lists the peripherals without a model, and its meaning.
 pub const UNMODELLED: (&str, &str) = (
     "cyclescope,unmodelled",
     "of the root: peripherals that the chip has and the board has no model of, strings of \"NAME ADDRESS SIZE\": \
      messages name them",
 );
-/// What they are called in maps, stacks and messages.
+/// Name of the gaps in maps, stacks and messages.
 const NAME: &str = "unmapped";
 
-/// True if the board goes on where nothing is.
+/// True if unmapped addresses are answered.
 pub fn are_filled(root: &Node, faults: &mut Vec<BoardFault>) -> bool {
     let Some(property) = root.property(UNMAPPED.0) else { return false };
     match property.strings().as_deref() {
@@ -75,7 +75,8 @@ fn region(text: &str) -> Option<Region> {
     words.next().is_none().then_some(Region { name, base, last })
 }
 
-/// Adds entries to a sorted map without overlaps, so that it has all addresses, and the device behind them.
+/// Fills the gaps of a sorted map without overlaps, so that it has all addresses, and adds the device that answers
+/// there.
 pub fn fill(map: &mut Vec<MapEntry>, bus: &mut Bus) {
     let id = DeviceId(bus.devices.len() as u32);
     let mut gaps = Vec::new();
@@ -102,7 +103,7 @@ pub fn fill(map: &mut Vec<MapEntry>, bus: &mut Bus) {
     bus.gaps = Some(id);
 }
 
-/// A gap, in two halves if the routes to what is `below` it and `above` it differ.
+/// Adds a gap, in two halves if the routes to its neighbours `below` and `above` differ.
 fn add(
     gaps: &mut Vec<(u32, u32, Option<usize>)>,
     (base, last): (u32, u32),

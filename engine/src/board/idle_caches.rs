@@ -1,16 +1,16 @@
 //! Caches that nothing can use.
 //!
-//! What a core's caches keep is decided by the board's map first, for every core type: only what is marked
-//! `cyclescope,cacheable` is kept, and tightly coupled memory never is. Page tables (Cortex-A, XBurst) may take
-//! something away from that, but never add to it. So a cache is of no use on a board on which nothing is marked.
+//! The board's map decides first what a core's caches may keep, for every core type: only ranges marked
+//! `cyclescope,cacheable`, and never tightly coupled memory. Page tables (Cortex-A, XBurst) may exclude more, but never
+//! add a range. So a cache is useless on a board where nothing is marked.
 
 use crate::bus::{Bus, MapEntry, Target};
 use crate::dt::linux::CACHEABLE;
 use crate::dt::node::Node;
 use crate::machine::CoreInfo;
 
-/// A warning for each core whose caches can keep nothing, of all that could be marked. `cpus` are the nodes of `cores`,
-/// in the same order.
+/// A warning for each core whose caches can keep nothing of what could be marked. `cpus` are the nodes of `cores`, in
+/// the same order.
 pub fn warnings(bus: &Bus, cpus: &[&Node], cores: &[CoreInfo]) -> Vec<String> {
     if !bus.map.iter().any(may_be_marked) {
         return Vec::new();
@@ -26,7 +26,7 @@ pub fn warnings(bus: &Bus, cpus: &[&Node], cores: &[CoreInfo]) -> Vec<String> {
     warnings
 }
 
-/// True for memory, and for windows of devices behind their registers.
+/// True for memory, and for windows of devices after their registers.
 fn may_be_marked(entry: &MapEntry) -> bool {
     !matches!(entry.target, Target::Device(_, 0))
 }
@@ -45,5 +45,5 @@ fn text(at: &str, core: &str, caches: usize) -> String {
 }
 
 fn nothing_is_marked() -> String {
-    format!("no memory behind it is marked {}", CACHEABLE.0)
+    format!("no memory below it is marked {}", CACHEABLE.0)
 }

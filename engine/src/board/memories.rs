@@ -1,4 +1,4 @@
-//! Memories: from a node to what a RAM is made of.
+//! Memories: from a node to the plan of a RAM.
 
 use super::overlays;
 use crate::dt::fault::FaultKind;
@@ -11,17 +11,17 @@ const LARGEST_RAM_BYTES: u64 = 1 << 32;
 
 /// A RAM that is made once the board has no faults.
 pub struct RamPlan {
-    /// All of it.
+    /// Size of the whole RAM.
     pub size_bytes: u32,
-    /// Of its port.
+    /// Timing of its port.
     pub timing: PortTiming,
-    /// Of an SDRAM behind that.
+    /// Timing of the SDRAM at that port, if it is one.
     pub dram: Option<DramTiming>,
     /// More than one core writes it.
     pub shared: bool,
-    /// No instructions come from it.
+    /// Instructions can't be fetched from it.
     pub data_only: bool,
-    /// It answers where something else would.
+    /// It answers in place of another node.
     pub overlay: bool,
 }
 
@@ -37,7 +37,7 @@ pub fn read(reader: &mut NodeReader, ranges: &[(u32, u32)]) -> RamPlan {
     RamPlan { size_bytes, timing, dram, shared, data_only, overlay }
 }
 
-/// A memory's addresses, then those under which it is seen once more.
+/// A memory's addresses, then its aliases.
 pub fn read_ranges(reader: &mut NodeReader) -> Vec<(u32, u32)> {
     let ranges = read_device_ranges(reader, 1);
     let bytes = |(base, last): &(u32, u32)| last - base;
@@ -82,7 +82,7 @@ fn read_port(reader: &mut NodeReader) -> PortTiming {
         reader.timing_u32(IDLE_GRANT, 0..=u32::from(MOST_GRANT_CYCLES), meaning) as u8
     });
     PortTiming {
-        // The times of an SDRAM stay what they are in its cycles, as the registers of its controller have them.
+        // An SDRAM's times stay the same numbers of its cycles, as in the registers of its controller.
         clock: reader.clock_input(0, "clock of the memory's port").rate,
         first_word_cycles,
         write_first_word_cycles: write_first_word_cycles.unwrap_or(first_word_cycles),
@@ -96,7 +96,7 @@ fn read_port(reader: &mut NodeReader) -> PortTiming {
 
 const BANKS: &str = "cyclescope,banks";
 
-/// Banks and rows of an SDRAM, for a memory that tells of them.
+/// Banks and rows of an SDRAM, for a memory whose node describes them.
 fn read_dram(reader: &mut NodeReader, size_bytes: u32) -> Option<DramTiming> {
     reader.given(BANKS, |reader| read_banks(reader, size_bytes)).flatten()
 }

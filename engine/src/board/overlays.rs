@@ -1,4 +1,4 @@
-//! `cyclescope,overlay` of a memory: it answers inside a range that another node has, in its stead.
+//! `cyclescope,overlay` of a memory: it answers inside a range of another node, in place of that node.
 
 use crate::bus::overlays::OVERLAY_BYTES;
 use crate::bus::{MapEntry, Target};
@@ -17,7 +17,7 @@ pub const OVERLAY: (&str, &str) = (
 /// A map entry, and its node.
 type Placed<'a> = (MapEntry, &'a Node);
 
-/// Splits what lies below overlays. What can't be one is a fault, and not in the map.
+/// Splits the ranges that lie below overlays. An invalid overlay is a fault, and not in the map.
 pub fn lay<'a>(entries: Vec<Placed<'a>>, rams: &[RamPlan], faults: &mut Vec<BoardFault>) -> Vec<Placed<'a>> {
     let is_overlay = |(entry, _): &Placed| matches!(entry.target, Target::Ram(ram) if rams[ram].overlay);
     let (mut overlays, others): (Vec<Placed>, Vec<Placed>) = entries.into_iter().partition(is_overlay);
@@ -44,7 +44,7 @@ pub fn lay<'a>(entries: Vec<Placed<'a>>, rams: &[RamPlan], faults: &mut Vec<Boar
     ranges.flat_map(|((entry, node), laid)| split(entry, node, laid)).collect()
 }
 
-/// What an overlay lies over, or why it can't lie where it does.
+/// The entry that an overlay covers, or why it can't lie where it does.
 fn place(entry: &MapEntry, others: &[Placed], rams: &[RamPlan]) -> Result<usize, String> {
     let bytes = entry.last.wrapping_sub(entry.base).wrapping_add(1);
     if !entry.base.is_multiple_of(OVERLAY_BYTES) || !bytes.is_multiple_of(OVERLAY_BYTES) {
@@ -66,7 +66,7 @@ fn place(entry: &MapEntry, others: &[Placed], rams: &[RamPlan]) -> Result<usize,
     }
     match other.target {
         Target::Device(_, 0) => Err(format!(
-            "an overlay lies over a memory, or over a device's window behind its registers, and the first range of a \
+            "an overlay lies over a memory, or over a device's window after its registers, and the first range of a \
              device, as {there} is, has registers"
         )),
         Target::Ram(ram) if rams[ram].timing.idle_grant_cycles > 0 => {
@@ -91,7 +91,7 @@ fn overlaps(entry: &MapEntry, other: &MapEntry) -> FaultKind {
     }
 }
 
-/// A range with its overlays.
+/// Splits a range around its overlays.
 fn split<'a>(entry: MapEntry, node: &'a Node, laid: Vec<Placed<'a>>) -> Vec<Placed<'a>> {
     let nodes: Vec<(u32, &Node)> = laid.iter().map(|(overlay, node)| (overlay.base, *node)).collect();
     let of = |part: &MapEntry| {

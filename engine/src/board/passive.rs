@@ -1,4 +1,4 @@
-//! Nodes that are no devices: others refer to them, or they only group others.
+//! Nodes that are no devices: other nodes refer to them, or they only group nodes.
 
 use super::routes;
 use crate::dt::reader::{NodeReader, VARIABLE, declare_clock};
@@ -7,13 +7,13 @@ use crate::dt::reader::{NodeReader, VARIABLE, declare_clock};
 pub struct Passive {
     /// The devicetree compatible.
     pub compatible: &'static str,
-    /// What it is for.
+    /// The purpose of the node.
     pub about: &'static str,
-    /// Says what others read of it.
+    /// Declares the properties that others read from it.
     pub declare: fn(&mut NodeReader),
 }
 
-/// All of them but `simple-bus` and routes, which have properties of their own.
+/// All such nodes except `simple-bus` and routes, which have properties of their own.
 pub const PASSIVE: [Passive; 6] = [
     Passive {
         compatible: "fixed-clock",

@@ -17,27 +17,28 @@ struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// A node may name the pin of its interrupt a second time, for drivers that want to read it.
+    /// True if both use the same pin. A node may name the pin of its interrupt a second time, for drivers that want to
+    /// read it.
     fn meets(&self, other: &Claim) -> bool {
         let same_pin = self.number == other.number && self.port.path == other.port.path;
         same_pin && !(self.is_interrupt != other.is_interrupt && self.node.path == other.node.path)
     }
 }
 
-/// What a port's own pull-ups and pull-downs are about, as data sheets have it (STM32F4, STM32L4: 30 to 50 kiloohms).
+/// Typical resistance of a port's own pull-ups and pull-downs (data sheets of STM32F4 and STM32L4: 30 to 50 kiloohms).
 const OWN_PULL_OHMS: u32 = 40_000;
 
 /// A resistor of the board at a pin.
 pub struct Pull {
     /// The pin's number.
     pub number: u32,
-    /// It pulls up.
+    /// True for a pull-up, false for a pull-down.
     pub up: bool,
-    /// A port's own is weaker.
+    /// It is stronger than a port's own.
     pub is_strong: bool,
 }
 
-/// What resistors of the board pull of a port.
+/// Reads the resistors of the board at a port's pins.
 pub fn read_pulls(reader: &mut NodeReader, banks: u32) -> Vec<Pull> {
     let count = banks * PINS_OF_PORT;
     let mut pulls: Vec<Pull> = Vec::new();

@@ -1,9 +1,9 @@
 //! Routes from cores to buses: a core may be on a bus of its own, from which other buses are nearer or farther than
 //! for the board's other masters.
 //!
-//! `cyclescope,bus = <&mlahb>` of a `cpu` node names the core's bus. What is on that bus needs no interconnect; a
-//! memory there that answers in one cycle of the core's own clock costs nothing, as an instruction that accesses it has
-//! that cycle. Another bus takes the time that its own node says, unless it has a child that says otherwise:
+//! `cyclescope,bus = <&mlahb>` of a `cpu` node names the core's bus. Targets on that bus need no interconnect. A memory
+//! there that answers in one cycle of the core's own clock costs nothing, since the instruction that accesses it has
+//! that cycle. Another bus takes the time in its own node, unless it has a child for this route:
 //!
 //! ```text
 //! from-mlahb {
@@ -26,7 +26,7 @@ use crate::time::{Cycles, Hz};
 
 /// The compatible of a bus's child that is a route to it.
 pub const COMPATIBLE: &str = "cyclescope,route";
-/// Its name in older boards.
+/// The compatible in older boards.
 const OLD_COMPATIBLE: &str = "cyclescope,way";
 /// The property of a `cpu` node that names its bus.
 pub const CORE_BUS: &str = "cyclescope,bus";
@@ -68,7 +68,7 @@ pub fn is_compatible(compatible: &str) -> bool {
     [COMPATIBLE, OLD_COMPATIBLE].contains(&compatible)
 }
 
-/// Says that a `cpu` node may name its bus.
+/// Declares that a `cpu` node may name its bus.
 pub fn declare_core_bus(reader: &mut NodeReader) {
     declare(reader, CORE_BUS, "the bus that the core sits on, if not where the board's other masters are", false);
 }
@@ -97,13 +97,13 @@ fn bus_of(buses: &[&Node], node: &Node, property: &str, board: &mut Board) -> Op
     bus
 }
 
-/// The number of a slave, from its index. The last number is none: the core has it for another master's port.
+/// The number of a slave, from its index. The last number is not used: the core has it for another master's port.
 fn slave(index: usize) -> u8 {
     u8::try_from(index + 1).unwrap_or(u8::MAX).min(u8::MAX - 1)
 }
 
 impl Routes {
-    /// What each map entry is to each core, of these clocks; empty where no core has a bus of its own.
+    /// How each core reaches each map entry, for these clocks; empty where no core has a bus of its own.
     pub fn views(&self, bus: &Bus, clocks: &[Hz]) -> Vec<Vec<View>> {
         if self.core_buses.iter().all(Option::is_none) {
             return Vec::new();
@@ -134,7 +134,7 @@ impl Routes {
             return View { route: None, local: timing.is_some_and(at_once), slave };
         }
         let between = self.between.iter().find(|(from, to, _)| (*from, Some(*to)) == (core_bus, entry.route));
-        // Another bus is one slave of this one, whatever is on it.
+        // Another bus is one slave of this one, whatever the targets on it.
         let slave = entry.route.map_or(0, |route| slave(bus.rams.len() + route));
         View { route: between.map_or(entry.route, |(.., route)| Some(*route)), local: false, slave }
     }

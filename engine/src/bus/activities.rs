@@ -1,4 +1,4 @@
-//! What devices and cores tell of what they do: the bus knows who they are.
+//! Recording of the activities of devices and cores, with their identities from the bus.
 
 use super::Bus;
 use super::device::{Device, DeviceId, IrqLine};
@@ -7,7 +7,7 @@ use crate::event_rates::Source;
 use crate::time::Ps;
 
 impl Bus {
-    /// As what a device tells what it does.
+    /// The scope of the activities that a device records.
     pub(crate) fn scope(&mut self, id: DeviceId) -> &Scope {
         while self.scopes.len() <= id.0 as usize {
             let scope = self.activities.scope(&self.device_names[self.scopes.len()]);
@@ -19,7 +19,7 @@ impl Bus {
     /// Records the level of an interrupt line, as `id` drives it.
     #[cold]
     pub fn record_irq(&mut self, id: DeviceId, line: IrqLine, level: bool, now: Ps) {
-        // Most that is told is what was so before.
+        // Most calls repeat the present level.
         if self.irq_levels.insert((id, line), level).unwrap_or(false) == level {
             return;
         }
@@ -27,7 +27,7 @@ impl Bus {
         self.scope(id).interrupt(end, level, now);
     }
 
-    /// Which interrupts come to cores is known from now on, and of which devices.
+    /// Starts to record which interrupts come to cores, and from which devices.
     pub fn follow_interrupts(&mut self) {
         let passes =
             |device: &Option<Box<dyn Device>>| device.as_ref().is_some_and(|device| device.passes_interrupts());
@@ -35,14 +35,14 @@ impl Bus {
         self.interrupt_sources.start(passing);
     }
 
-    /// The label of the device whose interrupt came to a core last, after the first of these times and up to the
-    /// second.
+    /// The label of the device whose interrupt came to a core last, after the first and up to the second time of
+    /// `within`.
     pub fn interrupted_last(&self, core: u32, within: (Ps, Ps)) -> Option<String> {
         let device = self.interrupt_sources.came_last(core, within)?;
         self.device_names.get(device.0 as usize).cloned()
     }
 
-    /// Where an interrupt line ends, for users.
+    /// Where an interrupt line ends, as text for users.
     pub fn end_of(&self, line: IrqLine) -> String {
         match line {
             IrqLine::Core { core, bit } => format!("core {core}, input {bit}"),

@@ -1,36 +1,37 @@
-//! Reads of a device that are all alike, and that compiled code therefore does without a call: fetches of instructions
-//! from a flash in place.
+//! Repeated reads of a device that all take the same path, so compiled code does them without a call: fetches of
+//! instructions from a flash in place.
 //!
-//! The device says when such reads can follow, and is told of them when it is called the next time. Till then it looks
-//! as if they had not been.
+//! The device offers such reads, and compiled code counts them in a record that both share. The device catches up with
+//! the record at the start of its next call; until then its state does not include these reads.
 
 use crate::state::{Fresh, State};
 
-/// Such reads of a device.
+/// Timing of repeated reads of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     /// Bytes of a read.
     pub bytes: u32,
-    /// Edges of the device's clock from a request's arrival until it can begin.
+    /// Edges of the device's clock from a request's arrival until the read can begin.
     pub before_cycles: u64,
-    /// From when the device is free for the next one to the answer, which may come before.
+    /// Edges from the time at which the device is free for the next read to the answer, which may come before that
+    /// time.
     pub after_cycles: i64,
-    /// Address of the [`Tally`], which stays where it is.
+    /// Address of the [`ReadRecord`], which does not move.
     pub tally: usize,
 }
 
-/// What both sides tell each other.
+/// The record of repeated reads that the device and compiled code share.
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 #[repr(C)]
 pub struct Tally {
-    /// 1 as long as reads are alike.
+    /// 1 while repeated reads are possible.
     pub holds: u64,
     /// The edge of the device's clock up to which it is busy.
     pub free_edge: u64,
-    /// How long it is busy with each read.
+    /// How long each read keeps it busy.
     pub busy_cycles: u64,
-    /// Reads that the device has not been told of.
+    /// Reads that the device has not taken into account yet.
     pub reads: u64,
-    /// Offset of the last of them.
+    /// Offset of the last one.
     pub last: u64,
 }

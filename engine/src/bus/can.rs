@@ -1,8 +1,8 @@
-//! What the nodes of a CAN bus and the bus between them are to each other: devices of one machine.
+//! The interface between the nodes of a CAN bus and the bus: all are devices of one machine.
 //!
-//! Who sends when is the bus's (`devices/cyclescope/can_bus`). It asks nodes what they are and want, and tells them
-//! what becomes of a frame, each at its time. A node that wants something else than before has the bus look by an
-//! event.
+//! The bus (`devices/cyclescope/can_bus`) decides which node sends when. It asks nodes for their state and their
+//! pending frames, and reports the progress of a frame to them at its time. A node whose pending frame changes
+//! schedules an event that lets the bus look.
 
 use super::device::Ctx;
 use crate::dt::wiring::DeviceId;
@@ -13,36 +13,36 @@ use crate::wire::can::reading::Fault;
 use crate::wire::can::script::Partner;
 use crate::wire::can::{BitTime, Frame};
 
-/// The token of an event that has a bus look what its nodes want.
+/// The token of the event that makes the bus look at its nodes' pending frames.
 pub const BUS_LOOKS: u32 = 0;
 
-/// What a node is for the bus at a time.
+/// The state of a node, as the bus sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeState {
     /// Its bit time.
     pub time: BitTime,
-    /// It takes part in what is on the wire.
+    /// It takes part in the traffic on the wire.
     pub is_on: bool,
-    /// So many times it waits for 11 recessive bits, before it takes part: 0 if it does not.
+    /// How many times it still waits for 11 recessive bits before it takes part: 0 if it does not wait.
     pub waits: u32,
     /// It drives nothing onto the wire.
     pub is_silent: bool,
-    /// It hears itself alone, and needs nobody who acknowledges.
+    /// It receives only its own frames, and needs no acknowledgement (loopback).
     pub loops: bool,
-    /// What it drives gets to the wire: its controller has a pin for that.
+    /// Its frames reach the wire: its controller has a pin for that.
     pub drives: bool,
-    /// It sees the wire; without a pin for that, all is recessive to it, what it sends itself as well.
+    /// It sees the wire; without a pin for that it sees only recessive bits, even of its own frames.
     pub hears: bool,
     /// It is error-passive.
     pub is_passive: bool,
-    /// So many further errors in what it sends make it that.
+    /// How many further transmit errors make it error-passive.
     pub until_passive: u32,
-    /// What it wants to send.
+    /// The frame that it wants to send.
     pub wants: Option<Frame>,
 }
 
 impl NodeState {
-    /// One that takes part, error-active, and wants nothing.
+    /// An error-active node that takes part and has no pending frame.
     pub const fn active(time: BitTime) -> NodeState {
         NodeState {
             time,
@@ -61,28 +61,28 @@ impl NodeState {
 
 /// A node of a CAN bus.
 pub trait CanNode {
-    /// What it is and wants, at `ctx.now`.
+    /// Its state and its pending frame at `ctx.now`.
     fn state(&mut self, ctx: &mut Ctx) -> NodeState;
 
-    /// It has seen as many times 11 recessive bits as it waits for.
+    /// It has seen 11 recessive bits as many times as it waits for them.
     fn synchronized(&mut self, ctx: &mut Ctx);
 
-    /// A frame begins on the wire; `sends` tells that the node sends what it wants.
+    /// A frame begins on the wire; `sends` is true if it is this node's.
     fn begun(&mut self, sends: bool, ctx: &mut Ctx);
 
-    /// It sends no longer: a frame of higher priority does.
+    /// The node has lost arbitration: a frame of higher priority is sent.
     fn lost(&mut self, ctx: &mut Ctx);
 
-    /// The frame that it sent is over and was acknowledged.
+    /// The frame that the node sent is complete and was acknowledged.
     fn sent(&mut self, ctx: &mut Ctx);
 
-    /// What it sent failed. `counts` tells that its error counter grows.
+    /// The node's frame failed. `counts` is true if its error counter grows.
     fn failed(&mut self, fault: Fault, counts: bool, ctx: &mut Ctx);
 
-    /// A frame of another node has come.
+    /// A frame of another node has been received.
     fn received(&mut self, frame: &Frame, ctx: &mut Ctx);
 
-    /// A frame of another node can't be read. `was_first` tells that others found nothing wrong before.
+    /// A frame of another node can't be read. `was_first` is true if no other node found a fault before.
     fn misread(&mut self, fault: Fault, was_first: bool, ctx: &mut Ctx);
 
     /// The wire is free.
@@ -91,15 +91,15 @@ pub trait CanNode {
 
 /// A CAN bus.
 pub trait CanBus {
-    /// A node is on it, with what it drives and what it sees of the wire as signals.
+    /// Adds a node, with signals for what it drives and what it sees of the wire.
     fn join(&mut self, node: DeviceId, signals: [SignalId; 2]);
 
-    /// True if the node is one of it.
+    /// True if the node is on this bus.
     fn has(&self, node: DeviceId) -> bool;
 
-    /// Puts a node on it that no firmware drives; false if there is one.
+    /// Adds a node that no firmware drives; false if the bus has one already.
     fn attach(&mut self, partner: Partner) -> bool;
 
-    /// What a script on it had not done at the end of the run, and what its node is called.
+    /// The steps that its script had not done at the end of the run, and the name of its node.
     fn unfinished(&self, now: Ps) -> Option<(String, Unfinished)>;
 }

@@ -1,5 +1,5 @@
-//! What changes while the machine runs: clocks, which devices follow at once and all others between two instructions,
-//! and what is shown at an address.
+//! Changes while the machine runs: clocks, which devices follow at once and all others between two instructions, and
+//! remapped ranges of addresses.
 
 use super::{Bus, MapEntry};
 use crate::clocks::{Change, User};
@@ -12,9 +12,9 @@ impl Bus {
         let mut reported = None;
         for (user, rate) in self.clocks.change(rates) {
             match user {
-                // Of several of its clocks a device is told once.
+                // A device is notified once, also if several of its clocks change.
                 User::Device(id) if reported == Some(id) => {}
-                // A DMA controller writes to what drives its clock, or resets it.
+                // A DMA controller may write to the device that drives its clock, or resets it.
                 User::Device(id) if self.is_busy(id) => self.clocks.report_later(id, now),
                 User::Device(id) => {
                     reported = Some(id);
@@ -25,12 +25,13 @@ impl Bus {
         }
     }
 
-    /// A device is told that a clock or a gate of it has changed.
+    /// Notifies a device that one of its clocks or clock gates has changed.
     pub(super) fn report_clocks(&mut self, id: DeviceId, now: Ps) {
         self.with_device(id, now, |device, ctx| device.clocks_changed(ctx));
     }
 
-    /// An interconnect or a memory follows. What a core's clock is, prices its paths: the core itself follows apart.
+    /// Applies the change to an interconnect or a memory. A core's clock only changes the costs of its paths here: the
+    /// core itself follows separately.
     pub fn follow_change(&mut self, change: Change) {
         let Change { user, at, rate } = change;
         match user {
@@ -42,9 +43,9 @@ impl Bus {
         self.paths.take();
     }
 
-    /// From the next instruction on, the range of the map that begins at `alias` shows what the one at `shown` does: as
-    /// much of it as fits. Overlays stay where they are. `by` is the device that chooses that. False, and nothing is
-    /// done, where the board has no such ranges, or none of `shown` is left beside overlays.
+    /// From the next instruction on, the range of the map that begins at `alias` shows the contents of the one at
+    /// `shown`, as far as they fit. Overlays stay where they are. `by` is the device that requests this. Returns false,
+    /// and changes nothing, where the board has no such ranges, or overlays cover all of `shown`.
     pub fn show_at(&mut self, alias: u32, shown: u32, by: DeviceId, now: Ps) -> bool {
         let (to, from) = (self.entries_of(alias), self.entries_of(shown));
         let Some(from) = from.clone().find(|entry| self.map[*entry].below.is_none()).zip(from.last()) else {
@@ -63,14 +64,14 @@ impl Bus {
                 *below = (new.target, alias);
                 continue;
             }
-            // Nothing is left of what lies behind a shorter memory.
+            // Nothing remains after the end of a shorter memory.
             let last = last.min(end).max(part.base.saturating_sub(1));
             *part = MapEntry { base: part.base, last, origin: alias, ..new.clone() };
             for views in &mut self.views {
                 views[entry] = views[from.0];
             }
         }
-        // Cores forget what they have fetched, and what they know of paths, as when a clock has changed.
+        // Cores drop fetched instructions and paths, as after a change of clocks.
         self.line_buffers.forget();
         if let Some(rate) = self.core_clocks.first().copied() {
             self.clocks.add_pending(Change { user: User::Device(by), at: now, rate });

@@ -1,45 +1,45 @@
-//! Decoded instructions in memories: where they came to be, and where they were written. Cores read both, each in its
-//! own time.
+//! Decoded instructions in memories: where they were decoded, and where they were overwritten. Each core reads both
+//! logs at its own time.
 
 use super::{Bus, Target};
 
 use crate::dt::wiring::DeviceId;
 use crate::state::{Fresh, State};
 
-/// Spans that are remembered: who is further behind knows nothing.
+/// Spans that the log keeps: a core that has missed more has to drop everything.
 const SPANS: usize = 32;
 
-/// Bytes at one place.
+/// A range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct CodeSpan {
-    /// Index into the bus's RAMs; of a device, [`CodeSpan::of_device`].
+    /// Index into the bus's RAMs; for a device, [`CodeSpan::of_device`].
     pub ram: usize,
-    /// The first byte, from the RAM's beginning, or from that of what the device shows.
+    /// The first byte, from the start of the RAM, or of the device's contents.
     pub first: u32,
     /// The last byte.
     pub last: u32,
 }
 
 impl CodeSpan {
-    /// Nothing: cores have to look at something else.
+    /// An empty span: cores have to check something else.
     pub const NOTHING: CodeSpan = CodeSpan { ram: usize::MAX - 1, first: 0, last: 0 };
-    /// What is in no RAM, all of it, of all devices.
+    /// All bytes outside the RAMs, of all devices.
     pub const ELSEWHERE: CodeSpan = CodeSpan { ram: usize::MAX, first: 0, last: u32::MAX };
     /// The first number of a device.
     const DEVICES: usize = usize::MAX / 2;
 
-    /// Bytes of what a device shows, by their offset in each of its ranges that shows them.
+    /// Bytes of a device's contents, by their offset in each of its ranges that shows them.
     pub const fn of_device(device: DeviceId, first: u32, last: u32) -> CodeSpan {
         CodeSpan { ram: CodeSpan::DEVICES + device.0 as usize, first, last }
     }
 
-    /// True if it is in no RAM.
+    /// True if it is not in a RAM.
     pub const fn is_elsewhere(self) -> bool {
         self.ram >= CodeSpan::DEVICES && self.ram != CodeSpan::NOTHING.ram
     }
 }
 
-/// The last spans of which cores have to be told.
+/// The last spans that cores have to be notified of.
 #[derive(Debug, State)]
 pub struct CodeLog {
     /// Grows with each span.
@@ -54,22 +54,22 @@ impl Default for CodeLog {
 }
 
 impl CodeLog {
-    /// An epoch from which on nobody knows anything.
+    /// An epoch that is older than any record.
     pub const UNKNOWN: u64 = u64::MAX;
 
-    /// How many spans there have been.
+    /// Number of spans so far.
     #[inline(always)]
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// The next span.
+    /// Adds a span.
     pub fn report(&mut self, span: CodeSpan) {
         self.spans[(self.epoch % SPANS as u64) as usize] = span;
         self.epoch += 1;
     }
 
-    /// The spans since an epoch, the first ones first. `None` if they are not all remembered.
+    /// The spans since an epoch, oldest first. `None` if some are no longer in the log.
     pub fn since(&self, epoch: u64) -> Option<impl Iterator<Item = CodeSpan> + use<'_>> {
         let count = self.epoch.checked_sub(epoch).filter(|count| *count <= SPANS as u64)?;
         Some((self.epoch - count..self.epoch).map(|at| self.spans[(at % SPANS as u64) as usize]))
@@ -77,7 +77,7 @@ impl CodeLog {
 }
 
 impl Bus {
-    /// Writes to a memory, without time; cores notice where that was decoded code.
+    /// Writes to a memory, without time; cores notice if that overwrites decoded code.
     #[inline]
     pub(crate) fn write_ram(&mut self, ram: usize, offset: u32, bytes: &[u8]) {
         if self.rams[ram].write(offset, bytes) {
@@ -87,7 +87,7 @@ impl Bus {
         }
     }
 
-    /// The same of the low 1, 2 or 4 `bytes` of a number, at a multiple of them.
+    /// Writes the low 1, 2 or 4 `bytes` of a number, at a multiple of them, as [`Bus::poke`] does.
     #[inline(always)]
     pub(crate) fn put_in_ram(&mut self, ram: usize, offset: u32, bytes: u32, value: u32) {
         if self.rams[ram].put(offset, bytes, value) {
@@ -96,7 +96,7 @@ impl Bus {
         }
     }
 
-    /// Remembers that instructions at this span have been decoded: where that is.
+    /// Records that instructions at this span have been decoded; returns the span in its RAM or device.
     pub fn mark_code(&mut self, addr: u32, len: u32) -> CodeSpan {
         let Some((entry, first)) = self.span(addr, len as usize).filter(|_| len > 0) else {
             return CodeSpan::ELSEWHERE;

@@ -1,10 +1,10 @@
-//! What memories and devices hold at an address: looked at and put there without time.
+//! Contents of memories and devices at an address: read and written without time.
 
 use super::code::CodeSpan;
 use super::{Bus, Target};
 
 impl Bus {
-    /// True if so many bytes are in one range of the map.
+    /// True if all of `bytes` bytes are in one range of the map.
     pub fn is_mapped(&self, addr: u32, bytes: usize) -> bool {
         self.span(addr, bytes).is_some() || self.is_mapped_in_parts(addr, bytes)
     }
@@ -17,7 +17,7 @@ impl Bus {
     }
 
     /// Copies bytes from memory or an execute-in-place window, without time or side effects. `false` if any of them is
-    /// elsewhere.
+    /// outside.
     pub fn peek(&self, addr: u32, into: &mut [u8]) -> bool {
         let Some((entry, offset)) = self.span(addr, into.len()) else { return self.peek_in_parts(addr, into) };
         match self.map[entry].target {
@@ -38,13 +38,13 @@ impl Bus {
             })
     }
 
-    /// The word there, little-endian, as [`Bus::peek`] has it.
+    /// The little-endian word at an address, read as by [`Bus::peek`].
     pub fn peek_word(&self, addr: u32) -> Option<u32> {
         let mut bytes = [0; 4];
         self.peek(addr, &mut bytes).then(|| u32::from_le_bytes(bytes))
     }
 
-    /// Copies bytes to RAM without time. `false` if any of them would go elsewhere.
+    /// Copies bytes to RAM without time. `false` if any of them is outside.
     pub fn poke(&mut self, addr: u32, from: &[u8]) -> bool {
         let Some((entry, offset)) = self.span(addr, from.len()) else { return self.poke_in_parts(addr, from) };
         let Target::Ram(ram) = self.map[entry].target else { return false };
@@ -80,13 +80,14 @@ impl Bus {
         self.is_mapped(addr, bytes as usize) && self.parts(addr, bytes.max(1)).all(fits)
     }
 
-    /// True if a segment of a program at `addr` has RAM behind its bytes, which is cleared. Flash is not, nor is what
-    /// an overlay has of it: there the rest belongs to the memory that the firmware copies the segment to.
+    /// True if the rest of a program segment at `addr`, after the bytes from the file, is RAM and has to be cleared.
+    /// Flash is not cleared, nor is an overlay's copy of it: there the rest belongs to the memory that the firmware
+    /// copies the segment to.
     pub fn is_cleared_at(&self, addr: u32) -> bool {
         self.entry_at(addr).is_some_and(|entry| matches!(self.undermost(entry), Target::Ram(_)))
     }
 
-    /// Puts a segment where [`Bus::can_load`] holds, without time.
+    /// Loads a segment that [`Bus::can_load`] accepts, without time.
     pub fn load(&mut self, addr: u32, bytes: &[u8], memory_bytes: u32) {
         let parts: Vec<(u32, u32)> = self.parts(addr, bytes.len() as u32).collect();
         for (at, len) in parts {
@@ -108,14 +109,14 @@ impl Bus {
             Target::Device(id, range) => {
                 if let Some(device) = self.devices[id.0 as usize].as_mut() {
                     device.preload(range, offset, bytes);
-                    // Nobody knows which of them have been decoded.
+                    // It is unknown which of them have been decoded.
                     self.code_written.report(CodeSpan::ELSEWHERE);
                 }
             }
         }
     }
 
-    /// The entry that holds all of so many bytes, and their offset in it.
+    /// The entry that holds all `len` bytes, and their offset in it.
     pub(super) fn span(&self, addr: u32, len: usize) -> Option<(usize, u32)> {
         let entry = self.entry_at(addr)?;
         let len = u32::try_from(len).ok()?;

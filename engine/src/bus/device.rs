@@ -1,4 +1,4 @@
-//! What a device model implements, and what it may use while the bus calls it.
+//! The interface of device models, and what they may use while the bus calls them.
 
 use crate::activity::{Detail, Kind, Scope, What};
 use crate::bus::Bus;
@@ -31,7 +31,7 @@ pub enum AccessSize {
 }
 
 impl AccessSize {
-    /// That of so many bytes.
+    /// The access size of `bytes` bytes.
     pub const fn of_bytes(bytes: u32) -> Option<AccessSize> {
         match bytes {
             1 => Some(AccessSize::Byte),
@@ -46,7 +46,7 @@ impl AccessSize {
         self as u32
     }
 
-    /// What a read at `offset` gives of a register of 32 bits: the bytes on its lanes, right-aligned.
+    /// The value that a read at `offset` gets from a register of 32 bits: the bytes on its lanes, right-aligned.
     pub const fn extracted(self, register: u32, offset: u32) -> u32 {
         register >> (8 * (offset % 4)) & u32::MAX >> (32 - 8 * self.bytes())
     }
@@ -60,7 +60,7 @@ impl AccessSize {
     }
 }
 
-/// A device's answer to an access: what, and when the access completes at the device.
+/// A device's answer to an access: the value, and when the access completes at the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// What was read, right-aligned; 0 for a write.
@@ -112,20 +112,19 @@ pub trait Device: State + Send {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError>;
 
-    /// True if a load of the register at `offset` takes something out, or counts: data, of which there is other
-    /// afterwards. One that only looks, again and again, waits.
+    /// True if a load of the register at `offset` takes data out, or counts: the next load returns other data. A loop
+    /// of loads without this effect is a wait.
     fn pops(&self, _range: usize, _offset: u32) -> bool {
         false
     }
 
-    /// True if a load of the register at `offset` shows whether an exchange with a chip is over, and also what that has
-    /// answered.
+    /// True if a load of the register at `offset` shows whether a transfer with a chip is over, and also the chip's
+    /// answer.
     fn shows_answers(&self, _range: usize, _offset: u32) -> bool {
         false
     }
 
-    /// The board comes out of reset, at time 0: a device that does something from then on by itself asks for its first
-    /// event.
+    /// The board leaves reset, at time 0: a device that acts from then on by itself asks for its first event.
     fn reset(&mut self, _ctx: &mut Ctx) {}
 
     /// An event that the device scheduled is due: `ctx.now` is the time at which it was due.
@@ -135,12 +134,12 @@ pub trait Device: State + Send {
     fn irq_input(&mut self, _input: u32, _level: bool, _ctx: &mut Ctx) {}
 
     /// Clocks that the device follows run at other rates from `ctx.now` on: `ctx.bus.clocks` has these
-    /// ([`crate::clocks::Clocks::rate_of`]). The device brings itself up to now by the old rates, takes the new ones,
-    /// and asks for its events anew.
+    /// ([`crate::clocks::Clocks::rate_of`]). The device updates its state to now by the old rates, takes the new ones,
+    /// and asks for its events again.
     fn clocks_changed(&mut self, _ctx: &mut Ctx) {}
 
-    /// Wires at pins of `port` changed at `ctx.now`: of another device's pins that this one watches, or of its own, by
-    /// what is wired to them. `levels` tells those of `changed`.
+    /// Wires at pins of `port` changed at `ctx.now`: pins of another device that this one watches, or its own pins,
+    /// driven by parts wired to them. `levels` has the new levels of the pins in `changed`.
     fn pins_changed(&mut self, _port: PortId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {}
 
     /// Pins that may carry signals of this device got other functions at `ctx.now`
@@ -156,15 +155,16 @@ pub trait Device: State + Send {
         false
     }
 
-    /// Stores bytes in such a range as a programmer or a debugger does before the run: without time, and whatever was
-    /// there before. `false`, with nothing stored, where that cannot be done. Only asked where [`Device::peek`] holds.
+    /// Stores bytes in such a range as a programmer or a debugger does before the run: without time, and regardless of
+    /// the present contents. `false`, with nothing stored, where that cannot be done. Only asked where [`Device::peek`]
+    /// holds.
     fn preload(&mut self, _range: usize, _offset: u32, _bytes: &[u8]) -> bool {
         false
     }
 
-    /// Where the host has the bytes of such a range, for ranges whose reads may take no time
-    /// ([`crate::memory::line_buffers`]). They stay there for as long as the device lives, and nobody holds a reference
-    /// into them.
+    /// The host's address of the bytes of such a range, for ranges whose reads may take no time
+    /// ([`crate::memory::line_buffers`]). The bytes stay there for as long as the device lives, and nobody holds a
+    /// reference into them.
     fn host_bytes(&self, _range: usize) -> Option<*const u8> {
         None
     }
@@ -183,31 +183,31 @@ pub trait Device: State + Send {
         None
     }
 
-    /// As [`Device::read`] for up to 4 bytes, aligned, and as [`Device::burst`] for more, where that reaches nothing
-    /// beyond the device: no event, no interrupt, no note comes of it. The request arrives at edge `edge` of
-    /// [`Device::own_clock`]; gives the value that a read has, and the edge of the answer. `None` where it may reach
-    /// further: what has been done by then is what the read that is made instead would begin with.
+    /// As [`Device::read`] for up to 4 bytes, aligned, and as [`Device::burst`] for more, where the read has no effect
+    /// beyond the device: no event, no interrupt, no note. The request arrives at edge `edge` of [`Device::own_clock`];
+    /// returns the value read, and the edge of the answer. `None` where there may be such effects: the read that is
+    /// made instead then starts from the state that this call has left.
     fn read_alone(&mut self, _range: usize, _offset: u32, _bytes: u32, _edge: u64) -> Option<(u32, u64)> {
         None
     }
 
-    /// Reads of `bytes` of a range that can be all alike, as [`Device::read_alone`] has them. From the first call on,
-    /// the device keeps the [`Tally`](super::alike::Tally), and learns of such reads from it at the beginning of each
-    /// other call.
+    /// Offers repeated reads of `bytes` from a range, each with the result of [`Device::read_alone`]. From the first
+    /// call on, the device keeps the [`ReadRecord`](super::repeated_reads::ReadRecord), and takes the reads recorded in
+    /// it into account at the start of each other call.
     fn alike(&mut self, _range: usize, _bytes: u32) -> Option<Window> {
         None
     }
 
-    /// Learns of reads that were alike, so that totals have them.
+    /// Takes recorded repeated reads into account, so that totals include them.
     fn learn(&mut self) {}
 
-    /// True where the device takes the beats of a burst one a clock, its latency paid once; else each beat is an access
-    /// of its own (an AXI4-Lite slave behind a protocol converter).
+    /// True where the device takes the beats of a burst one a clock and pays its latency once; else each beat is an
+    /// access of its own (an AXI4-Lite slave at a protocol converter).
     fn streams(&self, _range: usize, _offset: u32) -> bool {
         false
     }
 
-    /// The second-level cache whose registers the device has: handed to the bus once, when the machine is built.
+    /// The second-level cache whose registers the device has: passed to the bus once, when the machine is built.
     fn outer_cache(&mut self) -> Option<OuterCache> {
         None
     }
@@ -217,8 +217,8 @@ pub trait Device: State + Send {
         false
     }
 
-    /// An instruction reads such a register, or writes `written` to it, at `ctx.now`: what it reads (0 for a write), or
-    /// `None` where there is no such register.
+    /// An instruction reads such a register, or writes `written` to it, at `ctx.now`. Returns the value read (0 for a
+    /// write), or `None` where there is no such register.
     fn core_register(&mut self, _register: CoreRegister, _written: Option<u64>, _ctx: &mut Ctx) -> Option<u64> {
         None
     }
@@ -228,8 +228,8 @@ pub trait Device: State + Send {
         false
     }
 
-    /// True for a device that passes on interrupts, requests or levels of pins: what follows when one comes is of the
-    /// device that it comes from.
+    /// True for a device that passes on interrupts, requests or levels of pins: the effects are attributed to the
+    /// device that they come from.
     fn passes_interrupts(&self) -> bool {
         false
     }
@@ -240,7 +240,7 @@ pub trait Device: State + Send {
         false
     }
 
-    /// The run is over: the device is brought up to its end.
+    /// The run is over: the device updates its state to the end.
     fn finish(&mut self, _now: Ps) {}
 
     /// The chips on the device's wires.
@@ -248,12 +248,12 @@ pub trait Device: State + Send {
         Vec::new()
     }
 
-    /// What the firmware wrote to the device's serial line, if it has one, and is not sent yet.
+    /// Bytes that the firmware wrote to the device's serial line, if it has one, and that are not sent yet.
     fn unsent(&self) -> Unsent {
         Unsent::default()
     }
 
-    /// The firmware has ended: brings the serial line up to `ctx.now`, a time that [`Device::unsent`] has told.
+    /// The firmware has ended: sends on the serial line up to `ctx.now`, a time that [`Device::unsent`] has returned.
     fn send_on(&mut self, _ctx: &mut Ctx) {}
 
     /// The device as a serial port that can receive, if it is one.
@@ -261,17 +261,17 @@ pub trait Device: State + Send {
         None
     }
 
-    /// Who is at the other end of a serial line, from the device that stands for it.
+    /// The far end of a serial line, from the device that stands for it.
     fn far_end(&mut self) -> Option<&mut FarEnd> {
         None
     }
 
-    /// How many pins a port has.
+    /// Number of pins of a port.
     fn pin_count(&self) -> u32 {
         PINS_OF_PORT
     }
 
-    /// Lights that the device stands for, with what each has done by `now`.
+    /// Lights that the device stands for, with their history up to `now`.
     fn lights(&self, _now: Ps) -> Vec<Light> {
         Vec::new()
     }
@@ -291,13 +291,14 @@ pub trait Device: State + Send {
         None
     }
 
-    /// Which queue a CAN frame is for, and the number of the filter that lets it in; `None` if none does. `is_second`
-    /// asks for the second one of two nodes that share the device's filters.
+    /// The queue for a CAN frame, and the number of the filter that accepts it; `None` if none does. `is_second`
+    /// selects the second one of two nodes that share the device's filters.
     fn can_filter(&self, _frame: &Frame, _is_second: bool) -> Option<(usize, u8)> {
         None
     }
 
-    /// The words that the firmware gave as results, in order, from a device that takes such; `None` from all others.
+    /// The words that the firmware wrote as results, in order, from a device that takes results; `None` from all
+    /// others.
     fn results(&self) -> Option<&[u32]> {
         None
     }
@@ -307,7 +308,7 @@ pub trait Device: State + Send {
         None
     }
 
-    /// Names of the flags by which its interrupt is up now, for the user; `None` if it does not tell.
+    /// Names of the flags that raise its interrupt now, for the user; `None` if the device has no such names.
     fn interrupt_flags(&self) -> Option<String> {
         None
     }
@@ -322,27 +323,28 @@ pub trait Device: State + Send {
         Vec::new()
     }
 
-    /// Loads of a word without a model, by its range and offset, give this value from now on; `None`: what it holds.
+    /// Loads of a word without a model, by its range and offset, return this value from now on; `None`: the stored
+    /// word.
     fn answer_instead(&mut self, _instead: Option<((usize, u32), u32)>) {}
 }
 
 /// Characters on their way over a serial line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub struct Unsent {
-    /// The characters, first the one that is on the line.
+    /// The characters; the first one is on the line.
     pub characters: Vec<u8>,
-    /// When one of them begins or ends next; `None` if that never comes, as without a baud rate.
+    /// When the next one of them begins or ends; `None` if that never happens, as without a baud rate.
     pub next_change: Option<Ps>,
 }
 
-/// What a serial port does when it has received a character.
+/// The reaction of a serial port to a received character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhenReceived {
     /// Nothing that a core would notice by itself: the receiver or its interrupt is off.
     Nothing,
     /// It raises these interrupts.
     Raises(Vec<IrqLine>),
-    /// It asks a DMA controller, whose interrupt may come then.
+    /// It requests a transfer by a DMA controller, which may raise an interrupt.
     AsksDma,
 }
 
@@ -353,28 +355,30 @@ impl WhenReceived {
     }
 }
 
-/// The receiver of a UART. Whatever lets it take characters again that [`SerialPort::begin`] refused (a baud rate, its
-/// enable bit, room for a character where that holds the sender) is told by [`Ctx::line_changed`].
+/// The receiver of a UART. It calls [`Ctx::line_changed`] whenever it can take characters again that
+/// [`SerialPort::begin`] refused (a new baud rate, its enable bit, room for a character where flow control holds the
+/// sender).
 pub trait SerialPort {
-    /// A character begins on the receive line at `ctx.now`: when it will have been received, at the line's present
-    /// settings. `None` while the receiver takes none: the sender waits then. A character for a receiver without a pin
-    /// is lost ([`Passage::lost`]).
+    /// A character begins on the receive line at `ctx.now`: the time at which it will have been received, at the line's
+    /// present settings. `None` while the receiver takes no characters: the sender waits then. A character for a
+    /// receiver without a pin is lost ([`Passage::lost`]).
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage>;
 
     /// The character has been received, at `ctx.now`.
     fn receive(&mut self, character: u8, ctx: &mut Ctx);
 
-    /// What a character would set off: a firmware that sleeps may wait for that.
+    /// The reaction to a character: sleeping firmware may wait for it.
     fn when_received(&self) -> WhenReceived {
         WhenReceived::Nothing
     }
 
-    /// How characters look to the receiver, at the line's present settings, if it has any.
+    /// The character format that the receiver expects, at the line's present settings, if it has any.
     fn format(&self) -> Option<Format> {
         None
     }
 
-    /// As [`SerialPort::receive`], for what is not as it was sent: the line has another format than the UART.
+    /// As [`SerialPort::receive`], for a character that differs from the one sent: the line has another format than the
+    /// UART.
     fn receive_damaged(&mut self, character: u8, _errors: Errors, ctx: &mut Ctx) {
         self.receive(character, ctx);
     }
@@ -407,15 +411,15 @@ impl Alarm {
         }
     }
 
-    /// Nothing is waited for any more under `token`, which is that of all calls of [`Alarm::set`].
+    /// Cancels the wait under `token`, which is the token of all calls of [`Alarm::set`].
     pub fn cancel(&mut self, token: u32, ctx: &mut Ctx) {
         if self.due.take().is_some() {
             ctx.bus.events.cancel(ctx.id, token);
         }
     }
 
-    /// An event has come at `now`, which may be later than it was due where another core's access came first: to be
-    /// called first in [`Device::event`].
+    /// An event has come at `now`, which may be after its due time where another core's access came first: to be called
+    /// first in [`Device::event`].
     pub fn rang(&mut self, now: Ps) {
         self.due = self.due.filter(|due| *due > now);
     }
@@ -426,11 +430,11 @@ impl Alarm {
 pub struct ExitRequest {
     /// Exit status of the firmware.
     pub code: i32,
-    /// When.
+    /// Time of the request.
     pub at: Ps,
 }
 
-/// The token of an event that has the device at the far end of a line look what there is to do.
+/// The token of the event at which a line's far end looks for work.
 pub const FAR_END_LOOKS: u32 = 0;
 
 /// What a device may use during a call: the time, and the rest of the machine.
@@ -439,7 +443,7 @@ pub struct Ctx<'a> {
     pub now: Ps,
     /// The device being called.
     pub id: DeviceId,
-    /// The core whose access this is, by its index in the machine; `None` if nobody or another device calls.
+    /// The core that makes the access, by its index in the machine; `None` in an event or a call by another device.
     pub core: Option<usize>,
     /// The rest of the machine; the device itself is not reachable through it.
     pub bus: &'a mut Bus,
@@ -457,15 +461,14 @@ impl Ctx<'_> {
         self.bus.event_asked_for();
     }
 
-    /// Asks for [`Device::event`] of another device with `token`, now: behind the call that is going on.
+    /// Asks for [`Device::event`] of another device with `token`, now: after the present call.
     pub fn schedule_for(&mut self, device: DeviceId, token: u32) {
         self.bus.events.schedule(self.now, device, token);
         self.bus.event_asked_for();
     }
 
-    /// Clocks run at these rates from now on: who runs by one that changes follows before this returns, but for cores,
-    /// which do so behind the instruction that they are in. A controller calls this in an event at the time at which
-    /// its clocks change.
+    /// Sets rates of clocks from now on. Devices on a changed clock follow before this returns; cores follow after
+    /// their present instruction. A controller calls this in an event at the time at which its clocks change.
     pub fn set_clocks(&mut self, rates: &[(ClockId, Hz)]) {
         self.bus.set_clocks(rates, self.now);
     }
@@ -476,12 +479,12 @@ impl Ctx<'_> {
         self.bus.activities.records(kind)
     }
 
-    /// As what the device tells what it does, for parts of it that no context reaches.
+    /// The scope of the activities that the device records, for parts of it that no context reaches.
     pub fn scope(&self) -> Scope {
         self.bus.activities.scope(self.label())
     }
 
-    /// The device does `what` from `begin` to `end`, which may lie ahead: [`Scope::span`].
+    /// Records that the device does `what` from `begin` to `end`, which may be in the future: [`Scope::span`].
     #[inline]
     pub fn span(&mut self, what: impl Into<What>, begin: Ps, end: Ps, detail: Detail) {
         if self.bus.activities.is_on() {
@@ -489,7 +492,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The same at edges of a clock: [`Scope::clocked_span`].
+    /// Records a span at edges of a clock: [`Scope::clocked_span`].
     #[inline]
     pub fn clocked_span(&mut self, what: impl Into<What>, clock: Hz, begin: Ps, end: Ps, detail: Detail) {
         if self.bus.activities.is_on() {
@@ -497,13 +500,13 @@ impl Ctx<'_> {
         }
     }
 
-    /// The device does `what` from `ctx.now` on, or no longer: [`Scope::level`].
+    /// Records that the device does `what` from `ctx.now` on, or no longer: [`Scope::level`].
     #[inline]
     pub fn level(&mut self, what: impl Into<What>, on: bool) {
         self.level_with(what, on, || Detail::None);
     }
 
-    /// The same, with a detail of what begins.
+    /// As [`Ctx::level`], with a detail of the activity that begins.
     #[inline]
     pub fn level_with(&mut self, what: impl Into<What>, on: bool, detail: impl FnOnce() -> Detail) {
         if self.bus.activities.is_on() {
@@ -513,7 +516,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// What the device told last of `what` ends at `at` instead: [`Scope::ends_instead`].
+    /// The last recorded `what` of the device ends at `at` instead: [`Scope::ends_instead`].
     #[inline]
     pub fn ends_instead(&mut self, what: impl Into<What>, at: Ps) {
         if self.bus.activities.is_on() {
@@ -521,7 +524,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The device does `what` from now to `due`, as long as that stays the same: [`Scope::awaits`].
+    /// Records that the device does `what` from now to `due`, as long as that stays the same: [`Scope::awaits`].
     #[inline]
     pub fn awaits(&mut self, what: impl Into<What>, due: Option<Ps>, detail: Detail) {
         if self.bus.activities.is_on() {
@@ -530,7 +533,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// What the device told last of `what` is aborted at `at`: [`Scope::cut`].
+    /// The last recorded `what` of the device is aborted at `at`: [`Scope::cut`].
     #[inline]
     pub fn cut(&mut self, what: impl Into<What>, at: Ps) {
         if self.bus.activities.is_on() {
@@ -553,13 +556,13 @@ impl Ctx<'_> {
         }
     }
 
-    /// An event comes to a core, which ends its `wfe` or lets the next one pass.
+    /// Sends an event to a core: ends its `wfe`, or lets the next one complete at once.
     pub fn send_event(&mut self, core: u32) {
         self.bus.send_event(core, self.now);
     }
 
-    /// The same as [`Ctx::set_irq`] for a line of which each change is an interrupt, down as well as up: that of the
-    /// system timer of an M-profile core.
+    /// As [`Ctx::set_irq`] for a line on which each change is an interrupt, down as well as up: the line of the system
+    /// timer of an M-profile core.
     pub fn change_irq(&mut self, line: Option<IrqLine>, level: bool) {
         self.set_irq(line, level);
         if let Some(line) = line {
@@ -575,7 +578,7 @@ impl Ctx<'_> {
         self.console_at(bytes, self.now);
     }
 
-    /// The same, where whoever is at the other end of the line has them at `at`.
+    /// As [`Ctx::console`], where the far end of the line has the bytes at `at`.
     pub fn console_at(&mut self, bytes: &[u8], at: Ps) {
         if self.bus.lines.console.is_none_or(|console| console == self.id) {
             self.bus.print(bytes);
@@ -585,7 +588,7 @@ impl Ctx<'_> {
         self.heard(bytes, at);
     }
 
-    /// Sends bytes to the device's own stream: what is printed on a line that is not the console.
+    /// Sends bytes to the device's own stream: the output of a line that is not the console.
     pub fn stream(&mut self, bytes: &[u8]) {
         self.bus.print_on(self.id, bytes);
         self.heard(bytes, self.now);
@@ -619,26 +622,26 @@ impl Ctx<'_> {
         self.bus.exit.get_or_insert(ExitRequest { code, at: self.now });
     }
 
-    /// Ends the run after the current instruction, with the reset of the whole board: what is still under way anywhere
-    /// comes to nothing.
+    /// Ends the run after the current instruction, with the reset of the whole board: everything still in progress is
+    /// dropped.
     pub fn exit_by_reset(&mut self, code: i32) {
         self.exit(code);
         self.bus.exit_is_reset |= self.bus.exit.is_some_and(|exit| exit.at == self.now);
     }
 
-    /// Ends the run after the current instruction as a fault: `what` tells the user in one line why it can't go on.
+    /// Ends the run after the current instruction as a fault: `what` is the reason for the user, in one line.
     pub fn fail(&mut self, what: String) {
         self.exit(1);
         self.bus.failure.get_or_insert(what);
     }
 
-    /// Has the machine look soon whether the host wants something, as after a call that took the host long. It changes
-    /// nothing else.
+    /// Makes the machine check soon for requests of the host, as after a call that took the host long. Has no other
+    /// effect.
     pub fn look_at_host(&mut self) {
         self.bus.order.break_off(Ps::ZERO);
     }
 
-    /// Has the machine pause after the current instruction, if it is being run in steps for a pipe.
+    /// Makes the machine pause after the current instruction, if it is being run in steps for a pipe.
     pub fn pause(&mut self) {
         if self.bus.exit.is_none() {
             self.bus.exit = Some(ExitRequest { code: 0, at: self.now });

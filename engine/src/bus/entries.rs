@@ -1,8 +1,8 @@
-//! Sets of map entries: what a core has accessed. A loop that polls is skipped only if all that it accessed repeats.
+//! Sets of map entries that a core has accessed. A polling loop is skipped only if everything that it accesses repeats.
 
 use crate::state::{Fresh, State};
 
-/// A set of map entries. A board has some hundred at the most; those from 255 on are in it together or not at all.
+/// A set of map entries. A board has some hundred at the most; those from 255 on are in the set together or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Entries([u64; Entries::WORDS]);
 
@@ -24,7 +24,7 @@ impl Entries {
         self.0[byte / size_of::<u64>()] |= bit;
     }
 
-    /// True if the entry was added, or one that stands in the same place.
+    /// True if the entry was added, or another one with the same bit.
     pub const fn has(&self, entry: usize) -> bool {
         let (byte, bit) = Entries::place(entry);
         self.0[byte / size_of::<u64>()] & bit != 0

@@ -1,4 +1,4 @@
-//! What follows from which core's store, for the critical path ([`crate::observe::critical_path`]).
+//! Records the effects of each core's stores, for the critical path ([`crate::observe::critical_path`]).
 
 use std::cell::RefCell;
 
@@ -8,17 +8,17 @@ use crate::observe::critical_path::Paths;
 use crate::time::Ps;
 
 impl Bus {
-    /// Follows the critical path from now on, if there are several cores to have one; `quantum` is how far one may be
-    /// ahead of another.
+    /// Follows the critical path from now on, if there are several cores; `quantum` is how far one may be ahead of
+    /// another.
     pub fn follow_critical_path(&mut self, quantum: Ps) {
-        // Behind that, it ends its instruction.
+        // After that quantum, a core still ends its instruction.
         let latest = Ps(2 * quantum.0);
         let cores = self.core_irqs.len();
         self.critical = (cores > 1).then(|| Box::new(RefCell::new(Paths::new(cores, latest))));
     }
 
-    /// A store has arrived at a device: what it does up to [`Bus::store_over`] follows from that, if it is a core's.
-    /// True if it is, and that is followed.
+    /// A store has arrived at a device: the effects up to [`Bus::store_over`] follow from it, if a core made it. True
+    /// if a core did, and the critical path is followed.
     #[inline]
     pub(super) fn store_arrives(&mut self, core: Option<usize>, device: DeviceId, at: Ps) -> bool {
         match (&mut self.critical, core) {
@@ -56,7 +56,7 @@ impl Bus {
         }
     }
 
-    /// An interrupt input of a core goes up, or it is let out of reset.
+    /// An interrupt input of a core goes up, or the core leaves reset.
     #[inline]
     pub(super) fn core_raised(&mut self, core: usize, at: Ps) {
         if let Some(critical) = &mut self.critical {
@@ -72,12 +72,12 @@ impl Bus {
         }
     }
 
-    /// A core takes an interrupt, and has only waited since then. True if that was for another core.
+    /// A core takes an interrupt, and has only waited since then. True if it waited for another core.
     pub fn core_interrupted(&self, core: usize, since: Ps, at: Ps) -> bool {
         self.critical.as_ref().is_some_and(|critical| critical.borrow_mut().interrupted(core, since, at))
     }
 
-    /// A core goes on at an edge of its clock; the one before that was at `edge_before`.
+    /// A core continues at an edge of its clock; the edge before was at `edge_before`.
     #[inline]
     pub fn core_wakes(&self, core: usize, at: Ps, edge_before: Ps) {
         if let Some(critical) = &self.critical {

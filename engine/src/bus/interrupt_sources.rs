@@ -1,10 +1,10 @@
-//! Which interrupts came, of which devices: since when lines are up, for how late a core takes an interrupt, and what
-//! ended a core's sleep. Kept only for profiles, and where it is asked what cores wait for.
+//! The devices that raise interrupts: since when lines are up, for how late a core takes an interrupt, and what ended a
+//! core's sleep. Kept only for profiles and for records of waits.
 //!
-//! Controllers, ports and the like pass on what they get. So it is kept on whose account something happens: a device
-//! that is called acts on its own, but one that passes on does so for the one that it is called by; that holds for the
-//! events, too, which it asks for meanwhile. Levels would not tell: a line may pulse, or be taken by its falling edge,
-//! and of some each change is an interrupt.
+//! Controllers, ports and similar devices pass on interrupts. So each action is attributed to a device: a device that
+//! is called acts on its own account, but one that passes on acts for its caller, also in the events that it schedules
+//! meanwhile. Levels would not show the source: a line may pulse, or be taken by its falling edge, and on some lines
+//! each change is an interrupt.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,9 +12,9 @@ use crate::bus::device::{DeviceId, IrqLine};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
-/// Controllers one behind the other.
+/// Length of a chain of controllers.
 const MOST_CONTROLLERS: usize = 4;
-/// Interrupts of a core that are remembered: others may be ahead of it by some.
+/// Interrupts that are kept for each core: other cores may be behind it by some.
 const MOST_REMEMBERED: usize = 32;
 
 /// A line that is up, or was for no time.
@@ -22,36 +22,36 @@ const MOST_REMEMBERED: usize = 32;
 struct Up {
     since: Ps,
     by: DeviceId,
-    /// The device on whose account.
+    /// The device that the line's level is attributed to.
     cause: DeviceId,
-    /// A core has taken an interrupt of it.
+    /// A core has taken its interrupt.
     taken: bool,
     /// It is down again, at the same time.
     is_pulse: bool,
 }
 
-/// What is known of interrupts.
+/// The sources of interrupts.
 #[derive(Clone, Debug, Default, State)]
 pub struct InterruptSources {
     is_on: bool,
     up: BTreeMap<IrqLine, Up>,
-    /// By device: it passes on what it gets.
+    /// By device: it passes on interrupts.
     passing: Vec<bool>,
-    /// The device on whose account something happens now.
+    /// The device that present actions are attributed to.
     cause: Option<DeviceId>,
-    /// The same for events to come, by their numbers.
+    /// The same for scheduled events, by their numbers.
     awaited: BTreeMap<u64, DeviceId>,
-    /// By core: the interrupts that came last, and of which devices.
+    /// By core: the last interrupts, and the devices that raised them.
     came: BTreeMap<u32, VecDeque<(Ps, DeviceId)>>,
 }
 
 impl InterruptSources {
-    /// Interrupts are followed from now on; `passing` tells of each device whether it passes them on.
+    /// Starts to follow interrupts; `passing` says for each device whether it passes them on.
     pub fn start(&mut self, passing: Vec<bool>) {
         (self.is_on, self.passing) = (true, passing);
     }
 
-    /// A device is called: on whose account something happened before, for [`InterruptSources::end`].
+    /// A device is called. Returns the device to which actions were attributed before, for [`InterruptSources::end`].
     #[inline]
     pub fn begin(&mut self, device: DeviceId) -> Option<DeviceId> {
         let before = self.cause;
@@ -61,7 +61,7 @@ impl InterruptSources {
         before
     }
 
-    /// An event happens: likewise.
+    /// An event happens: returns the same as [`InterruptSources::begin`].
     #[inline]
     pub fn begin_event(&mut self, number: u64) -> Option<DeviceId> {
         let before = self.cause;
@@ -71,7 +71,7 @@ impl InterruptSources {
         before
     }
 
-    /// That is over.
+    /// The call or the event is over.
     #[inline]
     pub fn end(&mut self, before: Option<DeviceId>) {
         self.cause = before;
@@ -100,7 +100,7 @@ impl InterruptSources {
         }
     }
 
-    /// A device drives a line of which each change is an interrupt.
+    /// A device drives a line on which each change is an interrupt.
     #[inline]
     pub fn change(&mut self, line: IrqLine, by: DeviceId, now: Ps) {
         if self.is_on {
@@ -133,15 +133,15 @@ impl InterruptSources {
         }
     }
 
-    /// The device whose interrupt came to a core last, after the first of these times and up to the second.
+    /// The device whose interrupt came to a core last, after time `from` and up to time `to`.
     pub fn came_last(&self, core: u32, (from, to): (Ps, Ps)) -> Option<DeviceId> {
         let came = self.came.get(&core)?.iter().rev();
         let mut within = came.filter(|(at, _)| (from < *at) && (*at <= to));
         within.next().map(|(_, device)| *device)
     }
 
-    /// A core takes the interrupt at an input: since when that waits, and the device that raised it. Behind a
-    /// controller it is the line that went up last of those whose interrupt has not been taken.
+    /// A core takes the interrupt at an input. Returns since when that waits, and the device that raised it: behind a
+    /// controller, the line that went up last of those whose interrupt has not been taken.
     pub fn take(&mut self, core: u32, bit: u32) -> Option<(Ps, DeviceId)> {
         let own = IrqLine::Core { core, bit };
         let mut found = *self.up.get(&own)?;
@@ -181,7 +181,7 @@ mod tests {
         interrupt_sources.set(input(4), DeviceId(2), true, Ps(150));
         assert_eq!(interrupt_sources.take(0, 0), Some((Ps(150), DeviceId(2))));
         assert_eq!(interrupt_sources.take(0, 0), Some((Ps(100), DeviceId(1))));
-        // What has been taken, and is still up, is no reason.
+        // An interrupt that was taken before, and is still up, is not the reason.
         assert_eq!(interrupt_sources.take(0, 0), Some((Ps(110), DeviceId(9))));
         interrupt_sources.set(input(4), DeviceId(2), false, Ps(200));
         interrupt_sources.set(input(4), DeviceId(2), true, Ps(300));
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(interrupt_sources.take(1, 0), None);
     }
 
-    /// Device 9 is a controller, and passes on what it gets.
+    /// Device 9 is a controller, and passes on interrupts.
     fn passing() -> InterruptSources {
         let mut interrupt_sources = InterruptSources::default();
         interrupt_sources.start((0..10).map(|device| device == 9).collect());
@@ -202,7 +202,7 @@ mod tests {
         let outer = interrupt_sources.begin(DeviceId(3));
         let inner = interrupt_sources.begin(DeviceId(9));
         interrupt_sources.come(0, Ps(100), Some(DeviceId(9)));
-        // The controller's event, and one of another device's that is called meanwhile.
+        // The controller's event, and one of another device that is called meanwhile.
         interrupt_sources.asked_for(7, Some(DeviceId(9)));
         interrupt_sources.asked_for(8, Some(DeviceId(4)));
         interrupt_sources.end(inner);
@@ -231,7 +231,7 @@ mod tests {
             interrupt_sources.set(line, DeviceId(device), level, Ps(100));
         }
         assert_eq!(interrupt_sources.take(0, 0), Some((Ps(100), DeviceId(1))));
-        // It is taken; a line that goes down later is no pulse.
+        // The interrupt is taken; a line that goes down later is no pulse.
         interrupt_sources.set(input(4), DeviceId(2), true, Ps(200));
         interrupt_sources.set(input(4), DeviceId(2), false, Ps(201));
         assert_eq!(interrupt_sources.take(0, 0), Some((Ps(100), DeviceId(9))));
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(interrupt_sources.take(0, 0), Some((Ps(300), DeviceId(1))));
     }
 
-    /// Drives input 3 of device 1, as the event has it; or is that device, which takes falling edges, and raises the
+    /// Drives input 3 of device 1, as the event says; or is that device, which takes falling edges, and raises the
     /// core's line for no time and some time later.
     #[derive(crate::state::State)]
     struct Wired {
@@ -297,7 +297,7 @@ mod tests {
             assert_eq!(came(at, at + 50), Some("timer".to_owned()));
             assert_eq!((came(at, at + 4), came(at + 5, at + 50)), (None, None));
         }
-        // By itself, it is its own.
+        // An event of its own is attributed to itself.
         bus.events.schedule(Ps(300), DeviceId(1), 0);
         bus.run_events(Ps(300));
         assert_eq!(bus.interrupted_last(0, (Ps(250), Ps(300))), Some("intc".to_owned()));

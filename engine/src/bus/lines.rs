@@ -1,4 +1,4 @@
-//! Serial lines with somebody at their other end: what passes between a UART and that end, two devices of one bus.
+//! Serial lines with a device at their other end: the exchange between a UART and that end, two devices of one bus.
 
 use std::collections::VecDeque;
 
@@ -11,41 +11,41 @@ use crate::time::Ps;
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Failure(pub String);
 
-/// All of them; most runs have none.
+/// All such lines; most runs have none.
 #[derive(Debug, Default, State)]
 pub struct Lines {
     /// The UART whose line is the console, where the board says which: others print on lines of their own.
     #[state(skip)]
     pub console: Option<DeviceId>,
-    /// How characters look on the console's line, where the board says it.
+    /// The character format of the console's line, where the board says it.
     #[state(skip)]
     pub console_format: Option<Format>,
     /// The receiver at the other end of the console's line, where the UART has another format.
     pub(crate) ear: Ear,
-    /// The user knows of that.
+    /// The user has been notified of that.
     pub(crate) is_noted: bool,
-    /// Somebody may still type at one of them: who waits for that, waits for something.
+    /// Input may still come on one of the lines: firmware that waits for it is not stuck.
     #[state(skip)]
     pub are_attended: bool,
-    /// A script found what it did not expect.
+    /// The failure of a script whose expectation was not met.
     pub failure: Option<Failure>,
     #[state(with = crate::state::fixed)]
     lines: Vec<Line>,
 }
 
-/// A line with somebody at its other end.
+/// A line with a device at its other end.
 #[derive(Debug, State)]
 struct Line {
     #[state(skip)]
     uart: DeviceId,
     #[state(skip)]
     far_end: DeviceId,
-    /// The far end wants to know what the UART sends.
+    /// The far end wants to receive what the UART sends.
     #[state(skip)]
     listens: bool,
     /// The far end waits until the UART takes characters.
     held: bool,
-    /// What the UART has sent, and when each has come.
+    /// The characters that the UART has sent, and when each has arrived.
     heard: VecDeque<(Ps, u8)>,
 }
 
@@ -55,7 +55,7 @@ impl Lines {
         self.lines.push(Line { uart, far_end, listens, held: false, heard: VecDeque::new() });
     }
 
-    /// How characters look on a UART's line, where the board says it.
+    /// The character format of a UART's line, where the board says it.
     #[inline]
     pub fn format_of(&self, uart: DeviceId) -> Option<Format> {
         self.console_format.filter(|_| self.console == Some(uart))
@@ -66,12 +66,12 @@ impl Lines {
         self.lines.iter().find(|line| line.uart == uart).map(|line| line.far_end)
     }
 
-    /// The first far end that there is.
+    /// The first far end.
     pub fn first(&self) -> Option<DeviceId> {
         self.lines.first().map(|line| line.far_end)
     }
 
-    /// True if there is none.
+    /// True if no line has a far end.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -88,7 +88,7 @@ impl Lines {
         Some(line.far_end)
     }
 
-    /// What a far end has heard by `now` and has not taken yet.
+    /// The next character that a far end has received by `now` and has not taken yet.
     pub fn take_heard(&mut self, far_end: DeviceId, now: Ps) -> Option<u8> {
         let line = self.lines.iter_mut().find(|line| line.far_end == far_end)?;
         line.heard.front().filter(|(at, _)| *at <= now)?;
@@ -100,7 +100,7 @@ impl Lines {
         self.lines.iter_mut().filter(|line| line.far_end == far_end).for_each(|line| line.held = held);
     }
 
-    /// The far end that waits until this UART takes characters; it is told once.
+    /// The far end that waits until this UART takes characters; returned once.
     pub fn release(&mut self, uart: DeviceId) -> Option<DeviceId> {
         let line = self.lines.iter_mut().find(|line| line.held && line.uart == uart)?;
         line.held = false;

@@ -1,29 +1,29 @@
-//! Overlays: memory that answers inside a range of addresses that something else has.
+//! Overlays: memory that answers inside the address range of another target.
 //!
-//! The map has no overlaps: what lies below an overlay is split into the entries before it and behind it. All entries
-//! of a range know where its first byte is ([`MapEntry::origin`]; of an overlay, [`MapEntry::below`]), so offsets are
-//! what they were. Where one entry of a range ends and the next begins is a seam, and so is where a RAM ends at the
-//! begin of another. Contents, bursts and segments of programs go on over seams, as on a bus that decodes each beat,
-//! and over no other entries' ends.
+//! The map has no overlaps: an entry below an overlay is split into one before it and one after it. All entries of a
+//! range have the address of the range's first byte ([`MapEntry::origin`]; of an overlay, [`MapEntry::below`]), so
+//! offsets do not change. A boundary is where one entry of a range ends and the next begins, or where two RAMs are
+//! adjacent. Contents, bursts and segments of programs continue over boundaries, as on a bus that decodes each beat,
+//! but not over other ends of entries.
 
 use super::{Bus, MapEntry, Target};
 
-/// An overlay begins at a multiple of this, and has a multiple of it: no line of a usual cache lies across a seam.
+/// Start and size of an overlay are multiples of this: no line of a usual cache crosses a boundary.
 pub const OVERLAY_BYTES: u32 = 64;
 
 impl MapEntry {
-    /// The first address of the range that it is a part of.
+    /// The first address of the range that the entry is a part of.
     pub fn range_base(&self) -> u32 {
         self.below.map_or(self.origin, |(_, origin)| origin)
     }
 
-    /// True for what is left of a range of which a shorter memory is shown now ([`Bus::show_at`]).
+    /// True for the rest of a range that shows a shorter memory now ([`Bus::show_at`]).
     pub fn is_empty(&self) -> bool {
         self.last < self.base
     }
 
-    /// The same range without what these overlays hide: the parts that are left, and they, all sorted by base. All of
-    /// them lie inside, and do not overlap.
+    /// This range with overlays: the remaining parts and the overlays, all sorted by base. The overlays lie inside the
+    /// range, and do not overlap.
     pub fn with_overlays(self, mut overlays: Vec<MapEntry>) -> Vec<MapEntry> {
         overlays.sort_by_key(|overlay| overlay.base);
         let mut parts = Vec::new();
@@ -43,10 +43,10 @@ impl MapEntry {
 }
 
 impl Bus {
-    /// Lays an overlay over the map entry that it is in: for a map that is put together by hand, before it is used.
+    /// Lays an overlay over the map entry that it is in: for a map that is built by hand, before it is used.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If no map entry is there.
     pub fn lay(&mut self, overlay: MapEntry) {
         let below = self.map.iter().position(|entry| (entry.base..=entry.last).contains(&overlay.base));
         let below = below.expect("an overlay lies over something");
@@ -54,8 +54,8 @@ impl Bus {
         self.map.splice(below..below, entry.with_overlays(vec![overlay]));
     }
 
-    /// True if the range of a map entry goes on in the next one, or both are RAM: chips have several in a row, and
-    /// programs take them for one.
+    /// True if the range of a map entry continues in the next one, or both are RAM: chips have several RAMs in a row,
+    /// and programs use them as one.
     fn goes_on(&self, entry: usize) -> bool {
         let (here, next) = (&self.map[entry], self.map.get(entry + 1));
         next.is_some_and(|next| {
@@ -66,14 +66,14 @@ impl Bus {
         })
     }
 
-    /// How many of so many bytes from `addr` on lie before the next seam.
+    /// How many of the `bytes` bytes from `addr` on lie before the next boundary.
     pub fn bytes_to_boundary(&self, addr: u32, bytes: u32) -> u32 {
         let Some(entry) = self.entry_at(addr) else { return bytes };
         let rest = self.map[entry].last - addr;
         if bytes == 0 || rest >= bytes - 1 || !self.goes_on(entry) { bytes } else { rest + 1 }
     }
 
-    /// Spans from `addr` on, of so many bytes together, that end at seams: their addresses and sizes.
+    /// Splits `bytes` bytes from `addr` on at boundaries: addresses and sizes of the parts.
     pub(super) fn parts(&self, addr: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> + use<'_> {
         let (mut at, mut left) = (addr, bytes);
         std::iter::from_fn(move || {
@@ -84,8 +84,8 @@ impl Bus {
         })
     }
 
-    /// The part of a block of so many bytes, a power of two, that holds `addr` and has no seam in it: its first and
-    /// last address.
+    /// The part of an aligned block of `bytes` bytes, a power of two, that holds `addr` and has no boundary in it: its
+    /// first and last address.
     pub fn unsplit(&self, addr: u32, bytes: u32) -> (u32, u32) {
         let (first, last) = (addr & !(bytes - 1), addr | (bytes - 1));
         let Some(entry) = self.entry_at(addr) else { return (first, last) };
@@ -95,13 +95,13 @@ impl Bus {
         (if begins_here { base } else { first }, if ends_here { end } else { last })
     }
 
-    /// What was there before overlays were laid, or is there.
+    /// The target below all overlays.
     pub(super) fn undermost(&self, entry: usize) -> Target {
         let MapEntry { target, below, .. } = self.map[entry];
         below.map_or(target, |(target, _)| target)
     }
 
-    /// Puts bytes where overlays hide something, into that.
+    /// Writes bytes into the target that overlays hide.
     pub fn load_below(&mut self, addr: u32, bytes: &[u8]) {
         let parts: Vec<(u32, u32)> = self.parts(addr, bytes.len() as u32).collect();
         for (at, len) in parts {
@@ -130,7 +130,7 @@ mod tests {
     /// Where the overlay begins in both.
     const INTO: u32 = 0x80;
 
-    /// A flash: its bytes are the low ones of their offsets, until they are programmed.
+    /// A flash: until programmed, each byte is the low byte of its offset.
     #[derive(crate::state::State)]
     struct Flash(Vec<u8>);
 
@@ -158,8 +158,8 @@ mod tests {
         }
     }
 
-    /// A memory at two addresses, another right behind it, a flash's window; over the first address and the window, a
-    /// memory of 64 bytes.
+    /// A memory at two addresses, another directly after it, and a flash's window; over the first address and the
+    /// window, a memory of 64 bytes.
     fn bus() -> Bus {
         let mut bus = Bus::default();
         let clock = Hz::new(100_000_000).unwrap();
@@ -220,11 +220,11 @@ mod tests {
         let far = SRAM + 2 * BYTES;
         assert!(!bus.is_mapped(SRAM, 2 * BYTES as usize + 1) && !bus.peek(far - 2, &mut [0; 4]));
         assert!(!bus.poke(far - 2, &[1; 4]) && bytes::<2>(&bus, far - 2) == [0; 2]);
-        // The next RAM goes on behind this one.
+        // The next RAM is adjacent to this one.
         assert!(bus.is_mapped(SRAM, 2 * BYTES as usize) && bus.poke(SRAM + BYTES - 2, &[5, 6, 7, 8]));
         assert_eq!(bytes::<4>(&bus, SRAM + BYTES - 2), [5, 6, 7, 8]);
         assert_eq!(bytes::<2>(&bus, SRAM + BYTES), [7, 8]);
-        // What can't be written to its end is not written at all.
+        // A write that would go beyond the end writes nothing.
         assert!(!bus.poke(WINDOW + INTO + 0x3e, &[0xaa; 4]) && !bus.poke(WINDOW + INTO - 2, &[0xaa; 4]));
         assert_eq!(bytes::<4>(&bus, WINDOW + INTO + 0x3e), [0xbf, 0xc0, 0xc0, 0xc1]);
     }
@@ -247,7 +247,7 @@ mod tests {
         assert!(bus.write_burst(Ps::ZERO, WINDOW + INTO + 0x38, 16).is_err());
         assert_eq!(bus.bytes_to_boundary(SRAM + BYTES - 4, 8), 4, "the next RAM begins there");
         assert!(bus.write_burst(Ps::ZERO, SRAM + BYTES - 8, 16).is_ok());
-        assert_eq!(bus.bytes_to_boundary(SRAM + 2 * BYTES - 4, 8), 8, "the end of the memory is no seam");
+        assert_eq!(bus.bytes_to_boundary(SRAM + 2 * BYTES - 4, 8), 8, "the end of the memory is no boundary");
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
     fn a_segment_is_stored_in_all_that_it_lies_in() {
         let mut bus = bus();
         assert!(bus.can_load(WINDOW, BYTES, BYTES + 0x1000) && !bus.can_load(WINDOW, BYTES + 1, BYTES + 1));
-        // Behind bytes that an overlay has of a flash, nothing is cleared.
+        // After an overlay's copy of flash bytes, nothing is cleared.
         assert!(bus.can_load(WINDOW + INTO, 4, 0x1000) && !bus.is_cleared_at(WINDOW + INTO));
         let image = [0x5a; 0x60];
         bus.load(WINDOW + 0x70, &image, 0x1000);
@@ -281,12 +281,12 @@ mod tests {
         assert_eq!(hidden(&bus), [0x80, 0x81]);
         bus.load_below(WINDOW + 0x70, &image);
         assert_eq!(hidden(&bus), [0x5a; 2], "the flash's image is whole");
-        // Bytes and what is cleared may lie in two.
+        // A segment's bytes and its cleared rest may lie in two memories.
         bus.poke(SRAM + BYTES, &[7; 8]);
         assert!(bus.can_load(SRAM + BYTES - 4, 6, 12) && !bus.can_load(SRAM + BYTES - 4, 6, BYTES + 5));
         bus.load(SRAM + BYTES - 4, &[1; 6], 10);
         assert_eq!(bytes(&bus, SRAM + BYTES - 4), [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 7, 7]);
-        // Over a memory, it is as memory.
+        // Over a memory, the overlay behaves as memory.
         bus.poke(SRAM + INTO, &[7; 0x40]);
         assert!(bus.is_cleared_at(SRAM + INTO) && bus.can_load(SRAM + 0x70, 0x20, 0x60));
         bus.load(SRAM + 0x70, &[1; 0x20], 0x60);
@@ -321,7 +321,7 @@ mod tests {
         }
         let slaves: Vec<u8> = bus.views[0][5..].iter().map(|view| view.slave).collect();
         assert_eq!(slaves, [3, 6, 3]);
-        // A shorter one leaves nothing behind it.
+        // After a shorter memory, the rest of the range is empty.
         let short = MapEntry::new("short", 0x100, 0x13f, Target::Ram(2));
         bus.map.insert(0, short);
         bus.views[0].insert(0, View { route: None, local: true, slave: 77 });

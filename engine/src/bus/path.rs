@@ -1,9 +1,10 @@
-//! Paths: how a transfer of one master reaches what answers at a map entry, and how the answer comes back.
+//! Paths: how a transfer of one master reaches the target at a map entry, and how the answer comes back.
 //!
 //! There is one for each master (each core, and all devices together) and each map entry, worked out from the board
-//! once. It prices every transfer: the interconnect's request latency, the time of the RAM's port or the device, the
-//! response latency. Where interconnect and port run at a clock that divides the master's, that is done in the master's
-//! cycles ([`Path::transfer`]), else in picoseconds ([`Path::request`], [`Path::response`]), with the same result.
+//! once. It gives the cost of every transfer: the interconnect's request latency, the time of the RAM's port or the
+//! device, the response latency. Where interconnect and port run at a clock that divides the master's, that is done in
+//! the master's cycles ([`Path::transfer`]), else in picoseconds ([`Path::request`], [`Path::response`]), with the same
+//! result.
 
 use super::device::Device;
 use super::{Bus, MapEntry, Route, Target};
@@ -11,7 +12,7 @@ use crate::memory::ram::{Direction, Ram};
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 
-/// What a core that sits on a bus of its own meets on the path to a map entry.
+/// The path of a core on a bus of its own to a map entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct View {
     /// Index of the interconnect on the path, if any.
@@ -26,17 +27,18 @@ pub struct View {
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Path {
-    /// Index of the interconnect on it, if any.
+    /// Index of the interconnect on the path, if any.
     pub route: Option<usize>,
     /// To tightly coupled memory: an access costs nothing beyond the master's own cycle.
     pub local: bool,
-    /// Others see what is done there (a device's registers, shared memory): accesses of all cores have one order.
+    /// Others see accesses there (a device's registers, shared memory): accesses of all cores have one order.
     pub ordered: bool,
-    /// Of a core that sits on a bus of its own, the slave of that bus, from 1; else 0.
+    /// For a core on a bus of its own, the slave of that bus, from 1; else 0.
     pub slave: u8,
-    /// The interconnect's clock, if there is one. It is apart: priced in cycles, a transfer needs all but that.
+    /// The interconnect's clock, if there is one. It is boxed, since transfers that are priced in cycles do not need
+    /// it.
     clock: Option<Box<Hz>>,
-    /// Its cycles there and back, and what there is to know of clocks that keep time with the master's.
+    /// The interconnect's latencies, and the ratio of clocks that keep time with the master's.
     in_step: InStep,
 }
 
@@ -50,19 +52,19 @@ pub struct InStep {
     /// Cycles of the master in one of the interconnect and of the RAM's port or the device, where these keep time with
     /// it; else 0.
     ratio: u64,
-    /// 2^64 divided by that, rounded up; of no use where it is 0 or 1.
+    /// 2^64 divided by `ratio`, rounded up; unused where that is 0 or 1.
     inverse: u64,
 }
 
 impl InStep {
-    /// That of a path that does not keep time with the master.
+    /// For a path that does not keep time with the master.
     pub const NOT: InStep = InStep { request_cycles: 0, response_cycles: 0, ratio: 0, inverse: 0 };
-    /// Up to this, cycles and ratios are divided by multiplication.
+    /// Up to this number, cycles are divided by multiplication with the inverse.
     pub const MOST_CYCLES: u64 = 1 << 47;
     const MOST_RATIO: u64 = 1 << 16;
 
-    /// Its numbers, for compiled code: cycles there and back, the ratio, and 2^64 divided by that, rounded up, which is
-    /// good up to [`InStep::MOST_CYCLES`].
+    /// The numbers for compiled code: latencies, ratio, and 2^64 divided by the ratio, rounded up, which is exact up to
+    /// [`InStep::MOST_CYCLES`].
     pub fn numbers(&self) -> Option<StepNumbers> {
         let InStep { request_cycles, response_cycles, ratio, inverse } = *self;
         (1..=InStep::MOST_RATIO).contains(&ratio).then_some(StepNumbers {
@@ -122,7 +124,7 @@ pub struct StepNumbers {
     pub response_cycles: u64,
     /// Cycles of the master in one of the target's clock.
     pub ratio: u64,
-    /// 2^64 divided by that, rounded up; of no use where it is 1.
+    /// 2^64 divided by that, rounded up; unused where it is 1.
     pub inverse: u64,
 }
 
@@ -180,7 +182,7 @@ impl Path {
         self.in_step.is_known()
     }
 
-    /// Its times, where it does.
+    /// The path's times in the master's cycles.
     pub fn in_step(&self) -> InStep {
         self.in_step
     }
@@ -202,9 +204,9 @@ impl Path {
         self.clock.as_ref().map_or(at, |clock| clock.after(at, Cycles(self.in_step.response_cycles)))
     }
 
-    /// A transfer of so many bytes at `offset` that the master begins in its cycle `now`, to or from the memory at the
-    /// end, if that keeps time with it. `None` if it does not, or if `is_next` says that something comes before the
-    /// request, which arrives in the cycle that it is given.
+    /// A transfer of `bytes` bytes at `offset` that the master begins in its cycle `now`, to or from the memory at the
+    /// end of the path, if that keeps time with the master. `None` if it does not, or if `is_next` says that something
+    /// comes before the request arrives; it gets the cycle of that arrival.
     #[inline(always)]
     pub(super) fn transfer(
         &self,
@@ -219,8 +221,8 @@ impl Path {
         Some(self.in_step.times(edge, answered))
     }
 
-    /// The edge of the target's clock at which a request arrives that is made in the master's cycle `now`. `None` as of
-    /// [`Path::transfer`].
+    /// The edge of the target's clock at which a request arrives that is made in the master's cycle `now`. `None` as
+    /// for [`Path::transfer`].
     #[inline(always)]
     fn arrival(&self, now: u64, is_next: impl FnOnce(u64) -> bool) -> Option<u64> {
         if !self.keeps_time() {
@@ -230,8 +232,8 @@ impl Path {
         is_next(self.in_step.cycle(edge)).then_some(edge)
     }
 
-    /// A read of `bytes` of a device that the master begins in its cycle `now`, where that keeps time with it and the
-    /// read reaches no further ([`Device::read_alone`]): what is read, and its times.
+    /// A read of `bytes` from a device that the master begins in its cycle `now`, where the path keeps time with the
+    /// master and the read has no other effect ([`Device::read_alone`]): the value read, and its times.
     #[inline(always)]
     pub(super) fn read_alone(
         &self,
@@ -255,14 +257,14 @@ fn ratio(clock: Hz, port: Hz, interconnect: Option<&Route>) -> u64 {
 /// All paths of a bus.
 #[derive(Debug)]
 pub(super) struct Paths {
-    /// Those of each core, in the map's order, then those of devices.
+    /// The paths of each core, in the map's order, then those of devices.
     paths: Vec<Path>,
     cores: usize,
     entries: usize,
 }
 
 impl Paths {
-    /// The paths of all cores, as far as they are known with these clocks, and of devices.
+    /// The paths of all cores at these clocks, and of devices.
     pub fn new(bus: &Bus, clocks: &[Hz]) -> Paths {
         let cores = bus.core_irqs.len().max(clocks.len()).max(bus.views.len());
         let of = |core: Option<usize>| {

@@ -1,4 +1,4 @@
-//! Wires between pins of ports, as the bus drives them: whoever watches one is told.
+//! Wires between pins of ports: the bus drives them, and notifies devices that watch one.
 
 use super::Bus;
 use crate::activity::Kind;
@@ -9,7 +9,7 @@ use crate::wires::parts::{Key, Light};
 use crate::wires::{Drive, Pin, PortId, bits};
 
 impl Bus {
-    /// The pins of all ports have signals by their numbers from now on.
+    /// Shows the pins of all ports as signals from now on.
     pub fn show_pins(&mut self) {
         for (id, device) in (0..).map(DeviceId).zip(&self.devices) {
             if let Some(device) = device.as_ref().filter(|_| self.wires.is_port(id)) {
@@ -20,7 +20,7 @@ impl Bus {
         }
     }
 
-    /// Labels of all ports, each with how many pins it has.
+    /// Labels of all ports, each with its number of pins.
     pub fn ports(&self) -> Vec<(String, u32)> {
         let all = (0..).map(DeviceId).zip(&self.devices).zip(&self.device_names);
         let ports = all.filter(|((id, _), _)| self.wires.is_port(*id));
@@ -36,13 +36,13 @@ impl Bus {
         self.wires.is_port(port).then_some(Pin::new(port, number))
     }
 
-    /// What users call a pin: "gpioa.7".
+    /// The name of a pin for users: "gpioa.7".
     pub fn name_of_pin(&self, pin: Pin) -> String {
         let label = self.device_names.get(pin.port.device.0 as usize).map_or("", String::as_str);
         format!("{label}.{}", pin.number_of_device())
     }
 
-    /// All lights, in the order of the board, with what they have done by `now`.
+    /// All lights, in the order of the board, with their history up to `now`.
     pub fn lights(&self, now: Ps) -> Vec<Light> {
         let lights = self.devices.iter().flatten().flat_map(|device| device.lights(now));
         lights.map(|light| Light { pin_name: self.name_of_pin(light.pin), ..light }).collect()
@@ -53,7 +53,7 @@ impl Bus {
         self.devices.iter().flatten().flat_map(|device| device.keys())
     }
 
-    /// `port` itself drives its wires so from `now` on, and has these pull-ups on. Watchers are told before this
+    /// `port` drives its wires as in `drive` from `now` on, with these pull-ups on. Watchers are notified before this
     /// returns.
     pub fn drive_port(&mut self, port: impl Into<PortId>, drive: Drive, pull_ups: u32, now: Ps) {
         let port = port.into();
@@ -62,9 +62,9 @@ impl Bus {
         self.settle_wires(port, now, now);
     }
 
-    /// The registers of `port` give its pins these functions from `now` on: peripherals that have pins there are told
-    /// before this returns. The port drives its wires behind that ([`Bus::drive_port`]), so that none goes through a
-    /// level that nobody meant.
+    /// The registers of `port` give its pins these functions from `now` on: peripherals with pins there are notified
+    /// before this returns. The port drives its wires after that ([`Bus::drive_port`]), so that no wire has an
+    /// unintended level in between.
     pub fn switch_pins(&mut self, port: impl Into<PortId>, functions: Functions, now: Ps) {
         let port = port.into();
         if !self.wires.set_functions(port, functions) {
@@ -78,7 +78,7 @@ impl Bus {
         }
     }
 
-    /// A peripheral of the chip drives a pin that the port leaves to it, or lets go of it, from `now` on.
+    /// A peripheral of the chip drives a pin that the port leaves to it, or releases it, from `now` on.
     pub fn drive_function(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
         if self.wires.set_function_drive(pin, level) {
             let (changed, levels) = self.settle_wires(pin.port, now, now);
@@ -86,14 +86,14 @@ impl Bus {
         }
     }
 
-    /// What is wired to `pin` drives it to a level, or lets go of it, from `now` on. The port is told, unless it is
-    /// being called and will look by itself.
+    /// A part that is wired to `pin` drives it to a level, or releases it, from `now` on. The port is notified, unless
+    /// it is being called and will look by itself.
     pub fn drive_pin(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
         self.drive_pin_since(pin, level, now, now);
     }
 
-    /// As [`Bus::drive_pin`], for what is found only at `now` to have been so since an earlier time, which waveforms
-    /// show.
+    /// As [`Bus::drive_pin`], for a level that has held since an earlier time, but is found only at `now`. Waveforms
+    /// show the earlier time.
     pub fn drive_pin_since(&mut self, pin: Pin, level: Option<bool>, since: Ps, now: Ps) {
         let Some(wires) = self.wires.port_mut(pin.port) else { return };
         let others = Drive { enables: wires.far.enables & !pin.mask(), levels: wires.far.levels & !pin.mask() };
@@ -106,7 +106,7 @@ impl Bus {
         self.report_port(pin.port, changed, levels, now);
     }
 
-    /// Others than a port have changed its wires: it is told, unless it is being called.
+    /// A device other than the port has changed the port's wires: the port is notified, unless it is being called.
     fn report_port(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
         if changed != 0 && !self.is_busy(port.device) {
             self.with_device(port.device, now, |device, ctx| device.pins_changed(port, changed, levels, ctx));
@@ -126,7 +126,8 @@ impl Bus {
         self.wires.levels(port)
     }
 
-    /// Works out a port's levels, and tells recorder and watchers of changes: which there were, and the levels.
+    /// Works out a port's levels, and reports changes to the recorder and to watchers. Returns the changed pins and the
+    /// levels.
     fn settle_wires(&mut self, port: PortId, since: Ps, now: Ps) -> (u32, u32) {
         let Some(wires) = self.wires.port_mut(port) else { return (0, 0) };
         let changed = wires.settle();
@@ -152,7 +153,7 @@ impl Bus {
         for index in 0.. {
             let watcher = self.wires.port(port).and_then(|wires| wires.watchers.get(index).copied());
             let Some(watcher) = watcher else { break };
-            // A device that changes a wire which it watches knows of that.
+            // A device that changes a wire which it watches knows of the change.
             if watcher.pins & changed != 0 && !self.is_busy(watcher.device) {
                 self.with_device(watcher.device, now, |device, ctx| device.pins_changed(port, changed, levels, ctx));
             }

@@ -1,6 +1,6 @@
-//! The console's line at its own rate: what is sent in another format reaches whoever listens there as a receiver of
-//! the line's format makes of it, and what is typed reaches the UART likewise
-//! ([`crate::devices::far_end`]). Lines of which the board says no rate follow the firmware.
+//! The console's line at its own rate: characters that are sent in another format reach the listener as a receiver of
+//! the line's format decodes them, and typed characters reach the UART in the same way ([`crate::devices::far_end`]).
+//! Lines without a rate in the board follow the firmware.
 
 use super::Bus;
 use super::device::Ctx;
@@ -13,8 +13,8 @@ use crate::time::Ps;
 pub const LINE_HEARD: u32 = 0xffff_0001;
 
 impl Ctx<'_> {
-    /// A character of this device has left the chip, its stop bits at `end`. It is on the console, if the device is
-    /// that, or on the device's own line; where the board names no console, `is_console` tells.
+    /// A character of this device has left the chip, its stop bits at `end`. It goes to the console if the device is
+    /// the console, else to the device's own line; where the board names no console, `is_console` decides.
     pub fn character_sent(&mut self, data: u16, format: &Format, end: Ps, is_console: bool) {
         let Some(line) = self.bus.lines.format_of(self.id) else {
             let is_console = self.bus.lines.console.map_or(is_console, |console| console == self.id);
@@ -31,8 +31,8 @@ impl Ctx<'_> {
         self.hear_line(end);
     }
 
-    /// The line is known up to `known`: what has been received there by then is printed, and an event asked for when
-    /// there is more.
+    /// The line's levels are known up to `known`: prints the characters received by then, and schedules an event if
+    /// more follow.
     pub fn hear_line(&mut self, known: Ps) {
         let Some(line) = self.bus.lines.format_of(self.id) else { return };
         while let Some(received) = self.bus.lines.ear.take(&line, known) {
@@ -49,7 +49,7 @@ impl Ctx<'_> {
 }
 
 impl Bus {
-    /// The run is over: nothing follows on the console's line, and what is on it is heard.
+    /// The run is over: nothing more follows on the console's line, and its last characters are received.
     pub(crate) fn hear_the_rest(&mut self) {
         let Some((console, line)) = self.lines.console.zip(self.lines.console_format) else { return };
         while let Some(received) = self.lines.ear.take(&line, Ps(u64::MAX / 1000)) {
@@ -57,7 +57,7 @@ impl Bus {
         }
     }
 
-    /// Tells, once, that a UART's format is not that of its line.
+    /// Notes, once, that a UART's format differs from the format of its line.
     #[cold]
     pub(crate) fn note_format(&mut self, uart: DeviceId, own: &Format, line: &Format, now: Ps) {
         if std::mem::replace(&mut self.lines.is_noted, true) {

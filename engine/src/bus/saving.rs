@@ -1,5 +1,5 @@
-//! What a snapshot has of the bus: memories, devices, and what all share. The map, too, where a device can change what
-//! is shown at an address.
+//! The bus's part of a snapshot: memories, devices, and what they share. It includes the map where a device can remap
+//! addresses.
 
 use super::{Bus, Target};
 use crate::dt::wiring::DeviceId;
@@ -42,7 +42,7 @@ impl State for Bus {
         self.load_devices(from)?;
         self.load_time(from)?;
         self.load_observed(from)?;
-        // What follows from the rest.
+        // Caches that are derived from the rest.
         self.paths.take();
         self.last_entry.set(0);
         self.scopes.clear();
@@ -52,7 +52,7 @@ impl State for Bus {
 }
 
 impl Bus {
-    /// True if each address leads to something that is there, and has that address.
+    /// True if each map entry has a target that covers its addresses.
     pub fn map_is_sound(&self) -> bool {
         let is_route = |route: Option<usize>| route.is_none_or(|route| route < self.routes.len());
         let in_order = self.map.windows(2).all(|pair| pair[0].last < pair[1].base);
@@ -66,7 +66,7 @@ impl Bus {
         in_order && entries_are && self.views.iter().flatten().all(|view| is_route(view.route))
     }
 
-    /// True if a target that begins at `origin` has all between two addresses.
+    /// True if a target that begins at `origin` covers all bytes between two addresses.
     fn is_there(&self, target: Target, origin: u32, (first, last): (u32, u32)) -> bool {
         match target {
             Target::Ram(ram) => {
@@ -94,7 +94,7 @@ impl Bus {
         self.devices.iter_mut().flatten().try_for_each(|device| State::load(device.as_mut(), from))
     }
 
-    /// What is to come, and in which order.
+    /// Events to come, and the order of accesses.
     fn save_time(&self, to: &mut Saver) {
         to.field("events");
         self.events.save(to);
@@ -152,7 +152,7 @@ impl Bus {
         self.asked.load(from)
     }
 
-    /// What the user is told of the run.
+    /// Notes and other observations for the user.
     fn save_observed(&self, to: &mut Saver) {
         to.field("waves");
         self.waves.save(to);

@@ -5,29 +5,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::dt::wiring::{DeviceId, IrqLine};
 use crate::state::State;
 
-/// Who drives each line that is shared.
+/// The devices that drive each shared line.
 #[derive(Clone, Debug, Default, State)]
 pub struct SharedLines {
     #[state(skip)]
     drivers: BTreeMap<IrqLine, BTreeSet<DeviceId>>,
-    /// Those who hold it up.
+    /// The devices that hold it up.
     up: BTreeMap<IrqLine, BTreeSet<DeviceId>>,
 }
 
 impl SharedLines {
-    /// A device drives these lines. The board is read device by device; [`SharedLines::keep_shared`] ends that.
+    /// Adds lines that a device drives. The board is read device by device; [`SharedLines::keep_shared`] completes
+    /// that.
     pub fn add(&mut self, lines: impl IntoIterator<Item = IrqLine>, device: DeviceId) {
         for line in lines {
             self.drivers.entry(line).or_default().insert(device);
         }
     }
 
-    /// Forgets lines with one driver, whose level is that one's.
+    /// Drops lines with one driver: their level is the driver's.
     pub fn keep_shared(&mut self) {
         self.drivers.retain(|_, drivers| drivers.len() > 1);
     }
 
-    /// The level of a line that `device` drives to `level`.
+    /// The new level of a line that `device` drives to `level`.
     #[inline]
     pub fn level(&mut self, line: IrqLine, device: DeviceId, level: bool) -> bool {
         if self.drivers.is_empty() || !self.drivers.contains_key(&line) {
@@ -58,7 +59,7 @@ mod tests {
         let reported = [(one, true), (other, true), (one, false), (one, false), (other, false), (other, false)];
         let levels = reported.map(|(device, level)| lines.level(shared, device, level));
         assert_eq!(levels, [true, true, true, true, false, false]);
-        // Nobody else drives this one.
+        // No other device drives this one.
         assert!(lines.level(own, one, true));
         assert!(!lines.level(own, one, false));
     }

@@ -1,11 +1,10 @@
-//! Transactions, as they are recorded: what cores and DMA engines access over a bus, each from its request to the
-//! answer.
+//! Recorded transactions: accesses of cores and DMA engines over a bus, each from its request to the answer.
 //!
 //! An access belongs to the interconnect on its path; one that passes none, to a bus of the master's own. Memories that
 //! fit a core's own cycles are on no bus.
 //!
-//! Cores have paths at hand by which they access memories and registers without a call to the bus, where these keep
-//! time with them ([`super::path`]). While transactions are recorded, no path does: every access comes by here, at the
+//! Cores cache paths by which they access memories and registers without a call to the bus, where these keep time with
+//! the core ([`super::path`]). While transactions are recorded, no path is cached: every access is made here, at the
 //! same time and with the same result.
 
 use std::sync::Arc;
@@ -16,21 +15,21 @@ use crate::bus::device::{AccessSize, DeviceId};
 use crate::memory::ram::Direction;
 use crate::time::{Cycles, Ps};
 
-/// Who is known, and whether there is something to tell.
+/// The names of masters, buses and targets, and whether transactions are recorded.
 #[derive(Debug, Default)]
 pub(super) struct Transactions {
-    /// They are recorded.
+    /// Transactions are recorded.
     pub are_reported: bool,
     /// Labels of the cores.
     cores: Vec<String>,
-    /// The buses: of each route, and the own ones of each core and then each device.
+    /// The bus of each route, and the own buses of each core and then each device.
     routes: Vec<Scope>,
     own: Vec<Scope>,
-    /// By map entry: what answers.
+    /// By map entry: the target.
     targets: Vec<Arc<str>>,
 }
 
-/// What an access moves.
+/// The data of an access.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Moves {
     Read(AccessSize),
@@ -40,7 +39,7 @@ pub(super) enum Moves {
 }
 
 impl Bus {
-    /// Names the buses on which there are transactions, so that a user can choose among them.
+    /// Declares the buses on which there are transactions, so that a user can choose among them.
     pub fn declare_transactions(&mut self, cores: &[&str]) {
         let all = &mut self.transactions;
         all.cores = cores.iter().map(|core| (*core).to_owned()).collect();
@@ -57,8 +56,7 @@ impl Bus {
         all.routes.iter().chain(own).for_each(|bus| bus.declare(BUS));
     }
 
-    /// Looks whether transactions are recorded. True if that has changed: cores have to forget what they know of paths
-    /// then.
+    /// Checks whether transactions are recorded. True if that has changed: cores have to drop their cached paths then.
     pub fn follow_recording(&mut self) -> bool {
         let are_reported = self.activities.records(Kind::Bus);
         let has_changed = std::mem::replace(&mut self.transactions.are_reported, are_reported) != are_reported;
@@ -73,8 +71,8 @@ impl Bus {
         self.transactions.are_reported
     }
 
-    /// Tells of a burst to or from a device, whose beats the present master has made one by one: the map entry; when
-    /// its address was sent, which it was, and its bytes; and when the last answer was there.
+    /// Records a burst to or from a device, whose beats the present master has made one by one. `begun` has the time at
+    /// which its address was sent, the address, and the number of bytes; `done` is the time of the last answer.
     pub fn report_burst(&mut self, entry: usize, begun: (Ps, u32, u32), direction: Direction, done: Ps) {
         if self.reports_transactions() {
             let (at, address, bytes) = begun;
@@ -87,7 +85,7 @@ impl Bus {
         }
     }
 
-    /// Tells of a transaction that the present master began at `at`, and of how it ended.
+    /// Records a transaction that the present master began at `at`, and its result.
     #[cold]
     pub(super) fn report_transaction(&mut self, at: Ps, address: u32, moves: Moves, answer: &Result<Access, BusFault>) {
         let (entry, done, read) = match answer {
@@ -121,18 +119,18 @@ impl Bus {
         let bus = route.map_or_else(|| all.own.get(number), |route| all.routes.get(route));
         let (Some(bus), Some(label)) = (bus, label) else { return };
         let master = Master { label, number: number as u32, of: all.own.len() as u32 };
-        // A core has the answer in its next cycle, and has been at it for one at least.
+        // A core has the answer in its next cycle, and the transaction takes at least one.
         let end = clock.map_or(done, |clock| clock.edge_at_or_after(done).max(clock.after(at, Cycles(1))));
         bus.transaction(master, (at, end), clock, transaction);
     }
 
-    /// What answers at a map entry.
+    /// The name of the target at a map entry.
     fn target_name(&mut self, entry: usize) -> Arc<str> {
         let (name, targets) = (&self.map[entry].name, &mut self.transactions.targets);
         if targets.len() <= entry {
             targets.resize_with(self.map.len(), || Arc::from(""));
         }
-        // A board may show something else there meanwhile.
+        // A device may have remapped the entry meanwhile.
         if *targets[entry] != **name {
             targets[entry] = Arc::from(name.as_str());
         }
@@ -206,12 +204,12 @@ mod tests {
         let mut bus = bus();
         bus.activities.start(Kinds::of(&[Kind::Bus]), 1 << 16);
         assert!(bus.follow_recording() && !bus.follow_recording());
-        // 2 cycles of 20 ns there, 100 ns, 1 back. The core has it in its next cycle.
+        // 2 cycles of 20 ns for the request, 100 ns, 1 for the response. The core has it in its next cycle.
         assert_eq!(bus.read(Ps(0), 0x2004, AccessSize::Half).unwrap().done, Ps(160_000));
-        // From the bus' next edge on, 3 cycles at the memory.
+        // From the bus's next edge on, 3 cycles at the memory.
         bus.write(Ps(190_000), 0x1008, AccessSize::Byte, 0xab_cdef).unwrap();
         bus.read(Ps(400_000), 0x2008, AccessSize::Word).unwrap_err();
-        // A line of 4 beats begins before an earlier one is there.
+        // A line of 4 beats begins before an earlier write has arrived.
         bus.read_burst(Ps(600_000), 0x1000, 16).unwrap();
         bus.write_burst(Ps(620_000), 0x1020, 16).unwrap();
         bus.read(Ps(700_000), 0x9000, AccessSize::Word).unwrap_err();

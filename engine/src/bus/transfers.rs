@@ -8,7 +8,7 @@ use crate::memory::ram::Direction;
 use crate::time::Ps;
 
 impl Bus {
-    /// A load as a master sees it.
+    /// A load by a master.
     ///
     /// # Errors
     /// [`BusFault`] if nothing or an error answers.
@@ -18,7 +18,7 @@ impl Bus {
         self.read_arrived(entry, (at, arrived), addr, size)
     }
 
-    /// The same, of a map entry that is known, when the request has arrived there: when it was made, and then.
+    /// As [`Bus::read`], from a known map entry, after the request has arrived there: its times of request and arrival.
     ///
     /// # Errors
     /// As for [`Bus::read`].
@@ -35,7 +35,7 @@ impl Bus {
         self.reported(at, addr, Moves::Read(size), answer)
     }
 
-    /// A store as a master sees it, up to its response.
+    /// A store by a master, up to its response.
     ///
     /// # Errors
     /// [`BusFault`] if nothing or an error answers.
@@ -45,7 +45,7 @@ impl Bus {
         self.write_arrived(entry, (at, arrived), addr, size, value)
     }
 
-    /// The same, of a map entry that is known, when the request has arrived there: when it was made, and then.
+    /// As [`Bus::write`], to a known map entry, after the request has arrived there: its times of request and arrival.
     ///
     /// # Errors
     /// As for [`Bus::write`].
@@ -64,7 +64,7 @@ impl Bus {
     }
 
     /// A burst read of `bytes` from memory or an execute-in-place window (a line fill, a DMA read), for its timing: see
-    /// [`Bus::peek`] for the bytes. Over a seam ([`super::boundaries`]), it is one burst behind another.
+    /// [`Bus::peek`] for the bytes. Across a boundary ([`super::boundaries`]), it is several bursts in sequence.
     ///
     /// # Errors
     /// [`BusFault`] if nothing, registers, or an error answers.
@@ -91,7 +91,7 @@ impl Bus {
     }
 
     /// A burst write of `bytes` to memory (a line write-back, a DMA write), for its timing; [`Bus::poke`] has the
-    /// bytes. Over a seam, it is as that.
+    /// bytes. Across a boundary, it is several bursts in sequence, as a read is.
     ///
     /// # Errors
     /// [`BusFault`] unless a RAM answers.
@@ -118,7 +118,7 @@ impl Bus {
         Access { value, entry, arrived, answered, done: self.path(entry).response(answered) }
     }
 
-    /// How an access ended that was begun at `at`: it is recorded, if somebody wants it.
+    /// The result of an access that was begun at `at`: recorded if transactions are.
     #[inline]
     fn reported(
         &mut self,
@@ -133,7 +133,7 @@ impl Bus {
         answer
     }
 
-    /// One beat of a read at the target itself, when the route has been paid for: its value, and when it was answered.
+    /// One beat of a read at the target itself, after the route's latency: its value, and the time of the answer.
     ///
     /// # Errors
     /// [`BusFault`] if the device answers with an error.
@@ -158,7 +158,7 @@ impl Bus {
         }
     }
 
-    /// One beat of a write at the target itself: when it was answered.
+    /// One beat of a write at the target itself: the time of the answer.
     ///
     /// # Errors
     /// [`BusFault`] if the device answers with an error.

@@ -1,30 +1,31 @@
-//! What a debugger watches: memory that is written, by cores or by devices, and registers of devices that are accessed.
+//! Watchpoints of a debugger: memory that is written, by cores or by devices, and registers of devices that are
+//! accessed.
 //!
-//! It costs nothing. Bytes of a RAM that are watched are marked as if they held decoded instructions, so whoever writes
-//! them tells of it ([`Bus::write_ram`]), and cores leave their block behind that instruction. Loads of memory tell
-//! nobody: they can't be watched.
+//! They do not slow down the run. Watched bytes of a RAM are marked like bytes of decoded instructions, so every write
+//! to them is reported ([`Bus::write_ram`]), and cores leave their block after that instruction. Loads from memory are
+//! not reported: they can't be watched.
 
 use super::code::CodeSpan;
 use super::{Bus, Target};
 use crate::bus::device::DeviceId;
 
-/// What is to be watched, by physical addresses.
+/// A watched range of physical addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Watch {
     /// The first byte.
     pub first: u32,
     /// The last byte.
     pub last: u32,
-    /// Loads are watched; of devices only.
+    /// Loads are watched; only possible for devices.
     pub reads: bool,
     /// Stores are watched.
     pub writes: bool,
 }
 
-/// An access that was watched for.
+/// An access that hit a watchpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// What was watched.
+    /// The watchpoint.
     pub watch: Watch,
     /// The core that made it, by its index; `None` for a device's.
     pub core: Option<usize>,
@@ -34,7 +35,7 @@ pub struct Hit {
     pub is_write: bool,
 }
 
-/// All that is watched, and the accesses since someone looked.
+/// All watchpoints, and the accesses since the last look.
 #[derive(Debug, Default)]
 pub struct Watches {
     all: Vec<Watch>,
@@ -42,40 +43,40 @@ pub struct Watches {
     device_reads: bool,
     of_devices: bool,
     hits: Vec<Hit>,
-    /// What devices do is followed.
+    /// Actions of devices are followed.
     follows_devices: bool,
-    /// That, or loads from devices are watched.
+    /// Those, or loads from devices, are watched.
     sees_reads: bool,
-    /// Devices whose every call is one to look at.
+    /// Devices that stop the run at each call.
     called: Vec<DeviceId>,
-    /// Devices have done something that somebody follows.
+    /// Devices have done something that is followed.
     has_news: bool,
 }
 
 impl Watches {
-    /// All that is watched.
+    /// All watchpoints.
     pub fn all(&self) -> &[Watch] {
         &self.all
     }
 
-    /// True if there is anything.
+    /// True if there is any watchpoint.
     pub fn are_set(&self) -> bool {
         !self.all.is_empty()
     }
 
-    /// True if registers of devices are among it.
+    /// True if registers of devices are watched.
     #[inline]
     pub fn has_devices(&self) -> bool {
         self.of_devices
     }
 
-    /// True if loads from devices are among it.
+    /// True if loads from devices are watched.
     #[inline]
     pub fn has_device_reads(&self) -> bool {
         self.device_reads
     }
 
-    /// True if there are accesses that nobody has taken.
+    /// True if there are accesses that have not been taken.
     #[inline]
     pub fn are_hit(&self) -> bool {
         !self.hits.is_empty()
@@ -87,18 +88,18 @@ impl Watches {
         self.sees_reads
     }
 
-    /// True if what devices do is followed.
+    /// True if actions of devices are followed.
     #[inline]
     pub fn follows_devices(&self) -> bool {
         self.follows_devices
     }
 
-    /// True if a core may have to stop behind any of its instructions.
+    /// True if a core may have to stop after any of its instructions.
     pub fn stop_cores(&self) -> bool {
         self.are_set() || self.follows_devices
     }
 
-    /// True if the core that runs is to stop, for an access or as there is something to look at.
+    /// True if the running core has to stop, for an access or for something that is followed.
     #[inline]
     pub fn stop_core(&self) -> bool {
         self.are_hit() || self.has_news
@@ -125,7 +126,7 @@ impl Watches {
 }
 
 impl Bus {
-    /// Watches this, and nothing else. Gives what can't be watched: loads from memory, and what is nowhere.
+    /// Replaces all watchpoints. Returns those that can't be watched: loads from memory, and unmapped addresses.
     pub fn watch(&mut self, all: Vec<Watch>) -> Vec<Watch> {
         let is_in_ram = |bus: &Bus, addr: u32| bus.ram_at(addr).is_some();
         let (fit, refused): (Vec<Watch>, Vec<Watch>) = all
@@ -144,8 +145,9 @@ impl Bus {
         refused
     }
 
-    /// Stops cores when devices tell of signals that are followed ([`Waves::follow`](crate::observe::waves::Waves),
-    /// [`Activities::follow`](crate::activity::Activities)), or when one of these is called; or none of that.
+    /// Stops cores when devices record signals that are followed ([`Waves::follow`](crate::observe::waves::Waves),
+    /// [`Activities::follow`](crate::activity::Activities)), or when a device in `called` is called. `follow` and
+    /// `called` replace the previous ones.
     pub fn follow_devices(&mut self, follow: bool, called: Vec<DeviceId>) {
         self.watches.follows_devices = follow || !called.is_empty();
         self.watches.called = called;
@@ -163,14 +165,14 @@ impl Bus {
         }
     }
 
-    /// Bytes of a RAM were written that are marked.
+    /// Marked bytes of a RAM were written.
     #[cold]
     #[inline(never)]
     pub(super) fn see_write(&mut self, ram: usize, first: u32, last: u32) {
         if !self.watches.are_set() {
             return;
         }
-        // A memory may be at several addresses, and overlays may hide some of it there.
+        // A memory may be mapped at several addresses, and overlays may hide some of it there.
         let shown = self.map.iter().filter(|entry| entry.target == Target::Ram(ram)).filter_map(|entry| {
             let [first, last] = [first, last].map(|offset| u64::from(entry.origin) + u64::from(offset));
             let (first, last) = (first.max(entry.base.into()), last.min(entry.last.into()));

@@ -1,4 +1,4 @@
-//! What a debugger asks of a core: its registers, its view of memory, and to stop.
+//! A debugger's interface to a core: its registers, its view of memory, and stops.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use crate::bus::Bus;
 use crate::state::State;
 use crate::time::Ps;
 
-/// What kind of core it is, for debuggers: which registers they expect.
+/// The core's architecture, for debuggers: it decides the registers that they expect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Architecture {
     /// RISC-V with 32 bits.
@@ -21,7 +21,7 @@ pub enum Architecture {
     Mips32,
 }
 
-/// What a register belongs to.
+/// Groups of registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// The registers that instructions name, the program counter and the status register.
@@ -39,9 +39,9 @@ pub struct Register {
     pub name: Cow<'static, str>,
     /// 32 or 64.
     pub bits: u32,
-    /// What it belongs to.
+    /// Its group.
     pub group: Group,
-    /// What is in it.
+    /// Its value.
     pub value: u64,
 }
 
@@ -57,7 +57,7 @@ impl Register {
     }
 }
 
-/// How far a core has come, as far as a debugger's steps are concerned.
+/// The position of a core, for a debugger's steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Address of the next instruction.
@@ -68,23 +68,23 @@ pub struct Position {
     pub instructions: u64,
     /// Interrupts that were taken.
     pub interrupts: u64,
-    /// What has just run and what comes belong together: the next instruction is in a branch's delay slot, or an
+    /// The last and the next instruction belong together: the next instruction is in a branch's delay slot, or an
     /// exception is being entered or left.
     pub is_between: bool,
 }
 
-/// Where a core stops for a debugger.
+/// The breakpoints of a core.
 #[derive(Debug, Default, State)]
 pub struct Breaks {
-    /// The debugger's, and no state.
+    /// They belong to the debugger, and are no state.
     #[state(skip)]
     addresses: BTreeSet<u32>,
-    /// Where it stopped last: address, and instructions and exceptions so far. It goes on from there.
+    /// Where it stopped last: address, and instructions and exceptions so far. It continues from there.
     passed: Option<(u32, u64, u64)>,
-    /// It has stopped so, and nobody has asked.
+    /// It has stopped at one, and [`Breaks::take_hit`] was not called since.
     #[state(skip)]
     is_hit: bool,
-    /// Calls of functions that somebody asks for have begun or ended since.
+    /// Followed calls have begun or ended since the last stop.
     #[state(skip)]
     calls: bool,
     /// Interrupts that were taken.
@@ -92,12 +92,12 @@ pub struct Breaks {
 }
 
 impl Breaks {
-    /// The core stops before instructions at these addresses, and at no others.
+    /// Makes the core stop before instructions at these addresses, and at no others.
     pub fn set(&mut self, addresses: BTreeSet<u32>) {
         self.addresses = addresses;
     }
 
-    /// True if there are any.
+    /// True if there are breakpoints.
     #[inline]
     pub fn are_set(&self) -> bool {
         !self.addresses.is_empty()
@@ -109,7 +109,7 @@ impl Breaks {
         self.addresses.contains(&pc)
     }
 
-    /// True if a core that is at `pc`, after so many instructions and exceptions, stops there now: it does so once.
+    /// True if a core at `pc`, after this number of instructions and exceptions, stops there now: it does so once.
     pub fn hit(&mut self, pc: u32, instructions: u64, exceptions: u64) -> bool {
         let here = Some((pc, instructions, exceptions));
         let is_hit = self.stop_at(pc) && self.passed != here;
@@ -119,23 +119,23 @@ impl Breaks {
         is_hit
     }
 
-    /// True if the core has stopped at one of the addresses since the last call.
+    /// True if the core has stopped at a breakpoint since the last call.
     pub fn take_hit(&mut self) -> bool {
         self.calls = false;
         std::mem::take(&mut self.is_hit)
     }
 
-    /// Calls of functions that somebody asks for have begun or ended, if they have.
+    /// Records whether followed calls have begun or ended.
     pub fn calls_have_changed(&mut self, changed: bool) {
         self.calls |= changed;
     }
 
-    /// True if they have since somebody has looked.
+    /// True if they have since the last [`Breaks::take_changed_calls`].
     pub fn have_calls_changed(&self) -> bool {
         self.calls
     }
 
-    /// The same, and forgets it.
+    /// As [`Breaks::have_calls_changed`], and clears the flag.
     #[inline]
     pub fn take_calls(&mut self) -> bool {
         std::mem::take(&mut self.calls)
@@ -144,7 +144,7 @@ impl Breaks {
 
 /// A core as a debugger sees it.
 pub trait Debugged {
-    /// What kind of core it is.
+    /// Its architecture.
     fn architecture(&self) -> Architecture;
 
     /// All registers, the general ones first, in the order in which their architecture's GDB descriptions have them.
@@ -154,30 +154,30 @@ pub trait Debugged {
     /// Writes a register, by its place in [`Debugged::debug_registers`], without time. False if it can't be written.
     fn set_debug_register(&mut self, bus: &mut Bus, number: usize, value: u64) -> bool;
 
-    /// How far it has come.
+    /// Its position.
     fn position(&self) -> Position;
 
-    /// The physical address of what the core has at `addr`, and how many bytes from there on are behind each other as
-    /// well; `None` where it may not read.
+    /// The physical address of the core's address `addr`, and the number of bytes from there on that are contiguous as
+    /// well; `None` where the core may not read.
     fn physical(&self, bus: &Bus, addr: u32) -> Option<(u32, u32)>;
 
-    /// Copies a word or less of the core's own registers that have addresses, without side effects. False if there are
-    /// none at `addr`.
+    /// Copies a word or less of the core's own memory-mapped registers, without side effects. False if there are none
+    /// at `addr`.
     fn peek_own(&self, addr: u32, into: &mut [u8]) -> bool;
 
-    /// Has it stop with [`Stop::Break`] before instructions at these addresses.
+    /// Makes it stop with [`Stop::Break`] before instructions at these addresses.
     fn set_breaks(&mut self, addresses: BTreeSet<u32>);
 
-    /// True if it has stopped at one of those since the last call.
+    /// True if it has stopped at one of them since the last call.
     fn take_break(&mut self) -> bool;
 
-    /// Has it stop with [`Stop::Break`] where calls of these functions begin to be under way, or none is any more.
+    /// Makes it stop with [`Stop::Break`] when a first call of one of `functions` begins, and when the last one ends.
     fn ask_for_calls(&mut self, functions: &BTreeSet<u32>);
 
-    /// True if a call of one of these functions is under way.
+    /// True if a call of this function is active.
     fn is_in_call(&self, function: u32) -> bool;
 
-    /// True if that has changed since it last stopped.
+    /// True if such calls have begun or ended since it last stopped.
     fn has_changed_calls(&self) -> bool;
 
     /// Runs one instruction, or takes one interrupt, unless its time reaches `until` before.

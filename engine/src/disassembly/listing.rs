@@ -13,13 +13,13 @@ use crate::elf::{ElfError, Image, Machine, machine_of, names, read};
 use crate::encoding::Encoding;
 use crate::patience;
 
-/// Sections with code at the most: linkers make some.
+/// Maximum number of sections with code: linkers make some.
 const MOST_SECTIONS: usize = 1024;
-/// So often sections may have each byte of the file.
+/// How many sections may have the same byte of the file.
 const MOST_LISTED: usize = 2;
-/// Bytes of names of targets and places, together.
+/// Limit for names of targets and places, in bytes together.
 const MOST_NAME_BYTES: usize = 64 << 20;
-/// What making a line takes, in bytes that are read.
+/// Cost of making a line, in bytes that are read.
 const WORK_A_LINE: u64 = 100;
 
 /// A line of a listing.
@@ -33,14 +33,14 @@ pub struct Line {
     pub len_bytes: u8,
     /// The instruction, or a directive for data.
     pub text: String,
-    /// Where a branch or jump leads: "memcpy+0x24".
+    /// The target of a branch or jump: "memcpy+0x24".
     pub target: Option<String>,
     /// Functions and labels that begin here.
     pub names: Vec<String>,
 }
 
-/// All code of an ELF file, by address. What it was built for chooses the instruction set, its mapping symbols ($a, $t,
-/// $x, $d) tell A32, T32 and data apart.
+/// All code of an ELF file, by address. The file's machine selects the instruction set, and its mapping symbols ($a,
+/// $t, $x, $d) distinguish A32, T32 and data.
 ///
 /// # Errors
 /// [`ElfError`] for anything but an intact executable for some core.
@@ -53,10 +53,10 @@ pub fn list(data: &[u8]) -> Result<Vec<Line>, ElfError> {
     Ok(lines.collect())
 }
 
-/// Where the function begins that a name means ([`meant`]); `None` for a name of none.
+/// The start of the function with this name ([`meant`]); `None` if no function has it.
 ///
 /// # Errors
-/// [`ElfError`] as [`list`]; [`Asked::Several`] for a name that may mean several.
+/// [`ElfError`] as [`list`]; [`Asked::Several`] for an ambiguous name.
 pub fn function_meant(data: &[u8], asked: &str) -> Result<Option<u32>, Asked> {
     let image = read(data, machine_of(data).map_err(Asked::Elf)?).map_err(Asked::Elf)?;
     let names = names::Names::default();
@@ -70,13 +70,13 @@ pub fn function_meant(data: &[u8], asked: &str) -> Result<Option<u32>, Asked> {
 /// Why a function can't be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// The file is none that can be read.
+    /// The file can't be read.
     Elf(ElfError),
-    /// What to say of a name that may mean several.
+    /// The message about an ambiguous name.
     Several(String),
 }
 
-/// Names of addresses, as many as are not too much altogether.
+/// Names of addresses, up to a total size.
 struct Names<'a> {
     image: &'a Image,
     readable: names::Names,
@@ -101,7 +101,7 @@ impl Names<'_> {
         self.image.place_at(target, &self.readable).and_then(|name| self.counted(name))
     }
 
-    /// A function's name as its programmer wrote it; the symbol's where that is too much altogether.
+    /// A function's name as its programmer wrote it; the symbol's once the total size is reached.
     fn written(&self, symbol: &str) -> String {
         Some(self.readable.readable(symbol)).filter(|name| !name.is_empty()).unwrap_or_else(|| symbol.to_owned())
     }
@@ -128,7 +128,7 @@ fn pieces(data: &[u8], machine: Machine) -> Result<Vec<Piece<'_>>, ElfError> {
     Ok(pieces)
 }
 
-/// Bytes that are read alike.
+/// Bytes of one encoding.
 struct Piece<'data> {
     addr: u32,
     bytes: &'data [u8],
@@ -136,18 +136,18 @@ struct Piece<'data> {
     encoding: Option<Encoding>,
 }
 
-/// What a symbol says of the bytes from its address on.
+/// The kind of bytes from a symbol's address on.
 #[derive(Debug, PartialEq)]
 enum Mapping {
     None,
-    /// Code as the machine usually has it.
+    /// Code in the machine's usual encoding.
     Usual,
     Thumb,
     Data,
 }
 
-/// What a symbol with this name says. RISC-V's `$x` may have the extensions behind it, as `$xrv32i2p1_m2p0` (RISC-V ELF
-/// psABI, "Mapping Symbol"); all may have a point and anything.
+/// The mapping of a symbol with this name. RISC-V's `$x` may be followed by the extensions, as `$xrv32i2p1_m2p0`
+/// (RISC-V ELF psABI, "Mapping Symbol"); all may be followed by a point and any text.
 fn mapping(name: &str) -> Mapping {
     match name.split('.').next().map(str::as_bytes) {
         Some(b"$a" | [b'$', b'x', ..]) => Mapping::Usual,
@@ -157,7 +157,7 @@ fn mapping(name: &str) -> Mapping {
     }
 }
 
-/// A section, cut at its mapping symbols.
+/// A section, split at its mapping symbols.
 fn pieces_of<'data>(
     file: &ElfFile32<'data>,
     section: &ElfSection32<'data, '_>,
@@ -212,7 +212,7 @@ impl Piece<'_> {
                 lines.push(line(instruction, target, names));
             }
         }
-        // Data, and what is left of code.
+        // Data, and an incomplete instruction at the end of code.
         while done < self.bytes.len() && !patience::is_over(WORK_A_LINE) {
             let addr = self.addr.wrapping_add(done as u32);
             let whole = |bytes: u32| addr.is_multiple_of(bytes) && self.bytes.len() - done >= bytes as usize;
@@ -235,7 +235,7 @@ fn line(instruction: Instruction, target: Option<u32>, names: &Names) -> Line {
     Line { addr, encoding, len_bytes, text, target, names }
 }
 
-/// Where a RISC-V jalr leads whose register the auipc before it has set.
+/// The target of a RISC-V jalr whose register the preceding auipc has set.
 fn far_target(before: &Line, encoding: u32) -> Option<u32> {
     let is_pair = before.encoding & 0x7f == 0x17 && encoding & 0x707f == 0x67;
     let is_same = before.encoding >> 7 & 31 == encoding >> 15 & 31;
@@ -243,7 +243,7 @@ fn far_target(before: &Line, encoding: u32) -> Option<u32> {
     (is_pair && is_same).then(|| upper.wrapping_add_signed(encoding as i32 >> 20))
 }
 
-/// The address that a branch or jump leads to, which is its last operand.
+/// The target of a branch or jump: its last operand.
 fn target_of(encoding: Encoding, text: &str) -> Option<u32> {
     let (mnemonic, operands) = text.split_once(' ')?;
     let is_branch = match encoding {
@@ -254,7 +254,7 @@ fn target_of(encoding: Encoding, text: &str) -> Option<u32> {
     u32::from_str_radix(last.strip_prefix("0x").filter(|_| is_branch)?, 16).ok()
 }
 
-/// True for a branch, with a condition or without, and not for bic, bfi or bkpt.
+/// True for a branch, conditional or not, but not for bic, bfi or bkpt.
 fn is_arm_branch(mnemonic: &str) -> bool {
     const CONDITIONS: [&str; 18] =
         ["", "eq", "ne", "hs", "cs", "lo", "cc", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al"];
@@ -266,7 +266,7 @@ fn is_arm_branch(mnemonic: &str) -> bool {
 /// The profile that an Arm ELF file was built for, as its build attributes say (Addenda to the ABI for the Arm
 /// architecture, section 3.3.5.2).
 fn profile(file: &ElfFile32) -> Option<u64> {
-    /// Attributes that have a text, and the one that we look for.
+    /// Attributes whose value is a text, and the attribute that we look for.
     const TEXTS: [u64; 4] = [4, 5, 65, 67];
     const COMPATIBILITY: u64 = 32;
     const PROFILE: u64 = 7;

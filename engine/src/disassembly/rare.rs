@@ -1,8 +1,8 @@
-//! Encodings that a core takes for instructions and Capstone does not. On Arm: hints that are not allocated, and what
-//! the manual calls unpredictable or deprecated (ARM DDI 0406C, chapters A5, A6 and A8). On MIPS: fields without
-//! effect.
+//! Encodings that a core runs as instructions and Capstone does not know. On Arm: hints that are not allocated, and
+//! encodings that the manual calls unpredictable or deprecated (ARM DDI 0406C, chapters A5, A6 and A8). On MIPS: fields
+//! without effect.
 
-/// Conditions by their number; the one for always has no text.
+/// Conditions by their number; "always" has no text.
 const CONDITIONS: [&str; 16] =
     ["eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "", ""];
 
@@ -47,7 +47,7 @@ pub(super) fn t32(encoding: u32) -> Option<String> {
     Some(format!("{mnemonic} {}, {{{}}}", base(encoding), registers.join(", ")))
 }
 
-/// A MIPS encoding without what has no effect in it: hints of jr and jalr, the code of wait (MIPS32 Architecture for
+/// A MIPS encoding without fields that have no effect: hints of jr and jalr, the code of wait (MIPS32 Architecture for
 /// Programmers, volume II).
 pub(super) fn mips(encoding: u32) -> Option<u32> {
     match (encoding >> 26, encoding & 0x3f) {
@@ -63,7 +63,7 @@ fn base(encoding: u32) -> String {
     format!("{}{write_back}", name(encoding >> 16))
 }
 
-/// fldmx and fstmx: double registers and a word more; vmrs and vmsr of registers that have no name.
+/// fldmx and fstmx: double registers and one more word; vmrs and vmsr of registers that have no name.
 fn floating_point(encoding: u32, condition: &str) -> Option<String> {
     if encoding & 0x0fe0_0fff == 0x0ee0_0a10 {
         let (register, system) = (name(encoding >> 12), encoding >> 16 & 15);

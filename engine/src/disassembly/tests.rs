@@ -1,4 +1,4 @@
-//! What a core takes for an instruction has a text.
+//! Each encoding that a core runs as an instruction has a text.
 
 use super::*;
 use crate::isa::arm::op::{Code, Features, Op};
@@ -31,7 +31,7 @@ fn numbers(mut state: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Of encodings at random, those that a decoder knows and that have no text.
+/// Random encodings that a decoder knows and that have no text.
 fn without_text(encoding: Encoding, is_known: impl Fn(u32) -> bool) -> Vec<u32> {
     let disassembler = Disassembler::new(encoding);
     let has_text = |word: u32| {
@@ -50,7 +50,7 @@ fn what_a_core_takes_for_an_instruction_has_a_text() {
             is_known(|ops| _ = decode_t32::decode(first, second, 0x1000, features, &mut 0, ops))
         }
     };
-    // Of coprocessors that no core here has only the number is known.
+    // For coprocessors that no core here has, only the number is known.
     let mips = |word| {
         let code = mips::decode::decode(word, 0x1000).code;
         !matches!(code, mips::op::Code::Reserved | mips::op::Code::CopUnusable)

@@ -1,4 +1,4 @@
-//! What can be wrong with a board.
+//! Faults of a board.
 
 use std::fmt;
 
@@ -12,19 +12,19 @@ pub struct BoardFault {
     pub at: Location,
     /// The node's name.
     pub node: String,
-    /// What is wrong.
+    /// The fault.
     pub kind: FaultKind,
 }
 
 /// Kinds of [`BoardFault`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum FaultKind {
-    /// A property that the device needs is not there.
+    /// A required property is missing.
     #[error("property '{property}' is missing: {meaning}")]
     Missing {
         /// Its name.
         property: String,
-        /// What it says.
+        /// Its meaning.
         meaning: String,
     },
     /// A property of another type.
@@ -40,25 +40,25 @@ pub enum FaultKind {
     OutOfRange {
         /// Its name.
         property: String,
-        /// What the board says.
+        /// The board's value.
         value: String,
         /// What is allowed, as a clause.
         allowed: String,
     },
-    /// A property that the device doesn't know.
+    /// A property that the device doesn't have.
     #[error("unknown property '{property}'{}", nearest(.near))]
     UnknownProperty {
         /// Its name.
         property: String,
-        /// Known ones that look alike.
+        /// Known properties with similar names.
         near: Vec<String>,
     },
-    /// No model for any of the node's compatibles.
+    /// There is no model for any of the node's compatibles.
     #[error("unknown compatible '{compatible}'{}", nearest_model(.near))]
     UnknownCompatible {
         /// The first of them.
         compatible: String,
-        /// Known ones that look alike.
+        /// Known compatibles with similar names.
         near: Vec<String>,
     },
     /// Two ranges of the address map overlap.
@@ -75,24 +75,24 @@ pub enum FaultKind {
         /// Its last address.
         other_last: u32,
     },
-    /// A source whose class is followed by what is no range.
+    /// A source whose class is followed by something other than a range.
     #[error(
-        "cyclescope,sources: '{class}' of {property}: behind the class stands the plausible range, \
+        "cyclescope,sources: '{class}' of {property}: after the class comes the plausible range, \
          as in \"assumed 2 to 8: <why>\" or \"assumed 4 or 8: <why>\", or nothing"
     )]
     BadRange {
         /// The property.
         property: String,
-        /// The class with what follows it.
+        /// The class and the text after it.
         class: String,
     },
-    /// A source for nothing.
+    /// A source for an unknown property.
     #[error("cyclescope,sources names '{property}', which is no timing property of this node")]
     SourceWithoutProperty {
-        /// What it names.
+        /// The name in the source.
         property: String,
     },
-    /// A reference that leads nowhere, or to a node of the wrong kind.
+    /// A reference to a missing node, or to a node of the wrong kind.
     #[error("{property} must refer to {expected}")]
     BadReference {
         /// The property.
@@ -103,7 +103,7 @@ pub enum FaultKind {
     /// A board without something that every board needs.
     #[error("{what}")]
     Incomplete {
-        /// What is missing and what to do.
+        /// The missing item, and what to do.
         what: String,
     },
 }
@@ -123,7 +123,7 @@ fn nearest_model(near: &[String]) -> String {
     if near.is_empty() { "; `cyclescope devices` lists what there are models of".to_owned() } else { nearest(near) }
 }
 
-/// Up to three of `known` that look like `name`, best first.
+/// Up to three names in `known` that are similar to `name`, best first.
 pub fn similar_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut scored: Vec<(usize, &str)> = known
         .into_iter()

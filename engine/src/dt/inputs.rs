@@ -4,8 +4,9 @@ use std::ops::RangeInclusive;
 
 use super::node::Node;
 
-/// Of controllers that have other inputs than most. Interrupts 0 to 15 of a GIC, and Cause.IP 0 and 1 of a MIPS core,
-/// are software's own; input 255 of an NVIC is the system timer's, those below are external interrupts.
+/// Input ranges of controllers that differ from the default. Interrupts 0 to 15 of a GIC, and Cause.IP 0 and 1 of a
+/// MIPS core, are raised by software only; input 255 of an NVIC is the system timer's, those below are external
+/// interrupts.
 const INPUTS: &[(&str, RangeInclusive<u32>)] = &[
     ("arm,armv7m-nvic", 0..=255),
     ("arm,cortex-a7-gic", 16..=287),
@@ -21,13 +22,13 @@ const GICS: [&str; 2] = ["arm,cortex-a7-gic", "arm,gic-400"];
 const FIRST_PRIVATE: u32 = 16;
 const FIRST_SHARED: u32 = 32;
 
-/// The inputs that the controller of this node has, as far as its compatible says.
+/// The inputs of this node's controller, if its compatible is known.
 pub fn of(node: &Node) -> Option<RangeInclusive<u32>> {
     let compatibles = node.compatibles();
     INPUTS.iter().find(|(name, _)| compatibles.contains(name)).map(|(_, inputs)| inputs.clone())
 }
 
-/// The number of the input that these cells name; `None` where they name none.
+/// The number of the input that these cells name; `None` if they name none.
 pub fn number(controller: Option<&Node>, cells: &[u32]) -> Option<u32> {
     match *cells {
         [kind, number, ..] if controller.is_some_and(is_gic) => match kind {
@@ -60,7 +61,7 @@ pub fn request(controller: &Node, cells: &[u32]) -> Option<u32> {
     }
 }
 
-/// The end of a sentence about an input that is not there.
+/// The end of a message about an input that does not exist.
 pub fn in_words(controller: Option<&Node>) -> String {
     if let Some(gic) = controller.filter(|node| is_gic(node)) {
         return format!(": {} has 0 (shared) with 0 to 255, and 1 (private) with 0 to 15", gic.label());

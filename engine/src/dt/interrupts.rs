@@ -1,10 +1,10 @@
-//! Interrupt specifiers: whose they are, and which input they name (Devicetree Specification 0.4, section 2.4).
+//! Interrupt specifiers: their controller, and the input that they name (Devicetree Specification 0.4, section 2.4).
 
 use super::MOST_CELLS;
 use super::inputs;
 use super::node::{Node, Property};
 
-/// Most lines of a node: those of a timer of 128 harts.
+/// Maximum number of lines of a node: a timer of 128 harts has the most.
 const MOST_LINES: usize = 256;
 
 /// One line of a node's `interrupts` or `interrupts-extended`.
@@ -17,18 +17,18 @@ pub struct Specifier {
 }
 
 impl Specifier {
-    /// The number of the input, by what the cells mean to the controller.
+    /// The number of the input, as the controller interprets the cells.
     pub fn input(&self, root: &Node) -> Option<u32> {
         inputs::number(root.by_phandle(self.controller), &self.cells)
     }
 }
 
-/// What a property lists.
+/// The contents of a property.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Specifiers {
-    /// The complete ones.
+    /// The complete specifiers.
     pub list: Vec<Specifier>,
-    /// What the property must be, if cells are left over that make no further one.
+    /// The required form of the property, if cells are left over.
     pub expected: Option<String>,
 }
 
@@ -63,7 +63,7 @@ pub fn specifiers(root: &Node, node: &Node, property: &Property) -> Specifiers {
     Specifiers { list, expected: None }
 }
 
-/// The phandle of the controller that `interrupts` speak to; 0 for none.
+/// The phandle of the controller that `interrupts` refer to; 0 for none.
 fn parent_of(root: &Node, node: &Node) -> u32 {
     let parent = node.property("interrupt-parent").or_else(|| root.property("interrupt-parent"));
     parent.and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(0)
@@ -75,7 +75,7 @@ fn cells_of(root: &Node, controller: u32) -> usize {
     cells.unwrap_or(1).clamp(1, MOST_CELLS) as usize
 }
 
-/// True for an interrupt controller of a core that the board has and does not use.
+/// True for the interrupt controller of a core that the board has but does not use.
 pub fn is_of_idle_core(root: &Node, controller: u32) -> bool {
     let mut cores = root.children.iter().filter(|node| node.name == "cpus").flat_map(|cpus| &cpus.children);
     cores.any(|core| !core.is_enabled() && core.by_phandle(controller).is_some())
@@ -102,7 +102,8 @@ mod tests {
         }
     }
 
-    /// Of a device with this property, between a controller of three cells (phandle 1) and one of one cell (phandle 2).
+    /// Specifiers of a device with this property, between a controller of three cells (phandle 1) and one of one cell
+    /// (phandle 2).
     fn read(name: &str, cells: &[u32]) -> Specifiers {
         let device = node("device", 3, &[(name, cells)], Vec::new());
         let property = device.properties[0].clone();

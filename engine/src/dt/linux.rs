@@ -1,4 +1,4 @@
-//! Properties of Linux's bindings that boards keep for Linux's sake, and those that any node may have.
+//! Properties of Linux's bindings that boards keep for Linux, and those that any node may have.
 
 /// Properties that any node may have and that no device needs to ask for, with their meanings.
 pub const COMMON: [(&str, &str); 16] = [
@@ -14,7 +14,7 @@ pub const COMMON: [(&str, &str); 16] = [
     ("label", "what people call the part; changes nothing"),
     ("#address-cells", "cells of an address in the nodes below; changes nothing, as all have one"),
     ("#size-cells", "cells of a size in the nodes below; changes nothing, as all have one"),
-    ("#clock-cells", "cells behind a clock's phandle; changes nothing, as none has any"),
+    ("#clock-cells", "cells after a clock's phandle; changes nothing, as no clock has any"),
     ("#interrupt-cells", "cells of an interrupt of this controller"),
     ("interrupt-controller", "others can name the node's inputs in their `interrupts`"),
     ("interrupt-parent", "the interrupt controller that `interrupts` are inputs of, here and below"),
@@ -27,14 +27,15 @@ pub const COMMON: [(&str, &str); 16] = [
     ),
 ];
 
-/// What any memory or device may have beside, with its meaning.
+/// A property that any memory or device may also have, with its meaning.
 pub const CACHEABLE: (&str, &str) = (
     "cyclescope,cacheable",
     "of a memory or a device: caches keep what is there; of a device, only what is in its windows, from its second \
      range on",
 );
 
-/// Properties that models take because Linux's bindings have them, with their meanings there. What acts here says so.
+/// Properties that models accept because Linux's bindings have them, with their meanings there. The meaning says where
+/// one has an effect here.
 const TAKEN: &[(&str, &str)] = &[
     ("#dma-cells", "cells of a request line; marks a DMA controller, whose request lines `dmas` may name"),
     ("#gpio-cells", "cells of a pin in others' `-gpios`: its number and flags"),
@@ -46,7 +47,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("arm,no-tick-in-suspend", "the counter stops in suspend"),
     ("atmel,external-irqs", "numbers of the sources that are pins"),
     ("atmel,wakeup-rtc-timer", "the real-time clock's alarm ends a shutdown"),
-    ("autorepeat", "a key that is held is told again and again"),
+    ("autorepeat", "a key that is held down repeats its event"),
     ("cache-level", "the level of the cache"),
     ("cache-unified", "the cache is one for instructions and data"),
     ("clock-frequency", "the counter's frequency in hertz; what counts here is that of `clocks`"),
@@ -68,7 +69,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("i2c-analog-filter", "the bus uses the controller's analog filter; firmware sets it"),
     ("i2c-gpio,delay-us", "what drivers wait for a quarter of a clock"),
     ("i2c-gpio,scl-open-drain", "the port's pin of SCL is open-drain by itself"),
-    ("i2c-gpio,scl-output-only", "SCL can't be read, and no chip stretches it"),
+    ("i2c-gpio,scl-output-only", "SCL can't be read, and no chip stretches the clock"),
     ("i2c-gpio,sda-open-drain", "the port's pin of SDA is open-drain by itself"),
     ("i2c-gpio,timeout-ms", "how long drivers wait for a stretched clock"),
     ("interrupt-names", "names for `interrupts`, whose order is fixed"),
@@ -94,7 +95,7 @@ const TAKEN: &[(&str, &str)] = &[
     ("zephyr,code", "the event that the key makes"),
 ];
 
-/// What a property that models take for Linux's sake means; empty where the list above lacks it, which a test finds.
+/// Meaning of a property that models accept for Linux; empty if the list above lacks it, which a test finds.
 pub fn meaning(name: &str) -> &'static str {
     TAKEN.iter().find(|(known, _)| *known == name).map_or("", |(_, meaning)| meaning)
 }

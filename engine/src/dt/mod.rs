@@ -1,8 +1,7 @@
 //! The devicetree, as models read it: nodes with file and line, faults, typed properties with their sources.
 //!
 //! [`node::Node`] is raw; a model asks a [`reader::NodeReader`] for each property that it takes. Every fault is
-//! collected, and nothing is built while there is one. All that reads nodes uses this module; it knows time and nothing
-//! else.
+//! collected, and nothing is built while there is one. All readers of nodes use this module; it depends only on time.
 
 pub mod fault;
 pub mod inputs;
@@ -13,6 +12,5 @@ pub mod params;
 pub mod reader;
 pub mod wiring;
 
-/// Most cells that a node may have others use for a number of its kind (`#interrupt-cells` and the like): no binding
-/// has more.
+/// Maximum of `#interrupt-cells` and similar properties: no binding has more.
 pub const MOST_CELLS: u32 = 8;

@@ -1,4 +1,4 @@
-//! Devicetree nodes as the loader hands them over: raw property bytes, each with its place in the source.
+//! Devicetree nodes as the loader passes them on: raw property bytes, each with its place in the source.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::state::digest;
 pub struct Location {
     /// File name as the user gave it.
     pub file: Arc<str>,
-    /// Line, from 1; 0 where there is none (an override on the command line).
+    /// Line, from 1; 0 for a property without a line (an override on the command line).
     pub line: u32,
 }
 
@@ -27,7 +27,7 @@ pub struct Property {
     pub name: String,
     /// Its bytes: cells big-endian, strings NUL-terminated.
     pub value: Vec<u8>,
-    /// Where it stands.
+    /// Its place in the source.
     pub at: Location,
 }
 
@@ -38,7 +38,7 @@ impl Property {
         Some(cells.iter().map(|cell| u32::from_be_bytes(*cell)).collect())
     }
 
-    /// The value as strings, if that is what it holds.
+    /// The value as strings, if it has that form.
     pub fn strings(&self) -> Option<Vec<&str>> {
         let body = self.value.strip_suffix(&[0])?;
         body.split(|byte| *byte == 0).map(|part| std::str::from_utf8(part).ok()).collect()
@@ -54,9 +54,9 @@ pub struct Node {
     pub name: String,
     /// Labels, in order.
     pub labels: Vec<String>,
-    /// Where it begins.
+    /// The place of its start.
     pub at: Location,
-    /// Its phandle, if anything refers to it.
+    /// Its phandle, if another node refers to it.
     pub phandle: Option<u32>,
     /// Properties in source order.
     pub properties: Vec<Property>,
@@ -70,12 +70,12 @@ impl Node {
         self.properties.iter().find(|property| property.name == name)
     }
 
-    /// The first label, or else the name: what messages and results call the node.
+    /// The first label, or else the name: the node's name in messages and results.
     pub fn label(&self) -> &str {
         self.labels.first().unwrap_or(&self.name)
     }
 
-    /// The strings of `compatible`; empty where there is none.
+    /// The strings of `compatible`; empty if the node has no such property.
     pub fn compatibles(&self) -> Vec<&str> {
         self.property("compatible").and_then(Property::strings).unwrap_or_default()
     }
@@ -86,7 +86,7 @@ impl Node {
         status.is_none_or(|status| matches!(status[..], ["okay" | "ok"]))
     }
 
-    /// A number for all that it says, but for what is below it: other nodes have another, but for rare chance.
+    /// A hash of the node without its children: two different nodes have the same one only by a rare coincidence.
     pub fn digest(&self) -> u64 {
         let phandle = self.phandle.map_or(0, |phandle| u64::from(phandle) + 1).to_le_bytes();
         let labels = self.labels.iter().map(String::as_bytes);
@@ -95,12 +95,12 @@ impl Node {
         digest::of_all(all)
     }
 
-    /// This node and all below it.
+    /// This node and all its descendants.
     pub fn walk(&self) -> Box<dyn Iterator<Item = &Node> + '_> {
         Box::new(std::iter::once(self).chain(self.children.iter().flat_map(Node::walk)))
     }
 
-    /// The node with this phandle, here or below.
+    /// The node with this phandle, among this node and its descendants.
     pub fn by_phandle(&self, phandle: u32) -> Option<&Node> {
         self.walk().find(|node| node.phandle == Some(phandle))
     }

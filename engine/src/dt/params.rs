@@ -9,9 +9,9 @@ pub enum Basis {
     Documented,
     /// Worked out from documents; the source shows the sum.
     Derived,
-    /// Estimated, chosen, or as of a sibling; the source gives what range is plausible.
+    /// Estimated, chosen, or taken from a similar part; the source gives the plausible range.
     Assumed,
-    /// Chosen or kept because published cells came out; the source names one of them.
+    /// Chosen or kept because it reproduces published cells; the source names one of them.
     Calibrated,
     /// Set by the user for this run.
     Override,
@@ -35,15 +35,15 @@ impl Basis {
     }
 }
 
-/// Which values a parameter may have on the real part, for all that is known.
+/// The values that a parameter may have on the real part, as far as is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Plausible {
     /// The source doesn't say.
     #[default]
     Unstated,
-    /// All from the first to the second.
+    /// All values from the first to the second.
     Span(u64, u64),
-    /// One of these.
+    /// One of the values.
     OneOf(Vec<u64>),
 }
 
@@ -68,7 +68,7 @@ impl Plausible {
         }
     }
 
-    /// As a board's source says it: "2 to 8", "4 or 8"; empty if it doesn't.
+    /// The form in a board's source: "2 to 8", "4 or 8"; empty if it gives none.
     pub fn in_words(&self) -> String {
         match self {
             Plausible::Unstated => String::new(),
@@ -78,26 +78,26 @@ impl Plausible {
     }
 }
 
-/// What a parameter's source says: "assumed 2 to 8: estimated; the manual gives no number".
+/// The source of a parameter: "assumed 2 to 8: estimated; the manual gives no number".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The class, which the text begins with.
+    /// The class at the start of the text.
     pub basis: Basis,
-    /// What may follow it.
+    /// The plausible values, if they follow the class.
     pub plausible: Plausible,
-    /// The text behind the class.
+    /// The text after the class.
     pub text: String,
 }
 
 impl Source {
-    /// What has no class: all of it is text.
+    /// A source without a class: all of it is text.
     pub fn unstated(text: &str) -> Source {
         Source { basis: Basis::Unstated, plausible: Plausible::Unstated, text: text.trim().to_owned() }
     }
 
-    /// Reads an entry. One that doesn't begin with a class has none: all of it is text.
+    /// Parses an entry. An entry that doesn't begin with a class has none: all of it is text.
     ///
-    /// `Err` is a class with something behind it that is no range.
+    /// `Err` is a class that is followed by something other than a range.
     pub fn read(entry: &str) -> Result<Source, String> {
         let (head, text) = entry.split_once(':').unwrap_or((entry, ""));
         let (word, range) = head.split_once(' ').unwrap_or((head, ""));
@@ -129,9 +129,9 @@ pub struct Parameter {
     pub source: String,
     /// Kind of the source.
     pub basis: Basis,
-    /// What else the value may be, in `unit`.
+    /// Other plausible values, in `unit`.
     pub plausible: Plausible,
-    /// Where the property stands.
+    /// The property's place in the source.
     pub at: Location,
 }
 

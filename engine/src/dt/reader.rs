@@ -1,8 +1,7 @@
 //! Reading a node's properties, typed and checked.
 //!
-//! A device's `from_node` asks for each property that it takes. A faulty property gives a harmless stand-in and records
-//! the fault, so that one pass over the board finds them all; whoever drives the pass builds nothing while there are
-//! faults.
+//! A device's `from_node` asks for each property that it takes. A faulty property returns a harmless substitute and
+//! records the fault, so that one pass over the board finds them all; the caller builds nothing while there are faults.
 
 use std::any::Any;
 
@@ -28,7 +27,7 @@ pub use references::{cells_of_pin, pins_in_words};
 pub use timing::most_of_unit;
 use timing::sources;
 
-/// What all readers of a board share.
+/// The state that all readers of a board share.
 pub struct Board<'a> {
     /// The root node.
     pub root: &'a Node,
@@ -36,13 +35,13 @@ pub struct Board<'a> {
     pub faults: Vec<BoardFault>,
     /// Timing parameters read so far.
     pub parameters: Vec<Parameter>,
-    /// Of a port whose pins can be wired to something, how many it has; 0 for other nodes.
+    /// Number of pins of a port whose pins can be wired; 0 for other nodes.
     pub pins: fn(&Node) -> u32,
     /// Resolves an interrupt specifier: controller's phandle and its cells.
     pub interrupts: &'a dyn Fn(u32, &[u32]) -> Option<IrqLine>,
-    /// Models beside the engine's own, for those that read child nodes; what it is, only they know.
+    /// Models in addition to the engine's own, for devices with child nodes; the type is known only to those devices.
     pub external: Option<&'a dyn Any>,
-    /// What readers declare of properties, if it is collected: for the reference of bindings.
+    /// The properties that readers declare, if they are collected: for the reference of bindings.
     pub declared: Option<Vec<Declared>>,
 }
 
@@ -77,7 +76,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.board.external
     }
 
-    /// True if the node is only read to learn what is read of it: nothing is built.
+    /// True if the node is only read to collect declarations: nothing is built.
     pub fn is_documenting(&self) -> bool {
         self.board.declared.is_some()
     }
@@ -95,13 +94,13 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.node.children.iter().filter(|child| child.is_enabled()).collect()
     }
 
-    /// A number that must be there. `meaning` tells what it says, and what is `allowed` where that has no words of its
-    /// own, as a clause ("this controller has 16 or 256").
+    /// A required number. `meaning` describes it, and also what is `allowed` where that has no description of its own,
+    /// as a clause ("this controller has 16 or 256").
     pub fn u32(&mut self, name: &str, allowed: impl Allowed, meaning: &str) -> u32 {
         self.required_u32(name, allowed, meaning, meaning)
     }
 
-    /// The same, where `range` tells what is allowed, as a clause, and `meaning` does not.
+    /// As [`NodeReader::u32`], with `range` to describe what is allowed, as a clause, instead of `meaning`.
     pub fn required_u32(&mut self, name: &str, allowed: impl Allowed, meaning: &str, range: &str) -> u32 {
         self.note(|| Declared { range: allowed.in_words(), ..Declared::new(name, "number", meaning).required() });
         if self.node.property(name).is_none() {
@@ -117,7 +116,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.optional_u32(name, default, allowed, meaning, meaning)
     }
 
-    /// The same, where `range` tells what is allowed, as a clause, and `meaning` does not.
+    /// As [`NodeReader::u32_or`], with `range` to describe what is allowed, as a clause, instead of `meaning`.
     pub fn optional_u32(&mut self, name: &str, default: u32, allowed: impl Allowed, meaning: &str, range: &str) -> u32 {
         let known = Some(default.to_string());
         self.note(|| Declared { default: known, range: allowed.in_words(), ..Declared::new(name, "number", meaning) });
@@ -129,14 +128,14 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.single(property, allowed, meaning).unwrap_or(default)
     }
 
-    /// True if the (empty) property is there.
+    /// True if the node has the (empty) property.
     pub fn flag(&mut self, name: &str, meaning: &str) -> bool {
         self.note(|| Declared::new(name, "flag", meaning));
         match self.get(name) {
             None => false,
             Some(property) => {
                 if !property.value.is_empty() {
-                    self.wrong_type(property, "empty (its presence is its value)");
+                    self.wrong_type(property, "empty (a flag has no value)");
                 }
                 true
             }
@@ -180,18 +179,18 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.asked.extend(names.iter().map(|name| (*name).to_owned()));
     }
 
-    /// The node may have whatever the binding of another part has, with its sources.
+    /// The node may have any property of another part's binding, and their sources.
     pub fn allow_all(&mut self) {
         self.asked.extend(self.node.properties.iter().map(|property| property.name.clone()));
         self.sourced.extend(sources(self.node).into_iter().map(|(property, _)| property));
     }
 
-    /// True if a property of that name has been asked for, or was called known.
+    /// True if a property of that name has been read, or was declared as known.
     pub fn is_known(&self, name: &str) -> bool {
         self.asked.iter().any(|asked| asked == name)
     }
 
-    /// A string, if there.
+    /// A string, if the node has the property.
     pub fn string(&mut self, name: &str, meaning: &str) -> Option<&'a str> {
         self.note(|| Declared::new(name, "string", meaning));
         let property = self.get(name)?;
@@ -204,7 +203,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         }
     }
 
-    /// Strings; none if the property is not there.
+    /// Strings; empty if the node does not have the property.
     pub fn strings(&mut self, name: &str, meaning: &str) -> Vec<&'a str> {
         self.note(|| Declared::new(name, "strings", meaning));
         let Some(property) = self.get(name) else { return Vec::new() };
@@ -214,13 +213,13 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         })
     }
 
-    /// Bytes, if there.
+    /// Bytes, if the node has the property.
     pub fn bytes(&mut self, name: &str, meaning: &str) -> Option<&'a [u8]> {
         self.note(|| Declared::new(name, "numbers", meaning));
         self.get(name).map(|property| property.value.as_slice())
     }
 
-    /// Cells, however many there are; none if the property is not there.
+    /// Any number of cells; empty if the node does not have the property.
     pub fn numbers(&mut self, name: &str, meaning: &str) -> Vec<u32> {
         self.note(|| Declared::new(name, "numbers", meaning));
         let Some(property) = self.get(name) else { return Vec::new() };
@@ -230,8 +229,8 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         })
     }
 
-    /// A fixed number of cells, if there. `allowed` checks them; `meaning` tells what they say and what is allowed, as
-    /// a clause.
+    /// A fixed number of cells, if the node has the property. `allowed` checks them; `meaning` describes them and what
+    /// is allowed, as a clause.
     pub fn cells<const N: usize>(
         &mut self,
         name: &str,
@@ -254,7 +253,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         Some(cells)
     }
 
-    /// `riscv,isa-extensions`: those of the node, each of which must be among the `known` ones of a core called `core`.
+    /// `riscv,isa-extensions` of the node. Each must be among the `known` ones of a core called `core`.
     pub fn isa_extensions(&mut self, core: &str, known: &[&str]) -> Vec<&'a str> {
         const NAME: &str = "riscv,isa-extensions";
         let meaning = format!("extensions of the instruction set: {core} has {}", known.join(", "));
@@ -272,7 +271,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         extensions
     }
 
-    /// All interrupt lines of the node, in order. `meaning` tells what they say.
+    /// All interrupt lines of the node, in order. `meaning` describes them.
     pub fn interrupts(&mut self, meaning: &str) -> Vec<Option<IrqLine>> {
         self.note(|| Declared::new("interrupts", "interrupts", meaning));
         let count = self.specifiers().map_or(0, |(_, specifiers)| specifiers.list.len());
@@ -280,8 +279,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     }
 
     /// The node's interrupt line number `index`, by `interrupts` and `interrupt-parent` or by `interrupts-extended`;
-    /// `None` where the node has no such line, and where it leads to a core that is disabled. `meaning` tells what the
-    /// line says.
+    /// `None` where the node has no such line, and where it leads to a disabled core. `meaning` describes the line.
     pub fn interrupt(&mut self, index: usize, meaning: &str) -> Option<IrqLine> {
         self.note_item("interrupts", "interrupts", index, false, meaning);
         let (property, specifiers) = self.specifiers()?;
@@ -341,7 +339,8 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.fault(&at, kind);
     }
 
-    /// The end: properties nobody asked for, and sources for nothing, are faults.
+    /// Checks at the end that all properties were asked for, and that all sources belong to a property: others are
+    /// faults.
     pub fn finish(mut self) {
         for property in &self.node.properties {
             let name = property.name.as_str();
@@ -357,7 +356,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         }
     }
 
-    /// The number that a property is, if it is one and `allowed`; `meaning` tells what is allowed.
+    /// The number in a property, if it is a single cell and `allowed`; `meaning` describes what is allowed.
     fn single(&mut self, property: &Property, allowed: impl Allowed, meaning: &str) -> Option<u32> {
         let Some([value]) = property.cells().and_then(|cells| <[u32; 1]>::try_from(cells).ok()) else {
             self.wrong_type(property, "a single cell");

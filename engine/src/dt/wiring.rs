@@ -1,13 +1,13 @@
-//! What references in a devicetree lead to: devices, interrupt lines, pins of ports, clocks.
+//! Targets of references in a devicetree: devices, interrupt lines, pins of ports, clocks.
 
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::time::Hz;
 
-/// A device's place in the machine: its index in the bus, in the order of the board description.
+/// A device's identity in the machine: its index in the bus, in the order of the board description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeviceId(pub u32);
 
-/// The device is there: who has its number looks it up.
+/// Snapshots do not contain the device: it is looked up by its number.
 impl State for DeviceId {
     fn save(&self, to: &mut Saver) {
         self.0.save(to);
@@ -48,18 +48,18 @@ pub enum IrqLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct ClockId(pub u32);
 
-/// A clock as its consumer has it: the rate that was last seen, and which clock it is if its rate can change.
+/// A clock as its user has it: its last known rate, and its identity if its rate can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
 pub struct ClockInput {
     /// Its rate.
     pub rate: Hz,
-    /// Which one it is; `None` for a clock whose rate stays.
+    /// Its identity; `None` for a clock with a fixed rate.
     #[state(skip)]
     pub id: Option<ClockId>,
 }
 
 impl ClockInput {
-    /// A clock whose rate stays.
+    /// A clock with a fixed rate.
     pub const fn fixed(rate: Hz) -> ClockInput {
         ClockInput { rate, id: None }
     }
@@ -71,15 +71,15 @@ impl From<Hz> for ClockInput {
     }
 }
 
-/// A port has at most so many pins.
+/// Maximum number of pins of a port.
 pub const PINS_OF_PORT: u32 = 32;
 
-/// A port of up to 32 pins: a device, or, of a device with more pins, one of its banks.
+/// A port of up to 32 pins: a device, or one bank of a device with more pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct PortId {
     /// The device that has the pins.
     pub device: DeviceId,
-    /// Which 32 of its pins, from 0 on.
+    /// The bank of 32 pins, from 0 on.
     pub bank: u32,
 }
 
@@ -99,7 +99,7 @@ pub struct Pin {
 }
 
 impl Pin {
-    /// The pin that a device has by this number, counted through its banks.
+    /// Pin number `number` of a device, counted through its banks.
     pub const fn new(device: DeviceId, number: u32) -> Pin {
         let (bank, number) = (number / PINS_OF_PORT, number % PINS_OF_PORT);
         Pin { port: PortId { device, bank }, number }

@@ -1,28 +1,28 @@
-//! Which function is meant by a name that somebody asks for: the symbol's, as programmers write it, or shorter.
+//! Finds the function for a name given by the user: the symbol's name, the name in the source, or a part of it.
 
 use super::Symbol;
 use super::names::{Names, without_parameters};
 
-/// Names of functions in each other's place, as in `<<T as A>::B as C>::d`, are looked into so deep.
+/// Maximum nesting of types in a function's name, as in `<<T as A>::B as C>::d`.
 const MOST_NESTED: usize = 8;
-/// Of functions that a name may mean, so many are listed.
+/// How many functions a message about an ambiguous name lists.
 const MOST_LISTED: usize = 5;
 
-/// What a name means.
+/// The result of a search for a name.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Meant<'a> {
     /// One function, or several names of it.
     One(&'a Symbol),
-    /// Several, in the order of their addresses: it takes more of a name to tell them apart.
+    /// Several, in the order of their addresses: the name is ambiguous.
     Several(Vec<&'a Symbol>),
-    /// There is none.
+    /// No function.
     Nothing,
 }
 
-/// The function that is called `asked`: by its symbol, by the name that its programmer wrote, with or without
-/// parameters, by that without what its compiler added (`.constprop.0`), type arguments and the words of an `impl`, or
-/// by the last parts of it (`run` of `blink::run`); by its address (`0x08000124`). The first of these counts that some
-/// function has.
+/// The function that is called `asked`. A name is compared with the symbols; then with the names in the source, with or
+/// without parameters; then with these names without the compiler's suffixes (`.constprop.0`), type arguments and the
+/// words of an `impl`; then with their last parts (`run` of `blink::run`). An address (`0x08000124`) also works. The
+/// first comparison that finds a function counts.
 pub fn meant<'a>(symbols: &'a [Symbol], asked: &str, names: &Names) -> Meant<'a> {
     if let Some(addr) = asked.strip_prefix("0x").and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
         return one_of(symbols.iter().filter(|symbol| symbol.addr == addr).collect());
@@ -47,7 +47,8 @@ pub fn meant<'a>(symbols: &'a [Symbol], asked: &str, names: &Names) -> Meant<'a>
     found.into_iter().find(|meant| *meant != Meant::Nothing).unwrap_or(Meant::Nothing)
 }
 
-/// "3 functions are called run: blink::run, led::run": what to say of several, by which each can be asked for.
+/// "3 functions are called run: blink::run, led::run": the message for an ambiguous name, with a name for each by which
+/// it is found.
 pub fn several_text(asked: &str, found: &[&Symbol], names: &Names) -> String {
     let written: Vec<String> = found.iter().map(|symbol| names.readable(&symbol.name)).collect();
     let reported: Vec<String> = found
@@ -66,7 +67,7 @@ pub fn several_text(asked: &str, found: &[&Symbol], names: &Names) -> String {
     format!("{} functions may be meant by '{}': {listed}{more}: {how}", found.len(), asked.escape_debug())
 }
 
-/// Symbols of one address are one function; those with a size are functions sooner than labels are.
+/// Symbols of one address are one function; symbols with a size are preferred to labels.
 fn one_of(mut found: Vec<&Symbol>) -> Meant<'_> {
     if found.iter().any(|symbol| symbol.bytes > 0) {
         found.retain(|symbol| symbol.bytes > 0);
@@ -80,8 +81,8 @@ fn one_of(mut found: Vec<&Symbol>) -> Meant<'_> {
     }
 }
 
-/// A name without its parameters, its type arguments, the type that it returns, and what compilers add to it: of
-/// `<blink::Led<3> as Output>::set` it is `blink::Led::set`.
+/// A name without its parameters, its type arguments, its return type, and compilers' suffixes: `blink::Led::set` for
+/// `<blink::Led<3> as Output>::set`.
 pub fn plain(name: &str) -> String {
     let name = name.split(" [clone ").next().unwrap_or(name);
     let name = without_parameters(name);
@@ -98,12 +99,12 @@ pub fn plain(name: &str) -> String {
     }
 }
 
-/// The last so many parts of a name: "Led::set" are two of "blink::Led::set".
+/// The last `parts` parts of a name: "Led::set" are two of "blink::Led::set".
 pub fn last_parts(name: &str, parts: usize) -> &str {
     name.rmatch_indices("::").nth(parts.saturating_sub(1)).map_or(name, |(at, _)| &name[at + 2..])
 }
 
-/// Where a name begins behind the type that the function returns.
+/// Where a name begins after the function's return type.
 fn last_space(name: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut found = None;
@@ -118,8 +119,8 @@ fn last_space(name: &str) -> Option<usize> {
     found
 }
 
-/// A name without what stands in angle brackets; one that begins with such, as Rust has them of an `impl`, is that of
-/// the type in them.
+/// A name without the text in angle brackets. If it begins with a bracket, as Rust's names in an `impl` do, the type in
+/// the brackets is kept.
 fn without_arguments(name: &str, nested: usize) -> String {
     let mut text = String::with_capacity(name.len());
     let mut rest = name;
@@ -158,7 +159,7 @@ fn before_trait(inside: &str) -> &str {
     inside
 }
 
-/// Where the bracket closes that a text begins with.
+/// The position of the bracket that closes the one at the start of a text.
 fn closing(text: &str) -> Option<usize> {
     let (mut depth, mut before) = (0_usize, ' ');
     for (at, character) in text.char_indices() {

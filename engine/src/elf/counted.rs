@@ -1,6 +1,6 @@
-//! A reader of DWARF that counts what is read of it. Parts of debug information name each other, so that a small file
-//! can have some of it read again for each of many others. What is read is bounded by what there is, and so are the
-//! time that reading takes and the memory that what was read needs.
+//! A reader of DWARF that counts the bytes read. Parts of debug information refer to each other, so a small file can
+//! make some of it be read again and again. The limit on reads is proportional to the size of the debug information,
+//! and bounds both the time of reading and the memory of the result.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -9,24 +9,24 @@ use addr2line::gimli::{self, EndianSlice, Error, Reader, ReaderOffsetId, RunTime
 
 use crate::patience;
 
-/// So often each byte may be read. Compilers' own is read some four times.
+/// How often each byte may be read. Compilers' own debug information is read some four times.
 const MOST_TIMES: u64 = 8;
-/// What is read of the smallest.
+/// Minimum of that limit, for small files.
 const LEAST_BYTES: u64 = 256 << 10;
 
-/// How much may still be read.
+/// The number of bytes that may still be read.
 #[derive(Debug, Default)]
 pub struct Budget {
     left: Cell<u64>,
 }
 
 impl Budget {
-    /// For sections of so many bytes together.
+    /// Sets the limit for sections of `bytes` bytes together.
     pub fn set_for(&self, bytes: u64) {
         self.left.set(bytes.saturating_mul(MOST_TIMES).saturating_add(LEAST_BYTES));
     }
 
-    /// True if nothing more is read.
+    /// True if the limit is reached.
     pub fn is_spent(&self) -> bool {
         self.left.get() == 0
     }
@@ -48,12 +48,12 @@ pub struct Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    /// All of a section.
+    /// A whole section.
     pub fn new(bytes: &'a [u8], budget: &'a Budget) -> Counted<'a> {
         Counted { slice: EndianSlice::new(bytes, RunTimeEndian::Little), budget }
     }
 
-    /// Its bytes, which do not count: for names that have been found.
+    /// Its bytes, without counting: for names that have been found.
     pub fn bytes(&self) -> &'a [u8] {
         self.slice.slice()
     }

@@ -1,6 +1,6 @@
-//! What an ELF file's debug information says: where in the source an address is, and how structures are laid out.
+//! The debug information of an ELF file: source places of addresses, and layouts of structures.
 //!
-//! Whatever is missing or damaged is as if it were not there: a profile then has symbols, or addresses.
+//! Missing or damaged parts are ignored: a profile then has symbols, or addresses.
 
 use addr2line::gimli;
 
@@ -11,17 +11,17 @@ use super::names::Names;
 use crate::one_line::one_line;
 use crate::state::{Fresh, State};
 
-/// Inlined functions in each other at the most.
+/// Maximum depth of inlined functions.
 const MOST_FRAMES: usize = 64;
-/// Longer paths are none: systems have no such files.
+/// Longer paths are ignored: systems have no such files.
 const MOST_PATH_BYTES: usize = 4096;
 
-/// Where an address is in the source: of an inlined function first of all, then what that is in.
+/// The source place of an address: first in the inlined function, then in the function that it is inlined in.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Place {
     /// The function; empty if it is not known.
     pub function: String,
-    /// The file, as the compiler was told.
+    /// The file, as the compiler's command line named it.
     pub file: Option<String>,
     /// The line.
     pub line: Option<u32>,
@@ -29,10 +29,10 @@ pub struct Place {
     pub column: Option<u32>,
 }
 
-/// Where addresses are in the source, each with the innermost function first.
+/// The source places of addresses, each with the innermost function first.
 ///
-/// Linkers leave the debug information of functions that they left out, and let it begin at address 0: where a board
-/// has memory there, the symbol is believed.
+/// Linkers leave the debug information of functions that they dropped, and set its start to address 0: where a board
+/// has memory there, the symbol is used instead.
 pub fn places_of(elf: &[u8], image: &Image, addrs: &[u32]) -> Vec<Vec<Place>> {
     let (budget, names) = (Budget::default(), Names::default());
     let information = Information::open(elf, &budget);
@@ -49,7 +49,7 @@ pub fn places_of(elf: &[u8], image: &Image, addrs: &[u32]) -> Vec<Vec<Place>> {
             return vec![Place { function: symbol, file: None, line: None, column: None }];
         }
         let last = found.len() - 1;
-        // Debug information of a function may be missing where its lines are not.
+        // A function may have lines without other debug information.
         let named = |(number, place): (usize, Place)| {
             let unnamed = number == last && place.function.is_empty();
             if unnamed { Place { function: symbol.clone(), ..place } } else { place }
@@ -59,8 +59,8 @@ pub fn places_of(elf: &[u8], image: &Image, addrs: &[u32]) -> Vec<Vec<Place>> {
     addrs.iter().map(place).collect()
 }
 
-/// "drivers/spi.c:88" for an address, if the file's debug information tells. Reads that anew: it is for messages, which
-/// are few.
+/// "drivers/spi.c:88" for an address, if the file's debug information has it. The debug information is read again at
+/// each call: this is for messages, which are few.
 pub fn line_of(elf: &[u8], addr: u32) -> Option<String> {
     let budget = Budget::default();
     let information = Information::open(elf, &budget)?;
@@ -68,9 +68,10 @@ pub fn line_of(elf: &[u8], addr: u32) -> Option<String> {
     Some(format!("{}:{}", path(location.file)?, location.line?))
 }
 
-/// True if a function's symbol is where the debug information of functions begins that the linker has left out.
+/// True if the debug information of a function at address 0 belongs to the symbol there, not to a function that the
+/// linker has dropped.
 fn has_symbol_at_zero(image: &Image, names: &Names, function: &str) -> bool {
-    // Compilers name a copy of a function with other parameters after it: function.constprop.0.
+    // Compilers name a copy of a function with other parameters after the original: function.constprop.0.
     let is_copy = |rest: &str| rest.is_empty() || rest.starts_with('.');
     let mut at_zero = image.symbols.iter().take_while(|symbol| symbol.addr == 0);
     at_zero.any(|symbol| names.readable(&symbol.name).strip_prefix(function).is_some_and(is_copy))
@@ -102,7 +103,7 @@ fn path(file: Option<&str>) -> Option<String> {
     file.filter(|file| file.len() <= MOST_PATH_BYTES).map(one_line)
 }
 
-/// How far from its beginning a structure has a member.
+/// The offset of a member from the start of a structure.
 pub fn member_offset(elf: &[u8], structure: &str, member: &str) -> Option<u32> {
     let budget = Budget::default();
     let dwarf = dwarf_of(elf, &budget)?;

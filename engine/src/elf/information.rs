@@ -1,5 +1,5 @@
-//! The debug information of an ELF file, opened for questions about its addresses. What is damaged, contradicts itself
-//! or would take for ever is as if it were not there.
+//! The debug information of an ELF file, prepared for queries by address. Parts that are damaged, contradict each other
+//! or would take for ever are ignored.
 
 use std::cell::Cell;
 
@@ -10,13 +10,13 @@ use super::counted::{Budget, Counted};
 use super::sections::{File, sections_named};
 use crate::patience;
 
-/// Entries in each other at the most: functions inlined in functions, blocks in blocks. Who reads them goes as deep.
+/// Maximum depth of entries: functions inlined in functions, blocks in blocks. Readers recurse as deep.
 const MOST_DEPTH: isize = 256;
-/// Attributes of an entry at the most: some need no byte of the file.
+/// Maximum number of attributes of an entry: some need no byte of the file.
 const MOST_ATTRIBUTES: usize = 128;
-/// Units that are looked at for all addresses of an answer: compilers' own have few addresses in common.
+/// How many units are searched for all addresses of an answer: compilers' own have few addresses in common.
 const MOST_LOOKS: u64 = 1 << 30;
-/// What looking into a unit takes, in looks at its range.
+/// Cost of searching a unit, in comparisons with a unit's range.
 const LOOKS_INTO_A_UNIT: u64 = 32;
 
 /// The sections that are read.
@@ -34,14 +34,14 @@ const SECTIONS: [&str; 11] = [
     ".debug_str",
 ];
 
-/// Debug information that is in order.
+/// Checked debug information.
 pub struct Information<'a> {
     context: Context<Counted<'a>>,
     units: Units,
 }
 
 impl<'a> Information<'a> {
-    /// That of an ELF file, if it has any. The budget is the reader's, and is set here.
+    /// The debug information of an ELF file, if it has any. The budget is the reader's, and is set here.
     pub fn open(elf: &'a [u8], budget: &'a Budget) -> Option<Information<'a>> {
         let dwarf = dwarf_of(elf, budget)?;
         let units = Units::read(&dwarf)?;
@@ -49,7 +49,7 @@ impl<'a> Information<'a> {
         (!budget.is_spent()).then_some(Information { context, units })
     }
 
-    /// What is at an address: inlined functions first.
+    /// The functions at an address: inlined functions first.
     pub fn frames(&self, addr: u32) -> Option<FrameIter<'_, Counted<'a>>> {
         self.units.may_look_at(addr).then(|| self.context.find_frames(u64::from(addr)).skip_all_loads().ok())?
     }
@@ -76,23 +76,23 @@ pub fn dwarf_of<'a>(elf: &'a [u8], budget: &'a Budget) -> Option<gimli::Dwarf<Co
     gimli::Dwarf::load(load).ok()
 }
 
-/// Where units have addresses, at least: how long finding an address in them takes.
+/// The address ranges of units: they give the cost of finding an address.
 struct Units {
-    /// Ends (the first address behind) and the lowest begin of the ranges from this one on, by their ends.
+    /// By the ends of ranges: the first address after a range, and the lowest start of this and all later ranges.
     ends: Vec<(u64, u64)>,
     begins: Vec<u64>,
     looks_left: Cell<u64>,
 }
 
 impl Units {
-    /// Looks through all units; `None` if they can't be read within bounds.
+    /// Reads the ranges of all units; `None` if they can't be read within bounds.
     fn read(dwarf: &gimli::Dwarf<Counted>) -> Option<Units> {
         let mut ranges = ranges_by_address(dwarf);
         let mut headers = dwarf.units();
         while let Ok(Some(header)) = headers.next() {
             let Ok(unit) = dwarf.unit(header) else { continue };
             let unit = unit.unit_ref(dwarf);
-            // What can't be read is left to who asks for it.
+            // Unreadable parts are left to the caller.
             if !is_bounded(unit).unwrap_or(true) {
                 return None;
             }
@@ -111,7 +111,7 @@ impl Units {
         Some(Units { ends, begins, looks_left: Cell::new(MOST_LOOKS) })
     }
 
-    /// True if an address can be looked for; that counts.
+    /// True if an address may still be searched for; counts the search.
     fn may_look_at(&self, addr: u32) -> bool {
         let addr = u64::from(addr);
         let first = self.ends.partition_point(|(end, _)| *end <= addr);
@@ -140,7 +140,7 @@ fn is_bounded(unit: UnitRef<Counted>) -> gimli::Result<bool> {
     Ok(true)
 }
 
-/// What `.debug_aranges` has.
+/// The ranges of `.debug_aranges`.
 fn ranges_by_address(dwarf: &gimli::Dwarf<Counted>) -> Vec<gimli::Range> {
     let mut ranges = Vec::new();
     let mut headers = dwarf.debug_aranges.headers();
@@ -153,7 +153,7 @@ fn ranges_by_address(dwarf: &gimli::Dwarf<Counted>) -> Vec<gimli::Range> {
     ranges
 }
 
-/// Adds where a unit has addresses by itself, or else by its lines.
+/// Adds a unit's own address ranges, or else those of its lines.
 fn add_ranges(unit: UnitRef<Counted>, ranges: &mut Vec<gimli::Range>) {
     let before = ranges.len();
     if let Ok(mut own) = unit.unit_ranges() {

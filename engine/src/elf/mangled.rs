@@ -1,19 +1,19 @@
-//! Whether a symbol is well-formed by the grammar of C++'s mangled names (Itanium C++ ABI, section 5.1), found in one
-//! pass.
+//! Checks in one pass whether a symbol is well-formed by the grammar of C++'s mangled names (Itanium C++ ABI, section
+//! 5.1).
 //!
-//! Who makes a name readable tries one reading after the other and begins anew where one fails: of what is no name that
-//! can take for ever. A name that this grammar has is read at the first try.
+//! Demanglers try one alternative after the other and start again where one fails: for an invalid name that can take
+//! for ever. A name that this grammar accepts is read at the first try.
 
-/// Readings in each other at the most. Of 47,000 symbols of C++'s and other libraries, two go deeper.
+/// Maximum nesting. Of 47,000 symbols of C++'s and other libraries, two are deeper.
 const MOST_DEPTH: u32 = 40;
 
-/// A name, and how far it has been read.
+/// A name, and the position in it.
 struct Reading<'a> {
     rest: &'a [u8],
     depth: u32,
 }
 
-/// `None` for what the grammar does not have.
+/// `None` for a syntax error.
 type Read = Option<()>;
 
 /// True for a symbol that is a mangled name of C++.
@@ -21,7 +21,7 @@ pub fn is_well_formed(symbol: &str) -> bool {
     let symbol = symbol.as_bytes();
     let Some(rest) = symbol.strip_prefix(b"_Z").or_else(|| symbol.strip_prefix(b"__Z")) else { return false };
     let mut reading = Reading { rest, depth: 0 };
-    // A copy of a function has another's name with a point and what the compiler says of it.
+    // The name of a copy of a function is the original's with a point and the compiler's suffix.
     reading.encoding().is_some() && matches!(reading.rest.first(), None | Some(b'.'))
 }
 
@@ -30,7 +30,7 @@ impl Reading<'_> {
         self.at(0)
     }
 
-    /// 0 behind the end.
+    /// The byte at an offset; 0 after the end.
     fn at(&self, place: usize) -> u8 {
         self.rest.get(place).copied().unwrap_or(0)
     }
@@ -50,7 +50,7 @@ impl Reading<'_> {
         self.takes(text).then_some(())
     }
 
-    /// One level deeper.
+    /// Reads one level deeper.
     fn within(&mut self, read: impl FnOnce(&mut Self) -> Read) -> Read {
         if self.depth == MOST_DEPTH {
             return None;
@@ -61,7 +61,7 @@ impl Reading<'_> {
         Some(())
     }
 
-    /// As many as there are before what ends them, which is taken.
+    /// Reads items up to the byte `end`, which is consumed.
     fn until(&mut self, end: u8, read: impl Fn(&mut Self) -> Read) -> Read {
         while self.peek() != end {
             read(self)?;
@@ -69,7 +69,7 @@ impl Reading<'_> {
         self.skip(1)
     }
 
-    /// A decimal number, which may be left out.
+    /// An optional decimal number.
     fn number(&mut self) -> usize {
         let digits = self.rest.iter().take_while(|digit| digit.is_ascii_digit()).count();
         let number = self.rest[..digits].iter();
@@ -83,13 +83,13 @@ impl Reading<'_> {
         self.number();
     }
 
-    /// `<number> _`, or without the number.
+    /// `<number> _`, or `_`.
     fn numbered(&mut self) -> Read {
         self.number();
         self.needs(b"_")
     }
 
-    /// A length and a name of so many bytes.
+    /// A length and a name of that many bytes.
     fn source_name(&mut self) -> Read {
         match self.number() {
             0 => None,
@@ -159,14 +159,14 @@ impl Reading<'_> {
         }
     }
 
-    /// What follows the `S` of a substitution or of a temporary's number.
+    /// The rest of a substitution or of a temporary's number, after the `S`.
     fn sequence(&mut self) -> Read {
         let digits = self.rest.iter().take_while(|digit| digit.is_ascii_digit() || digit.is_ascii_uppercase()).count();
         self.skip(digits)?;
         self.needs(b"_")
     }
 
-    /// `S_`, `S0_`, `Sa`: true for one, which is taken. `St` is none: a name follows.
+    /// `S_`, `S0_`, `Sa`: true for a substitution, which is consumed. `St` is not one: a name follows.
     fn substitution(&mut self) -> Option<bool> {
         if self.peek() != b'S' {
             return Some(false);
@@ -181,7 +181,7 @@ impl Reading<'_> {
         }
     }
 
-    /// `T_`, `T0_`: true for one, which is taken.
+    /// `T_`, `T0_`: true for one, which is consumed.
     fn template_parameter(&mut self) -> Option<bool> {
         if self.peek() != b'T' || !(self.at(1) == b'_' || self.at(1).is_ascii_digit()) {
             return Some(false);
@@ -215,7 +215,7 @@ impl Reading<'_> {
             match (self.peek(), self.at(1)) {
                 (b'I', _) if self.rest.len() < before => self.template_arguments()?,
                 (b'S', b't') => self.skip(2)?,
-                // A lambda's in an initializer of the member before.
+                // A lambda in an initializer of the member before.
                 (b'M', _) => self.skip(1)?,
                 (b'D', b't' | b'T') => self.decltype()?,
                 _ if self.substitution()? || self.template_parameter()? => {}
@@ -250,7 +250,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A name without what it is in; only members are constructors, destructors and conversions.
+    /// A name without its scope; only members are constructors, destructors and conversions.
     fn unqualified(&mut self, is_member: bool) -> Read {
         self.within(|name| {
             match (name.peek(), name.at(1)) {
@@ -315,7 +315,7 @@ impl Reading<'_> {
                 name.needs(b"E")
             }
             b'L' => name.literal(),
-            // GCC's own letter for a pack, before there was one.
+            // GCC's own letter for a pack, from before the ABI had one.
             b'J' | b'I' => {
                 name.skip(1)?;
                 name.until(b'E', Self::template_argument)
@@ -401,7 +401,7 @@ impl Reading<'_> {
         self.type_()
     }
 
-    /// What begins with a `D`.
+    /// A type that begins with a `D`.
     fn d_type(&mut self, kind: u8) -> Read {
         match kind {
             b't' | b'T' => self.decltype(),
@@ -498,7 +498,7 @@ impl Reading<'_> {
     }
 }
 
-/// The codes of operators, with how many operands each has in an expression.
+/// The codes of operators, with their numbers of operands in an expression.
 const OPERANDS: &[(&[u8; 2], u32)] = &[
     (b"nw", 0),
     (b"na", 0),

@@ -1,5 +1,5 @@
-//! Names of functions as programmers write them, with bounds: a symbol of some hundred bytes can stand for a name
-//! without an end, and reading one that is no name can take for ever. Such a symbol is shown as it is.
+//! Names of functions as programmers write them, with bounds: a symbol of some hundred bytes can stand for an endless
+//! name, and demangling an invalid name can take for ever. Such a symbol is shown as it is.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -13,14 +13,14 @@ use crate::patience;
 const MOST_MANGLED_BYTES: usize = 4096;
 /// Longer names are not made of symbols. The longest of those 47,000 has 9,696 bytes.
 const MOST_NAME_BYTES: usize = 16 << 10;
-/// Bytes of all names that are handed out.
+/// Limit for all names that are returned, in bytes.
 const MOST_BYTES: usize = 64 << 20;
-/// Bytes of different symbols that are made readable.
+/// Limit for the different symbols that are demangled, in bytes.
 const MOST_SYMBOL_BYTES: usize = 16 << 20;
-/// What making a byte of a symbol readable takes, in bytes that are read.
+/// Cost of demangling a byte of a symbol, in bytes that are read.
 const WORK_A_BYTE: u64 = 16;
 
-/// Makes names for one answer: a profile, say.
+/// Makes the names for one answer, for example a profile.
 #[derive(Debug)]
 pub struct Names {
     known: RefCell<BTreeMap<String, String>>,
@@ -39,8 +39,8 @@ impl Default for Names {
 }
 
 impl Names {
-    /// A function's name as its programmer wrote it, if the symbol can be made readable within bounds; empty when what
-    /// has been handed out is too much altogether.
+    /// A function's name as its programmer wrote it, if the symbol can be demangled within bounds; empty once the limit
+    /// for returned names is reached.
     pub fn readable(&self, symbol: &str) -> String {
         let mut known = self.known.borrow_mut();
         if let Some(name) = known.get(symbol) {
@@ -58,7 +58,7 @@ impl Names {
         counted
     }
 
-    /// A copy of a text that goes into the same answer; empty when that is too much altogether.
+    /// A copy of a text that goes into the same answer; empty once the limit is reached.
     pub fn counted(&self, text: &str) -> String {
         if spend(&self.bytes_left, text.len()) { text.to_owned() } else { String::new() }
     }
@@ -70,7 +70,7 @@ fn spend(left: &Cell<usize>, bytes: usize) -> bool {
     rest.is_some()
 }
 
-/// A text that takes so many bytes more.
+/// A text whose growth is limited to a number of bytes.
 struct Bounded {
     text: String,
     most: usize,
@@ -86,7 +86,7 @@ impl Write for Bounded {
     }
 }
 
-/// `None` for what is no symbol of Rust's or C++'s, or for too long a name.
+/// `None` if the text is not a symbol of Rust or C++, or the name is too long.
 fn demangled(symbol: &str) -> Option<String> {
     if symbol.len() > MOST_MANGLED_BYTES || !(symbol.starts_with('_') || symbol.starts_with("R")) {
         return None;
@@ -104,7 +104,7 @@ fn demangled(symbol: &str) -> Option<String> {
     Some(name.text)
 }
 
-/// A function's name as it is asked for: as its programmer wrote it, without parameters.
+/// A function's name for queries: as its programmer wrote it, without parameters.
 pub fn without_parameters(demangled: &str) -> &str {
     let name = demangled.strip_suffix(" const").unwrap_or(demangled);
     let mut depth = 0_usize;
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    /// f<p<int, int>, p<S, S>, ...>: by back references, each argument has the one before twice.
+    /// f<p<int, int>, p<S, S>, ...>: by back references, each argument has the previous one twice.
     fn doubled(levels: usize) -> String {
         let digit = |number: usize| b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[number] as char;
         let twice = |level: usize| format!("S0_IS{0}_S{0}_E", digit(level));

@@ -1,5 +1,5 @@
-//! What an ELF file's debug information says of a function's parameters: their names, and which registers have them
-//! when the function is entered.
+//! The parameters of a function from an ELF file's debug information: their names, and the registers that have them at
+//! the function's entry.
 
 use addr2line::gimli::{self, AttributeValue, DebuggingInformationEntry, Operation, UnitRef};
 
@@ -11,24 +11,24 @@ use crate::one_line::one_line;
 type Reader<'a> = Counted<'a>;
 type Entry<'a> = DebuggingInformationEntry<Reader<'a>>;
 
-/// Types that name each other at the most: a damaged file may have a ring of them.
+/// Maximum length of a chain of types: a damaged file may have a ring.
 const MOST_TYPES: usize = 32;
 /// Bytes of a register.
 const WORD_BYTES: u64 = 4;
 
-/// How the word of a parameter is to be read.
+/// The interpretation of a parameter's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A number of so many bits with a sign.
+    /// A signed number of this many bits.
     Signed(u32),
-    /// One of so many bits without.
+    /// An unsigned number of this many bits.
     Unsigned(u32),
     /// An address.
     Address,
 }
 
 impl Form {
-    /// What a register's word is as a number.
+    /// The number in a register's word.
     pub fn value(self, word: u32) -> i64 {
         let unused = |bits: u32| u32::BITS - bits.clamp(1, u32::BITS);
         match self {
@@ -44,17 +44,19 @@ impl Form {
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// Which of the registers for arguments has it, from 0 on.
+    /// The number of its register among those for arguments, from 0 on.
     pub register: usize,
-    /// How its word is to be read.
+    /// The interpretation of its word.
     pub form: Form,
 }
 
-/// The parameters that the function at `addr` has in the first `registers` registers for arguments, the first of which
-/// is `first` in DWARF's numbers, in the order in which they are declared. `None` if the file does not tell.
+/// The parameters that the function at `addr` has in the first `registers` registers for arguments, in the order in
+/// which they are declared. `first` is the first of these registers in DWARF's numbers. `None` if the file does not
+/// say.
 ///
-/// Code that is not optimized has them in memory as soon as they have been stored there, and only that is told: then
-/// they are taken to be in the registers in their order, up to the first that is no word.
+/// Code that is not optimized has its parameters in memory as soon as they have been stored there, and its debug
+/// information gives only that place: then they are taken to be in the registers in their order, up to the first that
+/// is no word.
 pub fn parameters_of(elf: &[u8], addr: u32, first: u16, registers: usize) -> Option<Vec<Parameter>> {
     let budget = Budget::default();
     let information = Information::open(elf, &budget)?;
@@ -71,7 +73,7 @@ fn parameters_in(
     let mut entries = unit.entries();
     let mut function = None;
     let mut found = Vec::new();
-    // What is in order so far, by which those in memory are counted.
+    // The parameters so far, if all are words: the ones in memory are counted by them.
     let mut words = Some(0);
     while let Some(entry) = entries.next_dfs()? {
         match function {
@@ -104,13 +106,13 @@ fn begins_at<'a>(unit: UnitRef<Reader<'a>>, entry: &Entry<'a>, addr: u32) -> gim
     Ok(unit.attr_address(low)? == Some(u64::from(addr)))
 }
 
-/// Where a parameter is when its function is entered.
+/// The place of a parameter at its function's entry.
 enum Place {
-    /// In this register, as DWARF counts them.
+    /// In this register, in DWARF's numbers.
     Register(u16),
-    /// In memory, once the function has put it there.
+    /// In memory, once the function has stored it there.
     Memory,
-    /// The file does not say, or it is in no single place.
+    /// The file does not say, or it is in several places.
     Unknown,
 }
 
@@ -140,7 +142,7 @@ fn place_of<'a>(unit: UnitRef<Reader<'a>>, entry: &Entry<'a>, addr: u32) -> giml
     })
 }
 
-/// The parameter's own name, or that of the declaration that it stands for.
+/// The parameter's own name, or that of the declaration that it refers to.
 fn name_of<'a>(unit: UnitRef<Reader<'a>>, entry: &Entry<'a>) -> gimli::Result<Option<String>> {
     if let Some(name) = entry.attr_value(gimli::DW_AT_name) {
         return text(unit, name);
@@ -157,7 +159,7 @@ fn text<'a>(unit: UnitRef<Reader<'a>>, name: AttributeValue<Reader<'a>>) -> giml
     Ok((bytes.len() <= MOST_NAME_BYTES).then(|| one_line(&String::from_utf8_lossy(bytes))))
 }
 
-/// How the parameter's word is to be read; `None` if it is no word, or a floating-point number.
+/// The interpretation of the parameter's word; `None` if it is no word, or a floating-point number.
 fn type_of<'a>(unit: UnitRef<Reader<'a>>, entry: &Entry<'a>) -> gimli::Result<Option<Form>> {
     let reference = |entry: &Entry, attribute| match entry.attr_value(attribute) {
         Some(AttributeValue::UnitRef(offset)) => Some(offset),

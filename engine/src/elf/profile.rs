@@ -1,5 +1,5 @@
-//! Which Arm core a program was built for, as its build attributes tell (Addenda to the ABI for the Arm Architecture,
-//! "Build attributes"): the kind decides which core runs it, the rest is for notes.
+//! The Arm core that a program was built for, from its build attributes (Addenda to the ABI for the Arm Architecture,
+//! "Build attributes"): the profile decides which core runs it, the rest is for notes.
 
 use object::Endianness;
 use object::elf::{self, FileHeader32};
@@ -16,11 +16,11 @@ const TAG_FP_ARCH: u64 = 10;
 const TAG_ABI_HARD_FP_USE: u64 = 27;
 const TAG_COMPATIBILITY: u64 = 32;
 const TAG_MVE_ARCH: u64 = 48;
-/// Tag_FP_arch of Armv8 and of FPv5, with 32 registers; one more with 16.
+/// Tag_FP_arch of Armv8 and of FPv5, with 32 registers; the next value with 16.
 const FP_V8: u64 = 7;
 /// Tag_ABI_HardFP_use.
 const SINGLE_ALONE: u64 = 1;
-/// A name that is longer is nobody's.
+/// Longer names are ignored.
 const MOST_NAME_CHARACTERS: usize = 40;
 /// v6-M, v6S-M, v7E-M, v8-M baseline and mainline, v8.1-M mainline: the architectures that only M-profile cores have.
 const M_ARCHITECTURES: [u64; 6] = [11, 12, 13, 16, 17, 21];
@@ -37,7 +37,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// What users call such a core.
+    /// The name of such a core for users.
     pub const fn name(self) -> &'static str {
         match self {
             Profile::A => "Cortex-A",
@@ -47,7 +47,7 @@ impl Profile {
     }
 }
 
-/// What the build attributes of an ELF file say of the core that it was built for.
+/// The build attributes of an ELF file about the core that it was built for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
     /// Tag_CPU_name: a core ("Cortex-M7"), or an architecture ("7E-M").
@@ -74,13 +74,13 @@ impl Attributes {
         in_section(&attributes)
     }
 
-    /// The profile, if it is told.
+    /// The profile, if the file has it.
     pub fn profile(&self) -> Option<Profile> {
         named(self.architecture, self.profile)
     }
 
-    /// The core that is meant, as "Cortex-M7": by its name, or by what only some cores have. `None` where `own`, a core
-    /// of this name, may be meant.
+    /// The core that the program was built for, as "Cortex-M7": by its name, or by features that only some cores have.
+    /// `None` if it may be `own`, a core of this name.
     pub fn other_than(&self, own: &str) -> Option<String> {
         let name = self.cpu_name.to_ascii_lowercase();
         if let Some(model) = name.strip_prefix("cortex-") {
@@ -103,17 +103,17 @@ impl Attributes {
         Some(meant.to_owned())
     }
 
-    /// Instructions may be used that no core of Armv7 has.
+    /// The program may use instructions that no core of Armv7 has.
     pub fn is_newer(&self) -> bool {
         matches!(self.architecture, Some(14..=17 | 21..)) || self.mve > 0
     }
 
-    /// A floating-point unit is used.
+    /// The program uses a floating-point unit.
     pub fn wants_fpu(&self) -> bool {
         self.fp_architecture > 0
     }
 
-    /// Double precision may be used.
+    /// The program may use double precision.
     pub fn wants_double(&self) -> bool {
         self.wants_fpu() && self.hard_fp != SINGLE_ALONE
     }

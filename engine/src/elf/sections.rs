@@ -7,10 +7,10 @@ use object::read::elf::{ElfFile, FileHeader as _, SectionHeader as _};
 /// An ELF file for a 32-bit core.
 pub type File<'a> = ElfFile<'a, FileHeader32<Endianness>>;
 
-/// Longer names are none: a function's is some hundred bytes long.
+/// Longer names are ignored: a function's is some hundred bytes long.
 pub const MOST_NAME_BYTES: usize = 16 << 10;
 
-/// The bytes of a section; nothing of one that has none, or that is damaged.
+/// The bytes of a section; empty for one that has none, or that is damaged.
 pub fn bytes_of<'a>(file: &File<'a>, section: &elf::SectionHeader32<Endianness>) -> &'a [u8] {
     section.data(file.endian(), file.data()).unwrap_or(&[])
 }
@@ -35,13 +35,13 @@ pub fn sections_named<'a, const N: usize>(file: &File<'a>, names: [&str; N]) -> 
     found
 }
 
-/// The names of symbols, one behind the other.
+/// The names of symbols, in sequence.
 pub fn symbol_names<'a>(file: &File<'a>) -> &'a [u8] {
     let index = file.elf_symbol_table().string_section();
     file.elf_section_table().section(index).map(|section| bytes_of(file, section)).unwrap_or(&[])
 }
 
-/// The name that begins at a place of them; `None` for one that is no text, or too long.
+/// The name at an offset in them; `None` for one that is no text, or too long.
 pub fn name_at(names: &[u8], place: u32) -> Option<&str> {
     let from = names.get(place as usize..)?;
     let from = &from[..from.len().min(MOST_NAME_BYTES + 1)];

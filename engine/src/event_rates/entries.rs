@@ -1,32 +1,32 @@
-//! Interrupts whose handlers never come to an end with them: their line stays up; and those that are entered once more
-//! as the store that lowers their line comes too late.
+//! Repeated entries into interrupt handlers: handlers that never clear their interrupt, so its line stays up; and
+//! handlers that are entered a second time since the store that lowers the line arrives too late.
 
 use crate::state::{Fresh, State};
 
-/// From so many entries in a row on, between which the line was never down, a handler does not clear what raises it. A
-/// FIFO that is emptied by a character at a time has less.
+/// This many entries in a row, without the line going down in between, mean that a handler does not clear its
+/// interrupt. A handler that empties a FIFO by a character at a time has fewer.
 const MANY: u64 = 1000;
 
 /// Entries into the handler of an interrupt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Entered {
-    /// In a row, with the line up all the time.
+    /// Entries in a row, with the line up all the time.
     in_a_row: u64,
-    /// Most of those.
+    /// Maximum of those.
     pub most_in_a_row: u64,
-    /// At once behind the one before, while the store that lowers the line was on its way.
+    /// Second entries directly after the first, while the store that lowers the line was on its way.
     pub once_more: u64,
     has_fallen: bool,
 }
 
 impl Entered {
-    /// True if its handler never clears what raises it.
+    /// True if the handler never clears its interrupt.
     pub fn never_stops(&self) -> bool {
         self.most_in_a_row >= MANY
     }
 }
 
-/// Those of all cores, by their inputs.
+/// Entries of all cores, by their inputs.
 #[derive(Debug, Default, State)]
 pub struct Entries(Vec<Vec<Entered>>);
 
@@ -62,12 +62,12 @@ impl Entries {
         entered.most_in_a_row = entered.most_in_a_row.max(entered.in_a_row);
     }
 
-    /// It enters it once more, though the store that lowers the line is on its way.
+    /// A core enters the handler a second time, while the store that lowers the line is on its way.
     pub fn entered_once_more(&mut self, core: u32, input: u32) {
         self.at(core, input).once_more += 1;
     }
 
-    /// Those with something to tell: core, input, and how often.
+    /// Handlers with something to report: core, input, and entries.
     pub fn found(&self) -> impl Iterator<Item = (u32, u32, Entered)> {
         let of_core = |(core, inputs): (usize, &Vec<Entered>)| -> Vec<(u32, u32, Entered)> {
             let all = inputs.iter().enumerate().map(|(input, entered)| (core as u32, input as u32, *entered));
@@ -86,7 +86,8 @@ mod tests {
         let mut entries = Entries::default();
         for _ in 0..MANY {
             entries.entered(1, 38, true);
-            // One whose handler lowers its line, one that software makes pending, and a timer's, which toggles.
+            // An interrupt whose handler lowers its line, one that software makes pending, and a timer's, which
+            // toggles.
             entries.entered(1, 40, true);
             entries.fell(1, 40);
             entries.entered(1, 7, false);

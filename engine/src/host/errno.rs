@@ -1,4 +1,4 @@
-//! Error numbers as programs on the board know them: newlib's, which for the common ones are everybody's.
+//! Error numbers as programs on the board know them: newlib's, which are the usual ones for common errors.
 
 use crate::state::{Fresh, State};
 
@@ -34,7 +34,7 @@ impl Errno {
     /// Too many symbolic links.
     pub const TOO_MANY_LINKS: Errno = Errno(92);
 
-    /// That of an error number of the host's.
+    /// The number for one of the host's error numbers.
     fn of_host(raw: i32) -> Errno {
         match raw {
             1..=34 => Errno(raw.unsigned_abs()),

@@ -1,9 +1,8 @@
-//! The folder of the host's whose files the firmware may use, and nothing else of the host's.
+//! The host's folder whose files the firmware may use: the firmware can reach nothing else.
 //!
-//! The firmware is not trusted. A path begins at the folder, with or without a slash, and `..` stays there. A path is
-//! walked a name at a time, from an open folder to the next, and symbolic links are read here and not by the host's
-//! kernel: one that leads out is refused. Nothing is opened but regular files, so neither devices nor FIFOs are
-//! touched.
+//! The firmware is not trusted. A path begins at the folder, with or without a slash, and `..` stays inside. A path is
+//! walked a name at a time, from an open folder to the next, and symbolic links are resolved here and not by the host's
+//! kernel: a link that leads out is refused. Only regular files are opened, so neither devices nor FIFOs are touched.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,9 +15,9 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode};
 
 use super::errno::Errno;
 
-/// Symbolic links that are followed on the way to one file, as many as Linux follows.
+/// Maximum number of symbolic links on the path to one file, as in Linux.
 const MOST_LINKS: usize = 40;
-/// Longest path that is looked at, as in Linux.
+/// Longest valid path, as in Linux.
 const LONGEST_PATH_BYTES: usize = 4096;
 /// A new file's permissions, before the user's umask.
 const NEW_FILE: RawMode = 0o666;
@@ -26,22 +25,22 @@ const NEW_FILE: RawMode = 0o666;
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// To be read.
+    /// For reading.
     pub read: bool,
-    /// To be written.
+    /// For writing.
     pub write: bool,
     /// Each write goes to the end.
     pub append: bool,
-    /// Made if it is not there.
+    /// Create the file if it does not exist.
     pub create: bool,
-    /// Emptied if it is there.
+    /// Empty the file if it exists.
     pub truncate: bool,
-    /// An error if it is there (with `create`).
+    /// Fail if the file exists (with `create`).
     pub exclusive: bool,
 }
 
 impl Opening {
-    /// That of C's fopen with a mode number of semihosting: r, rb, r+, r+b, w, ... a+b.
+    /// The mode of C's fopen for a mode number of semihosting: r, rb, r+, r+b, w, ... a+b.
     pub fn of_mode(mode: u32) -> Option<Opening> {
         let plus = mode & 2 != 0;
         match mode {
@@ -66,12 +65,12 @@ impl Opening {
     }
 }
 
-/// Why something in the folder can't be had.
+/// Why an operation in the folder is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What the firmware is told.
+    /// The error number that the firmware gets.
     pub errno: Errno,
-    /// What the user is told, if the firmware tried what it may not.
+    /// The reason for the user, if the firmware tried something forbidden.
     pub reason: Option<&'static str>,
 }
 
@@ -96,24 +95,24 @@ pub struct Folder {
     root: OwnedFd,
 }
 
-/// Where a path ends: a name in a folder that is there. Whether it is there itself is another question.
+/// The end of a path: a name in an existing folder. The name itself may not exist.
 struct Entry {
     /// Its folder; `None` for the root.
     parent: Option<OwnedFd>,
     name: Vec<u8>,
 }
 
-/// A part of a path, and whether a symbolic link says so.
+/// A part of a path, and whether it comes from a symbolic link.
 struct Part {
     name: Vec<u8>,
     of_link: bool,
 }
 
 impl Folder {
-    /// The folder at a path of the host's.
+    /// The folder at a path of the host.
     ///
     /// # Errors
-    /// If there is none, or it can't be read.
+    /// If the folder does not exist, or can't be read.
     pub fn open(path: &Path) -> io::Result<Folder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Folder::new(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
@@ -127,7 +126,7 @@ impl Folder {
     /// Opens a regular file.
     ///
     /// # Errors
-    /// If it is not there, is something else, or the host refuses.
+    /// If it does not exist, is something else, or the host refuses.
     pub fn open_file(&self, path: &[u8], opening: Opening) -> Result<File, Refusal> {
         let entry = self.find(path, true)?;
         if let Ok(kind) = self.kind(&entry) {
@@ -135,7 +134,7 @@ impl Folder {
         }
         let (parent, name) = (self.parent(&entry), OsStr::from_bytes(&entry.name));
         let fd = rustix::fs::openat(parent, name, opening.flags(), Mode::from_raw_mode(NEW_FILE))?;
-        // It may have become another since.
+        // It may have been replaced since.
         only_regular(FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode))?;
         if opening.truncate {
             rustix::fs::ftruncate(&fd, 0)?;
@@ -146,17 +145,17 @@ impl Folder {
     /// Removes a regular file, or a symbolic link itself.
     ///
     /// # Errors
-    /// If it is not there, is something else, or the host refuses.
+    /// If it does not exist, is something else, or the host refuses.
     pub fn remove(&self, path: &[u8]) -> Result<(), Refusal> {
         let entry = self.find(path, false)?;
         only_replaceable(self.kind(&entry)?)?;
         Ok(rustix::fs::unlinkat(self.parent(&entry), OsStr::from_bytes(&entry.name), AtFlags::empty())?)
     }
 
-    /// Gives a regular file, or a symbolic link itself, another name. A file of that name is replaced.
+    /// Renames a regular file, or a symbolic link itself. A file with the new name is replaced.
     ///
     /// # Errors
-    /// If it is not there, one of the two is something else, or the host refuses.
+    /// If it does not exist, one of the two is something else, or the host refuses.
     pub fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), Refusal> {
         let (from, to) = (self.find(from, false)?, self.find(to, false)?);
         only_replaceable(self.kind(&from)?)?;
@@ -177,7 +176,7 @@ impl Folder {
         Ok(FileType::from_raw_mode(stat.st_mode))
     }
 
-    /// Walks to the end of a path. A symbolic link there is followed or not.
+    /// Walks to the end of a path. `follow_last`: a symbolic link there is followed.
     fn find(&self, path: &[u8], follow_last: bool) -> Result<Entry, Refusal> {
         if path.len() > LONGEST_PATH_BYTES {
             return Err(Errno::NAME_TOO_LONG.into());
@@ -214,7 +213,7 @@ impl Folder {
     }
 }
 
-/// The parts of a path, the first of them last.
+/// The parts of a path, in reverse order.
 fn parts(path: &[u8], of_link: bool) -> Vec<Part> {
     let names = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty() && *name != b".");
     let mut parts: Vec<Part> = names.map(|name| Part { name: name.to_vec(), of_link }).collect();
@@ -222,7 +221,7 @@ fn parts(path: &[u8], of_link: bool) -> Vec<Part> {
     parts
 }
 
-/// Where a symbolic link leads; `None` if that is none.
+/// The target of a symbolic link; `None` if the name is no symbolic link.
 fn link_at(folder: BorrowedFd, name: &[u8]) -> Option<Vec<u8>> {
     let target = rustix::fs::readlinkat(folder, OsStr::from_bytes(name), Vec::new()).ok()?;
     Some(target.into_bytes())

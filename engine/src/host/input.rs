@@ -1,4 +1,4 @@
-//! What the firmware reads as its standard input.
+//! The firmware's standard input.
 
 use std::fs::File;
 use std::io;
@@ -7,32 +7,32 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::recorded::Recorded;
 
-/// Where the input comes from.
+/// The source of the input.
 #[derive(Debug, Default)]
 pub enum Input {
-    /// Nowhere: it is at its end from the start.
+    /// No input: it is at its end from the start.
     #[default]
     None,
-    /// Bytes that are there already, and how many of them have been read.
+    /// Bytes given at the start, and how many of them have been read.
     Bytes(Vec<u8>, usize),
     /// A file, terminal or pipe of the host's that the user named.
     File(Recorded),
 }
 
-/// What an attempt to read came to.
+/// The result of an attempt to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Got {
-    /// So many bytes; none at the end.
+    /// This many bytes; 0 at the end.
     Bytes(usize),
-    /// Nothing is there yet.
+    /// No byte has come yet.
     Nothing,
 }
 
 impl Input {
-    /// Reads what is there, and waits so long for it if nothing is.
+    /// Reads available bytes, and waits up to `patience_ms` for the first one.
     ///
     /// # Errors
-    /// What the host says.
+    /// The host's error.
     pub fn read(&mut self, into: &mut [u8], patience_ms: u32) -> io::Result<Got> {
         match self {
             Input::None => Ok(Got::Bytes(0)),
@@ -46,7 +46,7 @@ impl Input {
         }
     }
 
-    /// A read found nothing, which ended a call that had got something before.
+    /// A read found nothing, which ended a call that had read something before.
     pub fn ended_call(&mut self) {
         if let Input::File(file) = self {
             file.ended_call();
@@ -54,7 +54,7 @@ impl Input {
     }
 }
 
-/// True if a read would not wait: bytes are there, or the end, or an error.
+/// True if a read would not wait: it would return bytes, the end, or an error.
 pub(super) fn is_ready(file: &File, patience_ms: u32) -> io::Result<bool> {
     let timeout =
         Timespec { tv_sec: i64::from(patience_ms / 1000), tv_nsec: i64::from(patience_ms % 1000) * 1_000_000 };

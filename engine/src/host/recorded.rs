@@ -1,8 +1,8 @@
-//! A standard input that the host gives as it comes, with a record of what it gave: who goes back in a run reads the
-//! same again, read by read, before the host is asked for more.
+//! A standard input whose bytes come from the host during the run, with a record of the reads: a debugger that goes
+//! back in a run gets the same bytes again, read by read, before the host is asked for more.
 //!
-//! Nothing is recorded before somebody may go back. How much a read gets is the host's choice, and the firmware sees
-//! it, so the record is one of reads, and not only of bytes.
+//! Recording starts when going back becomes possible. The number of bytes in a read is the host's choice, and the
+//! firmware sees it, so the record is one of reads, and not only of bytes.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,22 +10,22 @@ use std::io::{self, Read};
 use super::input::{Got, is_no_failure, is_ready};
 use crate::state::{Fresh, State};
 
-/// Stands in the record for a read that found nothing, and so ended a call which had got something before.
+/// Stands in the record for a read that found nothing, and so ended a call which had read something before.
 const NOTHING: u32 = u32::MAX;
 
-/// How far an input has been read.
+/// A position in an input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub struct Place {
     /// Reads so far.
     reads: u64,
-    /// Bytes that they got.
+    /// Bytes in them.
     pub bytes: u64,
-    /// A number for these bytes.
+    /// A hash of these bytes.
     digest: u64,
 }
 
 impl Place {
-    /// Behind one more read.
+    /// The position after one more read.
     fn after(self, got: &[u8]) -> Place {
         let add = |digest: u64, byte: &u8| (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
         Place {
@@ -41,37 +41,37 @@ impl Place {
 pub struct Recorded {
     file: File,
     place: Place,
-    /// Where the record begins, if there is one.
+    /// The position at which the record begins, if there is one.
     from: Option<Place>,
-    /// By read: the bytes that it got; 0 at the end of the input.
+    /// By read: the number of its bytes; 0 at the end of the input.
     reads: Vec<u32>,
     bytes: Vec<u8>,
-    /// The read of the record that comes next, and its first byte.
+    /// The next read in the record, and the offset of its first byte.
     next: (usize, usize),
 }
 
 impl Recorded {
-    /// Of a file, terminal or pipe.
+    /// For a file, terminal or pipe.
     pub fn new(file: File) -> Recorded {
         Recorded { file, place: Place::default(), from: None, reads: Vec::new(), bytes: Vec::new(), next: (0, 0) }
     }
 
-    /// How far it has been read.
+    /// The present position.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// What is read from now on can be had again.
+    /// Records reads from now on.
     pub fn record(&mut self) {
         self.from.get_or_insert(self.place);
     }
 
-    /// True if what it had read so far can be had again.
+    /// True if the record has the reads since this position.
     pub fn has(&self, wanted: Place) -> bool {
         self.find(wanted).is_some()
     }
 
-    /// Goes to where it had been read so far. False if that can't be had again: it stays where it is.
+    /// Goes back to an earlier position. Returns false, and stays, if the record does not reach it.
     pub fn go_to(&mut self, wanted: Place) -> bool {
         let found = self.find(wanted);
         if let Some(next) = found {
@@ -80,7 +80,7 @@ impl Recorded {
         found.is_some()
     }
 
-    /// The read of the record that comes next there, and its first byte.
+    /// The record's next read at a position, and the offset of its first byte.
     fn find(&self, wanted: Place) -> Option<(usize, usize)> {
         if wanted == self.place {
             return Some(self.next);
@@ -97,10 +97,10 @@ impl Recorded {
         (place == wanted).then_some((self.reads.len(), byte))
     }
 
-    /// Reads what is there, and waits so long for it if nothing is.
+    /// Reads available bytes, and waits up to `patience_ms` for the first one.
     ///
     /// # Errors
-    /// What the host says.
+    /// The host's error.
     pub fn read(&mut self, into: &mut [u8], patience_ms: u32) -> io::Result<Got> {
         if let Some(got) = self.read_again(into) {
             return Ok(got);
@@ -115,7 +115,7 @@ impl Recorded {
             }
             Err(error) if is_no_failure(error.kind()) => Ok(Got::Nothing),
             Err(error) => {
-                // A failure is not had again.
+                // A failure is not recorded.
                 (self.reads, self.bytes, self.next) = (Vec::new(), Vec::new(), (0, 0));
                 self.place = self.place.after(&[]);
                 self.from = self.from.map(|_| self.place);
@@ -124,7 +124,7 @@ impl Recorded {
         }
     }
 
-    /// A read found nothing, which ended a call that had got something before.
+    /// A read found nothing, which ended a call that had read something before.
     pub fn ended_call(&mut self) {
         if self.next.0 == self.reads.len() {
             self.add(NOTHING, &[]);
@@ -140,14 +140,14 @@ impl Recorded {
         }
     }
 
-    /// What a read of the record got, if one comes next.
+    /// The result of a recorded read, if one comes next.
     fn read_again(&mut self, into: &mut [u8]) -> Option<Got> {
         let (read, byte) = self.next;
         let count = *self.reads.get(read)?;
         let got = &self.bytes[byte..byte + bytes_of(count).min(into.len())];
         into[..got.len()].copy_from_slice(got);
         if got.len() < bytes_of(count) {
-            // The firmware does something else than it did, as somebody has written to its memory: the rest comes next.
+            // The firmware reads less than before, since its memory was changed by a debugger: the rest comes next.
             self.reads[read] = got.len() as u32;
             self.reads.insert(read + 1, count - got.len() as u32);
         }
@@ -191,7 +191,7 @@ mod tests {
         writer.write_all(b"cd").unwrap();
         assert_eq!(got(&mut input, 8).1, b"cd");
         assert!(input.go_to(begin));
-        // Not what is there now, but what was there then.
+        // Not the present contents, but those of the recorded reads.
         assert_eq!((got(&mut input, 8).1, input.place()), (b"b".to_vec(), middle));
         assert_eq!(got(&mut input, 8).1, b"cd");
         assert_eq!(got(&mut input, 8).0, Got::Nothing);
@@ -203,7 +203,7 @@ mod tests {
         assert!(input.go_to(middle));
         assert_eq!([got(&mut input, 8).1, got(&mut input, 8).1], [b"cd".to_vec(), b"e".to_vec()]);
         assert_eq!(got(&mut input, 8).0, Got::Bytes(0));
-        // Before the record there is nothing, nor where another input was.
+        // A position before the record, or of another input, is not available.
         assert!(!input.go_to(Place::default()));
         assert!(!input.go_to(Place { digest: 7, ..middle }));
         assert_eq!(input.place().bytes, 5);

@@ -1,6 +1,6 @@
-//! What a snapshot has of the host: what the firmware has read of bytes that are there from the beginning, and the
-//! handles that it has. Files that are open are not in it: they can't be had again as they were. Of the host's own
-//! input it has how far that was read; the bytes themselves are in the machine's record.
+//! The host's part of a snapshot: how far the firmware has read input given at the start, and its open handles. Open
+//! files are not saved, since their state can't be restored. For input that comes from the host during the run, the
+//! position is saved; the bytes themselves are in the machine's record.
 
 use super::input::Input;
 use super::recorded::Place;
@@ -56,12 +56,12 @@ impl Host {
         }
     }
 
-    /// How many files the firmware has open.
+    /// Number of files that the firmware has open.
     pub fn open_files(&self) -> usize {
         self.opened.iter().filter(|opened| matches!(opened, Some(Opened::File(_)))).count()
     }
 
-    /// How far the firmware has read a standard input that the host gives as it comes.
+    /// How far the firmware has read input that comes from the host during the run.
     pub fn input_place(&self) -> Place {
         match &self.input {
             Input::File(input) => input.place(),
@@ -69,14 +69,14 @@ impl Host {
         }
     }
 
-    /// What the host gives from now on can be had again.
+    /// Records the input from now on, so that it can be read again.
     pub fn record_input(&mut self) {
         if let Input::File(input) = &mut self.input {
             input.record();
         }
     }
 
-    /// True if what the firmware had read of the input so far can be had again.
+    /// True if the record has the input since this position.
     pub fn has_input(&self, place: Place) -> bool {
         match &self.input {
             Input::File(input) => input.has(place),
@@ -84,7 +84,7 @@ impl Host {
         }
     }
 
-    /// Goes to where the input had been read so far. False if that can't be had again.
+    /// Goes back to an earlier position in the input. False if the record does not reach it.
     pub fn go_to_input(&mut self, place: Place) -> bool {
         match &mut self.input {
             Input::File(input) => input.go_to(place),

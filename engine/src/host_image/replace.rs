@@ -1,8 +1,7 @@
-//! An image's contents replaced as a whole: a crash at any time leaves either the old file or the new one.
+//! Replaces an image's contents as a whole: a crash at any time leaves either the old file or the new one.
 //!
-//! That takes a second file in the same folder, renamed in the end; it has the owner and the mode of the old one. Where
-//! none can be made, or nothing can be renamed (a folder of someone else's, a file that is mounted alone, a block
-//! device), the image itself is written.
+//! A second file in the same folder, with the owner and the mode of the old one, is renamed at the end. Where that is
+//! not possible (a folder of another user, a file that is mounted alone, a block device), the image itself is written.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -43,11 +42,11 @@ impl HostImage {
     }
 }
 
-/// What keeps a file from being replaced.
+/// The obstacle to replacing a file.
 enum Obstacle {
-    /// No other file can be made, or none put in its place.
+    /// No second file can be created, or renamed to the old one.
     Beside(io::Error),
-    /// The contents could not be written: the disk is full, say.
+    /// The contents could not be written, for example on a full disk.
     Contents(io::Error),
 }
 
@@ -73,17 +72,17 @@ fn write_in_place(file: &File, contents: Contents) -> Result<(), ImageError> {
     write().map_err(ImageError::Damaged)
 }
 
-/// A file that is gone in the end, unless it is renamed.
+/// A file that is removed at the end, unless it is renamed.
 pub(super) struct Scratch {
     file: File,
     path: Option<PathBuf>,
 }
 
 impl Scratch {
-    /// An empty file in the folder of `path` (renames do not cross file systems), under a name that nobody else uses.
+    /// Creates an empty file in the folder of `path` (renames do not cross file systems), with a unique name.
     ///
     /// # Errors
-    /// The host's.
+    /// The host's error.
     pub fn beside(path: &Path, mode: u32) -> io::Result<Scratch> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
@@ -91,7 +90,7 @@ impl Scratch {
             let path = folder_of(path).join(format!(".cyclescope-{}-{number}.tmp", std::process::id()));
             match OpenOptions::new().write(true).create_new(true).mode(mode).open(&path) {
                 Ok(file) => return Ok(Scratch { file, path: Some(path) }),
-                // Left by a process that was killed and had the same number.
+                // A file of a killed process with the same process number.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -104,7 +103,7 @@ impl Scratch {
         out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
     }
 
-    /// Takes another file's owner, where we may give files away, and its mode.
+    /// Takes another file's owner, where that is permitted, and its mode.
     fn look_like(&self, other: &File) -> io::Result<()> {
         let (own, other) = (self.file.metadata()?, other.metadata()?);
         if (own.uid(), own.gid()) != (other.uid(), other.gid()) {
@@ -114,12 +113,12 @@ impl Scratch {
         self.file.set_permissions(Permissions::from_mode(other.mode() & 0o7777))
     }
 
-    /// Puts it in the place of `target`.
+    /// Renames it to `target`.
     fn rename(&mut self, target: &Path) -> io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         fs::rename(path, target)?;
         self.path = None;
-        // The rename itself outlives a crash, where the file system can do that; the contents are safe either way.
+        // Makes the rename durable, where the file system can do that; the contents are safe either way.
         if let Ok(folder) = File::open(folder_of(target)) {
             let _ = folder.sync_all();
         }
@@ -130,7 +129,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
-            // Best effort: what matters is that the image itself is not touched.
+            // Best effort: the image itself is not touched.
             let _ = fs::remove_file(path);
         }
     }

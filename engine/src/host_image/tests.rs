@@ -1,4 +1,4 @@
-//! Which files are images, who has one, and how it is replaced.
+//! Tests of which files are images, which run has one, and how it is replaced.
 
 use std::fs::Permissions;
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::*;
 
-/// A folder of this test's own, removed at the end.
+/// A folder of this test, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -57,7 +57,7 @@ fn taken(image: &mut HostImage) -> Result<(), String> {
 #[test]
 fn what_is_no_file_is_refused_without_being_opened() {
     let folder = Folder::new("kinds");
-    // Opened, it would have us wait for its other end.
+    // Opening a FIFO would wait for its other end.
     assert!(Command::new("mkfifo").arg(folder.0.join("fifo")).status().unwrap().success());
     let _listener = UnixListener::bind(folder.0.join("socket")).unwrap();
     symlink("/dev/null", folder.0.join("null")).unwrap();
@@ -108,7 +108,7 @@ fn a_run_has_an_image_for_itself_until_its_end() {
         assert!(taken(&mut folder.image("card.img", Access::ReadOnly)).is_err());
         one.release();
         assert_eq!(taken(&mut other), Ok(()));
-        // A machine that is dropped in the middle of a run has nothing any more.
+        // A machine that is dropped during a run releases its image.
         drop(other);
         assert_eq!(taken(&mut one), Ok(()));
     }
@@ -224,7 +224,7 @@ fn a_file_that_was_put_in_the_images_place_during_the_run_stays() {
     let error = image.replace(&|out| out.write_all(b"new")).unwrap_err().to_string();
     assert!(error.contains("another one has been put in its place"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), b"theirs");
-    // One that was only removed is there again.
+    // A file that was only removed is created again.
     fs::remove_file(&path).unwrap();
     image.replace(&|out| out.write_all(b"new")).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"new");
@@ -242,10 +242,10 @@ fn an_image_longer_than_the_chip_is_not_read() {
 #[test]
 fn a_file_that_can_only_be_read_is_refused_unless_it_is_only_read() {
     let folder = Folder::new("busy");
-    // A program that runs can be written by nobody, not even by root.
+    // Nobody can write a program that runs, not even root.
     let program = folder.0.join("sleep");
     fs::copy("/bin/sleep", &program).unwrap();
-    // Right after a copy it may still be open in a process that another test starts.
+    // Directly after a copy it may still be open in a process that another test starts.
     let mut starts = (0..1000).filter_map(|_| Command::new(&program).arg("60").spawn().ok());
     let mut sleeping = starts.next().unwrap();
     let faults = [Access::InPlace, Access::Replaced].map(|access| fault(&folder.image("sleep", access)));
@@ -272,7 +272,7 @@ fn an_image_in_a_folder_without_permission_is_written_itself() {
     fs::set_permissions(&folder.0, Permissions::from_mode(0o755)).unwrap();
     replaced.unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"new");
-    // To root no folder is closed.
+    // Root can write to any folder.
     if let Err(error) = new {
         assert!(error.to_string().starts_with("it cannot be made there: Permission denied"));
         assert_eq!(fs::metadata(&path).unwrap().ino(), inode);

@@ -1,16 +1,16 @@
-//! All cores sleep, and no event is to come: whether anything can wake one, and what the user is told.
+//! All cores sleep, and no event is to come: whether anything can wake a core, and the message for the user.
 
 use super::Machine;
 use super::progress::Activity;
 use crate::bus::device::{IrqLine, WhenReceived};
 use crate::time::Ps;
 
-/// A limit from here on is none.
+/// A limit from here on means no limit.
 const UNLIMITED: Ps = Ps(u64::MAX / 2);
 
 impl Machine {
-    /// Why no core will ever run again, if that is so. A serial port whose receive interrupt is on may be sent a
-    /// character at any time: a run with a limit goes on up to that.
+    /// Why no core will ever run again, if that is so. A serial port with an enabled receive interrupt may get a
+    /// character at any time: a run with a limit continues up to that limit.
     pub(super) fn sleeps_for_ever(&mut self, limit: Ps) -> Option<String> {
         let ports = self.ports_that_wake();
         if !ports.is_empty() && limit < UNLIMITED {
@@ -19,7 +19,7 @@ impl Machine {
         Some(format!("{}; {}", self.sleepers_text(), self.sources_text(&ports)))
     }
 
-    /// What a run whose limit has come could have gone on by, if that was only a character at a serial port.
+    /// The message of a run that has reached its limit while only a character at a serial port could have woken a core.
     pub(super) fn awaited_text(&mut self) -> Option<String> {
         let is_asleep = (0..self.cores.len()).all(|core| self.last_activity(core) != Activity::Running);
         if !is_asleep || self.bus.events.next_due() != Ps::MAX || self.bus.lines.are_attended {
@@ -32,7 +32,7 @@ impl Machine {
         })
     }
 
-    /// Labels of the serial ports of which a character would wake a core.
+    /// Labels of the serial ports at which a character would wake a core.
     fn ports_that_wake(&mut self) -> Vec<String> {
         let devices = self.bus.devices.iter_mut().zip(&self.bus.device_names);
         let ports = devices.filter_map(|(device, name)| Some((device.as_mut()?.serial_port()?.when_received(), name)));
@@ -45,7 +45,7 @@ impl Machine {
         waking.map(|(_, name)| name).collect()
     }
 
-    /// True if an interrupt would wake a core, or if a controller has to say that.
+    /// True if an interrupt would wake a core, or if it goes to a controller, which decides that.
     fn would_wake(&self, line: IrqLine) -> bool {
         match line {
             IrqLine::Core { core, bit } => self.cores[core as usize].would_wake(&self.bus, bit),
@@ -53,7 +53,7 @@ impl Machine {
         }
     }
 
-    /// Where the cores sleep, and what for.
+    /// Where the cores sleep, and what they wait for.
     fn sleepers_text(&self) -> String {
         let cores: Vec<String> = (0..self.cores.len()).map(|core| self.sleeper_text(core)).collect();
         cores.join("; ")

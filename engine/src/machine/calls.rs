@@ -1,4 +1,4 @@
-//! Calls that are kept by themselves, with what the program says of them: where they come from, and their arguments.
+//! Calls that are kept separately, with data from the program: the places that they come from, and their arguments.
 
 use super::Machine;
 use crate::core::{Argument, CallReport, CoreReport};
@@ -6,20 +6,20 @@ use crate::elf::Machine as InstructionSet;
 use crate::elf::parameters::{Form, Parameter, parameters_of};
 
 impl Machine {
-    /// Keeps the longest `most` calls of a function by themselves ([`crate::core::SectionReport::kept`]); it is
-    /// watched, too. False if there is no such function.
+    /// Keeps the longest `most` calls of a function ([`crate::core::SectionReport::kept`]), and watches it. False if
+    /// there is no such function.
     pub fn keep_calls(&mut self, name: &str, most: usize) -> bool {
         let found = self.find_function(name);
         found.is_some_and(|(core, function, addr)| self.keep_calls_at(&function, core, addr, most))
     }
 
-    /// The same of the function `name` of a core at `addr`.
+    /// As [`Machine::keep_calls`], for the function `name` of a core at `addr`.
     pub fn keep_calls_at(&mut self, name: &str, core: usize, addr: u32, most: usize) -> bool {
         self.watch_function(name, core, addr, false);
         self.cores[core].keep_calls(addr, most)
     }
 
-    /// Says of kept calls where they came from, and names their arguments.
+    /// Adds the callers' places and the names of arguments to kept calls.
     pub(super) fn name_calls(&self, reports: &mut [CoreReport]) {
         for (core, report) in reports.iter_mut().enumerate() {
             for section in &mut report.sections {
@@ -43,9 +43,10 @@ impl Machine {
         }
     }
 
-    /// The parameters of a core's function that are in registers; by the registers' names if nothing tells theirs.
+    /// The parameters of a core's function that are in registers; named after the registers if the program does not
+    /// name them.
     fn parameters(&self, core: usize, name: &str) -> Vec<Parameter> {
-        // In DWARF's numbers: those of the ABIs of Arm (r0), MIPS ($4) and RISC-V (x10).
+        // In DWARF's numbers: the argument registers of the ABIs of Arm (r0), MIPS ($4) and RISC-V (x10).
         let set = self.cores[core].machine();
         let (first, prefix) = match set {
             InstructionSet::Arm => (0, 'r'),

@@ -1,4 +1,4 @@
-//! The critical path through a run, as a user reads it.
+//! The critical path through a run, in the form for users.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::observe::waits::{ASLEEP, Sort, WaitShare, WaitedFor};
 use crate::time::{Cycles, Ps};
 
 impl Machine {
-    /// Follows it from now on.
+    /// Follows the critical path from now on.
     pub(super) fn follow_critical_path(&mut self) {
         self.bus.follow_critical_path(self.quantum);
         if self.bus.critical.is_some() {
@@ -23,14 +23,14 @@ impl Machine {
         }
     }
 
-    /// A core comes out of reset.
+    /// A core leaves reset.
     pub(super) fn note_release(&self, core: usize) {
         let (clock, cycles) = (self.cores[core].clock(), self.cores[core].cycles());
         let edge_before = clock.ps_at_floor(Cycles(cycles.0.saturating_sub(1)));
         self.bus.core_wakes(core, self.core_time(core), edge_before);
     }
 
-    /// The path that ends at `elapsed`, if what was waited for was asked for.
+    /// The path that ends at `elapsed`, if waits are recorded.
     pub(super) fn critical_path(&self, reports: &[CoreReport], elapsed: Ps) -> Option<CriticalPath> {
         if let Some(critical) = &self.bus.critical {
             let mut paths = critical.borrow().clone();
@@ -42,7 +42,7 @@ impl Machine {
         Some(path_of_one(report, report.waited.as_ref()?, elapsed))
     }
 
-    /// The core that ended the run; if none did, the one that was at work last.
+    /// The core that ended the run; if none did, the one that ran last.
     fn last_core(&self, paths: &Paths) -> usize {
         self.ended_by.or_else(|| paths.ended_by()).unwrap_or_else(|| {
             let at_work = |core: usize| match self.progress[core].activity {
@@ -93,7 +93,7 @@ impl Machine {
     }
 }
 
-/// The longest first.
+/// Sorted, longest first.
 fn by_time(rows: impl Iterator<Item = PathRow>) -> Vec<PathRow> {
     let mut rows: Vec<PathRow> = rows.filter(|row| row.time > Ps::ZERO).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.time));
@@ -105,7 +105,7 @@ fn by_held(mut hand_overs: Vec<HandOver>) -> Vec<HandOver> {
     hand_overs
 }
 
-/// A core alone: what it waited for, and all else.
+/// The path of a single core: what it waited for, and the rest.
 fn path_of_one(report: &CoreReport, waited: &WaitedFor, elapsed: Ps) -> CriticalPath {
     let mut left = elapsed;
     let row = |what: String, time: Ps| PathRow { core: report.name.clone(), what, time };

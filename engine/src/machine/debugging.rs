@@ -1,11 +1,11 @@
-//! A debugger's hold on the machine: breakpoints, watchpoints, steps.
+//! A debugger's control of the machine: breakpoints, watchpoints, steps.
 //!
-//! Halting costs no simulated time and changes nothing. The core that stops does so in the middle of its turn, and goes
-//! on with that turn, so the order in which cores run is that of a run without a debugger. Another core may therefore
-//! be up to a quantum ahead of the one that stopped, or behind it.
+//! Halting costs no simulated time and changes nothing. The core that stops does so in the middle of its time slice,
+//! and later continues that slice, so the order in which cores run is the same as without a debugger. Another core may
+//! therefore be up to a quantum before or after the one that stopped.
 //!
-//! A step is one instruction of one core; the others run as they would. An interrupt that is taken before it is handled
-//! first, so that the step ends behind the instruction.
+//! A step is one instruction of one core; the others run as usual. An interrupt that is taken before the instruction is
+//! handled first, so that the step ends after the instruction.
 
 mod looks;
 mod registers;
@@ -26,7 +26,7 @@ use crate::time::Ps;
 pub struct Step {
     /// The core, by its index.
     pub core: usize,
-    /// It goes on while the next instruction is from the first of these addresses up to the second.
+    /// The step continues while the next instruction is from the first of these addresses up to the second.
     pub range: Option<(u32, u32)>,
     /// Interrupt handlers are stepped into.
     pub into_handlers: bool,
@@ -40,7 +40,7 @@ pub enum Halt {
         /// The core, by its index.
         core: usize,
     },
-    /// Something was accessed that is watched.
+    /// A watched access.
     Watch {
         /// The core that runs, by its index.
         core: usize,
@@ -54,20 +54,20 @@ pub enum Halt {
     },
     /// Conditions of triggers have become true.
     Trigger {
-        /// The core that had come so far, by its index.
+        /// The core at whose time they did, by its index.
         core: usize,
         /// The triggers' numbers.
         numbers: Vec<usize>,
     },
-    /// The time has come up to which the machine was to run.
+    /// The machine has reached the time up to which it was to run.
     Time,
-    /// The user wants it.
+    /// The user requested it.
     Interrupted,
-    /// The run is over, or can't go on.
+    /// The run is over, or can't continue.
     Ended(Outcome),
 }
 
-/// What a debugger wants of the machine, and how far that is.
+/// A debugger's requests, and their progress.
 #[derive(Debug, Default)]
 pub(super) struct Debugging {
     breaks: BTreeSet<u32>,
@@ -75,58 +75,58 @@ pub(super) struct Debugging {
     until: Option<Ps>,
     halt: Option<Halt>,
     ended: Option<Outcome>,
-    /// The run so far is run again: the machine halts where it waits for what the host has not given yet.
+    /// The run so far is repeated: the machine halts where it waits for new input from the host.
     pub replays: bool,
-    /// Polling loops are skipped, if the user wants that.
+    /// Whether polling loops are skipped, if the user has chosen.
     pub skips_polling: Option<bool>,
 }
 
-/// A step that is under way.
+/// A step in progress.
 #[derive(Clone, Debug)]
 struct Stepping {
     step: Step,
-    /// Where it began; of a range, where its last instruction did.
+    /// Position at the start of the step; of a range, at the start of its last instruction.
     from: Option<Position>,
     /// An interrupt was taken: its handler runs until the core is back at `from`.
     in_handler: bool,
 }
 
 impl Stepping {
-    /// Where a core goes on that runs a handler within its step.
+    /// The address at which a core continues after the handler that it runs within its step.
     fn returns_to(&self, core: usize) -> Option<u32> {
         let is_in_handler = self.in_handler && self.step.core == core;
         self.from.filter(|_| is_in_handler).map(|from| from.pc)
     }
 }
 
-/// True if nothing runs after such an end.
+/// True if nothing can run after such an end.
 fn is_final(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Exit(_) | Outcome::Fault(_) | Outcome::Script(_))
 }
 
 impl Debugging {
-    /// How a run ended that a debugger held.
+    /// The end of a debugged run.
     pub fn take_ended(&mut self) -> Option<Outcome> {
         self.ended.take()
     }
 
-    /// The run has ended so. Only where the firmware did that, or can't go on, every later run has ended, too: a limit
-    /// and an interruption are of one run.
+    /// Records the end of the run. After an end by the firmware, or a fault, every later run has ended, too: a limit
+    /// and an interruption end only one run.
     pub fn keep_end(&mut self, outcome: &Outcome) {
         self.ended = Some(outcome).filter(|outcome| is_final(outcome)).cloned();
     }
 
-    /// What a snapshot has of that.
+    /// The end, for a snapshot.
     pub fn final_end(&self) -> Option<Outcome> {
         self.ended.clone().filter(is_final)
     }
 
-    /// A snapshot has this end.
+    /// Sets the end from a snapshot.
     pub fn set_end(&mut self, outcome: Option<Outcome>) {
         self.ended = outcome;
     }
 
-    /// True if the machine is to halt.
+    /// True if the machine has to halt.
     pub fn is_halted(&self) -> bool {
         self.halt.is_some()
     }
@@ -136,7 +136,7 @@ impl Debugging {
         self.until.unwrap_or(Ps::MAX)
     }
 
-    /// The machine halts as that time has come, if it has.
+    /// Halts the machine if that time has come; true if so.
     pub fn halt_in_time(&mut self, now: Ps) -> bool {
         if now >= self.until() {
             self.halt.get_or_insert(Halt::Time);
@@ -144,12 +144,12 @@ impl Debugging {
         self.is_halted()
     }
 
-    /// Why the machine halts, if it does: it goes on then.
+    /// Takes the reason of a halt, if there is one: the machine then continues.
     pub fn take_halt(&mut self) -> Option<Halt> {
         self.halt.take()
     }
 
-    /// The machine halts for a trigger, unless it does so for another reason.
+    /// Halts the machine for a trigger, unless it halts for another reason.
     pub fn halt_for_trigger(&mut self, core: usize, number: usize) {
         if let Halt::Trigger { numbers, .. } = self.halt.get_or_insert(Halt::Trigger { core, numbers: Vec::new() }) {
             numbers.push(number);
@@ -163,7 +163,7 @@ impl Debugging {
 }
 
 impl Machine {
-    /// Has all cores stop before instructions at these addresses, as each sees them, and at no others.
+    /// Makes all cores stop before instructions at these addresses, as each core sees them, and at no others.
     pub fn set_breaks(&mut self, breaks: BTreeSet<u32>) {
         if breaks != self.debugging.breaks {
             self.debugging.breaks.clone_from(&breaks);
@@ -171,44 +171,45 @@ impl Machine {
         }
     }
 
-    /// Cores stop at the debugger's breakpoints.
+    /// Sets the debugger's breakpoints in all cores.
     pub(super) fn apply_breaks(&mut self) {
         (0..self.cores.len()).for_each(|core| self.apply_breaks_of(core));
     }
 
     pub(super) fn apply_breaks_of(&mut self, core: usize) {
-        // A step's handler, while one runs, has its own.
+        // During a step, a running handler has a breakpoint of its own.
         let returns_to = self.debugging.step.as_ref().and_then(|stepping| stepping.returns_to(core));
         let all = self.debugging.breaks.iter().copied().chain(returns_to);
         self.cores[core].set_breaks(all.collect());
     }
 
-    /// Where cores stop: see [`Machine::set_breaks`].
+    /// The breakpoints: see [`Machine::set_breaks`].
     pub fn breaks(&self) -> BTreeSet<u32> {
         self.debugging.breaks.clone()
     }
 
-    /// What is watched: see [`Machine::set_watches`].
+    /// The watchpoints: see [`Machine::set_watches`].
     pub fn watches(&self) -> Vec<Watch> {
         self.bus.watches.all().to_vec()
     }
 
-    /// Watches these physical addresses, and no others. Gives what can't be watched: see [`crate::bus::Bus::watch`].
+    /// Watches these physical addresses, and no others. Returns those that can't be watched: see
+    /// [`crate::bus::Bus::watch`].
     pub fn set_watches(&mut self, watches: Vec<Watch>) -> Vec<Watch> {
         let refused = self.bus.watch(watches);
         self.choose_skipping();
         refused
     }
 
-    /// Polling loops are skipped, if the user wants that, but where each iteration is to be seen.
+    /// Skips polling loops if the user wants that, except where each iteration must be seen.
     pub(super) fn choose_skipping(&mut self) {
         let sees_all = self.bus.watches.has_device_reads() || self.triggers.see_iterations();
         let skips = self.debugging.skips_polling.unwrap_or(true) && !sees_all;
         self.cores.iter_mut().for_each(|core| core.skip_polling(skips));
     }
 
-    /// Runs on, or begins to, until something halts the machine, at `until` at the latest: as [`Machine::run`] does,
-    /// whose report [`Machine::end_debugged`] gives. One that has ended stays so.
+    /// Starts or continues the run until something halts the machine, at `until` at the latest: as [`Machine::run`],
+    /// but its report comes from [`Machine::end_debugged`]. A run that has ended stays ended.
     pub fn resume(
         &mut self,
         step: Option<Step>,
@@ -252,8 +253,8 @@ impl Machine {
         }
     }
 
-    /// Runs on until `until`, where the machine stops and may go on, or to the end of the run: its report. `pause` is
-    /// as for [`Machine::run`].
+    /// Continues up to `until`, where the machine stops and may continue, or to the end of the run. Returns its report
+    /// then. `pause` is as for [`Machine::run`].
     pub fn run_to(&mut self, until: Ps, mut pause: impl FnMut(&Printed) -> bool) -> Option<RunReport> {
         match self.resume(None, Some(until), Ps::MAX, &mut pause) {
             Halt::Ended(outcome) => Some(self.end(outcome, &mut pause)),
@@ -262,17 +263,18 @@ impl Machine {
         }
     }
 
-    /// Ends a run that a debugger has held: the report, as [`Machine::run`] gives it.
+    /// Ends a debugged run: returns the report, as [`Machine::run`] does.
     pub fn end_debugged(&mut self, outcome: Outcome, mut pause: impl FnMut(&Printed) -> bool) -> RunReport {
         self.end(outcome, &mut pause)
     }
 
-    /// When cores stop, for a debugger or for triggers.
+    /// The time at which cores stop, for a debugger or for triggers.
     pub(super) fn stops_at(&self) -> Ps {
         self.debugging.until().min(self.triggers.alarm())
     }
 
-    /// Runs a core in its turn up to `horizon`: [`Stop::Break`], too, if the machine halts at a time before that.
+    /// Runs a core in its time slice up to `horizon`. Also returns [`Stop::Break`] if the machine halts at a time
+    /// before that.
     pub(super) fn run_to_time(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Stop> {
         let until = self.stops_at();
         if until >= horizon {
@@ -287,7 +289,7 @@ impl Machine {
         Some(stop)
     }
 
-    /// True if a core that has stopped would go on in its turn up to `horizon`: it stopped for nothing but a debugger.
+    /// True if a stopped core would continue its time slice up to `horizon`: it stopped only for a debugger.
     fn goes_on_in_turn(&self, stop: &Stop, now: Ps, horizon: Ps) -> bool {
         *stop == Stop::Horizon
             && now < horizon
@@ -297,12 +299,12 @@ impl Machine {
             && self.bus.exit.is_none()
     }
 
-    /// A core stopped for a debugger, or for triggers, in its turn up to `horizon`. False if it goes on with it.
+    /// A core has stopped for a debugger, or for triggers, in its time slice up to `horizon`. False if it continues.
     pub(super) fn halt_in_turn(&mut self, core: usize, horizon: Ps) -> bool {
         self.turn = Some(Turn::new(core, horizon));
         let is_at_break = self.cores[core].take_break();
         if self.debugging.halt.is_none() {
-            // A step's handler has one of its own.
+            // The handler during a step has a breakpoint of its own.
             let is_users = is_at_break && self.debugging.breaks.contains(&self.cores[core].position().pc);
             let halt = self.take_watch_halt(core).or(is_users.then_some(Halt::Break { core }));
             self.debugging.halt = halt;
@@ -316,7 +318,7 @@ impl Machine {
         self.debugging.is_halted()
     }
 
-    /// Something watched was accessed while no core ran: the machine halts before core `next` goes on.
+    /// A watched access happened while no core ran: the machine halts before core `next` continues.
     pub(super) fn halt_for_watch(&mut self, next: usize) -> bool {
         if self.bus.watches.are_hit() {
             self.debugging.halt = self.take_watch_halt(next);
@@ -329,8 +331,8 @@ impl Machine {
         Some(Halt::Watch { core: hit.core.unwrap_or(core), hit })
     }
 
-    /// Runs the core that is being stepped, up to `horizon`: [`Stop::Break`] when the step is done, or something else
-    /// halts it.
+    /// Runs the core that is being stepped, up to `horizon`. Returns [`Stop::Break`] when the step is done, or
+    /// something else halts it.
     pub(super) fn run_stepped(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Stop> {
         let mut stepping = self.debugging.step.take()?;
         let stop = loop {
@@ -356,7 +358,7 @@ impl Machine {
                 break Some(self.stepped(core, stop));
             }
             if now.interrupts == from.interrupts || now.is_between {
-                // An exception was entered, say: others get their turn no sooner than without a debugger.
+                // An exception was entered, for example: others run no sooner than without a debugger.
                 let time = self.core_time(core);
                 if time > before && self.goes_on_in_turn(&stop, time, horizon) {
                     continue;
@@ -374,8 +376,8 @@ impl Machine {
         stop
     }
 
-    /// The core stopped while an interrupt's handler ran. True if it is to run on: it is back where it was interrupted,
-    /// or somewhere that only looks like it.
+    /// The core stopped while an interrupt's handler ran. True if it has to continue: it is back where it was
+    /// interrupted, or at the same address in another call.
     fn is_back(&mut self, core: usize, stepping: &mut Stepping) -> bool {
         let (now, from) = (self.cores[core].position(), stepping.from);
         let at = |from: Position| now.pc == from.pc && !self.bus.watches.are_hit();
@@ -388,19 +390,19 @@ impl Machine {
         now.sp == from.sp || !self.debugging.breaks.contains(&now.pc)
     }
 
-    /// The core does not stop any more where an interrupt's handler returns to.
+    /// Removes the breakpoint at the return address of an interrupt's handler.
     fn leave_handler(&mut self, core: usize) {
         self.apply_breaks_of(core);
     }
 
-    /// True if a step goes on behind an instruction.
+    /// True if a step continues after an instruction.
     fn goes_on(&self, step: &Step, now: Position) -> bool {
         let is_in_range = step.range.is_some_and(|(first, end)| first <= now.pc && now.pc < end);
         let is_stopped = self.bus.watches.are_hit() || self.debugging.breaks.contains(&now.pc);
         now.is_between || is_in_range && !is_stopped
     }
 
-    /// A step is done, unless its instruction has ended the run.
+    /// Completes a step, unless its instruction has ended the run.
     fn stepped(&mut self, core: usize, stop: Stop) -> Stop {
         if matches!(stop, Stop::Exit(_) | Stop::Fault(_)) {
             return stop;

@@ -1,10 +1,10 @@
-//! The end of a run: the user asks for it, files are written, and serial lines send what is still under way on them.
+//! The end of a run: requests to stop, writing of files, and the last characters on serial lines.
 //!
-//! A firmware that writes its last line to a UART and ends does not wait for the line, nor does a board: the UART goes
-//! on by itself. So the characters are sent, each at its time, where the firmware has ended or can't go on; power that
-//! it has switched off is taken to last so long. None of that is the firmware's time any more: elapsed time, stacks,
-//! counters and waveforms are those of its end. Nothing is sent where all of the board is reset, or where the run was
-//! cut off and the firmware might have gone on: a note then tells what is missing.
+//! Firmware that writes its last line to a UART and ends does not wait for the line. On a real board, the UART then
+//! continues by itself. So the remaining characters are sent, each at its time, after the firmware has ended or failed;
+//! power that it has switched off is taken to last until then. None of that counts as the firmware's time: elapsed
+//! time, stacks, counters and waveforms are those of its end. Nothing is sent where the whole board is reset, or where
+//! the run was stopped while the firmware might have continued: a note then lists the missing characters.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,8 +15,8 @@ use crate::bus::Bus;
 use crate::bus::device::{DeviceId, Unsent};
 use crate::time::Ps;
 
-/// A wish to stop, shared with who may have it, and how far the run has come. The run loop looks at it between runs of
-/// cores: within some tenths of a second of host time.
+/// A request to stop, shared between threads, and the time that the run has reached. The run loop checks it between
+/// runs of cores: within some tenths of a second of host time.
 #[derive(Clone, Debug, Default)]
 pub struct StopRequest(Arc<Shared>);
 
@@ -27,12 +27,12 @@ struct Shared {
 }
 
 impl StopRequest {
-    /// Asks all runs that follow this request to stop. It is never taken back.
+    /// Requests a stop of all runs that use this object, for good.
     pub fn make(&self) {
         self.0.is_made.store(true, Ordering::Relaxed);
     }
 
-    /// True if someone asked.
+    /// True if a stop was requested.
     pub fn is_made(&self) -> bool {
         self.0.is_made.load(Ordering::Relaxed)
     }
@@ -48,7 +48,7 @@ impl StopRequest {
 }
 
 impl Machine {
-    /// How a device has asked for the end of the run, if one has.
+    /// The end of the run that a device has requested, if one has.
     pub(super) fn outcome_of_devices(&self) -> Option<Outcome> {
         let failed = self.bus.failure.clone().map(Outcome::Fault);
         failed.or_else(|| self.bus.exit.map(|exit| Outcome::Exit(exit.code)))
@@ -63,7 +63,7 @@ impl Machine {
         };
         self.finish();
         let outcome = self.outcome_of_scripts(outcome);
-        // What was still under way on a wire may have shown it only now.
+        // An error of a wire's last transfer may be known only now.
         let outcome = match (self.bus.failure_of_chips(), outcome) {
             (Some(failure), Outcome::Exit(_) | Outcome::Limit(_) | Outcome::Asleep(_)) => Outcome::Fault(failure),
             (_, outcome) => outcome,
@@ -89,8 +89,8 @@ impl Machine {
         report
     }
 
-    /// The firmware has ended: what serial lines would still send. The machine has gone on to there, so who wants it to
-    /// end goes back first.
+    /// The firmware has ended: sends the rest on serial lines, and returns it. The machine's time advances to the end
+    /// of that, so a caller that needs the end of the run must restore it first.
     pub fn print_rest(&mut self) -> Printed {
         let now = self.now();
         if !self.bus.exit_is_reset {
@@ -100,7 +100,7 @@ impl Machine {
         self.take_printed()
     }
 
-    /// Tells which characters were not sent: as the run was cut off, or as they can't be.
+    /// Notes the characters that were not sent: since the run was stopped, or since they can't be sent.
     fn note_unsent(&mut self, cut_off: Option<&str>) {
         for (id, name) in (0..).map(DeviceId).zip(&self.bus.device_names) {
             let unsent = self.bus.unsent(id).characters;
@@ -118,25 +118,25 @@ impl Machine {
 }
 
 impl Bus {
-    /// Why a chip can't go on, where no controller has looked yet.
+    /// Why a chip can't continue, before its controller has noticed.
     fn failure_of_chips(&mut self) -> Option<String> {
         let mut chips = self.devices.iter_mut().flatten().flat_map(|device| device.chips());
         chips.find_map(|chip| chip.chip_report()?.failure.take())
     }
 
-    /// What is still under way on a device's serial line.
+    /// The unsent characters of a device's serial line.
     pub fn unsent(&self, id: DeviceId) -> Unsent {
         self.devices[id.0 as usize].as_ref().map_or_else(Unsent::default, |device| device.unsent())
     }
 
-    /// Brings the serial line on which something happens next up to that time, which is after `end`: gives it, or
-    /// `None` if nothing will happen any more.
+    /// Advances the serial line with the next change to the time of that change, which is after `end`. Returns the
+    /// time, or `None` if there are no more changes.
     pub fn send_next(&mut self, end: Ps) -> Option<Ps> {
         let ids = (0..self.devices.len() as u32).map(DeviceId);
         let (at, id) = ids.filter_map(|id| Some((self.unsent(id).next_change?, id))).min()?;
         let before = self.unsent(id);
         self.with_device(id, at.max(end), |device, ctx| device.send_on(ctx));
-        // A device that stays where it is would have the run last for ever.
+        // A device that makes no progress would make the run endless.
         (self.unsent(id) != before).then_some(at)
     }
 }

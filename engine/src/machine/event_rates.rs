@@ -1,4 +1,4 @@
-//! What the machine tells of [`crate::event_rates`].
+//! The machine's notes about excessive rates ([`crate::event_rates`]).
 
 use super::Machine;
 use crate::bus::device::DeviceId;
@@ -6,20 +6,20 @@ use crate::event_rates::{Entered, ExcessiveRate, Source};
 use crate::time::Ps;
 
 impl Machine {
-    /// A line for each storm of the run.
+    /// A note for each excessive rate of the run.
     pub(super) fn event_rate_notes(&self) -> Vec<String> {
         let event_rates = self.bus.event_rates.found.iter().map(|(excessive, at)| self.excess_text(*excessive, *at));
         let entries = self.bus.event_rates.entries.found().filter(|(core, ..)| (*core as usize) < self.cores.len());
         event_rates.chain(entries.flat_map(|found| self.entries_text(found))).collect()
     }
 
-    /// A line for each storm that was found since the last call.
+    /// A note for each excessive rate that was found since the last call.
     pub(super) fn new_event_rate_notes(&mut self) -> Vec<String> {
         let reported = std::mem::replace(&mut self.reported_excess, self.bus.event_rates.found.len());
         self.bus.event_rates.found[reported..].iter().map(|(excessive, at)| self.excess_text(*excessive, *at)).collect()
     }
 
-    /// True if what was loaded of them is of this machine.
+    /// True if the loaded state refers to devices and cores of this machine.
     pub(super) fn event_rates_are_sound(&self) -> bool {
         let found = &self.bus.event_rates.found;
         let is_here = |excessive: &ExcessiveRate| match excessive {
@@ -29,7 +29,7 @@ impl Machine {
         self.reported_excess <= found.len() && found.iter().all(|(excessive, _)| is_here(excessive))
     }
 
-    /// How an interrupt is entered again and again, or once more.
+    /// How an interrupt's handler is entered repeatedly, or a second time.
     fn entries_text(&self, (core, input, entered): (u32, u32, Entered)) -> Vec<String> {
         let source = Source { name: "interrupt", number: Some(input), input: Some(input) };
         let from = self.bus.event_rates.raisers(core, source);
@@ -83,7 +83,7 @@ impl Machine {
         format!("{}{number}{from}", source.name)
     }
 
-    /// Why time does not pass any more, if that is so.
+    /// Why time no longer passes, if it does not.
     pub(super) fn endless_text(&self) -> Option<String> {
         let (device, at) = self.bus.event_rates.endless?;
         let name = self.device_name(device);

@@ -1,7 +1,7 @@
-//! Whether snapshots have all of what devices and chips are: for tests, and for who writes a model.
+//! Checks that snapshots have the whole state of devices and chips: for tests, and for authors of models.
 //!
-//! Two machines of a board get the same accesses at random. In one of them all devices are replaced by new ones now and
-//! then, which get the state of those before. Nothing may show of it.
+//! Two machines of a board get the same random accesses. In one of them all devices are replaced by new ones now and
+//! then, which load the state of the old ones. The results must not differ.
 
 use super::Machine;
 use crate::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
@@ -15,14 +15,14 @@ use crate::wire::chip::CONTROLS;
 use crate::wire::spi::{Burst, Drive, Lines, Rate, SpiTarget};
 use crate::wires::{PINS_OF_PORT, Pin};
 
-/// After so many accesses all devices are replaced.
+/// Number of accesses after which all devices are replaced.
 const BETWEEN: u32 = 500;
-/// So many accesses one behind another go to the same device.
+/// Number of accesses in a row that go to the same device.
 const RUN: u64 = 24;
-/// Bytes that are stored in windows of memories beforehand, and what devices read by bursts.
+/// Bytes that are stored in windows of memories beforehand, for reads by bursts.
 const STORED_BYTES: usize = 256;
 const BURST_BYTES: u32 = 32;
-/// Characters that somebody types at each serial port.
+/// Characters that are typed at each serial port.
 const TYPED: usize = 64;
 /// The polling clock of the lists of state that are compared.
 const POLLING: Hz = Hz::new(100_000_000).expect("it is not 0");
@@ -31,7 +31,7 @@ const POLLING: Hz = Hz::new(100_000_000).expect("it is not 0");
 const COMMANDS: &[u8] =
     &[0x01, 0x02, 0x03, 0x05, 0x06, 0x06, 0x06, 0x0b, 0x20, 0x66, 0x75, 0x7a, 0x99, 0x9f, 0xb1, 0xb9, 0xd8, 0xeb];
 
-/// Numbers at random: SplitMix64.
+/// Random numbers: SplitMix64.
 struct Numbers(u64);
 
 impl Numbers {
@@ -46,7 +46,7 @@ impl Numbers {
         self.next() % limit.max(1)
     }
 
-    /// A number as it may stand in a register: often with few bits, or with nearly all of them.
+    /// A plausible value for a register: often with few bits, or with nearly all of them.
     fn value(&mut self) -> u32 {
         let (one, other, third) = (self.next() as u32, self.next() as u32, self.next() as u32);
         match self.below(8) {
@@ -60,14 +60,14 @@ impl Numbers {
         }
     }
 
-    /// How long until the next access: mostly as between instructions, at times long enough for anything to end.
+    /// Time until the next access: mostly as between instructions, sometimes long enough for anything to end.
     fn pause(&mut self) -> Ps {
         let most = [20_000, 200_000, 2_000_000, 50_000_000][self.below(4) as usize];
         Ps(if self.below(200) == 0 { 2_000_000_000 } else { self.below(most) })
     }
 }
 
-/// What is done to a device.
+/// An operation on a device.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Read(AccessSize),
@@ -76,7 +76,7 @@ enum Act {
     Pin(Option<bool>),
 }
 
-/// An access, and what is done.
+/// An access: its target and operation.
 #[derive(Clone, Copy, Debug)]
 struct Access {
     device: DeviceId,
@@ -99,7 +99,7 @@ impl Access {
         Access { device, range, offset, act }
     }
 
-    /// Carries it out: what it gave, and when.
+    /// Makes the access: returns its result, and the time of the answer.
     fn make(self, bus: &mut Bus, now: Ps) -> Result<Reply, SlaveError> {
         bus.run_events(now);
         bus.master = Some(0);
@@ -121,20 +121,20 @@ impl Access {
             let pins = PINS_OF_PORT * bus.wires.banks(self.device);
             bus.drive_pin(Pin::new(self.device, self.offset % pins), level, now);
         }
-        // Whoever asked for the end does not get it.
+        // A requested end of the run is ignored.
         (bus.exit, bus.failure) = (None, None);
         result
     }
 }
 
-/// What `build` gives.
+/// The result of `build`.
 type Built = Result<Machine, Vec<BoardFault>>;
 
-/// Does so many accesses to the devices of a board, and as many steps on the wires of its chips. Gives what differs,
-/// a line each; the first such ends it.
+/// Makes `accesses` accesses to the devices of a board, and as many steps on the wires of its chips. Returns
+/// differences, a line each; the first one ends the check.
 ///
 /// # Errors
-/// Those of `build`.
+/// The errors of `build`.
 pub fn exercise(mut build: impl FnMut() -> Built, seed: u64, accesses: u32) -> Result<Vec<String>, Vec<BoardFault>> {
     let mut numbers = Numbers(seed);
     let (mut plain, mut replaced) = (build()?, build()?);
@@ -163,7 +163,7 @@ pub fn exercise(mut build: impl FnMut() -> Built, seed: u64, accesses: u32) -> R
         let [one, other] = [&mut plain, &mut replaced].map(|machine| access.make(machine.bus(), now));
         if one != other {
             let name = &plain.bus().device_names[access.device.0 as usize];
-            let what = format!("{name}: {access:x?} at {now}: {one:x?}, and behind a load {other:x?}");
+            let what = format!("{name}: {access:x?} at {now}: {one:x?}, and after a load {other:x?}");
             return Ok(vec![what]);
         }
         now = now.max(one.map_or_else(|error| error.done, |reply| reply.done)).saturating_add(numbers.pause());
@@ -173,7 +173,7 @@ pub fn exercise(mut build: impl FnMut() -> Built, seed: u64, accesses: u32) -> R
     if differ.is_empty() { exercise_chips(build, &mut numbers, accesses) } else { Ok(differ) }
 }
 
-/// Devices with the ranges that they answer in, and how many bytes these have.
+/// Devices with their ranges, and the sizes of these in bytes.
 fn ranges_of(bus: &Bus) -> Vec<(DeviceId, usize, u32)> {
     let of_device = bus.map.iter().filter_map(|entry| match entry.target {
         Target::Device(device, range) => Some((device, range, (entry.last - entry.base).saturating_add(1))),
@@ -200,7 +200,7 @@ fn store_something(bus: &mut Bus, ranges: &[(DeviceId, usize, u32)], pattern: &[
     }
 }
 
-/// All devices, and the wires, are replaced by those of a new machine, which get their state.
+/// Replaces all devices, and the wires, by those of a new machine, which load their state.
 fn replace(bus: &mut Bus, new: &mut Bus) -> Result<(), String> {
     for index in 0..bus.devices.len() {
         let name = &bus.device_names[index];
@@ -214,7 +214,7 @@ fn replace(bus: &mut Bus, new: &mut Bus) -> Result<(), String> {
     Ok(())
 }
 
-/// Loads the state of one into another, which has to be the same then.
+/// Loads the state of one object into another, and checks that both are equal then.
 fn move_state<S: State + ?Sized>(from: &S, to: &mut S, name: &str) -> Result<(), String> {
     let mut saver = crate::state::Saver::default();
     from.save(&mut saver);
@@ -232,7 +232,7 @@ fn move_state<S: State + ?Sized>(from: &S, to: &mut S, name: &str) -> Result<(),
     }
 }
 
-/// Devices of two machines that are not the same.
+/// Differences between the devices of two machines.
 fn differences(one: &mut Bus, other: &mut Bus, now: Ps) -> Vec<String> {
     let mut found = Vec::new();
     for index in 0..one.devices.len() {
@@ -264,7 +264,7 @@ fn differences(one: &mut Bus, other: &mut Bus, now: Ps) -> Vec<String> {
     found
 }
 
-/// The same of the chips on SPI, each by itself.
+/// Exercises the chips on SPI, each alone.
 fn exercise_chips(
     mut build: impl FnMut() -> Built,
     numbers: &mut Numbers,
@@ -288,7 +288,7 @@ fn exercise_chips(
     Ok(Vec::new())
 }
 
-/// A chip's wire, at which something happens at random.
+/// A chip's wire, with random transfers.
 struct ChipWire<'a> {
     numbers: &'a mut Numbers,
     now: Ps,
@@ -296,7 +296,7 @@ struct ChipWire<'a> {
 }
 
 impl ChipWire<'_> {
-    /// The second one's state goes to the third one, and back, now and then.
+    /// The second chip's state is loaded into the third one, and back, now and then.
     fn exercise(&mut self, chips: [&mut dyn SpiTarget; 3], steps: u32, name: &str) -> Result<(), String> {
         let [plain, mut replaced, mut new] = chips;
         for step in 0..steps {
@@ -310,7 +310,7 @@ impl ChipWire<'_> {
                 (self.step(chip, &mut Numbers(seed)), chip.wakes_at(), chip.interrupt(), chip.take_notes())
             });
             if one != other {
-                return Err(format!("{name} at {now}: {one:x?}, and behind a load {other:x?}"));
+                return Err(format!("{name} at {now}: {one:x?}, and after a load {other:x?}"));
             }
         }
         let same = saved(plain) == saved(replaced) && plain.counters() == replaced.counters();
@@ -340,7 +340,7 @@ impl ChipWire<'_> {
         0
     }
 
-    /// A byte goes by; if the controller drives, often one of these.
+    /// Shifts a byte; if the controller drives, often one in `often`.
     fn shift(&mut self, chip: &mut dyn SpiTarget, numbers: &mut Numbers, often: &[u8]) -> u32 {
         let lines = [Lines::Single, Lines::Single, Lines::Single, Lines::Quad][numbers.below(4) as usize];
         let drive = if numbers.below(4) == 0 { Drive::Target } else { Drive::Controller };

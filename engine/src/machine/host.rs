@@ -1,8 +1,8 @@
-//! What a machine exchanges with the host.
+//! Exchanges between a machine and the host.
 //!
-//! What was printed goes to the host at the end of each slice, and between when it is due. Then the core goes on as if
-//! it had not come back, so that nothing depends on when that was. With a program on the host at a pipe of one of its
-//! devices, a machine is run in steps.
+//! Output goes to the host at the end of each slice, and in between when it is due. Then the core continues as if it
+//! had not stopped, so that nothing depends on that time. With a program on the host at a pipe of one of its devices, a
+//! machine is run in steps.
 
 use super::{Machine, Outcome, Printed, RunReport, SLICE_CYCLES};
 use crate::bus::device::DeviceId;
@@ -11,31 +11,30 @@ use crate::observe::output::HandOver;
 use crate::pipe::{Goal, Pipe};
 use crate::time::Ps;
 
-/// The device hears that bytes were fed.
+/// Notifies the device of new bytes.
 const FED: u32 = 0;
-/// Nothing but the end of a step: while a core waits for the host's bytes, something is still due.
+/// The end of a step: an event that stays due while a core waits for the host's bytes.
 const STEP_END: u32 = 1;
 
-/// Gets what was printed since the last call. False if the user wants to stop. It may take its time: the simulation
-/// waits.
+/// Gets the output since the last call. Returns false if the user wants to stop. The simulation waits for it.
 pub(super) type Pause<'a> = &'a mut dyn FnMut(&Printed) -> bool;
 
-/// How a step ended.
+/// The end of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// When the goal was reached; `None` if the time was up first.
+    /// The time at which the goal was reached; `None` if the step's time was up first.
     pub reached: Option<Ps>,
-    /// The firmware or the user ended the run with it: what it gave.
+    /// The report, if the firmware or the user ended the run in the step.
     pub ended: Option<RunReport>,
 }
 
 impl Machine {
-    /// When the host gets what was printed; the end of a slice comes as well. It changes nothing else.
+    /// Sets when the host gets output, in addition to the end of each slice. It has no other effect.
     pub fn set_hand_over(&mut self, hand_over: HandOver) {
         self.bus.output.hand_over = hand_over;
     }
 
-    /// Runs a core up to `horizon`, with what it prints handed over when that is due. `None` if the user wants to stop.
+    /// Runs a core up to `horizon`, and passes on its output when that is due. `None` if the user wants to stop.
     pub(super) fn run_printing(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Stop> {
         loop {
             if let Some(at) = self.hand_over_at {
@@ -51,13 +50,13 @@ impl Machine {
                 return None;
             }
             if self.hand_over_at == before {
-                // It came back for something else.
+                // It stopped for another reason.
                 return Some(stop);
             }
         }
     }
 
-    /// Hands over what was printed if that is due at `now`. False if the user wants to stop.
+    /// Passes on the output if that is due at `now`. False if the user wants to stop.
     pub(super) fn hand_over_if_due(&mut self, now: Ps, pause: Pause) -> bool {
         if self.bus.output.is_empty() {
             return true;
@@ -67,7 +66,7 @@ impl Machine {
         (!self.bus.output.is_full() && now < due) || (pause(&self.take_printed()) && !self.stop.is_made())
     }
 
-    /// What was printed since the last call.
+    /// The output since the last call.
     pub(super) fn take_printed(&mut self) -> Printed {
         self.hand_over_at = None;
         let (console, streams) = self.bus.output.take();
@@ -90,7 +89,7 @@ impl Machine {
         devices.find_map(|(device, name)| device.as_mut()?.pipe().map(|_| name.clone()))
     }
 
-    /// The time that no core has passed.
+    /// The latest local time of all cores.
     pub fn latest(&self) -> Ps {
         (0..self.cores.len()).map(|core| self.core_time(core)).max().unwrap_or(Ps::ZERO)
     }
@@ -106,9 +105,9 @@ impl Machine {
         true
     }
 
-    /// Runs on until a pipe's goal is reached, until `until`, or to the end of the run. Unlike [`Machine::run`] it can
-    /// be called again, and leaves the machine as if there had been no step. `pause` is as for [`Machine::run`]. `None`
-    /// if there is no such pipe.
+    /// Continues until a pipe's goal is reached, until `until`, or to the end of the run. Unlike [`Machine::run`] it
+    /// can be called again, and the steps do not affect the machine. `pause` is as for [`Machine::run`]. `None` if
+    /// there is no such pipe.
     pub fn advance(
         &mut self,
         port: &str,
@@ -127,8 +126,8 @@ impl Machine {
         Some(Step { reached: self.pipe(port)?.reached(), ended })
     }
 
-    /// Runs on until `until`, until a device asks for a pause, or to the end of the run. The device `awake` is told of
-    /// the step's end.
+    /// Continues until `until`, until a device requests a pause, or to the end of the run. The device `awake` gets an
+    /// event at the step's end.
     pub(super) fn run_step(&mut self, awake: DeviceId, until: Ps, pause: Pause) -> Option<RunReport> {
         self.bus.events.schedule(until, awake, STEP_END);
         let ended = loop {

@@ -1,4 +1,4 @@
-//! Images on the host: taken when a run begins, written when it ends.
+//! Images on the host: locked when a run begins, written when it ends.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use crate::dt::fault::BoardFault;
 use crate::wire::spi::SpiTarget;
 
 impl Machine {
-    /// A run begins, unless it has already: chips take their images, which no other run has until this one ends or the
-    /// machine is dropped. [`Machine::run`] and [`Machine::advance`] begin it themselves, and end it.
+    /// Begins a run, unless it has begun already: chips lock their images, which no other run gets until this one ends
+    /// or the machine is dropped. [`Machine::run`] and [`Machine::advance`] begin and end it themselves.
     ///
     /// # Errors
-    /// The images that can't be used, or that another run has. None is taken then.
+    /// The images that can't be used, or that another run has. No image is locked then.
     pub fn begin(&mut self) -> Result<(), Vec<BoardFault>> {
         if std::mem::replace(&mut self.begun, true) {
             return Ok(());
@@ -30,7 +30,7 @@ impl Machine {
         Err(faults)
     }
 
-    /// As [`Machine::begin`], for a run that ends with what keeps it from beginning.
+    /// As [`Machine::begin`]; an error is returned as the end of the run.
     pub(super) fn begin_or_fault(&mut self) -> Result<(), Outcome> {
         if let Some(why) = &self.broken {
             return Err(Outcome::Fault(why.clone()));
@@ -44,8 +44,8 @@ impl Machine {
         })
     }
 
-    /// A run ends, unless it has already: devices are brought up to its end, and images are written. What could not be
-    /// is in the report.
+    /// Ends a run, unless it has ended already: devices are updated to its end, and images are written. Errors of that
+    /// are in the report.
     pub fn finish(&mut self) {
         if !std::mem::take(&mut self.begun) {
             return;
@@ -65,12 +65,12 @@ impl Machine {
         self.failed_saves.extend(failed);
     }
 
-    /// What could not be saved at the end of a run, a sentence each, unless a report had it already.
+    /// Images that could not be saved at the end of a run, a sentence each, unless a report had them already.
     pub fn take_failed_saves(&mut self) -> Vec<String> {
         std::mem::take(&mut self.failed_saves)
     }
 
-    /// The images of the board's chips: the chip's label, and the path as the board names it.
+    /// The images of the board's chips: the chip's label, and the path in the board.
     pub fn images(&mut self) -> Vec<(String, PathBuf)> {
         let mut images = Vec::new();
         self.each_chip(|chip| {

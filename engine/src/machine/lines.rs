@@ -1,8 +1,8 @@
-//! Serial lines and who is at their other ends: programs and people on the host, or scripts.
+//! Serial lines and their far ends: programs and people on the host, or scripts.
 //!
-//! A far end is a device of the bus, added when somebody takes his place there; without one, nothing of a machine
-//! differs. With people at a line a machine is run in steps; what they type comes in between two of them, at the time
-//! that no core has passed, so a run depends on what is typed at which time of the board, and on nothing else.
+//! A far end is a device of the bus, added when it is attached; without one, the machine does not change. With people
+//! at a line a machine is run in steps. Their input is fed between two steps, at a time that no core has passed, so a
+//! run depends only on the input and its times on the board.
 
 use super::host::Pause;
 use super::{Machine, Outcome, Printed, RunReport};
@@ -15,8 +15,8 @@ use crate::time::Ps;
 use crate::wire::can::script::Partner;
 
 impl Machine {
-    /// Labels of the serial ports that can receive, in the order of the board; first that of the console, if the board
-    /// says which it is.
+    /// Labels of the serial ports that can receive, in the order of the board; the console's first, if the board names
+    /// it.
     pub fn serial_ports(&mut self) -> Vec<String> {
         let console = self.bus.lines.console;
         let names = self.bus.device_names.iter();
@@ -35,14 +35,14 @@ impl Machine {
         ports.into_iter().map(|(_, name)| name).collect()
     }
 
-    /// The serial port that prints on the console: its label, if there is only one that may be meant.
+    /// The label of the serial port that prints on the console, if it is unambiguous.
     pub fn console_port(&mut self) -> Option<String> {
         let has_console = self.bus.lines.console.is_some();
         let mut ports = self.serial_ports();
         (has_console || ports.len() == 1).then(|| ports.swap_remove(0))
     }
 
-    /// Puts somebody at the other end of a serial port's line. False if there is no such port, or somebody is there.
+    /// Attaches a far end to a serial port's line. False if there is no such port, or the line has a far end.
     pub fn attach(&mut self, port: &str, end: FarEnd) -> bool {
         let Some(uart) = self.serial_device(port).filter(|uart| self.bus.lines.far_end(*uart).is_none()) else {
             return false;
@@ -51,7 +51,7 @@ impl Machine {
         true
     }
 
-    /// Has a script go on that has to do with pins alone. False if it needs a line.
+    /// Runs a script that uses pins only. False if it needs a line.
     pub fn attach_at_pins(&mut self, end: FarEnd) -> bool {
         let can_be = !end.needs_line();
         if can_be {
@@ -72,7 +72,7 @@ impl Machine {
         self.bus.events.schedule(self.latest(), far_end, FAR_END_LOOKS);
     }
 
-    /// Labels of the controllers that are on a CAN bus, each with that of its bus, in the order of the board.
+    /// Labels of the controllers on CAN buses, each with the label of its bus, in the order of the board.
     pub fn can_controllers(&mut self) -> Vec<(String, String)> {
         let names = self.bus.device_names.clone();
         let mut found = Vec::new();
@@ -83,8 +83,8 @@ impl Machine {
         found
     }
 
-    /// Puts a node without firmware on a CAN bus, which a controller or the bus itself stands for. False if there is no
-    /// such bus, or it has one.
+    /// Adds a node without firmware to the CAN bus with this label, or with a controller of this label. False if there
+    /// is no such bus, or it has such a node.
     pub fn attach_can(&mut self, label: &str, partner: Partner) -> bool {
         let Some(index) = self.bus.device_names.iter().position(|name| name == label) else { return false };
         let Some(id) = self.can_bus_of(DeviceId(index as u32)) else { return false };
@@ -96,7 +96,7 @@ impl Machine {
         is_there
     }
 
-    /// The CAN bus that a device is, or is on.
+    /// The CAN bus of a device: the device itself, or the bus that it is on.
     fn can_bus_of(&mut self, node: DeviceId) -> Option<DeviceId> {
         let has = |(index, device): (usize, &mut Option<Box<dyn Device>>)| {
             let bus = device.as_mut()?.can_bus()?;
@@ -105,13 +105,13 @@ impl Machine {
         self.bus.devices.iter_mut().enumerate().find_map(has)
     }
 
-    /// What scripts on CAN buses had not done.
+    /// Unfinished steps of scripts on CAN buses.
     fn unfinished_on_can(&mut self, now: Ps) -> Vec<(String, Unfinished)> {
         let buses = self.bus.devices.iter_mut().filter_map(|device| device.as_mut()?.can_bus()?.unfinished(now));
         buses.collect()
     }
 
-    /// Somebody types characters, at [`Machine::latest`]. False if nobody is at the line of such a port.
+    /// Types characters on a line, at [`Machine::latest`]. False if the port's line has no far end.
     pub fn type_on(&mut self, port: &str, characters: &[u8]) -> bool {
         let now = self.latest();
         let Some(id) = self.far_end_of(port) else { return false };
@@ -120,12 +120,12 @@ impl Machine {
         true
     }
 
-    /// Somebody may still type at a line, or nobody: then a machine that waits for a character alone can't go on.
+    /// Whether input may still come on a line: if not, a machine that waits only for a character can't continue.
     pub fn attend(&mut self, attended: bool) {
         self.bus.lines.are_attended = attended;
     }
 
-    /// Characters are typed at a time that no core has passed.
+    /// Types characters at a time that no core has passed.
     pub(super) fn type_at(&mut self, at: Ps, id: DeviceId, characters: &[u8]) {
         if let Some(end) = self.far_end(id) {
             end.feed(at, characters);
@@ -133,15 +133,15 @@ impl Machine {
         self.bus.events.schedule(at, id, FAR_END_LOOKS);
     }
 
-    /// Characters that are on a port's line or wait at its far end, as the line has a rate; `None` if nobody is there.
+    /// Characters that are on a port's line or wait at its far end, if the line has a rate; `None` without a far end.
     pub fn untyped(&mut self, port: &str) -> Option<usize> {
         let id = self.far_end_of(port)?;
         let end = self.far_end(id)?;
         Some(end.left() + usize::from(end.is_sending()))
     }
 
-    /// Runs on until `until`, or to the end of the run. As [`Machine::advance`] it can be called again, and leaves the
-    /// machine as if there had been no step. Somebody has to be at a line: else a machine that waits has no next event.
+    /// Continues until `until`, or to the end of the run. As with [`Machine::advance`] it can be called again, and the
+    /// steps do not affect the machine. A line must have a far end: else a waiting machine has no next event.
     pub fn run_until(&mut self, until: Ps, mut pause: impl FnMut(&Printed) -> bool) -> Option<RunReport> {
         if let Err(fault) = self.begin_or_fault() {
             return Some(self.report(fault));
@@ -150,8 +150,8 @@ impl Machine {
         self.run_step(awake, until, &mut pause as Pause)
     }
 
-    /// A run that has ended in a script's failure, or before a script had what it expected; and what else scripts and
-    /// typists had left to do, as notes.
+    /// Adds the results of scripts to the end of a run: a failure, or an expectation that was not met in time. Other
+    /// unfinished steps and input become notes.
     pub(super) fn outcome_of_scripts(&mut self, outcome: Outcome) -> Outcome {
         if let Some(failure) = self.bus.lines.failure.take() {
             return Outcome::Script(failure.0);

@@ -1,4 +1,4 @@
-//! What users ask about the programs of the cores.
+//! Queries about the programs of the cores.
 
 use super::Machine;
 use crate::dt::fault::similar_names;
@@ -6,7 +6,7 @@ use crate::elf::asked::{last_parts, plain};
 use crate::elf::names::Names;
 use crate::one_line::one_line;
 
-/// Names that are longer are not compared: that takes the square of their lengths.
+/// Longer names are not compared: that takes the square of their lengths.
 const LONGEST_LIKE_BYTES: usize = 64;
 
 /// A part of a program in memory.
@@ -18,12 +18,12 @@ pub struct Loaded {
     pub addr: u32,
     /// Bytes from the program's file.
     pub file_bytes: u32,
-    /// Bytes in memory: those behind the file's are zero.
+    /// Bytes in memory: zeros follow the file's bytes.
     pub memory_bytes: u32,
 }
 
 impl Machine {
-    /// The segments of the programs that are known, core by core.
+    /// The segments of known programs, core by core.
     pub fn loaded(&self) -> Vec<Loaded> {
         let programs = self.programs.iter().enumerate().filter_map(|(core, program)| Some((core, program.as_ref()?)));
         let segments = programs.flat_map(|(core, program)| program.image.segments.iter().map(move |it| (core, it)));
@@ -37,7 +37,7 @@ impl Machine {
             .collect()
     }
 
-    /// Functions that may be meant by a name that [`Machine::watch`] does not find.
+    /// Functions with names similar to one that [`Machine::watch`] does not find.
     pub fn functions_like(&self, name: &str) -> Vec<String> {
         let (core, function) = self.core_of(name);
         let symbols = self.program(core).map(|program| &program.image.symbols);
@@ -46,7 +46,7 @@ impl Machine {
         }
         let names = Names::default();
         let written = symbols.into_iter().flatten().map(|symbol| names.readable(&symbol.name));
-        // as many parts of each name as are asked for
+        // as many parts of each name as the wanted name has.
         let parts = function.matches("::").count() + 1;
         let short: Vec<String> = written.map(|name| last_parts(&plain(&name), parts).to_owned()).collect();
         let short = short.iter().map(String::as_str).filter(|name| name.len() <= LONGEST_LIKE_BYTES);

@@ -1,6 +1,6 @@
-//! Loading a program: which core it is for, and where its parts go.
+//! Loading a program: its core, and the memory for its parts.
 //!
-//! A program for another core than the first runs alone: nobody is there to start the others, which are held in reset.
+//! A program for another core than the first runs alone: no program starts the other cores, which stay in reset.
 
 use std::collections::BTreeSet;
 
@@ -10,15 +10,15 @@ use super::progress::Activity;
 use crate::elf::profile::{Attributes, Profile};
 use crate::elf::{self, ElfError, Image, Machine as Set, Segment};
 
-/// A program without headers: an Intel HEX file, say, or the contents of a flash.
+/// A program without headers, for example an Intel HEX file or the contents of a flash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawProgram {
-    /// Addresses, and the bytes from there on; none is empty.
+    /// Addresses, and the bytes from there on; no part is empty.
     pub parts: Vec<(u32, Vec<u8>)>,
-    /// The address of the first instruction as the file has it; without one, it is the lowest address. A core that
-    /// begins with a vector table begins as that says.
+    /// The address of the first instruction in the file; without one, it is the lowest address. A core with a vector
+    /// table begins at its reset vector.
     pub entry: Option<u32>,
-    /// The address of the first instruction as the user wants it, whatever else says.
+    /// The address of the first instruction that the user has chosen; it takes priority.
     pub start: Option<u32>,
 }
 
@@ -32,9 +32,9 @@ impl Machine {
     }
 
     /// Loads an ELF file into RAM, as a debugger's download does, and into flash that the cores can read in place, as a
-    /// programmer does; sets `core`, or else the first core that it fits, to its entry. Of a segment without bytes that
-    /// is no RAM (registers that a linker script has names for) nothing is loaded, nor are the file's own headers where
-    /// the board has no memory for them.
+    /// programmer does. Sets `core`, or else the first core that it fits, to its entry. A segment without bytes outside
+    /// RAM (registers that a linker script names) is not loaded, nor are the file's own headers where the board has no
+    /// memory for them.
     ///
     /// # Errors
     /// [`ElfError`]; nothing has been loaded then.
@@ -42,7 +42,7 @@ impl Machine {
         let core = self.core_for(data, core)?;
         let set = self.cores[core].machine();
         let image = elf::read(data, set)?;
-        // Others begin as their vector table says.
+        // Other cores begin at their reset vector.
         if self.cores[core].vector_table().is_none() && !image.holds_entry(set) {
             return Err(ElfError::BadEntry { entry: image.entry });
         }
@@ -53,14 +53,14 @@ impl Machine {
         Ok(())
     }
 
-    /// Notes what a program was built for that its core is not, or lacks: one line.
+    /// Notes, in one line, differences between the core and the core that the program was built for.
     fn note_attributes(&mut self, data: &[u8], core: usize) {
         let Some((attributes, info)) = Attributes::of(data).zip(self.description.cores.get(core)) else { return };
         let own = match info.compatible.strip_prefix("arm,cortex-") {
             Some(model) => format!("Cortex-{}", model.to_ascii_uppercase()),
             None => return,
         };
-        // As the description of the instruction set has it.
+        // From the description of the instruction set.
         let (has_fpu, has_single_alone) = (info.isa.contains("FPv4"), info.isa.contains("FPv4-SP"));
         let lacks = if attributes.wants_fpu() && !has_fpu {
             "; its floating-point instructions are undefined here, as the core has no floating-point unit"
@@ -80,7 +80,7 @@ impl Machine {
         self.program_notes.push(format!("{}: {what}{lacks} (its build attributes)", info.name));
     }
 
-    /// The same for a program without headers, for the first core unless another is named.
+    /// Loads a program without headers, for `core`, or else the first core.
     ///
     /// # Errors
     /// [`ElfError`]; nothing has been loaded then.
@@ -91,7 +91,7 @@ impl Machine {
             Some(Segment { addr, runs_at: addr, bytes, memory_bytes, header_bytes: 0 })
         };
         let segments: Option<Vec<Segment>> = program.parts.into_iter().map(part).collect();
-        let no_such = || ElfError::Damaged { detail: "a part of it is empty, or ends behind 4 GiB".to_owned() };
+        let no_such = || ElfError::Damaged { detail: "a part of it is empty, or ends beyond 4 GiB".to_owned() };
         let segments = segments.ok_or_else(no_such)?;
         let lowest = segments.iter().map(|segment| segment.addr).min().ok_or(ElfError::NothingToLoad)?;
         let (entry, names_entry) = (program.start.or(program.entry).unwrap_or(lowest), program.entry.is_some());
@@ -107,8 +107,8 @@ impl Machine {
         Ok(())
     }
 
-    /// The core that an ELF file is for. What is no ELF file at all, or for none of the instruction sets, is told by
-    /// who reads it.
+    /// The core that an ELF file is for. The caller reports a file that is no ELF file, or for an unknown instruction
+    /// set.
     fn core_for(&self, data: &[u8], core: Option<usize>) -> Result<usize, ElfError> {
         let Ok(set) = elf::machine_of(data) else { return Ok(core.unwrap_or(0)) };
         let profile = Attributes::of(data).filter(|_| set == Set::Arm).and_then(|attributes| attributes.profile());
@@ -139,7 +139,7 @@ impl Machine {
         }
     }
 
-    /// Puts a program in place for a core, which begins at `start`, or else where it or the program says.
+    /// Loads a program for a core, which begins at `start`, or else at the program's or its own start address.
     fn put(&mut self, mut image: Image, data: &[u8], core: usize, start: Option<u32>) -> Result<(), ElfError> {
         for segment in &mut image.segments {
             segment.addr = self.cores[core].load_address(segment.addr);
@@ -161,7 +161,7 @@ impl Machine {
         for segment in &image.segments {
             if !segment.bytes.is_empty() || self.bus.is_cleared_at(segment.addr) {
                 self.bus.load(segment.addr, &segment.bytes, segment.memory_bytes);
-                // A flash has all of its image, as on a part that copies some of it to an overlay.
+                // A flash gets its whole image, as on a part that copies some of it to an overlay.
                 self.bus.load_below(segment.addr, &segment.bytes);
             }
         }
@@ -177,7 +177,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Lets one core go, and holds all others in reset.
+    /// Releases one core from reset, and holds all others.
     fn run_alone(&mut self, core: usize) {
         for (index, progress) in self.progress.iter_mut().enumerate() {
             progress.activity = if index == core { Activity::Running } else { Activity::Held };
@@ -192,7 +192,7 @@ impl Machine {
         self.bus.can_load(segment.addr, segment.bytes.len() as u32, segment.memory_bytes)
     }
 
-    /// Notes what is neither in RAM nor at a device.
+    /// Notes segments that are neither in RAM nor at a device.
     fn note_nowhere(&mut self, image: &Image) {
         for segment in image.segments.iter().filter(|segment| segment.bytes.is_empty()) {
             let (first, last) = (segment.addr, segment.addr + (segment.memory_bytes - 1));

@@ -1,4 +1,4 @@
-//! What the machine tells the user: where its cores are, and what went wrong there.
+//! The machine's messages about its cores: their places, and faults.
 
 use super::Machine;
 use super::progress::Activity;
@@ -10,7 +10,7 @@ use crate::faults::BusFaultKind;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
 use crate::time::Ps;
 
-/// What to do about an access to nothing.
+/// Advice after an access to an unmapped address.
 const GO_ON: &str = "; --unmapped warn goes on";
 
 impl Machine {
@@ -44,7 +44,7 @@ impl Machine {
             text += &format!("; the instruction: {instruction}");
         }
         match fault.link {
-            // The call is the instruction before.
+            // The call is the instruction before the return address.
             Some(link) if self.symbol_at(core, fault.pc).is_none() => {
                 text + &format!("; lr {}", self.code_text(core, link, link.wrapping_sub(2)))
             }
@@ -75,7 +75,7 @@ impl Machine {
         self.bus.entry_at(addr).is_some_and(|entry| self.is_gap(&self.bus.map[entry]))
     }
 
-    /// True for what answers where the board has nothing.
+    /// True for the entry that answers at unmapped addresses.
     fn is_gap(&self, entry: &MapEntry) -> bool {
         matches!(entry.target, Target::Device(id, _) if Some(id) == self.bus.gaps)
     }
@@ -111,7 +111,7 @@ impl Machine {
         format!("the limit of {limit} simulated time is reached; {cores}: {what_next}")
     }
 
-    /// Where a core is and what it does there; in the `past`, for a run that is over.
+    /// The place of a core and its activity; in the `past` tense for a run that is over.
     pub(super) fn state_text(&self, core: usize, past: bool) -> String {
         let (name, place) = (self.cores[core].name(), self.place_text(core, self.cores[core].registers()[0]));
         let does = match (self.last_activity(core), self.bus.polled_by(core)) {

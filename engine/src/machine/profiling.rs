@@ -1,4 +1,4 @@
-//! Profiles of all cores, and what their addresses mean.
+//! Profiles of all cores, and the names of their addresses.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::observe::trace::{CoreSlice, CoreTasks, TaskSlice};
 use crate::state::State;
 use crate::time::Ps;
 
-/// Bytes of a task's name at the most.
+/// Maximum length of a task's name in bytes.
 const LONGEST_NAME_BYTES: u32 = 32;
-/// What is called so that runs on the stack that a core began with.
+/// Name of calls on the stack that a core began with.
 const FIRST_STACK: &str = "from reset";
 
-/// What profiles are to have.
+/// The contents of profiles.
 #[derive(Debug, Default, State)]
 pub(super) struct Profiled {
-    /// By core: the functions whose calls are kept one by one.
+    /// By core: the functions whose calls are kept individually.
     watched: Vec<Vec<u32>>,
     by_site: bool,
     slices: Option<Slices>,
@@ -32,22 +32,22 @@ pub(super) struct Profiled {
     complete_from: Option<Ps>,
 }
 
-/// What a call path is called in a timeline.
+/// The name of a call path in a timeline.
 #[derive(Clone, Debug)]
 struct Named {
     task: String,
-    /// The path that it goes on from in the end.
+    /// The path that it returns to at its end.
     stack: u32,
     name: String,
 }
 
 impl Machine {
     /// Profiles all cores from now on. Calls of these functions ("cm4:main" for one of another core than the program's)
-    /// are kept one by one. Before the first call, or in a later one, a core's profile begins anew. Paths may be apart
-    /// by the place that a function is called from (`by_site`): there are more of them then.
+    /// are kept individually. At the first call, and at each later one, a core's profile is cleared. With `by_site`,
+    /// calls from different places are different paths: there are more paths then.
     ///
     /// # Errors
-    /// The name of a function that there is not.
+    /// The name of a function that does not exist.
     pub fn profile(&mut self, functions: &[String], by_site: bool) -> Result<(), String> {
         let mut watched = vec![Vec::new(); self.cores.len()];
         for name in functions {
@@ -59,7 +59,7 @@ impl Machine {
         Ok(())
     }
 
-    /// True if somebody has asked for a profile.
+    /// True if profiles are enabled.
     pub fn has_profile(&self) -> bool {
         !self.profiled.watched.is_empty()
     }
@@ -82,7 +82,7 @@ impl Machine {
         }
     }
 
-    /// Tells from now on what each core waits for ([`crate::core::CoreReport::waits`]).
+    /// Records from now on what each core waits for ([`crate::core::CoreReport::waits`]).
     pub fn report_waits(&mut self) {
         self.bus.activities.start_for_waits(self.cores.len());
         self.bus.follow_interrupts();
@@ -96,7 +96,7 @@ impl Machine {
         let elapsed = self.elapsed();
         let cuts: Vec<Option<Cut>> = (0..self.cores.len()).map(|core| self.cut_of(core, elapsed)).collect();
         for ((index, core), cut) in self.cores.iter_mut().enumerate().zip(cuts) {
-            // What lies between it and the memories has its own names.
+            // The causes of waits between a core and the memories have names of that core.
             self.bus.master = Some(index);
             if let Some(mut profile) = core.profiled(&self.bus, cut) {
                 self.progress[index].name_time_held_in(&mut profile);
@@ -108,13 +108,14 @@ impl Machine {
         profiles
     }
 
-    /// What functions the cores were in, as far as that is kept for a timeline: outer calls before those in them.
+    /// The functions that the cores were in, as far as they are kept for a timeline: outer calls before inner ones.
     pub fn function_slices(&mut self) -> Vec<CoreSlice> {
         let profiles = self.profiles();
         self.functions_in(&profiles)
     }
 
-    /// Which task ran when, as far as that is kept for a timeline, of the cores that have more than one stack of calls.
+    /// The times at which each task ran, as far as they are kept for a timeline, for cores with more than one call
+    /// stack.
     pub fn task_slices(&mut self) -> Vec<CoreTasks> {
         let profiles = self.profiles();
         self.tasks_in(&profiles)
@@ -145,7 +146,7 @@ impl Machine {
                 let core = profile.name.clone();
                 let name = if *skipped == 0 { name } else { format!("{skipped} more iterations") };
                 let slice = CoreSlice { core, task, stack, name, begin: *begin, end: *end };
-                // Callers have lower numbers than what they call.
+                // Callers have lower numbers than their callees.
                 slices.push((*begin, Reverse(*end), *path, slice));
             }
         }
@@ -153,13 +154,13 @@ impl Machine {
         slices.into_iter().map(|(.., slice)| slice).collect()
     }
 
-    /// If there was no room for all calls that were to be kept for a timeline: when [`Machine::profiles`] was
-    /// made last, none was missing from here on.
+    /// If there was no room for all calls that were to be kept for a timeline: the time from which calls were complete
+    /// at the last call of [`Machine::profiles`].
     pub fn functions_complete_from(&self) -> Option<Ps> {
         self.profiled.complete_from
     }
 
-    /// By path: the task that it is of, and what it ends in.
+    /// By path: its task, and its last function.
     fn named_paths(&self, profile: &CoreProfile) -> Vec<Named> {
         let image = self.core_named(&profile.name).and_then(|core| self.program(core)).map(|program| &program.image);
         let names = Names::default();
@@ -184,8 +185,8 @@ impl Machine {
         named
     }
 
-    /// Where addresses of a core's program are in the source, each with the innermost function first; `None` if there
-    /// is no such core.
+    /// The source places of addresses in a core's program, each with the innermost function first; `None` if there is
+    /// no such core.
     pub fn places(&self, core: &str, addrs: &[u32]) -> Option<Vec<Vec<Place>>> {
         let program = self.program(self.core_named(core)?);
         let unknown =
@@ -202,10 +203,9 @@ impl Machine {
     }
 }
 
-/// A kernel whose tasks have names.
+/// A real-time operating system whose tasks have names.
 struct Kernel {
-    /// The variable in which it has the task that runs, and the members of structures that lead there from its
-    /// beginning.
+    /// The variable that leads to the running task, and the members of structures on the path from there.
     variable: &'static str,
     members: &'static [(&'static str, &'static str)],
     /// The name in a task's structure.
@@ -213,8 +213,8 @@ struct Kernel {
     is_pointer: bool,
 }
 
-/// FreeRTOS; Zephyr; ChibiOS/RT from 21.11 on, and before; NuttX, whose list of tasks that are ready begins with the
-/// one that runs.
+/// FreeRTOS; Zephyr; ChibiOS/RT from 21.11 on, and before; NuttX, whose list of ready tasks begins with the running
+/// one.
 const KERNELS: [Kernel; 5] = [
     Kernel { variable: "pxCurrentTCB", members: &[], name: ("tskTaskControlBlock", "pcTaskName"), is_pointer: false },
     Kernel {
@@ -238,7 +238,7 @@ const KERNELS: [Kernel; 5] = [
     Kernel { variable: "g_readytorun", members: &[], name: ("tcb_s", "name"), is_pointer: false },
 ];
 
-/// Where the program's kernel has the name of the task that runs, if it is a known one.
+/// The place of the running task's name in the program's operating system, if it is a known one.
 fn task_name(elf: &[u8]) -> Option<TaskName> {
     KERNELS.iter().find_map(|kernel| {
         let mut variable = elf::addresses_of(elf, &[kernel.variable]).first().copied()?;

@@ -1,4 +1,4 @@
-//! The programs of the cores: what is loaded, and what is known of them by name.
+//! The programs of the cores: files and symbols.
 
 use super::Machine;
 use crate::elf::asked::{Meant, meant, several_text};
@@ -13,7 +13,7 @@ pub(super) struct Program {
     pub image: Image,
     /// The ELF file itself, for its debug information.
     pub elf: Vec<u8>,
-    /// A number for all of it: other programs have another, but for rare chance.
+    /// A hash of the whole file: two different programs have the same one only by a rare coincidence.
     pub digest: u64,
 }
 
@@ -28,9 +28,9 @@ impl Program {
 }
 
 impl Machine {
-    /// Finds the programs that this one carries for further cores, as data between symbols that are named after them:
-    /// cm4_firmware_start and cm4_firmware_end. They are only looked into, for messages and functions to be watched:
-    /// what is no ELF file is left to who loads it.
+    /// Finds programs for further cores in this one, as data between symbols that are named after the cores:
+    /// cm4_firmware_start and cm4_firmware_end. They are used for messages and watched functions only: errors in them
+    /// are left to the firmware that loads them.
     pub(super) fn find_carried(&mut self, image: &Image) {
         for core in (0..self.cores.len()).filter(|core| *core != self.main) {
             let name = self.cores[core].name();
@@ -47,8 +47,8 @@ impl Machine {
         }
     }
 
-    /// Tells what runs on a core whose program is loaded by another core's, where that does not tell it itself: for
-    /// messages, and for functions to be watched there. Nothing is loaded. False if the board has no such core.
+    /// Gives the symbols of a core whose program another core loads, if its program does not contain them: for
+    /// messages, and for watched functions there. Nothing is loaded. False if the board has no such core.
     ///
     /// # Errors
     /// [`ElfError`] if it is no program for the core.
@@ -64,26 +64,26 @@ impl Machine {
         self.cores.iter().position(|core| core.name() == name)
     }
 
-    /// Keeps a cycle stack of its own for the function called `name` ("cm4:main" for one of another core than
-    /// the program's). False if there is no such function.
+    /// Keeps a cycle stack for the function called `name` ("cm4:main" for one of another core than the program's).
+    /// False if there is no such function.
     pub fn watch(&mut self, name: &str) -> bool {
         let found = self.find_function(name);
         found.map(|(core, function, addr)| self.watch_function(&function, core, addr, false)).is_some()
     }
 
-    /// Keeps a window for each call of a function of a core; it is watched, too. False if there is no such function.
+    /// Keeps a window for each call of a function of a core, and watches it. False if there is no such function.
     pub fn watch_calls(&mut self, name: &str) -> bool {
         let found = self.find_function(name);
         found.map(|(core, function, addr)| self.watch_function(&function, core, addr, true)).is_some()
     }
 
-    /// Keeps a cycle stack of its own for the function at `addr`, on the program's core.
+    /// Keeps a cycle stack for the function at `addr`, on the program's core.
     pub fn watch_address(&mut self, name: &str, addr: u32) {
         self.know_functions(self.main);
         self.cores[self.main].watch(name, addr);
     }
 
-    /// A core follows its calls, by the functions of its program.
+    /// Makes a core follow its calls, by the functions of its program.
     pub(super) fn know_functions(&mut self, core: usize) {
         let functions = self.program(core).map(|program| functions_of(&program.image)).unwrap_or_default();
         self.cores[core].know_functions(&functions);
@@ -102,8 +102,7 @@ impl Machine {
         }
     }
 
-    /// The core of a function that is to be watched, its own name, and its address, if a name means one alone
-    /// ([`meant`]).
+    /// The core of a function to be watched, its own name, and its address, if the name is unambiguous ([`meant`]).
     pub(super) fn find_function(&self, name: &str) -> Option<(usize, String, u32)> {
         let (core, function) = self.core_of(name);
         match meant(&self.program(core)?.image.symbols, function, &Names::default()) {
@@ -112,7 +111,7 @@ impl Machine {
         }
     }
 
-    /// What to say of a name that may mean several functions, none of which [`Machine::watch`] takes.
+    /// The message for an ambiguous name, which [`Machine::watch`] does not accept.
     pub fn several_functions(&self, name: &str) -> Option<String> {
         let (core, function) = self.core_of(name);
         let names = Names::default();
@@ -122,15 +121,15 @@ impl Machine {
         }
     }
 
-    /// The core that a function is named of, and its own name: "cm4:main" is of cm4 if there is such a core; in
-    /// "flash::program" a name of C++ has colons of its own.
+    /// The core in a function's name, and the rest of the name: "cm4:main" is of cm4 if there is such a core; in
+    /// "flash::program" the colons belong to a C++ name.
     pub(super) fn core_of<'a>(&self, name: &'a str) -> (usize, &'a str) {
         let named = name.split_once(':').filter(|(_, function)| !function.starts_with(':'));
         let of_core = named.and_then(|(core, function)| Some((self.core_named(core)?, function)));
         of_core.unwrap_or((self.main, name))
     }
 
-    /// What runs on a core: cores of one kind run the same program, unless another is known.
+    /// The program of a core: cores of one kind run the same program, unless another is known.
     pub(super) fn program(&self, core: usize) -> Option<&Program> {
         let same = || {
             let kind = |core: usize| self.description.cores.get(core).map(|core| &core.compatible);
@@ -139,7 +138,7 @@ impl Machine {
         self.programs.get(core)?.as_ref().or_else(same)
     }
 
-    /// Where an ELF file's segments may lie.
+    /// The memories for an ELF file's segments.
     pub(super) fn memories(&self) -> String {
         let loadable = self.bus.map.iter().filter(|entry| self.bus.can_load(entry.base, 1, 1));
         let ranges: Vec<String> =
@@ -148,7 +147,7 @@ impl Machine {
     }
 }
 
-/// The bytes of an image from `start` to `end`, where it runs.
+/// The bytes of an image at the virtual addresses from `start` to `end`.
 fn data_at(image: &Image, start: u32, end: u32) -> Option<&[u8]> {
     image.segments.iter().find_map(|segment| {
         let from = start.checked_sub(segment.runs_at)? as usize;
@@ -157,7 +156,7 @@ fn data_at(image: &Image, start: u32, end: u32) -> Option<&[u8]> {
     })
 }
 
-/// Where a program's functions begin.
+/// The start addresses of a program's functions.
 pub(super) fn functions_of(image: &Image) -> Functions {
     let entries = image.symbols.iter().map(|symbol| symbol.addr).collect();
     let whole = image.symbols.iter().filter(|symbol| symbol.bytes > 0).map(|symbol| symbol.addr).collect();

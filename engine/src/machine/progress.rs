@@ -1,8 +1,8 @@
-//! Which core runs next, and how far: the run loop.
+//! The run loop: chooses the core that runs next, and how far.
 //!
-//! The core that is furthest behind runs, up to a quantum before the others; [`crate::order`] keeps what they do to
-//! each other in order. A core that waits for an interrupt stays where it is until one of its inputs goes up: then it
-//! goes on from that time. Cores that all wait pass the time together, up to the next event.
+//! The core with the earliest local time runs, up to a quantum ahead of the others; [`crate::order`] keeps their
+//! effects on each other in order. A core that waits for an interrupt stays where it is until one of its inputs goes
+//! up: then it continues from that time. If all cores wait, their time advances to the next event.
 
 use super::host::Pause;
 use super::{Machine, Outcome, SLICE_CYCLES};
@@ -26,25 +26,25 @@ pub(super) enum Activity {
     Held,
 }
 
-/// How a core is getting on.
+/// The scheduling state of a core.
 #[derive(Clone, Debug, Default, State, Fresh)]
 pub(super) struct Progress {
     pub activity: Activity,
-    /// It waited when it was run last: it may have been told to look again since.
+    /// It waited at the end of its last run: an event may have woken it since.
     waited: bool,
-    /// It stopped before an access at this time, which was not its turn.
+    /// It stopped before an access at this time, which was not in order yet.
     wanted: Option<Ps>,
-    /// It is at the begin or end of a call whose window is kept.
+    /// It is at the start or end of a call whose window is kept.
     marked: bool,
-    /// Its time in reset, which it counts as a wait itself.
+    /// Its time in reset, which it counts as a wait.
     held: Cycles,
 }
 
-/// The cause under which cores count their waits.
+/// The cause of cores' waits.
 const WAIT: &str = "wait for interrupt";
 
 impl Progress {
-    /// Tells the core's time in reset from its waits.
+    /// Splits the core's time in reset off its waits.
     pub fn name_time_held(&self, counted: &mut [Counted]) {
         let mut left_cycles = self.held.0;
         for Counted { causes, .. } in counted {
@@ -57,8 +57,8 @@ impl Progress {
         }
     }
 
-    /// The same in a profile: of waits in the order of paths and addresses, the first are those in reset, as a core is
-    /// held before it runs.
+    /// As [`Progress::name_time_held`], in a profile: waits are in the order of paths and addresses, and the first ones
+    /// are those in reset, since a core is held before it runs.
     pub fn name_time_held_in(&self, profile: &mut CoreProfile) {
         let Some(wait) = profile.causes.iter().position(|cause| cause == WAIT) else { return };
         let held_cause = profile.causes.len() as u32;
@@ -78,19 +78,19 @@ impl Progress {
         }
     }
 
-    /// What a core that is at `time` has beyond the `end` of the run, and the cause of it: the run ends at an edge of
-    /// one core's clock, another one idles up to the next edge of its own.
+    /// The time of a core at `time` after the `end` of the run, and its cause: the run ends at an edge of one core's
+    /// clock, and another core idles up to the next edge of its own.
     pub fn beyond(&self, time: Ps, end: Ps) -> Option<(String, Ps)> {
         let cause = if self.activity == Activity::Held { HELD } else { WAIT };
         (time > end).then(|| (cause.to_owned(), time - end))
     }
 }
 
-/// What a core does before the machine looks which is next.
+/// A core's time slice: it runs until the machine chooses the next core.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 pub(super) struct Turn {
     core: usize,
-    /// It runs up to here.
+    /// The end of the slice.
     horizon: Ps,
 }
 
@@ -106,8 +106,8 @@ impl Turn {
 }
 
 impl Machine {
-    /// Runs to the end of the slice that is under way, or of the next one. Where the machine halts in it
-    /// ([`Machine::resume`]), it is under way still.
+    /// Runs to the end of the present slice, or of the next one. If the machine halts in it ([`Machine::resume`]), the
+    /// slice stays the present one.
     pub(super) fn run_next_slice(&mut self, limit: Ps, pause: Pause) -> Option<Outcome> {
         let next = self.now().saturating_add(self.cores[0].clock().ps_at_floor(SLICE_CYCLES));
         let slice_end = self.slice_end.unwrap_or(next);
@@ -139,12 +139,12 @@ impl Machine {
                 }
                 next = self.next_core();
             }
-            // With all of them held in reset, only devices go on.
-            // A core in the midst of an access may be far beyond the end; what comes after that does not.
+            // With all cores held in reset, only devices continue. During an access, a core's time may be far beyond
+            // the end; other events after the end do not happen.
             let now = self.time_of(next);
             let seen = now.min(limit).min(self.debugging.until());
             self.bus.run_events(seen);
-            // One that was woken may be the one to run, and with other clocks all have other times.
+            // A core that was woken may be the next one, and other clocks change the times of all cores.
             if self.follow_others() | self.follow_clocks() {
                 continue;
             }
@@ -176,7 +176,7 @@ impl Machine {
             if let Some(outcome) = self.run_core(next, slice_end, pause) {
                 return Some(outcome);
             }
-            // What was printed is shown, and the user may end the wait.
+            // Output is passed on, and the user may end the wait.
             if self.bus.host.is_waiting() || self.debugging.is_halted() {
                 return None;
             }
@@ -188,10 +188,10 @@ impl Machine {
         let (mut horizon, mut until) = (slice_end, Ps::MAX);
         for other in (0..self.cores.len()).filter(|other| *other != core) {
             if let Some(time) = self.running_time(other) {
-                // One that is to be looked at together with this one is not passed.
+                // Two cores whose marked calls are looked at together do not pass each other.
                 let ahead = if self.progress[other].marked { Ps(1) } else { self.quantum };
                 horizon = horizon.min(time.saturating_add(ahead));
-                // At the same time, the first core comes first.
+                // Of cores at the same time, the first one runs first.
                 until = until.min(if core < other { time.saturating_add(Ps(1)) } else { time });
             }
         }
@@ -199,7 +199,7 @@ impl Machine {
         self.run_turn(core, horizon, pause)
     }
 
-    /// Runs a core on in its turn, which has begun and goes up to `horizon`.
+    /// Continues a core's time slice up to `horizon`.
     fn run_turn(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Outcome> {
         let stop = loop {
             self.bus.master = Some(core);
@@ -215,7 +215,7 @@ impl Machine {
                 return None;
             }
         };
-        // Before clocks change: what a core wants is forgotten with its clock's old rate.
+        // Before clocks change: the postponed access of a core is dropped with its clock's old rate.
         self.progress[core].wanted = self.bus.order.take_wanted();
         self.follow_clocks();
         self.progress[core].waited = stop == Some(Stop::Waiting);
@@ -239,7 +239,7 @@ impl Machine {
         }
     }
 
-    /// No core runs: time passes up to the next event, and those that wait look again.
+    /// No core runs: time passes up to the next event, and waiting cores check again.
     fn wait_together(&mut self, slice_end: Ps, limit: Ps) -> Option<Outcome> {
         let due = self.bus.events.next_due();
         if due == Ps::MAX
@@ -258,7 +258,7 @@ impl Machine {
         None
     }
 
-    /// Brings in what was done to cores that do nothing. True if one of them may go on.
+    /// Applies events and resets to cores that do not run. True if one of them may continue.
     fn follow_others(&mut self) -> bool {
         let joined = self.bus.order.take_joined();
         if joined {
@@ -268,7 +268,7 @@ impl Machine {
         joined
     }
 
-    /// Cores, interconnects and memories follow their clocks. True if one of those has changed.
+    /// Cores, interconnects and memories follow their clocks. True if one of their clocks has changed.
     pub(super) fn follow_clocks(&mut self) -> bool {
         if !self.bus.clocks.are_pending() {
             return false;
@@ -290,7 +290,7 @@ impl Machine {
         true
     }
 
-    /// Brings in what devices did to the reset lines of cores.
+    /// Applies the changes that devices made to the reset lines of cores.
     fn follow_resets(&mut self) {
         for change in self.bus.order.take_resets() {
             let Some(progress) = self.progress.get_mut(change.core) else { continue };
@@ -311,7 +311,7 @@ impl Machine {
         }
     }
 
-    /// Cores of which an interrupt input went up go on from there.
+    /// Wakes cores at the time at which one of their interrupt inputs went up.
     fn follow_wakes(&mut self) {
         for core in 0..self.cores.len() {
             if self.progress[core].activity == Activity::Waiting
@@ -323,7 +323,7 @@ impl Machine {
         }
     }
 
-    /// Lets time pass in which a core does nothing.
+    /// Advances the time of an idle core.
     pub(super) fn pass_time(&mut self, core: usize, until: Ps) {
         let (before, since) = (self.cores[core].cycles_had(), self.cores[core].now());
         self.cores[core].idle(until);
@@ -336,7 +336,7 @@ impl Machine {
         }
     }
 
-    /// Tells what a core has done since.
+    /// Records what a core has done since.
     #[cold]
     fn report_idle(&self, core: usize, since: Ps) {
         let what = if self.progress[core].activity == Activity::Held { &HELD_IN_RESET } else { &IDLE };
@@ -348,23 +348,23 @@ impl Machine {
         self.cores[core].now()
     }
 
-    /// The time from which on a core may access anything; `None` if it does not run.
+    /// The time from which a core may make accesses; `None` if it does not run.
     fn running_time(&self, core: usize) -> Option<Ps> {
         let Progress { activity, wanted, .. } = self.progress[core];
         (activity == Activity::Running).then(|| wanted.unwrap_or_else(|| self.core_time(core)))
     }
 
-    /// Of the cores that run, the one that is furthest behind, and its [`Machine::running_time`]; of equals the first.
+    /// The running core with the earliest [`Machine::running_time`], and that time; of equals the first.
     fn next_core(&self) -> Option<(Ps, usize)> {
         (0..self.cores.len()).filter_map(|core| Some((self.running_time(core)?, core))).min()
     }
 
-    /// How far the machine has come: no core that runs is behind it.
+    /// The machine's time: no running core is at an earlier time.
     pub(super) fn now(&self) -> Ps {
         self.time_of(self.next_core())
     }
 
-    /// The same, where that core is known.
+    /// The same, for a known next core.
     fn time_of(&self, next: Option<(Ps, usize)>) -> Ps {
         match next {
             Some((time, core)) if self.progress[core].wanted.is_none() => time,
@@ -373,7 +373,7 @@ impl Machine {
         }
     }
 
-    /// What a core did last.
+    /// A core's last activity.
     pub(super) fn last_activity(&self, core: usize) -> Activity {
         match self.progress[core] {
             Progress { activity: Activity::Running, waited: true, .. } => Activity::Waiting,

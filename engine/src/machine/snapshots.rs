@@ -1,15 +1,15 @@
-//! Snapshots: all that changes while a firmware runs, taken from a machine between two calls of its own.
+//! Snapshots: all state that changes while firmware runs, taken from a machine between two of its calls.
 //!
-//! One is loaded into a machine that was built from the same board, and has the same program: what these give is there
-//! already. From then on everything goes as it did with the machine that it was taken from, to the picosecond, and what
-//! was recorded and counted up to then is there, too: how a run is watched is part of it. Who records further things
-//! asks for that behind the load.
+//! A snapshot is loaded into a machine that was built from the same board, and has the same program: the parts that
+//! depend on these only are not saved. From then on the machine behaves like the original one, to the picosecond, with
+//! all recordings and counts up to then: the settings of recordings are part of the snapshot. Further recordings are
+//! started after the load.
 //!
-//! What came from the host since is had again: a machine keeps what its firmware has read of the standard input since
-//! its first snapshot, and what was typed at its serial lines ([`super::typed`]). Another machine has not read it, and
-//! refuses a snapshot behind such a read. The host's files that the firmware has open can't be had again as they were:
-//! such a snapshot is refused where that would matter. What the firmware has written to files of the host's since stays
-//! there.
+//! Later input from the host can be repeated: from its first snapshot on, a machine keeps the standard input that its
+//! firmware has read, and the input typed on its serial lines ([`super::typed`]). Another machine does not have that
+//! input, and refuses a snapshot taken after such a read. Open files of the host can't be restored: a snapshot with
+//! open files is refused where that would matter. Data that the firmware has written to files of the host since then
+//! stays there.
 
 mod file;
 
@@ -23,18 +23,18 @@ use crate::time::Ps;
 /// Why a snapshot can't be made, or can't be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
-    /// No snapshot's first bytes.
+    /// The file has other first bytes.
     #[error("it is no snapshot of Cyclescope")]
     NoSnapshot,
-    /// Of another format.
+    /// The file has another format.
     #[error("the snapshot has format {found}, this program reads format {wanted}")]
     Format {
         /// Its format.
         found: u32,
-        /// The one that can be read.
+        /// The format that can be read.
         wanted: u32,
     },
-    /// Made by other sources.
+    /// Made by a build from other sources.
     #[error("the snapshot was made by engine {found}, this is engine {wanted}: only the same build can load it")]
     Build {
         /// The build that made it.
@@ -42,35 +42,35 @@ pub enum SnapshotError {
         /// This one.
         wanted: String,
     },
-    /// Cut off, or changed.
+    /// Truncated, or changed.
     #[error("the snapshot is damaged")]
     Damaged,
-    /// Of a board with another model.
+    /// The snapshot is of a board with another model.
     #[error("the snapshot is of the board {found}, this is {wanted}")]
     Board {
         /// The board's model.
         found: String,
-        /// That of the machine.
+        /// The machine's model.
         wanted: String,
     },
-    /// Of another version of the board, or with other settings.
+    /// The snapshot is of another version of the board, or of other settings.
     #[error("the snapshot is of a board that is not the same: {node} {differs}")]
     Node {
         /// Path of the first node that differs.
         node: String,
-        /// How.
+        /// The difference.
         differs: &'static str,
     },
-    /// Of another program.
+    /// The snapshot is of another program.
     #[error("the snapshot is of another program{of_core}")]
     Program {
-        /// Of which core, if that has to be said.
+        /// " for" and the core, on a board with several cores.
         of_core: String,
     },
-    /// Something is in it that can't be had again.
+    /// The snapshot has something that can't be restored.
     #[error("{0}")]
     Refused(String),
-    /// Images that the run needs.
+    /// Errors of images that the run needs.
     #[error("{}", lines(.0))]
     Images(Vec<BoardFault>),
 }
@@ -79,46 +79,46 @@ fn lines(faults: &[BoardFault]) -> String {
     faults.iter().map(ToString::to_string).collect::<Vec<String>>().join("; ")
 }
 
-/// What a snapshot is of.
+/// Identity of the machine of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 struct Head {
     /// The board's model.
     board: String,
-    /// Its nodes: paths, and what they say.
+    /// Its nodes: paths, and hashes of their contents.
     nodes: Vec<(String, u64)>,
-    /// Labels of its devices, and of what was put at the other ends of its lines.
+    /// Labels of its devices, and of the far ends of its lines.
     devices: Vec<String>,
-    /// By core: its program.
+    /// By core: the hash of its program.
     programs: Vec<Option<u64>>,
-    /// The core that was loaded for.
+    /// The core that a program was loaded for.
     main: usize,
     time: Ps,
-    /// Files of the host's that the firmware has open.
+    /// Number of files of the host that the firmware has open.
     open_files: usize,
-    /// How far it has read an input that the host gives as it comes.
+    /// How far it has read input that comes from the host during the run.
     input: Place,
-    /// How often somebody had typed.
+    /// Number of typed inputs so far.
     typed: usize,
     /// Activities are shown as waveforms.
     shows_activities: bool,
 }
 
-/// All that changes while a firmware runs, as it is at one moment.
+/// All state that changes while firmware runs, at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     head: Head,
     state: Vec<u8>,
-    /// What triggers had seen, for the same machine; files have none of it.
+    /// The states of triggers, for the same machine; files do not have them.
     triggers: Option<TriggerState>,
 }
 
 impl Snapshot {
-    /// When it was taken.
+    /// Simulated time at which it was taken.
     pub fn time(&self) -> Ps {
         self.head.time
     }
 
-    /// Memory that it takes.
+    /// Its size in memory.
     pub fn size_bytes(&self) -> usize {
         self.state.len()
     }
@@ -130,10 +130,10 @@ impl Snapshot {
 }
 
 impl Machine {
-    /// Takes a snapshot: the machine goes on as if none had been taken. A run begins with it, if none has begun.
+    /// Takes a snapshot: the machine is not affected. Begins a run, if none has begun.
     ///
     /// # Errors
-    /// Images that can't be had, or a device that can't be saved.
+    /// Images that can't be used, or a device that can't be saved.
     pub fn snapshot(&mut self) -> Result<Snapshot, SnapshotError> {
         if let Some(why) = &self.broken {
             return Err(SnapshotError::Refused(why.clone()));
@@ -149,11 +149,11 @@ impl Machine {
         }
     }
 
-    /// Becomes what it was when the snapshot was taken, or what another machine of the same board and program was.
+    /// Restores the state of the snapshot, which may be of another machine with the same board and program.
     ///
     /// # Errors
-    /// If it is of something else, can't be had again, or is damaged. Only where it is damaged, or a device refuses it,
-    /// something of it may have been loaded: then the machine does not run any more, but for another snapshot.
+    /// If the snapshot is of something else, can't be restored, or is damaged. If it is damaged, or a device refuses
+    /// it, it may have been loaded partly: then the machine does not run until another snapshot is loaded.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         self.begin().map_err(SnapshotError::Images)?;
         self.compare(&snapshot.head)?;
@@ -162,14 +162,14 @@ impl Machine {
         Ok(())
     }
 
-    /// Takes a snapshot that this machine, as it is, can be had again from.
+    /// Takes a snapshot from which this machine can be restored.
     pub(super) fn moment(&mut self) -> Result<Snapshot, SnapshotError> {
         let moment = self.snapshot()?;
         self.compare(&moment.head)?;
         Ok(moment)
     }
 
-    /// Becomes what it was at such a moment, the end of its run as well.
+    /// Restores such a snapshot, including the end of its run.
     pub(super) fn back_to(&mut self, moment: &Snapshot) -> Result<(), SnapshotError> {
         self.load_whole(moment)
     }
@@ -187,9 +187,8 @@ impl Machine {
         Err(error)
     }
 
-    /// True if the machine, whose state has been loaded, may have come there: it is at the time that the snapshot says,
-    /// and what leads to others leads to some that are there. A digest finds what chance has changed; this finds what
-    /// would have the run go on without an end, or to a panic.
+    /// True if the loaded state is plausible: it has the snapshot's time, and all references in it are valid. A digest
+    /// finds random changes; this check finds states that would make the run endless or panic.
     fn can_be(&self, head: &Head) -> bool {
         let is_core = |core: usize| core < self.cores.len();
         self.now() == head.time
@@ -199,8 +198,7 @@ impl Machine {
             && self.bus.map_is_sound()
     }
 
-    /// Goes back to what it was itself when the snapshot was taken: as [`Machine::restore`], but what was typed later
-    /// is typed again, each at its time.
+    /// Goes back to an own earlier state: as [`Machine::restore`], but later typed input is repeated, each at its time.
     ///
     /// # Errors
     /// As for [`Machine::restore`].
@@ -226,7 +224,7 @@ impl Machine {
         }
     }
 
-    /// Compares what a snapshot is of with what this machine is.
+    /// Compares the machine of a snapshot with this one.
     fn compare(&self, snapshot: &Head) -> Result<(), SnapshotError> {
         let own = self.head();
         if snapshot.board != own.board {
@@ -337,7 +335,7 @@ impl Machine {
     }
 }
 
-/// The first node that is in one board and not in the other, or that differs between them, and how.
+/// The first node that only one of the boards has, or that differs between them, and the difference.
 fn first_difference(snapshot: &[(String, u64)], own: &[(String, u64)]) -> Option<(String, &'static str)> {
     let find = |nodes: &[(String, u64)], path: &str| nodes.iter().find(|(other, _)| other == path).map(|(_, it)| *it);
     let mut here = own.iter().filter_map(|(path, digest)| match find(snapshot, path) {

@@ -6,36 +6,36 @@ use crate::observe::profile::Slices;
 use crate::observe::trace::{Counters, Source, Timeline};
 use crate::time::Ps;
 
-/// Totals are looked at so often at first; a window has some hundreds of samples.
+/// The first interval between samples of totals; a window has some hundreds of samples.
 const INTERVAL: Ps = Ps::from_us(100);
 const SAMPLES_OF_WINDOW: u64 = 1000;
 
-/// What a timeline is to have.
+/// The contents of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// Which activities.
+    /// The activities.
     pub kinds: Kinds,
-    /// The functions that cores are in, too: of so many calls at the most.
+    /// The functions that cores are in, too, for this many calls at the most.
     pub calls: Option<usize>,
-    /// The memory for them: what was told first goes first.
+    /// The memory limit: the oldest records are dropped first.
     pub most_bytes: usize,
-    /// From when on.
+    /// Start of the window.
     pub from: Ps,
-    /// Up to when.
+    /// End of the window.
     pub to: Ps,
 }
 
-/// What is being recorded of activities.
+/// The recording of activities at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// Somebody wants to see it later, as a timeline.
+    /// Activities are kept for a timeline.
     pub is_kept: bool,
-    /// Which kinds, for whomever.
+    /// The kinds that are recorded, for any purpose.
     pub kinds: Kinds,
 }
 
 impl Machine {
-    /// Has the run recorded for a timeline from now on. It changes nothing else.
+    /// Records the run for a timeline from now on. It has no other effect.
     pub fn record_timeline(&mut self, recorded: Recorded) {
         let Recorded { kinds, calls, most_bytes, from, to } = recorded;
         if let Some(most) = calls {
@@ -47,26 +47,26 @@ impl Machine {
         self.timeline_window = (from, to);
     }
 
-    /// What is recorded now, if anything is kept for a timeline, and what for others.
+    /// Which activities are recorded now, for a timeline or for others.
     pub fn recording(&self) -> Recording {
         Recording { is_kept: self.bus.activities.are_kept(), kinds: self.bus.activities.kinds() }
     }
 
-    /// What was recorded up to where the machine is, with its totals there.
+    /// The timeline up to the machine's present time, with its totals there.
     pub fn timeline_so_far(&mut self) -> Timeline {
         let (totals, now) = (self.totals(), self.elapsed());
         self.totals_over_time.add(now, totals);
         self.timeline()
     }
 
-    /// Records no more for a timeline: what was recorded `before` goes on. Functions are followed on.
+    /// Stops recording for a timeline: recording continues as `before`. Functions are still followed.
     pub fn end_timeline(&mut self, before: Recording) {
         self.bus.activities.keep_no_more(before.kinds);
         self.totals_over_time = Counters::default();
         self.timeline_window = (Ps::ZERO, Ps::MAX);
     }
 
-    /// What was recorded.
+    /// The recorded timeline.
     pub fn timeline(&mut self) -> Timeline {
         let profiles = self.profiles();
         let (from, to) = self.timeline_window;
@@ -81,21 +81,21 @@ impl Machine {
         Timeline::new(&self.bus.activities, source)
     }
 
-    /// When totals are to be looked at, where a core alone may stop for that: with others beside, when they see each
-    /// other would depend on it.
+    /// The time at which totals are sampled, for a machine with a single core: with several cores, stopping one for it
+    /// would change the order of their accesses.
     pub(super) fn sampled_at(&self) -> Ps {
         let alone = self.cores.len() == 1;
         self.totals_over_time.next().filter(|_| alone).unwrap_or(Ps::MAX)
     }
 
-    /// The run is over: its last totals.
+    /// The run is over: samples the last totals.
     pub(super) fn sample_last(&mut self, report: &RunReport) {
         if self.totals_over_time.next().is_some() {
             self.totals_over_time.add(report.elapsed, report.counters.iter().cloned());
         }
     }
 
-    /// Looks at the totals, if it is time.
+    /// Samples the totals, if it is time.
     pub(super) fn sample_totals(&mut self, now: Ps) {
         if self.totals_over_time.next().is_some_and(|next| next <= now) {
             let totals = self.totals();

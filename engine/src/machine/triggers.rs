@@ -1,10 +1,10 @@
-//! Triggers: conditions over what goes on on a board ([`condition`]), and what is done when one becomes true.
+//! Triggers: conditions on the state of a board ([`condition`]), and actions when one becomes true.
 //!
-//! Conditions are looked at when something may have changed, and nowhere else. Devices tell of their signals, and are
-//! called for their counters: the core that runs stops behind the instruction that did it
-//! ([`crate::bus::watches::Watches::stop_core`]). A core that follows its calls stops where one begins or ends that a
-//! condition is about. What changes by itself, as time does, or a signal whose end is known, has a time at which cores
-//! stop, as they do for a debugger. A core that stopped goes on with its turn, so nothing else changes by it.
+//! Conditions are evaluated only when something may have changed. Devices report changes of their signals, and are
+//! called for their counters: the running core stops after the instruction that caused it
+//! ([`crate::bus::watches::Watches::stop_core`]). A core that follows its calls stops where a call in a condition
+//! begins or ends. Values that change without a report, such as time or a signal with a known end, have a time at which
+//! cores stop, as they do for a debugger. A stopped core continues its time slice, so triggers change nothing else.
 
 pub mod condition;
 mod look;
@@ -20,16 +20,16 @@ use crate::observe::waves::{Live, SignalId};
 use crate::time::Ps;
 use condition::{Input, Number, Truth};
 
-/// What is done when a condition becomes true.
+/// The action when a condition becomes true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The machine halts, for whoever has let it run ([`Machine::resume`]).
+    /// Halts the machine, for the caller that runs it ([`Machine::resume`]).
     Halt,
-    /// It is counted, as it is for all.
+    /// Only counts, as all triggers do.
     Count,
-    /// A timeline begins, the first time: what it has. It begins then, and `to` is how long it is.
+    /// Begins a timeline, the first time. It begins at that time; `to` is its length.
     Trace(Recorded),
-    /// A snapshot is taken, the first time.
+    /// Takes a snapshot, the first time.
     Snapshot,
 }
 
@@ -39,38 +39,38 @@ pub struct Trigger {
     /// The condition as the user wrote it.
     pub text: String,
     condition: Truth,
-    /// What is done.
+    /// Its action.
     pub action: Action,
-    /// The signals that it is about.
+    /// The signals in it.
     signals: Vec<SignalId>,
-    /// How it has been so far.
+    /// Its history.
     pub seen: Seen,
-    /// The moment up to which its signals have been looked at, and how many activities had been told then.
+    /// The time up to which its signals have been checked, and the number of activities recorded by then.
     looked_at: (Ps, u64),
 }
 
-/// How a condition has been so far.
+/// The history of a condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// Since when it is true, if it is.
     pub since: Option<Ps>,
-    /// From when to when it was true last.
+    /// Start and end of the last period in which it was true.
     before: Option<(Ps, Ps)>,
     /// How often it became true.
     pub count: u64,
-    /// When it did so first.
+    /// When it became true first.
     pub first: Option<Ps>,
-    /// When it did so last.
+    /// When it became true last.
     pub last: Option<Ps>,
-    /// How long it was true, up to when it became false last.
+    /// Total time in which it was true, up to when it became false last.
     pub held: Ps,
 }
 
 impl Seen {
-    /// The condition is, or is not, true at `now`. True if it has become so.
+    /// Records whether the condition is true at `now`. True if it has become true.
     fn is(&mut self, holds: bool, now: Ps) -> bool {
         match (self.since, holds) {
-            // It was not over: what makes it true was told to go on.
+            // The period was not over: it has been extended.
             (None, true) if self.before.is_some_and(|(_, end)| end == now) => {
                 self.since = self.before.map(|(since, _)| since);
                 let before = self.before.map_or(Ps::ZERO, |(since, end)| end.saturating_sub(since));
@@ -92,13 +92,13 @@ impl Seen {
         }
     }
 
-    /// How long it was true up to `now`.
+    /// Total time in which it was true, up to `now`.
     pub fn held_until(&self, now: Ps) -> Ps {
         self.held.saturating_add(self.since.map_or(Ps::ZERO, |since| now.saturating_sub(since)))
     }
 }
 
-/// What is known of the moment: all that changes as a run goes on.
+/// The states of all triggers, which change during a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TriggerState {
     seen: Vec<(String, Seen, (Ps, u64))>,
@@ -109,36 +109,36 @@ pub struct TriggerState {
 #[derive(Debug, Default)]
 pub(super) struct Triggers {
     all: Vec<Trigger>,
-    /// By core: functions whose calls conditions are about.
+    /// By core: functions whose calls occur in conditions.
     functions: BTreeMap<usize, BTreeSet<u32>>,
-    /// Signals that are made of activities, and their tracks; how many there were when these were looked up.
+    /// Signals that are made of activities, and their tracks; and the number of tracks at the last lookup.
     tracks: (BTreeMap<SignalId, Vec<u32>>, usize),
-    /// When conditions have to be looked at, if nobody tells of anything before.
+    /// When conditions have to be evaluated, if no change is reported before.
     alarm: Option<Ps>,
-    /// Counters of devices are among what they are about.
+    /// Some conditions have counters of devices.
     has_counters: bool,
-    /// Nothing halts for them.
+    /// Triggers do not halt the machine.
     are_quiet: bool,
-    /// A timeline has been begun by one of them.
+    /// A trigger has begun a timeline.
     has_traced: bool,
-    /// The snapshot that one of them had taken, or why there is none.
+    /// The snapshot that a trigger took, or why it failed.
     snapshot: Option<Result<Snapshot, String>>,
 }
 
 impl Triggers {
-    /// True if there are any.
+    /// True if there are triggers.
     #[inline]
     pub fn are_set(&self) -> bool {
         !self.all.is_empty()
     }
 
-    /// When cores have to stop.
+    /// The time at which cores have to stop.
     #[inline]
     pub fn alarm(&self) -> Ps {
         self.alarm.unwrap_or(Ps::MAX)
     }
 
-    /// Conditions are looked at as soon as the machine runs on.
+    /// Evaluates conditions as soon as the machine continues.
     pub fn look_anew(&mut self) {
         self.alarm = self.are_set().then_some(Ps::ZERO);
     }
@@ -150,7 +150,7 @@ impl Triggers {
 }
 
 impl Machine {
-    /// Has one more trigger, from now on. Its number among them.
+    /// Adds a trigger, from now on. Returns its number.
     pub fn add_trigger(&mut self, text: &str, condition: Truth, action: Action) -> usize {
         let mut all = std::mem::take(&mut self.triggers.all);
         let mut signals = Vec::new();
@@ -166,7 +166,7 @@ impl Machine {
         self.triggers.all.len() - 1
     }
 
-    /// Has one trigger less, by its number; false if there is none.
+    /// Removes trigger `number`; false if it does not exist.
     pub fn remove_trigger(&mut self, number: usize) -> bool {
         let mut all = std::mem::take(&mut self.triggers.all);
         let is_there = number < all.len();
@@ -182,12 +182,12 @@ impl Machine {
         &self.triggers.all
     }
 
-    /// The snapshot that a trigger had taken, once; or why there is none.
+    /// Takes the snapshot that a trigger took; or why it failed.
     pub fn take_triggered_snapshot(&mut self) -> Option<Result<Snapshot, String>> {
         self.triggers.snapshot.take()
     }
 
-    /// What a snapshot has of them, for this machine alone, if there are any.
+    /// The states of triggers for a snapshot of this machine, if there are any.
     pub(super) fn trigger_state(&self) -> Option<TriggerState> {
         let Triggers { all, .. } = &self.triggers;
         let seen = all.iter().map(|trigger| (trigger.text.clone(), trigger.seen, trigger.looked_at)).collect();
@@ -195,7 +195,7 @@ impl Machine {
         self.triggers.are_set().then(state)
     }
 
-    /// Goes back to that. Triggers that were not there then have seen nothing.
+    /// Restores those states. Newer triggers have no history.
     pub(super) fn set_trigger_state(&mut self, state: Option<&TriggerState>) {
         let none = TriggerState::default();
         let state = state.unwrap_or(&none);
@@ -205,12 +205,13 @@ impl Machine {
             let before = state.seen.iter().find(|(text, ..)| *text == trigger.text);
             (trigger.seen, trigger.looked_at) = before.map_or((Seen::default(), now), |(_, seen, at)| (*seen, *at));
         }
-        // The calls that cores are in are in the snapshot.
+        // The snapshot has the calls that cores are in.
         self.ask_for_calls();
         self.bus.waves.set_live(&state.live);
     }
 
-    /// Follows what all conditions are about. They are looked at as soon as the machine runs on.
+    /// Sets the triggers, and follows all inputs of their conditions. Conditions are evaluated as soon as the machine
+    /// continues.
     fn set_triggers(&mut self, all: Vec<Trigger>) {
         let (mut signals, mut counted) = (BTreeSet::new(), Vec::new());
         let mut functions: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
@@ -232,7 +233,7 @@ impl Machine {
         self.choose_skipping();
     }
 
-    /// Cores follow the calls that conditions are about.
+    /// Makes cores follow the calls in conditions.
     fn ask_for_calls(&mut self) {
         for core in 0..self.cores.len() {
             let functions = self.triggers.functions.get(&core).cloned().unwrap_or_default();
@@ -262,10 +263,10 @@ impl Machine {
         self.bus.activities.follow(Kinds::of(&kinds));
     }
 
-    /// The signal of a node with a name, as waveforms have it.
+    /// The signal of a node with a name from waveforms.
     ///
     /// # Errors
-    /// None if there is no such signal; why it can't be followed.
+    /// `None` if there is no such signal; the reason if it can't be followed.
     pub fn signal_to_follow(&self, scope: &str, name: &str) -> Result<SignalId, Option<&'static str>> {
         let bus = &self.bus;
         let Some(signal) = bus.device_signals.named(scope, name) else {
@@ -273,26 +274,26 @@ impl Machine {
         };
         let (_, kinds) = bus.device_signals.tracks_of(signal, &bus.activities);
         match kinds.first() {
-            Some(Kind::Queue) => Err(Some("of what is in a FIFO is told only when it leaves it")),
-            Some(Kind::Core) => Err(Some("what a core does is told only when it is over")),
+            Some(Kind::Queue) => Err(Some("the contents of a FIFO are recorded only when they leave it")),
+            Some(Kind::Core) => Err(Some("what a core does is recorded only when it is over")),
             _ => Ok(signal),
         }
     }
 
-    /// The counter of this name that a node has.
+    /// A node's counter with this name.
     pub fn counter_of(&self, scope: &str, name: &str) -> Option<Number> {
         let counters = self.counters_of_node(scope).into_iter();
         counters.filter(|(counter, _)| counter == name).map(|(_, number)| number).next()
     }
 
-    /// The names of signals and counters that a node has, for messages.
+    /// The names of a node's signals and counters, for messages.
     pub fn names_of(&self, scope: &str) -> Vec<String> {
         let signals = self.bus.waves.signals().into_iter().filter(|signal| signal.scope == scope);
         let counters = self.counters_of_node(scope).into_iter();
         signals.map(|signal| signal.name).chain(counters.map(|(name, _)| name)).collect()
     }
 
-    /// A device's counters; of a chip that hangs on one those that this has of it.
+    /// A device's counters; for a chip, its device's counters of that chip.
     fn counters_of_node(&self, scope: &str) -> Vec<(String, Number)> {
         let own = self.bus.device_names.iter().position(|label| label == scope).map(|place| DeviceId(place as u32));
         let Some(device) = own.or_else(|| self.bus.hosts.get(scope).copied()) else { return Vec::new() };
@@ -305,7 +306,7 @@ impl Machine {
         counters.collect()
     }
 
-    /// The labels of nodes that have signals or counters, and of cores.
+    /// The labels of cores, and of nodes that have signals or counters.
     pub fn scopes(&self) -> Vec<String> {
         let signals = self.bus.waves.signals().into_iter().map(|signal| signal.scope);
         let cores = self.cores.iter().map(|core| core.name().to_owned());
@@ -319,24 +320,24 @@ impl Machine {
         self.find_function(&of_core).map(|(_, _, addr)| addr)
     }
 
-    /// What to say of a name that may mean several functions of a core's program.
+    /// The message for an ambiguous function name of a core's program.
     pub fn several_functions_of(&self, core: usize, name: &str) -> Option<String> {
         self.several_functions(&format!("{}:{name}", self.cores.get(core)?.name()))
     }
 
-    /// Triggers don't halt the machine, or do again: for who runs on to a place that is known.
+    /// Stops triggers from halting the machine, or lets them again: for runs to a known time.
     pub fn quiet_triggers(&mut self, quiet: bool) {
         self.triggers.are_quiet = quiet;
     }
 
-    /// Nobody is there any more to halt for: triggers that do nothing else are gone.
+    /// Removes triggers that only halt: there is no debugger any more.
     pub fn drop_halting_triggers(&mut self) {
         let mut all = std::mem::take(&mut self.triggers.all);
         all.retain(|trigger| trigger.action != Action::Halt);
         self.set_triggers(all);
     }
 
-    /// Halts for a trigger, unless something else has.
+    /// Halts for a trigger, unless the machine halts for another reason.
     fn halt_for(&mut self, core: usize, number: usize) {
         if !self.triggers.are_quiet {
             self.debugging.halt_for_trigger(core, number);

@@ -1,4 +1,4 @@
-//! What the firmware used that has no model, as a run tells it.
+//! The run's report on registers and peripherals without a model that the firmware used.
 
 mod answers;
 
@@ -12,17 +12,17 @@ use crate::time::Ps;
 
 pub use answers::Answer;
 
-/// So many loads of a register that nothing changes are a wait.
+/// This many loads of a register without a store to it are a wait.
 const WAITS: u64 = 1000;
 
 /// A register without a model that the firmware used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnmodelledRegister {
-    /// Label of the peripheral; where the board has nothing, its name if the board tells it, else "unmapped".
+    /// Label of the peripheral; at an unmapped address, the name in the board's list, else "unmapped".
     pub device: String,
-    /// The register's name, if the board tells it.
+    /// The register's name, if the board has it.
     pub name: Option<String>,
-    /// Its offset from the peripheral's beginning.
+    /// Its offset from the start of the peripheral.
     pub offset: u32,
     /// Its address.
     pub addr: u32,
@@ -30,16 +30,16 @@ pub struct UnmodelledRegister {
     pub reads: u64,
     /// Stores.
     pub writes: u64,
-    /// Most loads without a store to it between them.
+    /// Maximum number of loads in a row without a store to it.
     pub most_reads_in_a_row: u64,
-    /// When it was accessed first.
+    /// Time of the first access.
     pub first: Ps,
-    /// The first instructions that accessed it, with function and line; none if only a DMA engine did.
+    /// The first instructions that accessed it, with function and line; empty if only a DMA engine did.
     pub places: Vec<String>,
 }
 
 impl Machine {
-    /// All registers without a model that were used, by peripherals in the order of the board.
+    /// All registers without a model that the firmware used, by peripherals in the order of the board.
     pub(super) fn unmodelled(&self) -> Vec<UnmodelledRegister> {
         let devices = (0..).map(DeviceId).zip(&self.bus.devices);
         let used = devices.flat_map(|(id, device)| {
@@ -77,7 +77,7 @@ impl Machine {
         }
     }
 
-    /// What devices have noted, each with the instruction whose access led to it.
+    /// Notes of devices, each with the instruction whose access caused it.
     pub(super) fn device_notes(&self) -> Vec<String> {
         let placed = |(number, line): (usize, &String)| match self.bus.access_sites.of_note(number) {
             // They end with the time in brackets.
@@ -92,7 +92,7 @@ impl Machine {
         if self.cores.len() > 1 { format!("{}: {text}", self.cores[core].name()) } else { text }
     }
 
-    /// A note for each peripheral without a model that was used.
+    /// A note for each peripheral without a model that the firmware used.
     pub(super) fn unmodelled_notes(&self) -> Vec<String> {
         let used = self.unmodelled();
         let each = used.chunk_by(|one, other| one.device == other.device);
@@ -104,7 +104,7 @@ impl Machine {
     }
 }
 
-/// How the registers of a peripheral were used.
+/// The accesses to the registers of a peripheral.
 fn used_text(registers: &[UnmodelledRegister]) -> String {
     let count = |of: fn(&UnmodelledRegister) -> u64| registers.iter().map(of).sum::<u64>();
     let first = registers.iter().min_by_key(|register| register.first);
@@ -119,7 +119,7 @@ fn used_text(registers: &[UnmodelledRegister]) -> String {
     )
 }
 
-/// What to do about a register that the firmware waits for; what was tried of it tells.
+/// Advice about a register that the firmware waits for; `answer` is the value that ended the wait in a trial.
 fn waits_text(register: &UnmodelledRegister, answer: Option<Answer>) -> Option<String> {
     let UnmodelledRegister { device, name, offset, most_reads_in_a_row, .. } = register;
     let name = name.as_ref().map_or_else(|| format!("{device}+{offset:#x}"), |name| format!("{device}.{name}"));

@@ -1,17 +1,17 @@
-//! Where a core that begins with a vector table (Cortex-M) begins.
+//! The start address of a core with a vector table (Cortex-M).
 //!
 //! Such a core takes its stack pointer from word 0 of the table and its first address from word 1, whatever the entry
-//! point of the program's file is (ARMv7-M ARM, B1.5.5). The table is at an address that the board gives, where chips
-//! map their flash as well. A program that is linked elsewhere, to RAM or for a bootloader, has its table where it was
-//! linked to: a debugger that loads it, or the bootloader, sets VTOR and SP from there, as is done here. Such a table
-//! is recognised by its first words: a stack pointer in RAM and an odd address in the program.
+//! point of the program's file is (ARMv7-M ARM, B1.5.5). The board gives the table's address, and chips map their flash
+//! there as well. A program that is linked to another address, to RAM or for a bootloader, has its table there: a
+//! debugger that loads it, or the bootloader, sets VTOR and SP from it, as is done here. Such a table is recognised by
+//! its first words: a stack pointer in RAM and an odd address in the program.
 
 use super::Machine;
 use crate::bus::Target;
 use crate::elf::names::Names;
 use crate::elf::{self, Image, Segment};
 
-/// What start-up code calls its vector table: CMSIS, vendors' libraries, operating systems, compilers.
+/// Names of vector tables in start-up code: CMSIS, vendors' libraries, operating systems, compilers.
 const NAMES: [&str; 16] = [
     "__Vectors",
     "__vector_table",
@@ -36,7 +36,7 @@ const ALIGNMENT: u32 = 128;
 /// A table has at least its first two words.
 const WORDS_BYTES: u32 = 8;
 
-/// How the program's core begins.
+/// The first words of a vector table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Table {
     at: u32,
@@ -46,8 +46,8 @@ struct Table {
 }
 
 impl Machine {
-    /// Sets the first address of the program's core, for a program that has been loaded: as its vector table says, or,
-    /// of a core that begins without one, the entry point. `start` is where the user wants it to begin.
+    /// Sets the first address of the program's core after loading a program: from its vector table, or, for a core
+    /// without one, the entry point. `start` is an address that the user has chosen.
     pub(super) fn set_start(&mut self, image: &Image, data: &[u8], start: Option<u32>) {
         let Some(own) = self.reset_tables[self.main] else {
             return self.cores[self.main].set_pc(start.unwrap_or(image.entry));
@@ -58,7 +58,7 @@ impl Machine {
             self.cores[self.main].set_vector_table(place);
         }
         self.wanted_start = start;
-        // It has no instructions but T32.
+        // The core has only T32 instructions.
         let wanted = start.map(|start| start | 1);
         let first = wanted.or(table.map(|table| table.first)).unwrap_or(image.entry);
         self.cores[self.main].set_pc(first);
@@ -74,8 +74,8 @@ impl Machine {
         }
     }
 
-    /// The program's core, which has not begun yet, is to begin as after a reset: a debugger that has loaded a program
-    /// sets its first address to the entry point of the file. True if it would have begun elsewhere.
+    /// Makes the program's core, which has not begun yet, begin as after a reset: a debugger that has loaded a program
+    /// sets its first address to the entry point of the file. True if that was a different address.
     pub fn begin_at_reset_vector(&mut self) -> bool {
         let core = &mut self.cores[self.main];
         let Some(table) = core.vector_table().filter(|_| self.wanted_start.is_none()) else { return false };
@@ -93,7 +93,7 @@ impl Machine {
         Some(Table { at, sp, first })
     }
 
-    /// The table where the program was linked to: of a known name, or else a segment that begins with one.
+    /// The table in the linked program: a known symbol, or else the first words of a segment.
     fn linked_table(&self, image: &Image, data: &[u8]) -> Option<Table> {
         let named = elf::addresses_of(data, &NAMES).into_iter().map(|name_at| (image.stored_at(name_at), true));
         let mut starts: Vec<u32> = image.segments.iter().map(|segment| segment.addr + segment.header_bytes).collect();
@@ -104,7 +104,7 @@ impl Machine {
         found.next().map(|(table, _)| table)
     }
 
-    /// True if these can be the first words of a table; what is called one may lack the Thumb bit.
+    /// True if these can be the first words of a table; a table with a known name may lack the Thumb bit.
     fn is_table(&self, image: &Image, table: Table, is_named: bool) -> bool {
         table.at.is_multiple_of(ALIGNMENT)
             && table.sp.is_multiple_of(4)
@@ -113,13 +113,13 @@ impl Machine {
             && image.holds(table.first & !1)
     }
 
-    /// True if a stack that begins there is in RAM.
+    /// True if a stack with this start is in RAM.
     fn is_stack(&self, sp: u32) -> bool {
         let entry = self.bus.entry_at(sp.wrapping_sub(4)).map(|entry| self.bus.map[entry].target);
         sp != 0 && matches!(entry, Some(Target::Ram(_)))
     }
 
-    /// True if the program has bytes for the first words at an address: at another one, perhaps, that leads there.
+    /// True if the program has bytes for the first words at an address, perhaps at an alias of it.
     fn is_stored_at(&self, image: &Image, at: u32) -> bool {
         let place_of = |addr: u32| {
             let entry = &self.bus.map[self.bus.entry_at(addr)?];
@@ -133,7 +133,7 @@ impl Machine {
         let holds = |segment: &Segment| {
             let stored = place_of(segment.addr).filter(|(other, _)| *other == memory);
             let before = stored.and_then(|(_, first)| offset.checked_sub(first));
-            // The file's own headers are nobody's table.
+            // The file's own headers are no table.
             before.is_some_and(|before| {
                 let after = u64::from(before) + u64::from(WORDS_BYTES);
                 before >= segment.header_bytes && segment.bytes.len() as u64 >= after
@@ -142,9 +142,9 @@ impl Machine {
         image.segments.iter().any(holds)
     }
 
-    // ---- What the user should know
+    // ---- Notes for the user
 
-    /// Of a table where the chip has it.
+    /// Notes about a table at the chip's own address.
     fn note_first_words(&mut self, image: &Image, table: Table) {
         let Table { at, sp, first } = table;
         let name = self.cores[self.main].name();
@@ -166,19 +166,19 @@ impl Machine {
         ));
     }
 
-    /// Where a program without headers would have to lie for its reset vector to lead into it: of all such addresses
-    /// the one with the most zeroes at its end. `None` if these are no first words, or nothing is there.
+    /// The address at which a program without headers would have its reset vector inside: of all such addresses the one
+    /// with the most trailing zeroes. `None` if these are no first words, or no memory is there.
     fn meant_base(&self, image: &Image, Table { sp, first, .. }: Table) -> Option<u32> {
         let begin = image.segments.iter().min_by_key(|segment| segment.addr)?;
         let highest = first & !1;
         let lowest = highest.saturating_sub((begin.bytes.len() as u32).saturating_sub(1));
         let mut bases = (7..u32::BITS).rev().map(|zeroes| highest >> zeroes << zeroes);
-        // What has headers says where it belongs.
+        // A file with headers has its address.
         let is_start = !image.names_entry && first & 1 != 0 && self.is_stack(sp & !3);
         bases.find(|base| *base >= lowest).filter(|base| is_start && self.bus.entry_at(*base).is_some())
     }
 
-    /// Of one in flash elsewhere. Nobody takes a program in RAM for what a chip starts by itself.
+    /// Notes about a table in flash at another address. A program in RAM is obviously not started by the chip itself.
     fn note_elsewhere(&mut self, own: u32, Table { at, .. }: Table) {
         if self.bus.ram_at(at).is_some() {
             return;
@@ -209,8 +209,8 @@ impl Machine {
         ));
     }
 
-    /// The entry point is another than the reset vector. One that is the table itself is no wish of anybody's: linkers
-    /// take the begin of the code where they are given none.
+    /// Notes that the entry point is not the reset vector. An entry at the table itself is not reported: it is the
+    /// linkers' default, the start of the code.
     fn note_entry(&mut self, image: &Image, Table { at, first, .. }: Table) {
         let Some(entry) = image.names_entry.then_some(image.entry) else { return };
         if entry & !1 == first & !1 || entry == 0 || image.stored_at(entry) == at || entry == at {

@@ -1,48 +1,47 @@
-//! Windows: what every core did while a call of a watched function lasted, and what it waited for.
+//! Windows: the activity of every core during a call of a watched function, and its waits.
 //!
-//! A core that comes to the begin or end of such a call stops there until no other that runs is behind it; then all of
-//! them are looked at. Another core may be ahead by an instruction, or by up to the quantum if it ran before: its share
-//! of a window is as exact as that.
+//! A core that reaches the start or end of such a call stops there until all running cores have reached that time; then
+//! the totals of all cores are taken. Another core may be ahead by an instruction, or by up to the quantum if it ran
+//! before: its part of a window is only as exact.
 //!
-//! What cores wait for is known only some time later, so an era of each begins there ([`crate::core::Core`]);
-//! in the end a window has the eras from its begin to its end.
+//! The objects of cores' waits are known only some time later, so an interval of each core begins there
+//! ([`crate::core::Core`]); at the end of the run, a window gets the intervals from its start to its end.
 
 use super::Machine;
 use crate::core::{CallMark, CoreReport, Counted, SectionReport, WindowIntervals};
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 
-/// Most windows that are kept: a run that makes more calls has them of the first ones. Of calls that never return, so
-/// many are waited for.
+/// Maximum number of windows: of more calls, only the first ones have windows. It also limits the number of calls that
+/// have not returned.
 const MOST_WINDOWS: usize = 4096;
-/// Most eras: more than the windows that are kept begin and end with, but where many calls never return. Those that
-/// come then have windows that don't tell of waits.
+/// Maximum number of intervals. Windows need more only if many calls never return; later windows then lack waits.
 const MOST_ERAS: u32 = 4 * MOST_WINDOWS as u32;
 
-/// A call, and what all cores did from its begin to its end.
+/// A call, and the activity of all cores from its start to its end.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Window {
     /// The core that made the call, by its index.
     pub core: usize,
     /// The function.
     pub section: String,
-    /// When it was entered.
+    /// Time of its entry.
     pub begin: Ps,
-    /// When it returned.
+    /// Time of its return.
     pub end: Ps,
     /// Each core's instructions, cycles, causes, sections and waits in that time. Causes without cycles are left out.
     pub cores: Vec<CoreReport>,
 }
 
-/// A call under way.
+/// A call that has not returned yet.
 #[derive(Debug, State, Fresh)]
 struct Open {
     core: usize,
     section: String,
     begin: Ps,
-    /// The era that began with it.
+    /// The interval that began with it.
     interval: Option<u32>,
-    /// How all cores were then.
+    /// The reports of all cores at that time.
     before: Vec<CoreReport>,
 }
 
@@ -50,16 +49,16 @@ struct Open {
 #[derive(Debug, Default, State)]
 pub(super) struct Windows {
     open: Vec<Open>,
-    /// Calls that have ended; and their eras, up to the one that began with their end.
+    /// Calls that have ended, with their intervals: the first one, and the one that began with their end.
     done: Vec<(Window, Option<(u32, u32)>)>,
-    /// Calls for whose windows there was no room.
+    /// Calls without windows, since there was no room.
     pub lost: u64,
-    /// The era that began last.
+    /// The number of the last interval.
     interval: u32,
 }
 
 impl Windows {
-    /// The number of an era that begins now, if one is to.
+    /// The number of an interval that begins now, unless there are too many.
     fn next_interval(&mut self) -> Option<u32> {
         let begins = self.done.len() < MOST_WINDOWS && self.interval < MOST_ERAS;
         self.interval += u32::from(begins);
@@ -68,7 +67,7 @@ impl Windows {
 }
 
 impl Machine {
-    /// The core has come to the begin or end of calls, and nobody that runs is behind it.
+    /// The core has reached the start or end of calls, and so have all running cores reached that time.
     pub(super) fn follow_marks(&mut self, core: usize) {
         let now = self.core_time(core);
         let marks = self.cores[core].take_marks();
@@ -103,7 +102,7 @@ impl Machine {
         }
     }
 
-    /// The windows so far, with what was waited for in them.
+    /// The windows so far, with waits.
     pub(super) fn reported_windows(&mut self) -> Vec<Window> {
         let (mut windows, intervals): (Vec<Window>, Vec<_>) = self.windows.done.iter().cloned().unzip();
         for (index, core) in self.cores.iter().enumerate() {
@@ -113,7 +112,7 @@ impl Machine {
                 Some((report, intervals))
             });
             let (reports, intervals): (Vec<&mut CoreReport>, Vec<WindowIntervals>) = known.unzip();
-            // What lies between it and the memories has its own names.
+            // The causes of waits between a core and the memories have names of that core.
             self.bus.master = Some(index);
             for (report, waited) in reports.into_iter().zip(core.waited_in(&self.bus, &intervals).into_iter().flatten())
             {
@@ -128,7 +127,7 @@ impl Machine {
     }
 }
 
-/// What a core did between two reports.
+/// A core's activity between two reports.
 fn between(before: &CoreReport, after: &CoreReport) -> CoreReport {
     let sections = after.sections.iter().zip(&before.sections).map(|(after, before)| SectionReport {
         waited: None,
@@ -153,7 +152,7 @@ fn between(before: &CoreReport, after: &CoreReport) -> CoreReport {
     }
 }
 
-/// A clock may come back to a rate that it had before: all that counted at a rate is taken together.
+/// A clock may return to an earlier rate: all counts at one rate are added up.
 fn counted_between(before: &[Counted], after: &[Counted]) -> Vec<Counted> {
     let at = |counted: &[Counted], rate| -> Vec<(String, Cycles)> {
         counted.iter().filter(|part| part.rate == rate).flat_map(|part| part.causes.iter().cloned()).collect()
@@ -173,7 +172,7 @@ fn causes_between(before: &[(String, Cycles)], after: &[(String, Cycles)]) -> Ve
     };
     let mut passed: Vec<(String, Cycles)> = Vec::new();
     for (cause, _) in after {
-        // A board may call two of its buses alike.
+        // A board may give two buses the same name.
         if passed.iter().all(|(known, _)| known != cause) {
             passed.push((cause.clone(), Cycles(total(after, cause) - total(before, cause))));
         }
@@ -197,7 +196,7 @@ mod tests {
         let before = [at(8, 100), at(16, 20), at(8, 5)];
         let after = [at(8, 100), at(16, 20), at(8, 35), at(16, 4)];
         assert_eq!(counted_between(&before, &after), [at(8, 30), at(16, 4)]);
-        // The same of a section, which has its earlier rates together.
+        // For a section, the earlier counts at one rate are added up.
         let after = [at(8, 135), at(16, 20), at(16, 4)];
         assert_eq!(counted_between(&before, &after), [at(8, 30), at(16, 4)]);
     }

@@ -1,4 +1,4 @@
-//! The memory of the program that calls, as the program sees it: without time, and as a debugger reaches it.
+//! The memory of the calling program, as the program sees it: accessed without time, as by a debugger.
 
 use crate::bus::Bus;
 use crate::host::errno::Errno;
@@ -9,24 +9,24 @@ pub const CHUNK_BYTES: u32 = 1 << 16;
 /// Longest text up to a 0 that is looked for.
 const LONGEST_TEXT_BYTES: u32 = 1 << 20;
 
-/// Texts are read in steps up to multiples of the first; where memory ends before, of the second, as small as memories
-/// and pages can be.
+/// Texts are read in steps up to multiples of the first size; where memory ends before that, of the second, the
+/// smallest size of memories and pages.
 const STEPS_BYTES: [u32; 2] = [256, 4];
 
-/// What the addresses of a program mean.
+/// The address translation of a program.
 pub trait View {
-    /// The physical address of `va`, and how many bytes from there on are behind each other as well. `None` where
-    /// nothing is that may be read, or written if `write`.
+    /// The physical address of `va`, and the number of contiguous bytes from there on. `None` if it may not be read, or
+    /// written if `write`.
     fn physical(&self, bus: &Bus, va: u32, write: bool) -> Option<(u32, u32)>;
 }
 
-/// A program that calls.
+/// The calling program.
 pub struct Caller<'a> {
-    /// What it runs on.
+    /// The bus of its core.
     pub bus: &'a mut Bus,
-    /// What its addresses mean.
+    /// Its address translation.
     pub view: &'a dyn View,
-    /// When it calls.
+    /// Time of the call.
     pub now: Ps,
 }
 
@@ -34,7 +34,7 @@ impl Caller<'_> {
     /// Copies bytes from its memory.
     ///
     /// # Errors
-    /// If some of them are no memory.
+    /// If some of them are not in memory.
     pub fn read(&self, from: u32, into: &mut [u8]) -> Result<(), Errno> {
         let mut done = 0;
         while done < into.len() {
@@ -52,7 +52,7 @@ impl Caller<'_> {
     /// Copies bytes to its memory.
     ///
     /// # Errors
-    /// If some of them would go elsewhere.
+    /// If some of them would not be in memory.
     pub fn write(&mut self, to: u32, from: &[u8]) -> Result<(), Errno> {
         let mut done = 0;
         while done < from.len() {
@@ -70,7 +70,7 @@ impl Caller<'_> {
     /// A word of its memory.
     ///
     /// # Errors
-    /// If that is no memory.
+    /// If it is not in memory.
     pub fn word(&self, addr: u32) -> Result<u32, Errno> {
         let mut bytes = [0; 4];
         self.read(addr, &mut bytes)?;
@@ -80,7 +80,7 @@ impl Caller<'_> {
     /// The `N` words of the block of parameters at an address.
     ///
     /// # Errors
-    /// If that is no memory.
+    /// If they are not in memory.
     pub fn words<const N: usize>(&self, addr: u32) -> Result<[u32; N], Errno> {
         let mut words = [0; N];
         for (index, word) in (0..).zip(&mut words) {
@@ -89,10 +89,10 @@ impl Caller<'_> {
         Ok(words)
     }
 
-    /// `length` bytes, which must not be many, as those of a path: up to a 0 among them.
+    /// `length` bytes, up to a 0 among them; the length is limited, as for a path.
     ///
     /// # Errors
-    /// If some of them are no memory, or they are many.
+    /// If some of them are not in memory, or the length exceeds the limit.
     pub fn name(&self, from: u32, length: u32) -> Result<Vec<u8>, Errno> {
         if length > CHUNK_BYTES {
             return Err(Errno::NAME_TOO_LONG);
@@ -103,10 +103,10 @@ impl Caller<'_> {
         Ok(name)
     }
 
-    /// The text at an address, up to its 0, or up to where memory ends.
+    /// The text at an address, up to its 0, or up to the end of memory.
     ///
     /// # Errors
-    /// If that is no memory.
+    /// If it is not in memory.
     pub fn text(&self, from: u32) -> Result<Vec<u8>, Errno> {
         let mut text = Vec::new();
         while text.len() < LONGEST_TEXT_BYTES as usize {

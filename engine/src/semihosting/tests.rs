@@ -9,7 +9,7 @@ use crate::host::recorded::Recorded;
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Cycles, Hz, Ps};
 
-/// 64 KiB of memory, and where things are in it.
+/// 64 KiB of memory, and addresses in it.
 const RAM: u32 = 0x1000_0000;
 const BLOCK: u32 = RAM;
 const NAME: u32 = RAM + 0x100;
@@ -18,7 +18,7 @@ const DATA: u32 = RAM + 0x200;
 const RAM_LAST: u32 = RAM + 0xffff;
 const NOWHERE: u32 = 0x2000_0000;
 
-/// A program that calls, and a folder that is removed in the end.
+/// A calling program, and a folder that is removed at the end.
 struct Rig {
     bus: Bus,
     now: Ps,
@@ -104,11 +104,11 @@ fn a_file_is_written_read_and_measured() {
     assert_eq!(std::fs::read(rig.path.join("file")).unwrap(), b"0123456789");
     let again = rig.open("file", 1) as u32;
     assert_eq!((again, rig.value(SYS_SEEK, &[again, 4])), (out, 0));
-    // of 20 bytes that were asked for, 6 came
+    // of 20 requested bytes, 6 came
     assert_eq!(rig.value(SYS_READ, &[again, DATA, 20]), 14);
     assert_eq!(rig.memory(DATA, 10), b"4567896789");
     assert_eq!(rig.value(SYS_READ, &[again, DATA, 20]), 20);
-    // it is not open to be written
+    // it is not open for writing
     assert_eq!((rig.value(SYS_WRITE, &[again, DATA, 3]), rig.errno()), (3, Errno::BAD_HANDLE.0));
     assert_eq!((rig.value(SYS_WRITE, &[again, DATA, 0]), rig.value(SYS_READ, &[again, DATA, 0])), (0, 0));
 }
@@ -278,7 +278,7 @@ fn memory_that_is_none_is_an_error_of_the_calls() {
     }
     assert_eq!((rig.value(SYS_WRITE, &[handle, NOWHERE, 9]), rig.errno()), (9, Errno::FAULT.0));
     assert_eq!(rig.value(SYS_OPEN, &[NAME, 0, u32::MAX]), -1);
-    // What is there is written: up to the end of memory, chunk by chunk.
+    // Memory's bytes are written up to its end, chunk by chunk.
     assert_eq!(rig.value(SYS_WRITE, &[handle, RAM, u32::MAX]) as u32, u32::MAX - 0x1_0000);
     assert_eq!(rig.value(SYS_SEEK, &[handle, 0]), 0);
     assert_eq!((rig.value(SYS_READ, &[handle, RAM_LAST - 3, 9]), rig.errno()), (-1, Errno::FAULT.0));

@@ -1,4 +1,4 @@
-//! Bytes between the program's memory and what a handle stands for.
+//! Transfers between the program's memory and the object of a handle.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
@@ -8,19 +8,18 @@ use crate::host::errno::Errno;
 use crate::host::input::Got;
 use crate::host::{FEATURES, Host, STANDARD, Stream, TERMINAL_INPUT};
 
-/// How long a call waits for input before the machine looks after its user again.
+/// How long a call waits for input before the machine checks for the user's requests again.
 const PATIENCE_MS: u32 = 50;
 
-/// Most bytes that one call prints; it says so to the program, which calls again for the rest. What is printed waits in
-/// memory until the core stops.
+/// Limit of bytes that one call prints; it returns the number to the program, which calls again for the rest. Output
+/// stays in memory until the core stops.
 const MOST_PRINTED_BYTES: u32 = 1 << 20;
 
 impl Host {
-    /// Reads up to `length` bytes, of a file from a place in it if `at` says so. Of standard input it takes what is
-    /// there.
+    /// Reads up to `length` bytes, of a file at position `at` if given. Of standard input it takes the available bytes.
     ///
     /// # Errors
-    /// If the handle is none or is not to be read, memory is none, or the host fails, before anything was read.
+    /// If the handle is not open or not readable, the memory is not valid, or the host fails, before anything was read.
     pub fn read(
         &mut self,
         caller: &mut Caller,
@@ -81,11 +80,12 @@ impl Host {
         Ok(Got::Bytes(count))
     }
 
-    /// Writes bytes of the program's memory, to a place in a file if `at` says so. Gives how many, which are fewer if
-    /// something goes wrong on the way. Files have them at once.
+    /// Writes bytes of the program's memory, to a file at position `at` if given. Returns the number of bytes, which is
+    /// smaller after an error on the way. Files have them at once.
     ///
     /// # Errors
-    /// If the handle is none or is not to be written, memory is none, or the host fails, before anything was written.
+    /// If the handle is not open or not writable, the memory is not valid, or the host fails, before anything was
+    /// written.
     pub fn write(
         &mut self,
         caller: &mut Caller,
@@ -117,7 +117,7 @@ impl Host {
 
     fn write_some(&mut self, caller: &mut Caller, handle: u32, some: &[u8], at: Option<u64>) -> Result<u32, Errno> {
         match (self.stream(handle)?, at) {
-            // What is opened to be read is a terminal, too.
+            // A terminal opened for reading can be written, too.
             (Stream::Console | Stream::Input(_), None) => caller.bus.print(some),
             (Stream::File(file), None) => file.write_all(some)?,
             (Stream::File(file), Some(at)) => file.write_all_at(some, at)?,
@@ -126,10 +126,10 @@ impl Host {
         Ok(some.len() as u32)
     }
 
-    /// Moves the place in a file at which reads and writes go on: where it is now.
+    /// Moves the position for reads and writes in a file; returns the new one.
     ///
     /// # Errors
-    /// If the handle is none, or has no such place.
+    /// If the handle is not open, or has no position.
     pub fn seek(&mut self, handle: u32, to: SeekFrom) -> Result<u64, Errno> {
         match self.stream(handle)? {
             Stream::File(file) => Ok(file.seek(to)?),
@@ -147,10 +147,10 @@ impl Host {
         }
     }
 
-    /// Length of a file; 0 for the console, so that C libraries take it for something that is there.
+    /// Length of a file; 0 for the console, so that C libraries do not take it for missing.
     ///
     /// # Errors
-    /// If the handle is none.
+    /// If the handle is not open.
     pub fn length(&mut self, handle: u32) -> Result<u64, Errno> {
         match self.stream(handle)? {
             Stream::File(file) => Ok(file.metadata()?.len()),
@@ -159,10 +159,10 @@ impl Host {
         }
     }
 
-    /// True for the console and standard input, wherever that comes from.
+    /// True for the console and standard input, whatever its source.
     ///
     /// # Errors
-    /// If the handle is none.
+    /// If the handle is not open.
     pub fn is_terminal(&mut self, handle: u32) -> Result<bool, Errno> {
         self.stream(handle)?;
         Ok(STANDARD.contains(&handle) || handle == TERMINAL_INPUT)

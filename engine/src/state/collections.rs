@@ -1,4 +1,4 @@
-//! What holds other state: arrays, lists, maps, boxes, what may be there or not.
+//! Containers of state: arrays, lists, maps, boxes, options.
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
@@ -207,7 +207,7 @@ impl<K: Fresh + Ord, V: Fresh> Fresh for BTreeMap<K, V> {
 
 impl<S: Fresh + Ord + Clone> State for BinaryHeap<S> {
     fn save(&self, to: &mut Saver) {
-        // In order: the same heap may be arranged in several ways.
+        // Sorted, since equal heaps may have different arrangements.
         self.clone().into_sorted_vec().save(to);
     }
 

@@ -1,16 +1,16 @@
-//! A number that two texts share by rare chance only. It finds damage and tells versions apart; it is no protection
-//! from those who forge one.
+//! A hash that two texts have in common only by a rare coincidence. It detects damage and distinguishes versions; it
+//! does not protect from forgery.
 
-/// Odd, and with bits as if by chance.
+/// Odd, with random-looking bits.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The number of bytes.
+/// The hash of some bytes.
 pub fn of(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
     let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
-    // Two halves that go on by themselves, so that the host does both at once.
+    // Two independent halves, so that the host computes both at once.
     let start = [bytes.len() as u64, !(bytes.len() as u64)];
     let [one, other] = words.fold(start, |[one, other], word| {
         [
@@ -21,7 +21,7 @@ pub fn of(bytes: &[u8]) -> u64 {
     mixed(one ^ other.rotate_left(32))
 }
 
-/// The number of several, in their order.
+/// The hash of several parts, in their order.
 pub fn of_all<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     parts.into_iter().fold(0, |before, part| mixed(before ^ of(part)).wrapping_mul(FACTOR))
 }

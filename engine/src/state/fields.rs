@@ -1,6 +1,7 @@
 //! Ways to save a field, for `#[state(with = ...)]`.
 
-/// For a field with as many items as the board says: `#[state(with = crate::state::fixed)]`. They are loaded in place.
+/// For a field whose number of items is fixed by the board: `#[state(with = crate::state::fixed)]`. They are loaded in
+/// place.
 pub mod fixed {
     use super::super::{Damaged, Fresh, Loader, Saver, State};
 
@@ -14,7 +15,7 @@ pub mod fixed {
     /// As [`State::load`].
     ///
     /// # Errors
-    /// [`Damaged`], too, if there were more or fewer items.
+    /// [`Damaged`], also if the number of items differs.
     pub fn load<S: State>(all: &mut [S], from: &mut Loader) -> Result<(), Damaged> {
         if usize::loaded(from)? != all.len() {
             return Err(Damaged);
@@ -23,15 +24,15 @@ pub mod fixed {
     }
 }
 
-/// For a field that is worked out anew from the rest: `#[state(with = crate::state::dropped)]`. It is not saved, and is
-/// the default one behind a load.
+/// For a field that is worked out again from others: `#[state(with = crate::state::dropped)]`. It is not saved, and has
+/// its default value after a load.
 pub mod dropped {
     use super::super::{Damaged, Loader, Saver};
 
-    /// Nothing.
+    /// Saves nothing.
     pub fn save<S>(_: &S, _: &mut Saver) {}
 
-    /// What there was is forgotten.
+    /// Resets the field.
     ///
     /// # Errors
     /// None.
@@ -41,8 +42,8 @@ pub mod dropped {
     }
 }
 
-/// For a field that the board says, and that people are to see beside the state: `#[state(with =
-/// crate::state::only_shown)]`. A snapshot has nothing of it.
+/// For a field from the board that is shown to people with the state: `#[state(with = crate::state::only_shown)]`. A
+/// snapshot does not contain it.
 pub mod only_shown {
     use super::super::{Damaged, Loader, Saver, State};
 
@@ -53,7 +54,7 @@ pub mod only_shown {
         }
     }
 
-    /// It stays as it is.
+    /// Leaves the field unchanged.
     ///
     /// # Errors
     /// None.
@@ -62,8 +63,7 @@ pub mod only_shown {
     }
 }
 
-/// For a field that is there or not, as the board says: `#[state(with = crate::state::present)]`. It is loaded in
-/// place.
+/// For an optional field that the board decides: `#[state(with = crate::state::present)]`. It is loaded in place.
 pub mod present {
     use super::super::{Damaged, Fresh, Loader, Saver, State};
 
@@ -82,7 +82,7 @@ pub mod present {
     /// As [`State::load`].
     ///
     /// # Errors
-    /// [`Damaged`], too, if it was there and is not, or the other way round.
+    /// [`Damaged`], also if only one of the saved field and this one has a value.
     pub fn load<S: State>(one: &mut Option<S>, from: &mut Loader) -> Result<(), Damaged> {
         if bool::loaded(from)? != one.is_some() {
             return Err(Damaged);

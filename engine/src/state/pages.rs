@@ -1,4 +1,4 @@
-//! Large contents, of which a snapshot has the pages that hold something.
+//! Large contents: a snapshot has only the pages that are not empty.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use super::{Damaged, Fresh, Loader, Saver, State};
 /// Bytes of a page.
 pub const PAGE_BYTES: usize = 4096;
 
-/// A page that something is in.
+/// A page that is not empty.
 pub type Page = Box<[u8; PAGE_BYTES]>;
 
-/// Pages by their numbers. To people they are shown by how many there are.
+/// Pages by their numbers. To people, only their number is shown.
 pub fn save<'a>(pages: impl Iterator<Item = (u32, &'a [u8; PAGE_BYTES])> + Clone, to: &mut Saver) {
     let count = pages.clone().count();
     if to.is_shown() {
@@ -25,10 +25,10 @@ pub fn save<'a>(pages: impl Iterator<Item = (u32, &'a [u8; PAGE_BYTES])> + Clone
     to.end();
 }
 
-/// The pages that were saved.
+/// The saved pages.
 ///
 /// # Errors
-/// [`Damaged`], also if one of them has a number that is not below `count`.
+/// [`Damaged`], also if a page's number is not below `count`.
 pub fn loaded(count: u64, from: &mut Loader) -> Result<BTreeMap<u32, Page>, Damaged> {
     let len = from.list()?;
     (0..len)

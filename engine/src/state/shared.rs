@@ -1,11 +1,11 @@
-//! What several have in common, or borrow.
+//! Shared and borrowed state.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::{Damaged, Fresh, Loader, Saver, State};
 
-/// Who has the same one in common has one each when it is loaded.
+/// Owners of one shared value have a copy each after a load.
 impl<S: Fresh> State for Arc<S> {
     fn save(&self, to: &mut Saver) {
         (**self).save(to);

@@ -1,14 +1,14 @@
-//! Texts of the program, as in notes for the user. A snapshot has them as what they say.
+//! Static texts, as in notes for the user. A snapshot has their characters.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use super::{Damaged, Fresh, Loader, Saver, State};
 
-/// Texts of snapshots: there are few, and each is kept once, for as long as the program runs.
+/// Texts from snapshots: there are few, and each is kept once, until the process ends.
 static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
-/// A text that stays in memory, as those that the program has from the beginning.
+/// A text with a static lifetime, like those of the program itself.
 pub fn kept(text: String) -> &'static str {
     let mut kept = KEPT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(known) = kept.get(text.as_str()) {

@@ -133,7 +133,7 @@ fn caches_that_can_keep_nothing_are_a_warning() {
     let warnings = |board: &Node| build(board).map(|machine| machine.description().warnings.clone());
     assert_eq!(warnings(&board(0)), Ok(Vec::new()));
     let unmarked = without(&board(0), "cyclescope,cacheable");
-    let nothing = "anything: no memory behind it is marked cyclescope,cacheable";
+    let nothing = "anything: no memory below it is marked cyclescope,cacheable";
     let first = format!("two-level.dts:1: cpu@0: its caches never keep {nothing}");
     assert_eq!(warnings(&unmarked), Ok(vec![first, format!("the second-level cache never keeps {nothing}")]));
     // A mark of memory that takes no time has no effect on the first level.
@@ -261,7 +261,7 @@ fn an_overlay_lies_inside_one_range_of_a_memory_or_window() {
         ),
         (
             &[0x400_0000, 0x40],
-            "0x4000000 + 0x40; an overlay lies over a memory, or over a device's window behind its registers, and the \
+            "0x4000000 + 0x40; an overlay lies over a memory, or over a device's window after its registers, and the \
              first range of a device, as exit@4000000 0x04000000-0x04000fff is, has registers"
                 .to_owned(),
         ),

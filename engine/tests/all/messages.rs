@@ -36,7 +36,7 @@ fn board_faults() -> Vec<(FaultKind, &'static str)> {
         ),
         (
             FaultKind::BadRange { property: name("cyclescope,read-cycles"), class: name("assumed few") },
-            "cyclescope,sources: 'assumed few' of cyclescope,read-cycles: behind the class stands the plausible range, \
+            "cyclescope,sources: 'assumed few' of cyclescope,read-cycles: after the class comes the plausible range, \
              as in \"assumed 2 to 8: <why>\" or \"assumed 4 or 8: <why>\", or nothing",
         ),
         (
@@ -67,7 +67,7 @@ fn elf_errors() -> Vec<(ElfError, &'static str)> {
         (ElfError::BadEntry { entry: 0x40 }, "the entry point 0x00000040 lies in no loaded segment"),
         (
             ElfError::WrongProfile { found: Profile::M, core: name("cpu0"), others: name("--core cm4 is one") },
-            "built for Cortex-M, and cpu0 is none; --core cm4 is one",
+            "built for Cortex-M, and cpu0 is not; --core cm4 is one",
         ),
     ]
 }

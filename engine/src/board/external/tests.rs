@@ -30,7 +30,7 @@ fn a_compatible_has_one_model_unless_it_is_replaced() {
 }
 
 #[test]
-fn only_what_is_alike_takes_a_place() {
+fn only_a_model_of_the_same_kind_can_replace_another() {
     let cases = [("altr,timer-1.0", chip()), ("st,lis3dh-accel", device()), ("ingenic,jz4740-gpio", device())];
     for (compatible, make) in cases.into_iter().chain([("riscv", device()), ("fixed-clock", device())]) {
         let refused = add(&mut Externals::default(), model(compatible, true, make)).unwrap_err();

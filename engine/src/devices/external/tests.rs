@@ -95,7 +95,7 @@ fn what_does_not_fit_is_a_fault() {
     let expected = [
         "count is 6; it may be 1 to 5",
         "wait-cycles is 1000001; it may be 0 to 1000000",
-        "flag must be empty (its presence is its value)",
+        "flag must be empty (a flag has no value)",
         "text must be a single string",
         "word is \"slower\"; it is one of slow, fast",
         "list must be cells",

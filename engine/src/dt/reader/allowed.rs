@@ -1,19 +1,19 @@
-//! What numbers a property may have: checked by the reader, and told by the reference.
+//! Allowed numbers of a property: checked by the reader, and shown in the reference.
 
 use std::ops::RangeInclusive;
 
-/// Checks a number. Ranges and lists say in words what they allow; of a function, the property's meaning has to.
+/// Checks a number. Ranges and lists describe themselves in words; for a function, the property's meaning has to do so.
 pub trait Allowed {
     /// True if the property may have this value.
     fn allows(&self, value: u32) -> bool;
 
-    /// All that it may have, in words.
+    /// The allowed numbers, in words.
     fn in_words(&self) -> Option<String> {
         None
     }
 }
 
-/// Each number makes sense: an address, what a register holds.
+/// Any number is valid, as for an address or the contents of a register.
 pub const ANY: RangeInclusive<u32> = 0..=u32::MAX;
 
 /// A power of two within a range.

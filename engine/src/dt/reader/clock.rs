@@ -1,4 +1,4 @@
-//! Clocks that nodes name.
+//! Clocks that nodes refer to.
 
 use std::ops::RangeInclusive;
 
@@ -8,17 +8,17 @@ use super::super::wiring::{ClockId, ClockInput};
 use super::{Allowed, Declared, NodeReader};
 use crate::time::Hz;
 
-/// Frequencies that a clock, and a wire, may have. Above are no clocks of such boards, but negative numbers.
+/// Valid frequencies of a clock or a wire. Boards have no faster clocks; larger cells are negative numbers.
 pub const FREQUENCIES_HZ: RangeInclusive<u32> = 1..=4_000_000_000;
 /// The compatible of a clock that a clock controller drives.
 pub const VARIABLE: &str = "cyclescope,variable-clock";
 const FREQUENCY: &str = "clock-frequency";
-/// What a clock runs at where that is not what it is meant to: an RC oscillator's error.
+/// The actual frequency of a clock that deviates from its nominal one: an RC oscillator's error.
 const ACTUAL: &str = "cyclescope,actual-frequency";
 
 impl NodeReader<'_, '_> {
-    /// The frequency of the node's clock number `index` in `clocks`, for a model that does not follow a clock that
-    /// changes: one that firmware can change is a fault.
+    /// The frequency of the node's clock number `index` in `clocks`, for a model that does not follow changes: a clock
+    /// that firmware can change is a fault.
     pub fn clock(&mut self, index: usize, meaning: &str) -> Hz {
         let clock = self.named_clock(index, meaning);
         if clock.id.is_some()
@@ -31,7 +31,7 @@ impl NodeReader<'_, '_> {
         clock.rate
     }
 
-    /// The node's clock number `index` in `clocks`, with its rate out of reset. The device is told of changes
+    /// The node's clock number `index` in `clocks`, with its rate out of reset. The device is notified of changes
     /// (`Device::clocks_changed`).
     pub fn clock_input(&mut self, index: usize, meaning: &str) -> ClockInput {
         let clock = self.named_clock(index, meaning);
@@ -44,8 +44,8 @@ impl NodeReader<'_, '_> {
         &self.followed
     }
 
-    /// The clocks that a clock controller drives: `name` has their phandles in the order of `meanings`. A board may
-    /// end the list early.
+    /// The clocks that a clock controller drives: `name` has their phandles in the order of `meanings`. A board may end
+    /// the list early.
     pub fn driven_clocks(&mut self, name: &str, meanings: &[&str]) -> Vec<ClockId> {
         let meaning = format!("the clocks that it drives: {}", meanings.join("; "));
         self.note(|| Declared::new(name, "clocks", &meaning));
@@ -59,8 +59,8 @@ impl NodeReader<'_, '_> {
         cells.into_iter().map(ClockId).collect()
     }
 
-    /// As [`NodeReader::driven_clocks`], with the rates that the clocks' nodes give: those at which they run when the
-    /// program begins. Who drives any drives the first `least` of them.
+    /// As [`NodeReader::driven_clocks`], with the rates in the clocks' nodes: those at which they run when the program
+    /// begins. A node that drives any drives the first `least` of them.
     pub fn driven_clock_inputs(&mut self, name: &str, meanings: &[&str], least: usize) -> Vec<ClockInput> {
         let ids = self.driven_clocks(name, meanings);
         if (1..least).contains(&ids.len()) {
@@ -108,8 +108,8 @@ impl NodeReader<'_, '_> {
         }
     }
 
-    /// A frequency in hertz that the node may leave out; then, and where it is faulty, it is `default`. `meaning` tells
-    /// what has it.
+    /// A frequency in hertz that the node may leave out; then, and where it is faulty, it is `default`. `meaning`
+    /// describes it.
     pub fn frequency_or(&mut self, name: &str, default: Option<u32>, meaning: &str) -> Option<Hz> {
         let (least, most) = FREQUENCIES_HZ.into_inner();
         let known = default.map(|hz| hz.to_string());
@@ -137,7 +137,7 @@ fn running_at(clock: &Node) -> Option<&Property> {
     clock.property(ACTUAL).filter(|property| property.cells().is_none_or(|cells| cells != [0]))
 }
 
-/// Says what is read of a clock.
+/// Declares the properties of a clock.
 pub fn declare_clock(reader: &mut NodeReader) {
     let range = FREQUENCIES_HZ.in_words();
     reader.declare(Declared {
@@ -155,7 +155,7 @@ pub fn declare_clock(reader: &mut NodeReader) {
     });
 }
 
-/// A fault at the clock itself: all nodes that name it find the same one.
+/// A fault at the clock itself: all nodes that refer to it report the same one.
 fn fault_of(clock: &Node, frequency: &Property, kind: FaultKind) -> BoardFault {
     BoardFault { at: frequency.at.clone(), node: clock.name.clone(), kind }
 }

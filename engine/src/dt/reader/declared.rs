@@ -1,7 +1,7 @@
-//! What models say of the properties that they read: what the reference of bindings is made of.
+//! Declarations of the properties that models read: the source of the reference of bindings.
 //!
-//! A reader declares a property as it reads it, so that there is one place for both. A board that is built only to
-//! learn that ([`super::Board::documenting`]) also takes the branches that depend on what a node says.
+//! A reader declares a property as it reads it, so that there is one place for both. A board that is built only for its
+//! declarations ([`super::Board::documenting`]) also takes the branches that depend on properties.
 
 use super::NodeReader;
 use super::allowed::either;
@@ -12,47 +12,47 @@ use super::timing::unit_name;
 pub struct Declared {
     /// Its name.
     pub name: String,
-    /// What its value is: "number", "flag", "word" ...
+    /// The kind of its value: "number", "flag", "word" ...
     pub kind: &'static str,
     /// Unit of the number, if it has one.
     pub unit: &'static str,
     /// The node must have it.
     pub required: bool,
-    /// What counts where the node has none.
+    /// The default value.
     pub default: Option<String>,
-    /// What it may be, in words, if there is more to say than the meaning does.
+    /// The allowed values, in words, if the meaning does not say it.
     pub range: Option<String>,
-    /// What it says; of one with several items (`clocks`), by their numbers.
+    /// Its meaning; for one with several items (`clocks`), by their numbers.
     pub meaning: Vec<String>,
     /// It is a timing parameter, which has its source in `cyclescope,sources`.
     pub timing: bool,
-    /// It is taken, and changes nothing.
+    /// It is accepted, and has no effect.
     pub ignored: bool,
-    /// When it is read, if not always.
+    /// The condition under which it is read, if there is one.
     pub when: Option<String>,
 }
 
 impl Declared {
-    /// A property of this kind that a node may leave out.
+    /// An optional property of this kind.
     pub fn new(name: &str, kind: &'static str, meaning: &str) -> Declared {
         let meaning = vec![meaning.to_owned()];
         Declared { name: name.to_owned(), kind, unit: unit(name), meaning, ..Declared::default() }
     }
 
-    /// One that the node must have.
+    /// A required property.
     #[must_use]
     pub fn required(self) -> Declared {
         Declared { required: true, ..self }
     }
 
-    /// Item `index` of a list means this.
+    /// Item `index` of a list, with its meaning.
     fn item(name: &str, kind: &'static str, index: usize, meaning: &str) -> Declared {
         let mut declared = Declared::new(name, kind, meaning);
         declared.meaning.splice(0..0, std::iter::repeat_n(String::new(), index));
         declared
     }
 
-    /// One of a few words.
+    /// A property whose value is one of a few words.
     pub(super) fn of_words(name: &str, words: &[&str], meaning: &str) -> Declared {
         let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
         let default = quoted.first().cloned();
@@ -60,7 +60,7 @@ impl Declared {
     }
 }
 
-/// Units that Linux's names tell of, by what they end with.
+/// Units that the endings of Linux's names imply.
 const UNITS: [(&str, &str); 8] = [
     ("-frequency", "Hz"),
     ("-speed", "Bd"),
@@ -80,9 +80,9 @@ fn unit(name: &str) -> &'static str {
     }
 }
 
-/// Why a part of a node is read.
+/// The condition under which a part of a node is read.
 pub(super) struct Condition {
-    /// The property that has to be there.
+    /// The property that the node must have.
     property: Option<String>,
     words: String,
 }
@@ -103,7 +103,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     pub(super) fn note(&mut self, declared: impl FnOnce() -> Declared) {
         let Some(all) = &mut self.board.declared else { return };
         let mut declared = declared();
-        // The property that a condition asks for is an option itself.
+        // The property of the condition itself is optional.
         let own = |condition: &&Condition| condition.property.as_deref() != Some(&declared.name);
         let when: Vec<&str> = self.conditions.iter().filter(own).map(|condition| condition.words.as_str()).collect();
         if when.len() < self.conditions.len() {
@@ -126,7 +126,7 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         self.under(given, Condition { property: Some(name.to_owned()), words: format!("`{name}` is there") }, read)
     }
 
-    /// Reads what a node has only if something `holds`, which `words` say as a clause; `None` where it does not.
+    /// Reads what a node has only if a condition `holds`, which `words` describe as a clause; `None` if it does not.
     pub fn only_if<T>(
         &mut self,
         holds: bool,
@@ -158,7 +158,7 @@ impl Declared {
         self.kind == "clocks"
     }
 
-    /// Further items of a list; what is known stays.
+    /// Adds items to a list; known ones stay.
     fn add_items(&mut self, items: Vec<String>) {
         for (index, item) in items.into_iter().enumerate() {
             match self.meaning.get_mut(index) {

@@ -26,8 +26,8 @@ impl NodeReader<'_, '_> {
         line
     }
 
-    /// The request lines of the node that `dma-names` calls `name`: a request may lead to several places, each of which
-    /// has an entry in `dmas` under the same name. None where the node has no such name.
+    /// The request lines of the node that `dma-names` calls `name`: a request may lead to several places, and each has
+    /// an entry in `dmas` under the same name. Empty if the node has no such name.
     pub fn dma_lines(&mut self, name: &str, meaning: &str) -> Vec<IrqLine> {
         self.known(&["dma-names"]);
         self.note(|| Declared::new(PROPERTY, "DMA requests", &format!("\"{name}\": {meaning}")));

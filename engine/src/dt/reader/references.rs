@@ -1,5 +1,4 @@
-//! What a reader learns of other nodes: cores that a property names, pins of ports, and whether the node is the
-//! console.
+//! References from a node to others: cores that a property names, pins of ports, and whether the node is the console.
 
 use super::super::fault::FaultKind;
 use super::super::node::{Node, Property};
@@ -13,7 +12,7 @@ pub fn cells_of_pin(root: &Node, port: u32) -> usize {
     cells.and_then(Property::cells).and_then(|cells| cells.first().copied()).unwrap_or(2).min(MOST_CELLS) as usize + 1
 }
 
-/// What pins there are of so many, for a message.
+/// The valid numbers of `count` pins, for a message.
 pub fn pins_in_words(count: u32) -> String {
     format!("a port has pins 0 to {}", count.saturating_sub(1))
 }
@@ -33,27 +32,26 @@ impl NodeReader<'_, '_> {
         core?
     }
 
-    /// True if `/chosen`'s stdout-path leads to the node: by its path or by an alias, with or without options behind a
+    /// True if `/chosen`'s stdout-path leads to the node: by its path or by an alias, with or without options after a
     /// colon.
     pub fn is_stdout(&self) -> bool {
         stdout(self.board.root) == Some(self.node.path.as_str())
     }
 
-    /// What stands behind the colon of `/chosen`'s stdout-path, as "115200n8".
+    /// The options after the colon of `/chosen`'s stdout-path, as "115200n8".
     pub fn stdout_options(&self) -> Option<&'_ str> {
         text(self.board.root, "chosen", "stdout-path")?.split_once(':').map(|(_, options)| options)
     }
 
-    /// The pin that the node has as number `index` of a property such as `sck-gpios` (a port and its cells, the first
-    /// of which is the pin's number); `None` where the node has no such pin, and, with a fault, where there is no such
-    /// pin.
+    /// Pin number `index` of a property such as `sck-gpios` (a port and its cells, the first one the pin's number);
+    /// `None` where the node has no such entry, and, with a fault, where the port has no such pin.
     pub fn gpio(&mut self, name: &str, index: usize, meaning: &str) -> Option<Pin> {
         self.note(|| Declared::new(name, "pins", meaning));
         self.pin(name, index)
     }
 
-    /// The one pin of a property such as `gpios`, which must be there, with its flags (dt-bindings/gpio/gpio.h);
-    /// `None`, with a fault, where there is none.
+    /// The one pin of a required property such as `gpios`, with its flags (dt-bindings/gpio/gpio.h); `None`, with a
+    /// fault, if it is missing.
     pub fn required_gpio_with_flags(&mut self, name: &str, meaning: &str) -> Option<(Pin, u32)> {
         let pin = *self.required_gpios(name, 1, meaning).first()?;
         let cells = self.node.property(name).and_then(Property::cells).unwrap_or_default();
@@ -61,7 +59,7 @@ impl NodeReader<'_, '_> {
         Some((pin, cells.get(2).copied().filter(|_| has_flags).unwrap_or(0)))
     }
 
-    /// Those pins of which there must be at least one, up to `most`; no pins where there are none, which is a fault.
+    /// The pins of such a property, from one up to `most`; empty, with a fault, if there are none.
     pub fn required_gpios(&mut self, name: &str, most: usize, meaning: &str) -> Vec<Pin> {
         self.note(|| Declared::new(name, "pins", meaning).required());
         if self.node.property(name).is_none() {
@@ -72,8 +70,8 @@ impl NodeReader<'_, '_> {
         (0..most).map_while(|index| self.pin(name, index)).collect()
     }
 
-    /// The ports that a property lists by their phandles, in an order that means something; 0 stands for one that the
-    /// chip does not have.
+    /// The ports that a property lists by their phandles, in a fixed order; 0 stands for a port that the chip does not
+    /// have.
     pub fn ports(&mut self, name: &str, meaning: &str) -> Vec<Option<DeviceId>> {
         self.note(|| Declared::new(name, "ports", meaning));
         let Some(property) = self.get(name) else { return Vec::new() };
@@ -91,8 +89,8 @@ impl NodeReader<'_, '_> {
         ports
     }
 
-    /// Pins that a property lists, each as a port and `cells` numbers (1 or 2), of which the first is that of the pin:
-    /// pins and their numbers. `allowed` checks these; `meaning` tells what they say and what is allowed.
+    /// Pins that a property lists, each as a port and `cells` numbers (1 or 2), the first one the pin's number. Returns
+    /// pins and these numbers. `allowed` checks the numbers; `meaning` describes them and what is allowed.
     pub fn pin_places(
         &mut self,
         name: &str,
@@ -125,14 +123,14 @@ impl NodeReader<'_, '_> {
         places.into_iter().flatten().collect()
     }
 
-    /// A property does not name what was `expected`.
+    /// Records that a property does not refer to what was `expected`.
     pub fn bad_pin(&mut self, name: &str, expected: &str) {
         let expected = expected.to_owned();
         self.fault_at(name, FaultKind::BadReference { property: name.to_owned(), expected });
     }
 
-    /// The device of another kind that a property leads to; `None` where the node has no such property, and, with a
-    /// fault, where there is no enabled one of that compatible.
+    /// The device that a property refers to, with this compatible; `None` where the node has no such property, and,
+    /// with a fault, where the property refers to no enabled device of that compatible.
     pub fn device(&mut self, name: &str, compatible: &str, meaning: &str) -> Option<DeviceId> {
         self.note(|| Declared::new(name, "device", meaning));
         let property = self.get(name)?;
@@ -185,7 +183,7 @@ impl NodeReader<'_, '_> {
     }
 }
 
-/// The index of a core among those that are used; `Some(None)` for one that is not used, `None` for what is no core.
+/// The index of a core among those in use; `Some(None)` for a core that is not in use, `None` if the node is no core.
 fn index_of(root: &Node, phandle: u32) -> Option<Option<usize>> {
     let cpus = root.children.iter().find(|node| node.name == "cpus")?;
     let cores = || cpus.children.iter().filter(|node| node.name.starts_with("cpu@"));

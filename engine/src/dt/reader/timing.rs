@@ -6,14 +6,14 @@ use super::super::params::{Basis, Parameter, Plausible, Source};
 use super::{Allowed, Declared, NodeReader};
 use crate::time::{Cycles, Ps};
 
-/// What the suffix of a timing property's name says of its value.
+/// The unit of a timing property, from the suffix of its name.
 struct Unit {
     suffix: &'static str,
     name: &'static str,
-    /// Picoseconds of one, of a unit of time.
+    /// Picoseconds of one unit, for units of time.
     ps: u64,
-    /// The largest value: well above what parts and buses have, and so low that sums of times stay far below the end of
-    /// 64 bits.
+    /// The largest value: well above values of real parts and buses, and so low that sums of times stay far below 2^64
+    /// ps.
     most: u32,
 }
 
@@ -40,18 +40,18 @@ fn unit(name: &str) -> Option<&'static Unit> {
     UNITS.iter().find(|unit| name.ends_with(unit.suffix))
 }
 
-/// The name of that unit; empty where the name tells of none.
+/// The name of that unit; empty if the property's name has no known suffix.
 pub(super) fn unit_name(name: &str) -> &'static str {
     unit(name).map_or("", |unit| unit.name)
 }
 
 impl NodeReader<'_, '_> {
-    /// A timing parameter in cycles or clocks (`...-cycles`, `...-clocks`), 1,000,000 at the most; it must be there.
+    /// A required timing parameter in cycles or clocks (`...-cycles`, `...-clocks`), 1,000,000 at the most.
     pub fn timing_cycles(&mut self, name: &str, meaning: &str) -> Cycles {
         Cycles(self.timing_in_unit(name, meaning))
     }
 
-    /// A timing parameter in cycles or clocks that a node may leave out.
+    /// An optional timing parameter in cycles or clocks.
     pub fn optional_timing_cycles(&mut self, name: &str, meaning: &str) -> Option<Cycles> {
         self.given(name, |reader| reader.timing_cycles(name, meaning))
     }
@@ -63,21 +63,20 @@ impl NodeReader<'_, '_> {
         self.timing(name, allowed, meaning, &range).map_or(least, |cycles| cycles as u8)
     }
 
-    /// A timing parameter in time (`...-ps`, `-ns`, `-us`: up to 1,000,000,000; `-ms`: up to an hour); it must be
-    /// there.
+    /// A required timing parameter in time (`...-ps`, `-ns`, `-us`: up to 1,000,000,000; `-ms`: up to an hour).
     pub fn timing_ps(&mut self, name: &str, meaning: &str) -> Ps {
         let scale_ps = unit(name).map_or(1, |unit| unit.ps);
         Ps(self.timing_in_unit(name, meaning) * scale_ps)
     }
 
-    /// A number on which timing depends (a size, a count); it must be there. `allowed` checks it;
-    /// `meaning` tells what it says and what is allowed, as a clause. 0 where it is faulty.
+    /// A required number on which timing depends (a size, a count). `allowed` checks it; `meaning` describes it and
+    /// what is allowed, as a clause. 0 if it is faulty.
     pub fn timing_u32(&mut self, name: &str, allowed: impl Allowed, meaning: &str) -> u32 {
         self.timing(name, allowed, meaning, meaning).unwrap_or(0)
     }
 
-    /// A number on which timing depends, in the unit that its name tells of. Where the node has none it is `default`: a
-    /// value with what [`Source::read`] takes as its source.
+    /// A number on which timing depends, in the unit of its name's suffix. `default` is used if the node has none: a
+    /// value with the text of its source, as for [`Source::read`].
     pub fn timing_or(
         &mut self,
         name: &str,
@@ -104,7 +103,7 @@ impl NodeReader<'_, '_> {
         value
     }
 
-    /// A value within the range of its unit; 0 where it is faulty.
+    /// A value within the range of its unit; 0 if it is faulty.
     fn timing_in_unit(&mut self, name: &str, meaning: &str) -> u64 {
         let most = most_of_unit(name);
         let range = format!("it may be 0 to {most}");
@@ -120,8 +119,8 @@ impl NodeReader<'_, '_> {
         });
     }
 
-    /// A number, with its source if it has one; `None` where there is a fault. `meaning` is for one that is missing,
-    /// `range` for one that is not `allowed`.
+    /// A number, with its source if it has one; `None` where there is a fault. `meaning` is for the message about a
+    /// missing number, `range` for one that is not `allowed`.
     fn timing(&mut self, name: &str, allowed: impl Allowed, meaning: &str, range: &str) -> Option<u32> {
         self.declare_timing(name, &allowed, meaning);
         if self.node.property(name).is_none() {
@@ -161,7 +160,8 @@ impl NodeReader<'_, '_> {
         });
     }
 
-    /// What `cyclescope,sources` says of a property; a class with what is no range is a fault.
+    /// The source of a property in `cyclescope,sources`; a class that is followed by something other than a range is a
+    /// fault.
     fn source_of(&mut self, name: &str) -> Source {
         let entries = sources(self.node);
         let of = |wanted: &str| entries.iter().find(|(sourced, _)| sourced == wanted);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// A folder with another beside it, of which nothing may be reached; removed in the end.
+/// A folder with a second one beside it that must not be reachable; removed at the end.
 struct Scratch {
     path: PathBuf,
     folder: Folder,
@@ -34,7 +34,7 @@ impl Scratch {
         Ok(text)
     }
 
-    /// Opens in all ways there are; gives why none of them did.
+    /// Tries every mode of opening; returns why they all fail.
     fn refused(&self, path: &str) -> Refusal {
         let mut modes = (0..12).map(|mode| Opening::of_mode(mode).unwrap());
         let first = self.folder.open_file(path.as_bytes(), modes.next().unwrap()).unwrap_err();

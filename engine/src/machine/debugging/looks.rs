@@ -1,4 +1,4 @@
-//! What debuggers look at, and change: cores, registers, memory. Nothing here takes simulated time.
+//! Debuggers' access to cores, registers and memory. Nothing here takes simulated time.
 
 use super::super::Machine;
 use super::super::progress::Activity;
@@ -9,7 +9,7 @@ use crate::core::debug::{Architecture, Position, Register};
 use crate::time::Ps;
 
 impl Machine {
-    /// How many cores there are.
+    /// Number of cores.
     pub fn core_count(&self) -> usize {
         self.cores.len()
     }
@@ -29,7 +29,7 @@ impl Machine {
         self.main
     }
 
-    /// What kind of core it is.
+    /// The architecture of a core.
     pub fn architecture(&self, core: usize) -> Architecture {
         self.cores[core].architecture()
     }
@@ -42,7 +42,7 @@ impl Machine {
         registers
     }
 
-    /// Writes a register of a core by its place. False if it can't be written.
+    /// Writes a register of a core by its index. False if it can't be written.
     pub fn set_debug_register(&mut self, core: usize, number: usize, value: u64) -> bool {
         self.bus.master = Some(core);
         let is_set = self.cores[core].set_debug_register(&mut self.bus, number, value);
@@ -50,7 +50,7 @@ impl Machine {
         is_set
     }
 
-    /// How far a core has come.
+    /// The position of a core.
     pub fn position(&self, core: usize) -> Position {
         self.cores[core].position()
     }
@@ -60,7 +60,7 @@ impl Machine {
         self.core_time(core)
     }
 
-    /// What a core is doing, for people.
+    /// What a core is doing, in words.
     pub fn activity_of_core(&self, core: usize) -> &'static str {
         match self.last_activity(core) {
             Activity::Running => "runs",
@@ -69,29 +69,29 @@ impl Machine {
         }
     }
 
-    /// What each core has done so far.
+    /// The reports of all cores so far.
     pub fn debug_reports(&mut self) -> Vec<CoreReport> {
         self.core_reports()
     }
 
-    /// What devices have asked for: when it is due, and who asked.
+    /// Scheduled events: their times, and the devices that scheduled them.
     pub fn events_to_come(&self) -> Vec<(Ps, String)> {
         let events = self.bus.events.to_come();
         events.into_iter().map(|event| (event.due, self.device_name(event.device).to_owned())).collect()
     }
 
-    /// Levels of the wires that waveforms can have, by their names.
+    /// Levels of the wires that waveforms can have, with their names.
     pub fn wire_levels(&mut self) -> Vec<(String, bool)> {
         self.bus.wires.named_levels(&self.bus.waves)
     }
 
-    /// The physical address of what a core has at `addr`, and how many bytes are behind each other from there on.
+    /// The physical address of a core's address `addr`, and the number of contiguous bytes from there on.
     pub fn physical(&self, core: usize, addr: u32) -> Option<(u32, u32)> {
         self.cores[core].physical(&self.bus, addr)
     }
 
-    /// Copies memory as a core sees it, without side effects: how many bytes, up to what can't be read so, as registers
-    /// of devices can't.
+    /// Copies memory as a core sees it, without side effects. Returns the number of bytes before the first one that
+    /// can't be read in this way, such as a device's register.
     pub fn debug_read(&self, core: usize, addr: u32, into: &mut [u8]) -> usize {
         let mut done = 0;
         while done < into.len() {
@@ -107,7 +107,7 @@ impl Machine {
             if self.bus.peek(physical, &mut into[done..done + count]) {
                 done += count;
             } else if self.bus.peek(physical, &mut into[done..done + 1]) {
-                // The rest may lie in another memory.
+                // The rest may be in another memory.
                 done += 1;
             } else {
                 break;
@@ -116,8 +116,8 @@ impl Machine {
         done
     }
 
-    /// Writes memory as a core sees it, without time; flash, too, where its model can be programmed so. False, with
-    /// some of it written, where that can't be done.
+    /// Writes memory as a core sees it, without time, including flash whose model can be programmed in this way. False,
+    /// with some of it written, where that can't be done.
     pub fn debug_write(&mut self, core: usize, addr: u32, bytes: &[u8]) -> bool {
         let mut done = 0;
         while done < bytes.len() {
@@ -130,12 +130,12 @@ impl Machine {
             self.bus.load(physical, part, count as u32);
             done += count;
         }
-        // Nobody watches for what a debugger does itself.
+        // A debugger's own accesses hit no watchpoints.
         self.bus.watches.take_hits();
         true
     }
 
-    /// Loads from a physical address as a core does, with what that does to a device: the value.
+    /// Loads from a physical address as a core does, with side effects in a device. Returns the value.
     ///
     /// # Errors
     /// [`BusFault`] if nothing or an error answers.
@@ -163,7 +163,7 @@ impl Machine {
         answer.map(|_| ())
     }
 
-    /// The label of what answers at a physical address, and if it is a memory that holds bytes.
+    /// The label of the target at a physical address, and whether it is a memory.
     pub fn at_address(&self, physical: u32) -> Option<(&str, bool)> {
         let entry = &self.bus.map[self.bus.entry_at(physical)?];
         Some((&entry.name, matches!(entry.target, Target::Ram(_)) || self.bus.peek(physical, &mut [0])))

@@ -1,5 +1,5 @@
-//! Reads of devices' registers without their side effects: the read is made as the core would make it now, and then all
-//! is as it was before.
+//! Reads devices' registers without side effects: the read is made as the core would make it now, and then the
+//! machine's state is restored.
 
 use super::super::Machine;
 use super::super::snapshots::Snapshot;
@@ -7,9 +7,9 @@ use crate::bus::Target;
 use crate::bus::device::AccessSize;
 
 impl Machine {
-    /// As [`Machine::debug_read`], registers of devices among it: in words where these are aligned, else in half-words
-    /// and bytes. Nothing at all changes by it. Where no snapshot can be taken and loaded, as where the firmware has
-    /// files of the host's open, a device's registers can't be read so; nor where the device answers with an error.
+    /// As [`Machine::debug_read`], including registers of devices: in words where these are aligned, else in half-words
+    /// and bytes. Nothing changes. A device's registers can't be read if the machine can't be restored from a snapshot,
+    /// as with open semihosting files, or if the device answers with an error.
     pub fn debug_read_all(&mut self, core: usize, addr: u32, into: &mut [u8]) -> usize {
         let (mut done, mut moment) = (0, None);
         loop {
@@ -26,8 +26,8 @@ impl Machine {
         }
     }
 
-    /// Reads as many bytes of a device as one access does: how many. `moment` is where the machine is, once somebody
-    /// has to go back there.
+    /// Reads as many bytes of a device as one access does; returns their number. `moment` is a snapshot of the machine,
+    /// taken when first needed.
     fn read_once(&mut self, core: usize, addr: u32, into: &mut [u8], moment: &mut Option<Snapshot>) -> Option<usize> {
         let (physical, room) = self.physical(core, addr)?;
         let entry = self.bus.entry_at(physical)?;
@@ -46,8 +46,8 @@ impl Machine {
         Some(count)
     }
 
-    /// What a core would read now; all is as it was at `moment` afterwards, which is where the machine is. `None` where
-    /// an error answers.
+    /// The value that a core would read now. The machine is restored to `moment`, a snapshot of its present state.
+    /// `None` if an error answers.
     pub(super) fn read_and_undo(
         &mut self,
         core: usize,
@@ -56,7 +56,7 @@ impl Machine {
         moment: &Snapshot,
     ) -> Option<u32> {
         let answer = self.force_read(core, physical, size);
-        // Where it fails, as a device in Python refuses it, the machine knows that it can't go on.
+        // If it fails, as when a device in Python refuses it, the machine records that it can't continue.
         let _broken = self.back_to(moment);
         self.set_watches(self.watches());
         answer.ok()

@@ -1,4 +1,4 @@
-//! What devices are at a moment, by names: their states, those of chips that hang on them, and their registers.
+//! The states of devices and their chips by names, and their registers.
 
 use super::super::Machine;
 use super::super::snapshots::SnapshotError;
@@ -7,7 +7,7 @@ use crate::devices;
 use crate::devices::support::registers::{AccessKind, Register};
 use crate::state::{Shown, shown};
 
-/// A register of a device, as its data sheet has it.
+/// A register of a device from its data sheet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedRegister {
     /// The data sheet's name.
@@ -17,7 +17,7 @@ pub struct NamedRegister {
 }
 
 impl Machine {
-    /// Labels of all that has a state: devices, each followed by the chips that hang on it, which have its label beside
+    /// Labels of all devices and chips with a state: each device is followed by its chips, which have its label beside
     /// their own.
     pub fn labels_with_states(&self) -> Vec<(String, Option<String>)> {
         let mut labels = Vec::new();
@@ -29,10 +29,10 @@ impl Machine {
         labels
     }
 
-    /// The state of a device, or of a chip that hangs on one, by its label. It is as it was when the device did
-    /// something last: what depends on time alone is worked out when it is asked for. Nothing changes.
+    /// The state of a device, or of a device's chip, by its label, at the device's last action: values that depend on
+    /// time alone are worked out when they are used. Nothing changes.
     pub fn device_state(&mut self, label: &str) -> Option<Shown> {
-        // A total of reads that were alike is learned of as a snapshot does it.
+        // Repeated reads are added to totals, as for a snapshot.
         self.bus.devices.iter_mut().flatten().for_each(|device| device.learn());
         if let Some(index) = self.bus.device_names.iter().position(|name| name == label) {
             return self.bus.devices[index].as_deref().map(shown);
@@ -45,7 +45,7 @@ impl Machine {
         self.bus.devices.iter().flatten().find_map(|device| state_in(device.as_ref()))
     }
 
-    /// The registers of a device that its model has by name, of its first range, each with what a core would read of it
+    /// The registers in a device's first range that its model knows by name, each with the value that a core would read
     /// now; `None` where an error answers. Nothing changes ([`Machine::debug_read_all`]).
     ///
     /// # Errors

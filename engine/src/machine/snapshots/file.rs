@@ -1,20 +1,20 @@
-//! A snapshot as bytes of a file: magic number, format, build of the engine, size and a digest, then what it is of, and
-//! the state. Numbers are little-endian.
+//! A snapshot as bytes of a file: magic number, format, build of the engine, size and a digest, then the machine's
+//! identity, and the state. Numbers are little-endian.
 
 use super::{Head, Snapshot, SnapshotError};
 use crate::state::{Fresh, Loader, Saver, State, digest};
 
-/// Begins each file.
+/// The first bytes of each file.
 const MAGIC: [u8; 8] = *b"\x89CYCSNP\n";
-/// The format of what follows.
+/// The version of the format.
 const FORMAT: u32 = 1;
-/// The engine's sources.
+/// Hash of the engine's sources.
 const BUILD: &str = env!("CYCLESCOPE_ENGINE");
-/// Bytes of that.
+/// Its length in bytes.
 const BUILD_BYTES: usize = 16;
 
 impl Snapshot {
-    /// As bytes, for a file.
+    /// The snapshot as bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut head = Saver::default();
         self.head.save(&mut head);
@@ -31,10 +31,10 @@ impl Snapshot {
         bytes
     }
 
-    /// From such bytes.
+    /// The snapshot in a file's bytes.
     ///
     /// # Errors
-    /// If they are none of this build, or damaged.
+    /// If they are from another build, or damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Snapshot, SnapshotError> {
         let rest = bytes.strip_prefix(&MAGIC).ok_or(SnapshotError::NoSnapshot)?;
         let mut loader = Loader::new(rest);

@@ -1,22 +1,22 @@
-//! Conditions over what goes on on a board: typed trees, whose names are known. Their text is read elsewhere.
+//! Conditions on the state of a board: typed trees with resolved names. Their text is parsed elsewhere.
 //!
-//! Evaluating one tells, too, when it has to be looked at again although nobody has told of a change: time passes, and
-//! cores count cycles, without a word. `&&`, `||` and `?:` evaluate what decides and no more, so a condition on cycles
-//! that another one guards costs nothing while that is false.
+//! Evaluating a condition also gives the time at which it has to be evaluated again without a reported change: time
+//! passes, and cores count cycles, without a report. `&&`, `||` and `?:` evaluate only the operands that they need, so
+//! a condition on cycles with a false guard costs nothing.
 
 use crate::bus::device::DeviceId;
 use crate::observe::waves::SignalId;
 
-/// What is true or false.
+/// A Boolean expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Truth {
     /// A constant.
     Const(bool),
     /// A signal is high.
     Signal(SignalId),
-    /// A call of a function is under way, with what it calls: the core, by its index, and the function's address.
+    /// A call of a function is active, including its callees: the core, by its index, and the function's address.
     InCall(usize, u32),
-    /// The other one is false.
+    /// The operand is false.
     Not(Box<Truth>),
     /// Both are true; the second one is evaluated if the first one is.
     And(Box<Truth>, Box<Truth>),
@@ -26,32 +26,32 @@ pub enum Truth {
     If(Box<Truth>, Box<Truth>, Box<Truth>),
     /// Both are true, or both are false.
     Same(Box<Truth>, Box<Truth>),
-    /// How two numbers compare.
+    /// A comparison of two numbers.
     Compare(Compare, Box<Number>, Box<Number>),
 }
 
-/// What is a number: a count, or a time in picoseconds.
+/// A numeric expression: a count, or a time in picoseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Number {
     /// A constant.
     Const(i128),
     /// Simulated time since reset.
     Time,
-    /// Cycles that a core has had, by its index.
+    /// Cycles of a core so far, by its index.
     Cycles(usize),
-    /// Instructions that a core has run, by its index.
+    /// Instructions of a core so far, by its index.
     Instructions(usize),
     /// A counter of a device, by its name.
     Counter(DeviceId, String),
-    /// The other one with the other sign.
+    /// The negated operand.
     Negative(Box<Number>),
-    /// What two of them make. Results that no 128 bits hold are the greatest, or the least, that they do.
+    /// An operation on two numbers. Results are limited to the range of 128 bits.
     Binary(Binary, Box<Number>, Box<Number>),
     /// The first one if the condition is true, else the second one.
     If(Box<Truth>, Box<Number>, Box<Number>),
 }
 
-/// How numbers are compared.
+/// Comparisons of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
     /// `==`
@@ -81,7 +81,7 @@ impl Compare {
     }
 }
 
-/// What is made of two numbers.
+/// Operations on two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binary {
     /// `+`
@@ -108,15 +108,15 @@ impl Binary {
     }
 }
 
-/// What conditions are about, at one moment.
+/// The values that conditions depend on, at one time.
 pub trait Moment {
     /// Whether a signal is high.
     fn signal(&mut self, signal: SignalId) -> bool;
-    /// Whether a call of a function is under way on a core.
+    /// Whether a call of a function is active on a core.
     fn in_call(&mut self, core: usize, function: u32) -> bool;
-    /// A number that is no constant and made of no others.
+    /// A number that is neither constant nor made of others.
     fn number(&mut self, number: &Number) -> i128;
-    /// A number that grows by itself has to grow by so much more until the condition has to be looked at again.
+    /// The condition has to be evaluated again when a number that grows by itself has grown by `distance`.
     fn look_after(&mut self, number: &Number, distance: u128);
 }
 
@@ -139,7 +139,7 @@ impl Truth {
         }
     }
 
-    /// Calls `visit` with all signals, calls and numbers that it is about.
+    /// Calls `visit` with all signals, calls and numbers in the condition.
     pub fn visit(&self, visit: &mut dyn FnMut(Input)) {
         match self {
             Truth::Const(_) => {}
@@ -159,7 +159,7 @@ impl Truth {
     }
 }
 
-/// Something that a condition is about.
+/// An input of a condition.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
     /// A signal.
@@ -170,8 +170,8 @@ pub enum Input<'a> {
     Number(&'a Number),
 }
 
-/// A comparison of a number that only grows with a constant has to be looked at again when it gets there, and never
-/// behind it.
+/// A comparison of a number that only grows with a constant has to be evaluated again when the number reaches the
+/// constant, and never after that.
 fn holds(compare: Compare, left: &Number, right: &Number, moment: &mut impl Moment) -> bool {
     let (growing, constant) = match (left, right) {
         (growing, Number::Const(constant)) | (Number::Const(constant), growing) if growing.grows_alone() => {
@@ -184,7 +184,7 @@ fn holds(compare: Compare, left: &Number, right: &Number, moment: &mut impl Mome
     };
     let now = moment.number(growing);
     if now <= constant {
-        // At the constant itself the next change is behind it.
+        // At the constant itself, the result changes with the next increment.
         moment.look_after(growing, constant.abs_diff(now).max(1));
     }
     match left {
@@ -194,7 +194,7 @@ fn holds(compare: Compare, left: &Number, right: &Number, moment: &mut impl Mome
 }
 
 impl Number {
-    /// True if it grows while nobody tells of a change.
+    /// True if the number grows without reported changes.
     fn grows_alone(&self) -> bool {
         matches!(self, Number::Time | Number::Cycles(_) | Number::Instructions(_))
     }
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(at(40, &later), (false, vec![60]));
         assert_eq!(at(100, &later), (false, vec![1]));
         assert_eq!(at(101, &later), (true, vec![]));
-        // The other way round.
+        // The operands swapped.
         let before = compared(Compare::Greater, Number::Const(100), Number::Time);
         assert_eq!(at(40, &before), (true, vec![60]));
         assert_eq!(at(101, &before), (false, vec![]));

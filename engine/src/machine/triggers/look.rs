@@ -1,4 +1,4 @@
-//! Looking at the conditions of triggers: what they are about at this moment, and what is done.
+//! Evaluates the conditions of triggers, and performs the actions.
 
 use super::super::Machine;
 use super::condition::{Moment, Number};
@@ -6,11 +6,11 @@ use super::{Action, Trigger, Triggers};
 use crate::observe::waves::SignalId;
 use crate::time::{Cycles, Ps};
 
-/// A moment of a machine, as a core has come to it.
+/// The state of a machine at a core's time.
 struct Now<'a> {
     machine: &'a mut Machine,
     at: Ps,
-    /// When conditions are to be looked at again, as far as they have been by now.
+    /// The time of the next evaluation, as far as it is known.
     alarm: Ps,
 }
 
@@ -21,7 +21,7 @@ impl Now<'_> {
         }
     }
 
-    /// So many cycles of a core later.
+    /// Evaluates again this many cycles of a core later.
     fn again_after(&mut self, core: usize, cycles: u128) {
         let clock = self.machine.cores[core].clock();
         let cycles = Cycles(u64::try_from(cycles).unwrap_or(u64::MAX));
@@ -64,7 +64,7 @@ impl Moment for Now<'_> {
             Number::Time if distance == 1 => self.again_after(self.machine.main, 1),
             Number::Time => self.again_at(self.at.saturating_add(Ps(u64::try_from(distance).unwrap_or(u64::MAX)))),
             Number::Cycles(core) => self.again_after(*core, distance),
-            // At most two of them run in a cycle.
+            // At most two instructions run in a cycle.
             Number::Instructions(core) => self.again_after(*core, distance.div_ceil(2)),
             _ => {}
         }
@@ -72,13 +72,13 @@ impl Moment for Now<'_> {
 }
 
 impl Machine {
-    /// True if conditions have to be looked at when a core has come to `now`.
+    /// True if conditions have to be evaluated when a core has reached `now`.
     #[inline]
     pub(in super::super) fn has_to_look(&self, now: Ps) -> bool {
         self.triggers.are_set() && (now >= self.triggers.alarm() || self.bus.watches.stop_core())
     }
 
-    /// Looks at all conditions, as a core has stopped, and does what is to be done.
+    /// Evaluates all conditions after a core has stopped, and performs actions.
     pub(in super::super) fn look_at_triggers(&mut self, core: usize) {
         self.bus.watches.take_news();
         self.follow_new_tracks();
@@ -101,7 +101,7 @@ impl Machine {
         }
     }
 
-    /// The run is over at `end`: signals may have changed since someone looked.
+    /// The run is over at `end`: checks signals that may have changed since the last evaluation.
     pub(in super::super) fn look_at_the_end(&mut self, end: Ps) {
         let mut all = std::mem::take(&mut self.triggers.all);
         for trigger in &mut all {
@@ -110,7 +110,7 @@ impl Machine {
         self.triggers.all = all;
     }
 
-    /// Looks at a condition at each moment before `now` at which one of its signals changed. True if it became true.
+    /// Evaluates a condition at each time before `now` at which one of its signals changed. True if it became true.
     fn look_at_changes(&mut self, trigger: &mut Trigger, now: Ps) -> bool {
         if trigger.signals.is_empty() {
             return false;
@@ -128,7 +128,7 @@ impl Machine {
         has_fired
     }
 
-    /// When a signal changes next that a condition is about, and that has not been looked at since.
+    /// The time of the next change of a signal in a condition that has not been evaluated since.
     fn next_change(&self, trigger: &Trigger) -> Ps {
         let (since, _) = trigger.looked_at;
         let changes = trigger.signals.iter().map(|signal| match self.triggers.tracks.0.get(signal) {
@@ -138,7 +138,7 @@ impl Machine {
         changes.min().unwrap_or(Ps::MAX)
     }
 
-    /// Looks at a condition at a moment: whether it has become true, and when to look again.
+    /// Evaluates a condition at a time: whether it has become true, and when to evaluate it again.
     fn look_at(&mut self, trigger: &mut Trigger, at: Ps) -> (bool, Ps) {
         let mut now = Now { machine: self, at, alarm: Ps::MAX };
         let holds = trigger.condition.holds(&mut now);

@@ -1,10 +1,10 @@
-//! What would end a wait for a register without a model: tried, before a note advises it.
+//! Finds the value that would end a wait for a register without a model: it is tried before a note advises it.
 //!
-//! A run that ends within such a wait is gone on with from its end, an instruction at a time, with other answers of the
-//! register, and taken back. The loop is what runs from one load of the register until that instruction loads it
-//! again, with other loads in between where a compiler has unrolled it; an answer that has the core leave it ends the
-//! wait. Each bit is tried alone: one that is 0, as 1, and one that is 1, as 0, as for a bit
-//! that firmware sets and hardware clears.
+//! A run that ends within such a wait is continued from its end, an instruction at a time, with other values of the
+//! register, and taken back. The loop is the code from one load of the register until that instruction loads it again,
+//! with other loads in between where a compiler has unrolled it; a value at which the core leaves the loop ends the
+//! wait. Each bit is tried alone: one that is 0, as 1, and one that is 1, as 0, as for a bit that firmware sets and
+//! hardware clears.
 
 use std::collections::BTreeSet;
 
@@ -12,23 +12,23 @@ use super::{Machine, Touched, WAITS};
 use crate::bus::device::DeviceId;
 use crate::core::Stop;
 
-/// Instructions from one load to the next at the most, and loads of a loop.
+/// Maximum number of instructions from one load to the next, and of loads in a loop.
 const MOST_INSTRUCTIONS: usize = 64;
 const MOST_LOADS: usize = 16;
 
-/// What ends a wait.
+/// The result of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// These bits are 1.
+    /// These bits as 1 end the wait.
     Ones(u32),
-    /// This value, in which bits are 0 that the register holds as 1.
+    /// This value ends it, in which bits are 0 that the register holds as 1.
     Value(u32),
-    /// Neither ones nor zeroes.
+    /// Neither ones nor zeroes end it.
     None,
 }
 
 impl Answer {
-    /// What a board can say.
+    /// The advice for a board's author.
     pub fn text(self) -> String {
         match self {
             Answer::Ones(bits) => format!(
@@ -51,30 +51,30 @@ struct Wait {
 }
 
 impl Wait {
-    /// What its word is if the register is `value`.
+    /// The word with the register, if the register is `value`.
     fn word(&self, value: u32) -> ((usize, u32), u32) {
         ((self.touched.range, self.touched.offset & !3), value << (8 * (self.touched.offset & 3)))
     }
 }
 
-/// How far a core came.
+/// The end of a trial run of a core.
 #[derive(PartialEq, Eq)]
 enum Went {
-    /// To the next load of the register.
+    /// At the next load of the register.
     Round,
     /// Out of the loop.
     Out,
-    /// Something came between, or the loop is too long.
+    /// Something interfered, or the loop is too long.
     Astray,
 }
 
 impl Machine {
-    /// What would end the waits in which the run has ended, by the addresses of the registers.
+    /// The values that would end the waits in which the run has ended, by the addresses of the registers.
     pub(in crate::machine) fn answers_to_waits(&mut self) -> Vec<(u32, Answer)> {
         let waits: Vec<Wait> = self.waits();
         let mut answers = Vec::new();
         for wait in waits {
-            // What can't be taken back is not tried.
+            // A trial that can't be taken back is not made.
             let Ok(moment) = self.moment() else { break };
             let answer = self.answer_to(&wait);
             self.answer_instead(&wait, None);
@@ -87,7 +87,7 @@ impl Machine {
         answers
     }
 
-    /// Registers without a model that nothing but loads has accessed for long, each with the core that does.
+    /// Registers without a model that were only loaded for long, each with the core that does so.
     fn waits(&self) -> Vec<Wait> {
         let devices = (0..).map(DeviceId).zip(&self.bus.devices);
         let used = devices.flat_map(|(id, device)| {
@@ -115,7 +115,7 @@ impl Machine {
         touched.iter().find(is_it).map_or(0, |touched| touched.reads)
     }
 
-    /// The answer that ends a wait; `None` if the core does not wait in a loop, or something came between.
+    /// The value that ends a wait; `None` if the core does not wait in a loop, or something interfered.
     fn answer_to(&mut self, wait: &Wait) -> Option<Answer> {
         let (body, loads) = self.loop_of(wait)?;
         let held = wait.touched.last;
@@ -130,9 +130,9 @@ impl Machine {
         Some(if self.ends(wait, 0, &body, loads)? { Answer::Value(0) } else { Answer::None })
     }
 
-    /// The addresses of the loop that the core is in, and how often it loads the register.
+    /// The addresses of the loop that the core is in, and the number of its loads of the register.
     fn loop_of(&mut self, wait: &Wait) -> Option<(BTreeSet<u32>, usize)> {
-        // From wherever the core is to a load, and around from there.
+        // From the core's present position to a load, and around from there.
         if self.go_round(wait, None, &mut BTreeSet::new()) != Went::Round {
             return None;
         }
@@ -149,10 +149,10 @@ impl Machine {
         None
     }
 
-    /// Whether the core leaves its loop, which has so many loads of the register, with this answer.
+    /// Whether the core leaves its loop, which has `loads` loads of the register, with this value.
     fn ends(&mut self, wait: &Wait, value: u32, body: &BTreeSet<u32>, loads: usize) -> Option<bool> {
         self.answer_instead(wait, Some(value));
-        // What was loaded before is looked at in the first round.
+        // The first iteration uses values that were loaded before.
         for _ in 0..=loads {
             match self.go_round(wait, Some(body), &mut BTreeSet::new()) {
                 Went::Round => {}
@@ -163,7 +163,7 @@ impl Machine {
         Some(false)
     }
 
-    /// Runs a core up to its next load of the register, or out of the loop that is known.
+    /// Runs a core up to its next load of the register, or out of the known loop.
     fn go_round(&mut self, wait: &Wait, within: Option<&BTreeSet<u32>>, passed: &mut BTreeSet<u32>) -> Went {
         let (loads, interrupts) = (self.loads_of(wait), self.cores[wait.core].position().interrupts);
         for _ in 0..MOST_INSTRUCTIONS {
