@@ -170,7 +170,7 @@ impl Sinks {
     /// Passes output on. False stops the run: for an exception, which is kept in `raised`, or for a signal.
     pub fn take(&mut self, printed: &Printed) -> bool {
         let result = Python::attach(|py| {
-            if let Some(anew) = self.anew.as_ref().filter(|_| printed.begins_anew) {
+            if let Some(anew) = self.anew.as_ref().filter(|_| printed.is_restart) {
                 anew.call0(py)?;
             }
             if let Some(console) = self.console.as_ref().filter(|_| !printed.console.is_empty()) {
@@ -293,7 +293,7 @@ impl Machine {
     /// Records from now on what each core waits for: `waits` of cores and sections in reports.
     fn report_waits(&self) -> PyResult<()> {
         self.with(|engine| {
-            engine.report_waits();
+            engine.record_waits();
             Ok(())
         })
     }

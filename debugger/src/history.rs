@@ -41,7 +41,7 @@ impl OutputLength {
             (!new.is_empty()).then(|| (name.clone(), new))
         };
         let streams = printed.streams.iter().filter_map(stream).collect();
-        Printed { console, streams, notes: printed.notes.clone(), begins_anew: printed.begins_anew }
+        Printed { console, streams, notes: printed.notes.clone(), is_restart: printed.is_restart }
     }
 }
 

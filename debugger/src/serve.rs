@@ -129,7 +129,7 @@ fn session(held: &mut Held, mut link: Link, options: Options, mut typist: Option
             Ok(next) => next,
             Err(error) => return if held.is_killed { Ended::Killed } else { lost(error) },
         };
-        if std::mem::take(&mut held.is_anew) && !pause(&Printed { begins_anew: true, ..Printed::default() }) {
+        if std::mem::take(&mut held.is_anew) && !pause(&Printed { is_restart: true, ..Printed::default() }) {
             return Ended::Stopped;
         }
     }

@@ -4,7 +4,6 @@
 //! interconnect, the time of the RAM's port or the device, then the response latency.
 
 mod activities;
-pub mod alike;
 pub mod can;
 mod changes;
 pub mod code;
@@ -18,6 +17,7 @@ pub mod overlays;
 pub mod path;
 mod pins;
 pub mod rates;
+pub mod repeated_reads;
 mod saving;
 mod shared_lines;
 mod transactions;
@@ -28,11 +28,11 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use crate::activity::{Activities, Scope};
-use crate::bus::alike::Window;
 use crate::bus::code::CodeLog;
 use crate::bus::device::{CoreRegister, Ctx, Device, DeviceId, ExitRequest, IrqLine};
 use crate::bus::interrupt_sources::InterruptSources;
 use crate::bus::lines::Lines;
+use crate::bus::repeated_reads::RepeatedReads;
 use crate::clocks::Clocks;
 use crate::event::EventQueue;
 use crate::event_rates::EventRates;
@@ -304,7 +304,7 @@ pub struct Bus {
     /// Map entry of the last address: the next address is usually in it, too.
     last_entry: Cell<usize>,
     /// The time up to which each device has seen accesses, where several cores may access it.
-    reported: Vec<Ps>,
+    called_until: Vec<Ps>,
     /// The device that each core accessed last, and the number of consecutive accesses.
     asked: Vec<(DeviceId, u64)>,
 }
@@ -393,13 +393,13 @@ impl Bus {
     }
 
     /// Repeated reads of `bytes` from the device at `addr`: see [`Device::repeated_reads`].
-    pub fn alike(&mut self, addr: u32, bytes: u32) -> Option<Window> {
+    pub fn repeated_reads(&mut self, addr: u32, bytes: u32) -> Option<RepeatedReads> {
         let entry = self.entry_at(addr)?;
         let Target::Device(id, range) = self.map[entry].target else { return None };
         if self.watches.see_reads() {
             return None;
         }
-        self.devices[id.0 as usize].as_deref_mut()?.alike(range, bytes)
+        self.devices[id.0 as usize].as_deref_mut()?.repeated_reads(range, bytes)
     }
 
     /// The second-level cache that the present master's accesses pass.
@@ -463,7 +463,7 @@ impl Bus {
             IrqLine::Core { core, bit } => {
                 // Some inputs count each change.
                 if self.core_irqs[core as usize].set(bit, level, now) {
-                    self.order.rouse(core as usize, now);
+                    self.order.wake(core as usize, now);
                     if level {
                         self.interrupt_sources.come(core, now, self.calling);
                         self.core_raised(core as usize, now);
@@ -489,7 +489,7 @@ impl Bus {
     /// Sends an event to a core: ends its `wfe`, or lets the next one complete at once.
     pub fn send_event(&mut self, core: u32, now: Ps) {
         self.core_irqs[core as usize].send_event(now);
-        self.order.rouse(core as usize, now);
+        self.order.wake(core as usize, now);
         self.interrupt_sources.come(core, now, self.calling);
     }
 
@@ -538,16 +538,16 @@ impl Bus {
 
     /// The time of a call to a device: not before the previous call. Of two accesses, the one that was begun later may
     /// be the first to arrive; the other then comes after it.
-    fn in_turn(&mut self, core: Option<usize>, id: DeviceId, now: Ps) -> Ps {
+    fn in_order(&mut self, core: Option<usize>, id: DeviceId, now: Ps) -> Ps {
         if let Some(core) = core {
             self.asked.resize(self.core_irqs.len(), (id, 0));
             let (last, times) = &mut self.asked[core];
             (*last, *times) = (id, if *last == id { *times + 1 } else { 1 });
         }
-        self.reported.resize(self.devices.len(), Ps::ZERO);
-        let reported = &mut self.reported[id.0 as usize];
-        *reported = now.max(*reported);
-        *reported
+        self.called_until.resize(self.devices.len(), Ps::ZERO);
+        let called_until = &mut self.called_until[id.0 as usize];
+        *called_until = now.max(*called_until);
+        *called_until
     }
 
     /// Calls a device with access to the rest of the machine.
@@ -557,7 +557,7 @@ impl Bus {
     pub fn with_device<T>(&mut self, id: DeviceId, now: Ps, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> T) -> T {
         let mut device = self.devices[id.0 as usize].take().expect("a device is not called from within itself");
         let core = self.master.take();
-        let now = if self.core_irqs.len() > 1 { self.in_turn(core, id, now) } else { now };
+        let now = if self.core_irqs.len() > 1 { self.in_order(core, id, now) } else { now };
         let (outer, cause) = (self.calling.replace(id), self.interrupt_sources.begin(id));
         let was_by_core = self.is_by_core;
         self.is_by_core |= core.is_some();
@@ -568,10 +568,10 @@ impl Bus {
         self.master = core;
         self.devices[id.0 as usize] = Some(device);
         if let Some(at) = self.clocks.take_missed(id) {
-            self.report_clocks(id, at.max(now));
+            self.notify_clocks(id, at.max(now));
         }
         if self.watches.follows_devices() {
-            self.look_for_news(id);
+            self.check_for_changes(id);
         }
         result
     }

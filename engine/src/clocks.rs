@@ -106,29 +106,29 @@ impl Clocks {
     /// Sets rates. Returns the users of clocks whose rate is new or was not reported before, with the rate, and devices
     /// whose clock has stopped.
     pub(crate) fn change(&mut self, rates: &[(ClockId, Hz)]) -> Vec<(User, Hz)> {
-        let mut reported = Vec::new();
+        let mut followers = Vec::new();
         for (clock, rate) in rates {
             let starts = self.stopped.remove(clock).is_some();
             if self.rates.insert(*clock, *rate) != Some(*rate) || starts {
                 let users = self.users.get(clock).into_iter().flatten();
-                reported.extend(users.map(|user| (*user, *rate)));
+                followers.extend(users.map(|user| (*user, *rate)));
             }
         }
         for clock in std::mem::take(&mut self.unreported) {
             let devices = self.users.get(&clock).into_iter().flatten().filter(|user| matches!(user, User::Device(_)));
-            reported.extend(devices.map(|user| (*user, NO_RATE)));
+            followers.extend(devices.map(|user| (*user, NO_RATE)));
         }
-        reported.extend(std::mem::take(&mut self.gated).into_iter().map(|device| (User::Device(device), NO_RATE)));
-        reported.sort_by_key(|(user, _)| *user);
-        reported
+        followers.extend(std::mem::take(&mut self.gated).into_iter().map(|device| (User::Device(device), NO_RATE)));
+        followers.sort_by_key(|(user, _)| *user);
+        followers
     }
 
     /// Notifies a device when its present call has returned.
-    pub(crate) fn report_later(&mut self, device: DeviceId, at: Ps) {
+    pub(crate) fn notify_later(&mut self, device: DeviceId, at: Ps) {
         self.missed.insert(device, at);
     }
 
-    /// The time of a change of which a device has to be notified as its call returns, if there is one.
+    /// The time of a change that a device has missed and has to be notified of as its call returns, if any.
     #[inline(always)]
     pub(crate) fn take_missed(&mut self, device: DeviceId) -> Option<Ps> {
         if self.missed.is_empty() { None } else { self.missed.remove(&device) }

@@ -445,7 +445,7 @@ pub trait Core: Debugged + State + Send {
     }
 
     /// Records from now on what it waits for: [`CoreReport::waited`].
-    fn report_waits(&mut self) {}
+    fn record_waits(&mut self) {}
 
     /// Checks from now on whether it only waits for memory to change, for the critical path.
     fn watch_loops(&mut self) {}
@@ -460,7 +460,7 @@ pub trait Core: Debugged + State + Send {
     /// the interval's number. Numbers count up from 1.
     fn begin_interval(&mut self, bus: &Bus, interval: Option<u32>) -> CoreReport;
 
-    /// What it waited for in each of these windows; `None` if the core does not record waits.
+    /// What it waited for in each of the windows; `None` if the core does not record waits.
     fn waited_in(&self, _bus: &Bus, _windows: &[WindowIntervals]) -> Option<Vec<WaitedIn>> {
         None
     }

@@ -50,7 +50,7 @@ impl EventQueue {
         self.heap.retain(|Reverse(event)| (event.device, event.token) != (device, token));
     }
 
-    /// True if the queue is so long that stale events have to be dropped: firmware that sets a timer again and again,
+    /// True if stale events have to be dropped because of the length of the queue: firmware that sets a timer again and again,
     /// each time a little earlier, must not fill the memory.
     pub fn are_many(&self) -> bool {
         self.heap.len() >= 10_000

@@ -114,7 +114,7 @@ pub struct EventRates {
 }
 
 impl EventRates {
-    /// A device has an event at `due`. True if there have been so many at that time that it would never pass.
+    /// A device has an event at `due`. True if the number of events at that time shows that it would never pass.
     pub fn event(&mut self, device: DeviceId, due: Ps) -> bool {
         self.at_instant = if due == self.instant { self.at_instant + 1 } else { 0 };
         self.instant = due;
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_never_rests_is_reported_of_once() {
+    fn a_device_that_never_rests_is_reported_once() {
         let mut event_rates = EventRates::default();
         events(&mut event_rates, 10_000, 120);
         let [(ExcessiveRate::Events { device: DeviceId(1), each_ms: 10_000 }, at)] = event_rates.found[..] else {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_and_ordinary_rates_are_no_event_rates() {
+    fn bursts_and_ordinary_rates_are_not_excessive() {
         let mut event_rates = EventRates::default();
         events(&mut event_rates, MANY_EVENTS - 1, 500);
         // Many at once, but with pauses.
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn most_exceptions_are_named_with_who_raised_them() {
+    fn the_most_frequent_exception_is_named_with_its_source() {
         let mut event_rates = EventRates::default();
         event_rates.raised(IrqLine::Device { device: DeviceId(3), input: 2 }, DeviceId(5));
         event_rates.raised(IrqLine::Device { device: DeviceId(3), input: 4 }, DeviceId(6));

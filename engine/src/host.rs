@@ -22,7 +22,7 @@ pub const STANDARD: [u32; 3] = [0, 1, 2];
 /// Standard input for interfaces whose handles must not be 0.
 pub const TERMINAL_INPUT: u32 = 3;
 /// The first handle of opened files.
-const FIRST_OPENED: u32 = 4;
+const FIRST_OPEN_FILE: u32 = 4;
 /// Files that can be open at once.
 const MOST_OPEN: usize = 64;
 /// Notes that are kept for the user.
@@ -35,7 +35,7 @@ pub(crate) const FEATURES: &[u8] = b"SHFB\x03";
 
 /// The object of a handle.
 #[derive(Debug)]
-pub(crate) enum Opened {
+pub(crate) enum OpenFile {
     /// `:semihosting-features`, with the position in it.
     Features(usize),
     /// A file in the folder.
@@ -56,7 +56,7 @@ pub struct Host {
     folder: Option<Folder>,
     input: Input,
     arguments: Vec<Vec<u8>>,
-    opened: Vec<Option<Opened>>,
+    open_files: Vec<Option<OpenFile>>,
     pub(crate) errno: Option<Errno>,
     pub(crate) waiting: bool,
     /// Notes for the user.
@@ -107,7 +107,7 @@ impl Host {
         // With no free handle, the file is not created either.
         self.free_slot()?;
         let file = self.in_folder("opened", path, |folder| folder.open_file(path, opening))?;
-        self.keep(Opened::File(file))
+        self.keep(OpenFile::File(file))
     }
 
     /// Opens `:semihosting-features`; returns its handle.
@@ -115,7 +115,7 @@ impl Host {
     /// # Errors
     /// If too many files are open.
     pub fn open_features(&mut self) -> Result<u32, Errno> {
-        self.keep(Opened::Features(0))
+        self.keep(OpenFile::Features(0))
     }
 
     /// Closes a handle. Handles of the console stay open.
@@ -123,10 +123,10 @@ impl Host {
     /// # Errors
     /// If the handle is not open.
     pub fn close(&mut self, handle: u32) -> Result<(), Errno> {
-        if handle < FIRST_OPENED {
+        if handle < FIRST_OPEN_FILE {
             return Ok(());
         }
-        let slot = self.opened.get_mut((handle - FIRST_OPENED) as usize).ok_or(Errno::BAD_HANDLE)?;
+        let slot = self.open_files.get_mut((handle - FIRST_OPEN_FILE) as usize).ok_or(Errno::BAD_HANDLE)?;
         slot.take().map(|_| ()).ok_or(Errno::BAD_HANDLE)
     }
 
@@ -150,12 +150,12 @@ impl Host {
         if handle == STANDARD[0] || handle == TERMINAL_INPUT {
             return Ok(Stream::Input(&mut self.input));
         }
-        if handle < FIRST_OPENED {
+        if handle < FIRST_OPEN_FILE {
             return Ok(Stream::Console);
         }
-        match self.opened.get_mut((handle - FIRST_OPENED) as usize) {
-            Some(Some(Opened::File(file))) => Ok(Stream::File(file)),
-            Some(Some(Opened::Features(position))) => Ok(Stream::Features(position)),
+        match self.open_files.get_mut((handle - FIRST_OPEN_FILE) as usize) {
+            Some(Some(OpenFile::File(file))) => Ok(Stream::File(file)),
+            Some(Some(OpenFile::Features(position))) => Ok(Stream::Features(position)),
             _ => Err(Errno::BAD_HANDLE),
         }
     }
@@ -175,20 +175,20 @@ impl Host {
     }
 
     fn free_slot(&mut self) -> Result<usize, Errno> {
-        if let Some(free) = self.opened.iter().position(Option::is_none) {
+        if let Some(free) = self.open_files.iter().position(Option::is_none) {
             return Ok(free);
         }
-        if self.opened.len() == MOST_OPEN {
+        if self.open_files.len() == MOST_OPEN {
             return Err(Errno::TOO_MANY_FILES);
         }
-        self.opened.push(None);
-        Ok(self.opened.len() - 1)
+        self.open_files.push(None);
+        Ok(self.open_files.len() - 1)
     }
 
-    fn keep(&mut self, opened: Opened) -> Result<u32, Errno> {
+    fn keep(&mut self, file: OpenFile) -> Result<u32, Errno> {
         let slot = self.free_slot()?;
-        self.opened[slot] = Some(opened);
-        Ok(FIRST_OPENED + slot as u32)
+        self.open_files[slot] = Some(file);
+        Ok(FIRST_OPEN_FILE + slot as u32)
     }
 
     /// Runs an operation in the folder; notes the reason of a refusal, if that is no ordinary error.

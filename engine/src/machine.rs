@@ -3,6 +3,7 @@
 mod asleep;
 mod calls;
 mod critical_path;
+mod cut;
 pub mod debugging;
 pub mod ending;
 mod event_rates;
@@ -13,7 +14,6 @@ pub mod lines;
 pub mod loaded;
 pub mod loading;
 mod messages;
-mod midst;
 pub mod profiling;
 mod programs;
 mod progress;
@@ -39,7 +39,7 @@ use crate::wires::parts::Light;
 use debugging::Debugging;
 use ending::StopRequest;
 use programs::Program;
-use progress::{Activity, Progress, Turn};
+use progress::{Activity, Progress, TimeSlice};
 use triggers::Triggers;
 use unmodelled::UnmodelledRegister;
 use windows::{Window, Windows};
@@ -178,7 +178,7 @@ pub struct Printed {
     /// Notes about causes of a slow run, which should not wait for its end. They are also among the run's notes.
     pub notes: Vec<String>,
     /// A debugger has restarted the run: output before this belongs to the earlier run.
-    pub begins_anew: bool,
+    pub is_restart: bool,
 }
 
 /// A board, ready to run.
@@ -210,7 +210,7 @@ pub struct Machine {
     /// The end of the present slice.
     slice_end: Option<Ps>,
     /// The core slice in which the machine has stopped.
-    turn: Option<Turn>,
+    time_slice: Option<TimeSlice>,
     /// Why the machine can't run: loading a snapshot has failed half-way.
     broken: Option<String>,
     typed: typed::Typed,
@@ -256,7 +256,7 @@ impl Machine {
             begun: false,
             failed_saves: Vec::new(),
             slice_end: None,
-            turn: None,
+            time_slice: None,
             broken: None,
             typed: typed::Typed::default(),
             hand_over_at: None,
@@ -333,7 +333,7 @@ impl Machine {
         }
     }
 
-    /// Records activities of devices of these kinds from now on, in [`Bus::activities`], in up to `most_bytes` of
+    /// Records activities of devices from now on, of the given kinds, in [`Bus::activities`], in up to `most_bytes` of
     /// memory. It has no other effect.
     pub fn record_activities(&mut self, kinds: Kinds, most_bytes: usize) {
         self.bus.activities.start(kinds, most_bytes);

@@ -88,11 +88,11 @@ impl Order {
 
     /// True if an access at `at` comes before all later accesses of other cores.
     #[inline]
-    pub fn is_turn(&self, at: Ps) -> bool {
+    pub fn is_in_order(&self, at: Ps) -> bool {
         at < self.until
     }
 
-    /// The first time that is too late for [`Order::is_turn`].
+    /// The first time that is too late for [`Order::is_in_order`].
     pub fn until(&self) -> Ps {
         self.until
     }
@@ -128,18 +128,18 @@ impl Order {
 
     /// An interrupt input of `core` goes up at `at`. If the core waits, it continues from there; the running core must
     /// not run far ahead of it.
-    pub fn rouse(&mut self, core: usize, at: Ps) {
-        if let Some(Some(roused)) = self.asleep.get_mut(core) {
-            let first = roused.is_none_or(|earlier| at < earlier);
+    pub fn wake(&mut self, core: usize, at: Ps) {
+        if let Some(Some(woken)) = self.asleep.get_mut(core) {
+            let first = woken.is_none_or(|earlier| at < earlier);
             if first {
-                *roused = Some(at);
+                *woken = Some(at);
                 self.join(at);
             }
         }
     }
 
     /// The time at which `core` was woken, if it was: it no longer sleeps then.
-    pub fn take_roused(&mut self, core: usize) -> Option<Ps> {
+    pub fn take_woken(&mut self, core: usize) -> Option<Ps> {
         let at = self.asleep.get(core).copied().flatten().flatten()?;
         self.asleep[core] = None;
         Some(at)
@@ -188,14 +188,14 @@ mod tests {
         let mut order = Order::default();
         order.sleeps(1);
         order.begin(Ps::MAX, Ps(1000));
-        assert!(order.is_alone() && order.is_turn(Ps(1 << 40)));
-        order.rouse(0, Ps(3000));
+        assert!(order.is_alone() && order.is_in_order(Ps(1 << 40)));
+        order.wake(0, Ps(3000));
         assert!(order.is_alone(), "it already runs");
-        order.rouse(1, Ps(5000));
-        order.rouse(1, Ps(7000));
+        order.wake(1, Ps(5000));
+        order.wake(1, Ps(7000));
         assert_eq!((order.until(), order.cut()), (Ps(5000), Ps(6000)));
-        assert!(order.is_turn(Ps(4999)) && !order.is_turn(Ps(5000)));
-        assert_eq!((order.take_roused(1), order.take_roused(1)), (Some(Ps(5000)), None));
+        assert!(order.is_in_order(Ps(4999)) && !order.is_in_order(Ps(5000)));
+        assert_eq!((order.take_woken(1), order.take_woken(1)), (Some(Ps(5000)), None));
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         order.break_off(Ps::ZERO);
         assert_eq!((order.cut(), order.take_broken_off(), order.cut()), (Ps::ZERO, true, Ps::MAX));
         order.break_off(Ps(5500));
-        order.rouse(1, Ps(5000));
+        order.wake(1, Ps(5000));
         assert_eq!((order.cut(), order.take_broken_off()), (Ps(6000), false));
         order.break_off(Ps::ZERO);
         assert_eq!((order.cut(), order.take_broken_off()), (Ps(6000), false));

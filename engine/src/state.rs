@@ -321,12 +321,12 @@ pub struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    /// A loader of these bytes.
+    /// A loader of a snapshot's bytes.
     pub const fn new(bytes: &'a [u8]) -> Loader<'a> {
         Loader { left: bytes, refusal: None, devices: u32::MAX }
     }
 
-    /// A loader of these bytes, for a machine with `devices` devices.
+    /// A loader of a snapshot's bytes, for a machine with `devices` devices.
     pub fn of_devices(bytes: &'a [u8], devices: u32) -> Loader<'a> {
         Loader { devices, ..Loader::new(bytes) }
     }

@@ -241,8 +241,8 @@ fn collect<'a>(
                 let names = devices.map(|entry| entry.compatible).chain(passive::names()).chain([SRAM]);
                 let mut names: Vec<&str> = names.collect();
                 names.extend(more.map(|model| model.compatible.as_str()));
-                let near = similar_names(first, names);
-                let kind = FaultKind::UnknownCompatible { compatible: (*first).to_owned(), near };
+                let similar = similar_names(first, names);
+                let kind = FaultKind::UnknownCompatible { compatible: (*first).to_owned(), similar };
                 let at = child.property("compatible").map_or(&child.at, |property| &property.at).clone();
                 faults.push(BoardFault { at, node: child.name.clone(), kind });
             }

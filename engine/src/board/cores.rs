@@ -98,8 +98,8 @@ pub fn from_node(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInf
 fn report_unknown(reader: &mut NodeReader, compatible: Option<&str>) {
     let kind = match compatible {
         Some(compatible) => {
-            let near = similar_names(compatible, TYPES.iter().map(|known| known.compatible));
-            FaultKind::UnknownCompatible { compatible: compatible.to_owned(), near }
+            let similar = similar_names(compatible, TYPES.iter().map(|known| known.compatible));
+            FaultKind::UnknownCompatible { compatible: compatible.to_owned(), similar }
         }
         None => FaultKind::Missing {
             property: "compatible".to_owned(),

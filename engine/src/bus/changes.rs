@@ -9,16 +9,16 @@ use crate::time::{Hz, Ps};
 impl Bus {
     /// Clocks run at these rates from `now` on.
     pub fn set_clocks(&mut self, rates: &[(ClockId, Hz)], now: Ps) {
-        let mut reported = None;
+        let mut notified = None;
         for (user, rate) in self.clocks.change(rates) {
             match user {
                 // A device is notified once, also if several of its clocks change.
-                User::Device(id) if reported == Some(id) => {}
+                User::Device(id) if notified == Some(id) => {}
                 // A DMA controller may write to the device that drives its clock, or resets it.
-                User::Device(id) if self.is_busy(id) => self.clocks.report_later(id, now),
+                User::Device(id) if self.is_busy(id) => self.clocks.notify_later(id, now),
                 User::Device(id) => {
-                    reported = Some(id);
-                    self.report_clocks(id, now);
+                    notified = Some(id);
+                    self.notify_clocks(id, now);
                 }
                 user => self.clocks.add_pending(Change { user, at: now, rate }),
             }
@@ -26,7 +26,7 @@ impl Bus {
     }
 
     /// Notifies a device that one of its clocks or clock gates has changed.
-    pub(super) fn report_clocks(&mut self, id: DeviceId, now: Ps) {
+    pub(super) fn notify_clocks(&mut self, id: DeviceId, now: Ps) {
         self.with_device(id, now, |device, ctx| device.clocks_changed(ctx));
     }
 

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_too_far_after_knows_nothing() {
+    fn a_reader_that_missed_spans_gets_none() {
         let span = |first| CodeSpan { ram: 0, first, last: first + 1 };
         let mut log = CodeLog::default();
         (0..40).for_each(|at| log.report(span(2 * at)));

@@ -2,8 +2,8 @@
 
 use crate::activity::{Detail, Kind, Scope, What};
 use crate::bus::Bus;
-use crate::bus::alike::Window;
 use crate::bus::can::{CanBus, CanNode};
+use crate::bus::repeated_reads::RepeatedReads;
 use crate::dt::wiring::ClockId;
 pub use crate::dt::wiring::{DeviceId, IrqLine, PortId};
 use crate::memory::outer::OuterCache;
@@ -194,7 +194,7 @@ pub trait Device: State + Send {
     /// Offers repeated reads of `bytes` from a range, each with the result of [`Device::read_alone`]. From the first
     /// call on, the device keeps the [`ReadRecord`](super::repeated_reads::ReadRecord), and takes the reads recorded in
     /// it into account at the start of each other call.
-    fn alike(&mut self, _range: usize, _bytes: u32) -> Option<Window> {
+    fn repeated_reads(&mut self, _range: usize, _bytes: u32) -> Option<RepeatedReads> {
         None
     }
 

@@ -14,7 +14,7 @@ use crate::time::Ps;
 
 /// Length of a chain of controllers.
 const MOST_CONTROLLERS: usize = 4;
-/// Interrupts that are kept for each core: other cores may be behind it by some.
+/// Interrupts that are kept for each core, since other cores may lag by some.
 const MOST_REMEMBERED: usize = 32;
 
 /// A line that is up, or was for no time.
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_on_is_of_the_device_that_it_came_from() {
+    fn interrupts_that_are_passed_on_belong_to_their_source() {
         let mut interrupt_sources = passing();
         let outer = interrupt_sources.begin(DeviceId(3));
         let inner = interrupt_sources.begin(DeviceId(9));

@@ -56,7 +56,7 @@ impl Bus {
 
     /// True if the range of a map entry continues in the next one, or both are RAM: chips have several RAMs in a row,
     /// and programs use them as one.
-    fn goes_on(&self, entry: usize) -> bool {
+    fn continues_in_next(&self, entry: usize) -> bool {
         let (here, next) = (&self.map[entry], self.map.get(entry + 1));
         next.is_some_and(|next| {
             let are_memories = matches!((here.target, next.target), (Target::Ram(_), Target::Ram(_)));
@@ -70,7 +70,7 @@ impl Bus {
     pub fn bytes_to_boundary(&self, addr: u32, bytes: u32) -> u32 {
         let Some(entry) = self.entry_at(addr) else { return bytes };
         let rest = self.map[entry].last - addr;
-        if bytes == 0 || rest >= bytes - 1 || !self.goes_on(entry) { bytes } else { rest + 1 }
+        if bytes == 0 || rest >= bytes - 1 || !self.continues_in_next(entry) { bytes } else { rest + 1 }
     }
 
     /// Splits `bytes` bytes from `addr` on at boundaries: addresses and sizes of the parts.
@@ -90,8 +90,8 @@ impl Bus {
         let (first, last) = (addr & !(bytes - 1), addr | (bytes - 1));
         let Some(entry) = self.entry_at(addr) else { return (first, last) };
         let MapEntry { base, last: end, .. } = self.map[entry];
-        let begins_here = base > first && entry > 0 && self.goes_on(entry - 1);
-        let ends_here = end < last && self.goes_on(entry);
+        let begins_here = base > first && entry > 0 && self.continues_in_next(entry - 1);
+        let ends_here = end < last && self.continues_in_next(entry);
         (if begins_here { base } else { first }, if ends_here { end } else { last })
     }
 
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beside_an_overlay_has_the_offsets_that_it_had() {
+    fn entries_beside_an_overlay_keep_their_offsets() {
         let mut bus = bus();
         let bases: Vec<(u32, u32)> = bus.map.iter().map(|entry| (entry.base, entry.last)).collect();
         let around = |base| [(base, base + 0x7f), (base + 0x80, base + 0xbf), (base + 0xc0, base + 0x1ff)];
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_go_on_over_boundaries_and_over_no_other_ends() {
+    fn contents_continue_over_boundaries_but_over_no_other_ends() {
         let mut bus = bus();
         let pattern: Vec<u8> = (1..=BYTES).map(|n| n as u8).collect();
         assert!(bus.poke(SRAM, &pattern) && bus.is_mapped(SRAM, BYTES as usize));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_parted_by_boundaries_alone() {
+    fn a_page_is_split_at_boundaries_only() {
         let bus = bus();
         assert_eq!(bus.unsplit(SRAM + 4, 0x1000), (SRAM, SRAM + 0x7f));
         assert_eq!(bus.unsplit(SRAM + INTO, 0x1000), (SRAM + INTO, SRAM + 0xbf));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_overlay_hides_is_not_seen_written() {
+    fn writes_that_an_overlay_hides_are_not_seen() {
         let mut bus = bus();
         let watch = |first, last| Watch { first, last, reads: false, writes: true };
         assert!(bus.watch(vec![watch(SRAM + 0x7c, SRAM + 0xc3)]).is_empty());

@@ -157,7 +157,7 @@ impl Path {
             }
         };
         let ratio = match (target_clock, clock) {
-            _ if bus.reports_transactions() => 0,
+            _ if bus.records_transactions() => 0,
             (Some(target), Some(clock)) if !local && !at_once => ratio(clock, target, interconnect),
             _ => 0,
         };

@@ -82,7 +82,7 @@ impl Bus {
     pub fn drive_function(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
         if self.wires.set_function_drive(pin, level) {
             let (changed, levels) = self.settle_wires(pin.port, now, now);
-            self.report_port(pin.port, changed, levels, now);
+            self.notify_port(pin.port, changed, levels, now);
         }
     }
 
@@ -103,11 +103,11 @@ impl Bus {
             levels: others.levels | mask_if(level == Some(true)),
         };
         let (changed, levels) = self.settle_wires(pin.port, since, now);
-        self.report_port(pin.port, changed, levels, now);
+        self.notify_port(pin.port, changed, levels, now);
     }
 
     /// A device other than the port has changed the port's wires: the port is notified, unless it is being called.
-    fn report_port(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
+    fn notify_port(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
         if changed != 0 && !self.is_busy(port.device) {
             self.with_device(port.device, now, |device, ctx| device.pins_changed(port, changed, levels, ctx));
         }
@@ -144,12 +144,12 @@ impl Bus {
             self.note_dispute(port, disputed, now);
         }
         if changed != 0 {
-            self.report_watchers(port, changed, levels, now);
+            self.notify_watchers(port, changed, levels, now);
         }
         (changed, levels)
     }
 
-    fn report_watchers(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
+    fn notify_watchers(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
         for index in 0.. {
             let watcher = self.wires.port(port).and_then(|wires| wires.watchers.get(index).copied());
             let Some(watcher) = watcher else { break };

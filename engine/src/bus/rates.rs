@@ -50,7 +50,7 @@ impl Ctx<'_> {
 
 impl Bus {
     /// The run is over: nothing more follows on the console's line, and its last characters are received.
-    pub(crate) fn hear_the_rest(&mut self) {
+    pub(crate) fn receive_the_rest(&mut self) {
         let Some((console, line)) = self.lines.console.zip(self.lines.console_format) else { return };
         while let Some(received) = self.lines.ear.take(&line, Ps(u64::MAX / 1000)) {
             self.with_device(console, received.at, |_, ctx| ctx.character_heard(received.data, received.at));

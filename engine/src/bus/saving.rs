@@ -127,7 +127,7 @@ impl Bus {
         to.field("host");
         self.host.save(to);
         to.field("told");
-        self.reported.save(to);
+        self.called_until.save(to);
         to.field("asked");
         self.asked.save(to);
     }
@@ -148,7 +148,7 @@ impl Bus {
         self.code_marked.load(from)?;
         self.transfers_by_devices.load(from)?;
         self.host.load(from)?;
-        self.reported.load(from)?;
+        self.called_until.load(from)?;
         self.asked.load(from)
     }
 

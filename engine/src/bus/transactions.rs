@@ -19,7 +19,7 @@ use crate::time::{Cycles, Ps};
 #[derive(Debug, Default)]
 pub(super) struct Transactions {
     /// Transactions are recorded.
-    pub are_reported: bool,
+    pub are_recorded: bool,
     /// Labels of the cores.
     cores: Vec<String>,
     /// The bus of each route, and the own buses of each core and then each device.
@@ -58,8 +58,8 @@ impl Bus {
 
     /// Checks whether transactions are recorded. True if that has changed: cores have to drop their cached paths then.
     pub fn follow_recording(&mut self) -> bool {
-        let are_reported = self.activities.records(Kind::Bus);
-        let has_changed = std::mem::replace(&mut self.transactions.are_reported, are_reported) != are_reported;
+        let are_recorded = self.activities.records(Kind::Bus);
+        let has_changed = std::mem::replace(&mut self.transactions.are_recorded, are_recorded) != are_recorded;
         if has_changed {
             self.paths.take();
         }
@@ -67,27 +67,27 @@ impl Bus {
     }
 
     /// True if transactions are recorded.
-    pub(super) fn reports_transactions(&self) -> bool {
-        self.transactions.are_reported
+    pub(super) fn records_transactions(&self) -> bool {
+        self.transactions.are_recorded
     }
 
     /// Records a burst to or from a device, whose beats the present master has made one by one. `begun` has the time at
     /// which its address was sent, the address, and the number of bytes; `done` is the time of the last answer.
-    pub fn report_burst(&mut self, entry: usize, begun: (Ps, u32, u32), direction: Direction, done: Ps) {
-        if self.reports_transactions() {
+    pub fn record_burst(&mut self, entry: usize, begun: (Ps, u32, u32), direction: Direction, done: Ps) {
+        if self.records_transactions() {
             let (at, address, bytes) = begun;
             let moves = match direction {
                 Direction::Read => Moves::ReadBurst(bytes),
                 Direction::Write => Moves::WriteBurst(bytes),
             };
             let answer = Access { value: 0, entry, arrived: done, answered: done, done };
-            self.report_transaction(at, address, moves, &Ok(answer));
+            self.record_transaction(at, address, moves, &Ok(answer));
         }
     }
 
     /// Records a transaction that the present master began at `at`, and its result.
     #[cold]
-    pub(super) fn report_transaction(&mut self, at: Ps, address: u32, moves: Moves, answer: &Result<Access, BusFault>) {
+    pub(super) fn record_transaction(&mut self, at: Ps, address: u32, moves: Moves, answer: &Result<Access, BusFault>) {
         let (entry, done, read) = match answer {
             Ok(access) => (access.entry, access.done, Some(access.value)),
             Err(BusFault { entry: Some(entry), done, .. }) => (*entry, *done, None),
@@ -188,15 +188,15 @@ mod tests {
         bus
     }
 
-    fn reported(activities: &Activities) -> Vec<(String, u64, u64, String)> {
+    fn recorded(activities: &Activities) -> Vec<(String, u64, u64, String)> {
         let tracks = activities.tracks();
         let spans = activities.spans(Ps::ZERO, Ps::MAX).into_iter();
-        let reported = spans.map(|span| {
+        let recorded = spans.map(|span| {
             let track = &tracks[span.track as usize];
             let (begin, end) = (span.begin.0 / 1000, span.end.0 / 1000);
             (format!("{} {}", track.scope, track.line), begin, end, span.detail.to_string())
         });
-        reported.collect()
+        recorded.collect()
     }
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
         bus.write_burst(Ps(620_000), 0x1020, 16).unwrap();
         bus.read(Ps(700_000), 0x9000, AccessSize::Word).unwrap_err();
         assert_eq!(
-            reported(&bus.activities),
+            recorded(&bus.activities),
             [
                 ("axi m4".into(), 0, 160, "read slow + 0x4, 2 bytes: 0x87654321".into()),
                 ("axi m4".into(), 190, 320, "write ram + 0x8, 1 bytes: 0xef".into()),
@@ -231,13 +231,13 @@ mod tests {
         bus.activities.start(Kinds::of(&[Kind::Bus]), 1 << 16);
         bus.follow_recording();
         bus.write(Ps(0), 0x2000, AccessSize::Word, 1).unwrap();
-        let reported = reported(&bus.activities);
-        assert_eq!(reported[0], ("axi m4".into(), 0, 160, "write slow + 0x0, 4 bytes: 0x1".into()));
-        assert_eq!(reported[1], ("axi slow".into(), 40, 220, "read ram + 0x10, 16 bytes".into()));
+        let recorded = recorded(&bus.activities);
+        assert_eq!(recorded[0], ("axi m4".into(), 0, 160, "write slow + 0x0, 4 bytes: 0x1".into()));
+        assert_eq!(recorded[1], ("axi slow".into(), 40, 220, "read ram + 0x10, 16 bytes".into()));
     }
 
     #[test]
-    fn paths_keep_time_again_when_nobody_records() {
+    fn paths_keep_time_again_when_nothing_is_recorded() {
         let mut bus = bus();
         assert!(bus.path(0).keeps_time());
         bus.activities.start(Kinds::of(&[Kind::Bus]), 1 << 16);

@@ -32,7 +32,7 @@ impl Bus {
     ) -> Result<Access, BusFault> {
         let beat = self.read_beat(entry, arrived, addr, size);
         let answer = beat.map(|(value, answered)| self.answered(entry, arrived, answered, value));
-        self.reported(at, addr, Moves::Read(size), answer)
+        self.recorded(at, addr, Moves::Read(size), answer)
     }
 
     /// A store by a master, up to its response.
@@ -60,7 +60,7 @@ impl Bus {
     ) -> Result<Access, BusFault> {
         let beat = self.write_beat(entry, arrived, addr, size, value);
         let answer = beat.map(|answered| self.answered(entry, arrived, answered, 0));
-        self.reported(at, addr, Moves::Write(size, value), answer)
+        self.recorded(at, addr, Moves::Write(size, value), answer)
     }
 
     /// A burst read of `bytes` from memory or an execute-in-place window (a line fill, a DMA read), for its timing: see
@@ -79,7 +79,7 @@ impl Bus {
         let offset = self.map[entry].offset(addr);
         let answered = match self.map[entry].target {
             Target::Ram(ram) => {
-                self.report_transfer(ram);
+                self.count_transfer(ram);
                 Ok(self.rams[ram].transfer(arrived, offset, bytes, Direction::Read))
             }
             Target::Device(id, range) => self
@@ -87,7 +87,7 @@ impl Bus {
                 .map_err(|error| self.slave_fault(entry, addr, error.done)),
         };
         let answer = answered.map(|answered| self.answered(entry, arrived, answered, 0));
-        self.reported(at, addr, Moves::ReadBurst(bytes), answer)
+        self.recorded(at, addr, Moves::ReadBurst(bytes), answer)
     }
 
     /// A burst write of `bytes` to memory (a line write-back, a DMA write), for its timing; [`Bus::poke`] has the
@@ -107,10 +107,10 @@ impl Bus {
             return Err(self.slave_fault(entry, addr, arrived));
         };
         let offset = self.map[entry].offset(addr);
-        self.report_transfer(ram);
+        self.count_transfer(ram);
         let answered = self.rams[ram].transfer(arrived, offset, bytes, Direction::Write);
         let answer = Ok(self.answered(entry, arrived, answered, 0));
-        self.reported(at, addr, Moves::WriteBurst(bytes), answer)
+        self.recorded(at, addr, Moves::WriteBurst(bytes), answer)
     }
 
     #[inline]
@@ -120,15 +120,15 @@ impl Bus {
 
     /// The result of an access that was begun at `at`: recorded if transactions are.
     #[inline]
-    fn reported(
+    fn recorded(
         &mut self,
         at: Ps,
         addr: u32,
         moves: Moves,
         answer: Result<Access, BusFault>,
     ) -> Result<Access, BusFault> {
-        if self.reports_transactions() {
-            self.report_transaction(at, addr, moves, &answer);
+        if self.records_transactions() {
+            self.record_transaction(at, addr, moves, &answer);
         }
         answer
     }
@@ -141,7 +141,7 @@ impl Bus {
         let offset = self.map[entry].offset(addr);
         match self.map[entry].target {
             Target::Ram(ram) => {
-                self.report_transfer(ram);
+                self.count_transfer(ram);
                 let done = self.rams[ram].transfer(at, offset, size.bytes(), Direction::Read);
                 let mut bytes = [0; 4];
                 self.rams[ram].read(offset, &mut bytes[..size.bytes() as usize]);
@@ -173,7 +173,7 @@ impl Bus {
         let offset = self.map[entry].offset(addr);
         match self.map[entry].target {
             Target::Ram(ram) => {
-                self.report_transfer(ram);
+                self.count_transfer(ram);
                 let done = self.rams[ram].transfer(at, offset, size.bytes(), Direction::Write);
                 self.write_ram(ram, offset, &value.to_le_bytes()[..size.bytes() as usize]);
                 Ok(done)
@@ -198,7 +198,7 @@ impl Bus {
 
     /// A memory's port is about to serve the present master.
     #[inline]
-    fn report_transfer(&mut self, ram: usize) {
+    fn count_transfer(&mut self, ram: usize) {
         if self.master.is_none() {
             self.transfers_by_devices += 1;
             self.rams[ram].take(self.transfers_by_devices);

@@ -50,7 +50,7 @@ pub struct Watches {
     /// Devices that stop the run at each call.
     called: Vec<DeviceId>,
     /// Devices have done something that is followed.
-    has_news: bool,
+    has_changes: bool,
 }
 
 impl Watches {
@@ -102,12 +102,12 @@ impl Watches {
     /// True if the running core has to stop, for an access or for something that is followed.
     #[inline]
     pub fn stop_core(&self) -> bool {
-        self.are_hit() || self.has_news
+        self.are_hit() || self.has_changes
     }
 
     /// True if devices have done something that is followed, since the last call.
-    pub fn take_news(&mut self) -> bool {
-        std::mem::take(&mut self.has_news)
+    pub fn take_changes(&mut self) -> bool {
+        std::mem::take(&mut self.has_changes)
     }
 
     /// Takes the accesses since the last call.
@@ -157,10 +157,10 @@ impl Bus {
     /// A device has been called.
     #[cold]
     #[inline(never)]
-    pub(super) fn look_for_news(&mut self, device: DeviceId) {
+    pub(super) fn check_for_changes(&mut self, device: DeviceId) {
         let is_called = self.watches.called.contains(&device);
         if self.waves.take_news() | self.activities.take_news() | is_called {
-            self.watches.has_news = true;
+            self.watches.has_changes = true;
             self.code_written.report(CodeSpan::NOTHING);
         }
     }

@@ -161,8 +161,8 @@ pub trait Debugged {
     /// well; `None` where the core may not read.
     fn physical(&self, bus: &Bus, addr: u32) -> Option<(u32, u32)>;
 
-    /// Copies a word or less of the core's own memory-mapped registers, without side effects. False if there are none
-    /// at `addr`.
+    /// Copies a word or less of the core's own memory-mapped registers, without side effects. False if `addr` is not
+    /// the address of one.
     fn peek_own(&self, addr: u32, into: &mut [u8]) -> bool;
 
     /// Makes it stop with [`Stop::Break`] before instructions at these addresses.

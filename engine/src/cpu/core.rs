@@ -571,7 +571,7 @@ impl<I: Isa> Core for Cpu<I> {
         self.begin_profile(options)
     }
 
-    fn report_waits(&mut self) {
+    fn record_waits(&mut self) {
         self.shell.begin_waits();
     }
 

@@ -24,7 +24,7 @@ impl<I: Isa> Cpu<I> {
     #[inline(never)]
     fn waits_to_access(&mut self, bus: &mut Bus, index: u32, at: u32, addr: u32, bytes: u32, kind: Kind) -> bool {
         let begins = self.begins(index, at);
-        if bus.order.is_turn(begins) || self.is_under_way(index, at) {
+        if bus.order.is_in_order(begins) || self.is_under_way(index, at) {
             return false;
         }
         let ends = [addr, addr.wrapping_add(bytes.saturating_sub(1))];
@@ -42,7 +42,7 @@ impl<I: Isa> Cpu<I> {
             return false;
         }
         let begins = self.shell.clock.ps_at_floor(Cycles(begins));
-        let waits = !bus.order.is_turn(begins) && self.is_ordered(bus, va, Kind::Execute);
+        let waits = !bus.order.is_in_order(begins) && self.is_ordered(bus, va, Kind::Execute);
         if waits {
             let instr = self.blocks.info(index, at).instr;
             self.leave_in_the_middle(index, instr);
@@ -53,7 +53,7 @@ impl<I: Isa> Cpu<I> {
 
     /// As [`Cpu::must_wait`], for a line of instructions that the core needs to continue at its address.
     pub(crate) fn line_must_wait(&mut self, bus: &mut Bus, va: u32) -> bool {
-        if bus.order.is_alone() || bus.order.is_turn(self.shell.now()) || !self.is_ordered(bus, va, Kind::Execute) {
+        if bus.order.is_alone() || bus.order.is_in_order(self.shell.now()) || !self.is_ordered(bus, va, Kind::Execute) {
             return false;
         }
         self.wait_until(bus, self.shell.now());

@@ -143,7 +143,7 @@ fn chip<T: ?Sized>(
     let mut names: Vec<&str> = chips.map(|entry| entry.compatible).collect();
     names.extend(more.map(|model| model.compatible.as_str()));
     parts().filter(|_| flash.is_some()).for_each(|part| names.push(part));
-    let near = similar_names(&compatible, names);
-    reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible, near });
+    let similar = similar_names(&compatible, names);
+    reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible, similar });
     None
 }

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn mapping_symbols_report_code_from_data() {
+    fn mapping_symbols_distinguish_code_from_data() {
         for (name, means) in [
             ("$a", Mapping::Usual),
             ("$x.12", Mapping::Usual),

@@ -46,20 +46,20 @@ pub enum FaultKind {
         allowed: String,
     },
     /// A property that the device doesn't have.
-    #[error("unknown property '{property}'{}", nearest(.near))]
+    #[error("unknown property '{property}'{}", nearest(.similar))]
     UnknownProperty {
         /// Its name.
         property: String,
         /// Known properties with similar names.
-        near: Vec<String>,
+        similar: Vec<String>,
     },
     /// There is no model for any of the node's compatibles.
-    #[error("unknown compatible '{compatible}'{}", nearest_model(.near))]
+    #[error("unknown compatible '{compatible}'{}", nearest_model(.similar))]
     UnknownCompatible {
         /// The first of them.
         compatible: String,
         /// Known compatibles with similar names.
-        near: Vec<String>,
+        similar: Vec<String>,
     },
     /// Two ranges of the address map overlap.
     #[error("{base:#010x}-{last:#010x} overlaps {other} at {other_base:#010x}-{other_last:#010x}")]
@@ -115,12 +115,16 @@ impl fmt::Display for BoardFault {
     }
 }
 
-fn nearest(near: &[String]) -> String {
-    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
+fn nearest(similar: &[String]) -> String {
+    if similar.is_empty() { String::new() } else { format!("; did you mean {}?", similar.join(" or ")) }
 }
 
-fn nearest_model(near: &[String]) -> String {
-    if near.is_empty() { "; `cyclescope devices` lists what there are models of".to_owned() } else { nearest(near) }
+fn nearest_model(similar: &[String]) -> String {
+    if similar.is_empty() {
+        "; `cyclescope devices` lists what there are models of".to_owned()
+    } else {
+        nearest(similar)
+    }
 }
 
 /// Up to three names in `known` that are similar to `name`, best first.

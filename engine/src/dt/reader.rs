@@ -345,8 +345,8 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         for property in &self.node.properties {
             let name = property.name.as_str();
             if !linux::is_common(name) && !self.asked.iter().any(|asked| asked == name) {
-                let near = similar_names(name, self.asked.iter().map(String::as_str));
-                self.fault(&property.at, FaultKind::UnknownProperty { property: name.to_owned(), near });
+                let similar = similar_names(name, self.asked.iter().map(String::as_str));
+                self.fault(&property.at, FaultKind::UnknownProperty { property: name.to_owned(), similar });
             }
         }
         for (property, _) in sources(self.node) {

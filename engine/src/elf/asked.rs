@@ -38,12 +38,13 @@ pub fn meant<'a>(symbols: &'a [Symbol], asked: &str, names: &Names) -> Meant<'a>
         .collect();
     let wanted = plain(asked);
     let tail = format!("::{wanted}");
-    let ways: [&dyn Fn(&str) -> bool; 4] =
+    let comparisons: [&dyn Fn(&str) -> bool; 4] =
         [&|name| name == asked, &|name| without_parameters(name) == asked, &|name| plain(name) == wanted, &|name| {
             plain(name).ends_with(&tail)
         }];
-    let found =
-        ways.iter().map(|way| one_of(written.iter().filter(|(_, name)| way(name)).map(|(it, _)| *it).collect()));
+    let found = comparisons
+        .iter()
+        .map(|comparison| one_of(written.iter().filter(|(_, name)| comparison(name)).map(|(it, _)| *it).collect()));
     found.into_iter().find(|meant| *meant != Meant::Nothing).unwrap_or(Meant::Nothing)
 }
 
@@ -51,7 +52,7 @@ pub fn meant<'a>(symbols: &'a [Symbol], asked: &str, names: &Names) -> Meant<'a>
 /// it is found.
 pub fn several_text(asked: &str, found: &[&Symbol], names: &Names) -> String {
     let written: Vec<String> = found.iter().map(|symbol| names.readable(&symbol.name)).collect();
-    let reported: Vec<String> = found
+    let described: Vec<String> = found
         .iter()
         .zip(&written)
         .map(|(symbol, name)| match written.iter().filter(|other| *other == name).count() {
@@ -59,11 +60,11 @@ pub fn several_text(asked: &str, found: &[&Symbol], names: &Names) -> String {
             _ => format!("{name} at {:#010x}", symbol.addr),
         })
         .collect();
-    let is_by_address = reported.iter().zip(&written).any(|(reported, name)| reported != name);
-    let more = if reported.len() > MOST_LISTED { ", ..." } else { "" };
+    let is_by_address = described.iter().zip(&written).any(|(described, name)| described != name);
+    let more = if described.len() > MOST_LISTED { ", ..." } else { "" };
     let how =
         if is_by_address { "ask for one by more of its name, or by its address" } else { "give more of the name" };
-    let listed = reported[..reported.len().min(MOST_LISTED)].join(", ");
+    let listed = described[..described.len().min(MOST_LISTED)].join(", ");
     format!("{} functions may be meant by '{}': {listed}{more}: {how}", found.len(), asked.escape_debug())
 }
 

@@ -51,7 +51,7 @@ pub struct Parameter {
 }
 
 /// The parameters that the function at `addr` has in the first `registers` registers for arguments, in the order in
-/// which they are declared. `first` is the first of these registers in DWARF's numbers. `None` if the file does not
+/// which they are declared. `first` is the number of the first register in DWARF. `None` if the file does not
 /// say.
 ///
 /// Code that is not optimized has its parameters in memory as soon as they have been stored there, and its debug

@@ -20,7 +20,7 @@ pub struct Place {
     reads: u64,
     /// Bytes in them.
     pub bytes: u64,
-    /// A hash of these bytes.
+    /// A hash of the bytes.
     digest: u64,
 }
 
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_are_had_again_one_by_one_and_then_the_host_is_asked() {
+    fn recorded_reads_repeat_one_by_one_before_the_host_is_asked() {
         let (mut input, mut writer) = pipe();
         writer.write_all(b"ab").unwrap();
         assert_eq!(got(&mut input, 1), (Got::Bytes(1), b"a".to_vec()));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_call_is_had_again_and_a_shorter_read_leaves_the_rest() {
+    fn the_end_of_a_call_repeats_and_a_shorter_read_leaves_the_rest() {
         let (mut input, mut writer) = pipe();
         input.record();
         let begin = input.place();

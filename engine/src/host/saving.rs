@@ -4,7 +4,7 @@
 
 use super::input::Input;
 use super::recorded::Place;
-use super::{Host, Opened};
+use super::{Host, OpenFile};
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 
 impl State for Host {
@@ -15,11 +15,11 @@ impl State for Host {
         to.field("read");
         self.input_place().save(to);
         to.field("features");
-        let position = |opened: &Option<Opened>| match opened {
-            Some(Opened::Features(position)) => Some(*position),
+        let position = |file: &Option<OpenFile>| match file {
+            Some(OpenFile::Features(position)) => Some(*position),
             _ => None,
         };
-        self.opened.iter().map(position).collect::<Vec<Option<usize>>>().save(to);
+        self.open_files.iter().map(position).collect::<Vec<Option<usize>>>().save(to);
         to.field("errno");
         self.errno.save(to);
         to.field("waiting");
@@ -41,7 +41,7 @@ impl State for Host {
             return Err(Damaged);
         }
         let features: Vec<Option<usize>> = Fresh::loaded(from)?;
-        self.opened = features.into_iter().map(|position| position.map(Opened::Features)).collect();
+        self.open_files = features.into_iter().map(|position| position.map(OpenFile::Features)).collect();
         self.errno.load(from)?;
         self.waiting.load(from)?;
         self.notes.load(from)
@@ -58,7 +58,7 @@ impl Host {
 
     /// Number of files that the firmware has open.
     pub fn open_files(&self) -> usize {
-        self.opened.iter().filter(|opened| matches!(opened, Some(Opened::File(_)))).count()
+        self.open_files.iter().filter(|file| matches!(file, Some(OpenFile::File(_)))).count()
     }
 
     /// How far the firmware has read input that comes from the host during the run.

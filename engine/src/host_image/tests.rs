@@ -1,4 +1,4 @@
-//! Tests of which files are images, which run has one, and how it is replaced.
+//! Tests: valid files for images, locks between runs, and replacing an image.
 
 use std::fs::Permissions;
 use std::io::Write;
@@ -55,7 +55,7 @@ fn taken(image: &mut HostImage) -> Result<(), String> {
 }
 
 #[test]
-fn what_is_no_file_is_refused_without_being_opened() {
+fn special_files_are_refused_without_being_opened() {
     let folder = Folder::new("kinds");
     // Opening a FIFO would wait for its other end.
     assert!(Command::new("mkfifo").arg(folder.0.join("fifo")).status().unwrap().success());
@@ -138,7 +138,7 @@ fn an_image_that_does_not_exist_is_locked_too_and_gone_if_nothing_was_written() 
 }
 
 #[test]
-fn who_waits_gets_the_file_that_the_run_before_left() {
+fn a_waiting_run_gets_the_file_that_the_previous_run_left() {
     let folder = Folder::new("next");
     folder.file("a.bin", b"old");
     let (mut one, mut other) = (folder.image("a.bin", Access::Replaced), folder.image("a.bin", Access::Replaced));

@@ -54,12 +54,12 @@ impl Machine {
             InstructionSet::RiscV => (10, 'a'),
         };
         let symbol = self.find_function(&format!("{}:{name}", self.cores[core].name()));
-        let reported = symbol.zip(self.program(core)).and_then(|((_, _, addr), program)| {
+        let named = symbol.zip(self.program(core)).and_then(|((_, _, addr), program)| {
             let addr = if set == InstructionSet::Arm { addr & !1 } else { addr };
             parameters_of(&program.elf, addr, first, CallReport::REGISTERS)
         });
         let by_register = |register| Parameter { name: format!("{prefix}{register}"), register, form: Form::Address };
-        reported.unwrap_or_else(|| (0..CallReport::REGISTERS).map(by_register).collect())
+        named.unwrap_or_else(|| (0..CallReport::REGISTERS).map(by_register).collect())
     }
 }
 

@@ -7,14 +7,14 @@
 //! A step is one instruction of one core; the others run as usual. An interrupt that is taken before the instruction is
 //! handled first, so that the step ends after the instruction.
 
-mod looks;
+mod inspection;
 mod registers;
 pub mod states;
 
 use std::collections::BTreeSet;
 
 use super::host::Pause;
-use super::progress::Turn;
+use super::progress::TimeSlice;
 use super::{Machine, Outcome, Printed, RunReport};
 use crate::bus::watches::{Hit, Watch};
 use crate::core::Stop;
@@ -26,7 +26,7 @@ use crate::time::Ps;
 pub struct Step {
     /// The core, by its index.
     pub core: usize,
-    /// The step continues while the next instruction is from the first of these addresses up to the second.
+    /// The step continues while the next instruction is from the first address up to, but not including, the second.
     pub range: Option<(u32, u32)>,
     /// Interrupt handlers are stepped into.
     pub into_handlers: bool,
@@ -282,7 +282,7 @@ impl Machine {
         }
         let stop = self.run_printing(core, until, pause)?;
         let now = self.core_time(core);
-        if until <= now && self.goes_on_in_turn(&stop, now, horizon) {
+        if until <= now && self.continues_in_time_slice(&stop, now, horizon) {
             self.debugging.halt_in_time(now);
             return Some(Stop::Break);
         }
@@ -290,7 +290,7 @@ impl Machine {
     }
 
     /// True if a stopped core would continue its time slice up to `horizon`: it stopped only for a debugger.
-    fn goes_on_in_turn(&self, stop: &Stop, now: Ps, horizon: Ps) -> bool {
+    fn continues_in_time_slice(&self, stop: &Stop, now: Ps, horizon: Ps) -> bool {
         *stop == Stop::Horizon
             && now < horizon
             && self.bus.next_stop() > now
@@ -300,8 +300,8 @@ impl Machine {
     }
 
     /// A core has stopped for a debugger, or for triggers, in its time slice up to `horizon`. False if it continues.
-    pub(super) fn halt_in_turn(&mut self, core: usize, horizon: Ps) -> bool {
-        self.turn = Some(Turn::new(core, horizon));
+    pub(super) fn halt_in_time_slice(&mut self, core: usize, horizon: Ps) -> bool {
+        self.time_slice = Some(TimeSlice::new(core, horizon));
         let is_at_break = self.cores[core].take_break();
         if self.debugging.halt.is_none() {
             // The handler during a step has a breakpoint of its own.
@@ -310,10 +310,10 @@ impl Machine {
             self.debugging.halt = halt;
         }
         if self.triggers.are_set() {
-            self.look_at_triggers(core);
+            self.evaluate_triggers(core);
         }
         if !self.debugging.is_halted() {
-            self.turn = None;
+            self.time_slice = None;
         }
         self.debugging.is_halted()
     }
@@ -349,8 +349,8 @@ impl Machine {
             let now = self.cores[core].position();
             if now.instructions != from.instructions {
                 stepping.from = None;
-                if stop == Stop::Horizon && self.goes_on(&stepping.step, now) {
-                    if self.has_to_look(self.core_time(core)) || self.cores[core].has_changed_calls() {
+                if stop == Stop::Horizon && self.step_continues(&stepping.step, now) {
+                    if self.has_to_evaluate(self.core_time(core)) || self.cores[core].has_changed_calls() {
                         break Some(Stop::Break);
                     }
                     continue;
@@ -360,7 +360,7 @@ impl Machine {
             if now.interrupts == from.interrupts || now.is_between {
                 // An exception was entered, for example: others run no sooner than without a debugger.
                 let time = self.core_time(core);
-                if time > before && self.goes_on_in_turn(&stop, time, horizon) {
+                if time > before && self.continues_in_time_slice(&stop, time, horizon) {
                     continue;
                 }
                 break Some(stop);
@@ -396,7 +396,7 @@ impl Machine {
     }
 
     /// True if a step continues after an instruction.
-    fn goes_on(&self, step: &Step, now: Position) -> bool {
+    fn step_continues(&self, step: &Step, now: Position) -> bool {
         let is_in_range = step.range.is_some_and(|(first, end)| first <= now.pc && now.pc < end);
         let is_stopped = self.bus.watches.are_hit() || self.debugging.breaks.contains(&now.pc);
         now.is_between || is_in_range && !is_stopped

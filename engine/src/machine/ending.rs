@@ -69,7 +69,7 @@ impl Machine {
             (_, outcome) => outcome,
         };
         let mut report = self.report(outcome);
-        self.look_at_the_end(report.elapsed);
+        self.evaluate_at_end(report.elapsed);
         self.bus.activities.end(report.elapsed);
         self.sample_last(&report);
         self.bus.waves.end();
@@ -81,7 +81,7 @@ impl Machine {
         };
         if cut_off.is_none() {
             while self.bus.send_next(now).is_some() {}
-            self.bus.hear_the_rest();
+            self.bus.receive_the_rest();
         }
         self.note_unsent(cut_off);
         pause(&self.take_printed());
@@ -95,7 +95,7 @@ impl Machine {
         let now = self.now();
         if !self.bus.exit_is_reset {
             while self.bus.send_next(now).is_some() {}
-            self.bus.hear_the_rest();
+            self.bus.receive_the_rest();
         }
         self.take_printed()
     }

@@ -144,14 +144,14 @@ pub fn exercise(mut build: impl FnMut() -> Built, seed: u64, accesses: u32) -> R
     }
     let typed: Vec<u8> = (0..TYPED).map(|_| numbers.next() as u8).collect();
     for machine in [&mut plain, &mut replaced] {
-        somebody_types(machine, &typed);
+        type_characters(machine, &typed);
         store_something(machine.bus(), &ranges, &typed);
     }
     let (mut now, mut place) = (Ps::ZERO, 0);
     for number in 0..accesses {
         if number % BETWEEN == BETWEEN - 1 {
             let mut new = build()?;
-            somebody_types(&mut new, &[]);
+            type_characters(&mut new, &[]);
             if let Err(what) = replace(replaced.bus(), new.bus()) {
                 return Ok(vec![what]);
             }
@@ -173,7 +173,7 @@ pub fn exercise(mut build: impl FnMut() -> Built, seed: u64, accesses: u32) -> R
     if differ.is_empty() { exercise_chips(build, &mut numbers, accesses) } else { Ok(differ) }
 }
 
-/// Devices with their ranges, and the sizes of these in bytes.
+/// Devices with their ranges and the sizes of the ranges in bytes.
 fn ranges_of(bus: &Bus) -> Vec<(DeviceId, usize, u32)> {
     let of_device = bus.map.iter().filter_map(|entry| match entry.target {
         Target::Device(device, range) => Some((device, range, (entry.last - entry.base).saturating_add(1))),
@@ -185,7 +185,7 @@ fn ranges_of(bus: &Bus) -> Vec<(DeviceId, usize, u32)> {
     ranges
 }
 
-fn somebody_types(machine: &mut Machine, characters: &[u8]) {
+fn type_characters(machine: &mut Machine, characters: &[u8]) {
     for port in machine.serial_ports() {
         machine.attach(&port, FarEnd::typing(characters.to_vec()));
     }

@@ -72,7 +72,7 @@ impl Machine {
         let (console, streams) = self.bus.output.take();
         let named =
             streams.into_iter().map(|(device, bytes)| (self.bus.device_names[device.0 as usize].clone(), bytes));
-        Printed { console, streams: named.collect(), notes: self.new_event_rate_notes(), begins_anew: false }
+        Printed { console, streams: named.collect(), notes: self.new_event_rate_notes(), is_restart: false }
     }
 }
 

@@ -42,7 +42,7 @@ struct Named {
 }
 
 impl Machine {
-    /// Profiles all cores from now on. Calls of these functions ("cm4:main" for one of another core than the program's)
+    /// Profiles all cores from now on. Calls of `functions` ("cm4:main" for one of another core than the program's)
     /// are kept individually. At the first call, and at each later one, a core's profile is cleared. With `by_site`,
     /// calls from different places are different paths: there are more paths then.
     ///
@@ -83,11 +83,11 @@ impl Machine {
     }
 
     /// Records from now on what each core waits for ([`crate::core::CoreReport::waits`]).
-    pub fn report_waits(&mut self) {
+    pub fn record_waits(&mut self) {
         self.bus.activities.start_for_waits(self.cores.len());
         self.bus.follow_interrupts();
         self.follow_critical_path();
-        self.cores.iter_mut().for_each(|core| core.report_waits());
+        self.cores.iter_mut().for_each(|core| core.record_waits());
     }
 
     /// The profiles so far, of the cores that have one.

@@ -88,15 +88,15 @@ impl Progress {
 
 /// A core's time slice: it runs until the machine chooses the next core.
 #[derive(Clone, Copy, Debug, State, Fresh)]
-pub(super) struct Turn {
+pub(super) struct TimeSlice {
     core: usize,
     /// The end of the slice.
     horizon: Ps,
 }
 
-impl Turn {
-    pub const fn new(core: usize, horizon: Ps) -> Turn {
-        Turn { core, horizon }
+impl TimeSlice {
+    pub const fn new(core: usize, horizon: Ps) -> TimeSlice {
+        TimeSlice { core, horizon }
     }
 
     /// The core.
@@ -125,8 +125,8 @@ impl Machine {
             if self.stop.is_made() {
                 return Some(Outcome::Interrupted);
             }
-            if let Some(Turn { core, horizon }) = self.turn.take() {
-                let outcome = self.run_turn(core, horizon.min(slice_end), pause);
+            if let Some(TimeSlice { core, horizon }) = self.time_slice.take() {
+                let outcome = self.run_time_slice(core, horizon.min(slice_end), pause);
                 if outcome.is_some() || self.debugging.is_halted() {
                     return outcome;
                 }
@@ -164,8 +164,8 @@ impl Machine {
                 return (now >= limit).then(|| Outcome::Limit(self.limit_text(limit)));
             }
             let Some((_, next)) = next else { continue };
-            if self.has_to_look(now) {
-                self.look_at_triggers(next);
+            if self.has_to_evaluate(now) {
+                self.evaluate_triggers(next);
             }
             if self.halt_for_watch(next) || self.debugging.halt_in_time(now) {
                 return None;
@@ -196,11 +196,11 @@ impl Machine {
             }
         }
         self.bus.order.begin(until, self.quantum);
-        self.run_turn(core, horizon, pause)
+        self.run_time_slice(core, horizon, pause)
     }
 
     /// Continues a core's time slice up to `horizon`.
-    fn run_turn(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Outcome> {
+    fn run_time_slice(&mut self, core: usize, horizon: Ps, pause: Pause) -> Option<Outcome> {
         let stop = loop {
             self.bus.master = Some(core);
             let stop = match self.debugging.steps(core) {
@@ -211,7 +211,7 @@ impl Machine {
             if stop != Some(Stop::Break) {
                 break stop;
             }
-            if self.halt_in_turn(core, horizon) {
+            if self.halt_in_time_slice(core, horizon) {
                 return None;
             }
         };
@@ -315,7 +315,7 @@ impl Machine {
     fn follow_wakes(&mut self) {
         for core in 0..self.cores.len() {
             if self.progress[core].activity == Activity::Waiting
-                && let Some(at) = self.bus.order.take_roused(core)
+                && let Some(at) = self.bus.order.take_woken(core)
             {
                 self.pass_time(core, at);
                 self.progress[core].activity = Activity::Running;
@@ -328,7 +328,7 @@ impl Machine {
         let (before, since) = (self.cores[core].cycles_had(), self.cores[core].now());
         self.cores[core].idle(until);
         if self.bus.activities.records(Kind::Core) {
-            self.report_idle(core, since);
+            self.record_idle(core, since);
         }
         if self.progress[core].activity == Activity::Held {
             let passed = self.cores[core].cycles_had().0 - before.0;
@@ -338,7 +338,7 @@ impl Machine {
 
     /// Records what a core has done since.
     #[cold]
-    fn report_idle(&self, core: usize, since: Ps) {
+    fn record_idle(&self, core: usize, since: Ps) {
         let what = if self.progress[core].activity == Activity::Held { &HELD_IN_RESET } else { &IDLE };
         let scope = self.bus.activities.scope(self.cores[core].name());
         scope.clocked_span(what, self.cores[core].clock(), since, self.cores[core].now(), Detail::None);

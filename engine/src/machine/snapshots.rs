@@ -177,7 +177,7 @@ impl Machine {
     fn load_whole(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
         let mut loader = Loader::of_devices(&snapshot.state, self.bus.devices.len() as u32);
         let loaded = self.load_state(&mut loader);
-        if loaded.is_ok() && loader.is_over() && self.can_be(&snapshot.head) {
+        if loaded.is_ok() && loader.is_over() && self.is_plausible(&snapshot.head) {
             self.set_trigger_state(snapshot.triggers.as_ref());
             self.broken = None;
             return Ok(());
@@ -189,10 +189,10 @@ impl Machine {
 
     /// True if the loaded state is plausible: it has the snapshot's time, and all references in it are valid. A digest
     /// finds random changes; this check finds states that would make the run endless or panic.
-    fn can_be(&self, head: &Head) -> bool {
+    fn is_plausible(&self, head: &Head) -> bool {
         let is_core = |core: usize| core < self.cores.len();
         self.now() == head.time
-            && self.turn.is_none_or(|turn| is_core(turn.core()))
+            && self.time_slice.is_none_or(|slice| is_core(slice.core()))
             && self.ended_by.is_none_or(is_core)
             && self.event_rates_are_sound()
             && self.bus.map_is_sound()
@@ -291,8 +291,8 @@ impl Machine {
         self.quantum.save(to);
         to.field("slice_end");
         self.slice_end.save(to);
-        to.field("turn");
-        self.turn.save(to);
+        to.field("time_slice");
+        self.time_slice.save(to);
         to.field("hand_over_at");
         self.hand_over_at.save(to);
         to.field("ended_by");
@@ -322,7 +322,7 @@ impl Machine {
         fixed::load(&mut self.progress, from)?;
         self.quantum.load(from)?;
         self.slice_end.load(from)?;
-        self.turn.load(from)?;
+        self.time_slice.load(from)?;
         self.hand_over_at.load(from)?;
         self.ended_by.load(from)?;
         self.debugging.set_end(Fresh::loaded(from)?);

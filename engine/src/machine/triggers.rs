@@ -7,7 +7,7 @@
 //! cores stop, as they do for a debugger. A stopped core continues its time slice, so triggers change nothing else.
 
 pub mod condition;
-mod look;
+mod evaluation;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ pub struct Trigger {
     /// Its history.
     pub seen: Seen,
     /// The time up to which its signals have been checked, and the number of activities recorded by then.
-    looked_at: (Ps, u64),
+    checked: (Ps, u64),
 }
 
 /// The history of a condition.
@@ -139,7 +139,7 @@ impl Triggers {
     }
 
     /// Evaluates conditions as soon as the machine continues.
-    pub fn look_anew(&mut self) {
+    pub fn evaluate_again(&mut self) {
         self.alarm = self.are_set().then_some(Ps::ZERO);
     }
 
@@ -161,7 +161,7 @@ impl Machine {
         });
         let looked_at = (self.now(), self.bus.activities.recorded());
         let (text, seen) = (text.to_owned(), Seen::default());
-        all.push(Trigger { text, condition, action, signals, seen, looked_at });
+        all.push(Trigger { text, condition, action, signals, seen, checked });
         self.set_triggers(all);
         self.triggers.all.len() - 1
     }
@@ -190,7 +190,7 @@ impl Machine {
     /// The states of triggers for a snapshot of this machine, if there are any.
     pub(super) fn trigger_state(&self) -> Option<TriggerState> {
         let Triggers { all, .. } = &self.triggers;
-        let seen = all.iter().map(|trigger| (trigger.text.clone(), trigger.seen, trigger.looked_at)).collect();
+        let seen = all.iter().map(|trigger| (trigger.text.clone(), trigger.seen, trigger.checked)).collect();
         let state = || TriggerState { seen, live: self.bus.waves.live() };
         self.triggers.are_set().then(state)
     }
@@ -199,11 +199,11 @@ impl Machine {
     pub(super) fn set_trigger_state(&mut self, state: Option<&TriggerState>) {
         let none = TriggerState::default();
         let state = state.unwrap_or(&none);
-        self.triggers.look_anew();
+        self.triggers.evaluate_again();
         let now = (self.now(), self.bus.activities.recorded());
         for trigger in &mut self.triggers.all {
             let before = state.seen.iter().find(|(text, ..)| *text == trigger.text);
-            (trigger.seen, trigger.looked_at) = before.map_or((Seen::default(), now), |(_, seen, at)| (*seen, *at));
+            (trigger.seen, trigger.checked) = before.map_or((Seen::default(), now), |(_, seen, at)| (*seen, *at));
         }
         // The snapshot has the calls that cores are in.
         self.ask_for_calls();
@@ -226,7 +226,7 @@ impl Machine {
         self.triggers.all = all;
         self.triggers.functions = functions;
         self.triggers.has_counters = !counted.is_empty();
-        self.triggers.look_anew();
+        self.triggers.evaluate_again();
         self.follow_signals(&signals);
         self.bus.follow_devices(!signals.is_empty(), counted);
         self.ask_for_calls();
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_reported_to_go_on_was_not_over() {
+    fn a_period_that_is_extended_was_not_over() {
         let mut seen = Seen::default();
         assert!(seen.is(true, Ps(10)) && !seen.is(false, Ps(20)));
         assert!(!seen.is(true, Ps(20)), "it goes on");

@@ -16,7 +16,7 @@ use crate::time::{Cycles, Ps};
 /// have not returned.
 const MOST_WINDOWS: usize = 4096;
 /// Maximum number of intervals. Windows need more only if many calls never return; later windows then lack waits.
-const MOST_ERAS: u32 = 4 * MOST_WINDOWS as u32;
+const MOST_INTERVALS: u32 = 4 * MOST_WINDOWS as u32;
 
 /// A call, and the activity of all cores from its start to its end.
 #[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
@@ -60,7 +60,7 @@ pub(super) struct Windows {
 impl Windows {
     /// The number of an interval that begins now, unless there are too many.
     fn next_interval(&mut self) -> Option<u32> {
-        let begins = self.done.len() < MOST_WINDOWS && self.interval < MOST_ERAS;
+        let begins = self.done.len() < MOST_WINDOWS && self.interval < MOST_INTERVALS;
         self.interval += u32::from(begins);
         begins.then_some(self.interval)
     }

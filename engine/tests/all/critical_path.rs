@@ -47,7 +47,7 @@ fn path(programs: [&[u32]; 2], prepare: impl Fn(&mut Machine)) -> (RunReport, Cr
         machine.skip_polling(skip);
         machine.compile_after(runs);
         prepare(&mut machine);
-        machine.report_waits();
+        machine.record_waits();
         machine.run(Ps::from_us(10_000), |_| true)
     };
     let report = run(QUANTA[2], (true, 0));
@@ -152,7 +152,7 @@ fn a_run_that_is_cut_off_ends_with_the_core_at_work() {
     let run = |skip| {
         let (mut machine, _) = pair([&first, &second]);
         machine.skip_polling(skip);
-        machine.report_waits();
+        machine.record_waits();
         machine.run(Ps::from_us(100), |_| true)
     };
     let report = run(true);
@@ -202,7 +202,7 @@ fn a_core_that_waits_for_its_interrupt_handler_is_held_up() {
         machine.skip_polling(how.0);
         machine.compile_after(how.1);
         prepare(&mut machine);
-        machine.report_waits();
+        machine.record_waits();
         machine.run(Ps::from_us(10_000), |_| true)
     };
     let report = run((true, 0));
@@ -227,7 +227,7 @@ fn a_core_at_work_is_held_up_by_nobody_who_interrupts_it() {
     let code: Vec<u8> =
         [b(0x6000 - 0x18), str(2, 9, 0), RETURN_FROM_IRQ].iter().flat_map(|word| word.to_le_bytes()).collect();
     assert!(machine.bus().poke(0x18, &code[..4]) && machine.bus().poke(0x6000, &code[4..]));
-    machine.report_waits();
+    machine.record_waits();
     let report = machine.run(Ps::from_us(10_000), |_| true);
     assert_eq!(report.outcome, Outcome::Exit(0));
     assert_eq!(hand_overs(&report.critical_path.unwrap()), []);

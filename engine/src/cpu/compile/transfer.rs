@@ -15,7 +15,7 @@ use std::mem::offset_of;
 use super::HostCode;
 use super::compiler::Compiler;
 use super::emit::own;
-use crate::bus::alike::Tally;
+use crate::bus::repeated_reads::ReadRecord;
 use crate::cpu::Cpu;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::fetch::Chunk;
@@ -100,9 +100,9 @@ impl<I: Isa> Compiler<I> {
                 }
                 None => this.store(Memory::CHUNK, what),
             }
-            if let Some(tally) = plan.tally {
+            if let Some(record) = plan.record {
                 let offset = this.b.ins().uextend(I64, offset);
-                this.report(tally, offset);
+                this.report(record, offset);
             }
             done
         })
@@ -201,16 +201,16 @@ impl<I: Isa> Transfer<'_, '_, I> {
     /// complete.
     pub fn fetch_line(&mut self, plan: &Plan, lines: [Value; 2], offset: u32, begins: Value, more: Value) -> Value {
         let wide = self.b.ins().iconst(I64, i64::from(offset));
-        if let Some(tally) = plan.tally {
-            self.is_another_than_last(tally, wide);
+        if let Some(record) = plan.record {
+            self.is_another_than_last(record, wide);
         }
         let offset = self.b.ins().iconst(I32, i64::from(offset as i32));
         let done = self.transfer(plan, begins, more, offset, None);
         for (slot, line) in lines.into_iter().enumerate() {
             self.store(Memory::PASSING + slot * size_of::<u32>(), line);
         }
-        if let Some(tally) = plan.tally {
-            self.report(tally, wide);
+        if let Some(record) = plan.record {
+            self.report(record, wide);
         }
         done
     }
@@ -314,9 +314,9 @@ impl<I: Isa> Transfer<'_, '_, I> {
     /// of the given number of words beyond one. Returns the cycle of its answer.
     fn transfer(&mut self, plan: &Plan, begins: Value, more: Value, offset: Value, words: Option<Value>) -> Value {
         let (steps, (there, back), [before, busy]) = (plan.steps, plan.outer_cycles, plan.cycles);
-        let tally = plan.tally.map(|tally| self.b.ins().iconst(I64, tally as i64));
-        if let Some(tally) = tally {
-            let holds = self.b.ins().load(I64, other(), tally, offset_of!(Tally, holds) as i32);
+        let record = plan.record.map(|record| self.b.ins().iconst(I64, record as i64));
+        if let Some(record) = record {
+            let holds = self.b.ins().load(I64, other(), record, offset_of!(ReadRecord, holds) as i32);
             self.go_on_if(holds);
         }
         let sent = self.plus(begins, there);
@@ -333,9 +333,9 @@ impl<I: Isa> Transfer<'_, '_, I> {
         let free = self.free.unwrap_or_else(|| self.b.ins().load(I64, other(), free_at, 0));
         let start = self.b.ins().umax(ready, free);
         let words = words.map(|words| self.b.ins().uextend(I64, words));
-        let mut free = match (tally, words, plan.ram) {
-            (Some(tally), ..) => {
-                let busy = self.b.ins().load(I64, other(), tally, offset_of!(Tally, busy_cycles) as i32);
+        let mut free = match (record, words, plan.ram) {
+            (Some(record), ..) => {
+                let busy = self.b.ins().load(I64, other(), record, offset_of!(ReadRecord, busy_cycles) as i32);
                 self.b.ins().iadd(start, busy)
             }
             (None, Some(words), Some(port)) => {
@@ -432,19 +432,19 @@ impl<I: Isa> Transfer<'_, '_, I> {
     }
 
     /// Continues if the last read was of another register.
-    fn is_another_than_last(&mut self, tally: usize, offset: Value) {
-        let tally = self.b.ins().iconst(I64, tally as i64);
-        let last = self.b.ins().load(I64, other(), tally, offset_of!(Tally, last) as i32);
+    fn is_another_than_last(&mut self, record: usize, offset: Value) {
+        let record = self.b.ins().iconst(I64, record as i64);
+        let last = self.b.ins().load(I64, other(), record, offset_of!(ReadRecord, last) as i32);
         let other = self.b.ins().icmp(IntCC::NotEqual, last, offset);
         self.go_on_if(other);
     }
 
-    /// Records a read in a device's tally.
-    fn report(&mut self, tally: usize, offset: Value) {
-        let tally = self.b.ins().iconst(I64, tally as i64);
+    /// Records a read in a device's record.
+    fn report(&mut self, record: usize, offset: Value) {
+        let record = self.b.ins().iconst(I64, record as i64);
         let one = self.b.ins().iconst(I64, 1);
-        self.add(tally, offset_of!(Tally, reads) as i32, one);
-        self.b.ins().store(other(), offset, tally, offset_of!(Tally, last) as i32);
+        self.add(record, offset_of!(ReadRecord, reads) as i32, one);
+        self.b.ins().store(other(), offset, record, offset_of!(ReadRecord, last) as i32);
     }
 
     fn add(&mut self, base: Value, offset: i32, amount: Value) {

@@ -193,7 +193,7 @@ impl Memory {
     fn fetch_from_device(&mut self, bus: &mut Bus, quiet: Quiet, addr: u32, bytes: u32) -> Option<u64> {
         let (done, _) = self.device_flat(bus, quiet, addr, bytes, Purpose::Fetch)?;
         if !self.is_known(addr)
-            && let Some(window) = bus.alike(addr, bytes)
+            && let Some(window) = bus.repeated_reads(addr, bytes)
         {
             self.remember(bus, addr, Some(window));
         }

@@ -12,7 +12,7 @@ use super::fetch::Prefetch;
 use super::fetch::passing::Passing;
 use super::stores::StoreBuffer;
 use super::{FetchPolicy, Memory, State};
-use crate::bus::alike::{Tally, Window};
+use crate::bus::repeated_reads::{ReadRecord, RepeatedReads};
 use crate::bus::device::AccessSize;
 use crate::bus::entries::Entries;
 use crate::bus::path::{InStep, StepNumbers};
@@ -44,7 +44,7 @@ pub(super) struct Known {
 #[derive(Clone, Copy, Debug)]
 enum Served {
     Ram(RamPort),
-    Window(Window),
+    RepeatedReads(RepeatedReads),
 }
 
 /// A transfer of a fixed kind.
@@ -64,7 +64,7 @@ pub struct Plan {
     pub routed: bool,
     /// Address of the edge up to which the target is busy.
     pub free_edge: usize,
-    /// Edges from the arrival until the transfer can begin; from then until the next one can, which the [`Tally`] of a
+    /// Edges from the arrival until the transfer can begin; from then until the next one can, which the [`ReadRecord`] of a
     /// window gives.
     pub cycles: [u64; 2],
     /// Edges from there to the answer; negative if the answer comes before.
@@ -81,8 +81,8 @@ pub struct Plan {
     pub ram: Option<RamPort>,
     /// Read or write.
     pub direction: Direction,
-    /// Address of the [`Tally`], if it is a window.
-    pub tally: Option<usize>,
+    /// Address of the [`ReadRecord`], if it is a window.
+    pub record: Option<usize>,
 }
 
 impl Plan {
@@ -136,7 +136,7 @@ impl Memory {
 
     /// Remembers the target at `addr` for the only core, if its transfers of each kind take equal time. Called for
     /// targets that were accessed by the simple functions.
-    pub(super) fn remember(&mut self, bus: &mut Bus, addr: u32, window: Option<Window>) {
+    pub(super) fn remember(&mut self, bus: &mut Bus, addr: u32, window: Option<RepeatedReads>) {
         if bus.core_irqs.len() > 1 || self.known.len() == MOST_TARGETS || self.known_at(addr).is_some() {
             return;
         }
@@ -145,13 +145,13 @@ impl Memory {
         self.known.extend(known);
     }
 
-    fn find_known(&mut self, bus: &mut Bus, addr: u32, window: Option<Window>) -> Option<Known> {
+    fn find_known(&mut self, bus: &mut Bus, addr: u32, window: Option<RepeatedReads>) -> Option<Known> {
         let (entry, outer_cycles) = (bus.entry_at(addr)?, self.outer_cycles(bus)?);
         let (in_step, routed) = bus.path_in_step(entry)?;
         let MapEntry { base, last, origin, target, .. } = bus.map[entry];
         let served = match (target, window) {
             (Target::Ram(ram), None) => Served::Ram(bus.rams[ram].port()?),
-            (Target::Device(..), Some(window)) => Served::Window(window),
+            (Target::Device(..), Some(window)) => Served::RepeatedReads(window),
             _ => return None,
         };
         let (steps, sums) = (in_step.numbers()?, self.accounts.sums_at(entry));
@@ -179,7 +179,7 @@ impl Memory {
         let line_bytes = self.config.icache?.line_bytes;
         let known = self.known_at(addr).filter(|_| self.config.dcache.is_none())?;
         let plan = Memory::plan(known, line_bytes, Direction::Read, Purpose::Fetch)?;
-        (plan.tally.is_some() && plan.reaches(addr)).then_some(plan)
+        (plan.record.is_some() && plan.reaches(addr)).then_some(plan)
     }
 
     /// A load or store of up to a word in the RAM of the last data access.
@@ -199,14 +199,14 @@ impl Memory {
         let last_offset = first_offset + rest.checked_sub(bytes - 1)?;
         let (free_edge, cycles, after_cycles) = match served {
             Served::Ram(port) => (port.free_edge, [0, port.timing.beats_and_cycles(bytes, direction).1], 0),
-            Served::Window(window) if window.bytes == bytes => {
-                (window.tally + offset_of!(Tally, free_edge), [window.before_cycles, 0], window.after_cycles)
+            Served::RepeatedReads(window) if window.bytes == bytes => {
+                (window.record + offset_of!(ReadRecord, free_edge), [window.before_cycles, 0], window.after_cycles)
             }
-            Served::Window(_) => return None,
+            Served::RepeatedReads(_) => return None,
         };
-        let (ram, tally) = match served {
+        let (ram, record) = match served {
             Served::Ram(port) => (Some(port), None),
-            Served::Window(window) => (None, Some(window.tally)),
+            Served::RepeatedReads(window) => (None, Some(window.record)),
         };
         Some(Plan {
             origin,
@@ -224,7 +224,7 @@ impl Memory {
             touched: Entries::place(entry),
             ram,
             direction,
-            tally,
+            record,
         })
     }
 }

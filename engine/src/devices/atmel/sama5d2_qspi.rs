@@ -41,8 +41,8 @@ use self::scrambling::Scrambler;
 use self::serial::{Flow, Serial, Settings};
 use self::window::Window;
 use self::wire::Wire;
-use crate::bus::alike;
 use crate::bus::device::{AccessSize, Alarm, Ctx, Device, PortId, Reply, SlaveError};
+use crate::bus::repeated_reads::RepeatedReads;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::apb::{self, WriteProtection};
 use crate::devices::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
@@ -466,7 +466,7 @@ impl Device for Sama5d2Qspi {
         if range == 0 { None } else { self.read_window_alone(offset, bytes, edge) }
     }
 
-    fn alike(&mut self, range: usize, bytes: u32) -> Option<alike::Window> {
+    fn repeated_reads(&mut self, range: usize, bytes: u32) -> Option<RepeatedReads> {
         if range == 0 || bytes != window::BEAT_BYTES { None } else { self.pairs() }
     }
 

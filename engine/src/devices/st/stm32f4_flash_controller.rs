@@ -18,8 +18,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::bus::alike::Window;
 use crate::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::bus::repeated_reads::RepeatedReads;
 use crate::devices::model::{Group, Model};
 use crate::devices::support::activities::{ERASE, FLASH, PROGRAM};
 use crate::devices::support::apb;
@@ -375,8 +375,8 @@ impl Device for FlashController {
         if range > 0 { self.flash.read_alone(offset, bytes, edge) } else { None }
     }
 
-    fn alike(&mut self, range: usize, bytes: u32) -> Option<Window> {
-        if range > 0 { self.flash.alike(bytes) } else { None }
+    fn repeated_reads(&mut self, range: usize, bytes: u32) -> Option<RepeatedReads> {
+        if range > 0 { self.flash.repeated_reads(bytes) } else { None }
     }
 
     fn learn(&mut self) {

@@ -19,7 +19,7 @@
 use std::collections::BTreeMap;
 
 use crate::activity::{Activity, Detail};
-use crate::bus::alike::{Tally, Window};
+use crate::bus::repeated_reads::{ReadRecord, RepeatedReads};
 use crate::bus::code::CodeSpan;
 use crate::bus::device::{AccessSize, Ctx, Reply};
 use crate::dt::fault::FaultKind;
@@ -73,10 +73,10 @@ pub struct Flash {
     acr: u32,
     /// The clock edge from which on the array can be read again, and the line of the last instruction fetch; includes
     /// lines that compiled code has fetched.
-    tally: Tally,
+    record: ReadRecord,
     /// Bytes of such a fetch; 0 before the first request.
     #[state(skip)]
-    tally_bytes: u32,
+    record_bytes: u32,
     /// True if the line of the last instruction fetch was prefetched.
     code_prefetched: bool,
     ahead: Option<Ahead>,
@@ -161,8 +161,8 @@ impl Flash {
             line_bytes: reader.timing_u32("cyclescope,line-bytes", PowerOfTwo(8..=16), line_meaning).max(8),
             most_hz: most_hz.unwrap_or([u32::MAX; LATENCIES]),
             acr: 0,
-            tally: Tally { last: u64::from(NO_LINE), ..Tally::default() },
-            tally_bytes: 0,
+            record: ReadRecord { last: u64::from(NO_LINE), ..ReadRecord::default() },
+            record_bytes: 0,
             code_prefetched: false,
             ahead: None,
             data: Vec::new(),
@@ -264,11 +264,11 @@ impl Flash {
     /// The time at which the line of an instruction is available, and whether it was prefetched.
     fn fetch(&mut self, offset: u32, now: u64) -> (u64, bool) {
         let line = self.line_of(offset);
-        if u64::from(line) == self.tally.last {
+        if u64::from(line) == self.record.last {
             return (now, self.code_prefetched);
         }
         self.counters.fetches += 1;
-        self.tally.last = u64::from(line);
+        self.record.last = u64::from(line);
         let ahead = self.ahead.take().filter(|ahead| ahead.line == line);
         self.code_prefetched = ahead.is_some();
         self.counters.prefetched += u64::from(self.code_prefetched);
@@ -332,29 +332,29 @@ impl Flash {
         }
     }
 
-    /// Fetches of lines that are all alike ([`crate::bus::device::Device::alike`]): those of a flash that is read by
+    /// Fetches of lines that are all alike ([`crate::bus::device::Device::repeated_reads`]): those of a flash that is read by
     /// nobody but the core, as it asks.
-    pub fn alike(&mut self, bytes: u32) -> Option<Window> {
+    pub fn repeated_reads(&mut self, bytes: u32) -> Option<RepeatedReads> {
         if bytes != self.line_bytes {
             return None;
         }
-        self.tally_bytes = bytes;
+        self.record_bytes = bytes;
         self.share();
-        Some(Window { bytes, before_cycles: 0, after_cycles: -1, tally: (&raw mut self.tally).expose_provenance() })
+        Some(RepeatedReads { bytes, before_cycles: 0, after_cycles: -1, record: (&raw mut self.record).expose_provenance() })
     }
 
     /// Says whether fetches of lines are alike from now on.
     fn share(&mut self) {
         let alike = self.acr & (ACR_ICEN | ACR_PRFTEN) == 0 && self.latency() > 0 && !self.is_operating();
-        let holds = alike && self.tally_bytes == self.line_bytes;
+        let holds = alike && self.record_bytes == self.line_bytes;
         // Where no line is kept, it does not matter which one was prefetched.
         self.code_prefetched &= !holds;
-        (self.tally.holds, self.tally.busy_cycles) = (u64::from(holds), self.latency() + 1);
+        (self.record.holds, self.record.busy_cycles) = (u64::from(holds), self.latency() + 1);
     }
 
     /// Takes over the lines that compiled code has fetched.
     pub fn learn(&mut self) {
-        self.counters.fetches += std::mem::take(&mut self.tally.reads);
+        self.counters.fetches += std::mem::take(&mut self.record.reads);
     }
 
     /// A burst of a device: a word a cycle, with the wait states of each line.
@@ -371,8 +371,8 @@ impl Flash {
         if self.latency() == 0 {
             return asked;
         }
-        let done = asked.max(self.tally.free_edge) + self.latency();
-        self.tally.free_edge = done + 1;
+        let done = asked.max(self.record.free_edge) + self.latency();
+        self.record.free_edge = done + 1;
         done
     }
 
@@ -446,14 +446,14 @@ impl Flash {
             let left_cycles = edge.saturating_sub(before.cycles_until_ceil(ctx.now).0);
             if left_cycles > 0 { after.cycles_until_ceil(ctx.now).0 + left_cycles } else { 0 }
         };
-        self.tally.free_edge = rebased(self.tally.free_edge);
+        self.record.free_edge = rebased(self.record.free_edge);
         self.ahead = self.ahead.map(|ahead| Ahead { ready: rebased(ahead.ready), ..ahead });
         self.clock.rate = after;
         self.check_wait_states(ctx);
     }
 
     fn forget_code(&mut self, ctx: &mut Ctx) {
-        self.tally.last = u64::from(NO_LINE);
+        self.record.last = u64::from(NO_LINE);
         self.ahead = None;
         ctx.bus.line_buffers.forget();
     }
@@ -538,15 +538,15 @@ impl Flash {
             return false;
         }
         self.learn();
-        poll.state(u64::from(self.acr) << 32 | self.tally.last);
+        poll.state(u64::from(self.acr) << 32 | self.record.last);
         poll.state(u64::from(self.code_prefetched));
         for place in 0..self.data_lines() {
             poll.state(u64::from(self.data.get(place).copied().unwrap_or(NO_LINE)));
         }
         poll.state(u64::from(self.ahead.map_or(NO_LINE, |ahead| ahead.line)));
-        let mut free = Cycles(self.tally.free_edge);
+        let mut free = Cycles(self.record.free_edge);
         poll.end(&mut free);
-        self.tally.free_edge = free.0;
+        self.record.free_edge = free.0;
         let mut ready = Cycles(self.ahead.map_or(0, |ahead| ahead.ready));
         poll.end(&mut ready);
         self.ahead = self.ahead.map(|ahead| Ahead { ready: ready.0, ..ahead });
@@ -560,7 +560,7 @@ impl Flash {
     pub fn counters(&self) -> Vec<(String, u64)> {
         let Counters { fetches, prefetched, data_reads, data_hits } = self.counters;
         [
-            ("line fetches", fetches + self.tally.reads),
+            ("line fetches", fetches + self.record.reads),
             ("prefetches used", prefetched),
             ("data reads", data_reads),
             ("data cache hits", data_hits),

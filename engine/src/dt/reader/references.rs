@@ -59,7 +59,7 @@ impl NodeReader<'_, '_> {
         Some((pin, cells.get(2).copied().filter(|_| has_flags).unwrap_or(0)))
     }
 
-    /// The pins of such a property, from one up to `most`; empty, with a fault, if there are none.
+    /// The pins of such a property, from one up to `most`; empty, with a fault, if the property is missing or wrong.
     pub fn required_gpios(&mut self, name: &str, most: usize, meaning: &str) -> Vec<Pin> {
         self.note(|| Declared::new(name, "pins", meaning).required());
         if self.node.property(name).is_none() {

@@ -219,7 +219,7 @@ impl Core for Picorv32 {
         self.begin_profile(options)
     }
 
-    fn report_waits(&mut self) {
+    fn record_waits(&mut self) {
         self.shell.begin_waits();
     }
 

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_reported_in_a_sentence() {
+    fn errors_are_reported_in_a_sentence() {
         let bytes = snapshot(&[1]).to_bytes();
         let of = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut bytes = bytes.clone();

@@ -117,7 +117,7 @@ pub trait Moment {
     /// A number that is neither constant nor made of others.
     fn number(&mut self, number: &Number) -> i128;
     /// The condition has to be evaluated again when a number that grows by itself has grown by `distance`.
-    fn look_after(&mut self, number: &Number, distance: u128);
+    fn evaluate_after(&mut self, number: &Number, distance: u128);
 }
 
 impl Truth {
@@ -185,7 +185,7 @@ fn holds(compare: Compare, left: &Number, right: &Number, moment: &mut impl Mome
     let now = moment.number(growing);
     if now <= constant {
         // At the constant itself, the result changes with the next increment.
-        moment.look_after(growing, constant.abs_diff(now).max(1));
+        moment.evaluate_after(growing, constant.abs_diff(now).max(1));
     }
     match left {
         Number::Const(_) => compare.holds(constant, now),
@@ -210,7 +210,7 @@ impl Number {
             },
             Number::Time | Number::Cycles(_) | Number::Instructions(_) | Number::Counter(..) => {
                 if self.grows_alone() {
-                    moment.look_after(self, 1);
+                    moment.evaluate_after(self, 1);
                 }
                 moment.number(self)
             }
@@ -257,7 +257,7 @@ mod tests {
             self.0
         }
 
-        fn look_after(&mut self, _: &Number, distance: u128) {
+        fn evaluate_after(&mut self, _: &Number, distance: u128) {
             self.1.push(distance);
         }
     }
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_with_a_constant_is_looked_at_where_it_may_change_and_never_after() {
+    fn a_comparison_with_a_constant_is_evaluated_where_it_may_change_and_never_after() {
         let later = compared(Compare::Greater, Number::Cycles(0), Number::Const(100));
         assert_eq!(at(40, &later), (false, vec![60]));
         assert_eq!(at(100, &later), (false, vec![1]));
@@ -284,14 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_worked_out_of_growing_numbers_is_looked_at_all_the_time() {
+    fn expressions_of_growing_numbers_are_evaluated_all_the_time() {
         let half = Number::Binary(Binary::Divide, Box::new(Number::Cycles(0)), Box::new(Number::Const(2)));
         let truth = compared(Compare::Equal, half, Number::Const(3));
         assert_eq!((at(6, &truth), at(7, &truth), at(8, &truth)), ((true, vec![1]), (true, vec![1]), (false, vec![1])));
     }
 
     #[test]
-    fn what_does_not_matter_is_not_looked_at() {
+    fn irrelevant_operands_are_not_evaluated() {
         let cycles = || Box::new(compared(Compare::Less, Number::Cycles(0), Number::Const(9)));
         let no = || Box::new(Truth::InCall(0, 0));
         let yes = || Box::new(Truth::InCall(1, 0));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_nothing_holds_are_the_greatest_and_division_by_0_is_0() {
+    fn results_out_of_range_are_limited_and_division_by_0_is_0() {
         let of = |binary, left, right| {
             let number = Number::Binary(binary, Box::new(Number::Const(left)), Box::new(Number::Const(right)));
             number.value(&mut At(0, Vec::new()))

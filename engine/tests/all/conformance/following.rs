@@ -257,7 +257,7 @@ pub fn whatever_counts_calls_counts_the_same<T: Target>() {
         let plain = run_to_exit(&mut watched::<T>(at, &program, skip).0);
         let (mut machine, labels) = watched::<T>(at, &program, skip);
         watch(&mut machine, &labels);
-        machine.report_waits();
+        machine.record_waits();
         for (label, addr) in &labels {
             machine.add_trigger(&label.to_string(), Truth::InCall(0, *addr), Action::Count);
         }

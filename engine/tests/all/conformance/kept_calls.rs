@@ -35,7 +35,7 @@ fn run_kept<T: Target>(at: u32, program: &[Step], most: usize, (skip, compiled_a
     let Prepared { mut machine, labels } = prepared::<T>(at, program);
     machine.skip_polling(skip);
     machine.compile_after(compiled_after);
-    machine.report_waits();
+    machine.record_waits();
     assert!(machine.keep_calls_at("wait", 0, labels[&WAIT], most));
     run_to_exit(&mut machine)
 }

@@ -65,7 +65,7 @@ pub fn snapshots_change_nothing<T: Target>() {
     for (number, at) in T::CODE.into_iter().enumerate() {
         let build = || {
             let mut machine = everything::<T>(at, 777);
-            machine.report_waits();
+            machine.record_waits();
             if number % 2 == 0 {
                 machine.profile(&[], true).unwrap();
             }

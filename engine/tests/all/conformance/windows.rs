@@ -68,7 +68,7 @@ fn run_with<T: Target>(at: u32, program: &[Step], windows: bool, (skip, compiled
     let Prepared { mut machine, labels } = prepared::<T>(at, program);
     machine.skip_polling(skip);
     machine.compile_after(compiled_after);
-    machine.report_waits();
+    machine.record_waits();
     for (name, label) in WATCHED {
         machine.watch_function(name, 0, labels[&label], windows);
         assert!(machine.keep_calls_at(name, 0, labels[&label], MANY));
@@ -168,7 +168,7 @@ fn beside<T: Pair>(other: &[Step], (skip, compiled_after): (bool, u16), quantum:
     machine.set_quantum(quantum);
     machine.skip_polling(skip);
     machine.compile_after(compiled_after);
-    machine.report_waits();
+    machine.record_waits();
     machine.watch_function("count", 0, labels[&7], true);
     let report = machine.run(Ps::from_us(5000), |_| true);
     assert_eq!(report.outcome, Outcome::Exit(0));

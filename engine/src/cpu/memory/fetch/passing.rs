@@ -70,7 +70,7 @@ impl Memory {
         let done = trip.done(result);
         if done.result.is_ok()
             && !self.is_known(va)
-            && let Some(window) = bus.alike(va, line_bytes)
+            && let Some(window) = bus.repeated_reads(va, line_bytes)
         {
             self.remember(bus, va, Some(window));
         }

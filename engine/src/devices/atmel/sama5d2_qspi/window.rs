@@ -8,7 +8,7 @@
 use super::Sama5d2Qspi;
 use super::registers::Transfer;
 use super::serial::Flow;
-use crate::bus::alike::{self, Tally};
+use crate::bus::repeated_reads::{ReadRecord, RepeatedReads};
 use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
@@ -50,8 +50,8 @@ pub struct Window {
     pub headers: [Option<Header>; 2],
     /// True if compiled code makes identical reads by itself.
     pub is_shared: bool,
-    /// The tally of those reads.
-    pub tally: Tally,
+    /// The record of those reads.
+    pub record: ReadRecord,
     /// Frames of a word among them, which compiled code does not count.
     pub words: u64,
 }
@@ -206,8 +206,8 @@ impl Sama5d2Qspi {
     /// A read of `bytes` whose request arrives at `edge`, if it ends within the memory and its frame is like the
     /// previous ones: returns its first word, and the edge of the answer.
     pub(super) fn read_window_alone(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
-        if self.window.tally.holds != 0
-            && let Some(read) = self.read_alike(offset, bytes, edge)
+        if self.window.record.holds != 0
+            && let Some(read) = self.read_repeatedly(offset, bytes, edge)
         {
             return Some(read);
         }
@@ -246,35 +246,35 @@ impl Sama5d2Qspi {
 
     /// The same for repeated reads: a word or a beat, which are one frame or two.
     #[inline]
-    fn read_alike(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+    fn read_repeatedly(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
         let mut word = [0; 4];
         if bytes != WORD_BYTES && bytes != BEAT_BYTES || !self.wire.chip.peek_word(offset, &mut word) {
             return None;
         }
-        let tally = &mut self.window.tally;
-        let free = tally.free_edge.max(edge + self.params.request_cycles.0);
+        let record = &mut self.window.record;
+        let free = record.free_edge.max(edge + self.params.request_cycles.0);
         if bytes == BEAT_BYTES {
-            (tally.reads, tally.last, tally.free_edge) = (tally.reads + 1, u64::from(offset), free + tally.busy_cycles);
+            (record.reads, record.last, record.free_edge) = (record.reads + 1, u64::from(offset), free + record.busy_cycles);
         } else {
             // As the second word of a beat.
             let last = u64::from(offset.wrapping_sub(WORD_BYTES));
-            (tally.last, tally.free_edge) = (last, free + tally.busy_cycles / 2);
+            (record.last, record.free_edge) = (last, free + record.busy_cycles / 2);
             self.window.words += 1;
         }
-        Some((u32::from_le_bytes(word), tally.free_edge + self.params.response_cycles.0))
+        Some((u32::from_le_bytes(word), record.free_edge + self.params.response_cycles.0))
     }
 
     /// Reads of a beat that are alike: two frames each.
-    pub(super) fn pairs(&mut self) -> Option<alike::Window> {
+    pub(super) fn pairs(&mut self) -> Option<RepeatedReads> {
         if self.params.reads_go_on {
             return None;
         }
         self.window.is_shared = true;
-        Some(alike::Window {
+        Some(RepeatedReads {
             bytes: BEAT_BYTES,
             before_cycles: self.params.request_cycles.0,
             after_cycles: self.params.response_cycles.0 as i64,
-            tally: (&raw mut self.window.tally).expose_provenance(),
+            record: (&raw mut self.window.record).expose_provenance(),
         })
     }
 
@@ -284,20 +284,20 @@ impl Sama5d2Qspi {
         let Some(header) = self.next_header() else { return };
         if let Some(busy_cycles) = self.wire.pair_cycles(header, self.data_lines) {
             self.window.words = 0;
-            self.window.tally = Tally { holds: 1, free_edge: self.wire.free, busy_cycles, reads: 0, last: 0 };
+            self.window.record = ReadRecord { holds: 1, free_edge: self.wire.free, busy_cycles, reads: 0, last: 0 };
         }
     }
 
     /// Accounts for the reads that compiled code has made: at the start of each call.
     #[inline]
     pub(super) fn learn_of_reads(&mut self) {
-        if self.window.tally.holds != 0 {
+        if self.window.record.holds != 0 {
             self.learn_of_pairs();
         }
     }
 
     fn learn_of_pairs(&mut self) {
-        let Tally { free_edge, reads, last, .. } = std::mem::take(&mut self.window.tally);
+        let ReadRecord { free_edge, reads, last, .. } = std::mem::take(&mut self.window.record);
         let frames = 2 * reads + std::mem::take(&mut self.window.words);
         if frames > 0
             && let Some(header) = self.next_header().copied()

@@ -134,8 +134,8 @@ fn part(reader: &mut NodeReader) -> &'static Part {
         return part;
     }
     let first = compatibles.first().copied().unwrap_or_default();
-    let near = similar_names(first, PARTS.iter().map(|part| part.compatible));
-    reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible: first.to_owned(), near });
+    let similar = similar_names(first, PARTS.iter().map(|part| part.compatible));
+    reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible: first.to_owned(), similar });
     &PARTS[0]
 }
 

@@ -2,9 +2,9 @@
 //! cycle is 10 ns.
 
 use super::*;
-use crate::bus::alike::Tally;
 use crate::bus::code::CodeSpan;
 use crate::bus::device::DeviceId;
+use crate::bus::repeated_reads::ReadRecord;
 use crate::clocks::User;
 use crate::devices::bench::{Bench, CLOCK, CPU_INTC, cells, node, read_plain_node, read_tree};
 use crate::devices::support::stm32_flash::ACR_PRFTEN;
@@ -73,17 +73,17 @@ fn read_alone(bench: &mut Bench, cycle: u64, offset: u32, bytes: u32) -> Option<
 
 /// A line that compiled code fetches, and the cycles that it waits; `None` if it has to ask.
 fn read_as_code(bench: &mut Bench, cycle: u64, offset: u32) -> Option<u64> {
-    let window = bench.bus.devices[0].as_mut().unwrap().alike(1, 16)?;
-    let tally: *mut Tally = std::ptr::with_exposed_provenance_mut(window.tally);
+    let window = bench.bus.devices[0].as_mut().unwrap().repeated_reads(1, 16)?;
+    let record: *mut ReadRecord = std::ptr::with_exposed_provenance_mut(window.record);
     // SAFETY: the device is there, and nobody else uses it now.
-    let tally = unsafe { &mut *tally };
-    if tally.holds == 0 || tally.last == u64::from(offset) {
+    let record = unsafe { &mut *record };
+    if record.holds == 0 || record.last == u64::from(offset) {
         return None;
     }
-    tally.free_edge = tally.free_edge.max(cycle + window.before_cycles) + tally.busy_cycles;
-    tally.reads += 1;
-    tally.last = u64::from(offset);
-    Some(tally.free_edge.wrapping_add_signed(window.after_cycles) - cycle)
+    record.free_edge = record.free_edge.max(cycle + window.before_cycles) + record.busy_cycles;
+    record.reads += 1;
+    record.last = u64::from(offset);
+    Some(record.free_edge.wrapping_add_signed(window.after_cycles) - cycle)
 }
 
 fn ask(bench: &mut Bench, cycle: u64, core: Option<usize>, call: impl Fn(&mut dyn Device, &mut Ctx) -> Ps) -> u64 {

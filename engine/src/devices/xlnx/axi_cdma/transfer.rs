@@ -283,7 +283,7 @@ impl AxiCdma {
         self.read.not_before = self.next_beat(self.read.streams, ctx.now, answered);
         self.read.burst_left -= 1;
         if self.read.burst_left == 0 {
-            ctx.bus.report_burst(entry, self.read.begun, Direction::Read, done);
+            ctx.bus.record_burst(entry, self.read.begun, Direction::Read, done);
         }
         self.read.advance(self.read.bytes_of(1));
         Ok(())
@@ -307,7 +307,7 @@ impl AxiCdma {
             let last_beat = if self.write.streams { ctx.now } else { answered };
             let done = ctx.bus.path(entry).response(answered);
             self.end_write_burst(last_beat.saturating_sub(self.write.travel), done);
-            ctx.bus.report_burst(entry, self.write.begun, Direction::Write, done);
+            ctx.bus.record_burst(entry, self.write.begun, Direction::Write, done);
         }
         Ok(())
     }

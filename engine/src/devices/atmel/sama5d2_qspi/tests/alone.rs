@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::bus::alike::Tally;
+use crate::bus::repeated_reads::ReadRecord;
 
 /// An action of the firmware.
 #[derive(Clone, Debug)]
@@ -63,17 +63,17 @@ impl Rig {
     /// Reads a beat as compiled code does, without a call. False if the controller has to be called.
     fn reads_as_code(&mut self, offset: u32, edge: u64) -> bool {
         let device = self.bench.bus.devices[0].as_mut().unwrap();
-        let Some(window) = device.alike(1, 8) else { return false };
-        let tally: *mut Tally = std::ptr::with_exposed_provenance_mut(window.tally);
+        let Some(window) = device.repeated_reads(1, 8) else { return false };
+        let record: *mut ReadRecord = std::ptr::with_exposed_provenance_mut(window.record);
         // SAFETY: the device is there, and nobody else uses it now.
-        let tally = unsafe { &mut *tally };
-        if tally.holds == 0 {
+        let record = unsafe { &mut *record };
+        if record.holds == 0 {
             return false;
         }
-        tally.free_edge = tally.free_edge.max(edge + window.before_cycles) + tally.busy_cycles;
-        tally.reads += 1;
-        tally.last = u64::from(offset);
-        self.now = clock().ps_at_floor(Cycles(tally.free_edge.wrapping_add_signed(window.after_cycles)));
+        record.free_edge = record.free_edge.max(edge + window.before_cycles) + record.busy_cycles;
+        record.reads += 1;
+        record.last = u64::from(offset);
+        self.now = clock().ps_at_floor(Cycles(record.free_edge.wrapping_add_signed(window.after_cycles)));
         true
     }
 

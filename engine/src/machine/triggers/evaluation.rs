@@ -59,7 +59,7 @@ impl Moment for Now<'_> {
         }
     }
 
-    fn look_after(&mut self, number: &Number, distance: u128) {
+    fn evaluate_after(&mut self, number: &Number, distance: u128) {
         match number {
             Number::Time if distance == 1 => self.again_after(self.machine.main, 1),
             Number::Time => self.again_at(self.at.saturating_add(Ps(u64::try_from(distance).unwrap_or(u64::MAX)))),
@@ -74,21 +74,21 @@ impl Moment for Now<'_> {
 impl Machine {
     /// True if conditions have to be evaluated when a core has reached `now`.
     #[inline]
-    pub(in super::super) fn has_to_look(&self, now: Ps) -> bool {
+    pub(in super::super) fn has_to_evaluate(&self, now: Ps) -> bool {
         self.triggers.are_set() && (now >= self.triggers.alarm() || self.bus.watches.stop_core())
     }
 
     /// Evaluates all conditions after a core has stopped, and performs actions.
-    pub(in super::super) fn look_at_triggers(&mut self, core: usize) {
-        self.bus.watches.take_news();
+    pub(in super::super) fn evaluate_triggers(&mut self, core: usize) {
+        self.bus.watches.take_changes();
         self.follow_new_tracks();
         let now = self.core_time(core);
         let mut all = std::mem::take(&mut self.triggers.all);
         // Signals change between instructions, and more than once in one; calls don't.
-        let mut due: Vec<bool> = all.iter_mut().map(|trigger| self.look_at_changes(trigger, now)).collect();
+        let mut due: Vec<bool> = all.iter_mut().map(|trigger| self.evaluate_at_changes(trigger, now)).collect();
         let mut alarm = Ps::MAX;
         for (trigger, due) in all.iter_mut().zip(&mut due) {
-            let (fires, again) = self.look_at(trigger, now);
+            let (fires, again) = self.evaluate(trigger, now);
             *due |= fires;
             alarm = alarm.min(again);
         }
@@ -102,27 +102,27 @@ impl Machine {
     }
 
     /// The run is over at `end`: checks signals that may have changed since the last evaluation.
-    pub(in super::super) fn look_at_the_end(&mut self, end: Ps) {
+    pub(in super::super) fn evaluate_at_end(&mut self, end: Ps) {
         let mut all = std::mem::take(&mut self.triggers.all);
         for trigger in &mut all {
-            self.look_at_changes(trigger, end);
+            self.evaluate_at_changes(trigger, end);
         }
         self.triggers.all = all;
     }
 
     /// Evaluates a condition at each time before `now` at which one of its signals changed. True if it became true.
-    fn look_at_changes(&mut self, trigger: &mut Trigger, now: Ps) -> bool {
+    fn evaluate_at_changes(&mut self, trigger: &mut Trigger, now: Ps) -> bool {
         if trigger.signals.is_empty() {
             return false;
         }
-        let (since, reported) = trigger.looked_at;
+        let (since, reported) = trigger.checked;
         let first = trigger.signals.iter().map(|signal| match self.triggers.tracks.0.get(signal) {
             Some(tracks) => self.bus.activities.first_change(tracks, since, reported),
             None => self.bus.waves.first_change(*signal),
         });
         let (mut next, mut has_fired) = (first.min().unwrap_or(Ps::MAX), false);
         while next < now {
-            has_fired |= self.look_at(trigger, next).0;
+            has_fired |= self.evaluate(trigger, next).0;
             next = self.next_change(trigger);
         }
         has_fired
@@ -130,7 +130,7 @@ impl Machine {
 
     /// The time of the next change of a signal in a condition that has not been evaluated since.
     fn next_change(&self, trigger: &Trigger) -> Ps {
-        let (since, _) = trigger.looked_at;
+        let (since, _) = trigger.checked;
         let changes = trigger.signals.iter().map(|signal| match self.triggers.tracks.0.get(signal) {
             Some(tracks) => self.bus.activities.next_change(tracks, since),
             None => self.bus.waves.live_level(*signal, since).1,
@@ -139,11 +139,11 @@ impl Machine {
     }
 
     /// Evaluates a condition at a time: whether it has become true, and when to evaluate it again.
-    fn look_at(&mut self, trigger: &mut Trigger, at: Ps) -> (bool, Ps) {
+    fn evaluate(&mut self, trigger: &mut Trigger, at: Ps) -> (bool, Ps) {
         let mut now = Now { machine: self, at, alarm: Ps::MAX };
         let holds = trigger.condition.holds(&mut now);
         let alarm = now.alarm;
-        trigger.looked_at = (at, self.bus.activities.recorded());
+        trigger.checked = (at, self.bus.activities.recorded());
         (trigger.seen.is(holds, at), alarm)
     }
 

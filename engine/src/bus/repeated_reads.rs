@@ -8,7 +8,7 @@ use crate::state::{Fresh, State};
 
 /// Timing of repeated reads of a device.
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct RepeatedReads {
     /// Bytes of a read.
     pub bytes: u32,
     /// Edges of the device's clock from a request's arrival until the read can begin.
@@ -17,13 +17,13 @@ pub struct Window {
     /// time.
     pub after_cycles: i64,
     /// Address of the [`ReadRecord`], which does not move.
-    pub tally: usize,
+    pub record: usize,
 }
 
 /// The record of repeated reads that the device and compiled code share.
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 #[repr(C)]
-pub struct Tally {
+pub struct ReadRecord {
     /// 1 while repeated reads are possible.
     pub holds: u64,
     /// The edge of the device's clock up to which it is busy.
