@@ -50,8 +50,8 @@ impl EventQueue {
         self.heap.retain(|Reverse(event)| (event.device, event.token) != (device, token));
     }
 
-    /// True if stale events have to be dropped because of the length of the queue: firmware that sets a timer again and again,
-    /// each time a little earlier, must not fill the memory.
+    /// True if stale events have to be dropped because of the length of the queue: firmware that sets a timer again and
+    /// again, each time a little earlier, must not fill the memory.
     pub fn are_many(&self) -> bool {
         self.heap.len() >= 10_000
     }
