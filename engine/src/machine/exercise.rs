@@ -19,8 +19,9 @@ use crate::wires::{PINS_OF_PORT, Pin};
 const BETWEEN: u32 = 500;
 /// Number of accesses in a row that go to the same device.
 const RUN: u64 = 24;
-/// Bytes that are stored in windows of memories beforehand, for reads by bursts.
+/// Bytes that are stored in windows of memories beforehand.
 const STORED_BYTES: usize = 256;
+/// Bytes of a burst by a device.
 const BURST_BYTES: u32 = 32;
 /// Characters that are typed at each serial port.
 const TYPED: usize = 64;
