@@ -159,7 +159,7 @@ impl Machine {
                 signals.push(signal);
             }
         });
-        let looked_at = (self.now(), self.bus.activities.recorded());
+        let checked = (self.now(), self.bus.activities.recorded());
         let (text, seen) = (text.to_owned(), Seen::default());
         all.push(Trigger { text, condition, action, signals, seen, checked });
         self.set_triggers(all);

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_reported_apart() {
+    fn parts_are_distinguished() {
         let of_all = |parts: &[&str]| of_all(parts.iter().map(|part| part.as_bytes()));
         assert_ne!(of_all(&["ab", "c"]), of_all(&["a", "bc"]));
         assert_ne!(of_all(&["a", "b"]), of_all(&["b", "a"]));

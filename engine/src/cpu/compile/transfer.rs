@@ -439,7 +439,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
         self.go_on_if(other);
     }
 
-    /// Records a read in a device's record.
+    /// Adds a read to a device's record.
     fn report(&mut self, record: usize, offset: Value) {
         let record = self.b.ins().iconst(I64, record as i64);
         let one = self.b.ins().iconst(I64, 1);

@@ -19,9 +19,9 @@
 use std::collections::BTreeMap;
 
 use crate::activity::{Activity, Detail};
-use crate::bus::repeated_reads::{ReadRecord, RepeatedReads};
 use crate::bus::code::CodeSpan;
 use crate::bus::device::{AccessSize, Ctx, Reply};
+use crate::bus::repeated_reads::{ReadRecord, RepeatedReads};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::dt::wiring::ClockInput;
@@ -332,21 +332,26 @@ impl Flash {
         }
     }
 
-    /// Fetches of lines that are all alike ([`crate::bus::device::Device::repeated_reads`]): those of a flash that is read by
-    /// nobody but the core, as it asks.
+    /// Repeated fetches of lines ([`crate::bus::device::Device::repeated_reads`]) from a flash that only the core
+    /// reads, each when the core asks for it.
     pub fn repeated_reads(&mut self, bytes: u32) -> Option<RepeatedReads> {
         if bytes != self.line_bytes {
             return None;
         }
         self.record_bytes = bytes;
         self.share();
-        Some(RepeatedReads { bytes, before_cycles: 0, after_cycles: -1, record: (&raw mut self.record).expose_provenance() })
+        Some(RepeatedReads {
+            bytes,
+            before_cycles: 0,
+            after_cycles: -1,
+            record: (&raw mut self.record).expose_provenance(),
+        })
     }
 
-    /// Says whether fetches of lines are alike from now on.
+    /// Says whether fetches of lines can be repeated from now on.
     fn share(&mut self) {
-        let alike = self.acr & (ACR_ICEN | ACR_PRFTEN) == 0 && self.latency() > 0 && !self.is_operating();
-        let holds = alike && self.record_bytes == self.line_bytes;
+        let can_repeat = self.acr & (ACR_ICEN | ACR_PRFTEN) == 0 && self.latency() > 0 && !self.is_operating();
+        let holds = can_repeat && self.record_bytes == self.line_bytes;
         // Where no line is kept, it does not matter which one was prefetched.
         self.code_prefetched &= !holds;
         (self.record.holds, self.record.busy_cycles) = (u64::from(holds), self.latency() + 1);

@@ -8,8 +8,8 @@
 use super::Sama5d2Qspi;
 use super::registers::Transfer;
 use super::serial::Flow;
-use crate::bus::repeated_reads::{ReadRecord, RepeatedReads};
 use crate::bus::device::{AccessSize, Ctx, Reply, SlaveError};
+use crate::bus::repeated_reads::{ReadRecord, RepeatedReads};
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 use crate::wire::spi::{Burst, Header, Rate};
@@ -254,7 +254,8 @@ impl Sama5d2Qspi {
         let record = &mut self.window.record;
         let free = record.free_edge.max(edge + self.params.request_cycles.0);
         if bytes == BEAT_BYTES {
-            (record.reads, record.last, record.free_edge) = (record.reads + 1, u64::from(offset), free + record.busy_cycles);
+            (record.reads, record.last, record.free_edge) =
+                (record.reads + 1, u64::from(offset), free + record.busy_cycles);
         } else {
             // As the second word of a beat.
             let last = u64::from(offset.wrapping_sub(WORD_BYTES));
