@@ -67,7 +67,7 @@ fn about(source: &str) -> String {
     without_places(&lines.join("\n")).replace("[`", "`").replace("`]", "`")
 }
 
-/// Without links that are all that is in parentheses: they tell where code is.
+/// Without links that are all that is in parentheses: they say where code is.
 fn without_places(text: &str) -> String {
     let (begin, end) = ("([`", "`])");
     let mut kept = String::new();

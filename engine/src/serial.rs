@@ -37,7 +37,7 @@ impl Passage {
     }
 }
 
-/// What is to be sent to a UART, and who decides that.
+/// The characters that are sent to a UART, and their source.
 #[derive(Debug, Default, State)]
 pub struct FarEnd {
     /// What somebody types, and when.
@@ -58,7 +58,7 @@ impl FarEnd {
         FarEnd { script: Some(script), ..FarEnd::default() }
     }
 
-    /// Somebody types characters at `at`, behind what was typed before.
+    /// Adds characters typed at `at`, after those typed before.
     pub fn feed(&mut self, at: Ps, characters: &[u8]) {
         self.typed.push_back((at, characters.to_vec()));
     }
@@ -97,7 +97,7 @@ impl FarEnd {
         self.on_line
     }
 
-    /// True if it has to be told what the UART sends.
+    /// True if it needs the characters that the UART sends.
     pub fn listens(&self) -> bool {
         self.script.is_some()
     }

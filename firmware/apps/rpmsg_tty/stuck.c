@@ -27,7 +27,7 @@ void stuck(struct tty *tty)
     sleep_without_waker();
     returned = (uint16_t)(host->tx.vring.used->idx - host->tx.last_used);
     console_print("hang: nobody has woken the client's write() for %u ms\n", APP_HANG_MS);
-    console_print("hang: a7: write() waits until its driver has room for %u bytes more; rpmsg_tty never tells the tty "
+    console_print("hang: a7: write() waits until its driver has room for %u bytes more; rpmsg_tty never warns the tty "
                   "layer of free buffers\n",
         bytes - tty->accepted);
     console_print(

@@ -35,7 +35,7 @@ static void host_calling(void)
 static void sleep_for_ever(struct tty *tty)
 {
     console_print(
-        "write: sleeps; %u bytes accepted, %u sent, no buffer is free, and nobody tells the tty layer of one\n",
+        "write: sleeps; %u bytes accepted, %u sent, no buffer is free, and nobody warns the tty layer of one\n",
         tty->accepted, tty->sent);
     for (;;) {
         stm32_rproc_sleep(stm32_rproc_events(), UINT64_MAX);

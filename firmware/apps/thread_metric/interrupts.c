@@ -12,7 +12,7 @@ static void interrupt_and_get(void)
 {
     for (;;) {
         service_cause_interrupt();
-        window_check(service_get(), "no semaphore behind an interrupt");
+        window_check(service_get(), "no semaphore after the interrupt");
         window_counts[0]++;
     }
 }

@@ -265,7 +265,7 @@ impl Sama5d2Qspi {
         Some((u32::from_le_bytes(word), record.free_edge + self.params.response_cycles.0))
     }
 
-    /// Reads of a beat that are alike: two frames each.
+    /// Reads of one beat each, which repeat: two frames a read.
     pub(super) fn pairs(&mut self) -> Option<RepeatedReads> {
         if self.params.reads_go_on {
             return None;
