@@ -25,9 +25,9 @@ fn board_faults() -> Vec<(FaultKind, &'static str)> {
             },
             "xlnx,fifo-depth is 32; this controller has 16 or 256",
         ),
-        (FaultKind::UnknownProperty { property: name("colour"), near: vec![] }, "unknown property 'colour'"),
+        (FaultKind::UnknownProperty { property: name("colour"), similar: vec![] }, "unknown property 'colour'"),
         (
-            FaultKind::UnknownCompatible { compatible: name("xlnx,timer"), near: vec![name("'a'"), name("'b'")] },
+            FaultKind::UnknownCompatible { compatible: name("xlnx,timer"), similar: vec![name("'a'"), name("'b'")] },
             "unknown compatible 'xlnx,timer'; did you mean 'a' or 'b'?",
         ),
         (
