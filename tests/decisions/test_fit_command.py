@@ -14,7 +14,7 @@ from cyclescope import cli
 from cyclescope.board import Board
 from cyclescope.errors import EngineError
 from cyclescope.fitting import fit, parameters
-from cyclescope.fitting.judging import TOLD, Judgement
+from cyclescope.fitting.judging import DETERMINED, Judgement
 from cyclescope.fitting.overlays import overlay
 from cyclescope.fitting.results import FitResult, FittedCell
 from cyclescope.statuses import Status
@@ -131,7 +131,7 @@ def test_the_board_that_it_writes_is_the_old_one_with_these_values(
 def test_a_node_without_a_label_of_its_own_is_named_by_its_path(tmp_path: Path) -> None:
     board, path = "stm32mp157c-dk2", "/apb1/from-mlahb.cyclescope,request-cycles"
     (free,) = parameters.resolved([parameters.parse(path)], board, {})
-    judged = Judgement(free, free.board_value + 1, TOLD, (free.board_value + 1,))
+    judged = Judgement(free, free.board_value + 1, DETERMINED, (free.board_value + 1,))
     cell = FittedCell("a", "a.cycles", 4.0, 3.0, 4.0, is_fitted=True)
     result = FitResult(
         "app.elf",
