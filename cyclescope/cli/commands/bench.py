@@ -165,7 +165,7 @@ def bench_command(
     own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
     _check_places(out, own_json, keep_disks, dict(changes))
     _check_profiles(out, () if no_profiles else planned)
-    told = bench.Told(profiles=not no_profiles, moments=True)
+    told = bench.Recorded(profiles=not no_profiles, moments=True)
     before = None if again else KeptRuns(planned, told)
     known = Forecast(planned, costs.load(), threads, before)
     # what draws the report is imported while runs go on
