@@ -219,6 +219,7 @@ def _run(
 
     A measurement may state its own value of a setting, and `--set` may have changed one.
     """
+    similar: tuple[Job, RunRecord] | None = None
     most = -1
     for job, record in runs:
         if job.run.board != board:

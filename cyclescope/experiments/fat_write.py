@@ -290,7 +290,7 @@ CHOICES = (
         value="compares a bit of the data with the CRC's top bit",
         basis=CALIBRATED,
         source="65536 B CRC time: the document prints its clocks and not the routine; the slowest "
-        "of three bitwise loops matches",
+        "of three bitwise loops was kept",
         alternative="takes in a byte of the data at once, then shifts bit by bit",
         change=lambda run: run.changed({"crc_form": "xor"}),
     ),

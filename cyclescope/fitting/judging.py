@@ -36,8 +36,8 @@ DETERMINED, NO_EFFECT, WEAK, TOGETHER = "told", "no effect", "weak", "together"
 class Judgement:
     """How well cells determine a parameter: an interval `low` to `high`, or possible alternatives.
 
-    `told` is one of "told" (these cells determine it), "no effect" (no cell depends on it), "weak"
-    (any value is about as good), or "together" (only a combination is determined: `Undetermined`).
+    `told` is `DETERMINED`, `NO_EFFECT` (no cell depends on it), `WEAK` (any value is about as
+    good), or `TOGETHER` (cells determine only a combination with others: `Undetermined`).
     """
 
     free: Free

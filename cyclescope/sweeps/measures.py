@@ -7,6 +7,7 @@ A printed metric goes by its name, or, if a run printed it with several settings
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -62,8 +63,8 @@ class Namer:
         return f"{metric.name}[{shown}]"
 
     def values(self, outcome: Outcome) -> dict[str, Number]:
-        """All numbers of a run, by name: those that were printed first."""
         """All numbers of a run, by name, printed ones first."""
+        return {sys.intern(measure.name): value for measure, value in self.measured(outcome)}
 
     def measured(self, outcome: Outcome) -> Iterator[tuple[Measure, Number]]:
         """All numbers of a run with their measures; if one was printed twice, the last counts."""

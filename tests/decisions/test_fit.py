@@ -16,7 +16,7 @@ from cyclescope.bench import planning
 from cyclescope.bench.running import run_job
 from cyclescope.board import Board
 from cyclescope.fitting import fit
-from cyclescope.fitting.judging import NO_EFFECT, TOGETHER, DETERMINED
+from cyclescope.fitting.judging import DETERMINED, NO_EFFECT, TOGETHER
 from cyclescope.fitting.results import FitResult
 
 Program = Callable[[str], Path]
@@ -138,7 +138,7 @@ def test_more_parameters_than_cells_carry_is_a_warning(program: Program, tmp_pat
     few.write_text("\n".join(table.read_text().splitlines()[:8]) + "\n")
     assert fit(elf, BOARD, [DDR], few, threads=2).warnings == []
     warnings = fit(elf, BOARD, [DDR, DDR_WRITE], few, threads=2).warnings
-    assert "2 parameters for 7 independent cells: more than the data carry" in warnings[0]
+    assert "2 parameters for 7 independent cells: too many to determine" in warnings[0]
 
 
 def test_a_prior_holds_what_cells_tell_little_of(program: Program, tmp_path: Path) -> None:

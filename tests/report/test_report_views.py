@@ -93,7 +93,7 @@ def test_of_very_many_that_are_off_the_first_are_listed() -> None:
     many = [row({"program": "p", "mode": str(n)}, n + 2, 1, pivot=PIVOT) for n in range(230)]
     page = Page(render([result(many)]))
     assert what_is_off(page).count("program=p") == 200
-    assert "And 30 more rows, which the table of all rows has." in page.words
+    assert "And 30 more rows, see the table of all rows." in page.words
     assert page.words.count("program=p") == 200 + 230
 
 
@@ -102,10 +102,10 @@ def test_exact_numbers_come_first_and_are_not_mixed_with_measured_ones() -> None
     assert "6 of 6 numbers are met exactly, to the cycle (xip)" in words
     assert "Of 2 published numbers that were measured on hardware, 1 was predicted" in words
     assert words.index("6 of 6 numbers") < words.index("Of 2 published numbers")
-    assert "What is off is listed there" not in words
+    assert "Deviations are listed there" not in words
     words = Page(render([result(kernels(2))])).words
     assert (
-        "5 of 6 numbers are met exactly, to the cycle (xip). What is off is listed there." in words
+        "5 of 6 numbers are met exactly, to the cycle (xip). Deviations are listed there." in words
     )
     assert "Of 6 published numbers" not in words
     assert "No row of this report" not in words

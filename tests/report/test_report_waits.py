@@ -154,7 +154,7 @@ def test_a_bench_writes_waits_and_flame_graphs_beside_its_report(
     (folder / "flame.html").write_text("mine\n")
     refused = cyclescope(*BENCH)
     assert refused.status != 0
-    assert "flame.html: no bench has written it" in refused.stderr
+    assert "flame.html: not written by a bench" in refused.stderr
     assert (folder / "flame.html").read_text() == "mine\n"
 
 
