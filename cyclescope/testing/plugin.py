@@ -47,7 +47,7 @@ def pytest_runtest_makereport(
     """What is wrong with a board or a run is a line, as on the command line: no traceback."""
     report = yield
     if call.excinfo is not None and "cyclescope" in getattr(item, "fixturenames", ()):
-        from cyclescope.errors import EngineError
+        from cyclescope.errors import EngineError, in_words
 
         if isinstance(call.excinfo.value, EngineError):
             own = [entry for entry in call.excinfo.traceback if entry.path == item.path]

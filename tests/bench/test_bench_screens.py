@@ -110,7 +110,7 @@ def test_tables_are_the_same_from_the_file_as_from_the_runs(
         ("{}", "not a results.json of a bench"),
         ('[{"experiment": "quad"}]', "row 0 belongs to no experiment"),
         ("[3]", "row 0 belongs to no experiment"),
-        (f'[{{"experiment": "{NAME}"}}]', "no results.json of this version"),
+        (f'[{{"experiment": "{NAME}"}}]', "not a results.json of this version"),
         ("[" * 100_000, "not JSON"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 from cyclescope._engine import Stop
 from cyclescope.bench.threads import side_by_side
-from cyclescope.errors import UsageError
+from cyclescope.errors import UsageError, in_words
 from cyclescope.suites import pqm4, running
 from cyclescope.suites.programs import Program
 from cyclescope.suites.running import Done

@@ -183,7 +183,7 @@ def test_a_file_has_all_of_a_fit(cyclescope: Command, program: Program, tmp_path
     [
         ((), "nothing is free: --free PATH"),
         (("--free", "ddr.cyclescope,first-word"), "no such board property; did you mean"),
-        (("--free", "spi0.clock-frequency=1:2"), "no timing parameter"),
+        (("--free", "spi0.clock-frequency=1:2"), "not a timing parameter"),
         (("--free", "ddr.cyclescope,beat-cycles"), "the board does not say what is plausible"),
         (("--free", f"{DDR}=20"), "one value is not free"),
         (("--free", f"{DDR}=40:20"), "nothing between 40 and 20"),

@@ -40,8 +40,8 @@ def report() -> ExperimentResult:
 def tabulated(experiment: experiments.Experiment) -> ExperimentResult:
     jobs = planning.plan([experiment])
     # nothing here looks at waits, which take a third of the time
-    told = bench.Told(waits=ALL)
-    (result,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2, told=told))
+    recorded = bench.Recorded(waits=ALL)
+    (result,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2, recorded=recorded))
     assert not result.failures, [run.error for run in result.failures]
     return result
 
