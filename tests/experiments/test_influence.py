@@ -147,7 +147,7 @@ def _calibrated(experiment: Experiment) -> dict[tuple[str, str, str], str]:
     found = [one for board in boards for one in Board(board).parameters]
     found += [choice.parameter for choice in experiment.choices]
     return {
-        (one.property, one.value, one.source): one.source
+        (one.property_name, one.value, one.source): one.source
         for one in found
         if one.basis == CALIBRATED
     }

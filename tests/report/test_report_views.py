@@ -58,7 +58,7 @@ def swept() -> list[Row]:
 
 def what_is_off(page: Page) -> str:
     """The words of the table of rows that are off."""
-    return page.words.partition("What is off")[2].partition("Every row of the tables")[0]
+    return page.words.partition("Not met:")[2].partition("Every row of the tables")[0]
 
 
 def result(rows: list[Row], exact: bool = True) -> ExperimentResult:
@@ -73,14 +73,14 @@ def test_rows_of_a_pivot_are_a_table_of_groups_and_no_bars() -> None:
     assert "total3 exact3 exact" in page.words.replace(" exact ", " exact").replace(
         "total ", "total"
     )
-    assert "What is off" not in page.words
+    assert "Not met:" not in page.words
     assert not page.of_class("simulated")
 
 
 def test_what_is_off_is_listed_with_all_that_tells_it_apart() -> None:
     page = Page(render([result(kernels(3))]))
     assert "5 of 6 published numbers are met exactly; the furthest off is +0.100 %." in page.words
-    assert "What is off" in page.words
+    assert "Not met:" in page.words
     assert "1,003" in page.words
     assert "1,004" in page.words
     assert "program=mul" in what_is_off(page)
@@ -171,7 +171,7 @@ def test_what_two_parts_of_a_kind_have_alike_was_fitted_once() -> None:
     ((board, parameters),) = ours.parameters.items()
     (fitted,) = (found for found in parameters if found.basis == CALIBRATED)
     twin = dataclasses.replace(fitted, node="/ddr2", label="ddr2")
-    other = dataclasses.replace(fitted, property="first-word-cycles")
+    other = dataclasses.replace(fitted, property_name="first-word-cycles")
     more = {board: (*parameters, twin, other)}
     words = Page(render([dataclasses.replace(ours, parameters=more)])).words
     assert "What was calibrated, 2 parameters to 2 independent numbers" in words
@@ -186,7 +186,7 @@ def test_what_an_experiment_fitted_itself_counts_too() -> None:
     words = Page(render([ours])).words
     assert "What was calibrated, 2 parameters to 2 independent numbers" in words
     assert words.count("quad the card fragments 12 calibrated or 13 quad write") == 2
-    assert "Beside them are 1 choice of the experiments, such as what is on a card" in words
+    assert "There are also 1 choice of the experiments, such as a card's contents" in words
     text = io.StringIO()
     Console(file=text, width=200).print(experiment_tables.experiment_table(ours))
     assert "calibrated: 2 to 2 independent numbers:" in text.getvalue()

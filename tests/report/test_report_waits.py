@@ -54,7 +54,8 @@ def test_each_row_has_all_of_its_time_once(run: ExperimentResult) -> None:
 def test_waits_change_no_number(run: ExperimentResult) -> None:
     job = planning.plan([experiments.ALL[NAME]], [(f"{NAME}.pages", "4")])[0]
     with_all, without = (
-        bench.run_job(job, recorded=bench.Recorded(waits=both, profiles=both)) for both in (True, False)
+        bench.run_job(job, recorded=bench.Recorded(waits=both, profiles=both))
+        for both in (True, False)
     )
     assert with_all.profile is not None
     assert without.profile is None
