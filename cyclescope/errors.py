@@ -26,7 +26,7 @@ __all__ = [
     "UsageError",
     "complain",
     "fault",
-    "told",
+    "in_words",
     "warn",
 ]
 
@@ -93,8 +93,8 @@ def fault(error: BaseException) -> str:
     )
 
 
-def told(error: Exception) -> str:
-    """What to say of an error that ends one run of several: its own words, if it was foreseen."""
+def in_words(error: Exception) -> str:
+    """The message of an error that ends one run of several: its own, or a fault of Cyclescope."""
     return str(error) if isinstance(error, EngineError | OSError) else fault(error)
 
 

@@ -1,8 +1,8 @@
-"""Advice: what would make a program faster on its board, each line a run that was made.
+"""Advice: changes that would make a program faster on its board, each measured by a run.
 
 Start at `advise`. `options` has what a designer can choose about a board's parts, `registers` what
-firmware could switch on, `hot_code` which code could be elsewhere, `ways` how an experiment's app
-could be built; `study` runs all of that, `judging` compares, and `results` has what came of it.
+firmware could enable, `hot_code` which code could be in faster memory, `ways` how an experiment's
+app could be built; `study` runs all of that, `judging` compares, and `results` has the result.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ def advise(
     again: bool = False,
     stop: Stop | None = None,
 ) -> Advice:
-    """Try what a board allows on a program, and rank it by what it gains.
+    """Try the changes that a board allows on a program, and rank them by their gain.
 
-    `target` is the path of an ELF, or an experiment's name, of which the first run on the board
-    counts, as `overrides` leave it. `metrics` are what has to get better, named as `sweep` does; by
+    `target` is the path of an ELF, or an experiment's name; of an experiment, the first run on the
+    board is used, with `overrides`. `metrics` are what has to get better, named as `sweep` does; by
     default the times and rates that the program prints, or else its time. `sections` are functions
-    whose calls are measured; `more_is_worse` and `less_is_worse` name metrics of which no unit
-    tells; `tries` further properties of the board with values. An
-    experiment is in its short form if `quick`. `threads` runs are made at a time.
+    whose calls are measured; `more_is_worse` and `less_is_worse` name metrics whose units do not
+    show the direction; `tries` are further properties of the board with values. With `quick`, an
+    experiment runs in its short form. `threads` is the number of parallel runs.
 
-    Raises `EngineError` for what can't be, and for a program that fails or was stopped.
+    Raises `EngineError` for invalid input, and for a program that fails or was stopped.
     """
     from cyclescope.advising import study
     from cyclescope.sweeps.requests import Request

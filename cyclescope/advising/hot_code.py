@@ -1,8 +1,8 @@
-"""Code in faster memory: the functions where most cycles go, as an overlay of each other RAM.
+"""Code in faster memory: the functions with most cycles, as an overlay of each other RAM.
 
-An overlay answers at the functions' own addresses with the RAM's times, so the ELF runs as it is:
-what is measured is what the same code takes there. Calls between memories may take a veneer more,
-and start-up copies the code once; neither is in it.
+An overlay answers at the functions' own addresses with the RAM's times, so the ELF runs unchanged:
+the measured time is the time of the same code in that RAM. Calls between memories may take a veneer
+more, and start-up copies the code once; the measurement includes neither.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from cyclescope.profile.tables import rows
 from cyclescope.units import count, format_bytes
 
 OVERLAY = "cyclescope,overlay"
-"""The flag of a memory that answers in the place of what is there."""
+"""The flag of a memory that answers instead of the memory at the same addresses."""
 ORIGIN = "advise"
 
-# Functions that have this part of the cycles are moved together.
+# Functions that together have this part of the cycles are moved together.
 _MOST = 0.9
 _MOST_FUNCTIONS = 24
-# Overlays begin and end at lines that no cache shares with what is beside them.
+# Overlays begin and end at boundaries of cache lines, so that no line is shared with other code.
 _ALIGNED = 64
-# More names than these nobody reads in a line.
+# The most names in a line.
 _NAMED = 3
-# What belongs to where a memory was, and to its children.
+# Properties of a memory's old place, and of its children.
 _OWN = {"reg", "ranges", "#address-cells", "#size-cells", "phandle", "cyclescope,shared"}
 
 
@@ -45,7 +45,7 @@ class Function:
 
 
 def hot_functions(board: Board, profile: Profile, core: str) -> list[Function]:
-    """The functions of a core that most of its cycles go to, the hottest first."""
+    """The functions of a core with most of its cycles, the hottest first."""
     found = next(one for one in profile.cores if one.name == core)
     by_address = {row.address: row.self_cycles for row in rows(found, "address") if row.address}
     known = sorted(board.functions(core))
@@ -66,7 +66,7 @@ def hot_functions(board: Board, profile: Profile, core: str) -> list[Function]:
 def what_ifs(
     root: Node, description: Mapping[str, Any], hot: Sequence[Function], used: Mapping[str, int]
 ) -> Iterator[WhatIf]:
-    """The hottest function, and all hot ones, in each memory where they are not and have room.
+    """The hottest function, and all hot ones, in each other memory that has room for them.
 
     `used` are the bytes of the program in each memory, by the paths of the nodes.
     """
@@ -107,7 +107,7 @@ def _entry(description: Mapping[str, Any], address: int) -> Mapping[str, Any] | 
 
 
 def ranges(functions: Sequence[Function]) -> list[tuple[int, int]]:
-    """Where the functions are, in whole lines; what touches is one range."""
+    """The address ranges of the functions, in whole lines; adjacent ones are one range."""
     found: list[tuple[int, int]] = []
     for one in sorted(functions, key=lambda one: one.address):
         begin = one.address // _ALIGNED * _ALIGNED
@@ -122,10 +122,10 @@ def ranges(functions: Sequence[Function]) -> list[tuple[int, int]]:
 def _what_if(functions: Sequence[Function], move: Move) -> WhatIf:
     names = ", ".join(one.name for one in functions[:_NAMED])
     more = len(functions) - _NAMED
-    told = f"{names} and {count(more, 'other')}" if more > 0 else names
+    shown = f"{names} and {count(more, 'other')}" if more > 0 else names
     sections = " ".join(f".text.{one.name}" for one in functions)
     return WhatIf(
-        f"{told} in {move.ram}",
+        f"{shown} in {move.ram}",
         f"{format_bytes(sum(one.size for one in functions))} of {move.ram}, copied at start",
         f"built with -ffunction-sections, these into an output section in {move.ram}: {sections}",
         move=move,
@@ -133,7 +133,7 @@ def _what_if(functions: Sequence[Function], move: Move) -> WhatIf:
 
 
 def add(tree: Node, move: Move) -> None:
-    """Have the memory answer at these ranges of a board."""
+    """Add an overlay of the memory at these ranges of a board."""
     parent, ram = next(
         (node, child) for node in tree.walk() for child in node.children if child.handle == move.ram
     )

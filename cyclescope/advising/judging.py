@@ -1,4 +1,4 @@
-"""How what-ifs came out: which metrics count, and what a run gives beside the program as it is."""
+"""How what-ifs are judged: the metrics that count, and a run's numbers beside the original's."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.requests import Request
 from cyclescope.sweeps.results import check_metrics, unknown
 
-# What is counted, and gets neither faster nor slower.
+# Units of counts, which get neither faster nor slower.
 _COUNTS = {"instructions", "misses", "errors", "retries", "calls"}
 
 
 def metrics_of(request: Request, first: Outcome) -> list[Measure]:
-    """What the advice is about: metrics that were named, or the experiment's, or those printed.
+    """The metrics of the advice: those that the user named, or the experiment's, or printed ones.
 
-    Of what is printed only times and rates count; without any it is the time of the run. Raises
+    Of printed metrics only times and rates count; without any it is the time of the run. Raises
     `SettingError` for a metric that the run does not have, `UsageError` if nothing can be compared.
     """
     check_metrics(request.metrics, request.worse, first)
@@ -41,7 +41,7 @@ def metrics_of(request: Request, first: Outcome) -> list[Measure]:
     chosen = [timed[name] for name in default_metrics(timed, request.preferred) if name in timed]
     if not chosen and first.ended == "limit":
         raise UsageError(
-            f"{request.target}: it does not end, and prints no time or rate: say what counts, "
+            f"{request.target}: it does not end, and prints no time or rate: name a metric, "
             "as in --section FUNCTION --metric FUNCTION.ps"
         )
     return chosen or [known[ELAPSED]]
@@ -56,7 +56,7 @@ def where(first: Outcome) -> dict[str, float]:
 
 
 def tried(what_if: WhatIf, first: Outcome, outcome: Outcome, chosen: Sequence[Measure]) -> Tried:
-    """What a what-if gave, beside `first`: the program as it is."""
+    """The numbers of a what-if, beside `first`: the unchanged program."""
     before, after = (Namer([first]).values(one) for one in (first, outcome))
     about = {one.name for one in chosen}
     plain = [
@@ -67,7 +67,7 @@ def tried(what_if: WhatIf, first: Outcome, outcome: Outcome, chosen: Sequence[Me
     differs = tuple(name for name in plain if after.get(name) != before.get(name))
     error = outcome.error
     if error is None and outcome.ended != first.ended:
-        error = f"it ended otherwise: {outcome.ended}"
+        error = f"it ended differently: {outcome.ended}"
     return Tried(what_if, _only(before, chosen), _only(after, chosen), chosen, error, differs)
 
 

@@ -1,7 +1,7 @@
 """What a designer can choose about parts of a board, by the parts' compatibles and documents.
 
-Of a core for FPGAs its caches, of a controller its clock and its FIFOs: properties of the board
-that the part's generator has as options. What is cast in silicon is no option.
+For a core in an FPGA its caches, for a controller its clock and its FIFOs: properties of the board
+that are options of the part's generator. Properties of fixed silicon are not options.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cyclescope.units import format_bytes, format_hz
 
 @dataclass(frozen=True)
 class CacheOptions:
-    """First-level caches as a core may be built with them: direct-mapped ones."""
+    """The first-level caches that a core may be built with: direct-mapped ones."""
 
     most_bytes: int
     lines_bytes: Sequence[int]
@@ -42,7 +42,7 @@ CACHES: Mapping[str, CacheOptions] = {
 }
 
 _TIMES = (2, 4)
-# Of caches that the board has not.
+# Sizes of caches that the board lacks.
 _NEW_BYTES = (4 << 10, 16 << 10)
 _CACHES = {"i": "instruction cache", "d": "data cache"}
 _POLICY = "cyclescope,d-cache-write-policy"
@@ -50,7 +50,7 @@ _NO_DMA = {"i": "", "d": "; DMA's buffers are flushed by hand"}
 
 
 def caches(node: Node) -> Iterator[WhatIf]:
-    """First-level caches, larger ones and ones with longer lines, of a core built as one likes."""
+    """First-level caches, larger ones and ones with longer lines, of a configurable core."""
     options = next((CACHES[name] for name in node.compatibles if name in CACHES), None)
     if options is None:
         return
@@ -74,7 +74,7 @@ def _new_caches(node: Node, letter: str, options: CacheOptions) -> Iterator[What
         if letter == "d" and _POLICY not in node.props:
             adds[f"{node.handle}.{_POLICY}"] = "write-back"
         yield WhatIf(
-            f"{_CACHES[letter]} of {format_bytes(size)}, where there is none",
+            f"{_CACHES[letter]} of {format_bytes(size)} instead of none",
             f"{format_bytes(size)} of {options.memory}{_NO_DMA[letter]}",
             f"{path}size = <{size}>, -block-size = <{line}>, -sets = <{size // line}>",
             options.source,
@@ -85,7 +85,7 @@ def _new_caches(node: Node, letter: str, options: CacheOptions) -> Iterator[What
 def _other_caches(
     node: Node, letter: str, options: CacheOptions, size: int, line: int
 ) -> Iterator[WhatIf]:
-    """Sets follow: these caches are direct-mapped."""
+    """The number of sets follows: these caches are direct-mapped."""
     path, name = f"{node.handle}.{letter}-cache-", _CACHES[letter]
     for more in (size * times for times in _TIMES if size * times <= options.most_bytes):
         yield WhatIf(
@@ -105,7 +105,7 @@ def _other_caches(
         )
 
 
-# 0 of an AXI Quad SPI: as EXT_SPI_CLK is wired.
+# Index 0 in the clocks of an AXI Quad SPI: the wired EXT_SPI_CLK.
 _CLOCK = "clock-frequency"
 
 
@@ -113,7 +113,8 @@ _CLOCK = "clock-frequency"
 class Option:
     """A property that a part's designer sets: `values` are worth a try on a node of a board.
 
-    `default` is what a board that leaves it out has. `what` has `{value}` and `{before}` in words.
+    `default` is the value if a board leaves the property out. `what` has `{value}` and `{before}`
+    in words.
     """
 
     property: str
@@ -126,19 +127,19 @@ class Option:
 
 
 def _chip_clocks(root: Node, node: Node) -> list[int]:
-    """Clocks of an SPI bus that all its chips still allow: the most, and three quarters of it."""
+    """Clocks of an SPI bus that all its chips still allow: the fastest and 3/4 of it."""
     most_hz = fastest_hz(node)
     return [most_hz * 3 // 4, most_hz] if most_hz else []
 
 
 def fastest_hz(node: Node) -> int | None:
-    """The fastest clock that all chips of an SPI bus allow; None if none says so."""
+    """The fastest clock that all chips of an SPI bus allow; None if no chip states one."""
     limits = (chip.number("spi-max-frequency") for chip in node.children)
     return min(filter(None, limits), default=None)
 
 
 def clock_hz(root: Node, node: Node, index: int) -> int:
-    """The frequency of a node's clock, by its place; 0 if the board does not say it."""
+    """The frequency of a node's clock, by its index; 0 if the board does not state it."""
     cells = node.cells("clocks")
     clocks = {one.phandle: one for one in root.walk() if one.phandle is not None}
     clock = clocks.get(cells[index]) if len(cells) > index else None
@@ -146,7 +147,7 @@ def clock_hz(root: Node, node: Node, index: int) -> int:
 
 
 def _external_hz(root: Node, node: Node) -> int:
-    """The clock that an AXI Quad SPI's SCK is divided from, by the ratio that it is divided by."""
+    """The clock from which an AXI Quad SPI derives SCK, with the ratio as the divider."""
     return clock_hz(root, node, 1) // (
         node.number("xlnx,sck-ratio") or (2 if node.number("xlnx,spi-mode") else 16)
     )
@@ -220,7 +221,7 @@ OPTIONS: Mapping[str, Sequence[Option]] = {
 
 
 def of_parts(root: Node, node: Node) -> Iterator[WhatIf]:
-    """What can be chosen about a node that gives more than it has."""
+    """The choices about a node that improve on its current value."""
     for option in (one for name in node.compatibles for one in OPTIONS.get(name, ())):
         is_left_out = option.property not in node.props
         before = option.default if is_left_out else node.number(option.property)
@@ -242,5 +243,5 @@ def of_parts(root: Node, node: Node) -> Iterator[WhatIf]:
 
 
 def of_board(root: Node) -> list[WhatIf]:
-    """All that can be chosen about a board's parts."""
+    """All choices about a board's parts."""
     return [found for node in root.walk() for found in (*caches(node), *of_parts(root, node))]

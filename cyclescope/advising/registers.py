@@ -1,7 +1,7 @@
-"""What firmware could switch on: bits of registers that are set before `main`, and measured so.
+"""What firmware could enable: bits of registers that are set before `main`, and measured so.
 
-Of a part's core or flash interface, with the manual's section. What takes more than a bit (a data
-cache takes the MMU and its tables) is not here.
+For a part's core or flash interface, with the manual's section. Features that need more than a bit
+(a data cache needs the MMU and its tables) are not here.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from cyclescope.units import format_hz
 
 @dataclass(frozen=True)
 class Bits:
-    """Bits to set: of a core's register by its name, or at an offset in a device's first range.
+    """Bits to set: in a core's register by its name, or at an offset in a device's first range.
 
-    `mask` has those that are to be cleared, too.
+    `mask` also has the bits that are to be cleared.
     """
 
     register: str | int
@@ -33,7 +33,7 @@ class Bits:
     mask: int | None = None
 
 
-_NO_MMU = "nothing: instructions are cached without the MMU, too; code that is written is cleaned"
+_NO_MMU = "nothing: instructions are cached without the MMU, too; written code is cleaned"
 _ACR = "RM0090 / RM0383, Embedded flash memory interface, FLASH_ACR"
 _L4_ACR = "RM0432, Embedded Flash memory (FLASH), FLASH_ACR"
 _PREFETCH, _CODE, _DATA = 1 << 8, 1 << 9, 1 << 10
@@ -94,7 +94,7 @@ DEVICES: Mapping[str, Sequence[Bits]] = {
             0,
             0x48 << 16,
             "reads on two lines (DIO, 8 dummy clocks)",
-            "a chip that has BBh with so many dummy clocks",
+            "a chip that has BBh with 8 dummy clocks",
             "reg_spictrl = (reg_spictrl & ~0x7f0000) | 0x480000",
             _SPIMEMIO,
             _SPIMEMIO_MODE,
@@ -103,7 +103,7 @@ DEVICES: Mapping[str, Sequence[Bits]] = {
             0,
             0x58 << 16,
             "reads on two lines, without commands (DIO, CRM, 8 dummy clocks)",
-            "a chip that has BBh with so many dummy clocks, and continuous reads",
+            "a chip that has BBh with 8 dummy clocks, and continuous reads",
             "reg_spictrl = (reg_spictrl & ~0x7f0000) | 0x580000",
             _SPIMEMIO,
             _SPIMEMIO_MODE,
@@ -119,7 +119,7 @@ _QSPI_SCR, _SCBR, _SCBR_PLACE = 0x20, 0xFF00, 8
 
 
 def of_board(root: Node, description: Mapping[str, Any]) -> Iterator[WhatIf]:
-    """What could be switched on: of the cores, and of devices at the addresses of the board."""
+    """What could be enabled: in the cores, and in devices at the addresses of the board."""
     bases = {entry["path"]: entry["base"] for entry in description["devices"]}
     for node in root.walk():
         for bits in (one for name in node.compatibles for one in CORES.get(name, ())):

@@ -1,4 +1,4 @@
-"""What came of the what-ifs of a program: measured, ranked by what they gain."""
+"""The measured what-ifs of a program, ranked by their gain."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from cyclescope import reprs
 from cyclescope.advising.whatifs import WhatIf
 from cyclescope.sweeps.measures import Measure, Number
 
-# Less of a difference is none that anybody would change something for.
+# A smaller gain is not worth a change.
 LEAST_PCT = 0.05
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A what-if as it was run: its numbers by metric, or the `error` for which it has none.
+    """A what-if that was run: its numbers by metric, or its `error`.
 
-    `differs` are printed results that are no times or rates, and came out otherwise: then the
-    program did something else, and what it gains says little.
+    `differs` are printed results that are no times or rates, and differ: then the program did
+    something else, and its gain means little.
     """
 
     what_if: WhatIf
@@ -32,7 +32,7 @@ class Tried:
 
     @property
     def ratio(self) -> float | None:
-        """Time as a part of the time before, the geometric mean over all metrics; None if none."""
+        """Time relative to the original, the geometric mean over all metrics; None without any."""
         ratios = []
         for one in self.measures:
             before, after = self.before.get(one.name), self.after.get(one.name)
@@ -72,11 +72,11 @@ class Tried:
 
 @dataclass(frozen=True)
 class Advice:
-    """All that was tried on a program, the most gain first.
+    """All that was tried on a program, the largest gain first.
 
-    `where` has the parts of the first core's time by cause, as the program is, the largest first.
-    `at_once` are the best of them that go together, as one run; None where fewer than two gain.
-    `untried` says what was not tried, and why.
+    `where` has the parts of the first core's time by cause, in the unchanged program, the largest
+    first. `at_once` are the best of them that can be combined, as one run; None if fewer than two
+    gain. `untried` says what was not tried, and why.
     """
 
     target: str
@@ -89,7 +89,7 @@ class Advice:
     untried: tuple[str, ...]
 
     def __repr__(self) -> str:
-        """What gains most; `to_dict()` has all."""
+        """The largest gains; `to_dict()` has all."""
         return reprs.short(
             self,
             target=self.target,
@@ -101,7 +101,7 @@ class Advice:
 
     @property
     def gains(self) -> tuple[Tried, ...]:
-        """What gains something."""
+        """The what-ifs with a gain."""
         return tuple(one for one in self.tried if one.is_gain)
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from cyclescope.board.description import digests, trees
 from cyclescope.board.description.devicetree import Node, Property
 from cyclescope.board.description.overrides import apply_overrides
 from cyclescope.board.results import RunResult
-from cyclescope.errors import EngineError, SettingError, UsageError, told
+from cyclescope.errors import EngineError, SettingError, UsageError, in_words
 from cyclescope.sweeps import running
 from cyclescope.sweeps.measures import Measure, Namer
 from cyclescope.sweeps.outcomes import Outcome
@@ -30,20 +30,20 @@ _BUILT = (
     "levels of optimisation and alignment: the ELF is built already. "
     "`cyclescope sweep --vary elf=a.elf,b.elf` compares builds"
 )
-_NO_PROFILE = "code in other memories: an experiment's app says where its code can be"
-_DATA_CACHE = "data caches that are off: they take the MMU's tables, which the firmware has to make"
+_NO_PROFILE = "code in other memories: an experiment's app defines where its code can be"
+_DATA_CACHE = "data caches that are off: they need the MMU's tables, which the firmware has to make"
 _WITH_MMU = ("arm,cortex-a5", "arm,cortex-a7")
-# Parts of the time that are alike in so many digits are shown in the order of the what-ifs.
-_ALIKE_DIGITS = 3
-# Less of a gain is not added to the others.
+# Ratios of times that agree in this many digits keep the order of the what-ifs.
+_EQUAL_DIGITS = 3
+# A smaller gain is not combined with the others.
 _WORTH_PCT = 0.5
 
 
 @dataclass(frozen=True)
 class Running:
-    """How runs are made: so many at a time, with what was made before, until a stop.
+    """How runs are made: the number of threads, the store of earlier outcomes, and the stop.
 
-    `ended` is told how many of how many have ended.
+    `ended` is called with the number of finished runs and of all runs.
     """
 
     threads: int
@@ -68,8 +68,8 @@ class _Batch:
 class Study:
     """A program on a board with the what-ifs that this board allows.
 
-    `profiled` is the run of an ELF, with its profile, that hot functions were found by; None of an
-    experiment.
+    `profiled` is the run of an ELF, with its profile, from which hot functions were found; None for
+    an experiment.
     """
 
     request: Request
@@ -80,7 +80,7 @@ class Study:
     profiled: RunResult | None = None
 
     def trial(self, what_if: WhatIf | None) -> Trial:
-        """The run of a what-if; without one, of the program as it is."""
+        """The run of a what-if; for None, of the unchanged program."""
         found = self.target.trial(0, what_if.changes if what_if is not None else {})
         if what_if is None or not isinstance(found, ElfTrial):
             return found
@@ -89,7 +89,7 @@ class Study:
         return replace(found, board=board, presets=what_if.presets)
 
     def run(self, how: Running) -> Advice:
-        """Make all runs, rank what they give, and run what goes together once more.
+        """Make all runs, rank their gains, and run those that can be combined once more.
 
         Raises `UsageError` if the program itself fails, `SettingError` for a metric that it does
         not have, `StoppedError` after a stop.
@@ -102,8 +102,8 @@ class Study:
             judging.tried(one, first, outcome, chosen)
             for one, outcome in zip(self.what_ifs, outcomes, strict=True)
         ]
-        # of those that gain alike the first is the smaller one
-        tried.sort(key=lambda one: (one.ratio is None, round(one.ratio or 0, _ALIKE_DIGITS)))
+        # of equal gains the first is the smaller change
+        tried.sort(key=lambda one: (one.ratio is None, round(one.ratio or 0, _EQUAL_DIGITS)))
         known = Namer([first]).values(first)
         return Advice(
             self.request.target,
@@ -119,7 +119,7 @@ class Study:
     def _at_once(
         self, tried: Sequence[Tried], first: Outcome, chosen: Sequence[Measure], how: Running
     ) -> Tried | None:
-        """The best of those that gain, as long as they touch nothing twice, in one run."""
+        """The best of those that gain and change nothing twice, in one run."""
         best: list[WhatIf] = []
         for one in tried:
             is_worth = one.is_gain and (one.gain_pct or 0) >= _WORTH_PCT
@@ -137,7 +137,7 @@ class Study:
         def ended(row: int, outcome: Outcome) -> None:
             nonlocal done
             if what_ifs[row] is None and outcome.error is None:
-                # a misspelt metric does not wait for all other runs
+                # report a misspelt metric before all other runs are made
                 judging.metrics_of(self.request, outcome)
             done += 1
             how.ended(done, len(what_ifs))
@@ -151,11 +151,11 @@ class Study:
 
 
 def study(request: Request, tries: Mapping[str, str], quick: bool, stop: Stop) -> Study:
-    """The what-ifs of a program on its board, and those that the user wants tried by path.
+    """The what-ifs of a program on its board, and properties that the user wants tried, by path.
 
-    Of an experiment it is the first run on its board, in its short form if `quick`. A program that
-    the user has built is run once, to find its hot functions. Raises `EngineError`
-    for what can't be, `StoppedError` after a stop.
+    For an experiment it is the first run on its board, in its short form if `quick`. A program that
+    the user has built is run once, to find its hot functions. Raises `EngineError` for invalid
+    input, `StoppedError` after a stop.
     """
     target = request.target_to_run()
     own = [_own(path, value) for path, value in tries.items()]
@@ -188,15 +188,15 @@ def _own(path: str, value: str) -> WhatIf:
 
 
 def _check(made: Study, what_if: WhatIf) -> None:
-    """Raises `SettingError` if a run of the user's can't be."""
+    """Raises `SettingError` if a run that the user wants is impossible."""
     try:
         made.trial(what_if).check()
     except EngineError as error:
-        raise SettingError(told(error).replace("--set ", "--try ", 1)) from None
+        raise SettingError(in_words(error).replace("--set ", "--try ", 1)) from None
 
 
 def _is_allowed(made: Study, what_if: WhatIf) -> bool:
-    """Whether the board takes it: a cache that is so large may not be one of its own."""
+    """Whether the board accepts it: a large cache may be refused."""
     try:
         made.trial(what_if).check()
     except EngineError:
@@ -205,7 +205,7 @@ def _is_allowed(made: Study, what_if: WhatIf) -> bool:
 
 
 def _changed(board: str, overrides: Mapping[str, object]) -> Node:
-    """A board's tree with overrides, without those of files."""
+    """A board's tree with overrides, without overrides by files."""
     tree = board_tree(board)
     plain = {path: value for path, value in overrides.items() if not path.endswith("image")}
     apply_overrides(tree, plain)  # type: ignore[arg-type]
@@ -213,7 +213,7 @@ def _changed(board: str, overrides: Mapping[str, object]) -> Node:
 
 
 def _of_elf(target: ElfTarget, root: Node, stop: Stop) -> tuple[RunResult, list[WhatIf]]:
-    """A run with its profile, and by that: registers to set, and hot code in other memories."""
+    """A run with its profile, and from that: registers to set, and hot code in other memories."""
     trial = target.trial(0, {})
     assert isinstance(trial, ElfTrial)
     with inserted(trial.overrides) as (overrides, _):
@@ -243,9 +243,9 @@ def _used(board: Board) -> dict[str, int]:
 
 
 def _other_board(board: str, what_if: WhatIf) -> str:
-    """The name of the board with what it leaves out, or code in another memory.
+    """The name of the board with properties that it leaves out, or code in another memory.
 
-    It is a board from now on, as far as this process goes.
+    It becomes a board of this process.
     """
     tree = board_tree(board)
     for path, value in what_if.adds.items():

@@ -1,6 +1,6 @@
 """Other ways to build a program of an experiment: its app's settings, and the compiler's flags.
 
-An app says of a setting that leaves its work the same what is worth a try, and what that takes
+An app states which values of a setting that keeps its work the same are worth a try, and their cost
 (`advice` in its `app.toml`).
 """
 
@@ -26,7 +26,7 @@ _COMPILER = {
 
 
 def of_job(job: Job) -> Iterator[WhatIf]:
-    """What the app of a run says is worth a try, and what compilers offer."""
+    """The advice of a run's app, and the flags that compilers offer."""
     app = load_app(job.run.app)
     now = job.configured.all_settings
     for name, kind in app.settings.items():

@@ -1,4 +1,4 @@
-"""A what-if: one change that the board, or who builds the firmware, can make, and what it takes."""
+"""A what-if: one change to the board or the build, and its cost."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from cyclescope.board.description.presets import Preset
 from cyclescope.sweeps.targets import FLAGS
 
-# The setting by which most apps say the compiler's level of optimisation.
+# The setting of the compiler's level of optimisation in most apps.
 _OPTIMISE = "optimise"
 
 
 @dataclass(frozen=True)
 class Move:
-    """Code that is somewhere else: `ranges` are (address, bytes), in the memory of label `ram`."""
+    """Code in another place: `ranges` are (address, bytes), in the memory of label `ram`."""
 
     ram: str
     ranges: tuple[tuple[int, int], ...]
 
     @property
     def size_bytes(self) -> int:
-        """How much of the memory it takes."""
+        """The number of bytes in the memory."""
         return sum(size for _, size in self.ranges)
 
 
@@ -29,11 +29,11 @@ class Move:
 class WhatIf:
     """One change and how to make it.
 
-    `what` says it in words, `takes` what it costs, and `source` the document that allows it, if it
-    is not the board or the app by itself. `changes` are values by their paths, as `cyclescope sweep
-    --vary` has them, `adds` those of properties that the board leaves out; `presets` are bits of
-    registers that are set before `main`, `move` is code that is in another memory. `how` is what to
-    write where: a property, a register, sections for the linker.
+    `what` describes it, `takes` its cost, and `source` the document that allows it, if it is not
+    the board or the app itself. `changes` are values by their paths, as in `cyclescope sweep
+    --vary`, `adds` values of properties that the board leaves out; `presets` are bits of registers
+    that are set before `main`, `move` is code in another memory. `how` says what to write where: a
+    property, a register, sections for the linker.
     """
 
     what: str
@@ -47,7 +47,7 @@ class WhatIf:
 
     @property
     def touches(self) -> frozenset[str]:
-        """What it changes, by name: of two what-ifs that share one, only one can be made."""
+        """The names of what it changes: of two what-ifs that share one, only one can be made."""
         registers = (f"{one.register}&{bit:#x}" for one in self.presets for bit in _bits(one.mask))
         names = {*self.adds, *registers}
         for path in self.changes:
@@ -64,7 +64,7 @@ def _bits(mask: int) -> list[int]:
 
 
 def together(chosen: Sequence[WhatIf]) -> WhatIf:
-    """All of some what-ifs at once, which touch nothing twice."""
+    """All of some what-ifs at once, which change nothing twice."""
     moves = [one.move for one in chosen if one.move is not None]
     return WhatIf(
         what="; ".join(one.what for one in chosen),

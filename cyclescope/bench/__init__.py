@@ -1,9 +1,9 @@
 """Experiments run and compared with published numbers, and how far the results may be trusted.
 
-`experiment` is what an experiment declares, with the `views` of its rows. `planning` makes jobs of
-it, `running` runs them and makes tables: `rows` in `results`. `published` has the documents'
-numbers; `influence`, `moves` and `sensitivity` tell what cells rest on, and `trust` counts it.
-Nothing here knows a certain experiment, nor how results are drawn.
+`experiment` defines what an experiment declares, `views` how its rows are shown. `planning` makes
+jobs of it, `running` runs them and makes tables: `rows` in `results`. `published` has the
+documents' numbers. `influence`, `moves` and `sensitivity` find the values that cells depend on, and
+`trust` counts them. Nothing here knows a particular experiment, nor how results are drawn.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cyclescope.bench.results import ExperimentResult
-    from cyclescope.bench.running import IMAGE, Following, Told, judged, run_job, run_jobs
+    from cyclescope.bench.running import IMAGE, Following, Recorded, judged, run_job, run_jobs
     from cyclescope.bench.tabulating import tabulate
 
 __all__ = [
     "IMAGE",
     "ExperimentResult",
     "Following",
-    "Told",
+    "Recorded",
     "judged",
     "run_job",
     "run_jobs",
@@ -31,7 +31,7 @@ _MODULES = {"ExperimentResult": "results", "tabulate": "tabulating"}
 
 
 def __getattr__(name: str) -> Any:
-    """What runs firmware is imported when it is asked for: others need not wait for it."""
+    """Import what runs firmware when it is first used: other uses need not wait for it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = import_module(f"{__name__}.{_MODULES.get(name, 'running')}")

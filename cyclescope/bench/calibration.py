@@ -1,8 +1,8 @@
-"""How fast this host runs the simulator now, in a fraction of a second.
+"""How fast this host runs the simulator now, measured in a fraction of a second.
 
-The unit is a small known program: a filter on a PicoSoC that runs from its SPI flash, as fast as
-the host does it while as many threads as will be used do the same. So processors that share what
-they compute with, or that others use, count as what they bring.
+The unit is a small known program: a filter on a PicoSoC that runs from its SPI flash, at the host's
+speed while as many threads as will be used do the same. So processors that share execution units,
+or that other processes use, count with their share.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _LASTS_S = 0.3
 
 
 def unit_s(threads: int) -> float:
-    """What the program takes on one of so many threads, in seconds. Raises `FirmwareError`."""
+    """The program's time on one of `threads` busy threads, in seconds. Raises `FirmwareError`."""
     elf = str(build_app(_APP, _BOARD, _SETTINGS))
-    # what is read and imported for the first run counts once in a bench, too
+    # the first run of a bench also includes reading and importing
     Board(_BOARD).load(elf).run()
     with ThreadPoolExecutor(threads, thread_name_prefix="calibration") as pool:
         found = [pool.submit(_mean_s, elf) for _ in range(threads)]
@@ -37,7 +37,7 @@ def unit_s(threads: int) -> float:
 
 
 def _mean_s(elf: str) -> float:
-    """What the program takes on this thread, with the time in which others have the processor."""
+    """The program's time on this thread, including the time when others have the processor."""
     began_s = time.perf_counter()
     runs, took_s = 0, 0.0
     while took_s < _LASTS_S:

@@ -1,9 +1,9 @@
-"""What the runs of the bench take on this host: for their order, and to say beforehand how long.
+"""The time that runs of the bench take on this host: to order them, and to estimate the total.
 
-After each bench the cache keeps what each run took here. A run that never ran here counts with what
-the table that is shipped says (`cyclescope/data/bench-costs.json`, made by
-`scripts/bench_costs.py`), which is in a unit that does not depend on the host: what `calibration`
-takes, which is measured here.
+After each bench the cache keeps each run's time here. A run that never ran here counts with its
+time in the shipped table (`cyclescope/data/bench-costs.json`, made by `scripts/bench_costs.py`).
+The table's unit does not depend on the host: it is the time that `calibration` takes, which is
+measured here.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from cyclescope.host import kept
 
 _NAME = "bench-costs.json"
 _RUNS, _BUILDS, REPORT = "runs", "builds", "report, for each run"
-# What waits and a profile make of a run's time, where nothing is known of the run with them.
+# The factor of waits and a profile on a run's time, if the run with them is unknown.
 _EXPLAINED = 3.0
-# What a build counts of which nothing is known, in units: a few sources of its own, and linking.
+# The units of an unknown build: a few sources of its own, and linking.
 _BUILD = 12.0
 
 
 @dataclass(frozen=True)
 class Table:
-    """What runs took by their `key`, and builds of an ELF by `build_key`."""
+    """Times of runs by their `key`, and of builds of an ELF by `build_key`."""
 
     runs: Mapping[str, float] = field(default_factory=dict)
     builds: Mapping[str, float] = field(default_factory=dict)
@@ -38,9 +38,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Costs:
-    """What runs take: `here` in seconds of a thread of a bench, `shipped` in units.
+    """Times of runs: `here` in seconds of a thread of a bench, `shipped` in units.
 
-    `unit_s` is what a unit takes here, if it was measured.
+    `unit_s` is the time of a unit here, if it was measured.
     """
 
     here: Table
@@ -48,31 +48,31 @@ class Costs:
     unit_s: float | None = None
 
     def of(self, job: Job) -> float:
-        """What a run will take here, in seconds of a thread; a guess if it is a new one."""
+        """The time that a run will take here, in seconds of a thread; for a new run a guess."""
         name = key(job)
         if name in self.here.runs:
             return self.here.runs[name]
         return self._unit_s * self._units(job, name)
 
     def of_building(self, job: Job) -> float:
-        """What it will take to build the run's firmware here, in seconds of a thread."""
+        """The time to build the run's firmware here, in seconds of a thread."""
         name = build_key(job)
         if name in self.here.builds:
             return self.here.builds[name]
         return self._unit_s * self.shipped.builds.get(name, _BUILD)
 
     def of_report(self, jobs: Sequence[Job]) -> float:
-        """What it takes to make tables and the report of runs, in seconds."""
+        """The time to make tables and the report of runs, in seconds."""
         if REPORT in self.here.runs:
             return self.here.runs[REPORT] * len(jobs)
         return self._unit_s * self.shipped.runs.get(REPORT, 0.0) * len(jobs)
 
     def total(self, jobs: Iterable[Job]) -> float:
-        """What all of some runs take, in seconds of a thread."""
+        """The time of all these runs, in seconds of a thread."""
         return sum(map(self.of, jobs))
 
     def are_from_here(self, jobs: Iterable[Job]) -> bool:
-        """Whether all of these runs were made here before."""
+        """Whether all these runs were made here before."""
         return all(key(job) in self.here.runs for job in jobs)
 
     def measured(self, threads: int) -> Costs:
@@ -80,7 +80,7 @@ class Costs:
         return replace(self, unit_s=calibration.unit_s(threads))
 
     def _units(self, job: Job, name: str) -> float:
-        """What the shipped table says of a run, or of the same run explained or not."""
+        """The shipped table's time of a run, or of the same run explained or not."""
         if name in self.shipped.runs:
             return self.shipped.runs[name]
         is_explained = job.explained is Explained.ITSELF
@@ -94,7 +94,7 @@ class Costs:
 
     @cached_property
     def _unit_s(self) -> float:
-        """As measured, or as the runs say that both tables have."""
+        """The unit as measured, or calculated from the runs that both tables have."""
         if self.unit_s is not None:
             return self.unit_s
         both = self.here.runs.keys() & self.shipped.runs.keys()
@@ -103,13 +103,13 @@ class Costs:
 
 
 def key(job: Job) -> str:
-    """A run's name in tables of costs: with waits and a profile it is another one."""
+    """A run's name in tables of costs; a run with waits and a profile has another name."""
     how = "" if job.explained is Explained.NOT else f", explained {job.explained.value}"
     return f"{job.experiment.name} on {job.run.board}: {job.configured.label}{how}"
 
 
 def build_key(job: Job) -> str:
-    """What a build of a run's firmware is called in tables of costs: all of an app are alike."""
+    """The name of a build of a run's firmware in tables of costs: one for all builds of an app."""
     return f"{job.run.app} for {job.run.board}"
 
 
@@ -125,12 +125,12 @@ def unbuilt(jobs: Iterable[Job]) -> list[Job]:
 
 
 def load() -> Costs:
-    """What is known; nothing where no table can be read."""
+    """The known times; empty if no table can be read."""
     return Costs(_table(_kept()), _table(resources.bench_costs()))
 
 
 def keep(took: Table) -> None:
-    """Remember what was measured here, in seconds. It does not fail without a cache to write to."""
+    """Remember times that were measured here, in seconds. Without a writable cache, do nothing."""
     if not took.runs:
         return
     path = _kept()

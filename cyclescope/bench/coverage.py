@@ -1,7 +1,7 @@
-"""How many published numbers lie in intervals that claim to hold so many of them.
+"""How many published numbers lie in intervals that should contain a given part of them.
 
-Were what boards assume all that can be wrong, 90 % intervals would hold nine of ten numbers. What
-they hold less, the model lacks, or the document's own measurements scatter by.
+If the boards' assumptions were the only source of errors, 90 % intervals would contain nine of ten
+numbers. If they contain fewer, the model lacks something, or the document's measurements vary.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cyclescope.bench.uncertainty import LEVELS_PCT, Spreads
 
 @dataclass(frozen=True)
 class Coverage:
-    """Of so many numbers, how many lie `inside` the intervals of a level."""
+    """How many of `numbers` lie `inside` the intervals of a level."""
 
     level_pct: float
     inside: int
@@ -28,9 +28,9 @@ class Coverage:
 
 
 def curve(rows: Sequence[Row], known: Spreads) -> tuple[Coverage, ...]:
-    """The coverage at each of `LEVELS_PCT`, of the published numbers whose spread is known.
+    """The coverage at each of `LEVELS_PCT`, of the published numbers with a known spread.
 
-    It is empty if none is.
+    It is empty without such numbers.
     """
     spreads = [(row, known.of(row.experiment, row.board, row.label)) for row in rows]
     pairs = [(row, one) for row, one in spreads if one is not None and row.published is not None]
@@ -43,7 +43,7 @@ def curve(rows: Sequence[Row], known: Spreads) -> tuple[Coverage, ...]:
 
 
 def independent(rows: Sequence[Row]) -> list[Row]:
-    """Of the rows that stand for one independent number, the first."""
+    """The first of the rows that stand for one independent number."""
     found: dict[tuple[str, str, str], Row] = {}
     for row in rows:
         if row.counts_as:

@@ -1,4 +1,4 @@
-"""What an experiment is: apps on boards in settings, and the published cells they compare with.
+"""The definition of an experiment: apps on boards with settings, and the published cells.
 
 An experiment declares; `cyclescope.bench` runs. It knows apps, settings and documents, and
 nothing of how a device works.
@@ -57,26 +57,26 @@ def _as_it_is(run: Run) -> Run:
 class Run:
     """One configuration: an app built with `settings`, on a board changed by `overrides`.
 
-    `documented` says that this is a configuration that the published document measured, so that
-    its numbers may be compared, under what `where` says beside the settings; `limit` bounds the
+    `documented` says that the published document measured this configuration, so that its numbers
+    may be compared; `where` has further conditions besides the settings. `limit` bounds the
     simulated time, as in "10s".
 
     With a `disk` the run has a copy of its image, whose volume must be sound afterwards; `slot`
-    names the board property that takes the image's path, and `files` says what the app leaves
-    there by name, both with the run's settings. `deleted` has what files held that the app has
-    deleted again, in their order: it must still lie where they were, in the clusters that were free
-    before the run, one after the other.
+    names the board property that takes the image's path, and `files` returns the files that the app
+    leaves there by name, both from the run's settings. `deleted` has the contents of files that the
+    app has deleted again, in their order: they must still lie where the files were, in the clusters
+    that were free before the run, one after the other.
 
-    `watched` names functions whose calls are counted, and `windows` those of which each call is
-    kept, for rows that follow from them (`RunResult.cores`, `RunResult.windows`); what cells ask
-    for is watched in any case.
+    `watched` names functions whose calls are counted, and `windows` functions whose calls are kept,
+    for rows that follow from them (`RunResult.cores`, `RunResult.windows`); functions that
+    cells need are watched in any case.
 
-    `implied` names settings that only have their app's default: words for people leave them out.
-    A run with `frame_on`, the label of an SPI bus, keeps the first frame on it, or the one that a
+    `implied` names settings that only have their app's default: texts for readers leave them out. A
+    run with `frame_on`, the label of an SPI bus, keeps the first frame on it, or the frame that a
     trigger is for: that is its result, and its app need not print one. `is_extra` marks a run of a
-    larger sweep, which the bench makes with `--all` only; it can't be `documented`. One that
-    `is_needed` is made in any case, as those with a published number are: rows that are compared
-    with one follow from it.
+    larger sweep, which the bench makes with `--all` only; it can't be `documented`. A run that
+    `is_needed` is made in any case, as runs with a published number are: rows that are compared
+    with a published number follow from it.
     """
 
     app: str
@@ -108,7 +108,7 @@ class Run:
         )
 
     def shortened(self, settings: Settings) -> Run:
-        """The run with those of these settings that it has."""
+        """The run with these settings, as far as its app has them."""
         return self.changed({name: settings[name] for name in settings if name in self.settings})
 
     @property
@@ -132,29 +132,29 @@ class Run:
 
 @dataclass(frozen=True)
 class Cell:
-    """A metric of an app that becomes a row, and how to find what a document says of it.
+    """A metric of an app that becomes a row, and how to find its published number.
 
-    Where a run measures the metric in several settings, it becomes a row for each; these settings
+    If a run measures the metric with several settings, it becomes a row for each; these settings
     count as the run's.
 
-    `label` names the row in words, with settings in braces ("{mode} write"): so does the source
-    text of a parameter that was calibrated with it; no label may begin another. The published
-    number stands under `key` in the row where `where` holds and each setting named in `match` has
-    the run's value; without a `key` there is none. Where the document rounds some of its numbers, a
-    row of the table has such a number under the key that `rounded` names, with how many significant
-    digits it prints. `measured` are settings that each result states
-    for itself, by name, with what the document calls them: there they must have the result's value.
-    `timed` names the app's functions whose time the metric holds: the row's cycle stack is theirs.
-    `exact` names metrics that must be what the row says under the same name, or the run has failed:
-    they show that the program did what the published one did. `pivots` and `sweeps` show many rows
-    together: the first pivot and all sweeps that take the row. `parts` says how the metric's time
-    is told apart in a run with these settings: by functions, or by causes where a run measures in
-    many settings, of which each has a call. Its row has what was waited for in that call, too.
+    `label` names the row in words, with settings in braces ("{mode} write"); the source text of a
+    parameter that was calibrated with the row uses this name. No label may be the start of another.
+    The published number is `key` in the row that matches `where` and, for each setting named in
+    `match`, has the run's value; without a `key` there is no number. If the document rounds some of
+    its numbers, a row of the table has such a number's significant digits under the key `rounded`.
+    `measured` are settings that each result states for itself, by name, with the document's names
+    for them: they must have the result's value. `timed` names the app's functions whose time the
+    metric holds: the row's cycle stack is theirs. `exact` names metrics that must have the value
+    that the row has under the same name, or the run has failed: they show that the program did what
+    the published one did. `pivots` and `sweeps` show many rows together: the first pivot and all
+    sweeps that take the row. `parts` says how the metric's time is divided in a run with these
+    settings: by functions, or by causes if a run measures with many settings and has a call for
+    each. Its row also has the waits of that call.
 
     `counts_as` names the independent number that a published cell with these settings stands for;
-    without it each is one. Of those that follow from one another (rates of which there are two,
-    times that are a count times a constant) one name makes one; None is for what is no number of
-    its own, such as a sum of other cells.
+    without it each cell is one. Cells that follow from one another (two forms of a rate, times that
+    are a count times a constant) have one name; None is for a cell that is not a number of its own,
+    such as a sum of other cells.
     """
 
     app: str
@@ -181,11 +181,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Choice:
-    """One decision of an experiment that no document takes: what is on a card, how code is built.
+    """One decision of an experiment that no document makes: a card's contents, how code is built.
 
     `what` has the property `name` of this value; `basis` is "assumed", or "calibrated" if it was
-    taken or kept because published cells came out; `source` says why, and names such a cell by its
-    label. `change` gives a run with the `alternative` in the value's place. What it moves is
+    chosen or kept because published cells fit; `source` says why, and names such a cell by its
+    label. `change` returns a run with the `alternative` instead of the value. The effect is
     measured in the runs' short form, in the whole one if it `is_whole`.
     """
 
@@ -207,20 +207,19 @@ class Choice:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Apps on boards in settings, with the cells that were published.
+    """Apps on boards with settings, and the cells that were published.
 
     `published` names the table; `quick` holds settings that shorten the runs without a published
-    number; `notes` are what a reader must know to judge the comparison. `choices` are what was
-    assumed or fitted here and not in a board; they count as its parameters do. `left_out` is what
-    the model lacks, the largest effect first. `short_form` gives a run in the form in which it is
-    measured how far parameters move its cells: with fewer loops or smaller files, but the same rows
-    in the same order. `derived`
-    gives rows that follow from the others, such as ratios; `derived_pivots` are the pivots of
-    these by metric, for tables from stored rows; `findings` says in sentences what
-    the rows show; `frames` says how the frames are shown that its runs kept, and
-    `moments` of which runs a window is shown as a timeline. `question` is what a
-    firmware engineer would ask, `answer` gives it in a sentence from the rows; it is empty if they
-    don't tell.
+    number; `notes` are what a reader must know to judge the comparison. `choices` are values that
+    were assumed or fitted here and not in a board; they count as the board's parameters do.
+    `left_out` is what the model lacks, the largest effect first. `short_form` returns a run in the
+    form in which the effects of parameters on its cells are measured: with fewer loops or smaller
+    files, but the same rows in the same order. `derived` returns rows that follow from the others,
+    such as ratios; `derived_pivots` are their pivots by metric, for tables from stored rows;
+    `findings` says in sentences what the rows show; `frames` says how the frames are shown that its
+    runs kept, and `moments` are windows of runs that are shown as timelines. `question` is what a
+    firmware engineer would ask, `answer` answers it in a sentence from the rows; it is empty if
+    they do not answer it.
     """
 
     name: str
@@ -244,7 +243,7 @@ class Experiment:
     def published_value(
         self, run: Run, cell: Cell, settings: Settings | None = None, key: str | None = None
     ) -> int | float | None:
-        """The document's number for a cell of a run; None if it has none.
+        """The document's number for a cell of a run; None if it has no such number.
 
         `settings` are those of the one measurement; `key` asks for another number of the same row.
         """
@@ -262,12 +261,12 @@ class Experiment:
         return found
 
     def independent(self, cell: Cell, label: str, settings: Settings) -> str:
-        """The independent number that a published cell stands for; empty if for none."""
+        """The independent number that a published cell stands for; empty if it stands for none."""
         name = label if cell.counts_as is None else cell.counts_as(settings)
         return name or ""
 
     def printed_digits(self, run: Run, cell: Cell, settings: Settings | None = None) -> int | None:
-        """How many digits the document prints of a cell's number; None for all of them."""
+        """How many digits of a cell's number the document prints; None for all of them."""
         if cell.rounded is None:
             return None
         key, digits = cell.rounded
@@ -282,7 +281,7 @@ class Experiment:
         )
 
     def published_labels(self, run: Run) -> list[str]:
-        """The labels of a run's published numbers, as far as settings tell them before it runs."""
+        """The labels of a run's published numbers, as far as they are known before it runs."""
         return [label for _, label, _ in self._published_cells(run)]
 
     def independent_numbers(self, run: Run) -> set[str]:
@@ -312,6 +311,6 @@ class Experiment:
 
 
 def _where(run: Run, cell: Cell, settings: Settings) -> dict[str, Any]:
-    """What a published row must say, as far as these settings tell."""
+    """The values that a published row must have, as far as these settings determine them."""
     matched = {name: settings[name] for name in cell.match if name in settings}
     return dict(run.where) | dict(cell.where) | matched

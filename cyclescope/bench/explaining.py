@@ -1,7 +1,7 @@
-"""Which runs a bench makes and explains if it is to answer soon.
+"""Which runs a bench makes and explains for a quick answer.
 
-A run is explained by what it waits for, by its profile and by the moment that the report shows. It
-takes several times as long: so one run an experiment is explained unless all are asked for.
+A run is explained by its waits, its profile and the moment that the report shows. That takes
+several times as long: so one run of each experiment is explained unless all are requested.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from cyclescope.bench.views import Moment
 
 
 def narrowed(jobs: Sequence[Job]) -> list[Job]:
-    """The runs that published numbers need, and of each experiment the one that is explained.
+    """The runs that published numbers need, and the explained run of each experiment.
 
-    Where that has no published number and a short form, the short form alone is made.
+    If that has no published number but a short form, only the short form is made.
     """
     made = []
     for job, moment in zip(marked(jobs), _moments(jobs), strict=True):
@@ -29,10 +29,10 @@ def narrowed(jobs: Sequence[Job]) -> list[Job]:
 
 
 def marked(jobs: Sequence[Job]) -> list[Job]:
-    """The jobs, of which one an experiment is explained.
+    """The jobs, with one explained run for each experiment.
 
-    It is the one that the experiment's moment is of, in the short form that the moment has; without
-    a moment, the first that has a published number.
+    It is the run of the experiment's moment, in the moment's short form; without a moment, the
+    first run that has a published number.
     """
     chosen = _explained(jobs)
     return [
@@ -54,6 +54,6 @@ def _explained(jobs: Sequence[Job]) -> dict[int, Explained]:
 
 
 def _moments(jobs: Sequence[Job]) -> list[Moment | None]:
-    """Of each job the first moment that is of it, if there is one."""
+    """For each job the first moment of that job, if there is one."""
     found = moments.of(jobs)
     return [next(iter(found.get(place, ())), None) for place in range(len(jobs))]

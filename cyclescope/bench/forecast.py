@@ -14,10 +14,10 @@ from cyclescope.firmware import unchanging
 
 
 class Forecast:
-    """Of jobs that so many threads run, but for those that were made `before`.
+    """The time of jobs on `threads` threads, without those that were made `before`.
 
-    Where costs from here lack, this host is measured first. Raises `FirmwareError` if it is not
-    known how to build a job's firmware.
+    If times of this host are missing, the host is measured first. Raises `FirmwareError` if it is
+    unknown how to build a job's firmware.
     """
 
     def __init__(
@@ -37,12 +37,12 @@ class Forecast:
 
     @property
     def kept(self) -> int:
-        """How many runs were made before, and are not made again."""
+        """The number of runs that were made before, and are not made again."""
         return len(self._kept)
 
     @property
     def builds(self) -> int:
-        """How many programs are to be built."""
+        """The number of programs to build."""
         return len(self._new)
 
     def is_new(self, job: Job) -> bool:
@@ -50,7 +50,7 @@ class Forecast:
         return id(job) in self._new
 
     def of(self, job: Job) -> float:
-        """What a job takes with its build, in seconds of a thread."""
+        """The time of a job with its build, in seconds of a thread."""
         if id(job) in self._kept:
             return 0.0
         building = self.costs.of_building(job) if self.is_new(job) else 0.0
@@ -58,12 +58,12 @@ class Forecast:
 
     @cached_property
     def total_s(self) -> float:
-        """What all jobs take, in seconds of a thread."""
+        """The time of all jobs, in seconds of a thread."""
         return sum(map(self.of, self._jobs))
 
     @cached_property
     def expected_s(self) -> float:
-        """How long all takes: threads take jobs in their order, and the report comes last."""
+        """The time until all is done: threads take jobs in order, and the report comes last."""
         busy_s = [0.0] * self._threads
         for place in order.places(self._jobs, self.costs.of):
             heapq.heapreplace(busy_s, busy_s[0] + self.of(self._jobs[place]))

@@ -17,7 +17,7 @@ from cyclescope.errors import DiskError, OutputError
 from cyclescope.host import outputs
 
 IMAGE = ".cyclescope,image"
-"""How the path of an override ends that names the image of a chip."""
+"""The end of an override's path that names the image of a chip."""
 
 
 @contextlib.contextmanager
@@ -33,8 +33,8 @@ def inserted(
 ) -> Iterator[tuple[Mapping[str, OverrideValue], Path | None]]:
     """Overrides with copies of the images that they name, and the copy of the `disk` in the `slot`.
 
-    Images that the user names are copied too: other runs may start from them at the same time. The
-    copies' paths are for the board alone: results tell nothing of where they were.
+    Images that the user names are copied too: other runs may start from them at the same time. Only
+    the board gets the copies' paths: results do not contain them.
     """
     named = {
         path: Path(str(own))
@@ -47,14 +47,14 @@ def inserted(
         copies = {
             path: open_copies.enter_context(disks.copy_of(image)) for path, image in named.items()
         }
-        # one that does not exist yet is an erased flash
+        # an image that does not exist yet is an erased flash
         unnamed = {path: "" for path in overrides if path.endswith(IMAGE)}
         at = {path: str(copy) for path, copy in copies.items()}
         yield dict(overrides) | unnamed | at, copies.get(slot)
 
 
 def checked(job: Job, record: RunRecord, image: Path, keep: Path | None) -> RunRecord:
-    """The record with the error that is on the disk, if the run has none of its own."""
+    """The record with the error of its disk, if the run has no error of its own."""
     error = record.error or _damage(job.configured, image)
     if error is not None and keep is not None:
         words = re.sub(r"[^\w.=]+", "-", f"{job.experiment.name} {record.label}")
@@ -63,7 +63,7 @@ def checked(job: Job, record: RunRecord, image: Path, keep: Path | None) -> RunR
 
 
 def _kept(image: Path, place: Path) -> str:
-    """Keep the disk of a run that failed; says where it is, or why it is not."""
+    """Keep the disk of a run that failed; returns where it is, or why it was lost."""
     try:
         outputs.make_folder(place.parent)
         with outputs.opened(place, "wb") as new:
@@ -74,11 +74,11 @@ def _kept(image: Path, place: Path) -> str:
 
 
 def _damage(run: Run, image: Path) -> str | None:
-    """What is wrong with the image that a run left; None if nothing is."""
+    """The damage of the image that a run left; None if it is sound."""
     try:
         disks.check(image)
         disks.compare(image, run.files(run.settings))
-        # where files were is known of the disk that the run brings, and of no other
+        # the places of files are known only for the disk that the run brings
         if run.disk is not None and run.slot(run.settings) not in run.overrides:
             disks.compare_deleted(image, run.disk, run.deleted(run.settings))
     except DiskError as error:

@@ -1,7 +1,7 @@
-"""What published cells rest on, as `published/sensitivity.csv` has it.
+"""What published cells depend on: the contents of `published/sensitivity.csv`.
 
 `cyclescope bench --sensitivity` measures the file. A cell is calibrated if anything calibrated
-moves it by more than `MOST_PCT`, whatever the parameter says that it was fitted to.
+changes it by more than `MOST_PCT`, regardless of the cells that the parameter was fitted to.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cyclescope.bench.moves import Move
 from cyclescope.board.description.parameters import CALIBRATED
 
 MOST_PCT = 2.0
-"""More than this, and what moves a cell by it is what the cell rests on."""
+"""A cell depends on a value that changes it by more than this."""
 
 NAME = "sensitivity.csv"
 
@@ -29,7 +29,7 @@ _Cell = tuple[str, str]  # an experiment and a label
 
 @dataclass(frozen=True, order=True)
 class Change:
-    """What a move does to a cell, in percent of the cell; `cell` is empty if it moves none."""
+    """A move's effect on a cell, in percent of the cell; `cell` is empty if no cell changes."""
 
     move: Move
     cell: str
@@ -43,7 +43,7 @@ class Influence:
     changes: tuple[Change, ...]
 
     def calibrated_by(self, experiment: str, cell: str) -> tuple[str, ...]:
-        """The calibrated parameters and choices that a cell rests on, the strongest first."""
+        """The calibrated parameters and choices that a cell depends on, the strongest first."""
         found: dict[str, float] = defaultdict(float)
         for change in self._of_cells.get((experiment, cell), ()):
             if change.move.basis == CALIBRATED:
@@ -53,7 +53,7 @@ class Influence:
         return tuple(name for name in strongest if found[name] > MOST_PCT)
 
     def moved(self, experiment: str, parameters: Collection[str]) -> dict[str, float]:
-        """The cells that the steps of some parameters move, with the largest change in percent."""
+        """The cells that the parameters' steps change, with the largest change in percent."""
         most: dict[str, float] = {}
         for change in self.changes:
             move = change.move
@@ -63,7 +63,7 @@ class Influence:
         return most
 
     def strongest(self, experiment: str) -> list[tuple[Move, str, float]]:
-        """The step of each parameter and choice with the cell that it moves most, in percent."""
+        """The step of each parameter and choice with the cell that it changes most, in percent."""
         most: dict[str, Change] = {}
         for change in self.changes:
             if change.move.experiment == experiment:
@@ -88,12 +88,12 @@ class Influence:
 
 @cache
 def load() -> Influence:
-    """What is checked in; nothing if there is no file."""
+    """The shipped file; empty if there is no file."""
     return read(resources.published() / NAME)
 
 
 def read(path: Path) -> Influence:
-    """What a file has; nothing if there is none. Raises `ValueError` if it is none of these."""
+    """The contents of a file; empty if it does not exist. Raises `ValueError` for other files."""
     if not path.is_file():
         return Influence(())
     with path.open(encoding="utf-8", newline="") as lines:
@@ -109,16 +109,16 @@ def _change(row: Sequence[str]) -> Change:
 
 
 def to_csv(changes: Iterable[Change]) -> str:
-    """The file, sorted. What does not move a cell has no line, what moves none has one."""
+    """The file, sorted. A cell that does not change has no line; a move without effect has one."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)
-    for change in sorted(_told(changes)):
+    for change in sorted(_with_effects(changes)):
         writer.writerow((*astuple(change.move), change.cell, change.pct or ""))
     return text.getvalue()
 
 
-def _told(changes: Iterable[Change]) -> Iterator[Change]:
+def _with_effects(changes: Iterable[Change]) -> Iterator[Change]:
     of_moves: dict[Move, list[Change]] = defaultdict(list)
     for change in changes:
         of_moves[change.move].append(change)

@@ -1,4 +1,4 @@
-"""Which windows of which runs are shown as timelines, when they begin, what goes on in them."""
+"""The windows of runs that are shown as timelines: their runs, times and contents."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from cyclescope.bench.planning import Job
 from cyclescope.bench.views import Moment
 from cyclescope.board import Board
 from cyclescope.board.excerpts import Excerpt, excerpt
-from cyclescope.errors import EngineError
-from cyclescope.errors import told as in_words
+from cyclescope.errors import EngineError, in_words
 from cyclescope.firmware import build_app
 from cyclescope.profile.profile import Profile
 
 
 def of(jobs: Sequence[Job]) -> dict[int, list[Moment]]:
-    """The moments of the jobs' experiments, by the place of the first job that each may be of.
+    """The moments of the jobs' experiments, by the place of the first job that each may belong to.
 
-    A moment has no place if no such run is planned.
+    A moment without a planned run has no place.
     """
     found: dict[int, list[Moment]] = {}
     experiments = {job.experiment.name: job.experiment for job in jobs}
@@ -43,7 +42,7 @@ def window_ps(moment: Moment, profile: Profile) -> tuple[int, int]:
     if len(begins) < moment.call:
         raise EngineError(
             f"the moment {moment.title!r} begins with call {moment.call} of {moment.function}, "
-            f"of which {len(begins)} ended"
+            f"but {len(begins)} ended"
         )
     begin_ps = max(0, begins[moment.call - 1] - moment.before_ps)
     return begin_ps, begin_ps + moment.length_ps
@@ -52,10 +51,10 @@ def window_ps(moment: Moment, profile: Profile) -> tuple[int, int]:
 def of_run(
     run: Run, moment: Moment, stop: Stop | None, profile: Profile | None = None
 ) -> tuple[Moment, Excerpt | str]:
-    """What goes on in a window of a run, or why that is not known: the run counts without it.
+    """The excerpt of a window of a run, or why it failed: the run counts without it.
 
-    `profile` is that of the run in the moment's short form, with the calls of its function; without
-    it the run is made once more, to find the window's begin.
+    `profile` is the profile of the run in the moment's short form, with the calls of its function;
+    without it the run is made once more, to find the window's begin.
     """
     try:
         return moment, _excerpt(run.changed(moment.shortened), moment, stop, profile)

@@ -1,7 +1,7 @@
-"""How far each assumed and calibrated parameter is moved to see what it does to published cells.
+"""How far each assumed and calibrated parameter is moved to measure its effect on published cells.
 
-It goes up by a step: one unit or a tenth of it, the larger. One with alternatives, and a choice,
-goes to each of the others.
+It goes up by a step: one unit or a tenth of it, whichever is larger. A parameter with alternatives,
+and a choice, takes each of the others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Move:
     """One parameter of a board, or one choice of an experiment, with another value.
 
     `parameter` is "node.property" or "what: name"; `board` is empty for a choice. `plausible` is
-    the parameter's, "or X" for a choice.
+    the parameter's text, "or X" for a choice.
     """
 
     experiment: str
@@ -38,7 +38,7 @@ class Move:
 
 
 def step(value: int) -> int:
-    """The step of a value: one unit or a tenth of it, the larger."""
+    """The step of a value: one unit or a tenth of it, whichever is larger."""
     return max(1, round(value / _STEP))
 
 
@@ -58,7 +58,7 @@ def published_runs(experiment: Experiment) -> list[Run]:
 
 @dataclass(frozen=True)
 class Moved:
-    """A move with what makes it: a board's parameter, or a choice."""
+    """A move with its cause: a board's parameter, or a choice."""
 
     move: Move
     path: str = ""
@@ -66,7 +66,7 @@ class Moved:
 
 
 def of(experiment: Experiment) -> Iterator[Moved]:
-    """All moves of what an experiment's published cells rest on, parameters first."""
+    """All moves of values that an experiment's published cells may depend on, parameters first."""
     runs = published_runs(experiment)
     for board in dict.fromkeys(run.board for run in runs):
         yield from _of_board(experiment.name, board)
@@ -87,7 +87,7 @@ def _of_board(experiment: str, board: str) -> Iterator[Moved]:
 
 
 def _owners(parameters: Iterable[Parameter]) -> list[str]:
-    """What to call each parameter's node: its label where no other node has it, else its path."""
+    """The name of each parameter's node: its label if no other node has it, else its path."""
     nodes = {(one.owner, one.node) for one in parameters}
     known = Counter(owner for owner, _ in nodes)
     return [one.owner if known[one.owner] == 1 else one.node for one in parameters]

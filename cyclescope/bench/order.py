@@ -1,4 +1,4 @@
-"""In which order runs begin: what is interesting soon, and no long one alone at the end."""
+"""The order in which runs start: interesting ones soon, and no long one alone at the end."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from cyclescope.bench.planning import Job
 
 
 def places(jobs: Sequence[Job], seconds: Callable[[Job], float]) -> list[int]:
-    """The places of jobs in the order in which they are to begin.
+    """The places of jobs in the order in which they start.
 
-    First comes of each experiment the cheapest run that has a published number (any, if none has),
-    the cheapest of these first. The others with a published number follow, then the rest, each the
-    longest first.
+    The first job of each experiment is its cheapest run with a published number (any run, if none
+    has one), the cheapest experiments first. The others with a published number follow, then the
+    rest, each group from the longest to the shortest.
     """
     took = [seconds(job) for job in jobs]
     first: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Pivots filled in: rows that share a place of a table, and few words for them."""
+"""Pivots with their rows: rows that share a place in a table, summarised in a few words."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from cyclescope.board.description.parameters import CALIBRATED
 from cyclescope.board.results import Value
 
 ABSENT = "\N{EN DASH}"
-# What a line of a table has under the names of its pivot.
+# The fields of a table's line under the names of its pivot.
 _Line = tuple[Value | None, ...]
-# What counts as close, and as still the same thing, where numbers were measured.
+# The errors up to which measured numbers count as close, and as still the same thing.
 CLOSE_PCT, FAR_PCT = 10, 25
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that share a place of a table, which the pivot says how to show."""
+    """Rows that share a place in a table; the pivot says how to show them."""
 
     rows: tuple[Row, ...]
     pivot: Pivot
@@ -32,24 +32,24 @@ class Group:
 
     @property
     def published(self) -> tuple[Row, ...]:
-        """Those with a published number."""
+        """The rows with a published number."""
         return tuple(row for row in self.rows if row.published is not None)
 
     @property
     def off(self) -> tuple[Row, ...]:
-        """Those whose published number is not met exactly."""
+        """The rows whose published number is not met exactly."""
         return tuple(row for row in self.published if not row.is_exact)
 
     @property
     def is_far_off(self) -> bool:
-        """Whether it deserves a look: anything off, or of values one that is not close."""
+        """Whether it deserves a look: any number not met, or of values one that is not close."""
         return self.within(CLOSE_PCT) < len(self.published) if self.values else bool(self.off)
 
     @property
     def text(self) -> str:
-        """Few words: how many are exact or how far the worst is off; one number stands for itself.
+        """A few words: how many are exact or how far the worst is off; a single number itself.
 
-        Rows without a published number count only where there is none with one.
+        Rows without a published number count only if no row has one.
         """
         if not self.rows:
             return ""
@@ -75,16 +75,16 @@ class Group:
 
     @property
     def worst(self) -> float | None:
-        """The largest error in percent; None if nothing is off or has one."""
+        """The largest error in percent; None if no number is off or has an error in percent."""
         errors = [row.error_pct for row in self.off if row.error_pct is not None]
         return max(errors, key=abs, default=None)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A pivot filled in: its columns' headings, and lines of a heading and a group a column.
+    """A pivot with its rows: its columns' headings, and lines with a heading and a group a column.
 
-    `line_headings` and `column_headings` say what is in front of the lines and above the columns.
+    `line_headings` and `column_headings` are the headings before the lines and above the columns.
     """
 
     title: str
@@ -97,22 +97,22 @@ class Table:
 
     @property
     def full_title(self) -> str:
-        """The title, with what the columns are; those of values say it themselves."""
+        """The title, with the columns' meaning; titles of values state it themselves."""
         if not self.whole.values:
             return f"{self.title}, by {', '.join(self.column_headings)}"
-        told = ": simulated (published, error)" if self.whole.published else ""
-        return f"{self.title}{told}"
+        suffix = ": simulated (published, error)" if self.whole.published else ""
+        return f"{self.title}{suffix}"
 
     @property
     def total_name(self) -> str:
-        """What the last line says of each column."""
+        """The heading of the last line."""
         return f"within {CLOSE_PCT} %" if self.whole.values else "total"
 
     @property
     def furthest_off(self) -> list[Row]:
-        """The rows that are worth a line, those with the largest error first.
+        """The rows that deserve a line, the largest error first.
 
-        They are those whose published number is not met; of values, those that are not close.
+        These are the rows whose published number is not met; of values, those that are not close.
         """
         least = CLOSE_PCT if self.whole.values else 0
         off = [row for row in self.whole.off if abs(row.error_pct or 0) >= least]
@@ -158,34 +158,34 @@ def loose(rows: Iterable[Row]) -> list[Row]:
 
 
 def value_of(row: Row, name: str) -> Value | None:
-    """What a row has under a name: a setting, its board, metric or label."""
+    """A row's value of a name: a setting, its board, metric or label."""
     own: dict[str, Value] = {"board": row.board, "metric": row.metric, "label": row.label}
     return own[name] if name in own else row.settings.get(name)
 
 
 def in_words(words: Iterable[Words], name: str, value: Value | None) -> str:
-    """What people call a value that a row has under a name; a dash if it has none."""
+    """The words for a row's value of a name; a dash if it has no value."""
     if value is None:
         return ABSENT
     return next((word.of(value) for word in words if word.name == name), str(value))
 
 
 def format_interval(row: Row) -> str:
-    """What the simulated value may be for all that boards assume, in percent: "-3 to +5 %"."""
+    """The interval of the simulated value over all assumed values, in percent: "-3 to +5 %"."""
     if row.interval_pct is None:
         return ""
-    # what is rounded to nothing is no less than nothing
+    # a value that is rounded to 0 has no sign
     low, high = (round(end, 1) + 0.0 for end in row.interval_pct)
     return f"{low:+.1f} to {high:+.1f} %"
 
 
 def percent(value: float | None) -> str:
-    """An error with three digits behind the point, as rows that are nearly exact need it."""
+    """An error with three decimal places, which rows that are nearly exact need."""
     return "" if value is None else f"{value:+.3f} %"
 
 
 def shown(row: Row, pivot: Pivot) -> str:
-    """A value with the published one and the error, without its unit: titles tell that."""
+    """A value with the published one and the error, without its unit, which the title has."""
     simulated = pivot.shown(row.simulated)
     if row.published is None:
         return simulated
@@ -240,7 +240,7 @@ def _table(pivot: Pivot, rows: Sequence[Row]) -> Table:
 
 
 def _by_number(lines: list[_Line]) -> list[_Line]:
-    """Lines in the order of the numbers at their ends, below each other as before but for those."""
+    """Lines in the order of the numbers at their ends, otherwise in their previous order."""
     groups = list(dict.fromkeys(line[:-1] for line in lines))
     if not all(isinstance(line[-1], int | float) for line in lines):
         return lines

@@ -1,4 +1,4 @@
-"""What the bench will run: experiments and `--set` made into jobs, before anything is run."""
+"""The jobs of the bench: made from experiments and `--set` before anything is run."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from cyclescope.firmware import is_available, load_app, with_defaults
 
 
 class Explained(Enum):
-    """Of which run it is measured what it waits for and where its time goes (`running.Told`)."""
+    """Which run is made with waits and a profile (`running.Recorded`)."""
 
     ITSELF = "itself"
     IN_SHORT = "in its short form"
-    """Of the moment's shorter form, which is made for that: the run itself would take too long."""
+    """The moment's short form, made for that purpose: the run itself would take too long."""
     NOT = "not"
 
 
@@ -46,13 +46,15 @@ class Job:
 
     @property
     def profile_name(self) -> str:
-        """What the profile of its run is called: no other run of a bench has that name."""
+        """The name of its run's profile: no other run of a bench has that name."""
         run = self.configured
-        told = {name: value for name, value in run.all_settings.items() if name not in run.implied}
-        return name_of(self.experiment.name, run.board, run.app, told)
+        settings = {
+            name: value for name, value in run.all_settings.items() if name not in run.implied
+        }
+        return name_of(self.experiment.name, run.board, run.app, settings)
 
     def shortened(self, settings: Settings) -> Job:
-        """The job with these settings of its app: nothing is published of that."""
+        """The job with these settings of its app: it has no published number."""
         implied = tuple(name for name in self.run.implied if name not in settings)
         run = replace(self.run.changed(settings), documented=False, implied=implied)
         return replace(self, run=run, explained=Explained.ITSELF, published=False)
@@ -73,7 +75,7 @@ def plan(
     """The jobs of some experiments, each configuration once; extra runs only `with_extra`.
 
     Raises `SettingError` for a `--set` that fits no app setting and no property of any board, and
-    where there is no prebuilt ELF for what was set; `BoardError` if a board is at fault with it.
+    if there is no prebuilt ELF for the settings; `BoardError` if it makes a board invalid.
     """
     jobs = [
         Job(
@@ -100,7 +102,7 @@ def plan(
 
 
 def _check_boards(jobs: Sequence[Job]) -> None:
-    """What `--set` makes of a board must be right before the first run, not after the last."""
+    """Check boards with the values of `--set` before the first run, not after the last."""
     checked: list[tuple[str, Mapping[str, str]]] = []
     for job in jobs:
         changed = (job.run.board, job.extra)
@@ -110,7 +112,7 @@ def _check_boards(jobs: Sequence[Job]) -> None:
 
 
 def _possible(jobs: Sequence[Job]) -> list[Job]:
-    """The jobs without those whose prebuilt ELF, which `--set` asks for, there is not."""
+    """The jobs without those whose prebuilt ELF for the values of `--set` does not exist."""
     kept = [
         job for job in jobs if job.run.documented or is_available(job.run.app, job.run.settings)
     ]
@@ -121,7 +123,7 @@ def _possible(jobs: Sequence[Job]) -> list[Job]:
 
 
 def with_all_settings(run: Run) -> Run:
-    """The run with what its app has by default, which counts as implied."""
+    """The run with all defaults of its app, which count as implied."""
     settings = with_defaults(run.app, run.settings)
     implied = tuple(name for name in settings if name not in run.settings)
     return replace(run, settings=settings, implied=implied)
@@ -152,7 +154,7 @@ def _app_settings(job: Job) -> dict[str, str]:
 
 
 def _with_app_setting(job: Job, path: str, text: str) -> Job | None:
-    """The job with an app setting changed; None if the path is none of its app's settings."""
+    """The job with an app setting changed; None if its app has no setting of this path."""
     name = _app_settings(job).get(path)
     if name is None:
         return None
@@ -162,6 +164,6 @@ def _with_app_setting(job: Job, path: str, text: str) -> Job | None:
         raise SettingError(f"--set {path}={text}: allowed: {kind}")
     if value == job.run.settings[name]:
         return job
-    # what the user changed in the app is no longer what the document measured
+    # a changed app is no longer what the document measured
     run = job.shortened({name: value}).run
     return replace(job, run=run)

@@ -1,8 +1,8 @@
-"""The published tables: numbers of a document, found by what its rows say.
+"""The published tables: numbers of a document, found by the values of their rows.
 
-A table is a TOML file with `[source]` (what the document is) and rows, in which parameters and
-results stand side by side: `[[result]]` tables, or the lines of the CSV file beside it that `rows`
-names. In a CSV file what reads as an integer (or 0x and hexadecimal digits) is one, and an empty
+A table is a TOML file with `[source]` (the document) and rows, in which parameters and results
+stand side by side: `[[result]]` tables, or the lines of the CSV file beside it that `rows` names.
+In a CSV file, text that reads as an integer (or 0x and hexadecimal digits) is one, and an empty
 field is absent.
 """
 
@@ -32,12 +32,12 @@ class Table:
 
     @property
     def is_exact(self) -> bool:
-        """Whether its numbers are those of the hardware's own description, to the last cycle."""
+        """Whether its numbers come from the hardware's own description, to the last cycle."""
         return self.source.get("kind") == "RTL simulation"
 
     @property
     def is_by_hand(self) -> bool:
-        """Whether its numbers are sums over what documents say, which nobody measured as such."""
+        """Whether its numbers are sums over statements of documents and not measurements."""
         return self.source.get("kind") == "sums by hand"
 
     @property
@@ -49,8 +49,8 @@ class Table:
     def find(self, key: str, where: Mapping[str, Any]) -> int | float | None:
         """The number under `key` of the one row that agrees with all of `where`.
 
-        None if no row agrees; a row that lacks a key of `where` does not. Raises `LookupError`
-        if several rows agree: the question was not precise.
+        None if no row agrees; a row that lacks a key of `where` does not agree. Raises
+        `LookupError` if several rows agree: the question was not precise.
         """
         names = tuple(where)
         rows = [row for row in self._index(names).get(tuple(where.values()), ()) if key in row]
@@ -64,12 +64,12 @@ class Table:
         return any(key in row for row in rows)
 
     def distinct(self, names: Iterable[str]) -> list[dict[str, Any]]:
-        """What rows have under `names`, each combination once, in the order of first occurrence."""
+        """The rows' values of `names`, each combination once, in the order of first occurrence."""
         names = tuple(names)
         return [dict(zip(names, values, strict=True)) for values in self._index(names)]
 
     def _index(self, names: tuple[str, ...]) -> _Index:
-        """The rows that have all of `names`, by what they have there."""
+        """The rows that have all of `names`, by their values."""
         if names not in self._indexes:
             found: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
             for row in self.results:

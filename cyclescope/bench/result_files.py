@@ -1,8 +1,8 @@
 """Results of a bench as files, the same bytes for the same results, and read again for tables.
 
-A row of results.json says what was simulated; what belongs to its experiment (which table it stands
-in, what was fitted) is taken from there. What only the runs knew is in notes.json beside it:
-findings, and why runs failed.
+A row of results.json has what was simulated; what belongs to its experiment (its table, what was
+fitted) is taken from there. Facts that only the runs had are in notes.json beside it: findings, and
+why runs failed.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 
 NOTES = "notes.json"
-"""The file beside the rows that has what only the runs knew."""
+"""The file beside the rows with the facts that only the runs had."""
 
-# What a bench without --explain lacks, in numbers.
+# The numbers of what a bench without --explain lacks.
 _LACKS = ("unexplained", "unmade")
-# More than a bench writes by far: a file of another kind is not read to its end.
+# Far more than a bench writes: a file of another kind is not read to its end.
 _MOST_BYTES = 256 * 2**20
 _MOST_DIGITS = 7
 
@@ -40,15 +40,15 @@ _MOST_DIGITS = 7
 
 
 def to_json(results: Iterable[ExperimentResult]) -> str:
-    """A list of objects, one a row, as `cyclescope bench --json` gives it."""
+    """A list of objects, one for each row, as `cyclescope bench --json` gives it."""
     rows = [row.to_dict() for result in results for row in result.rows]
     return json.dumps(rows, indent=2) + "\n"
 
 
 def to_notes(results: Iterable[ExperimentResult]) -> str:
-    """What the rows do not say, by experiment: notes and findings, why runs failed, what lacks.
+    """What the rows do not contain: notes, findings, failed runs and `lacks`, by experiment.
 
-    The latter is of how many runs there are no waits, and how many more runs `--explain` makes.
+    The last is the number of runs without waits, and of further runs that `--explain` makes.
     """
     notes = {
         result.name: {
@@ -80,8 +80,8 @@ def to_csv(results: Iterable[ExperimentResult]) -> str:
 def load(path: Path, known: Mapping[str, Experiment]) -> list[ExperimentResult]:
     """The experiments of a results file, in its order, without their runs' results.
 
-    `known` are the experiments that there are, by name. Raises `UsageError` if the file can't be
-    read or is none of a bench.
+    `known` are the known experiments, by name. Raises `UsageError` if the file can't be read or is
+    not of a bench.
     """
     rows = _read(path, list)
     beside = path.with_name(NOTES)
@@ -92,7 +92,7 @@ def load(path: Path, known: Mapping[str, Experiment]) -> list[ExperimentResult]:
 def of_rows(
     rows: Sequence[Any], notes: Mapping[str, Any], path: Path, known: Mapping[str, Experiment]
 ) -> list[ExperimentResult]:
-    """The experiments of rows as `Row.to_dict` gives them, in their order; `path` has them.
+    """The experiments of rows as `Row.to_dict` gives them, in their order; `path` is their file.
 
     Raises `UsageError` for rows of another kind.
     """
@@ -100,12 +100,12 @@ def of_rows(
     for number, row in enumerate(rows):
         name = row.get("experiment") if isinstance(row, dict) else None
         if name not in known:
-            raise UsageError(f"{path}: row {number} is of no experiment of this version")
+            raise UsageError(f"{path}: row {number} belongs to no experiment of this version")
         found.setdefault(str(name), []).append(row)
     try:
         return [_result(known[name], rows, notes) for name, rows in found.items()]
     except (KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path}: it is no results.json of this version: {error!r}") from error
+        raise UsageError(f"{path}: not a results.json of this version: {error!r}") from error
 
 
 def _read(path: Path, kind: type) -> Any:
@@ -117,9 +117,9 @@ def _read(path: Path, kind: type) -> Any:
         hint = "; `cyclescope bench` makes it" if isinstance(error, FileNotFoundError) else ""
         raise UsageError(f"{path}: {error.strerror}{hint}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: it is no JSON: {error}") from error
+        raise UsageError(f"{path}: not JSON: {error}") from error
     if not isinstance(found, kind):
-        raise UsageError(f"{path}: it is no results.json of a bench, nor its notes.json")
+        raise UsageError(f"{path}: not a results.json of a bench, nor its notes.json")
     return found
 
 
@@ -205,7 +205,7 @@ def _is_of(cell: Cell, stored: Mapping[str, Any]) -> bool:
 
 
 def _digits(row: Row, error_pct: float | None) -> int | None:
-    """How many digits the document prints of a number: those with which the error is as stored."""
+    """The number of digits that the document prints: the number that gives the stored error."""
     for digits in (None, *range(1, _MOST_DIGITS)):
         if replace(row, digits=digits).error_pct == error_pct:
             return digits
@@ -215,11 +215,11 @@ def _digits(row: Row, error_pct: float | None) -> int | None:
 def _run(
     runs: Sequence[tuple[Job, RunRecord]], board: str, settings: Settings
 ) -> tuple[Job | None, RunRecord]:
-    """The run as it was planned, or the one most like it.
+    """The run as it was planned, or the most similar one.
 
     A measurement may state its own value of a setting, and `--set` may have changed one.
     """
-    alike: tuple[Job, RunRecord] | None = None
+    similar: tuple[Job, RunRecord] | None = None
     most = -1
     for job, record in runs:
         if job.run.board != board:
@@ -228,10 +228,10 @@ def _run(
         if len(same) == len(record.settings):
             return job, record
         if record.settings.keys() <= settings.keys() and len(same) > most:
-            alike, most = (job, record), len(same)
-    if alike is None:
+            similar, most = (job, record), len(same)
+    if similar is None:
         return None, RunRecord("", "", board, settings, None)
-    job, record = alike
+    job, record = similar
     stated = {name for cell in job.experiment.cells_of(job.run) for name in cell.measured}
     implied = (
         name for name in record.implied if name in stated or record.settings[name] == settings[name]

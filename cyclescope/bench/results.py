@@ -1,4 +1,4 @@
-"""What an experiment gives back: its table, the runs behind it, and what its numbers rest on."""
+"""The result of an experiment: its table, its runs, and what its numbers depend on."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Omission:
-    """What the model leaves out, and why it may matter.
+    """An effect that the model leaves out, and why it may matter.
 
-    `effect_pct` is by how much it may move the `cells` (in words), in percent; `estimate` says how
+    `effect_pct` is the largest change of the `cells` (in words), in percent; `estimate` says how
     that was found: a sum, or an experiment.
     """
 
@@ -33,18 +33,17 @@ class Omission:
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """An experiment's table, the runs behind it, and the parameters of its boards.
+    """An experiment's table, its runs, and the parameters of its boards.
 
     `source` cites the published document, whose numbers are `exact` if they come from the
-    hardware's own description, and `by_hand` if they are sums over what documents say; `notes` say
-    what a reader must know to judge the comparison;
-    `parameters` maps a board's name to its timing parameters; `choices` are what the experiment
-    itself assumed or fitted; `left_out` is what the model lacks, the largest effect first; `frames`
-    says how the frames are shown that runs kept.
-    `question` is what a firmware engineer would ask, and `answer` what the rows say to it in a
-    sentence; it is empty if they don't tell.
-    `in_short` are the rows of short forms that were made for waits and a profile; `unexplained` is
-    how many runs have neither, and `unmade` how many more there are, which nothing published needs.
+    hardware's own description, and `by_hand` if they are sums over statements of documents; `notes`
+    are what a reader must know to judge the comparison; `parameters` maps a board's name to its
+    timing parameters; `choices` are what the experiment itself assumed or fitted; `left_out` is
+    what the model lacks, the largest effect first; `frames` says how the frames are shown that runs
+    kept. `question` is what a firmware engineer would ask, and `answer` answers it in a sentence
+    from the rows; it is empty if they do not answer it. `in_short` are the rows of short forms that
+    were made for waits and a profile; `unexplained` is the number of runs without either, and
+    `unmade` the number of further runs, which no published number needs.
     """
 
     name: str
@@ -67,7 +66,7 @@ class ExperimentResult:
 
     @property
     def lacks(self) -> str:
-        """What `bench --explain` gives beyond this, in a sentence; empty if that is nothing."""
+        """What `bench --explain` adds to this result, in a sentence; empty if that is nothing."""
         waits = "waits and a profile of each run" if self.unexplained else ""
         runs = count(self.unmade, "further run") if self.unmade else ""
         found = " and ".join(filter(None, (waits, runs)))
@@ -79,8 +78,8 @@ class ExperimentResult:
         return tuple(run for run in self.runs if run.error is not None)
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """The table as a pandas DataFrame, a column a setting.
+        """The table as a pandas DataFrame, one column for each setting.
 
-        Raises `ImportError`, saying what to install, where pandas is absent.
+        Raises `ImportError`, saying what to install, without pandas.
         """
         return dataframe([flat_row(row) for row in self.rows])

@@ -26,10 +26,10 @@ DERIVED = "derived"
 class RunRecord:
     """A run of an experiment: its configuration, and its result or the reason it has none.
 
-    `settings` holds app settings by name and board overrides by path; those that are `implied` just
-    have their app's default. `profile` is what a flame graph shows of it, if that was asked for,
-    and `moments` are windows of it that the report shows, each with what went on in it, or with why
-    that is not known. `short` is a shorter form of it that was made for waits and a profile.
+    `settings` has app settings by name and board overrides by path; those that are `implied` only
+    have their app's default. `profile` is the data of its flame graph, if requested, and `moments`
+    are windows of it that the report shows, each with its excerpt or the reason why that failed.
+    `short` is a shorter form of it that was made for waits and a profile.
     """
 
     label: str
@@ -48,21 +48,20 @@ class RunRecord:
 class Row:
     """One line of an experiment's table.
 
-    `label` names the cell in words ("quad write"); `published` is None where the document has no
-    such number, and `error_pct` then too; `basis` is "predicted", "calibrated" or "unpublished", or
-    "derived" where the row follows from others (a ratio of two) and is no cell of its own.
-    A cell is calibrated if it rests on anything calibrated (`influence`), which `calibrated_by`
-    names. `interval_pct` is how far it moves, down and up in percent, in nine tenths of runs with
-    all drawn at once that the board assumes or has calibrated (`uncertainty`). `counts_as` names
+    `label` names the cell in words ("quad write"); `published` and `error_pct` are missing (None)
+    if the document has no such number; `basis` is "predicted", "calibrated" or "unpublished", or
+    "derived" if the row follows from others (a ratio of two) and is no cell of its own. A cell is
+    calibrated if it depends on anything calibrated (`influence`), which `calibrated_by` names.
+    `interval_pct` is how far it moves, down and up in percent, in nine tenths of runs with all
+    values drawn at once that the board assumes or has calibrated (`uncertainty`). `counts_as` names
     the independent number that a published cell stands for; it is empty for a cell that follows
-    from others.
-    `timed` names the functions whose time the metric holds; none stands for the whole run.
-    `pivot` and `sweeps` say how it is shown where it is one of many. `digits` is how many
-    significant digits the document prints of `published`, if it rounds ("2E+05"); None for all.
-    `parts` tells the measured time apart by what the cores did, where the experiment asks for that.
-    `waits` is what the first core waited for in what the metric times (`CoreResult.waits`): in the
-    call that was measured where there are `parts`. It is empty where the run did not tell, and
-    where one run measured in many settings without them.
+    from others. `timed` names the functions whose time the metric holds; empty for the whole run.
+    `pivot` and `sweeps` say how it is shown among many rows. `digits` is the number of significant
+    digits that the document prints of `published`, if it rounds ("2E+05"); None for all. `parts`
+    divides the measured time by what the cores did, if the experiment asks for that. `waits` are
+    the first core's waits in the time that the metric measures (`CoreResult.waits`): in the
+    measured call if there are `parts`. It is empty if the run has no waits, and if one run measured
+    with many settings without `parts`.
     """
 
     experiment: str
@@ -86,18 +85,18 @@ class Row:
     counts_as: str = ""
 
     def following(self, **changes: Any) -> Row:
-        """A row that is made of this one: it neither counts nor rests on anything as this does."""
+        """A row made from this one: it neither counts nor depends on anything as this one does."""
         own = {"calibrated_by": (), "interval_pct": None, "counts_as": "", "waits": ()}
         return replace(self, **(own | changes))
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """What the simulated value may be, for all that boards assume: from, to."""
+        """The interval of the simulated value over all that boards assume: from, to."""
         return None if self.interval_pct is None else self.moved(self.interval_pct)
 
     @property
     def is_inside(self) -> bool | None:
-        """Whether the published number lies in the interval; None where there is none of either."""
+        """Whether the published number lies in the interval; None if either is missing."""
         if self.published is None or self.interval_pct is None:
             return None
         return self.is_in(self.interval_pct)
@@ -123,8 +122,8 @@ class Row:
         return _to_digits(self.simulated, self.digits) == _to_digits(self.published, self.digits)
 
     @property
-    def told_settings(self) -> Settings:
-        """The settings that people are told: not those that just have their app's default."""
+    def shown_settings(self) -> Settings:
+        """The settings that readers see: without those that only have their app's default."""
         implied = self.run.implied
         return {name: value for name, value in self.settings.items() if name not in implied}
 
@@ -160,13 +159,13 @@ class Row:
         return round((self.simulated - self.published) / self.published * 100, 3)
 
     def _rounded_error_pct(self, published: float, digits: int) -> float:
-        """How far the simulated value is from those that the document would print alike."""
+        """How far the simulated value is from those that the document would print the same way."""
         half = _half_of_last_digit(published, digits)
         nearest = min(max(self.simulated, published - half), published + half)
         return round((self.simulated - nearest) / nearest * 100, 3)
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as the JSON of `cyclescope bench` has it, with `waits` only if it has some."""
+        """The row as the JSON of `cyclescope bench` has it, with `waits` only if there are some."""
         low, high = self.interval or (None, None)
         return {
             "experiment": self.experiment,
@@ -188,11 +187,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Parts:
-    """How the time of a metric is told apart by functions, over all cores.
+    """How the time of a metric is divided by functions, over all cores.
 
     `call` is the function of the first core whose calls were measured, one for each result in
-    turn. `functions` are pairs of a function ("cm4:main" is another core's) and what people call
-    its part; no two of them run at the same time. What is in none of them is the `rest`.
+    order. `functions` are pairs of a function ("cm4:main" is another core's) and its part's name;
+    no two of them run at the same time. Time outside them is the `rest`.
     """
 
     call: str
@@ -219,9 +218,10 @@ class Parts:
 
 @dataclass(frozen=True)
 class Causes:
-    """The time of a metric told apart by causes: the cycle stack of the call that it measured.
+    """The time of a metric divided by causes: the cycle stack of the call that it measured.
 
-    `call` is the function of the first core whose calls were measured, one for each result in turn.
+    `call` is the function of the first core whose calls were measured, one for each result in
+    order.
     """
 
     call: str
@@ -233,7 +233,7 @@ class Causes:
 
 
 def flat_row(row: Row) -> dict[str, Any]:
-    """A row as one level of columns, without waits; settings come as `settings.<name>`."""
+    """A row as one level of columns, without waits; settings have names `settings.<name>`."""
     columns = row.to_dict()
     columns["calibrated_by"] = "; ".join(row.calibrated_by)
     settings = columns.pop("settings")
@@ -242,7 +242,7 @@ def flat_row(row: Row) -> dict[str, Any]:
 
 
 def waits_of(run: RunRecord, timed: Sequence[str]) -> tuple[WaitEntry, ...]:
-    """What the first core of a run waited for in these functions, or in all if there are none."""
+    """The waits of a run's first core in these functions, or in the whole run without any."""
     if run.result is None:
         return ()
     core = run.result.cores[0]
@@ -263,15 +263,15 @@ def _sum(stacks: Iterable[Iterable[_Entry]]) -> tuple[_Entry, ...]:
 
 
 def _to_digits(value: float, digits: int) -> str:
-    """A value rounded to so many significant digits: "2E+05"."""
+    """A value rounded to `digits` significant digits: "2E+05"."""
     return f"{value:.{digits - 1}E}"
 
 
 def _half_of_last_digit(value: float, digits: int) -> float:
-    """Half of the last of so many significant digits of a value."""
+    """Half a unit of the last of a value's significant digits."""
     return 10 ** (math.floor(math.log10(abs(value))) - digits + 1) / 2
 
 
 def _rounded(value: float) -> float:
-    """An end of an interval: six significant digits are more than it has."""
+    """An end of an interval: six significant digits are more than its precision."""
     return float(f"{value:.6g}")

@@ -1,6 +1,6 @@
-"""Jobs, as planned in planning.py, run side by side.
+"""Jobs, as planned in planning.py, run in parallel.
 
-The order of results is the plan's, however many jobs run at once (`threads`).
+The order of results is the plan's, regardless of the number of parallel jobs (`threads`).
 """
 
 from __future__ import annotations
@@ -26,23 +26,22 @@ from cyclescope.board import Board
 from cyclescope.board.excerpts import Excerpt
 from cyclescope.board.observing.frames import Trigger
 from cyclescope.board.results import INTERRUPTED, Metric, RunResult, Value
-from cyclescope.errors import EngineError, FirmwareError
-from cyclescope.errors import told as in_words
+from cyclescope.errors import EngineError, FirmwareError, in_words
 from cyclescope.firmware import build_app, load_app, unchanging
 from cyclescope.profile.profile import Profile
 
-# Of the notes of a run that fails, so many are told at once.
+# The most notes of a failed run that its error quotes.
 _MOST_NOTES = 3
-# Of a console, the end is told where a run failed.
+# The most last lines of a failed run's console that its error quotes.
 _MOST_LINES = 2
 
 
 @dataclass(frozen=True)
-class Told:
-    """What runs tell beside their results, which are the same with it.
+class Recorded:
+    """What runs record besides their results, which do not depend on it.
 
-    Those are waits and profiles, of the runs that are `explained`, and the windows that experiments
-    show.
+    These are waits and profiles, of the runs that are `explained`, and the windows that
+    experiments show.
     """
 
     waits: bool = True
@@ -52,22 +51,22 @@ class Told:
 
 @dataclass(frozen=True)
 class Following:
-    """What is called as runs begin, in any thread, and as they end, in that of `run_jobs`."""
+    """Called as runs begin, in any thread, and as they end, in the thread of `run_jobs`."""
 
     started: Callable[[Job], None] = lambda job: None
     built: Callable[[Job], None] = lambda job: None
-    """Its firmware is there: now it runs."""
+    """Its firmware is built: now it runs."""
     finished: Callable[[Job, RunRecord], None] = lambda job, record: None
 
 
 class Before(Protocol):
-    """The records of runs that were made before; those that are made now are put there."""
+    """The records of runs that were made before; new records are put there."""
 
     def has(self, job: Job) -> bool:
         """Whether there is a record of a job."""
 
     def get(self, job: Job) -> RunRecord | None:
-        """The record of a job, if it is there and whole."""
+        """The record of a job, if it exists and is complete."""
 
     def put(self, job: Job, record: RunRecord) -> None:
         """Keep the record of a job."""
@@ -80,14 +79,14 @@ def run_jobs(
     keep: Path | None = None,
     stop: Stop | None = None,
     costs: Costs | None = None,
-    told: Told = Told(),
+    recorded: Recorded = Recorded(),
     before: Before | None = None,
 ) -> list[RunRecord | None]:
-    """Run jobs, `threads` at a time, begun as `order` has it; the records are in the jobs' order.
+    """Run jobs, `threads` at a time, started by `order`; the records are in the jobs' order.
 
-    A run that fails gives a record with its error; its disk stays in the folder `keep` if there is
-    one. What was made `before` is not run: it is finished without a start. After `stop` is
-    requested nothing begins, and what is under way is stopped: its record is None.
+    A run that fails gives a record with its error; its disk is kept in the folder `keep`, if given.
+    Jobs that were made `before` are not run: they finish without a start. After `stop` is requested
+    no job starts, and running ones are stopped and have no record (None).
     """
     stop = stop or Stop()
     following = following or Following()
@@ -100,14 +99,14 @@ def run_jobs(
         if record is not None:
             following.finished(jobs[places[turn]], record)
 
-    shown = moments.of(jobs) if told.moments else {}
+    shown = moments.of(jobs) if recorded.moments else {}
     runs = [
         partial(
             _once,
             jobs[place],
             before,
             stop,
-            partial(_finished, jobs[place], following, keep, stop, told, shown.get(place, ())),
+            partial(_finished, jobs[place], following, keep, stop, recorded, shown.get(place, ())),
         )
         for place in places
     ]
@@ -119,7 +118,7 @@ def run_jobs(
 def _once(
     job: Job, before: Before | None, stop: Stop, run: Callable[[], RunRecord | None]
 ) -> RunRecord | None:
-    """A job's record as made before, or as `run` makes it, which is kept if no stop came."""
+    """A job's record as made before, or as `run` makes it, which is kept unless a stop came."""
     if before is None:
         return run()
     if (record := before.get(job)) is not None:
@@ -135,7 +134,7 @@ def _finished(
     following: Following,
     keep: Path | None,
     stop: Stop,
-    told: Told,
+    recorded: Recorded,
     shown: Sequence[Moment],
 ) -> RunRecord | None:
     """The record of a job; None if `stop` was requested before it was finished."""
@@ -144,14 +143,14 @@ def _finished(
     following.started(job)
     elf = _built(job)
     following.built(job)
-    record = run_job(job, keep, stop, built=elf, told=told, shown=shown)
-    # what is stopped may fail of that
+    record = run_job(job, keep, stop, built=elf, recorded=recorded, shown=shown)
+    # a run may fail because it was stopped
     is_finished = record.result is not None and record.result.outcome != INTERRUPTED
     return record if is_finished or not stop.requested else None
 
 
 def _built(job: Job) -> Path | None:
-    """The job's ELF; None if it can't be built, of which `run_job` says why."""
+    """The job's ELF; None if it can't be built, for which `run_job` gives the reason."""
     run = job.configured
     try:
         return build_app(run.app, run.board, run.settings, run.overrides)
@@ -165,18 +164,18 @@ def run_job(
     stop: Stop | None = None,
     checks_disk: bool = True,
     built: Path | None = None,
-    told: Told = Told(waits=False),
+    recorded: Recorded = Recorded(waits=False),
     shown: Sequence[Moment] = (),
 ) -> RunRecord:
-    """Build and run one job; what goes wrong with it is in the record's `error`.
+    """Build and run one job; a failure becomes the record's `error`.
 
-    The disk of a run that fails is copied to the folder `keep` if there is one; not of one that
-    `stop` has ended. Without `checks_disk` nobody looks at what a run left on its disk. `built` is
-    the job's ELF where it was built before. Of the run these moments are `shown`; one that is
-    explained in short is run in the first one's short form as well.
+    The disk of a run that fails is copied to the folder `keep`, if given, unless `stop` ended the
+    run. Without `checks_disk`, the disk that a run left is not checked. `built` is the job's ELF if
+    it was built before. `shown` are the moments of this run; a job that is explained in short also
+    runs in the first moment's short form.
     """
     run = job.configured
-    itself = told if job.explained is Explained.ITSELF else Told(waits=False)
+    itself = recorded if job.explained is Explained.ITSELF else Recorded(waits=False)
     kept = [moment.function for moment in shown if moment.is_of(run.all_settings)]
     try:
         elf = built or build_app(run.app, run.board, run.settings, run.overrides)
@@ -188,28 +187,28 @@ def run_job(
             record = _with_profile(job, result)
             record = images.checked(job, record, image, keep) if image and checks_disk else record
         if record.error is None:
-            record = _with_moments(job, record, shown, stop, told, result.profile)
+            record = _with_moments(job, record, shown, stop, recorded, result.profile)
         return record
     except Exception as error:
-        # other runs are not to be lost for it
+        # a failure must not lose the other runs
         return job.record(None, in_words(error))
 
 
 def _result(
-    job: Job, board: Board, stop: Stop | None, told: Told, kept: Sequence[str]
+    job: Job, board: Board, stop: Stop | None, recorded: Recorded, kept: Sequence[str]
 ) -> RunResult:
-    """What a run gives on a board that has its ELF; a profile has the calls of `kept` functions."""
-    if told.profiles and kept:
-        # where there is no such function, the run itself does without
+    """A run's result on a board that has its ELF; a profile has the calls of `kept` functions."""
+    if recorded.profiles and kept:
+        # if there is no such function, the run itself continues without it
         with contextlib.suppress(EngineError):
-            return _run(job, board, stop, told, kept)
-    return _run(job, board, stop, told, told.profiles)
+            return _run(job, board, stop, recorded, kept)
+    return _run(job, board, stop, recorded, recorded.profiles)
 
 
 def _run(
-    job: Job, board: Board, stop: Stop | None, told: Told, profile: bool | Sequence[str]
+    job: Job, board: Board, stop: Stop | None, recorded: Recorded, profile: bool | Sequence[str]
 ) -> RunResult:
-    """What a run gives on a board that has its ELF."""
+    """The result of a run on a board that has its ELF."""
     run = job.configured
     cells = job.experiment.cells_of(run)
     parts = [found for cell in cells if (found := cell.parts(run.settings))]
@@ -221,15 +220,15 @@ def _run(
         windows=dict.fromkeys((*(found.call for found in parts), *run.windows)),
         frame_on=run.frame_on,
         stop=stop,
-        waits=told.waits,
+        waits=recorded.waits,
         profile=profile,
     )
 
 
 def _with_profile(job: Job, result: RunResult) -> RunRecord:
-    """The record of a result; what it has profiled is packed beside it."""
+    """The record of a result; its profile is packed beside it."""
     run = job.configured
-    # the path of a kept ELF says where this machine keeps it
+    # the path of a kept ELF belongs to this machine
     record = judged(job, replace(result, firmware=run.app, profile=None))
     if result.profile is None:
         return record
@@ -243,20 +242,20 @@ def _with_moments(
     record: RunRecord,
     shown: Sequence[Moment],
     stop: Stop | None,
-    told: Told,
+    recorded: Recorded,
     profile: Profile | None,
 ) -> RunRecord:
-    """The record with what goes on in moments, and with a short form if that explains it.
+    """The record with excerpts of moments, and with a short form if that explains the run.
 
-    `profile` is the run's own, with the calls of the functions of those moments that are of it.
+    `profile` is the run's own, with the calls of the functions of those moments that belong to it.
     """
     short, windows = None, dict[str, tuple[Moment, Excerpt | str]]()
     if shown and job.explained is Explained.IN_SHORT:
         shorter = job.shortened(shown[0].shortened)
         settings = shorter.configured.all_settings
         own = [moment for moment in shown if moment.is_of(settings)]
-        made = run_job(shorter, stop=stop, told=told, shown=own)
-        # none where the short form failed
+        made = run_job(shorter, stop=stop, recorded=recorded, shown=own)
+        # no profile if the short form failed
         windows = {moment.title: (moment, window) for moment, window in made.moments}
         short = replace(made, moments=())
     settings = job.configured.all_settings
@@ -266,13 +265,13 @@ def _with_moments(
         for moment in shown
     )
     if stop is not None and stop.requested:
-        # what was stopped is no window of the run
+        # a stopped run gives no window
         return record
     return replace(record, moments=found, short=short)
 
 
 def judged(job: Job, result: RunResult) -> RunRecord:
-    """The record of a job that ran to an end, with why it counts as failed if it does."""
+    """The record of a job that ran to an end, with the reason if it counts as failed."""
     try:
         return job.record(result, _failure(job, result))
     except FirmwareError as error:
@@ -311,11 +310,11 @@ def _no_frame(frame_on: str | Trigger) -> str:
 
 
 Metrics = Mapping[tuple[str, tuple[tuple[str, Value], ...]], Metric]
-"""By name and by the settings of the one measurement; of the same twice, the later counts."""
+"""By name and by the settings of the one measurement; of equal ones, the later counts."""
 
 
 def metrics_of(job: Job, result: RunResult) -> Metrics:
-    """What the firmware printed and what it gave as words. Raises `FirmwareError` for bad words."""
+    """The firmware's printed metrics and result words. Raises `FirmwareError` for bad words."""
     records = load_app(job.run.app).records
     words = records.metrics(result) if records else ()
     metrics = (*result.metrics, *words)
@@ -329,7 +328,7 @@ def measured(job: Job, result: RunResult) -> list[Metric]:
 
 
 def _differences(job: Job, metrics: Metrics) -> Iterator[str]:
-    """What is not as published though it must be."""
+    """Metrics that differ from the published ones although they must be equal."""
     for cell in job.experiment.cells_of(job.run):
         for (name, settings), metric in metrics.items():
             if name not in cell.exact:

@@ -1,9 +1,9 @@
 """How far published cells move when a parameter does: `cyclescope bench --sensitivity`.
 
-Each published run is made in its short form as it is, and again for each move of what no document
-settles (see `moves`). The change of a cell is relative to the same short form, in percent. What was
-measured is kept in the cache by all that it depends on, so that a measurement that was stopped goes
-on where it was, and one after a change makes only the runs that the change touches.
+Each published run is made in its short form unchanged, and again for each move of a value that no
+document settles (see `moves`). The change of a cell is relative to the same short form, in percent.
+Measurements are kept in the cache by all that they depend on, so that a stopped measurement
+continues where it was, and one after a change makes only the runs that the change affects.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from cyclescope.errors import EngineError
 from cyclescope.firmware import build_app, clocks
 from cyclescope.host import kept
 
-# App, board, settings, frequencies of the board's clocks where they were changed.
+# App, board, settings, frequencies of the board's clocks if they were changed.
 _Program = tuple[str, str, tuple[tuple[str, Value], ...], tuple[tuple[str, OverrideValue], ...]]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One run with one move, or with none; `cells` label what it measures, in order."""
+    """One run with one move, or with none; `cells` are the labels of what it measures, in order."""
 
     experiment: Experiment
     full: Run
@@ -54,7 +54,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Pair:
-    """A published run with a move and the same without."""
+    """A published run with a move and without it."""
 
     move: Move
     before: Trial
@@ -84,17 +84,17 @@ def _pair(experiment: Experiment, run: Run, moved: Moved) -> Pair:
     )
 
 
-# Called with how many of how many trials are done.
+# Called with the number of finished trials and of all trials.
 Progress = Callable[[int, int], None]
 
 
 def measure(
     pairs: Sequence[Pair], threads: int, stop: Stop | None = None, progress: Progress | None = None
 ) -> list[Change]:
-    """Run what the cache has not, and give the changes of all pairs' cells.
+    """Make the runs that the cache lacks, and return the changes of all pairs' cells.
 
-    Raises `EngineError` for a run that fails, naming the move; after `stop` is requested it gives
-    what could be worked out by then.
+    Raises `EngineError` for a run that fails, naming the move; after `stop` is requested it returns
+    the changes that are known by then.
     """
     stop = stop or Stop()
     _build(pairs, threads, stop)
@@ -116,8 +116,9 @@ def measure(
 
 
 def check_complete(experiments: Sequence[Experiment], changes: Sequence[Change]) -> None:
-    """Raises `EngineError` for a published cell that short forms lack: it would seem to rest on
-    nothing.
+    """Raises `EngineError` for a published cell that short forms lack.
+
+    Without the check, the cell would seem to depend on nothing.
     """
     for experiment in experiments:
         runs = moves.published_runs(experiment)
@@ -131,7 +132,7 @@ def check_complete(experiments: Sequence[Experiment], changes: Sequence[Change])
 
 
 def _build(pairs: Sequence[Pair], threads: int, stop: Stop) -> None:
-    """Build all programs side by side: their digests are part of what measurements are kept by."""
+    """Build all programs in parallel: their digests are part of the measurements' keys."""
     runs = [trial.run for pair in pairs for trial in (pair.before, pair.after)]
     programs = list(dict.fromkeys(map(_program, runs)))
     with ThreadPoolExecutor(threads, thread_name_prefix="build") as pool:
@@ -165,7 +166,7 @@ def _measured(
 
 
 def _run(trial: Trial, move: Move, stop: Stop) -> list[Metric] | None:
-    """What a trial's run measured; None if it was to stop. Raises `EngineError` if it failed."""
+    """The metrics of a trial's run; None if it was stopped. Raises `EngineError` if it failed."""
     if stop.requested:
         return None
     record = run_job(trial.job, stop=stop, checks_disk=False, built=_elf(_program(trial.run)))
@@ -180,7 +181,7 @@ def _run(trial: Trial, move: Move, stop: Stop) -> list[Metric] | None:
 
 
 def _changes(pair: Pair, before: Sequence[Metric], after: Sequence[Metric]) -> Iterator[Change]:
-    """How far each published cell of a pair's runs moved, in percent; not of those that are 0."""
+    """How far each published cell of a pair's runs moved, in percent; without cells that are 0."""
     form = Form(pair.before.experiment, pair.before.full, pair.before.run)
     try:
         yield from (Change(pair.move, *moved) for moved in form.moved(before, after))
@@ -193,7 +194,7 @@ def _changes(pair: Pair, before: Sequence[Metric], after: Sequence[Metric]) -> I
 
 
 def key(trial: Trial) -> str:
-    """The name of what a trial measures: a digest of all that it depends on."""
+    """The name of a trial's measurement: a digest of all that it depends on."""
     run = trial.job.configured
     return digests.of_parts(
         [
@@ -214,7 +215,7 @@ def _program(run: Run) -> _Program:
 
 @cache
 def _elf(program: _Program) -> Path:
-    """The ELF of a program. To look whether it is still right takes longer than most runs."""
+    """The ELF of a program. Checking whether it is up to date takes longer than most runs."""
     app, board, settings, changed = program
     return build_app(app, board, dict(settings), dict(changed))
 
@@ -241,6 +242,6 @@ def _kept(name: str) -> list[Metric] | None:
 
 
 def _keep(name: str, metrics: Sequence[Metric]) -> None:
-    """Remember what a trial measured."""
+    """Remember a trial's measurement."""
     rows = [[one.name, one.unit, one.value, dict(one.settings)] for one in metrics]
     kept.write_json(_place(name), rows)

@@ -1,7 +1,7 @@
-"""Short forms of published runs, in which it is measured what moves their cells.
+"""Short forms of published runs, in which the effects on their cells are measured.
 
-What a short form gives counts relative to what the same form gives on the board as it is: a change
-in percent is that of the published cell, too.
+A short form's number counts relative to the same form's number on the unchanged board: its change
+in percent is also the published cell's.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from cyclescope.board.results import Metric, Value
 from cyclescope.errors import EngineError
 
 DIGITS = 3
-"""Of a change in percent."""
+"""The number of digits of a change in percent."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """A published run as it is (`full`), and the `run` that is made in its place."""
+    """A published run unchanged (`full`), and the `run` that is made in its place."""
 
     experiment: Experiment
     full: Run
     run: Run
 
     def stated(self, metric: Metric) -> dict[str, Value]:
-        """What a metric of the form states of itself, as the whole run has it."""
+        """The settings that a metric of the form states for itself, with the whole run's values."""
         return {
             name: self.full.settings.get(name, value)
             if self.run.settings.get(name) == value
@@ -36,14 +36,14 @@ class Form:
         }
 
     def label(self, metric: Metric) -> str | None:
-        """The published cell that a metric of the form stands for; None if there is none."""
+        """The published cell of a metric of the form; None if there is no such cell."""
         for cell in self.experiment.cells_of(self.full):
             if cell.metric == metric.name and self.published(cell, metric) is not None:
                 return self.label_of(cell, metric)
         return None
 
     def label_of(self, cell: Cell, metric: Metric) -> str:
-        """What the row of a cell's metric is called."""
+        """The label of the row of a cell's metric."""
         return cell.label.format_map(dict(self.full.all_settings) | self.stated(metric))
 
     def published(self, cell: Cell, metric: Metric) -> int | float | None:
@@ -53,10 +53,10 @@ class Form:
     def moved(
         self, before: Sequence[Metric], after: Sequence[Metric]
     ) -> Iterator[tuple[str, float]]:
-        """How far each published cell moved, in percent; not of those that are 0.
+        """How far each published cell moved, in percent; without cells that are 0.
 
-        `before` and `after` are what cells are made of, in the order of the table (`of_cells`).
-        Raises `EngineError` if they are not as many.
+        `before` and `after` are the metrics of cells, in the order of the table (`of_cells`).
+        Raises `EngineError` if their numbers differ.
         """
         if len(before) != len(after):
             raise EngineError(f"{len(after)} results in the place of {len(before)}")

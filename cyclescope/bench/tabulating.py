@@ -18,7 +18,7 @@ from cyclescope.board import Board
 from cyclescope.board.description.parameters import CALIBRATED, Parameter
 from cyclescope.board.results import Metric, StackEntry, WaitEntry
 
-# What `--set` has changed of a board, by path.
+# Values of `--set` on a board, by path.
 _Changes = tuple[tuple[str, str], ...]
 
 
@@ -27,9 +27,9 @@ def tabulate(
     records: Sequence[RunRecord | None],
     unmade: Mapping[str, int] = MappingProxyType({}),
 ) -> list[ExperimentResult]:
-    """A table an experiment, from the jobs and their records; unfinished runs are left out.
+    """One table for each experiment, from the jobs and their records; unfinished runs are left out.
 
-    `unmade` says of how many runs of an experiment no job was made.
+    `unmade` is the number of runs of an experiment without a job.
     """
     done = [(job, record) for job, record in zip(jobs, records, strict=True) if record]
     experiments = list(dict.fromkeys(job.experiment.name for job, _ in done))
@@ -102,9 +102,9 @@ def rows_of(job: Job, record: RunRecord) -> list[Row]:
 def _with_stacks(
     cell: Cell, record: RunRecord, metrics: Sequence[Metric]
 ) -> Iterator[tuple[Metric, tuple[StackEntry, ...], tuple[WaitEntry, ...]]]:
-    """A cell's metrics, each with the parts of its time and what was waited for in it.
+    """A cell's metrics, each with the parts of its time and its waits.
 
-    Where calls were measured, and there is a window for each, they are those of the metric's call.
+    If calls were measured, and there is a window for each, both belong to the metric's call.
     """
     parts = cell.parts(record.settings)
     windows = record.result.windows if record.result and parts else ()
@@ -113,7 +113,7 @@ def _with_stacks(
         for metric, window in zip(metrics, calls, strict=True):
             yield metric, parts.of(window), window.cores[0].waits or ()
         return
-    # what all measurements of a run waited for together is not what one of them did
+    # the waits of all measurements of a run together are not those of one of them
     waits = waits_of(record, cell.timed) if len(metrics) == 1 else ()
     for metric in metrics:
         yield metric, (), waits

@@ -1,4 +1,4 @@
-"""Runs side by side, on threads: the engine releases the interpreter."""
+"""Runs in parallel, on threads: the engine releases the interpreter."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from cyclescope._engine import Stop
 
-# how often it is looked whether all is to stop, and how long runs may take to do so
+# how often a stop is checked, and how long runs may take to stop
 _LOOK_S = 0.2
 _STOPPING_S = 3.0
-# For each thread, so many runs are handed out: the one that it does, and the next.
+# The number of runs handed out for each thread: the current one and the next.
 _HANDED_OUT = 2
 Result = TypeVar("Result")
 
@@ -23,11 +23,11 @@ def side_by_side(
     stop: Stop,
     ended: Callable[[int, Result], None],
 ) -> None:
-    """Run all, `threads` at a time, in their order; `ended` is called here with each as it ends.
+    """Run all, `threads` at a time, in their order; `ended` is called in this thread as each ends.
 
-    It is told the run's place and what it gave. Runs are taken from `runs` as there is room for
-    them, so there may be very many. After `stop` is requested nothing begins, and what does not end
-    soon is left. What a run or `ended` raises is raised, and requests `stop`.
+    It is called with the run's place and result. Runs are taken from `runs` as there is room for
+    them, so there may be very many. After `stop` is requested no run starts, and a run that does
+    not end soon is abandoned. An exception of a run or of `ended` is raised, and requests `stop`.
     """
     pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run")
     try:
@@ -37,7 +37,7 @@ def side_by_side(
         stop.request()
         raise
     finally:
-        # the compiler may be at work after a stop: it can't be waited for
+        # a compiler may still run after a stop: don't wait for it
         pool.shutdown(wait=not stop.requested, cancel_futures=True)
 
 
@@ -47,9 +47,9 @@ def _as_completed(
     most: int,
     stop: Stop,
 ) -> Iterator[tuple[int, Future[Result]]]:
-    """Each as it ends, with its place; after `stop` was requested, only those that end soon.
+    """Each run as it ends, with its place; after `stop` was requested, only those that end soon.
 
-    At most so many are handed out at a time.
+    At most `most` are handed out at a time.
     """
     places: dict[Future[Result], int] = {}
     while not stop.requested:

@@ -13,11 +13,11 @@ from cyclescope.board.description.parameters import ASSUMED, CALIBRATED, Paramet
 
 @dataclass(frozen=True)
 class Trust:
-    """The rows by what their numbers rest on, and the boards' timing parameters by theirs.
+    """The rows by what their numbers depend on, and the boards' timing parameters by theirs.
 
-    `exact` are those rows whose published numbers come from the hardware's own description,
-    `unmeasured` the experiments whose published numbers nobody measured on hardware,
-    `choices` what experiments assumed or fitted beside the boards' parameters, with whose they are.
+    `exact` are the rows whose published numbers come from the hardware's own description,
+    `unmeasured` the experiments whose published numbers nobody measured on hardware, `choices` what
+    experiments assumed or fitted besides the boards' parameters, with their experiments.
     """
 
     rows: tuple[Row, ...]
@@ -43,33 +43,33 @@ class Trust:
 
     @property
     def measured(self) -> Trust:
-        """The same of the other rows: those beside what was measured on hardware."""
+        """The same for the other rows: those beside numbers measured on hardware."""
         rows = tuple(row for row in self.rows if row.experiment not in self.unmeasured)
         return Trust(rows, self.parameters, choices=self.choices)
 
     @property
     def unpublished(self) -> int:
-        """Rows that nothing was published for."""
+        """Rows without a published number."""
         return len(self.rows) - self.published
 
     @property
     def predicted(self) -> int:
-        """Published numbers that rest on nothing calibrated."""
+        """Published numbers that depend on nothing calibrated."""
         return sum(row.basis == PREDICTED for row in self.rows)
 
     @property
     def calibrated(self) -> int:
-        """Published numbers that something calibrated moves."""
+        """Published numbers that something calibrated changes."""
         return sum(row.basis == CALIBRATED for row in self.rows)
 
     @property
     def effective(self) -> int:
-        """Independent numbers among the published ones: what follows from others counts once."""
+        """Independent published numbers: those that follow from others count once."""
         return len(self._names(self.rows))
 
     @property
     def effective_predicted(self) -> int:
-        """Independent numbers of which no cell rests on anything calibrated."""
+        """Independent numbers without a cell that depends on anything calibrated."""
         calibrated = (row for row in self.rows if row.basis == CALIBRATED)
         return len(self._names(self.rows) - self._names(calibrated))
 
@@ -78,7 +78,7 @@ class Trust:
 
     @property
     def inside(self) -> int:
-        """Published numbers in the intervals that what boards call plausible gives."""
+        """Published numbers in the intervals that the boards' plausible values give."""
         return sum(row.is_inside is True for row in self.rows)
 
     @property
@@ -87,7 +87,7 @@ class Trust:
         return sum(row.is_inside is not None for row in self.rows)
 
     def within(self, error_pct: float) -> int:
-        """Published numbers that are met within so much."""
+        """Published numbers that are met within an error."""
         errors = [row.error_pct for row in self.rows if row.error_pct is not None]
         return sum(abs(error) <= error_pct for error in errors)
 
@@ -125,19 +125,19 @@ class Trust:
     def of_basis(self, basis: str) -> tuple[tuple[str, Parameter], ...]:
         """Parameters and choices of a class.
 
-        What several nodes of a kind have alike (two cards), or two boards with the same chip, was
-        decided once: it is one, of them all.
+        A value that several nodes of a kind share (two cards), or two boards with the same chip,
+        was decided once: it counts as one, with all names.
         """
-        alike: dict[tuple[str, ...], list[tuple[str, Parameter]]] = {}
+        decisions: dict[tuple[str, ...], list[tuple[str, Parameter]]] = {}
         for board, parameter in self.parameters:
             if parameter.basis == basis:
                 same = (parameter.property_name, parameter.value, parameter.source)
-                alike.setdefault(same, []).append((board, parameter))
+                decisions.setdefault(same, []).append((board, parameter))
         choices = (choice for choice in self.choices if choice[1].basis == basis)
-        return (*map(_as_one, alike.values()), *choices)
+        return (*map(_as_one, decisions.values()), *choices)
 
     def resting_on(self, basis: str) -> int:
-        """How many parameters have this basis."""
+        """The number of parameters with this basis."""
         return sum(parameter.basis == basis for _, parameter in self.parameters)
 
 
@@ -147,19 +147,19 @@ def _is_close(row: Row) -> bool:
 
 
 def _as_one(found: Sequence[tuple[str, Parameter]]) -> tuple[str, Parameter]:
-    """Parameters that are alike, as the first of them with the names of all."""
+    """Parameters that share a decision, as the first of them with the names of all."""
     labels = dict.fromkeys(parameter.label or parameter.node for _, parameter in found)
     board, parameter = found[0]
     return board, replace(parameter, label=", ".join(labels))
 
 
 def of(result: ExperimentResult) -> Trust:
-    """What one experiment rests on."""
+    """What one experiment depends on."""
     return overall([result])
 
 
 def overall(results: Sequence[ExperimentResult]) -> Trust:
-    """What all experiments rest on; a parameter that several of them use counts once."""
+    """What all experiments depend on; a parameter that several of them use counts once."""
     rows = tuple(row for result in results for row in result.rows if row.basis != DERIVED)
     exact = tuple(
         row

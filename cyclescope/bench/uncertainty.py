@@ -1,7 +1,7 @@
-"""How far published cells may be off for all that no document settles: `uncertainty.csv`.
+"""How far published cells may be off because of undocumented values: `uncertainty.csv`.
 
-`cyclescope bench --uncertainty` measures the file: each line has what a cell gave over many runs,
-relative to the board as it is, as the changes below which so many percent of the runs lie.
+`cyclescope bench --uncertainty` measures the file: each line has a cell's results over many runs,
+relative to the unchanged board, as the changes below which certain percentages of the runs lie.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from cyclescope import resources
 NAME = "uncertainty.csv"
 
 PARTS_PCT = (0, 2.5, *range(5, 100, 5), 97.5, 100)
-"""The parts of the runs whose ends a line has: the least change, the median, the largest."""
+"""The percentiles in a line: the least change, ..., the median, ..., the largest."""
 
 LEVEL_PCT = 90
 """The part of the runs that lies in the interval that tables show."""
 
 LEVELS_PCT = tuple(100 - 2 * part for part in PARTS_PCT if part <= 25)[::-1]
-"""The parts of the runs for which a line has the interval in their middle."""
+"""The parts of the runs for which a line has the central interval."""
 
 _NAMES = ("experiment", "board", "drawn", "digest", "cell", "samples")
 _COLUMNS = (*_NAMES, *(f"p{part:g}" for part in PARTS_PCT))
@@ -33,11 +33,11 @@ _Ends = tuple[float, float]
 
 @dataclass(frozen=True, order=True)
 class Spread:
-    """What a cell gave over many runs, in percent of what it gives on the board as it is.
+    """A cell's results over many runs, in percent of its number on the unchanged board.
 
-    So many values were `drawn`, of which `digest` tells which, and between which ends; `samples`
-    runs gave the cell. `changes_pct` has, for each of `PARTS_PCT`, the change below which this part
-    of the runs lies.
+    `drawn` is the number of drawn values, `digest` identifies them and their ranges; `samples` runs
+    gave the cell. `changes_pct` has, for each of `PARTS_PCT`, the change below which this part of
+    the runs lies.
     """
 
     experiment: str
@@ -49,15 +49,15 @@ class Spread:
     changes_pct: tuple[float, ...]
 
     def middle_pct(self, level_pct: float) -> _Ends:
-        """Between which changes the middle part of the runs lies, for one of `LEVELS_PCT`."""
+        """The changes between which the central part of the runs lies, for one of `LEVELS_PCT`."""
         place = PARTS_PCT.index((100 - level_pct) / 2)
         return self.changes_pct[place], self.changes_pct[-1 - place]
 
     @property
     def interval_pct(self) -> _Ends:
-        """The middle part that tables show, stretched to the board's own value.
+        """The central part that tables show, extended to the board's own value.
 
-        That lies outside where the board has the ends of what is plausible.
+        That value may lie outside if the board has an end of the plausible range.
         """
         low, high = self.middle_pct(LEVEL_PCT)
         return min(low, 0.0), max(high, 0.0)
@@ -65,12 +65,12 @@ class Spread:
 
 @dataclass(frozen=True)
 class Spreads:
-    """Those of all cells that were measured."""
+    """The spreads of all cells that were measured."""
 
     all: tuple[Spread, ...]
 
     def of(self, experiment: str, board: str, cell: str) -> Spread | None:
-        """That of a cell by its label; None if it was not measured."""
+        """The spread of a cell by its label; None if it was not measured."""
         return self._by_cell.get((experiment, board, cell))
 
     @cached_property
@@ -80,12 +80,12 @@ class Spreads:
 
 @cache
 def load() -> Spreads:
-    """What is checked in; nothing if there is no file."""
+    """The shipped file; empty if there is no file."""
     return read(resources.published() / NAME)
 
 
 def read(path: Path) -> Spreads:
-    """What a file has; nothing if there is none. Raises `ValueError` if it is none of these."""
+    """The contents of a file; empty if it does not exist. Raises `ValueError` for other files."""
     if not path.is_file():
         return Spreads(())
     with path.open(encoding="utf-8", newline="") as lines:

@@ -1,7 +1,7 @@
 """How rows and runs are to be shown: as a table of groups, lines of a plot, wires, a timeline.
 
 An experiment's cell declares a `Pivot` or a `Sweep`; the terminal's tables and the report draw it.
-Names are those of settings, or "board", "metric" or "label"; `Words` say how people call them.
+Names are those of settings, or "board", "metric" or "label"; `Words` have readable texts for them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from cyclescope.units import rounded
 
 @dataclass(frozen=True)
 class Words:
-    """What people call a `name`: its `heading`, and its values by what they are.
+    """Texts for a `name`: its `heading`, and its values by the values themselves.
 
-    A value that `values` does not name is put into the braces of `form`.
+    A value that `values` lacks is put into the braces of `form`.
     """
 
     name: str
@@ -35,11 +35,11 @@ class Words:
 class Pivot:
     """A table with a line for each value of `lines` that occurs and a column for each of `columns`.
 
-    Where they meet stand all rows that have both: how well they agree with what was published, or,
-    with `values`, simulated values with the published ones and errors behind them, in the order of
-    the last of `lines` if that is a number. Then what is shown is a value divided by `per`, with so
-    many `digits`, in a unit that the title tells. Only rows whose settings are
-    among those of `where` take part.
+    A place shows all rows that have both values: how well they agree with the published numbers,
+    or, with `values`, simulated values with the published ones and errors after them, in the order
+    of the last of `lines` if that is a number. Then a value is shown divided by `per`, with
+    `digits` decimal places, in a unit that the title states. Only rows whose settings are among
+    those of `where` take part.
     """
 
     title: str
@@ -60,16 +60,16 @@ class Pivot:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A plot of a measurement over the setting `x`, which runs as it first occurs.
+    """A plot of a measurement over the setting `x`, whose values are in the order of occurrence.
 
-    A line for each value of `line`, a plot for each board (one for all of them if they are
-    `together`) and each value of `each`; where rows have no `x`, the line is level. With
-    `published` there is a line of this name for the published numbers, or one beside each that has
-    some. With `log` the axes are logarithmic, that of `x` only if its values are numbers; with
-    `linear`, numbers lie along axes that begin at 0. With a `reference`, a setting and its value,
-    what is shown is how many times as fast as the row that has it on the same board each row is;
-    else a value divided by `per`, in the unit that `y_title` tells. Only rows whose settings are
-    among those of `where` take part. Plots of less `order` come first.
+    It has a line for each value of `line`; there is a plot for each board (one for all of them if
+    they are `together`) and each value of `each`; for rows without `x`, the line is level. With
+    `published` there is a line of this name for the published numbers, or one beside each line that
+    has some. With `log` the axes are logarithmic, the axis of `x` only if its values are numbers;
+    with `linear`, numbers lie along axes that begin at 0. With a `reference`, a setting and its
+    value, the plot shows how many times as fast each row is as the row with that value on the same
+    board; otherwise a value divided by `per`, in the unit that `y_title` states. Only rows whose
+    settings are among those of `where` take part. Plots are in ascending `order`.
     """
 
     title: str
@@ -93,10 +93,10 @@ class Sweep:
 class Frames:
     """A plot of the wires during frames: a panel for each run that kept one.
 
-    `text` says what there is to see; the run's setting `panel` names its panel. `wires` are shown
-    from top to bottom: their names on the bus, and what people call them; `called` gives the
-    wires of a run by its settings in their place. `phases` are told apart above the wires. Time
-    counts from the select's fall, as `x_title` says; panels `each` to its own scale have no axis.
+    `text` says what the plot shows; the run's setting `panel` names its panel. `wires` are shown
+    from top to bottom: their names on the bus, and readable names; `called` returns the wires of a
+    run by its settings instead. `phases` are marked above the wires. Time counts from the select's
+    falling edge, as `x_title` says; panels `each` to its own scale have no axis.
     """
 
     title: str
@@ -122,13 +122,14 @@ class Moment:
     """A window of a run that shows what an experiment is about, as a timeline in the report.
 
     The run is the first of the `app` (any, if it is empty) with these `settings`. The window begins
-    so long `before` the call of that number (from 1) of a `function`, and has that `length`;
-    "cm4:main" is a function of another core than the first. `text` says what there is to see. It is
-    run once more for it, `shortened` by settings that leave what is shown as it is.
+    `before` the call of that number (from 1) of a `function`, and has that `length`; "cm4:main" is
+    a function of another core than the first. `text` says what the timeline shows. The run is made
+    once more for it, `shortened` by settings that do not change what is shown.
 
-    Shown are the functions in which cores were, `depth` of them that lie one in another, and all
-    that devices did but for what is `hidden`: patterns of "flash0: page program". `wires` are
-    patterns of wires that are shown as well; with `in_place` clocks of reads in place are, too.
+    The timeline shows the functions in which cores were, to a nesting of `depth`, and all that
+    devices did except for what is `hidden`: patterns of "flash0: page program". `wires` are
+    patterns of wires that are shown as well; with `in_place`, clocks of reads in place are shown,
+    too.
     """
 
     title: str
@@ -146,12 +147,12 @@ class Moment:
     in_place: bool = False
 
     def takes(self, app: str, settings: Settings) -> bool:
-        """Whether it may be one of a run of this app with these settings."""
-        alike = all(settings.get(name) == value for name, value in self.settings.items())
-        return alike and self.app in ("", app)
+        """Whether it may belong to a run of this app with these settings."""
+        is_equal = all(settings.get(name) == value for name, value in self.settings.items())
+        return is_equal and self.app in ("", app)
 
     def is_of(self, settings: Settings) -> bool:
-        """Whether a run with these settings is the moment's own: shortened as it asks for."""
+        """Whether a run with these settings is the moment's own: shortened as it requests."""
         return all(settings.get(name) == value for name, value in self.shortened.items())
 
 

@@ -1,4 +1,4 @@
-"""Two runs, and what differs between them: to the cycle, by function and cause."""
+"""Two runs, and their differences: to the cycle, by function and cause."""
 
 from cyclescope.comparing.differences import Comparison, compare
 from cyclescope.comparing.runs import Run, of_result

@@ -1,7 +1,7 @@
 """Which instructions of a function differ between two runs, and by how much.
 
-Only instructions that were executed are compared: others took nothing. Those of two builds are
-paired in the order of their addresses by what they do, so that code that only lies elsewhere is the
+Only executed instructions are compared: others took no time. Instructions of two builds are paired
+by what they do, in the order of their addresses, so that code that has only moved counts as the
 same code.
 """
 
@@ -18,10 +18,10 @@ from cyclescope.comparing.runs import Run, base
 from cyclescope.profile import tables
 from cyclescope.profile.model import CoreProfile, Cost
 
-# What two functions may have of instructions between their equal begins and ends: to pair them
-# takes the square of that.
+# The most instructions of two functions between their equal begins and ends: pairing them takes the
+# square of this number.
 _MOST_INSTRUCTIONS = 1000
-# So many instructions are named.
+# The most instructions that are named.
 _FEW = 3
 _ADDRESS = re.compile(r"0x[0-9a-f]{4,}|\b\d{5,}\b")
 
@@ -48,17 +48,17 @@ class InstructionChange:
 
     @property
     def cycles(self) -> Change:
-        """What it took."""
+        """Its cycles."""
         return Change(*((one.cycles if one else 0) for one in (self.before, self.after)))
 
     @property
     def executions(self) -> Change:
-        """How often it ran."""
+        """Its executions."""
         return Change(*((one.executions if one else 0) for one in (self.before, self.after)))
 
     @property
     def is_other_code(self) -> bool:
-        """Whether it is another instruction, or in one run only."""
+        """Whether it is another instruction, or exists in one run only."""
         if self.before is None or self.after is None:
             return True
         return self.before.likeness != self.after.likeness
@@ -69,8 +69,8 @@ def instruction_changes(
 ) -> list[InstructionChange]:
     """The instructions of a function that differ in cycles or code, the largest difference first.
 
-    There are none where a run has no profile or the function is in one run only, or where too much
-    of the function is another.
+    Empty if a run has no profile or the function is in one run only, or if too much of the function
+    differs.
     """
     if function.before is None or function.after is None:
         return []
@@ -94,7 +94,7 @@ def _address(change: InstructionChange) -> int:
 
 
 def _equal_begin(old: Sequence[Ran], new: Sequence[Ran]) -> int:
-    """How many are alike at the begin."""
+    """The number of equal instructions at the start."""
     for index, (one, other) in enumerate(zip(old, new, strict=False)):
         if one.likeness != other.likeness:
             return index
@@ -137,9 +137,9 @@ def _sum(run: Run, profile: CoreProfile, address: int, costs: Sequence[Cost]) ->
     place = places[0] if places and places[0].file else None
     shown = f"{base(place.file)}:{place.line}" if place and place.line else None
     text = code.text if code else ""
-    # where a branch leads to is another address in another build
+    # the target of a branch has another address in another build
     branch = text.split()[0] if code and code.target else ""
-    # a program that another carries is not disassembled
+    # a program inside another one is not disassembled
     likeness = branch or _ADDRESS.sub("#", text) or shown or address
     return Ran(
         address=address,
@@ -156,8 +156,8 @@ def _first(costs: Sequence[Cost], of: Callable[[Cost], tuple]) -> tuple:
     return next((found for cost in costs if (found := of(cost))), ())
 
 
-def telling(changes: Sequence[InstructionChange]) -> list[InstructionChange]:
-    """Those that say why a function differs: other code if that is little, else what took most."""
+def decisive(changes: Sequence[InstructionChange]) -> list[InstructionChange]:
+    """The changes that explain a function's difference: few new instructions, or the largest."""
     other = [one for one in changes if one.is_other_code]
     if 0 < len(other) <= _FEW:
         return other

@@ -1,7 +1,7 @@
-"""What differs between two runs. Nothing is left out: differences sum exactly, as cycles do.
+"""All differences between two runs. Differences sum exactly, as cycles do.
 
-Where two builds inline otherwise, cycles go from one function to another; the differences of all
-functions of a core are the difference of its cycles all the same.
+If two builds inline differently, cycles move from one function to another; the differences of all
+functions of a core still sum to the difference of its cycles.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ class Change:
 
     @property
     def difference(self) -> int | float:
-        """How much more it is after."""
+        """The increase."""
         return self.after - self.before
 
     @property
     def percent(self) -> float | None:
-        """The difference in percent of what it was; None where that is nothing."""
+        """The difference in percent of the number before; None if that is 0."""
         return 100 * self.difference / abs(self.before) if self.before else None
 
 
 @dataclass(frozen=True)
 class FunctionChange:
-    """A function in both runs, or in one: then the other is None.
+    """A function in both runs, or in one; None for the other.
 
-    `name` has its file behind it where functions of several files have the name.
+    `name` has its file after it if functions of several files have the name.
     """
 
     name: str
@@ -81,17 +81,17 @@ class FunctionChange:
 
     @property
     def calls(self) -> Change:
-        """Its calls; those of what is inlined are none."""
+        """Its calls; inlined calls do not count."""
         return Change(*((one.calls or 0) if one else 0 for one in (self.before, self.after)))
 
     @property
     def causes(self) -> dict[str, int]:
-        """By how much each cause of its cycles differs; they sum to the difference of these."""
+        """The difference of each cause of its cycles; they sum to the difference of the cycles."""
         return changed(*(one.causes if one else {} for one in (self.before, self.after)))
 
     @property
     def is_equal(self) -> bool:
-        """Whether the function did the same for the same cycles."""
+        """Whether the function did the same in the same number of cycles."""
         return (
             self.before is not None
             and self.after is not None
@@ -101,24 +101,24 @@ class FunctionChange:
 
 
 def _work(function: Function) -> tuple[int, int, int | None]:
-    """What its own code did: what it called is other functions' own."""
+    """The work of its own code, without the functions that it called."""
     return function.cycles, function.instructions, function.calls
 
 
 class _OfBoth:
-    """What a section and a core have in both runs; one that is not there has nothing."""
+    """Common parts of sections and cores; a missing one counts as 0."""
 
     before: Any
     after: Any
 
     @property
     def cycles(self) -> Change:
-        """All of its cycles, with what it called."""
+        """All of its cycles, with the functions that it called."""
         return Change(*((one.cycles if one else 0) for one in (self.before, self.after)))
 
     @property
     def causes(self) -> dict[str, int]:
-        """By how much each cause of its cycles differs."""
+        """The difference of each cause of its cycles."""
         return changed(*(one.causes if one else {} for one in (self.before, self.after)))
 
 
@@ -145,7 +145,7 @@ class SectionChange(_OfBoth):
 class CoreChange(_OfBoth):
     """A core in both runs, or in one.
 
-    `functions` are all of both, the largest difference first; None where one run does not tell.
+    `functions` are all of both runs, the largest difference first; None if one run has no profile.
     """
 
     name: str
@@ -182,7 +182,7 @@ class CoreChange(_OfBoth):
 class MetricChange:
     """A metric in both runs, or in one.
 
-    `worse` is the way in which it gets worse ("more", "less"), None if that is not known.
+    `worse` is the direction in which it gets worse ("more", "less"), None if that is unknown.
     """
 
     name: str
@@ -201,7 +201,7 @@ class MetricChange:
 
     @property
     def verdict(self) -> str:
-        """ "same", "better", "worse", "new", "gone"; "other" where nobody knows what is better."""
+        """ "same", "better", "worse", "new", "gone"; "other" if the direction is unknown."""
         if self.values is None:
             return NEW if self.before is None else GONE
         if not self.values.difference:
@@ -214,7 +214,7 @@ class MetricChange:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs, and all that differs. `counters` has only those that do."""
+    """Two runs, and all that differs. `counters` has only those that differ."""
 
     before: Run
     after: Run
@@ -223,7 +223,7 @@ class Comparison:
     counters: Mapping[str, Change]
 
     def __repr__(self) -> str:
-        """Which runs, and how many parts of them differ."""
+        """The runs, and the number of parts that differ."""
         return reprs.short(
             self,
             before=self.before.label,
@@ -236,8 +236,8 @@ class Comparison:
         )
 
     @property
-    def ends_alike(self) -> bool:
-        """Whether both runs ended in the same way, with the same status, where both tell."""
+    def has_equal_end(self) -> bool:
+        """Whether both runs ended the same way, with the same status, as far as both report it."""
         return all(
             one == other or None in (one, other)
             for one, other in (
@@ -248,7 +248,7 @@ class Comparison:
 
     @property
     def elapsed_ps(self) -> Change | None:
-        """Simulated time; None where one of them does not tell."""
+        """Simulated time; None if one of them does not report it."""
         if self.before.elapsed_ps is None or self.after.elapsed_ps is None:
             return None
         return Change(self.before.elapsed_ps, self.after.elapsed_ps)
@@ -257,7 +257,7 @@ class Comparison:
     def is_equal(self) -> bool:
         """Whether nothing differs."""
         return (
-            self.ends_alike
+            self.has_equal_end
             and not (self.elapsed_ps and self.elapsed_ps.difference)
             and not self.counters
             and all(core.is_equal for core in self.cores)
@@ -266,9 +266,9 @@ class Comparison:
 
 
 def compare(before: Run, after: Run, worse: Mapping[str, str] | None = None) -> Comparison:
-    """What differs between two runs.
+    """All differences between two runs.
 
-    `worse` says of metrics by name which way they get worse, where units do not tell.
+    `worse` has the direction in which metrics get worse, by name, if units do not show it.
     """
     cores = [
         CoreChange(name, old, new, _functions(old, new), _sections(old, new))
@@ -284,7 +284,7 @@ def compare(before: Run, after: Run, worse: Mapping[str, str] | None = None) -> 
 
 
 def changed(before: Cycles, after: Cycles) -> dict[str, int]:
-    """By how much what is named differs, the largest difference first; without what does not."""
+    """The difference of each name, the largest first; without names that do not differ."""
     names = dict.fromkeys((*before, *after))
     found = {name: after.get(name, 0) - before.get(name, 0) for name in names}
     items = [(name, difference) for name, difference in found.items() if difference]
@@ -334,7 +334,7 @@ def _by_size(change: FunctionChange) -> tuple[Any, ...]:
 def _paired(
     before: Sequence[Function], after: Sequence[Function]
 ) -> list[tuple[Function | None, Function | None]]:
-    """Functions of two builds: by name and file; what is left over by name, if that is unique."""
+    """Pairs of functions of two builds: by name and file; the rest by name, if that is unique."""
     pairs, old, new = _matched(before, after, lambda one: one.key)
     more, old, new = _matched(old, new, lambda one: one.name)
     return [*pairs, *more, *((one, None) for one in old), *((None, one) for one in new)]
@@ -343,7 +343,7 @@ def _paired(
 def _matched(
     before: Iterable[Function], after: Iterable[Function], key: Any
 ) -> tuple[list[tuple[Function | None, Function | None]], list[Function], list[Function]]:
-    """Those that alone have a key, in pairs; and what is left of both."""
+    """Pairs of functions with a key that no other has; and the rest of both."""
     old, new = _grouped(before, key), _grouped(after, key)
     both = [name for name in old if len(old[name]) == 1 == len(new.get(name, ()))]
     pairs: list[tuple[Function | None, Function | None]] = [
@@ -366,7 +366,7 @@ def _flat(groups: Mapping[Hashable, list[Function]]) -> list[Function]:
 def _metrics(
     before: Iterable[Metric], after: Iterable[Metric], worse: Mapping[str, str]
 ) -> Iterable[MetricChange]:
-    """Metrics by name and settings; one that is printed several times by its turn."""
+    """Metrics by name and settings; a metric that is printed several times by its number."""
     old, new = _by_turn(before), _by_turn(after)
     for key in dict.fromkeys((*old, *new)):
         one, other = old.get(key), new.get(key)

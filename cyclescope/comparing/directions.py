@@ -1,7 +1,7 @@
-"""Which way a metric gets worse: times and cycles by more, rates by less.
+"""The direction in which a metric gets worse: times and cycles by more, rates by less.
 
-The user says it, else the unit, and where that does not, the metric's name. Of what none of them
-tells, a change is neither better nor worse.
+The user states it, else the unit shows it, else the metric's name. If none does, a change is
+neither better nor worse.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cyclescope.errors import UsageError
 MORE, LESS = "more", "less"
 OPTIONS = {MORE: "--more-is-worse", LESS: "--less-is-worse"}
 
-# Of these less is worse: what is done in a second, or in a time that is fixed.
+# Less of them is worse: the work in a second, or in a fixed time.
 _RATES = re.compile(r".+(/s|/sec|/second|/min|/mhz|ps)$", re.IGNORECASE)
 _RATE_UNITS = {"bps", "hz", "khz", "mhz", "ips", "mips", "fps", "baud", "loops", "iterations"}
 _COST_UNITS = {
@@ -57,7 +57,7 @@ _COST_NAME = re.compile(
 
 
 def worse(name: str, unit: str) -> str | None:
-    """`MORE` if a metric gets worse by more, `LESS` if by less, None if that can't be told."""
+    """`MORE` if a metric gets worse by more, `LESS` if by less, None if that is unknown."""
     found = _of_unit(unit.strip().lower())
     if found is None and _COST_NAME.search(name):
         return MORE

@@ -1,7 +1,7 @@
-"""An experiment at a revision of Cyclescope itself: its boards, firmware and code as they were.
+"""An experiment at a revision of Cyclescope itself: its boards, firmware and code at that time.
 
-The engine of this build does for a revision with the same sources of it; another is built first,
-which takes minutes.
+A revision with the same engine sources uses the engine of this build; another engine is built
+first, which takes minutes.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _MANIFESTS = ("Cargo.toml", "Cargo.lock")
 def rows(tree: Path, revision: str, experiment: str, sets: Sequence[str], out: Path) -> Path:
     """The file of an experiment's rows, written to `out`, at a revision whose files are in `tree`.
 
-    Raises `UsageError` if that is no Cyclescope, or if the experiment can't be run there.
+    Raises `UsageError` if the revision is not Cyclescope, or if it can't run the experiment.
     """
     if not (tree / "cyclescope" / "experiments").is_dir():
-        raise UsageError(f"{printable(revision)}: --experiment: this is no source of Cyclescope")
+        raise UsageError(f"{printable(revision)}: --experiment: this is not a source of Cyclescope")
     tree = tree.resolve()
     options = [part for text in sets for part in ("--set", text)]
     command = [*_python(tree, revision), "-m", "cyclescope", "bench", experiment, "--no-profiles"]
@@ -39,7 +39,7 @@ def rows(tree: Path, revision: str, experiment: str, sets: Sequence[str], out: P
     file = out / "results.json"
     if not file.is_file():
         lines = done.stderr.decode(errors="replace").split("\n")
-        last = next((line for line in reversed(lines) if line.strip()), "it says nothing")
+        last = next((line for line in reversed(lines) if line.strip()), "no output")
         raise UsageError(f"{printable(revision)}: `cyclescope bench`: {printable(last)}")
     return file
 
@@ -60,7 +60,7 @@ def _python(tree: Path, revision: str) -> list[str]:
 
 
 def _engine_sources(tree: Path) -> str:
-    """A digest of what the engine is built of."""
+    """A digest of the engine's sources."""
     files = [tree / name for name in _MANIFESTS]
     for name in _ENGINE:
         files += [path for path in (tree / name).rglob("*") if path.suffix in (".rs", ".toml")]

@@ -12,14 +12,14 @@ from cyclescope.comparing.runs import Core, Function, Run, Watched, within
 from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 
-# More than a bench writes by far.
+# Far more than a bench writes.
 _MOST_BYTES = 256 * 2**20
 _KINDS = "the JSON of `cyclescope run`, `profile --by function` or `bench`"
 _SPACE = b" \t\r\n"
 
 
 def is_json(path: Path) -> bool:
-    """Whether a file is JSON rather than a program, by what it begins with.
+    """Whether a file is JSON rather than a program, by its first bytes.
 
     Raises `UsageError` or `OSError` if it can't be read.
     """
@@ -27,13 +27,13 @@ def is_json(path: Path) -> bool:
 
 
 def read(path: Path) -> Run:
-    """What a file tells of a run. Raises `UsageError` if it is no such file, or `OSError`."""
+    """The run in a file. Raises `UsageError` if it has no run, `OSError` if it can't be read."""
     name = inputs.printable(path)
     try:
         data = json.loads(inputs.read(path, _MOST_BYTES))
     except (ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
-        raise UsageError(f"{name}: no JSON: {reason}; expected {_KINDS}") from None
+        raise UsageError(f"{name}: not JSON: {reason}; expected {_KINDS}") from None
     try:
         return _run(name, data)
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -45,7 +45,7 @@ def _run(name: str, data: Any) -> Run:
         return _of_rows(name, data)
     is_profile = "by" in data
     if is_profile and data["by"] != "function":
-        raise UsageError(f"{name}: a profile by {data['by']}: only those by function are compared")
+        raise UsageError(f"{name}: a profile by {data['by']}: only --by function can be compared")
     return Run(
         label=name,
         board=_text(data["board"]),

@@ -1,4 +1,4 @@
-"""What may get worse by how much, and what does by more."""
+"""How much worse a result may get, and which results exceed that."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PERCENT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
 
 @dataclass(frozen=True)
 class Exceeded:
-    """Something that got worse by more than was allowed; `unit` is that of the numbers."""
+    """A number that got worse by more than was allowed, with its unit."""
 
     what: str
     change: Change
@@ -34,9 +34,9 @@ def parse_percent(text: str) -> Fraction:
 
 
 def exceeds(change: Change, percent: Fraction) -> bool:
-    """Whether a number moved, up or down, by more than so many percent of what it was.
+    """Whether a number changed, up or down, by more than `percent` of its old value.
 
-    Of integers that is exact; of others what rounding does is no move.
+    For integers that is exact; for others, a change by rounding does not count.
     """
     moved = abs(change.difference)
     if not change.before:
@@ -47,7 +47,7 @@ def exceeds(change: Change, percent: Fraction) -> bool:
 
 
 def exceeded(comparison: Comparison, percent: Fraction, functions: Iterable[str]) -> list[Exceeded]:
-    """What got worse by more than so many percent: cores, metrics, functions with what they call.
+    """Numbers that got worse by more than `percent`: cores, metrics, functions with all they call.
 
     Raises `UsageError` if neither run has such a function.
     """
@@ -76,15 +76,15 @@ def _functions(
 
 
 def named(comparison: Comparison, name: str) -> list[tuple[str, FunctionChange]]:
-    """The functions of a name, with or without its file behind it, each with its core.
+    """The functions of a name, with or without its file after it, each with its core.
 
-    Raises `UsageError` if there is none in either run.
+    Raises `UsageError` if neither run has one.
     """
     known = [(core.name, one) for core in comparison.cores for one in core.functions or ()]
     found = [(core, one) for core, one in known if name in _names(one)]
     if not found:
         if not known:
-            raise UsageError(f"--function {name}: these runs do not tell functions apart")
+            raise UsageError(f"--function {name}: these runs have no profile")
         hint = did_you_mean_or(name, {one.name for _, one in known}, "the table has their names")
         raise UsageError(f"--function {name}: it ran in neither{hint}")
     return found

@@ -1,4 +1,4 @@
-"""The rows of a comparison's tables, for a terminal and for Markdown alike."""
+"""The rows of a comparison's tables, for terminals and Markdown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cyclescope.comparing.plain import Instructions
 
 @dataclass(frozen=True)
 class Line:
-    """What a row is of, its cycles, and why they differ; `is_code` if it is a name in a program."""
+    """A row's name, its cycles, and why they differ; `is_code` if the name is one in a program."""
 
     name: str
     cycles: Change
@@ -44,7 +44,7 @@ def cores(comparison: Comparison) -> Iterator[Line]:
 
 
 def causes(core: CoreChange) -> Iterator[Line]:
-    """The causes that differ, and what the others took."""
+    """The causes that differ, and the cycles of the others."""
     old, new = (one.causes if one else {} for one in (core.before, core.after))
     changes = {name: Change(old.get(name, 0), new.get(name, 0)) for name in core.causes}
     for name, change in changes.items():
@@ -58,7 +58,7 @@ def causes(core: CoreChange) -> Iterator[Line]:
 
 
 def functions(core: CoreChange, instructions: Instructions, most: int) -> Iterator[Line]:
-    """The functions that differ most, and all others as one."""
+    """The functions that differ most, and all others as one row."""
     shown = core.differing[:most]
     for one in shown:
         yield Line(one.name, one.cycles, _reasons(core, one, instructions), is_code=True)

@@ -1,4 +1,4 @@
-"""A comparison as Markdown, for the description of a pull request or a comment there."""
+"""A comparison as Markdown, for the description of a pull request or a comment in it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _row(*cells: str) -> str:
 def _changes(
     first: tuple[str, str], rows: Iterable[Line], total: Change | None = None
 ) -> list[str]:
-    """A table whose first headings are these; nothing if there are no rows."""
+    """A table whose first headings are these; empty without rows."""
     shown = [
         _row(
             _code(row.name) if row.is_code else _text(row.name),
@@ -111,7 +111,7 @@ def _metrics(metrics: Sequence[MetricChange]) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """A text within a cell, with nothing of it as Markdown but code between backticks."""
+    """A text within a cell, with no Markdown except code between backticks."""
     parts = text.split("`")
     for index in range(0, len(parts), 2):
         for letter in "\\<*_[#":

@@ -19,13 +19,13 @@ from cyclescope.comparing.limits import Exceeded
 from cyclescope.comparing.runs import Run
 
 Instructions = Mapping[tuple[str, str], Sequence[InstructionChange]]
-"""The instructions that say why a function differs, by the names of its core and its own."""
+"""The instructions that explain a function's difference, by the names of its core and its own."""
 
 
 def plain(
     comparison: Comparison, instructions: Instructions, exceeded: Sequence[Exceeded] = ()
 ) -> dict[str, Any]:
-    """All of it; `exceeded` is what got worse by more than was allowed."""
+    """All of it; `exceeded` are the numbers that got worse by more than was allowed."""
     return {
         "before": _run(comparison.before),
         "after": _run(comparison.after),

@@ -1,7 +1,7 @@
-"""Git revisions of a project as folders: each in a scratch copy, built there as the user says.
+"""Git revisions of a project as folders: each a scratch copy, built by the user's command.
 
-The copy is a clone that borrows the objects of the user's repository, so that nothing is written
-into that one. "." is the working tree as it is.
+The copy is a clone that shares the objects of the user's repository, so that nothing is written to
+that repository. "." is the working tree in its current state.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from cyclescope.host import leftovers
 from cyclescope.host.inputs import printable
 
 HERE = "."
-# Of what a build prints, the end is told where it fails.
+# The most last lines of a failed build that its error quotes.
 _MOST_LINES = 5
 
 
 @contextlib.contextmanager
 def folder(revision: str) -> Iterator[Path]:
-    """The files of a revision of the repository here; "." are those of the working tree.
+    """The files of a revision of the repository here; "." is the working tree.
 
     Raises `UsageError` if there is no git, no repository or no such revision.
     """
@@ -40,20 +40,20 @@ def folder(revision: str) -> Iterator[Path]:
 
 
 def build(command: str, folder: Path, revision: str) -> None:
-    """Run a shell's command in a folder.
+    """Run a shell command in a folder.
 
-    Raises `UsageError` with the last lines that it has printed if it fails.
+    Raises `UsageError` with the last lines of its output if it fails.
     """
     done = leftovers.call(["sh", "-c", command], cwd=folder)
     if done.returncode:
         lines = (done.stdout + done.stderr).decode(errors="replace").split("\n")
         last = " / ".join([line.strip() for line in lines if line.strip()][-_MOST_LINES:])
-        told = f": {printable(last)}" if last else ""
-        raise UsageError(f"{printable(revision)}: --build ended with {done.returncode}{told}")
+        output = f": {printable(last)}" if last else ""
+        raise UsageError(f"{printable(revision)}: --build ended with {done.returncode}{output}")
 
 
 def _git(arguments: Sequence[str]) -> str:
-    """What git prints; empty where `rev-parse --quiet` finds nothing. Raises `UsageError`."""
+    """The output of git; empty if `rev-parse --quiet` finds nothing. Raises `UsageError`."""
     try:
         done = leftovers.call(["git", *arguments])
     except OSError as error:

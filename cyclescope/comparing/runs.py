@@ -1,4 +1,4 @@
-"""A run as it is compared: what a result, its profile or a file of either has to say of it."""
+"""A run to compare: the contents of a result, its profile or a file of either."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Cycles = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Function:
-    """What a function's own code took: `causes` sum to `cycles`.
+    """The cycles of a function's own code: `causes` sum to `cycles`.
 
-    `total_cycles` are with all that it called. `calls` are those that ended; None of what is
-    inlined everywhere, and of tasks.
+    `total_cycles` include the functions that it called. `calls` are those that ended; None for a
+    function that is inlined everywhere, and for tasks.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Function:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What makes it the same function in another build, whose sources may lie elsewhere."""
+        """Identifies the function in another build, whose sources may have other paths."""
         return self.name, base(self.file)
 
 
@@ -53,7 +53,7 @@ class Watched:
 
 @dataclass(frozen=True)
 class Core:
-    """What a core took; `functions` is None where the run has no profile.
+    """The cycles of a core; without a profile, `functions` stays None.
 
     The cycles of all functions sum to `cycles`.
     """
@@ -68,10 +68,10 @@ class Core:
 
 @dataclass(frozen=True)
 class Run:
-    """A run, or what a file tells of one; `label` names it in a sentence.
+    """A run, or the contents of a run's file; `label` names it in a sentence.
 
-    `code` has the instructions of its program by address, where that was read, and `profile` what
-    each of them took.
+    `code` has the instructions of its program by address, if they were read, and `profile` their
+    cycles.
     """
 
     label: str
@@ -89,7 +89,7 @@ class Run:
 
 
 def within(metric: Metric) -> Metric:
-    """A metric whose value can be calculated with: a firmware may print any number of digits."""
+    """A metric with a value for arithmetic: a firmware may print any number of digits."""
     if -_MOST <= metric.value <= _MOST:
         return metric
     return replace(metric, value=math.copysign(_MOST, metric.value > 0 or -1))
@@ -138,7 +138,7 @@ def functions(profile: CoreProfile) -> tuple[Function, ...]:
     """The functions of a core's profile by their own names, those with the most cycles first."""
     return tuple(
         Function(
-            # two of one name have their files behind it there
+            # functions of one name have their files after it there
             name=row.name.removesuffix(f" ({base(row.file)})"),
             file=row.file,
             line=row.line,

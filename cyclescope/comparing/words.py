@@ -1,4 +1,4 @@
-"""Differences in words, as a firmware engineer wants them."""
+"""Differences in words, as a firmware engineer expects them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cyclescope.units import format_ps
 
 NO_DIFFERENCE = "no difference"
 _MOST_CAUSES = 3
-# Of the largest cause; what is less is not named.
+# The part of the largest cause below which a cause is not named.
 _LEAST_SHARE = 0.1
 
 
@@ -55,7 +55,7 @@ def causes(differences: Mapping[str, int], most: int = _MOST_CAUSES) -> str:
 
 
 def why(function: FunctionChange) -> str:
-    """Why a function takes other cycles: causes, then calls and instructions."""
+    """Why the cycles of a function differ: causes, then calls and instructions."""
     if function.state is not None and function.before is None and function.after is not None:
         calls = function.after.calls
         how = "inlined" if calls is None else _times(calls, "call")
@@ -98,7 +98,7 @@ def _more(change: Change, noun: str) -> str:
 
 
 def instruction(change: InstructionChange) -> str:
-    """What an instruction took more or less, and what it was: a line."""
+    """An instruction and the difference of its cycles, in one line."""
     difference = f"{signed(change.cycles.difference)} cycles"
     old, new = change.before, change.after
     if old is None and new is not None:
@@ -136,7 +136,7 @@ def _ran_more(change: InstructionChange) -> str:
 
 
 def counters(comparison: Comparison) -> list[str]:
-    """What was counted more or less: "14 more cpu0: d-cache fills"."""
+    """Counters that differ: "14 more cpu0: d-cache fills"."""
     found = []
     for name, change in comparison.counters.items():
         more = "more" if change.difference > 0 else "fewer"
@@ -169,8 +169,8 @@ def _core(core: CoreChange) -> str:
 
 
 def ends(comparison: Comparison) -> str | None:
-    """How the runs ended, if they ended otherwise."""
-    if comparison.ends_alike:
+    """How the runs ended, if they ended differently."""
+    if comparison.has_equal_end:
         return None
     words = []
     for run in (comparison.before, comparison.after):
@@ -180,7 +180,7 @@ def ends(comparison: Comparison) -> str | None:
 
 
 def rest(core: CoreChange, shown: Sequence[FunctionChange]) -> tuple[str, Change] | None:
-    """All functions but those that are shown, as one row, so that rows sum to the core's cycles."""
+    """All functions that are not shown, as one row, so that rows sum to the core's cycles."""
     others = [one for one in core.functions or () if all(one is not other for other in shown)]
     if not others:
         return None
@@ -194,12 +194,12 @@ def rest(core: CoreChange, shown: Sequence[FunctionChange]) -> tuple[str, Change
 
 
 def core_why(core: CoreChange) -> str:
-    """Why a core takes other cycles."""
+    """Why the cycles of a core differ."""
     return _joined([causes(core.causes), _more(core.instructions, "instruction")])
 
 
 def section_why(section: SectionChange) -> str:
-    """Why a watched function takes other cycles."""
+    """Why the cycles of a watched function differ."""
     if section.before is None:
         return "new"
     if section.after is None:

@@ -1,6 +1,6 @@
 """The experiments that come with Cyclescope, in the order in which the bench runs them.
 
-A new one is a module here with an `EXPERIMENT`, and a line in `_MODULES`.
+A new experiment is a module here with an `EXPERIMENT`, and a line in `_MODULES`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ ALL: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for modu
 
 
 def select(names: Iterable[str]) -> list[Experiment]:
-    """The experiments of these names in the bench's order; all if there is no name.
+    """The experiments with these names in the bench's order; all without a name.
 
-    Raises `UsageError`, with what may be meant, for a name that is not one.
+    Raises `UsageError`, with similar names, for an unknown name.
     """
     wanted = list(names)
     for name in wanted:

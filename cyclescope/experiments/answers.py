@@ -1,7 +1,7 @@
-"""Rows picked by what they measured, for the sentences in which experiments answer their questions.
+"""Picks rows by what they measured, for the sentences in which experiments answer their questions.
 
-An answer is worked out from the rows of a run of the bench: rows may be missing where runs failed,
-were stopped or set in another way, and then there is no answer.
+An answer is calculated from the rows of a run of the bench: rows may be missing if runs failed,
+were stopped or had other settings, and then there is no answer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cyclescope.board.results import Value
 
 
 def pick(rows: Iterable[Row], metric: str, **settings: Value) -> Row | None:
-    """The first row of a metric whose settings have these values; None if there is none."""
+    """The first row of a metric whose settings have these values; None without such a row."""
     return next(iter(pick_all(rows, metric, **settings)), None)
 
 

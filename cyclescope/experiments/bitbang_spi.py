@@ -1,8 +1,8 @@
-"""Four SPI drivers for a radio transceiver behind GPIO pins: a mailing list's measurements.
+"""Four SPI drivers for a radio transceiver on GPIO pins: a mailing list's measurements.
 
 The report compares how long accesses to an AT86RF231's registers and frame buffer take with each
-driver, and what receiving and sending frames costs the processor. Each run is one driver doing one
-of these. A fifth driver has a serial controller in the place of pins.
+driver, and how much processor time receiving and sending frames takes. Each run is one driver with
+one operation. A fifth driver has a serial controller instead of pins.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ BOARD = "ben-nanonote"
 APP = "bitbang_spi"
 TABLE = "atben_spi_drivers"
 LIMIT = "100s"
-# The report's drivers, slowest first, and one that it does not have.
+# The report's drivers, slowest first, and one that the report does not have.
 DRIVERS = ("spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio", "spi_atben")
 CONTROLLER = "spi-jz4740-ssi"
 CONTROLLER_BOARD = "ben-nanonote-ssi"
-# Labels of the SPI buses that the transceiver is on.
+# Labels of the SPI buses of the transceiver.
 BUS, CONTROLLER_BUS = "atben", "ssi"
-# What the peer on the air sends: lengths of frames in turn, and the report's two intervals. Costs
-# are measured at the longer one: at the other spi-gpio still reads the longest frame when the next
-# one comes into the same buffer.
+# Transmissions of the peer: lengths of frames in turn, and the report's two intervals. Costs are
+# measured at the longer interval: at the shorter one spi-gpio still reads the longest frame when
+# the next one arrives in the same buffer.
 LENGTHS = [1, 120, 127]
 
 
@@ -79,7 +79,7 @@ def _runs() -> Iterator[Run]:
 
 
 def _counting(operation: str, frames: int) -> Run:
-    """A run whose operations are counted: all drivers have the same."""
+    """A run whose operations are counted: all drivers have such a run."""
     return replace(_run(DRIVERS[-2], operation, frames=frames), documented=False)
 
 
@@ -89,13 +89,13 @@ def _hurried(driver: str) -> Run:
 
 
 def _showing(driver: str) -> Run:
-    """A run that reads one register and shows what is on the wires meanwhile."""
+    """A run that reads one register and shows the wires meanwhile."""
     bus = CONTROLLER_BUS if driver == CONTROLLER else BUS
     return replace(_run(driver, "identify"), documented=False, frame_on=bus)
 
 
 def _sweeping(driver: str) -> Run:
-    """A run that tries SPI modes and clocks: of drivers that have more than one of either."""
+    """A run that tries SPI modes and clocks, for drivers that have more than one of either."""
     run = _run(driver, bitbang_spi_limits.OPERATION, loops=bitbang_spi_limits.LOOPS)
     return replace(run, documented=False)
 
@@ -195,10 +195,10 @@ def _access(metric: str, operation: str, *sweeps: Sweep) -> Cell:
 
 
 def _follows(settings: Settings) -> str | None:
-    """What rates, costs and loads count for: nothing beside the 24 access times.
+    """The independent number of rates, costs and loads: None; only the 24 access times count.
 
-    The report works them all out from these: a rate from a buffer's access of 1 and of 120 bytes, a
-    cost as a sum of accesses, a load as a cost in a frame's time.
+    The report calculates the others from these times: a rate from a buffer's accesses of 1 and of
+    120 bytes, a cost as a sum of accesses, a load as a cost in a frame's time.
     """
     return None
 
@@ -234,8 +234,8 @@ _ON_THE_WIRE = Frames(
     text="Each driver reads PART_NUM, register 1C, once: the command 9C goes out, PHY_STATUS and "
     "the part number, 03, come back. All have the same time axis, which begins when nSEL falls. On "
     "pins each edge is an access to a register of the port: the drivers differ in what they do "
-    "between two of them. It is the first access of a run, whose code is not in the cache yet, and "
-    "the time is the frame's: what is before and behind it is in the access times.",
+    "between two edges. It is the first access of a run, whose code is not in the cache yet. The "
+    "time is the frame's; access times also include what is before and after it.",
     panel="stack",
     wires=((SELECT, "nSEL"), (CLOCK, "SCLK"), (MOSI, "MOSI"), (MISO, "MISO")),
 )
@@ -254,14 +254,14 @@ def _findings(rows: Sequence[Row]) -> Iterator[str]:
 
 
 NOTES = (
-    "The report's drivers run in Linux; here their structure is written anew (which pins are "
-    "driven in which order, how many SPI messages an access has, what runs in the caller and what "
-    "in a worker) on a small kernel with threads, wait queues and workers of its own.",
-    "What Linux spends beyond that on a wake-up is one delay, which is fitted (see there).",
+    "The report's drivers run in Linux; here their structure is reproduced (which pins are driven "
+    "in which order, how many SPI messages an access has, what runs in the caller and what in a "
+    "worker) on a small kernel with threads, wait queues and workers of its own.",
+    "The further time of Linux for a wake-up is one delay, which is fitted (see there).",
     "The report's costs and loads are sums of its access times; here they are measured while "
     "frames are received from, or sent to, a simulated peer.",
-    "Modes and clocks that the transceiver does not take show what its edges give: with MISO "
-    "sampled before the transceiver's output delay is over, the bit before.",
+    "Modes and clocks that the transceiver does not accept show the effect of its edges: if MISO "
+    "is sampled before the transceiver's output delay is over, it has the bit before.",
 )
 
 EXPERIMENT = Experiment(

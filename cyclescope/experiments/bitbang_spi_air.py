@@ -1,8 +1,8 @@
 """The transceiver on the air, for `bitbang-spi`: the report's frame times, and data rates.
 
-The report takes from an application note that frames of the greatest length come one every 4928 to
-7168 us with CSMA-CA and acknowledgement, and says that the chip has data rates up to 2 Mbps. Here
-the chip's extended mode and its rates are run with each driver, as fast as they go.
+The report takes from an application note that frames of the greatest length follow each other in
+4928 to 7168 us with CSMA-CA and acknowledgement, and says that the chip has data rates up to 2
+Mbps. Here the chip's extended mode and its rates run with each driver, as fast as possible.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ APP = "bitbang_air"
 TABLE = "atben_spi_drivers"
 BOARD, CONTROLLER_BOARD, OLDER_BOARD = "ben-nanonote", "ben-nanonote-ssi", "ben-nanonote-rf230"
 CONTROLLER = "spi-jz4740-ssi"
-# The report's drivers that it gives loads of, and the one in whose run back-offs are drawn.
+# The drivers whose loads the report gives, and the driver whose run draws back-offs.
 LOADED = ("spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio")
 STRAIGHT = LOADED[-1]
 REST = ("spi_atben", CONTROLLER)
@@ -31,9 +31,9 @@ OLDER = "at86rf230"
 DRAWN_FRAMES, FRAMES = 16, 4
 # A frame of the greatest length: preamble, SFD and PHR always have 250 kbit/s.
 FRAME_BYTES, HEADER_US = 127, 192
-# IEEE 802.15.4-2006, 7.5.1.3: 40 symbols behind a long frame.
+# IEEE 802.15.4-2006, 7.5.1.3: 40 symbols after a long frame.
 SPACING_US = 640
-# What a peer needs for a frame that it sends without a back-off: the report's shortest interval.
+# A peer's time for a frame that it sends without a back-off: the report's shortest interval.
 _SHORTEST, _LONGEST = "frame_interval_min_us", "frame_interval_max_us"
 # PAN and short address of the program (apps/bitbang_air/measure.h).
 _ADDRESS = 0x1234_5678
@@ -42,7 +42,7 @@ BUSY = f"{_AIR}busy-us"
 
 
 def air_us(kbps: int) -> int:
-    """How long a frame of the greatest length is on the air."""
+    """The time of a frame of the greatest length on the air."""
     return HEADER_US + FRAME_BYTES * 8 * 1000 // kbps
 
 
@@ -129,7 +129,7 @@ def _pivot(
 def _extent(where: Where) -> tuple[Pivot, ...]:
     return (
         _pivot(
-            "Frames of the greatest length by data rate, one behind the other",
+            "Frames of the greatest length by data rate, one after the other",
             "way",
             "air_kbps",
             "metric",
@@ -156,7 +156,7 @@ def _extent(where: Where) -> tuple[Pivot, ...]:
 _PIVOTS = (
     *_extent(_ONLY_231),
     _pivot(
-        "The same with an AT86RF230, frames of the greatest length one behind the other",
+        "The same with an AT86RF230, frames of the greatest length one after the other",
         "way",
         "metric",
         "extent",
@@ -189,7 +189,7 @@ _WHICH = "{stack} {transceiver} {way} {mode} {air_kbps} kbps"
 
 
 def cells() -> tuple[Cell, ...]:
-    """What the runs measure."""
+    """The cells of the runs."""
     named = (
         ("air_cost", "cost"),
         ("air_period", "period"),
@@ -206,7 +206,7 @@ def cells() -> tuple[Cell, ...]:
 
 
 def rows(found: Sequence[Row]) -> Iterator[Row]:
-    """The report's interval and loads beside what the extended mode gives; frames that are kept."""
+    """The report's interval and loads beside the extended mode's; correctly read frames."""
     own = [row for row in found if row.run.app == APP and row.basis != DERIVED]
     plain = [row for row in own if row.settings.get(BUSY) is None]
     yield from _intervals(plain)
@@ -245,7 +245,7 @@ def _intervals(found: Sequence[Row]) -> Iterator[Row]:
 
 
 def _loads(found: Sequence[Row]) -> Iterator[Row]:
-    """The load at the rate that is reached beside the report's, which is a cost in 4928 us."""
+    """The load at the rate that is reached beside the report's load, which is a cost in 4928 us."""
     for row in found:
         if row.metric != "air_cost_share" or row.settings["mode"] != "extended":
             continue
@@ -265,9 +265,9 @@ def _loads(found: Sequence[Row]) -> Iterator[Row]:
 
 
 def _kept(row: Row, period_us: float) -> Row:
-    """Of the frames that the peer sends, how many were read as they were sent.
+    """The share of the peer's frames that were read as they were sent.
 
-    Those that the driver is too slow for make its period longer than the peer's interval.
+    Frames that the driver is too slow for make its period longer than the peer's interval.
     """
     frames, interval_us = (int(row.settings[name]) for name in ("frames", f"{_AIR}interval-us"))
     right = (frames - row.simulated) / frames
@@ -291,8 +291,8 @@ def findings(found: Sequence[Row]) -> Iterator[str]:
         yield (
             f"With CSMA-CA and acknowledgement a frame of the greatest length takes "
             f"{shortest.simulated:.0f} to {longest.simulated:.0f} us through the air; the report "
-            f"has {shortest.published:.0f} to {longest.published:.0f}. What the drivers take comes "
-            "on top of that."
+            f"has {shortest.published:.0f} to {longest.published:.0f}. The drivers' time adds to "
+            "that."
         )
     kept = [
         row

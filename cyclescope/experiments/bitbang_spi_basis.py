@@ -1,4 +1,4 @@
-"""What `bitbang-spi` rests on beside its boards: decisions, and what its model leaves out."""
+"""What `bitbang-spi` depends on besides its boards: decisions, and what its model leaves out."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from cyclescope.bench.experiment import Choice, Omission, Run
 from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
 from cyclescope.board.results import Value
 
-# What Linux spends on a worker's wake-up beyond what the small kernel does.
+# The further time of Linux for a worker's wake-up, beyond that of the small kernel.
 WAKEUP_NS = 47_000
-# A measured one, of another board: the most of 19 to 25 us.
+# A measured time, of another board: the largest of 19 to 25 us.
 _MEASURED_WAKEUP_NS = 25_000
 
-# Enough to tell how far a parameter moves an access, and one frame of each length.
+# Enough to measure a parameter's effect on an access, and one frame of each length.
 _SHORT: dict[str, dict[str, Value]] = {
     "access": {"loops": 10, "report": "published"},
     "reception": {"frames": 3, "report": "published"},
     "transmission": {"frames": 3, "report": "published"},
 }
-# Of runs that only show what is on the air.
+# Settings of runs that only show the air.
 _SHORT_FRAMES = 2
 
 
@@ -39,8 +39,8 @@ CHOICES = (
         name="Linux's further time for a worker's wake-up",
         value=f"{WAKEUP_NS // 1000} us",
         basis=CALIBRATED,
-        source="spi-gpio-atben write buffer 1 B: scheduler classes, preemption, timers and caches, "
-        "of which no document has a sum. One wake-up for a message takes 19 to 25 us on a "
+        source="spi-gpio-atben write buffer 1 B: scheduler classes, preemption, timers and caches; "
+        "no document has a sum of them. One wake-up for a message takes 19 to 25 us on a "
         "Raspberry Pi 2 at 900 MHz (msperl/spi-bcm2835, issue 11), and a message has two",
         alternative=f"{_MEASURED_WAKEUP_NS // 1000} us",
         change=lambda run: _with_settings(run, wakeup_ns=_MEASURED_WAKEUP_NS),
@@ -72,13 +72,13 @@ LEFT_OUT = (
         why="the report does not say how it measured; it is not part of the simulated times",
         effect_pct=20,
         cells="register accesses and buffer accesses of 1 byte, of the two optimised drivers",
-        estimate="beside their bits, published accesses of one message take 4.3 us and those of "
-        "two 4.9 us: about 0.6 us a message and 3.7 us an access, of 7 to 21 us",
+        estimate="besides their bits, published accesses of one message take 4.3 us and those of "
+        "two take 4.9 us: about 0.6 us a message and 3.7 us an access, of 7 to 21 us",
     ),
     Omission(
-        what="what Linux's calls do beyond ours",
-        why="counts of preemption, checks for sleeping callers, tracing hooks that are off, and "
-        "what GCC makes of them: the simulated code is clang's",
+        what="further work of Linux's calls",
+        why="counts of preemption, checks for sleeping callers, disabled tracing hooks, and GCC's "
+        "code for them: the simulated code is clang's",
         effect_pct=15,
         cells="buffer accesses of spi-gpio",
         estimate="533 cycles a bit are published; 4 calls of 100 simulated ones and 4 accesses "
@@ -86,19 +86,19 @@ LEFT_OUT = (
     ),
     Omission(
         what="the parts of Linux's wake-up",
-        why="one delay stands for all of them, and it is spent in one place",
+        why="one delay represents all of them, and it is spent in one place",
         effect_pct=8,
         cells="register accesses of spi-gpio and spi-gpio-atben",
-        estimate="published reads of registers have 57 us beside their bits, writes 53 us",
+        estimate="published reads of registers have 57 us besides their bits, writes 53 us",
     ),
     Omission(
         what="cold caches",
         why="accesses are measured in a row, so that code and data are in the caches; the report "
-        "does not say whether its were",
+        "does not say whether the author's were",
         effect_pct=8,
         cells="accesses of one or two bytes, of the two optimised drivers",
         estimate="a line of 32 bytes takes 0.25 us from SDRAM; two or three of about 40 lines that "
-        "an access uses may have to come again",
+        "an access uses may have to be loaded again",
     ),
     Omission(
         what="Linux's tick",

@@ -1,7 +1,7 @@
 """What follows from the runs of `bitbang-spi`: operations of a call, rates, conclusions.
 
-The simulated transceiver counts operations: what a run with more frames had more of, divided by the
-frames that it had more.
+The simulated transceiver counts operations: the difference between a run with more frames and one
+with fewer, divided by the difference of the frames.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from cyclescope.bench.views import Pivot, Words
 from cyclescope.board.results import Value
 
 TABLE = "atben_spi_drivers"
-# The setting that tells the time from one frame on the air to the next.
+# The setting with the time from one frame on the air to the next.
 INTERVAL = "transceiver.cyclescope,air-interval-us"
 # The report's frame rates: the longer and the shorter time from one frame to the next.
 CALM_US, BUSY_US = 7168, 4928
 # Frames of the runs that are compared to count operations.
 FEWER, MORE = 4, 8
-# What the transceiver counts, by the table's words: the last less the first, where there are two. A
-# read of a frame is two on the wire, the first of its length alone.
+# Counters of the transceiver, by the table's words: the last less the first, if there are two. A
+# frame is read by two reads on the wire, the first of its length alone.
 _COUNTED = {
     "register_reads": ("register_reads",),
     "register_writes": ("register_writes",),
     "buffer_reads": ("frame_buffer_length_reads", "frame_buffer_reads"),
     "buffer_writes": ("frame_buffer_writes",),
 }
-# Rates, the accesses that they follow from, and the lengths of these in the report's formula.
+# Rates, the accesses that they follow from, and the accesses' lengths in the report's formula.
 _RATES = {
     "read_buffer_rate": ("read-buffer", "buffer read"),
     "write_buffer_rate": ("write-buffer", "buffer write"),
@@ -36,7 +36,7 @@ _RATES = {
 _SHORT_BYTES, _LONG_BYTES = 1, 120
 # The drivers whose loads the report compares in words.
 _SLOW, _FAST = "spi-gpio", "spi-jz4740-gpio"
-# What the driver counts itself.
+# Counters of the driver itself.
 _WAITS = "waitqueue_waits"
 _OPERATIONS = Pivot(
     "Operations of a high-level call",
@@ -68,7 +68,7 @@ PIVOTS = {"operations": _OPERATIONS, "underruns": _EARLY, "rate_of_times": _OWN_
 
 
 def rows(found: Sequence[Row]) -> Iterator[Row]:
-    """Operations of each high-level call, what was read too early, the report's own sums."""
+    """Operations of each high-level call, bytes that were read too early, the report's own sums."""
     yield from _operations(found)
     yield from _underruns(found)
     for row in found:
@@ -77,7 +77,7 @@ def rows(found: Sequence[Row]) -> Iterator[Row]:
 
 
 def findings(found: Sequence[Row]) -> Iterator[str]:
-    """What the report concludes, with this run's numbers."""
+    """The report's conclusions, with this run's numbers."""
     taken = _taken(found)
     if not taken:
         return
@@ -93,9 +93,9 @@ def findings(found: Sequence[Row]) -> Iterator[str]:
         yield (
             f"At a frame each {BUSY_US} us {_SLOW} still reads the longest one when the next comes "
             f"into the same buffer ({early:.0f} bytes of 12 frames here): it reads a frame's "
-            "length in a message of its own, which gives the buffer free. If the next frame is "
-            "shorter, what is read then is wrong. The report's load tells the processor's share, "
-            "not that."
+            "length in a message of its own, which frees the buffer. If the next frame is shorter, "
+            "what is read then is wrong. The report's load is the processor's share and does not "
+            "show that."
         )
     yield (
         f"{taken}: the report's conclusion, that the driver in straight code in the caller is "
@@ -104,13 +104,13 @@ def findings(found: Sequence[Row]) -> Iterator[str]:
 
 
 def answer(found: Sequence[Row]) -> str:
-    """What the slowest driver and the fastest of the framework take, in a sentence."""
+    """The processor time of the slowest driver and the fastest of the framework, in a sentence."""
     taken = _taken(found)
     return f"{taken}." if taken else ""
 
 
 def _taken(found: Sequence[Row]) -> str:
-    """What two drivers take of the processor; empty if their loads are missing."""
+    """The processor time of two drivers; empty if their loads are missing."""
     loads = {
         (row.settings["stack"], row.settings["operation"]): row.simulated
         for row in found
@@ -163,7 +163,7 @@ def _operation(row: Row, name: str, each: float) -> Row:
 
 
 def _each(fewer: Row, more: Row, counters: Sequence[str]) -> float:
-    """How often something is counted for each frame."""
+    """How often an operation is counted for each frame."""
     *less, counted = ((_total(more, name) - _total(fewer, name)) for name in counters)
     return _plain((counted - sum(less)) / (MORE - FEWER))
 
@@ -183,7 +183,7 @@ def _plain(each: float) -> float:
 
 
 def _total(row: Row, counter: str) -> int:
-    """What the transceiver counted in a row's run, on whatever bus it is."""
+    """The transceiver's counter in a row's run, on whatever bus it is."""
     counters = row.run.result.counters if row.run.result else {}
     return next(
         total for name, total in counters.items() if name.endswith(f".transceiver.{counter}")
@@ -191,7 +191,7 @@ def _total(row: Row, counter: str) -> int:
 
 
 def _underruns(found: Iterable[Row]) -> Iterator[Row]:
-    """Bytes that each driver read from a buffer into which the next frame had begun to come."""
+    """Bytes that each driver read from a buffer while the next frame already overwrote it."""
     runs = {
         (row.settings["stack"], row.settings[INTERVAL]): row
         for row in found
@@ -213,7 +213,7 @@ def _underruns(found: Iterable[Row]) -> Iterator[Row]:
 
 
 def _own_rate(row: Row) -> Iterator[Row]:
-    """What the report's formula makes of the report's times, beside what it prints."""
+    """The result of the report's formula with the report's times, beside what the report prints."""
     table, stack = published.load(TABLE), row.settings["stack"]
     operation, direction = _RATES[row.metric]
     where = {"kind": "access-time", "driver": stack, "operation": operation}

@@ -1,7 +1,7 @@
-"""What the transceiver's wire still carries, for `bitbang-spi`: SPI modes and clocks.
+"""The limits of the transceiver's wire, for `bitbang-spi`: SPI modes and clocks.
 
-Beyond the report. The controller's clock is swept from far below what the transceiver allows to far
-beyond it; pins are as fast as software, and have no clock to be set.
+The report has no such measurement. The controller's clock is swept from far below what the
+transceiver allows to far beyond it; pins are as fast as software, and have no clock to set.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _RATES = Pivot(
 
 
 def cells(app: str) -> tuple[Cell, ...]:
-    """What the runs measure."""
+    """The cells of the runs."""
     return (
         Cell(
             app,
@@ -85,7 +85,7 @@ def findings(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _reach(own: Sequence[Row], right: Sequence[Row]) -> str:
-    """Up to which clock, if there is one to be set."""
+    """Up to which clock, if the driver has one to set."""
     tried, reached = (max(_clocks_khz(rows)) for rows in (own, right))
     if not tried:
         return ""

@@ -1,7 +1,7 @@
-"""How much code the drivers of `bitbang-spi` are, in lines as the report counts them and in bytes.
+"""The size of the drivers of `bitbang-spi`, in lines as the report counts them and in bytes.
 
-Lines are those of the sources; what two drivers share counts for both, as each needs it. Bytes are
-those of the functions that a program with the driver holds.
+Lines are lines of sources; what two drivers share counts for both, as each needs it. Bytes are
+bytes of the functions in a program with the driver.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BYTES = Pivot(
     values=True,
     words=_WORDS,
 )
-# The tables of these rows, by metric.
+# The tables of the rows of sizes, by metric.
 PIVOTS = {"lines": _LINES, "code_bytes": _BYTES}
 # Drivers by their stacks as the table has them, with the sources of framework and transport.
 _BITS = "spi_jz4740_bits.h"

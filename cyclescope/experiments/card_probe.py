@@ -1,6 +1,6 @@
 """What a program can find out about an SD card below the file system: times, buffer, jumps.
 
-The document of `fat-write` wishes for such a program, and has no numbers.
+The document of `fat-write` suggests such a program, and has no numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from cyclescope.experiments.answers import pick, pick_all
 
 APP = "card_probe"
 _WORDS = (
-    Words("label", "by the controller that it is behind"),
+    Words("label", "by the controller that the card is on"),
     Words("distance", "blocks from the next in order"),
     Words("port", "controller", (("mmc", "the document's"), ("spi", "Altera's SPI"))),
     Words("run_blocks", "blocks a command"),
@@ -94,7 +94,7 @@ def _throughput(operation: str) -> Cell:
 
 
 def _findings(rows: Sequence[Row]) -> Iterator[str]:
-    """What the length of a command brings, and what limits the longest ones."""
+    """The effect of a command's length, and what limits the longest ones."""
     found = [row for row in pick_all(rows, "write_throughput") if row.settings["port"] == "mmc"]
     rates = {
         crc: {
@@ -111,8 +111,8 @@ def _findings(rows: Sequence[Row]) -> Iterator[str]:
     yield (
         f"Without a file system {most} blocks a command are written at {off[most]:,.0f} kB/s, one "
         f"a command at {off[least]:,.0f}; with the driver's CRCs at {computed[most]:,.0f} and "
-        f"{computed[least]:,.0f}. In long commands it is the CRC's loop and the wire that set the "
-        "pace, in short ones the card."
+        f"{computed[least]:,.0f}. In long commands the CRC's loop and the wire limit the rate, in "
+        "short ones the card."
     )
 
 
@@ -158,8 +158,8 @@ EXPERIMENT = Experiment(
         _throughput("read"),
     ),
     notes=(
-        "The document wishes for such a program; it has no numbers of it, nor any of what its "
-        "footnote names: multi-sector writes without a file system.",
+        "The document suggests such a program; it has no numbers of it, nor of the multi-sector "
+        "writes without a file system that its footnote mentions.",
         "The program knows nothing of how the card is built: it sees responses and busy times.",
     ),
     question="How long does this SD card keep my firmware waiting, and what can I find out about "

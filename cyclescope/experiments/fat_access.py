@@ -1,6 +1,6 @@
 """Sequential and random reads and writes of a file through FatFs, by the size of a call.
 
-The document of `fat-write` names them as what it would take to judge a card, and has no numbers.
+The document of `fat-write` names them as further work for judging a card, and has no numbers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,12 @@ from cyclescope.experiments import fat_write, moments
 from cyclescope.experiments.answers import pick, pick_all, times
 
 APP = "fat_access"
-# The first 8 MiB are in use: cards treat the place of a file system's tables in another way.
+# The first 8 MiB are in use: cards treat the place of a file system's tables differently.
 DISK = Disk(fat_write.CARD_BYTES, extents=(Extent(256, 0),))
 
 
 def files(settings: Settings) -> Mapping[str, bytes]:
-    """Writes put the same bytes there again: the file stays as it was made."""
+    """Writes repeat the same bytes: the file stays unchanged."""
     return {"ACCESS.BIN": fat_write.buffer(int(settings["file_bytes"]))}
 
 
@@ -41,7 +41,7 @@ def _cell(metric: str, pivot: Pivot, *sweeps: Sweep) -> Cell:
 
 
 def _pivot(title: str) -> Pivot:
-    """Thousands of what the app prints, by the size of a call."""
+    """Thousands of the printed numbers, by the size of a call."""
     words = (Words("block", "call", form="{} B"),)
     columns = ("operation", "access")
     return Pivot(title, ("block",), columns, values=True, words=words, per=1000, digits=3)
@@ -60,7 +60,7 @@ _SWEEP = Sweep(
 
 
 def _answer(rows: Sequence[Row]) -> str:
-    """What random writes cost with the smallest calls and with the largest."""
+    """The cost of random writes with the smallest calls and with the largest."""
     blocks = [int(row.settings["block"]) for row in pick_all(rows, "throughput")]
     parts = []
     for block in (min(blocks, default=0), max(blocks, default=0)):
@@ -94,7 +94,7 @@ EXPERIMENT = Experiment(
     ),
     quick={"calls": 8, "file_bytes": 65536},
     notes=(
-        "The document names these measurements as work to be done; it has no numbers of them.",
+        "The document names these measurements as further work; it has no numbers of them.",
         "Throughput includes the sync at the end; a call's time includes the seek before it.",
     ),
     question="What does random access to a file on an SD card cost, and how large must my calls "

@@ -32,20 +32,21 @@ _FILE_BYTES = 2**21
 _FAT_SECTOR = 256  # clusters: 512 bytes with 2 for each
 _FIRST_CLUSTER = 2  # of a volume
 _FIRST_FREE = 132  # beyond the first 4 MiB of the card
-# Of a card with free space in fragments: the first file's clusters, over how many FAT sectors they
-# are scattered, and from which cluster of the last of these all is free.
+# For a card with free space in fragments: the first file's clusters, the number of FAT sectors over
+# which they are scattered, and the first cluster of the last sector after which all is free.
 _FIRST_FILE, _FAT_SECTORS, _CONTIGUOUS = 64, 5, 224
 
-# What is on the card nobody knows: all is free behind its first 4 MiB, for cards treat the place
-# of a file system's tables in another way.
+# The contents of the author's card are unknown: all is free after its first 4 MiB, as cards treat
+# the place of a file system's tables differently.
 DISK = Disk(CARD_BYTES, extents=(Extent(_FIRST_FREE - _FIRST_CLUSTER, 0),))
 
 
 def scattered_card(fragments: int = 12) -> Disk:
-    """A card with free space in fragments for the first file, and in one piece behind it.
+    """A card with free space in fragments for the first file, and in one piece after it.
 
     By the document's occurrences its first file, of 64 clusters, crossed from one FAT sector to
-    another four times, so it was scattered over five. With twelve fragments its total comes out.
+    another four times, so it was scattered over five. With twelve fragments, its total is the
+    published one.
     """
     parts = [_FIRST_FILE // fragments + (n < _FIRST_FILE % fragments) for n in range(fragments)]
     sectors = [n * _FAT_SECTORS // fragments for n in range(fragments)]
@@ -61,12 +62,12 @@ def scattered_card(fragments: int = 12) -> Disk:
 
 
 def slot(settings: Settings) -> str:
-    """The card behind the controller that the app is to use."""
+    """The card of the controller that the app is to use."""
     return f"{'card1' if settings['port'] == 'spi' else 'card0'}.cyclescope,image"
 
 
 def files(settings: Settings) -> Mapping[str, bytes]:
-    """What is on the card in the end: the last size's file, or that of each size."""
+    """The files on the card in the end: the last size's file, or that of each size."""
     written = _written(settings)
     if settings["files"] == "each":
         return {f"W{size}.BIN": contents for size, contents in written.items()}
@@ -74,12 +75,12 @@ def files(settings: Settings) -> Mapping[str, bytes]:
 
 
 def deleted(settings: Settings) -> Sequence[bytes]:
-    """What the files of the earlier sizes held, in their order, if each was deleted."""
+    """The contents of the earlier sizes' files, in their order, if each was deleted."""
     return () if settings["files"] == "each" else list(_written(settings).values())[:-1]
 
 
 def _written(settings: Settings) -> Mapping[int, bytes]:
-    """What is written in calls of each size: the buffer's beginning, in whole calls."""
+    """The bytes written in calls of each size: the start of the buffer, in whole calls."""
     file_bytes, chosen = int(settings["file_bytes"]), settings["transfer"]
     data = buffer(file_bytes + max(SIZES))
     return {
@@ -91,7 +92,7 @@ def _written(settings: Settings) -> Mapping[int, bytes]:
 
 @cache
 def buffer(size_bytes: int) -> bytes:
-    """What the app writes: the high bytes of a linear congruential generator."""
+    """The bytes that the app writes: the high bytes of a linear congruential generator."""
     filled = bytearray(size_bytes)
     x = 1
     for place in range(len(filled)):
@@ -115,7 +116,7 @@ def _odd_totals(rows: Sequence[Row]) -> tuple[list[Row], list[Row]] | None:
 
 
 def _findings(rows: Sequence[Row]) -> Iterable[str]:
-    """What the order of writes costs, what copies do and what CRCs, with the numbers."""
+    """The cost of the order of writes, of copies and of CRCs, with the numbers."""
     yield from _what_the_order_costs(rows)
     yield from fat_write_follows.findings(rows)
 
@@ -129,10 +130,10 @@ def _what_the_order_costs(rows: Sequence[Row]) -> Iterable[str]:
     measured = f" (published: {_seconds(published)})" if None not in published else ""
     yield (
         f"Calls of {listed(ODD_SIZES)} bytes take {_seconds(old)} in the write order of FatFs "
-        f"R0.06{measured}, which writes whole sectors straight from the caller's buffer before it "
-        "flushes the older one in its own, so that the card must go back behind its open block "
-        f"each time. Later versions flush first: the same calls then take {_seconds(new)}, which "
-        "is what an update of FatFs would have brought."
+        f"R0.06{measured}, which writes whole sectors directly from the caller's buffer before it "
+        "flushes the older one in its own, so that the card must return to an earlier block each "
+        f"time. Later versions flush first: the same calls then take {_seconds(new)}, the gain of "
+        "an update of FatFs."
     )
 
 
@@ -172,7 +173,7 @@ def _counted(run: Run) -> Run:
 def _runs() -> Iterable[Run]:
     yield _counted(replace(_run("r006"), documented=True))
     yield _counted(_run("current"))
-    # an eighth of each file tells the rates
+    # an eighth of each file is enough for the rates
     yield _run("r006", crc="off", file_bytes=_FILE_BYTES // 8)
     yield replace(_run("r006", crc="off"), is_extra=True)
 
@@ -235,10 +236,11 @@ _SECTIONS = replace(
 def _counts_as(metric: str, settings: Settings) -> str:
     """The independent number that a cell stands for.
 
-    Each block has a CRC, so both sections occur alike; calls of at most a sector, and of one and a
-    half, write block by block, so they occur alike as well, and the first three take the same. The
-    times of both sections are these occurrences times a time a block: one of xmit, and two of CRC,
-    as the document's differ by an eighth between blocks alone and in a row.
+    Each block has a CRC, so both sections have the same occurrences; calls of at most a sector, and
+    of one and a half, write block by block, so their occurrences are equal as well, and the first
+    three take the same time. The times of both sections are these occurrences times a time a block:
+    one of xmit, and two of CRC, as the document's differ by an eighth between blocks alone and in a
+    row.
     """
     size = int(settings["transfer"])
     if metric.endswith("occurrences"):
@@ -251,7 +253,7 @@ def _counts_as(metric: str, settings: Settings) -> str:
 
 
 def _parts(metric: str, _: Settings) -> Causes | None:
-    """Each size has a call of what is timed."""
+    """Each size has a call of the timed function."""
     return Causes(fat_write_follows.LOOP) if metric == "total_time" else None
 
 
@@ -281,23 +283,23 @@ def _in_short(run: Run) -> Run:
 
 
 CHOICES = (
-    # Other forms of a bitwise loop take less: this one was kept for the document's clocks.
+    # Other forms of a bitwise loop take fewer clocks: this one matches the document's.
     Choice(
         what="the SD driver",
         name="form of the CRC routine",
         value="compares a bit of the data with the CRC's top bit",
         basis=CALIBRATED,
-        source="65536 B CRC time: the document prints its clocks and not the routine; of three "
-        "bitwise loops the slowest was kept",
+        source="65536 B CRC time: the document prints its clocks and not the routine; the slowest "
+        "of three bitwise loops was kept",
         alternative="takes in a byte of the data at once, then shifts bit by bit",
         change=lambda run: run.changed({"crc_form": "xor"}),
     ),
     Choice(
         what="the card",
         name="free space",
-        value="in one piece behind the first 4 MiB",
+        value="in one piece after the first 4 MiB",
         basis=ASSUMED,
-        source="nobody knows what was on it: the simplest",
+        source="the author's card is unknown: the simplest",
         alternative="in twelve fragments over five FAT sectors for the first file",
         change=lambda run: replace(run, disk=scattered_card()),
         is_whole=True,
@@ -342,24 +344,24 @@ LEFT_OUT = (
     ),
     Omission(
         what="how the card moves what is left of a page",
-        why="that its controller moves bytes with its own instructions is a guess: a card may do "
+        why="a controller that moves bytes with its own instructions is a guess: a card may do "
         "part of it later, or at once for several pages",
         effect_pct=12,
         cells="totals of 512, 256, 64 and 1024 B",
-        estimate="busy times behind a lone block and behind a pair are 503 and 475 us for each "
-        "sector that is missing; a block of 128 pages that fills up with parts of them would take "
-        "580 us more for each, once",
+        estimate="busy times after a lone block and after a pair are 503 and 475 us for each "
+        "missing sector; a block of 128 pages that fills up with parts of them would take 580 us "
+        "more for each, once",
     ),
     Omission(
         what="Nios II's compiler and instruction set",
-        why="a Nios V stands in: GCC 3.4 made other loops of the CRC and the polling",
+        why="a Nios V represents it: GCC 3.4 made other loops of the CRC and the polling",
         effect_pct=10,
-        cells="CRC times, and totals where they set the pace; xmit times by 2 to 3 %",
-        estimate="three forms of the loop take 77 to 121 clocks a byte; a polling loop of an "
-        "instruction more sees the end up to 10 clocks of 67 later",
+        cells="CRC times, and totals that they limit; xmit times by 2 to 3 %",
+        estimate="three forms of the loop take 77 to 121 clocks a byte; a polling loop with one "
+        "more instruction sees the end up to 10 clocks of 67 later",
     ),
     Omission(
-        what="why a break behind a multi-block command costs more",
+        what="why a break after a multi-block command costs more",
         why="late flushes cost 136 ms among lone writes and 154 ms among multi-block commands; no "
         "document has a mechanism",
         effect_pct=6,
@@ -391,20 +393,21 @@ EXPERIMENT = Experiment(
         _cell("crc_occurrences", "CRC occurrences", "crc_occurrences", _CALLS),
     ),
     notes=(
-        "The document's processor is a Nios II; here a Nios V class RV32IM core stands in for it. "
+        "The document's processor is a Nios II; here a Nios V class RV32IM core represents it. "
         "Its FatFs is R0.06; here R0.15 runs, with R0.06's order of writes restored below it "
         "(write_order=r006).",
-        "The document does not print its CRC routine. The one here takes a bit at a time, as the "
-        "document's clocks show. Among such loops it was chosen with those clocks in view, so it "
+        "The document does not print its CRC routine. The routine here takes a bit at a time, as "
+        "the document's clocks show. It was chosen among such loops because of those clocks, so it "
         "counts as fitted.",
-        "What was on the author's card is not known. On the one here all is free behind its first "
-        "4 MiB, so the first file, of 32768 bytes a call, is in one piece; by the document's "
+        "The contents of the author's card are unknown. On the card here all is free after its "
+        "first 4 MiB, so the first file, of 32768 bytes a call, is in one piece; by the document's "
         "occurrences the author's was not, and took longer.",
         "After each run the card's file system must be sound. The file of the last size must hold "
-        "what was written, byte for byte, as read by others than the FatFs that wrote it; those of "
-        "the sizes before it, which were deleted, must have left it in their clusters.",
-        "Counts of what f_write does are calls of the program's functions. Beside them stands what "
-        "the document's occurrences and FatFs's code tell; it prints none of them.",
+        "what was written, byte for byte, as read by other code than the FatFs that wrote it; the "
+        "deleted files of the earlier sizes must have left their contents in their clusters.",
+        "Counts of f_write's operations are calls of the program's functions. Beside them are "
+        "numbers that follow from the document's occurrences and FatFs's code; it prints none of "
+        "them.",
     ),
     choices=CHOICES,
     left_out=LEFT_OUT,

@@ -1,8 +1,8 @@
-"""What follows from the runs of fat-write: what f_write does, counted, and where its time goes.
+"""What follows from the runs of fat-write: f_write's operations, counted, and its time by cause.
 
-The document names both as work to be done. Counts are those of the program's own functions, as the
-engine sees them called: the program is the same with and without. What the document says of them
-was worked out from its occurrences by whoever put its table in `published/` (`derived_*` there).
+The document names both as further work. Counts are calls of the program's own functions, as the
+engine sees them: the program is the same with and without. The document's counts were calculated
+from its occurrences for its table in `published/` (`derived_*` there).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from cyclescope.board.results import Window
 from cyclescope.experiments.answers import listed
 
 TABLE = "fatfs_write_nios2"
-# Calls that leave a part of a sector behind: where the order of writes matters.
+# Calls that leave a part of a sector for the next call: the order of writes matters for them.
 ODD_SIZES = (768, 1280, 1636)
 
-# What is timed, and the one function below it whose reads and writes are those of the FAT.
+# The timed function, and the one function below it whose reads and writes are those of the FAT.
 LOOP, _CHAIN = "write_file", "create_chain"
 _CALL, _LOOK_UP, _COPY = "f_write", "get_fat", "memcpy"
 _READ, _WRITE, _WRITTEN = "disk_read", "disk_write", "sd_write"
@@ -28,7 +28,7 @@ _BLOCK, _STOP = "sd_xmit_block", "sd_xmit_stop"
 WATCHED = (_CALL, _CHAIN, _LOOK_UP, _COPY, _READ, _WRITE, _WRITTEN, _BLOCK, _STOP)
 WINDOWS = (LOOP, _CHAIN)
 
-# What the rows that follow are called, by metric.
+# The labels of the rows that follow, by metric.
 _COUNT_WORDS = {
     "f_write_calls": "calls of f_write",
     "clusters": "clusters",
@@ -57,7 +57,7 @@ _ORDER_WORDS = Words(
 )
 _CRC_WORDS = Words("crc", "CRC", (("computed", "computed"), ("off", "none")))
 _COUNTS = Pivot(
-    "What f_write does, beside what the document's occurrences tell",
+    "What f_write does, beside what follows from the document's occurrences",
     ("transfer",),
     ("metric",),
     values=True,
@@ -72,7 +72,7 @@ _SHARES = Pivot(
     digits=3,
 )
 _RATES = Pivot(
-    "Rate by what the driver does about CRCs, KiB/s",
+    "Rate by how the driver handles CRCs, KiB/s",
     ("transfer",),
     ("crc",),
     values=True,
@@ -83,7 +83,7 @@ _RATES = Pivot(
 
 @dataclass(frozen=True)
 class _Counted:
-    """A count of what a size's calls do, and under which key the table has the worked-out one."""
+    """A count of a size's operations, and the table's key of the calculated one."""
 
     metric: str
     value: int
@@ -97,7 +97,7 @@ PIVOTS = {
     "rate": _RATES,
 }
 
-# By what a run differs in, then by size.
+# By the settings in which runs differ, then by size.
 _Totals = Mapping[tuple[str, str], Mapping[int, Row]]
 
 
@@ -125,7 +125,7 @@ def _totals(known: Sequence[Row]) -> _Totals:
     for row in known:
         if row.metric == "total_time":
             of = (str(row.settings["write_order"]), str(row.settings["crc"]))
-            # of several runs, the one of the document, or else the first
+            # of several runs, the document's, or else the first
             sizes = found.setdefault(of, {})
             size = int(row.settings["transfer"])
             if size not in sizes or row.published is not None:
@@ -138,7 +138,7 @@ def _totals(known: Sequence[Row]) -> _Totals:
 
 @dataclass(frozen=True)
 class _Windows:
-    """What was timed of a size, and the calls of `create_chain` in it."""
+    """The timed window of a size, and the calls of `create_chain` in it."""
 
     loop: Window
     chains: tuple[Window, ...]
@@ -163,7 +163,7 @@ def _calls(window: Window, function: str) -> int:
 
 
 def _windows(totals: Mapping[int, Row]) -> Mapping[int, _Windows]:
-    """The windows of a run by size; none where the engine kept only some of them."""
+    """The windows of a run by size; empty if the engine kept only some of them."""
     result = next(iter(totals.values())).run.result
     kept = result.windows if result else ()
     loops = [window for window in kept if window.section == LOOP]
@@ -179,7 +179,7 @@ def _windows(totals: Mapping[int, Row]) -> Mapping[int, _Windows]:
 
 
 def _counts(total: Row, old: _Windows, new: _Windows) -> Iterator[Row]:
-    """In R0.06's order. What holds a flush back copies it once more, and may have it in the end."""
+    """Counts in R0.06's order. A delayed flush copies once more, and may happen in the end."""
     fat_writes, multi = old.of_fat(_WRITTEN), old.calls(_STOP)
     copies = new.calls(_COPY)
     held = old.calls(_WRITE) - old.calls(_WRITTEN)
@@ -215,7 +215,7 @@ def _shares(
     totals: Mapping[int, Row],
     windows: Mapping[tuple[str, str], Mapping[int, _Windows]],
 ) -> Iterator[Row]:
-    """What the program's own counter says of the total, and what the engine says of copies."""
+    """The shares of the program's own counter, and the share of copies that the engine measures."""
     keys = {"xmit": "xmit_percent", "CRC": "crc_percent", "busy": None}
     for size, total in totals.items():
         for part, key in keys.items():
@@ -252,7 +252,7 @@ def _rates(totals: _Totals) -> Iterator[Row]:
 
 
 def _published(total: Row, key: str) -> float | None:
-    """What the table has for a size, if the row is of the document's run."""
+    """The table's number for a size, if the row is of the document's run."""
     if total.published is None:
         return None
     where = {"kind": "fwrite", "transfer_bytes": total.settings["transfer"]}
@@ -280,7 +280,7 @@ def _following(total: Row, metric: str, unit: str, simulated: float, theirs: flo
 
 
 def findings(known: Sequence[Row]) -> Iterator[str]:
-    """What copies have to do with it, and what a driver without CRCs would take."""
+    """The part of copies, and the times of a driver without CRCs."""
     yield from _what_copies_take(known)
     yield from _without_crcs(known)
 
@@ -304,10 +304,10 @@ def _what_copies_take(known: Sequence[Row]) -> Iterator[str]:
     if not len(copies) == len(busy) == len(old_copies) == len(ODD_SIZES):
         return
     yield (
-        f"The document blames copies for the slowness of calls of {listed(ODD_SIZES)} bytes. They "
-        f"take {listed([f'{share:.2g}' for share in old_copies])} % of the time, and "
+        f"The document attributes the slowness of calls of {listed(ODD_SIZES)} bytes to copies. "
+        f"They take {listed([f'{share:.2g}' for share in old_copies])} % of the time, and "
         f"{listed([f'{share:.2g}' for share in copies])} % in the current order of writes, where "
-        f"the rest is short; {listed([f'{share:.1f}' for share in busy])} % is waiting for the "
+        f"the total is short; {listed([f'{share:.1f}' for share in busy])} % is waiting for the "
         f"card. FatFs reads {'no' if not any(reads) else sum(reads)} sector into the file's "
         "buffer, as the file only grows."
     )
@@ -324,10 +324,9 @@ def _without_crcs(known: Sequence[Row]) -> Iterator[str]:
         return
     before, after = ([rates[crc, size] for size in shown] for crc in ("computed", "off"))
     yield (
-        f"Without the driver's CRCs calls of {listed(shown)} bytes go at "
-        f"{_rates_in_words(after)} KiB/s in the place of "
-        f"{_rates_in_words(before)}: large calls wait for the processor, small "
-        "and odd ones for the card."
+        f"Without the driver's CRCs calls of {listed(shown)} bytes run at "
+        f"{_rates_in_words(after)} KiB/s instead of {_rates_in_words(before)}: large calls wait "
+        "for the processor, small and odd ones for the card."
     )
 
 

@@ -1,8 +1,8 @@
-"""What wait states of an STM32's flash cost, and what prefetch and caches bring.
+"""The cost of wait states of an STM32's flash, and the gain of prefetch and caches.
 
-One program, whose work is that of `coremark_like`, at each core clock with the wait states that the
-flash needs there. What was published of it are claims; measurements of others are of their own
-programs, so no row is compared with those (published/flash_waits.toml has them).
+One program, with the work of `coremark_like`, runs at each core clock with the wait states that the
+flash needs there. Published numbers are claims; measurements of others are of their own programs,
+so no row is compared with those (published/flash_waits.toml has them).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cyclescope.experiments.answers import pick, pick_all
 APP = "flash_waits"
 TABLE = "flash_waits"
 F407, F411, L4R5 = "stm32f4-disco", "nucleo-f411re", "nucleo-l4r5zi"
-# Where code and stack are beside flash and SRAM1. No code runs from CCM: it is on the data bus.
+# Places of code and stack besides flash and SRAM1. No code runs from CCM: it is on the data bus.
 _PLACES = {
     F407: (("flash", "ccm"), ("sram1", "sram1"), ("sram1", "ccm")),
     L4R5: (
@@ -48,7 +48,7 @@ _WORDS = (
     Words("stack", "stack in"),
     Words("offset", "moved by", form="{} B"),
 )
-# The rows of which all clocks and all ways were run; others have their ends.
+# The rows with runs of all clocks and all accelerators; others have only the ends.
 _WHOLE = (("sweep", ("whole",)),)
 
 
@@ -109,12 +109,12 @@ _BY_CLOCK = Sweep(
 
 
 def _causes(settings: Settings) -> Causes:
-    """Each call of what is timed has a stack of its own."""
+    """Each timed call has a stack of its own."""
     return Causes("timed_rounds")
 
 
 def _derived(rows: Sequence[Row]) -> Iterator[Row]:
-    """Times, what caches bring, and speed per MHz beside ST's claim."""
+    """Times, the gain of caches, and speed per MHz beside ST's claim."""
     cycles = [row for row in rows if row.metric == "cycles"]
     for row in cycles:
         if row.settings["sweep"] == "whole":
@@ -154,14 +154,14 @@ def _gain(row: Row, rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _without_waits(row: Row, rows: Sequence[Row]) -> Row | None:
-    """The same program on the same board, where the flash needs no wait states."""
+    """The same program on the same board, at a clock without wait states."""
     same = {name: row.settings[name] for name in ("code", "stack", "offset", "sweep")}
     found = pick_all(rows, "cycles", wait_states=0, accelerators="off", **same)
     return next((other for other in found if other.board == row.board), None)
 
 
 def _claimed(row: Row) -> int | float | None:
-    """What its data sheet claims, for a program from flash with the data in SRAM1."""
+    """The data sheet's claim, for a program from flash with the data in SRAM1."""
     if dict(row.settings) != {**row.settings, **_USUAL, "offset": 0}:
         return None
     names = ("clock_mhz", "accelerators")
@@ -204,7 +204,7 @@ def _findings(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _of_layout(rows: Sequence[Row]) -> Iterator[str]:
-    """How far moving the code by some words moves its time."""
+    """How much moving the code by a few words changes its time."""
     for board, mhz in ((F407, 168), (L4R5, 120)):
         for way, words in (("off", "all off"), ("all", "all on")):
             moved = (0, *OFFSETS[board])
@@ -248,42 +248,42 @@ EXPERIMENT = Experiment(
     notes=(
         "A round is one of coremark_like's: lists, matrices, a state machine and CRCs. It is not "
         "CoreMark. All settings run the same instructions, once before they are timed.",
-        "Each clock has the wait states of the manual's table, and no more; a program that has too "
-        "few runs on with a note.",
-        "What ST claims (100 %) is of CoreMark, or of no program that it names. Measurements of "
-        "others are of other programs, and stand beside no row: docs/flash-waits.md has them.",
+        "Each clock has the wait states of the manual's table, and no more; a program with too few "
+        "continues with a note.",
+        "ST's claims (100 %) are for CoreMark, or for an unnamed program. Measurements of others "
+        "are of other programs, and no row has them: docs/flash-waits.md does.",
         "No code runs from the STM32F407's CCM, which only the data bus reaches: a fetch from "
         "there is a bus fault.",
-        "Code in SRAM1 is fetched over the system bus, which the data of SRAM1 use as well. Only "
-        "the cycle that a jump takes for that is modelled: these rows are the least that it takes.",
+        "Code in SRAM1 is fetched over the system bus, which also carries the data of SRAM1. The "
+        "model has only the further cycle of a jump: these rows are lower bounds.",
     ),
     left_out=(
         Omission(
             what="fetches over the system bus",
             why="an instruction fetch on the Cortex-M4's system bus comes a cycle later than on "
-            "its instruction bus, and waits for data that go over it; here a jump takes the cycle, "
-            "and nothing waits for data",
+            "its instruction bus, and waits for data on it; here a jump takes the cycle, and "
+            "nothing waits for data",
             effect_pct=26,
             cells="rows with code in SRAM1",
             estimate="a function that steps motors took 162 cycles from an STM32F4's SRAM, 121 "
-            "from flash with its caches on (Teacup_Firmware, issue 189): 1.34 in the place of 1.06",
+            "from flash with its caches on (Teacup_Firmware, issue 189): 1.34 instead of 1.06",
         ),
         Omission(
-            what="what the core fetches ahead of a line's end",
+            what="fetches beyond the end of a line",
             why="the read of the next line would begin while the last instructions of this one "
             "run; here it begins when the first one of the next is due",
             effect_pct=25,
             cells="rows with the instruction cache off",
-            estimate="of five wait states for 16 bytes up to three cycles would be hidden where "
-            "code is straight",
+            estimate="of five wait states for 16 bytes up to three cycles would be hidden in code "
+            "without jumps",
         ),
         Omission(
-            what="prefetches behind hits",
-            why="the manuals tell of prefetches behind reads of the array; whether a hit in the "
-            "cache begins one, too, is not told",
+            what="prefetches after hits",
+            why="the manuals describe prefetches after reads of the array; they do not say whether "
+            "a hit in the cache starts one, too",
             effect_pct=5,
             cells="rows with all on",
-            estimate="what prefetch and caches together take beyond the caches alone",
+            estimate="the cycles that prefetch and caches together take beyond the caches alone",
         ),
     ),
     short_form=_shortened,
@@ -291,6 +291,6 @@ EXPERIMENT = Experiment(
     derived_pivots={"time": _TIME, "gain": _GAIN, "relative_speed": _RELATIVE},
     findings=_findings,
     question="How much of its speed does my program lose to the wait states of the flash at a "
-    "higher clock, and what do prefetch and caches bring?",
+    "higher clock, and how much do prefetch and caches help?",
     answer=_answer,
 )

@@ -1,8 +1,8 @@
-"""Ways to move blocks between the two cores of an STM32MP157: beyond the report on RPMsg.
+"""Ways to move blocks between the two cores of an STM32MP157, beyond the report on RPMsg.
 
-RPMsg alone, in messages of 496 bytes, without a tty; and the indirect mode, in which a block lies
-in a buffer in DDR that both cores reach, and a message says where: copied by the cores or by a DMA
-engine, with the buffer in the A7's caches or past them.
+RPMsg alone, in messages of 496 bytes, without a tty; and the indirect mode: a block lies in a
+buffer in DDR that both cores can access, and a message has its address. It is copied by the cores
+or by a DMA engine, with the buffer cached or uncached by the A7.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ APP = "ipc_modes"
 TABLE = "stm32mp1_rpmsg_tty"
 LIMIT = "100s"
 DIRECTIONS = ("to-m4", "to-a7")
-# The ways that a buffer goes: whether the A7 has it in its caches, and whether a DMA engine moves
-# blocks into and out of it. With DMA no core touches it, so caches make no difference.
+# The ways of a buffer: whether the A7 caches it, and whether a DMA engine moves blocks into and out
+# of it. With DMA no core accesses it, so caches make no difference.
 _BUFFERS = (("off", "off"), ("on", "off"), ("off", "on"))
 
 
@@ -130,10 +130,10 @@ EXPERIMENT = Experiment(
         _cell("throughput", "Throughput", "MB/s", 1_000_000),
     ),
     notes=(
-        "The report expects the indirect mode to be faster and does not measure it: nothing here "
+        "The report expects the indirect mode to be faster and does not measure it: no row here "
         "has a published number.",
-        "Bytes in caches are always coherent here: a program that forgets to clean or invalidate "
-        "lines still reads right values. The programs do it, and its time counts.",
+        "Caches are always coherent here: a program that forgets to clean or invalidate lines "
+        "still reads right values. The programs do it, and its time counts.",
     ),
     findings=_findings,
     question="How do I move blocks between the two cores fastest: by RPMsg alone or through a "

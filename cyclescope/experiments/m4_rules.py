@@ -1,6 +1,6 @@
-"""Short sequences of instructions on a Cortex-M4, beside what its manual and measurements say.
+"""Short sequences of instructions on a Cortex-M4, beside its manual's and measured cycles.
 
-The "published" numbers are sums by hand over these: the only good error is 0.
+The "published" numbers are sums by hand of those: the only acceptable error is 0.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def _answer(rows: Sequence[Row]) -> str:
 
 
 def _none(settings: Settings) -> str | None:
-    """They are sums of the core's parameters: none says more than those do."""
+    """They are sums of the core's parameters: no sum says more than those do."""
     return None
 
 
@@ -49,22 +49,22 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         "The expected cycles are sums by hand: published/m4_rules.csv has each sum, the sequence "
-        "and where its parts come from.",
+        "and the sources of its parts.",
         "Memory has no wait states here, and nothing but the core accesses it.",
     ),
     left_out=(
         Omission(
-            what="stores to unaligned addresses that nothing accesses memory behind",
+            what="stores to unaligned addresses without a memory access after them",
             why="the write buffer hides their further accesses; here the core waits for them",
             effect_pct=0,
-            cells="none of these: a row of such stores is what was measured",
+            cells="no published one: a row of such stores is what was measured",
             estimate="a cycle or two a store",
         ),
         Omission(
             what="mixed runs of instructions of four bytes across words",
             why="loads, stores and others in one run were seen to wait more than once",
             effect_pct=0,
-            cells="none of these",
+            cells="no published one",
             estimate="a cycle a run",
         ),
     ),

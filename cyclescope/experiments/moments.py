@@ -1,15 +1,15 @@
-"""Windows of runs that show what experiments are about: the report has them as timelines."""
+"""Windows of runs that show the subjects of experiments: timelines of the report."""
 
 from cyclescope.bench.views import Moment
 
 _US, _MS = 10**6, 10**9
-# A console's characters, and the tick of an idle operating system, are no part of what is shown.
+# A console's characters, and the tick of an idle operating system, are not part of the subject.
 _CONSOLE, _TICK = "uart4: *", "systick: *"
 
 QUAD_SPI = Moment(
     "A page, written in quad mode",
     "The page goes to the controller by DMA and over the wire in 20 us. Then the flash programs "
-    "it; the processor asks by frames whether it is done, and sleeps between.",
+    "it; the processor polls it by frames, and sleeps between them.",
     settings={"mode": "quad", "access": "dma"},
     shortened={"pages": 64},
     function="program_page",
@@ -21,8 +21,8 @@ QUAD_SPI = Moment(
 
 PICOSOC = Moment(
     "Code, fetched from flash in place",
-    "There is no cache: words in a row go on with a frame to the flash, and each jump ends it and "
-    "begins another, with its address and waiting clocks, before an instruction comes.",
+    "There is no cache: sequential words continue a frame to the flash, and each jump ends it and "
+    "begins another, with its address and dummy clocks, before an instruction arrives.",
     settings={},
     app="picosoc_flash_bench",
     function="crc_of_text",
@@ -33,8 +33,8 @@ PICOSOC = Moment(
 
 FAT_WRITE = Moment(
     "A block of 512 bytes, written to the card",
-    "The processor computes the block's CRC, hands it to the controller byte by byte, and waits "
-    "for the card, which is busy until it takes another.",
+    "The processor computes the block's CRC, passes it to the controller byte by byte, and waits "
+    "for the card, which is busy until it accepts another.",
     settings={"transfer": "all", "write_order": "r006"},
     shortened={"file_bytes": 65536, "transfer": "512"},
     function="xmit_datablock",
@@ -59,8 +59,8 @@ FAT_ACCESS = Moment(
 
 CARD_PROBE = Moment(
     "A block, written to see how long the card is busy",
-    "The block goes over the wire in less than a millisecond. From then on the processor reads "
-    "from the card until that is no longer busy.",
+    "The block goes over the wire in less than a millisecond. After that, the processor reads from "
+    "the card until it is no longer busy.",
     settings={"port": "mmc", "operation": "probe"},
     shortened={"blocks": 16},
     function="probe_busy_after",
@@ -72,8 +72,8 @@ CARD_PROBE = Moment(
 
 RHEALSTONE = Moment(
     "A task switch, with code in flash and caches off",
-    "Two tasks yield to each other: the lane of tasks has which of them runs. The processor reads "
-    "each instruction from the flash in place, which is what takes the time.",
+    "Two tasks yield to each other: the lane of tasks shows which one runs. The processor reads "
+    "each instruction from the flash in place, which takes most of the time.",
     settings={"operation": "task-switch", "memory": "qspi", "cache": "off", "loops": 1},
     function="vTaskSwitchContext",
     call=5,
@@ -85,8 +85,8 @@ RHEALSTONE = Moment(
 
 QSPI_READ = Moment(
     "A word, read from the flash",
-    "The flash has been programmed. The controller is set up by two frames to the flash; then one "
-    "load of the processor is a frame with an instruction, the address, and the word.",
+    "The flash has been programmed. Two frames to the flash set up the controller; then one load "
+    "of the processor becomes a frame with an instruction, the address, and the word.",
     settings={"readings": "one-word"},
     function="qspi_map_width",
     before_ps=5 * _US,
@@ -97,7 +97,7 @@ QSPI_READ = Moment(
 
 BITBANG = Moment(
     "A register of the transceiver, read by GPIO pins",
-    "Each edge on a wire is a call that finds out which pin is meant, and stores to its port.",
+    "Each edge on a wire is a call that looks up the pin and stores to its port.",
     settings={"operation": "access"},
     function="at86rf230_read_register",
     call=5,
@@ -109,9 +109,9 @@ BITBANG = Moment(
 )
 
 RPMSG_TTY = Moment(
-    "A message from core to core, and what it is logged with",
+    "A message from core to core, and its log",
     "The Cortex-A7 computes its CRC, puts the message into a shared buffer and rings the mailbox. "
-    "The Cortex-M4 logs it on its UART, a character after the other, before it frees the buffer.",
+    "The Cortex-M4 logs it on its UART, one character after the other, before it frees the buffer.",
     settings={"tests": "all", "log": "on"},
     function="run_test",
     before_ps=50 * _US,
@@ -120,9 +120,9 @@ RPMSG_TTY = Moment(
 )
 
 IPC_MODES = Moment(
-    "Blocks, moved by DMA and told by messages",
-    "A message tells where a block is; DMA moves the block itself, between memories that both "
-    "cores see.",
+    "Blocks, moved by DMA and announced by messages",
+    "A message has the address of a block; DMA moves the block itself, between memories that both "
+    "cores can access.",
     settings={"mode": "indirect", "direction": "to-m4", "dma": "on"},
     function="link_tell",
     call=20,
@@ -132,7 +132,7 @@ IPC_MODES = Moment(
 )
 
 FLASH_WAITS = Moment(
-    "The same work, in one way after the other",
+    "The same work with different settings",
     "Each call is the same work at another clock, or with other wait states, prefetch and caches.",
     settings={"sweep": "whole"},
     function="timed_rounds",

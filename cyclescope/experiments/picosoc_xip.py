@@ -1,6 +1,7 @@
-"""PicoSoC running from its SPI flash in place, beside what its RTL took, to the cycle.
+"""PicoSoC running from its SPI flash in place, compared with its RTL to the cycle.
 
-The "published" numbers are counts of an RTL simulation of the same ELFs: the only good error is 0.
+The "published" numbers are counts of an RTL simulation of the same ELFs: the only acceptable error
+is 0.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ _FILE = ("program", "opt", "isa", "code_in", "compiler")
 
 
 def _kernel(configuration: dict[str, Value]) -> Run:
-    """A run of one ELF on one set-up of the SoC; it goes through all flash modes."""
+    """A run of one ELF on one configuration of the SoC, through all flash modes."""
     soc = configuration["soc"]
     settings = {name: configuration[name] for name in _FILE}
     return Run(KERNELS, f"picosoc-{soc}", settings, documented=True, where={"soc": soc})
@@ -87,28 +88,29 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         "The published numbers are the RTL's own, of the same ELFs. Instruction counts and "
-        "checksums are compared too: a run in which one differs has failed.",
+        "checksums are compared too: a run with a different one has failed.",
         "Each run goes through all 19 flash modes; the RTL's counts of some are not in the table.",
     ),
     # What is left out moves none of the counts.
     left_out=(
         Omission(
-            what="flashes that the boards came with",
+            what="flashes of the boards",
             why="the RTL's benches and the simulated boards have a flash that takes the S25FL-L "
-            "family's commands; a board's own may need others before its fast modes",
+            "family's commands; a board's own may need other commands before its fast modes",
             effect_pct=0,
             cells="none of the counts; set-up of fast modes on a board",
             estimate="the RTL ran the same set-up against its flash model",
         ),
         Omission(
             what="wires between FPGA and flash",
-            why="a level that is late at a fast clock would be read wrong; the RTL has no delays",
+            why="a level that is late at a fast clock would be read incorrectly; the RTL has no "
+            "delays",
             effect_pct=0,
             cells="none of the counts",
             estimate="12 MHz leave half a period of 42 ns",
         ),
     ),
-    question="How many cycles does code take that runs from SPI flash in place, and can I rely on "
+    question="How many cycles does code that runs from SPI flash in place take, and can I rely on "
     "the simulated number to the last cycle?",
     answer=_answer,
 )

@@ -76,7 +76,7 @@ _CLOCKS = Sweep(
     where=(("continuous_read", ("on",)), ("width", ("quad-io",)), ("scrambling", ("off",))),
 )
 
-# What the controller is told of the frame (QSPI_IFR), as a logic analyser would be.
+# The frame as the controller is configured (QSPI_IFR), for decoding as by a logic analyser.
 _IO = ("io3", "io2", "io1", "io0")
 _PHASES = (
     Phase("instruction", 8, ("io0",)),
@@ -94,7 +94,7 @@ _FRAMES = Frames(
     wires=(("cs0", "QCS"), ("sck", "QSCK"), *((name, f"QIO{name[2]}") for name in QUAD_WIRES[2:])),
     phases=lambda _: _PHASES,
 )
-# Behind it there are shorter ones only.
+# Later frames are shorter.
 _TRIGGER = Trigger(
     "qspi0",
     wires=QUAD_WIRES,
@@ -119,7 +119,7 @@ def _runs() -> Iterator[Run]:
 
 
 def _rate(rows: Sequence[Row], path: str, cache: str, **other: Value) -> float | None:
-    """MB/s of a way that has widths, as is usual but for `other` settings."""
+    """MB/s of a way that has widths, with the usual settings except `other`."""
     wanted = {"path": path, "cache": cache, **_USUAL, **other}
     row = pick(rows, "throughput", **wanted)
     return None if row is None else row.simulated / 10**6
@@ -138,7 +138,7 @@ def _findings(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _continuous(rows: Sequence[Row]) -> Iterator[str]:
-    """What continuous read brings at each width, word by word and by lines of the caches."""
+    """The gain of continuous read at each width, word by word and by lines of the caches."""
     for cache, how in (("off", "word by word"), ("on", "by lines of the caches")):
         gains = {}
         for width in WIDTHS:
@@ -151,8 +151,8 @@ def _continuous(rows: Sequence[Row]) -> Iterator[str]:
         if gains:
             least, most = min(gains, key=gains.__getitem__), max(gains, key=gains.__getitem__)
             yield (
-                f"Continuous read brings the window {how} {gains[least]:.1f} % ({least}) to "
-                f"{gains[most]:.1f} % ({most})."
+                f"Continuous read makes the window {how} {gains[least]:.1f} % ({least}) to "
+                f"{gains[most]:.1f} % ({most}) faster."
             )
 
 
@@ -191,10 +191,9 @@ EXPERIMENT = Experiment(
     notes=(
         "The note names the ways and the widths, and has no numbers of them: it measures code that "
         "runs in place.",
-        "Each reading is compared with what was written before. What was written scrambled is "
-        "something else when it is read plain.",
-        "Ways by DMA and scrambling are measured without caches: what is in the caches is no "
-        "master's business but the core's.",
+        "Each reading is compared with what was written before. Data that were written scrambled "
+        "read differently without scrambling.",
+        "Ways by DMA and scrambling are measured without caches: only the core accesses caches.",
         "XDMAC reads the window in bursts of 16 words, and the data registers byte by byte.",
     ),
     findings=_findings,

@@ -1,4 +1,4 @@
-"""What `quad-spi-throughput` rests on beside its board: decisions, and what is left out."""
+"""What `quad-spi-throughput` depends on besides its board: decisions, and what is left out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cyclescope.board.results import Settings
 def _with(
     settings: Settings | None = None, overrides: dict[str, OverrideValue] | None = None
 ) -> Callable[[Run], Run]:
-    """What gives a run other settings of the app or other properties of the board."""
+    """A change of a run: other settings of the app or other properties of the board."""
     return lambda run: run.changed(settings, overrides)
 
 
@@ -49,8 +49,8 @@ CHOICES = (
         name="how it learns of the ends of transfers",
         value="polls",
         basis=ASSUMED,
-        source="the note names both: refilling the FIFO when it is half empty, of which there is "
-        "an interrupt, or polling its occupancy; the vendor's example for this core and flash "
+        source="the note names both: refilling the FIFO after its interrupt when it is half empty, "
+        "or polling its occupancy; the vendor's example for this core and flash "
         "(xspi_numonyx_flash_quad_example.c) takes interrupts",
         alternative="interrupts",
         change=_with({"completion": "interrupts"}),
@@ -88,8 +88,8 @@ CHOICES = (
         name="memory of the frames that are written",
         value="block RAM",
         basis=ASSUMED,
-        source="the note says of its program that it is in block RAM or DDR; where its buffers "
-        "are, it does not say. As DDR counts a block RAM that answers as late",
+        source="the note says that its program is in block RAM or DDR, and not where its buffers "
+        "are. A block RAM that answers as late counts as DDR",
         alternative="DDR",
         change=_with(overrides={"bram.cyclescope,first-word-cycles": 24}),
     ),
@@ -108,7 +108,7 @@ LEFT_OUT = (
     Omission(
         what="FIFOs and width converters in the interconnect",
         why="14 of the design's 58 block RAMs belong to no core of the note's table 6: they may be "
-        "FIFOs in the interconnect, which pass a burst on when all of it is there",
+        "FIFOs in the interconnect, which pass a burst on when it is complete",
         effect_pct=10,
         cells="all four",
         estimate="16 clocks more for each of a page's 17 bursts into the FIFO, if reads and writes "

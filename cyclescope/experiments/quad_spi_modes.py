@@ -2,7 +2,7 @@
 
 XAPP797 names modes of the core (its table 1: legacy, enhanced, XIP) and of SPI (table 2: standard,
 dual, quad), and says how many times as fast several lines are. Times here are of a page of 256
-bytes, so that runs of more and fewer pages stand side by side.
+bytes, so that runs of more and fewer pages can be compared.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CLOCK = "sys_clk.clock-frequency"
 MHZ = 1_000_000
 _MODE = "spi0.xlnx,spi-mode"
 FIFO = "spi0.xlnx,fifo-depth"
-# Overrides that say which mode of the tables a run is in.
+# Overrides that give a run's mode in the tables.
 _OF_MODES = {_MODE, "spi0.xlnx,type-of-axi4-interface", "spi0.xlnx,xip-mode"}
 
 _WORDS = (
@@ -82,9 +82,9 @@ PIVOTS = {
 
 @dataclass(frozen=True)
 class Page:
-    """What a time was measured of: a page, in a mode of the tables, and how.
+    """The subject of a measured time: a page, in a mode of the tables, and how.
 
-    `changed` are the overrides by which the run differs from the note's system, but for those
+    `changed` are the overrides in which the run differs from the note's system, except for those
     that all runs have.
     """
 
@@ -98,12 +98,12 @@ class Page:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is of the note's system, but for the modes."""
+        """Whether only its modes differ from the note's system."""
         return not self.changed
 
     @property
     def settings(self) -> dict[str, str]:
-        """What rows that follow from it have as settings."""
+        """The settings of rows that follow from it."""
         return {
             "core": self.core,
             "mode": self.mode,
@@ -113,7 +113,7 @@ class Page:
 
     @property
     def words(self) -> str:
-        """What it is called in labels."""
+        """Its name in labels."""
         way = "" if self.completion == POLLS else f" with {self.completion}"
         return f"{self.core} {self.mode} {self.operation}{way}"
 
@@ -127,7 +127,7 @@ def pages(found: Sequence[Row]) -> list[Page]:
 
 
 def number(row: Row, name: str, default: int) -> int:
-    """An override of a row's run, which `--set` may have given as a text: "40M"."""
+    """An override of a row's run; `--set` may have given it as text: "40M"."""
     value = row.settings.get(name, default)
     parsed = parse_number(value) if isinstance(value, str) else value
     return default if parsed is None else int(parsed)
@@ -177,7 +177,7 @@ def rows(found: Sequence[Row]) -> Iterator[Row]:
     plain = {
         (page.core, page.mode, page.operation, page.completion): page
         for page in known
-        if page.is_plain and _is_told(page)
+        if page.is_plain and _has_time(page)
     }
     yield from map(_page_time, plain.values())
     yield from _speedups(list(plain.values()))
@@ -185,14 +185,14 @@ def rows(found: Sequence[Row]) -> Iterator[Row]:
     yield from map(_throughput, (page for page in known if page.row.published is not None))
 
 
-def _is_told(page: Page) -> bool:
-    """Whether a page's time is told: a program that reads by I/O commands writes as any other."""
+def _has_time(page: Page) -> bool:
+    """Whether a page's time has a row: a program that reads by I/O commands writes as any other."""
     settings = page.row.settings
     return page.operation != WRITE or settings.get("read_command") != "io"
 
 
 def derived(page: Page, changed: Settings, **columns: Any) -> Row:
-    """A row that follows from a page's time; `changed` are settings beside the page's."""
+    """A row that follows from a page's time; `changed` are settings besides the page's."""
     usual = {"published": None, "digits": None, "timed": (), "parts": (), "sweeps": ()}
     settings = page.settings | dict(changed)
     return page.row.following(basis=DERIVED, settings=settings, **(usual | columns))
@@ -220,13 +220,13 @@ def _page_time(page: Page) -> Row:
 
 
 def speedup_claimed(mode: str) -> float | None:
-    """How many times as fast as standard mode the note says that a mode is."""
+    """The speed of a mode, in times of standard mode, that the note claims."""
     where = {"kind": "claim", "mode": mode}
     return published.load(TABLE).find("speedup_vs_standard", where)
 
 
 def _speedups(known: Sequence[Page]) -> Iterator[Row]:
-    """How many times as fast each page is as one of standard mode."""
+    """The speed of each page, in times of the same page in standard mode."""
     for page in known:
         standard = next((one for one in known if _is_standard_of(one, page)), None)
         if standard is None or page.mode == "standard" or page.completion != POLLS:
@@ -244,7 +244,7 @@ def _speedups(known: Sequence[Page]) -> Iterator[Row]:
 
 
 def _is_standard_of(one: Page, page: Page) -> bool:
-    """Whether a page is read or written as another, in standard mode."""
+    """Whether a page is read or written the same way as another, but in standard mode."""
     return (
         one.mode == "standard"
         and (one.core, one.completion) == (page.core, page.completion)
@@ -278,7 +278,7 @@ def _board_mhz(row: Row) -> int:
 
 
 def _throughput(page: Page) -> Row:
-    """As the program prints it: whole MB/s, cut."""
+    """The throughput as the program prints it: whole MB/s, cut."""
     where = {"kind": "sample-output", "mode": page.mode, "operation": page.operation}
     return derived(
         page,

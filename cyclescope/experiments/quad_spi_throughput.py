@@ -1,9 +1,9 @@
 """Throughput of the AXI Quad SPI core to its flash: XAPP797, figures 4 and 5.
 
 The note writes and reads 4096 pages of 256 bytes in dual and quad mode of the core's enhanced
-(AXI4 burst) configuration. The rows beyond it: the other modes of its tables 1 and 2 (standard
-mode, the legacy core, whose FIFOs the CPU fills, the XIP window), reads with the address on all
-lines, interrupts in the place of polls, a FIFO of 16, other clocks.
+(AXI4 burst) configuration. Further rows: the other modes of its tables 1 and 2 (standard mode, the
+legacy core, whose FIFOs the CPU fills, the XIP window), reads with the address on all lines,
+interrupts instead of polls, a FIFO of 16, other clocks.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from cyclescope.experiments.quad_spi_wire import FREE_REGISTERS
 BOARD = "kc705-axi-quad-spi"
 APP = "quad_spi_throughput"
 PAGES = 4096
-# Of runs without a published number: a page takes as long as with all of them.
+# For runs without a published number: a page takes as long as in a run of all of them.
 FEW_PAGES = 256
-# With other clocks, where a tenth of a percent is told.
+# For other clocks, whose times need a resolution of a tenth of a percent.
 CLOCK_PAGES = 1024
-# Enough to tell how far a parameter moves a page's time, which is the same for all pages.
+# Enough to measure a parameter's effect on a page's time, which is the same for all pages.
 SHORT_PAGES = 64
 # The clocks of the processor and of AXI that are tried beside the board's.
 CLOCKS_MHZ = (80, 90, 125)
-# A typical bulk erase of the flash takes 170 s, before what is timed begins.
+# A typical bulk erase of the flash takes 170 s, before the timed part begins.
 LIMIT = "600s"
 
 
@@ -57,13 +57,13 @@ def _few(
     settings: Settings | None = None,
     overrides: Mapping[str, OverrideValue] | None = None,
 ) -> Run:
-    """The run with fewer pages and other settings, of which nothing is published."""
+    """The run with fewer pages and other settings, without a published number."""
     own: dict[str, Value] = {"pages": FEW_PAGES} | dict(settings or {})
     return replace(run.changed(own, overrides), documented=False)
 
 
 def _xip(mode: str, access: str, count: int) -> Run:
-    """A run that reads so many pages through the window of a core in XIP mode."""
+    """A run that reads `count` pages through the window of a core in XIP mode."""
     settings: Settings = {"bytes": count * PAGE_BYTES}
     if access != "cpu":
         settings = {"access": access} | dict(settings)
@@ -104,7 +104,7 @@ def _cell(operation: str, *timed: str) -> Cell:
 
 
 def _derived(rows: Sequence[Row]) -> Iterator[Row]:
-    """Times of pages by mode and clock; what the wire did."""
+    """Times of pages by mode and clock; the activity on the wire."""
     yield from quad_spi_modes.rows(rows)
     yield from quad_spi_wire.rows(rows)
 
@@ -155,7 +155,7 @@ EXPERIMENT = Experiment(
             for access in ("dma", "cpu")
             for mode in SPI_MODES
         ),
-        # what the pages' times rest on
+        # the values that the pages' times depend on
         *(
             _few(_run(mode), {"pages": CLOCK_PAGES}, {CLOCK: mhz * MHZ})
             for mhz in CLOCKS_MHZ

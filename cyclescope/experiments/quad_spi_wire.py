@@ -1,7 +1,7 @@
-"""What the wire did in the runs of `quad-spi-throughput`, and where the rest of a page's time goes.
+"""The wire in the runs of `quad-spi-throughput`, and the rest of a page's time.
 
-The core counts, by the command that frames begin with, the clocks of SCK, how long SCK stood still
-within frames, and how long first bytes waited in the FIFO: all pages of a run are looked at.
+The core counts, by the command at the start of frames, the clocks of SCK, how long SCK stood still
+within frames, and how long first bytes waited in the FIFO, over all pages of a run.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ COMMANDS = {
     ("quad", READ_IO): 0xEB,
 }
 
-# Accesses to registers that take the processor's own cycle only: the rest of a page's time without.
+# Accesses to registers that take the processor's own cycle only: to measure a page's time without.
 FREE_REGISTERS: Mapping[str, int] = {
     **{
         f"{device}.cyclescope,{access}-cycles": 0
@@ -109,8 +109,10 @@ PIVOTS = {
 
 @dataclass(frozen=True)
 class Frames:
-    """What the core counted of the frames of one command, a frame: periods of SCK that passed, of
-    EXT_SPI_CLK that SCK stood still, and of it from the first byte in the FIFO to the first clock.
+    """The core's counters for the frames of one command, divided by their number.
+
+    They are periods of SCK that passed, periods of EXT_SPI_CLK in which SCK stood still, and those
+    of them from the first byte in the FIFO to the first clock.
     """
 
     sck_clocks: float
@@ -140,12 +142,12 @@ class Frames:
         return self.waiting_clocks / self.clocks_us
 
     def us_of(self, sck_clocks: float) -> float:
-        """How long so many periods of SCK take."""
+        """The time of a number of periods of SCK."""
         return sck_clocks * self.ratio / self.clocks_us
 
 
 def frames(row: Row, command: int) -> Frames | None:
-    """What the core counted in a row's run of a command; None if there was no such frame."""
+    """The core's counters of a command in a row's run; None if there was no such frame."""
     counters = row.run.result.counters if row.run.result else {}
     names = ("frames", "sck_clocks", "idle_clocks", "waiting_clocks")
     count, sck, idle, waiting = (
@@ -160,7 +162,7 @@ def frames(row: Row, command: int) -> Frames | None:
 
 
 def frames_of(page: Page) -> Frames | None:
-    """What the core counted of the frames of a page."""
+    """The core's counters of the frames of a page."""
     return frames(page.row, COMMANDS[page.mode, page.operation])
 
 
@@ -177,7 +179,7 @@ def rows(found: Sequence[Row]) -> Iterator[Row]:
 
 
 def _is_own(page: Page) -> bool:
-    """Whether a page is not another run's as well: I/O commands do not change writes."""
+    """Whether a page's run is not also another page's: I/O commands do not change writes."""
     return page.operation != WRITE or page.row.settings.get("read_command") != "io"
 
 
@@ -206,7 +208,7 @@ def _idle(page: Page) -> Iterator[Row]:
 
 
 def _mismatches(page: Page) -> Iterator[Row]:
-    """Bytes of all pages that read back other than written; the note's comparison was OK."""
+    """Bytes of all pages that read back differently; the note's comparison was OK."""
     result = page.row.run.result
     if result is None or page.operation == WRITE:
         return
@@ -262,7 +264,7 @@ def _on_wire(known: Sequence[Page]) -> Iterator[Row]:
 
 
 def _parts(known: Sequence[Page]) -> Iterator[Row]:
-    """The parts of a page's time; what registers cost is what their being free saves."""
+    """The parts of a page's time; the cost of registers is the gain if they take no time."""
     free = _in_note(known, FREE_REGISTERS)
     for place, page in _in_note(known, {}).items():
         without = free.get(place)
@@ -285,7 +287,7 @@ def _parts(known: Sequence[Page]) -> Iterator[Row]:
 
 
 def _times(page: Page) -> dict[str, float] | None:
-    """What a page's time consists of, registers and processor together; they sum to it."""
+    """The parts of a page's time, registers and processor together; they sum to it."""
     counted = frames_of(page)
     if counted is None:
         return None
@@ -305,13 +307,13 @@ def _times(page: Page) -> dict[str, float] | None:
 
 
 def findings(found: Sequence[Row]) -> Iterator[str]:
-    """What the rows say of the note's claims, in sentences."""
+    """The rows' evidence for the note's claims, in sentences."""
     yield from _shrinking(found)
     yield from _continuous(found)
 
 
 def _shrinking(found: Sequence[Row]) -> Iterator[str]:
-    """What keeps quad mode from four times the speed."""
+    """Why quad mode does not have four times the speed."""
     ours = {
         (row.settings["operation"], row.settings["part"]): row.simulated
         for row in found
@@ -328,12 +330,12 @@ def _shrinking(found: Sequence[Row]) -> Iterator[str]:
         parts = {part: us for (where, part), us in ours.items() if where == operation}
         if parts:
             most = sorted((part for part in parts if part != _DATA), key=lambda part: -parts[part])
-            told = ", ".join(f"{part} {parts[part]:.1f}" for part in most if parts[part] >= 0.05)
+            rest = ", ".join(f"{part} {parts[part]:.1f}" for part in most if parts[part] >= 0.05)
             yield (
                 f"A quad {operation} is {gain:.2f} times as fast as a standard one, not 4 times: "
                 f"of its {sum(parts.values()):.1f} us a page only the data's {parts[_DATA]:.1f} on "
                 f"the wire are a quarter of standard mode's. The rest hardly depends on the lines "
-                f"(us): {told}."
+                f"(us): {rest}."
             )
 
 
@@ -349,11 +351,13 @@ def _continuous(found: Sequence[Row]) -> Iterator[str]:
             operation: [row.simulated for row in deep if row.settings["operation"] == operation]
             for operation in (WRITE, READ)
         }
-        told = [f"{name}s {_range(values)}" for name, values in by_operation.items() if values]
-        if told:
+        found_ranges = [
+            f"{name}s {_range(values)}" for name, values in by_operation.items() if values
+        ]
+        if found_ranges:
             yield (
-                f"SCK clocks that stand still in a page's frame, {core} core: {', '.join(told)}; "
-                "the note says that there are none."
+                f"SCK clocks that stand still in a page's frame, {core} core: "
+                f"{', '.join(found_ranges)}; the note says that SCK never stands still."
             )
 
 

@@ -65,12 +65,12 @@ def _run(operation: str, memory: str, cache: str, loops: int) -> Run:
 
 
 def _runs() -> Iterator[Run]:
-    """In the order in which tables have them."""
+    """The runs in the order of tables."""
     for operations, many in ((PUBLISHED_OPERATIONS, MANY), (OTHER_OPERATIONS, HIT)):
         places = itertools.product(("on", "off"), operations, (1, many), MEMORIES)
         for cache, operation, loops, memory in places:
             yield _run(operation, memory, cache, loops)
-    # Without the tick a slow flash clock does not lead to one in a single loop.
+    # Without the tick, a single loop is also free of ticks with a slow flash clock.
     for tick in ("off", "on"):
         for cache, loops, divider, is_extra in rhealstone_clocks.places(tick):
             for operation in PUBLISHED_OPERATIONS:
@@ -128,13 +128,13 @@ def _memories(figure: str, loops: int) -> Sweep:
 
 NOTES = (
     "The note's program is not published, and it runs FreeRTOS 8.2.3. Here the same operations, "
-    "written anew, run on 11.2, built and configured as the demonstration that the note started "
-    "from; interrupts, yields and supervisor calls are those of that time's port.",
+    "written from its description, run on 11.2, built and configured as the demonstration that the "
+    "note started from; interrupts, yields and supervisor calls are those of that time's port.",
     "The note's caches are on without branch prediction, as in Atmel's software package of its "
     "time, which sets SCTLR.M, C and I, and never Z.",
     "The note does not say where data are, nor what triggers interrupts. Here data are in SRAM, or "
     "with the code in DDR3L; the program sets the interrupt pending in the controller.",
-    "Cells that are printed as 2E+05 have one digit: all that would be printed alike agrees.",
+    "Cells that are printed as 2E+05 have one digit: all numbers that would be printed so agree.",
     "Operations that the note leaves out run beside its own; no number of them was published.",
 )
 

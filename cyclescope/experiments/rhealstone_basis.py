@@ -1,7 +1,7 @@
-"""What `rhealstone` rests on: what the note leaves open, and what the model leaves out.
+"""What `rhealstone` depends on: what the note leaves open, and what the model leaves out.
 
 The note names the demonstration that it started from, and Atmel's software package; it does not say
-how its own program was built. What those two have is assumed of the note as well.
+how its own program was built. The settings of those two are assumed for the note as well.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from cyclescope.bench.experiment import Choice, Omission, Run
 from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
 from cyclescope.board.results import Settings, Value
 
-# Enough for an average; each run starts the board anew, which takes as long. With caches on there
-# are more, so that what is loaded once and the tick do not count.
+# Enough for an average; each run starts the board, which takes as long. With caches there are more
+# loops, so that the first fills and the tick do not count.
 _SHORT = {"off": 300, "on": 3000}
 _DEMO = "CORTEX_A5_SAMA5D3x_Xplained_IAR, which the note started from"
 
@@ -129,41 +129,41 @@ CHOICES = (
 
 LEFT_OUT = (
     Omission(
-        what="where the note's code and data lie in the lines of its caches",
-        why="a single loop is a few line fills, from the flash of 761 cycles each; how many "
-        "depends on how functions lie in lines, and on what ran before",
+        what="the cache lines of the note's code and data",
+        why="a single loop is a few line fills, from the flash of 761 cycles each; their number "
+        "depends on the functions' places in lines, and on what ran before",
         effect_pct=48,
         cells="single loops with caches on",
-        estimate="a word more of code elsewhere moved the task switch from the flash from 3120 to "
-        "4608 cycles, two lines",
+        estimate="one more word of code elsewhere moved the task switch from the flash from 3120 "
+        "to 4608 cycles, two lines",
     ),
     Omission(
         what="the second-level cache's prefetches and double line fills",
-        why="Atmel's software package sets them; here the registers take them and nothing follows",
+        why="Atmel's software package sets them; here the registers keep the values without effect",
         effect_pct=35,
         cells="single loops with caches on, mostly from the flash",
         estimate="a frame of 64 bytes has 144 serial clocks, two of 32 have 160 and one 80: 10 % "
         "less where the second line is wanted, 80 % more where it is not. The note's single loops "
-        "are multiples of one line's fill, as if nothing followed there either",
+        "are multiples of one line's fill, as if there were no effect on the board either",
     ),
     Omission(
         what="the drivers of Atmel's package, instruction by instruction",
         why="drivers here make the same accesses; but at -O0 each passes its arguments over the "
-        "stack, where the package reads and writes through a pointer, and asserts besides",
+        "stack, where the package reads and writes through a pointer, and also has assertions",
         effect_pct=28,
         cells="interrupt latency without caches; 7 % with them",
         estimate="with registers as macros, some 40 loads and stores and 20 fetches less, an "
-        "interrupt took 4005 cycles in SRAM in the place of 5515, and 34390 from the flash in that "
-        "of 44630; the package's assertions would bring some of that back",
+        "interrupt took 4005 cycles in SRAM instead of 5515, and 34390 from the flash instead of "
+        "44630; the package's assertions would add some of that again",
     ),
     Omission(
         what="IAR's compiler",
         why="Clang keeps no variable in a register at -O0, so that there are more loads and stores "
-        "and less of other instructions",
+        "and fewer other instructions",
         effect_pct=25,
         cells="all; most of all interrupt latency without caches",
         estimate="the note's interrupt from the flash less that from SRAM is 112 fetches of 64 "
-        "bits, here 88; what is left in SRAM is 1850 cycles there and 2970 here",
+        "bits, here 88; the rest in SRAM is 1850 cycles there and 2970 here",
     ),
     Omission(
         what="FreeRTOS 8.2.3's kernel",
@@ -175,13 +175,13 @@ LEFT_OUT = (
         "or two less in a single loop",
     ),
     Omission(
-        what="instructions that go on while a load or a line fill is under way",
-        why="the core's loads and fetches each wait for their own end; the first word of a line "
-        "does not come before the others",
+        what="instructions that continue during a load or a line fill",
+        why="the core waits for the end of each load and fetch; the first word of a line does not "
+        "arrive before the others",
         effect_pct=5,
         cells="single loops with caches on",
         estimate="of a fill from SRAM of 38 cycles 9 could be hidden, of one from the flash all "
-        "but 30 serial clocks; the note's fills take 764 to 776 cycles, whole ones",
+        "but 30 serial clocks; the note's fills take 764 to 776 cycles, complete ones",
     ),
 )
 
@@ -189,9 +189,9 @@ LEFT_OUT = (
 def counts_as(settings: Settings) -> str | None:
     """The independent number that a published cell stands for.
 
-    With all in the caches the memory does not matter: averages are one number an operation. Without
-    caches a single interrupt is the average without its ticks, and a single pre-emption is an
-    average and a task switch, as the note measured them: no number of its own.
+    With all code in the caches the memory does not matter: averages are one number an operation.
+    Without caches a single interrupt is the average without its ticks, and a single pre-emption is
+    an average and a task switch, as the note measured them: not a number of its own.
     """
     operation, memory, cache = (settings[name] for name in ("operation", "memory", "cache"))
     single = settings["loops"] == 1
@@ -205,6 +205,6 @@ def counts_as(settings: Settings) -> str | None:
 
 
 def short_form(run: Run) -> Run:
-    """The run with fewer loops: an average of them moves as that of all does."""
+    """The run with fewer loops: their average changes as that of all does."""
     loops = run.settings["loops"]
     return _with("loops", min(int(loops), _SHORT[str(run.settings["cache"])]))(run)

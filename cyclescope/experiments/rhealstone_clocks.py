@@ -18,18 +18,18 @@ from cyclescope.experiments.rhealstone_ratios import DIVIDER, MANY
 
 # SPCK = MCK / divider: the note's 55.3 MHz among 83 to 20.75 MHz.
 DIVIDERS = (2, DIVIDER, 4, 5, 6, 8)
-# Many loops where the tick does not come: what is loaded once counts for little.
+# Many loops without ticks between them: what is loaded once counts for little.
 HIT = 1000
-# Many loops without caches that do not take long: some 20 ticks.
+# Many loops without caches that are still short: some 20 ticks.
 UNCACHED = 300
-# The figures: their names, caches, loops without tick, with tick, and a shorter form of these.
+# The figures: their names, caches, loops without tick, with tick, and a shorter form of the latter.
 _FIGURES = (
     ("Figure 4-1: SPCK with caches off", "off", (1,), (1, UNCACHED, MANY)),
     ("Figure 4-2: SPCK when caches miss", "on", (1,), (1,)),
     ("Figure 4-3: SPCK when caches hit", "on", (HIT,), (MANY,)),
 )
-# With the tick, which dividers the plain bench sweeps of its caches and loops: each is a program of
-# its own. The others are behind --all, as is what takes long.
+# With the tick, the dividers that the plain bench sweeps by caches and loops: each is a program of
+# its own. Others need --all, as do long runs.
 _PLAIN = {
     ("off", 1): (2, DIVIDER, 5, 8),
     ("off", UNCACHED): (2, DIVIDER, 5, 8),
@@ -37,7 +37,7 @@ _PLAIN = {
     ("on", 1): (2, DIVIDER, 8),
     ("on", MANY): (2, DIVIDER, 8),
 }
-# Fewer points are no line.
+# Fewer points are not a line.
 _FEWEST = 3
 
 _SLOPE = "slope of speed over SPCK"
@@ -57,7 +57,7 @@ _CLAIM = Pivot(
 PIVOTS = {"spck_slope": _CLAIM, "spck_correlation": _CLAIM}
 
 WORDS = Words("spck_divider", "SPCK", form="MCK / {}")
-# What the rows of a sweep have in common: all of them, and those of a line.
+# The common settings of the rows of a sweep: of all of them, and of a line.
 _SWEPT = {"memory": "qspi", "width": "quad-io", "continuous_read": "on"}
 _ONE_LINE = ("operation", "cache", "loops", "tick")
 
@@ -65,7 +65,7 @@ _ONE_LINE = ("operation", "cache", "loops", "tick")
 def places(tick: str) -> Iterator[tuple[str, int, int, bool]]:
     """Caches, loops and divider of each point, and whether it is for larger sweeps only.
 
-    With the tick, the points at the note's clock are those of table 4-1 where that has them.
+    With the tick, the points at the note's clock are table 4-1's, as far as that has them.
     """
     for _, cache, without, with_tick in _FIGURES:
         for loops in without if tick == "off" else with_tick:
@@ -101,7 +101,7 @@ def sweeps() -> Iterator[Sweep]:
 
 
 def rows(found: Sequence[Row]) -> Iterator[Row]:
-    """The slope of speed over SPCK on logarithmic axes, and their correlation, a line each."""
+    """The slope of speed over SPCK on logarithmic axes, and their correlation, for each line."""
     for line in _lines(found):
         settings = {name: line[0].settings[name] for name in _ONE_LINE}
         for metric, measure, value in (
@@ -124,7 +124,7 @@ def rows(found: Sequence[Row]) -> Iterator[Row]:
 
 
 def findings(found: Sequence[Row]) -> Iterator[str]:
-    """The note's two claims on SPCK, with what is behind them here."""
+    """The note's two claims on SPCK, with the numbers here."""
     lines = list(_lines(found))
     uncached = [line for line in lines if _is_uncached(line[0].settings)]
     misses = [line for line in lines if _is_miss(line[0].settings)]
@@ -136,16 +136,16 @@ def findings(found: Sequence[Row]) -> Iterator[str]:
     ):
         if chosen:
             related = _range([_correlation(line) for line in chosen])
-            told = f", with a correlation of {related}" if chosen is not hits else ""
+            correlation = f", with a correlation of {related}" if chosen is not hits else ""
             yield (
                 f"The note has performance {claim}: here the slope of speed over SPCK on "
-                f"logarithmic axes is {_range([_slope(line) for line in chosen])}{told}; 1 is "
-                f"proportional, 0 independent."
+                f"logarithmic axes is {_range([_slope(line) for line in chosen])}{correlation}; 1 "
+                f"is proportional, 0 independent."
             )
 
 
 def _is_uncached(settings: Settings) -> bool:
-    """Many loops, or one without the tick: a single one with it may meet one, and that counts."""
+    """Many loops, or one without the tick: with the tick, a single loop may contain one."""
     return settings["cache"] == "off" and (settings["loops"] != 1 or settings["tick"] == "off")
 
 
@@ -163,7 +163,7 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _lines(found: Sequence[Row]) -> Iterator[list[Row]]:
-    """The rows of each sweep that has points enough, by operation, caches, loops and tick."""
+    """The rows of each sweep with enough points, by operation, caches, loops and tick."""
     by_line: dict[tuple[Value, ...], list[Row]] = {}
     for row in found:
         if row.metric == "cycles" and _SWEPT.items() <= row.settings.items():
@@ -184,7 +184,7 @@ def _slope(line: Sequence[Row]) -> float:
 
 
 def _correlation(line: Sequence[Row]) -> float:
-    """Pearson's; 0 where the speed is the same at all clocks."""
+    """Pearson's correlation; 0 if the speed is the same at all clocks."""
     clocks, speeds = _points(line)
     return statistics.correlation(clocks, speeds) if len(set(speeds)) > 1 else 0.0
 

@@ -1,7 +1,7 @@
-"""What runs when in each operation: the note's figures 1-1 to 1-6, from pins of the board.
+"""The order of tasks in each operation: the note's figures 1-1 to 1-6, from pins of the board.
 
-Each task, the interrupt's handler, and what is measured drive a pin, as one would have them for a
-logic analyser (`pins` of the app). The runs print no result, for the pins take time.
+Each task, the interrupt's handler, and the measured operation drive a pin, as for a logic analyser
+(`pins` of the app). The runs print no result, as the pins take time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cyclescope.experiments.rhealstone_ratios import OTHER_OPERATIONS, PUBLISHED
 
 _MEASURED, _HANDLER = "pd24", "pd28"
 _TASKS = ("pd25", "pd26", "pd27")
-# Of each operation its tasks, in the order in which it makes them.
+# The tasks of each operation, in the order in which it makes them.
 _NAMES = {
     "task-switch": ("first task", "second task"),
     "task-preempt": ("low task", "high task"),
@@ -24,7 +24,7 @@ _NAMES = {
     "deadlock-break": ("low task", "middle task", "high task"),
     "message-latency": ("sender", "receiver"),
 }
-# The last time that something is measured is the operation itself.
+# The last measurement of a run is the operation itself.
 TRIGGER = Trigger(
     "pioA",
     wires=(_MEASURED, *_TASKS, _HANDLER),
@@ -43,9 +43,9 @@ def _called(settings: Settings) -> tuple[tuple[str, str], ...]:
 
 FRAMES = Frames(
     title="Figures 1-1 to 1-6: what runs when",
-    text="Pins of the board that tasks, the interrupt's handler and what is measured drive: a task "
-    "or the handler runs while its pin is high. One operation each, from QSPI with caches. "
-    "Between two tasks the kernel runs; the pins themselves take a part of that.",
+    text="Pins of the board that tasks, the interrupt's handler and the measurement drive: a task "
+    "or the handler runs while its pin is high. One operation each, from QSPI with caches. The "
+    "kernel runs between two tasks; a part of that time belongs to the pins themselves.",
     panel="operation",
     called=_called,
     x_title="each operation over its own time",

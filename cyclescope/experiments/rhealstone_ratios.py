@@ -1,7 +1,7 @@
 """What follows from the cells of `rhealstone`: its table's ratios and its section 5, in numbers.
 
-The note sums up how fast code from the flash is beside the other memories, and what the caches
-bring, as ranges over its operations and loops.
+The note summarises the speed of code from the flash relative to the other memories, and the gain of
+the caches, as ranges over its operations and loops.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PUBLISHED_OPERATIONS = ("interrupt-latency", "task-preempt", "task-switch")
 OTHER_OPERATIONS = ("semaphore-shuffle", "deadlock-break", "message-latency")
 # Cells by operation, memory, caches and loops: those of the table, at the note's clock.
 _Cells = Mapping[tuple[Value, ...], Row]
-# A number that a cell gives together with others; None where those are missing.
+# A number from a cell and others; None if those are missing.
 _Quotient = Callable[[_Cells, Row], float | None]
 
 # The note's clock: MCK / 3, 55.3 MHz.
@@ -67,7 +67,7 @@ PIVOTS = {"ratio": _RATIOS, "hit_ratio": _HITS, "percent": _RANGES, "improvement
 class _Range:
     """A range of section 5 over the cells with the caches `cache` and `loops`.
 
-    `scope` and `versus` are the table's words for it; it has the ends under `key` with _min, _max.
+    `scope` and `versus` are the table's words for it; its ends are under `key` with _min, _max.
     """
 
     scope: str
@@ -95,7 +95,7 @@ def rows(found: Sequence[Row]) -> Iterator[Row]:
 
 
 def findings(found: Sequence[Row]) -> Iterator[str]:
-    """What section 5 concludes, with the numbers that are behind it here."""
+    """The conclusions of section 5, with the numbers here."""
     speeds = _speeds(found)
     if speeds:
         yield f"{speeds}: code that fits the caches needs no DDR."
@@ -105,8 +105,9 @@ def findings(found: Sequence[Row]) -> Iterator[str]:
             f"{low.simulated:.3f} to {high.simulated:.3f}" for low, high in (ends[:2], ends[2:])
         ]
         yield (
-            f"The note has QSPI as fast as SRAM and DDR3L when caches hit: here an operation takes "
-            f"{ratios[0]} times as long as from SRAM, {ratios[1]} times as long as from DDR3L."
+            "The note finds QSPI as fast as SRAM and DDR3L when caches hit: here an operation "
+            f"takes {ratios[0]} times as long as from SRAM, {ratios[1]} times as long as from "
+            "DDR3L."
         )
 
 
@@ -117,7 +118,7 @@ def answer(found: Sequence[Row]) -> str:
 
 
 def _speeds(found: Sequence[Row]) -> str:
-    """How fast code from the flash is beside code in SRAM; empty if cells are missing."""
+    """The speed of code from the flash relative to code in SRAM; empty if cells are missing."""
     cells = _cells(found)
     hits = list(_quotients(cells, _RANGE_LIST[-1]))
     misses = list(_quotients(cells, _RANGE_LIST[2]))
@@ -204,7 +205,7 @@ def _hit_ranges(ratios: Sequence[Row]) -> Iterator[Row]:
 
 
 def _speed_against(memory: str) -> _Quotient:
-    """How fast code in QSPI is, in percent of its speed in another memory."""
+    """The speed of code in QSPI, in percent of its speed in another memory."""
 
     def of(cells: _Cells, row: Row) -> float | None:
         other = _beside(cells, row, memory=memory)
@@ -214,7 +215,7 @@ def _speed_against(memory: str) -> _Quotient:
 
 
 def _gain(cells: _Cells, row: Row) -> float | None:
-    """How many times as fast as without caches."""
+    """The speed relative to a run without caches."""
     other = _beside(cells, row, cache="off")
     return None if other is None else other.simulated / row.simulated
 

@@ -1,4 +1,4 @@
-"""How large the code of `rhealstone` is beside the caches: what the note's conclusion rests on."""
+"""The size of `rhealstone`'s code relative to the caches: the reason of the note's conclusion."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _by_part(functions: Mapping[str, int]) -> dict[str, int]:
 
 
 def part_of(path: str) -> str:
-    """What a source file belongs to."""
+    """The part of the program that a source file belongs to."""
     if "/portable/GCC/" in path or "freertos_port" in path:
         return _PORT
     if path.startswith("freertos-next") or "/freertos_" in path:

@@ -14,7 +14,7 @@ from cyclescope.bench.views import Pivot, Words
 from cyclescope.experiments.rhealstone_ratios import DIVIDER
 
 OPERATION = "task-switch"
-# As the controller names them, in its order: lines of the instruction, the address and the data.
+# The controller's names, in its order: lines of the instruction, the address and the data.
 WIDTHS = {
     "single-bit-spi": "SINGLE_BIT_SPI 1-1-1",
     "dual-output": "DUAL_OUTPUT 1-1-2",
@@ -24,7 +24,7 @@ WIDTHS = {
     "dual-cmd": "DUAL_CMD 2-2-2",
     "quad-cmd": "QUAD_CMD 4-4-4",
 }
-# What all else is measured with.
+# The width of all other measurements.
 _USUAL = {"width": "quad-io", "continuous_read": "on"}
 _CACHES = ("off", "on")
 
@@ -53,7 +53,7 @@ PIVOTS = {"usual_width_cycles": PIVOT}
 
 
 def places() -> Iterator[dict[str, str]]:
-    """The settings of each run; what is usual is measured with the flash's clock already."""
+    """The settings of each run; the usual width is already measured with the flash's clock."""
     for cache, continuous, width in itertools.product(_CACHES, ("on", "off"), WIDTHS):
         settings = {"width": width, "continuous_read": continuous}
         if settings != _USUAL:

@@ -1,9 +1,9 @@
-"""RPMsg over a tty between two cores of an STM32MP157: a blog's benchmark, and what takes its time.
+"""RPMsg over a tty between two cores of an STM32MP157: a blog's benchmark, and its time by cause.
 
 A client on the Cortex-A7 writes blocks to a tty whose other end is a Cortex-M4, and reads back how
-many bytes came. The M4's program logs each message on a UART of 115200 baud. One run does all
+many bytes arrived. The M4's program logs each message on a UART of 115200 baud. One run does all
 eleven tests, as the author's client does; others have no log, faster UARTs, other buffers, and more
-data in one go than the author could send.
+data at once than the author could send.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ BOARD = "stm32mp157c-dk2"
 APP = "rpmsg_tty"
 TABLE = "stm32mp1_rpmsg_tty"
 LIMIT = "100s"
-# What Linux adds to each test: a sum in docs/rpmsg-tty.md; 75 to 300 us are plausible.
+# Linux's addition to each test: a sum in docs/rpmsg-tty.md; 75 to 300 us are plausible.
 LINUX_DELAY_US = 145
 BAUD_RATES = (57_600, BAUD_RATE, 230_400, 460_800, 921_600, 2_000_000, 4_000_000)
 BUFFERS_BYTES = (128, 256, BUFFER_BYTES, 1024, 2048)
-# More than 16 buffers take, in one go: the author's tests that hung.
+# More than fits in 16 buffers at once: the author's tests that hung.
 BEYOND = ((2048, 4), (4096, 2), (8192, 1), (4096, 4), (16384, 1), (32768, 1))
 
 
@@ -50,7 +50,7 @@ def _runs() -> Iterator[Run]:
 
 
 def _parts(settings: Settings) -> Parts:
-    """Where a test's time goes: what the A7 does alone, what it waits for, and what is left."""
+    """The parts of a test's time: the A7's own work, its waits, and the rest."""
     delay = ("linux_wakes_reader", "A7: Linux's delay, assumed")
     alone = (("crc16", "A7: the client's CRC"), delay)
     log = (("cm4:format_log", LOG_PART),) if settings["log"] == "on" else ()
@@ -127,8 +127,9 @@ _SWEEPS = (
 def _counts_as(settings: Settings) -> str:
     """The independent number that a test's time stands for.
 
-    All but the first two tests are on one line: a time, a time a character that the M4 logs, and a
-    time a byte. From 2048 bytes in several blocks on the characters are all that can be seen.
+    All but the first two tests are on one line: a constant, a time for each character that the M4
+    logs, and a time for each byte. From 2048 bytes in several blocks, only the characters are
+    visible.
     """
     block_bytes, blocks = int(settings["block_bytes"]), int(settings["blocks"])
     if (block_bytes, blocks) in ((512, 1), (512, 2), (1024, 1)):
@@ -173,9 +174,9 @@ CHOICES = (
 
 LEFT_OUT = (
     Omission(
-        what="what else the A7 does in the first two tests",
-        why="code, data and TLBs of the tty layer that nobody has touched for long, first page "
-        "faults, and the client's own log lines, which its console still sends",
+        what="further work of the A7 in the first two tests",
+        why="code, data and TLBs of the tty layer that were not used for long, first page faults, "
+        "and the client's own log lines, which its console still sends",
         effect_pct=2,
         cells="512 B x 1 and 512 B x 2",
         estimate="they are 0.2 and 0.4 ms above the line through the other nine; 500 lines of L2 "
@@ -186,20 +187,20 @@ LEFT_OUT = (
         why="an RC oscillator makes the bits, and the tests are nearly all characters",
         effect_pct=0.5,
         cells="all",
-        estimate="0.3 of 64 MHz, as of the STM32H7's data sheet, are 0.4 us of 88 a character",
+        estimate="0.3 of 64 MHz, as in the STM32H7's data sheet, are 0.4 us of 88 a character",
     ),
     Omission(
-        what="newlib's printf and ST's HAL as they are",
-        why="ours have their structure: newlib-nano hands on each character through three calls, "
-        "and GCC 9 makes other code at -O3",
+        what="newlib's printf and ST's HAL themselves",
+        why="ours have their structure: newlib-nano passes each character through three calls, and "
+        "GCC 9 makes other code at -O3",
         effect_pct=0.4,
         cells="all",
-        estimate="60 to 80 instructions more a character are 0.3 to 0.4 us of 88",
+        estimate="60 to 80 more instructions a character are 0.3 to 0.4 us of 88",
     ),
     Omission(
         what="the kernel's share of the first message's way down",
-        why="system call, tty layer, line discipline and rpmsg in Linux do more than ours; what "
-        "the others take goes by while the M4 logs",
+        why="system call, tty layer, line discipline and rpmsg in Linux do more than ours; for "
+        "later messages this happens while the M4 logs",
         effect_pct=0.2,
         cells="the shortest tests most",
         estimate="25 us are in the delay already; between 10 and 50 are plausible",
@@ -238,9 +239,9 @@ EXPERIMENT = Experiment(
         ),
     ),
     notes=(
-        "The report's client runs on Linux. Here the same client runs without it, on a tty and "
-        "an RPMsg bus of the same structure; what Linux's scheduler and tty layer take is one "
-        "delay, the same in all tests: a sum of what is plausible, not fitted.",
+        "The report's client runs on Linux. Here the same client runs without it, on a tty and an "
+        "RPMsg bus of the same structure; the time of Linux's scheduler and tty layer is one "
+        "delay, the same in all tests: a sum of plausible parts, not fitted.",
         "The second Cortex-A7 idles. The M4's program has the report's log lines and sends each "
         "character as STM32Cube's HAL does, one at a time.",
     ),

@@ -1,4 +1,4 @@
-"""What follows from the tests of rpmsg-tty: rates, the M4's own clock, and where the time goes."""
+"""What follows from the tests of rpmsg-tty: rates, the M4's own clock, and the time by cause."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ TABLE = "stm32mp1_rpmsg_tty"
 BAUD_RATE = 115_200
 BUFFER_BYTES = 512
 LOG_PART = "M4: its log on UART7"
-# The author's fastest test and its slowest for as many bytes.
+# The author's fastest test and its slowest for the same number of bytes.
 _FASTEST, _SLOWEST = (4096, 1), (512, 8)
-# What the M4 says while it starts, as the report's table calls it, and how the line begins.
+# The M4's messages while it starts, with the report's names, and the start of their lines.
 _STARTING = (
     ("MCU boot banner", "Cortex-M4 boot"),
     ("MAX_BUFFER_SIZE line", "MAX_BUFFER_SIZE"),
@@ -43,7 +43,7 @@ def rows(known: Sequence[Row]) -> Iterator[Row]:
 
 
 def _claim(of: Row, label: str, unit: str, simulated: float, key: str, digits: int) -> Row:
-    """A number of the report's text, that prints so many digits of it."""
+    """A number of the report's text, with its printed digits."""
     value = published.load(TABLE).find(key, {"kind": "claim"})
     return _row(of, label, unit, simulated, value, digits)
 
@@ -72,19 +72,19 @@ def _row(
 
 
 def _stamps(of: Row) -> Iterator[Row]:
-    """How long each line took that the M4 logs while it starts, by its clock of whole milliseconds.
+    """The time of each line that the M4 logs while it starts, by its clock of whole milliseconds.
 
-    When it begins is another matter: there it waits for Linux.
+    The time of its begin is not compared: it depends on Linux there.
     """
     stamps = log_stamps_ms(of.run)
     table = published.load(TABLE)
     events = [
         (
-            beginning,
+            start,
             table.find("uptime_ms", {"kind": "mcu-log", "event": event}),
-            next((ms for text, ms in stamps if text.startswith(beginning)), None),
+            next((ms for text, ms in stamps if text.startswith(start)), None),
         )
-        for event, beginning in _STARTING
+        for event, start in _STARTING
     ]
     for (line, theirs, ours), (_, their_next, our_next) in itertools.pairwise(events):
         if theirs is None or ours is None or their_next is None or our_next is None:
@@ -93,14 +93,14 @@ def _stamps(of: Row) -> Iterator[Row]:
 
 
 def log_stamps_ms(run: RunRecord) -> list[tuple[str, int]]:
-    """The lines of the M4's log, with the milliseconds that each begins with."""
+    """The lines of the M4's log, with the milliseconds at their start."""
     text = run.result.streams.get(_LOG_STREAM, "") if run.result else ""
     found = map(_LOG_LINE.match, text.splitlines())
     return [(line[3], int(line[1]) * 1000 + int(line[2])) for line in found if line]
 
 
 def findings(known: Sequence[Row]) -> Iterator[str]:
-    """What the runs show, in sentences."""
+    """Conclusions from the runs, in sentences."""
     yield from _what_takes_the_time(known)
     yield from _without(known)
     yield from _more_than_the_buffers(known)
@@ -125,13 +125,13 @@ def _what_takes_the_time(known: Sequence[Row]) -> Iterator[str]:
         yield (
             f"In each test the M4 spends {min(shares):.1f} to {max(shares):.1f} % of the time in "
             f"its own log: each character takes {character_us:.1f} us at {BAUD_RATE} baud, one "
-            "after the other, before the next message is looked at. What the report measured is "
-            "its UART, not RPMsg."
+            "after the other, before the next message is read. The report measured its UART, not "
+            "RPMsg."
         )
 
 
 def _fastest_tests(known: Sequence[Row]) -> tuple[Row | None, Row | None]:
-    """The author's fastest test, and the same without the M4's log; None where there is none."""
+    """The author's fastest test, and the same without the M4's log; None if missing."""
     logged = _tests(row for row in known if row.published is not None)
     quiet = _tests(
         row
@@ -147,10 +147,10 @@ def _without(known: Sequence[Row]) -> Iterator[str]:
     slow, fast = _fastest_tests(known)
     if slow and fast:
         yield (
-            f"Without the log {fast.label} takes {fast.simulated / 1e6:.2f} ms in the place of "
+            f"Without the log {fast.label} takes {fast.simulated / 1e6:.2f} ms instead of "
             f"{slow.simulated / 1e6:.2f}: {_kib_per_s(fast):.0f} KiB/s, "
             f"{slow.simulated / fast.simulated:.0f} times as much as the report's best. Most of "
-            "what is left is the client's CRC and Linux's delay."
+            "the rest is the client's CRC and Linux's delay."
         )
 
 
@@ -161,8 +161,8 @@ def _more_than_the_buffers(known: Sequence[Row]) -> Iterator[str]:
         largest = max(beyond, key=_bytes)
         yield (
             f"A sender that waits for a free buffer gets {_bytes(largest)} bytes through in one "
-            f"go, {_kib_per_s(largest):.0f} KiB/s. The report's hang is a writer that nobody "
-            "wakes: overflow=original shows who waits for what."
+            f"go, {_kib_per_s(largest):.0f} KiB/s. The report's hang is a writer that is never "
+            "woken: overflow=original shows the threads and their waits."
         )
 
 

@@ -1,7 +1,7 @@
 """The stamps of the report's logs on the A7's side beside those of the run with its transcript.
 
-They are whole milliseconds, and what they begin with is another matter: so what is compared is how
-long after the line before each line came.
+They are whole milliseconds with different starting points: so the compared number is the time from
+the line before to each line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cyclescope.bench.rows import DERIVED, Row, RunRecord
 from cyclescope.bench.views import Pivot, Words
 
 TABLE = "stm32mp1_rpmsg_tty"
-# What the client says before its tests, as the table calls it, and how our line begins.
+# The client's messages before its tests, with the table's names, and the start of our lines.
 _BEFORE = (
     ("application started", "Application started"),
     ("tty connected", "Connected to"),
@@ -41,12 +41,12 @@ _PIVOT = Pivot(
 METRICS = ("host_log", "kernel_log")
 PIVOTS = dict.fromkeys(METRICS, _PIVOT)
 
-# What a log says when, in milliseconds.
+# The events of a log, in milliseconds.
 _Stamps = Mapping[str, float]
 
 
 def rows(known: Sequence[Row]) -> Iterator[Row]:
-    """How long after the line before each line of the transcript came, there and here."""
+    """The time from the line before to each line of the transcript, published and simulated."""
     of = next((row for row in known if row.settings.get("transcript") == "on"), None)
     if of is None:
         return
@@ -127,15 +127,15 @@ def _kernel_ms(run: RunRecord) -> _Stamps:
 
 
 def findings(known: Sequence[Row]) -> Iterator[str]:
-    """How far the whole log agrees."""
+    """How well the whole log agrees."""
     found = [row for row in known if row.metric == "host_log" and row.published is not None]
     if found:
         ours, theirs = (sum(values) for values in zip(*_pairs(found), strict=True))
         most = max(abs(one - other) for one, other in _pairs(found))
         yield (
-            f"From the client's first line to its last {ours:.0f} ms go by ({theirs:.0f} in the "
-            f"report); of {len(found)} stamps, whole milliseconds, the one that is furthest off "
-            f"comes {most:.0f} ms earlier or later behind its line before than the report's."
+            f"From the client's first line to its last {ours:.0f} ms pass ({theirs:.0f} in the "
+            f"report). Of {len(found)} intervals between lines, in whole milliseconds, the one "
+            f"with the largest error differs from the report's by {most:.0f} ms."
         )
 
 

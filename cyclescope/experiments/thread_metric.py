@@ -1,7 +1,7 @@
 """FreeRTOS on an STM32L4 at 80 MHz from flash: the eight tests of Thread-Metric, in cycles a loop.
 
-Each run is one test. Four of them stand beside what was measured on an STM32L432; the others, and
-all in other settings of flash, compiler and kernel, show what a loop's cycles depend on.
+Each run is one test. Four tests have published numbers, measured on an STM32L432; the others, and
+all with other settings of flash, compiler and kernel, show what a loop's cycles depend on.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TESTS = (
     "synchronization",
     "memory",
 )
-# What the published numbers are taken to have been measured with: see CHOICES.
+# The assumed settings of the published measurements: see CHOICES.
 BASE: dict[str, Value] = {
     "accelerators": "all",
     "optimise": "O2",
@@ -38,7 +38,7 @@ BASE: dict[str, Value] = {
     "tick_hz": 1000,
     "window_ms": 100,
 }
-# One of these other than in BASE.
+# Changes of BASE, one at a time.
 VARIANTS: tuple[tuple[str, Value], ...] = (
     ("accelerators", "caches"),
     ("accelerators", "none"),
@@ -50,7 +50,7 @@ SHORT_WINDOW_MS = 50
 
 
 def _runs() -> Iterator[Run]:
-    """In the order in which tables have them."""
+    """The runs in the order of tables."""
     for test in TESTS:
         yield Run(APP, BOARD, {"test": test, **BASE}, documented=True, limit=LIMIT)
     for name, value in VARIANTS:
@@ -64,12 +64,12 @@ def _with(name: str, value: Value) -> Callable[[Run], Run]:
 
 
 def _short_form(run: Run) -> Run:
-    """The run with a shorter window: a loop takes as long in it."""
+    """The run with a shorter window: a loop takes the same time in it."""
     return run.changed({"window_ms": SHORT_WINDOW_MS})
 
 
 def _cycles(rows: Sequence[Row], **settings: Value) -> dict[str, float]:
-    """Cycles a loop by test, of the rows with these settings and what else BASE has."""
+    """Cycles a loop by test, of the rows with these settings and otherwise BASE's."""
     wanted: Settings = {key: value for key, value in BASE.items() if key != "window_ms"} | settings
     return {
         str(row.settings["test"]): row.simulated
@@ -150,11 +150,11 @@ CHOICES = (
 LEFT_OUT = (
     Omission(
         what="GCC, and FreeRTOS 10.3.1 as it was configured",
-        why="here Clang compiles FreeRTOS 11.2; the page tells no option of either",
+        why="here Clang compiles FreeRTOS 11.2; the page states no option of either",
         effect_pct=17,
-        cells="all; what messages and semaphores of the published program call beside is not told",
+        cells="all; further calls of the published program's messages and semaphores are unknown",
         estimate="the same sources by Debian's GCC 12.2.1 at -O2 with FreeRTOS 10.3.1, which "
-        "scripts/compilers builds: docs/thread-metric.md has what they take, all less than here",
+        "scripts/compilers builds: docs/thread-metric.md has the cycles, all fewer than here",
     ),
 )
 

@@ -1,9 +1,9 @@
-"""Fits: values of a board's parameters from measured numbers, with what these numbers can tell.
+"""Fits: values of a board's parameters from measured numbers, and how certain they are.
 
-Start at `fit`. `parameters` has what is free, `cells` what was measured, `published` the cells of
-experiments; `models` makes the runs, `searching` finds the values, `judging` says how far they are
-told, with intervals by `profiling`, `crossing` how well other cells come out. `overlays` makes a
-board of a result.
+Start at `fit`. `parameters` reads the free parameters, `cells` the measured numbers, `published`
+the cells of experiments. `models` makes the runs and `searching` finds the values. `judging` says
+how well the cells determine them, with intervals from `profiling`; `crossing` cross-validates.
+`overlays` writes a result as a board.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NO_SCIPY = "SciPy is not installed: pip install 'cyclescope[fit]'"
 
 
 def check_scipy() -> None:
-    """Raises `UsageError` without SciPy, which few need beside a fit."""
+    """Raises `UsageError` without SciPy, which only a fit needs."""
     try:
         import scipy  # noqa: F401
     except ImportError as absent:
@@ -49,17 +49,18 @@ def fit(
     again: bool = False,
     stop: Stop | None = None,
 ) -> FitResult:
-    """Fit timing parameters of a board to measured cells; gives values with what they may be.
+    """Fit timing parameters of a board to measured cells; returns values with their intervals.
 
-    `target` is the path of an ELF, an experiment's name (its cells are those that were published),
-    or a .toml file that has all of a fit. `free` names parameters by their paths, as a list of
-    "PATH" and "PATH=LOW:HIGH" or with the bounds by path; without bounds they are what the board
-    calls plausible. `cells` is a CSV file: a line a number, with `value`, `metric`, `error`, and
-    settings by their paths. `prior` is the standard deviation of a normal prior around the board's
-    values, as a part of their ranges. Only every so many-th number is fitted to. `seed` deals cells
-    into the folds of the cross-validation. `threads` runs are made at a time.
+    `target` is the path of an ELF, the name of an experiment (its published cells are fitted), or a
+    .toml file that describes the whole fit. `free` names parameters by their paths, as a list of
+    "PATH" and "PATH=LOW:HIGH" or as a mapping from path to bounds; the default bounds are those
+    that the board calls plausible. `cells` is a CSV file with one number a line: `value`, `metric`,
+    `error`, and settings by their paths. `prior` is the standard deviation of a normal prior around
+    the board's values, as a fraction of their ranges. With `every` N, only each N-th number is
+    fitted. `seed` deals cells into the folds of the cross-validation. `threads` is the number of
+    parallel runs.
 
-    Raises `EngineError` for what can't be, before anything runs, and for a run that fails or was
+    Raises `EngineError` for invalid input, before anything runs, and for a run that fails or was
     stopped.
     """
     check_scipy()

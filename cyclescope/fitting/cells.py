@@ -1,8 +1,8 @@
 """Cells: the measured numbers that a board is fitted to, from a table or from a document.
 
-A table is a CSV file with a line a number: `value`; `metric`, the name of what a run gives; `error`
-if it is known (a standard deviation, or as `2%`); `label` for people; `elf` for another program;
-and columns for settings by their paths, as `--set` has them.
+A table is a CSV file with one number a line: `value`; `metric`, the name of a run's result; `error`
+if it is known (a standard deviation, absolute or as `2%`); `label` for readers; `elf` for another
+program; and columns for settings by their paths, as `--set` takes them.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ _PS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 
 @dataclass(frozen=True)
 class Cell:
-    """A measured number: what a run with these settings gave as a metric.
+    """A measured number: the value of a metric in a run with these settings.
 
-    `base` is which of the target's runs it is. `error` is the standard deviation as a part of the
-    value, None where nobody knows it. `rounding` is half a unit of the last digit, as a part, too.
-    Cells of one `independent` name follow from one another. What a run gives counts times `factor`.
+    `base` is the index of the target's run. `error` is the standard deviation as a fraction of the
+    value, None if it is unknown. `rounding` is half a unit of the last digit, also as a fraction.
+    Cells with the same `independent` name follow from one another. The run's number is multiplied
+    by `factor`.
     """
 
     label: str
@@ -50,19 +51,19 @@ class Cell:
 
     @property
     def number(self) -> str:
-        """What number it is: the same for cells that follow from one another, or were repeated."""
+        """The number's name: the same for cells that follow from one another or were repeated."""
         return self.independent or repr((self.base, sorted(self.settings.items()), self.metric))
 
 
 def numbers(cells: Iterable[Cell]) -> list[str]:
-    """The different numbers among cells, in the order in which they come."""
+    """The distinct numbers among cells, in the order of first occurrence."""
     return list(dict.fromkeys(cell.number for cell in cells))
 
 
 def read(path: Path, metric: str | None = None) -> list[Cell]:
-    """The cells of a CSV file; `metric` is that of lines that name none.
+    """The cells of a CSV file; `metric` is the metric of lines that name no other.
 
-    Raises `UsageError` with the line of what is no such cell, `OSError` if it can't be read.
+    Raises `UsageError` with the number of an invalid line, `OSError` if the file can't be read.
     """
     try:
         text = inputs.read(path, _MOST_BYTES).decode("utf-8-sig")
@@ -134,7 +135,7 @@ def _cell(where: str, line: Mapping[str, str], metric: str | None, path: Path) -
 
 
 def _value(where: str, text: str, metric: str) -> tuple[float, float]:
-    """The number of a text, and what one of its last digit is; times in picoseconds."""
+    """The number in a text, and one unit of its last digit; times in picoseconds."""
     match = _NUMBER.fullmatch(text)
     if match is None or match["unit"] == "%":
         raise UsageError(f"{where}: {printable(text)!r} is no number such as 1200, 3.5 or 2.71ms")
@@ -152,7 +153,7 @@ def _value(where: str, text: str, metric: str) -> tuple[float, float]:
 
 
 def _error(where: str, text: str, metric: str, value: float) -> float | None:
-    """The standard deviation as a part of the value."""
+    """The standard deviation as a fraction of the value."""
     if not text:
         return None
     if text.endswith("%"):

@@ -1,7 +1,7 @@
-"""Cross-validation: how well cells come out that a fit has not seen.
+"""Cross-validation: how well a fit predicts cells that it has not seen.
 
-Cells are dealt into folds, those of one number together. For each, the board is fitted to all
-others from where it began, and what it then gives for the cells of the fold counts.
+Cells are dealt into folds; cells of one number stay together. For each fold, the board is fitted to
+all other cells, from the board's own values, and then predicts the cells of the fold.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ MOST_FOLDS = 5
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What came of cells that were held out, in percent: the mean of the deviations' sizes.
+    """The errors of cells that were held out, in percent: mean and worst, without sign.
 
-    `before` is the same cells' with the board as it is.
+    `before` are the errors of the same cells with the board's own values.
     """
 
     cells: int
@@ -35,9 +35,9 @@ class HeldOut:
 
 
 def cross_validated(problem: Problem, before: Array, seed: int) -> HeldOut | None:
-    """The hold-out error of the chosen cells; None of fewer than two numbers.
+    """The hold-out error of the chosen cells; None if they are fewer than two numbers.
 
-    `before` has the relative deviations of all cells with the board as it is.
+    `before` has the relative deviations of all cells with the board's own values.
     """
     chosen, cells = list(problem.chosen), problem.model.cells
     known = numbers(cells[at] for at in chosen)
@@ -58,7 +58,7 @@ def cross_validated(problem: Problem, before: Array, seed: int) -> HeldOut | Non
 def held_out(
     after: Sequence[float] | Array, before: Sequence[float] | Array, folds: int = 0
 ) -> HeldOut:
-    """The summary of relative deviations of cells that were held out in so many folds."""
+    """The summary of relative deviations of cells that were held out in `folds` folds."""
     return HeldOut(len(after), folds, *_sizes(after), *_sizes(before))
 
 

@@ -1,4 +1,4 @@
-"""What a board gives for all cells at a point: the runs of a fit, each made once."""
+"""The numbers that a board gives for all cells at a point: the runs of a fit, each made once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cyclescope.sweeps.store import Store
 from cyclescope.sweeps.targets import Target
 
 Point = tuple[int, ...]
-"""For each free parameter, which of its values it has."""
+"""For each free parameter, the index of its value."""
 Array = NDArray[numpy.float64]
 
 _CYCLES, _PS = ".cycles", ".ps"
@@ -29,9 +29,9 @@ _CYCLES, _PS = ".cycles", ".ps"
 
 @dataclass(frozen=True)
 class Running:
-    """How runs are made: so many at a time, with what was made before, until a stop.
+    """How runs are made: the number of threads, the store of earlier outcomes, and the stop.
 
-    `ended` is told how many were made or found.
+    `ended` is called with the number of runs that were made or found in the store.
     """
 
     threads: int
@@ -41,7 +41,7 @@ class Running:
 
 
 class Model:
-    """The numbers of a target for cells, by the values of free parameters."""
+    """The numbers of a target for cells, as a function of the free parameters' values."""
 
     def __init__(
         self, target: Target, cells: Sequence[Cell], free: Sequence[Free], how: Running
@@ -55,8 +55,8 @@ class Model:
     def values(self, points: Sequence[Point]) -> Array:
         """A row of cells' numbers for each point.
 
-        Raises `EngineError` for a run that fails, `UsageError` for one without such a metric,
-        `StoppedError` after a stop.
+        Raises `EngineError` for a run that fails, `UsageError` for a run that lacks a cell's
+        metric, `StoppedError` after a stop.
         """
         new = [point for point in dict.fromkeys(points) if point not in self._known]
         rows = [_row(self.free, group, point) for point in new for group in self._groups]
@@ -76,11 +76,11 @@ class Model:
         return numpy.array([self._known[point] for point in points])
 
     def _numbers(self, outcomes: Sequence[Outcome], settings: Sequence[tuple[str, str]]) -> Array:
-        told = dict(zip(self._groups, outcomes, strict=True))
-        numbers = {group: numbers_of(outcome) for group, outcome in told.items()}
+        by_group = dict(zip(self._groups, outcomes, strict=True))
+        numbers = {group: numbers_of(outcome) for group, outcome in by_group.items()}
         found = []
         for cell in self.cells:
-            outcome, known = told[_group(cell)], numbers[_group(cell)]
+            outcome, known = by_group[_group(cell)], numbers[_group(cell)]
             if outcome.error is not None:
                 point = " ".join(f"{path}={value}" for path, value in settings)
                 raise EngineError(f"{cell.label}: the run failed with {point}: {outcome.error}")
@@ -93,7 +93,7 @@ class Model:
 
 
 def numbers_of(outcome: Outcome) -> dict[str, float]:
-    """All numbers of a run, by name; of a watched function its cycles, too, by the first core."""
+    """All numbers of a run, by name; a watched function also has cycles of the first core."""
     found = dict(Namer([outcome]).values(outcome))
     hz = outcome.cores[0].hz if outcome.cores else 0
     cycles = {
@@ -105,7 +105,7 @@ def numbers_of(outcome: Outcome) -> dict[str, float]:
 
 
 def sections_of(cells: Sequence[Cell], cores: Sequence[str]) -> tuple[str, ...]:
-    """The functions that have to be watched for the metrics of cells."""
+    """The functions that runs have to watch for the metrics of cells."""
     names = [
         cell.metric.rpartition(".")[0]
         for cell in cells
@@ -115,7 +115,7 @@ def sections_of(cells: Sequence[Cell], cores: Sequence[str]) -> tuple[str, ...]:
 
 
 def check(target: Target, cells: Sequence[Cell], free: Sequence[Free]) -> None:
-    """Raises `UsageError` for a run that can't be, as far as that is known before it."""
+    """Raises `UsageError` for a run that is known to be impossible before it starts."""
     groups = list(dict.fromkeys(map(_group, cells)))
     ends = [tuple(0 for _ in free), tuple(len(one.values) - 1 for one in free)]
     rows = [_row(free, group, point) for point in ends for group in groups]
@@ -124,8 +124,8 @@ def check(target: Target, cells: Sequence[Cell], free: Sequence[Free]) -> None:
         try:
             batch.trial(row).check()
         except (EngineError, OSError) as error:
-            told = " ".join(f"{path}={value}" for path, value in settings)
-            raise UsageError(f"{told}: {' '.join(str(error).split())}") from None
+            point = " ".join(f"{path}={value}" for path, value in settings)
+            raise UsageError(f"{point}: {' '.join(str(error).split())}") from None
 
 
 def _group(cell: Cell) -> Group:
@@ -133,7 +133,7 @@ def _group(cell: Cell) -> Group:
 
 
 def _row(free: Sequence[Free], group: Group, point: Point) -> Group:
-    """A run of a group of cells, at a point."""
+    """The settings of a run for a group of cells, at a point."""
     base, settings = group
     changed = [(one.path, str(one.values[place])) for one, place in zip(free, point, strict=True)]
     return base, (*settings, *changed)

@@ -1,4 +1,4 @@
-"""A fit's values as a board of its own: the fitted one with changes, each with its source."""
+"""A fit's values as a board file: the fitted board with changes, each with its source."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _SOURCES = "cyclescope,sources"
 
 
 def overlay(result: FitResult, path: Path, sets: Mapping[str, OverrideValue]) -> str:
-    """The text of a .dts at this path, with the values that cells tell anything of.
+    """The text of a .dts at this path, with the values that at least one cell depends on.
 
-    `sets` are overrides that the cells were measured with. Raises `UsageError` if there is no such
-    value.
+    `sets` are overrides with which the cells were measured. Raises `UsageError` if no cell depends
+    on any free parameter.
     """
     fitted = [one for one in result.parameters if one.told != NO_EFFECT]
     if not fitted:
@@ -63,7 +63,7 @@ def _node(node: Node, changed: Iterable[Judgement], result: FitResult) -> Iterat
 
 
 def _others(node: Node, own: set[str]) -> Iterator[str]:
-    """The node's entries as they are, without the names that get one of their own."""
+    """The node's existing entries, without the names that get an entry of their own."""
     prop = node.props.get(_SOURCES)
     entries = prop.value.decode().split("\0")[:-1] if prop else []
     for entry in entries:
@@ -77,18 +77,18 @@ def _source(one: Judgement, result: FitResult) -> str:
     values = list(dict.fromkeys(one.possible))
     span = f" {possible(one)}" if len(values) > 1 else ""
     cells = count(len(result.fitted), "cell")
-    told = "the 95 % interval" if span else "told to the unit"
+    remark = "the 95 % interval" if span else "exact to the unit"
     if one.told == TOGETHER:
         others = next(group for group in result.untold if one.free.path in group.paths)
-        told = f"{others.words}"
+        remark = others.words
     return (
         f"{one.free.parameter.property_name}: calibrated{span}: fitted to {cells} of "
-        f"{_plain(result.table)} by cyclescope fit; {told}"
+        f"{_plain(result.table)} by cyclescope fit; {remark}"
     )
 
 
 def _included(board: str, path: Path) -> str:
-    """How a file at a path names the board's: a shipped one goes by its name alone."""
+    """How a file at this path names the board: a shipped board by its name alone."""
     if board in shipped_boards():
         return f"{board}.dts"
     return os.path.relpath(find_board(board).resolve(), path.resolve().parent)
@@ -99,7 +99,7 @@ def _set_words(sets: Mapping[str, OverrideValue]) -> str:
 
 
 def _plain(text: str) -> str:
-    """What can stand in a comment, and is no path of one machine."""
+    """The text without the end of a comment; of a path only the file's name."""
     return Path(text).name.replace("*/", "* /") if os.sep in text else text.replace("*/", "* /")
 
 

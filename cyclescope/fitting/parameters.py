@@ -1,7 +1,7 @@
 """Free parameters: timing parameters of a board that a fit may change, and their possible values.
 
-One is written as `PATH`, where the board's own source says what is plausible, else as
-`PATH=LOW:HIGH`, or as `PATH=4,8,16` where only single values make sense.
+A parameter is written as `PATH` if the board's own source states the plausible values, else as
+`PATH=LOW:HIGH`, or as `PATH=4,8,16` if only certain values make sense.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from cyclescope.similar_names import did_you_mean
 from cyclescope.units import parse_number
 
 EXAMPLE = "ddr.cyclescope,first-word-cycles=17:45"
-# A Jacobian's column has two runs of each cell, and so has each step: nobody waits for more.
+# A column of the Jacobian takes two runs of each cell, and so does each step: more takes too long.
 MOST = 12
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A free parameter as it was asked for; `values` is empty where the board says them."""
+    """A free parameter as the user wrote it; `values` is empty if the board states them."""
 
     path: str
     values: Sequence[int] = ()
@@ -35,10 +35,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Free:
-    """A timing parameter that may change, with the values that it may have, in their order.
+    """A timing parameter that may change, with its possible values in ascending order.
 
-    `path` is what the user calls it. Of a span all integers between its ends are values; else they
-    are alternatives, each of which is tried. `board_value` is what the board says.
+    `path` is the user's name for it. A span has all integers between its ends as values; otherwise
+    the values are alternatives, and each is tried. `board_value` is the board's own value.
     """
 
     path: str
@@ -48,17 +48,17 @@ class Free:
 
     @property
     def board_value(self) -> int:
-        """The value that the board has."""
+        """The board's own value."""
         return int(self.parameter.value)
 
     @property
     def width(self) -> int:
-        """From the first value to the last, in steps."""
+        """The number of steps from the first value to the last."""
         return max(1, len(self.values) - 1)
 
     @property
     def start(self) -> int:
-        """The place of the value that is nearest to the board's."""
+        """The index of the value that is nearest to the board's."""
         if isinstance(self.values, range):
             return min(max(self.board_value - self.values[0], 0), len(self.values) - 1)
         near = [abs(value - self.board_value) for value in self.values]
@@ -66,19 +66,19 @@ class Free:
 
     @property
     def bounds(self) -> str:
-        """Its values in words: "17 to 45", "4 or 8"."""
+        """The possible values in words: "17 to 45", "4 or 8"."""
         return words(self.values, self.is_span)
 
 
 def words(values: Sequence[int], is_span: bool) -> str:
-    """Values in words, as sources of a board have them; one alone is itself."""
+    """Values in words, as sources of a board write them; a single value stands alone."""
     if is_span and len(values) > 1:
         return f"{values[0]} to {values[-1]}"
     return " or ".join(map(str, values))
 
 
 def parse(argument: str) -> Asked:
-    """The parameter of `PATH`, `PATH=LOW:HIGH` or `PATH=A,B`. Raises `SettingError` for none."""
+    """The parameter of `PATH`, `PATH=LOW:HIGH` or `PATH=A,B`. Raises `SettingError` for others."""
     path, equals, text = argument.partition("=")
     if not path.strip() or not argument.isprintable():
         raise SettingError(f"--free {printable(argument)}: expected PATH or PATH=LOW:HIGH")
@@ -86,9 +86,9 @@ def parse(argument: str) -> Asked:
 
 
 def asked(path: str, text: str | None) -> Asked:
-    """The parameter of a path with its values as a text; None for the board's own.
+    """The parameter of a path with its values as text; None for the board's own.
 
-    Raises `SettingError` for what are no values.
+    Raises `SettingError` for text that is not a range or a list.
     """
     if text is None:
         return Asked(path)
@@ -118,8 +118,9 @@ def resolved(
 ) -> tuple[Free, ...]:
     """The free parameters of a board.
 
-    Raises `SettingError` for a path that is no timing parameter, for one twice or also in `--set`,
-    for one without values, and for values that the board refuses; as `Board` does, too.
+    Raises `SettingError` for a path that is not a timing parameter, that occurs twice or also in
+    `--set`, or that has no values, for values that the board refuses, and for all that `Board`
+    does.
     """
     tree = board_tree(board)
     known = {(one.node, one.property_name): one for one in Board(board, sets).parameters}
@@ -127,10 +128,10 @@ def resolved(
     found: dict[Parameter, Free] = {}
     for one in wanted:
         if _place(tree, one.path) in set_too:
-            raise SettingError(f"--free {one.path}: --set says its value")
+            raise SettingError(f"--free {one.path}: --set already gives its value")
         free = _free(one, tree, known, board)
         if free.parameter in found:
-            raise SettingError(f"--free {one.path}: is there twice")
+            raise SettingError(f"--free {one.path}: given twice")
         found[free.parameter] = free
     if not found:
         raise SettingError(f"nothing is free: --free PATH, as in {EXAMPLE}")
@@ -150,7 +151,7 @@ def _free(one: Asked, tree: Node, known: Mapping[tuple[str, str], Parameter], bo
     if parameter is None:
         names = [f"{other.owner}.{other.property_name}" for other in known.values()]
         hint = did_you_mean(one.path, names) or f"; `cyclescope board {board}` lists them"
-        raise SettingError(f"--free {one.path}: no timing parameter{hint}")
+        raise SettingError(f"--free {one.path}: not a timing parameter{hint}")
     if one.values:
         return Free(one.path, parameter, one.values, one.is_span)
     named = parameter.plausible_values
@@ -173,5 +174,5 @@ def _check_ends(free: Free, board: str, sets: Mapping[str, OverrideValue]) -> No
         try:
             Board(board, {**sets, free.path: value})
         except Exception as error:
-            told = " ".join(str(error).split())
-            raise SettingError(f"--free {free.path}={value}: {told}") from None
+            reason = " ".join(str(error).split())
+            raise SettingError(f"--free {free.path}={value}: {reason}") from None

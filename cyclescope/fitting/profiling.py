@@ -1,9 +1,9 @@
-"""Intervals of parameters, by their profiles: how much worse cells come out at each value.
+"""Intervals of parameters, from their profiles: how much worse the cells fit at each value.
 
 A parameter is moved away from the best point, and the others follow within their bounds, by their
-slopes there. A value is possible where that costs no more than the deviations of a 95 % interval.
-Slopes of the parameter itself would say it only where cells go on moving alike: a latency that a
-buffer hides has an end on one side.
+slopes there. A value is possible if the cost does not exceed the deviations of a 95 % interval.
+The parameter's own slopes would give the interval only if cells kept changing at the same rate: for
+a latency that a buffer hides, the interval is bounded on one side only.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cyclescope.fitting.models import Array
 from cyclescope.fitting.searching import Found, Problem
 
 _Place = tuple[int, int]
-"""A parameter, and the place of one of its values."""
+"""The index of a parameter and the index of one of its values."""
 
 
 @dataclass
 class _Side:
-    """What is known of a side: a place that is possible and one that is not, with their costs.
+    """One side of an interval: a possible value and an impossible one, with their costs.
 
-    A cost is the root of how much worse cells come out, in standard deviations.
+    A cost is the root of how much worse the cells fit, in standard deviations.
     """
 
     at: int
@@ -37,32 +37,32 @@ class _Side:
 
     @property
     def is_open(self) -> bool:
-        """Whether there are places between the two."""
+        """Whether there are values between the two."""
         return abs(self.outside - self.inside) > 1
 
     def crossing(self, most: float) -> float:
-        """Where the cost comes to `most`, on a straight line between the two."""
+        """Where the cost reaches `most`, on a straight line between the two."""
         part = (most - self.near) / (self.far - self.near)
         return self.inside + (self.outside - self.inside) * part
 
     def next(self, most: float, is_halved: bool) -> int:
-        """The place between the two to try: where the line crosses, or the one in the middle.
+        """The next value to try: where the line crosses, or the middle.
 
-        The line may lead to the same end again and again.
+        The line alone may lead to the same end repeatedly.
         """
         place = (self.inside + self.outside) / 2 if is_halved else self.crossing(most)
         low, high = sorted((self.inside, self.outside))
         return min(max(round(place), low + 1), high - 1)
 
     def narrow(self, place: int, cost: float, most: float) -> None:
-        """Take a place as the one or the other."""
+        """Replace the possible or the impossible value, depending on the cost."""
         if cost <= most:
             self.inside, self.near = place, cost
         else:
             self.outside, self.far = place, cost
 
     def end(self, most: float) -> int:
-        """The last possible value: a true one between two integers is rounded to one of them."""
+        """The last possible value: the exact end, rounded to one of the two integers around it."""
         if self.inside == self.outside:
             return self.inside
         place = self.crossing(most)
@@ -70,9 +70,9 @@ class _Side:
 
 
 def intervals(problem: Problem, found: Found, scale: float, most: float) -> list[tuple[int, int]]:
-    """Of each span of a problem, the places of the first and the last possible value.
+    """For each span of a problem, the indices of the first and the last possible value.
 
-    `scale` is by how much cells' errors are larger than they were taken for, and `most` half an
+    `scale` is the factor by which the cells' errors are larger than assumed; `most` is half an
     interval in standard deviations.
     """
     spans = problem.spans
@@ -91,7 +91,7 @@ def intervals(problem: Problem, found: Found, scale: float, most: float) -> list
         side.narrow(side.outside, cost, most)
     is_halved = False
     while wide := [side for side in sides if side.is_open]:
-        # all that is to be tried at once, so that runs are made side by side
+        # collect the values of all sides first, so that their runs are made in parallel
         tried = [(side.at, side.next(most, is_halved)) for side in wide]
         for side, (_, place), cost in zip(wide, tried, costs(tried), strict=True):
             side.narrow(place, cost, most)
@@ -101,7 +101,7 @@ def intervals(problem: Problem, found: Found, scale: float, most: float) -> list
 
 
 def _costs(problem: Problem, found: Found, scale: float, places: Sequence[_Place]) -> list[float]:
-    """The squares of all deviations with a parameter at a place, where the others have followed."""
+    """The sums of squared deviations with a parameter at a value and the others adapted to it."""
     point = found.point
     moved = [(*point[:at], place, *point[at + 1 :]) for at, place in places]
     rows = problem.residuals(moved) / units(problem, scale)
@@ -120,7 +120,7 @@ def _costs(problem: Problem, found: Found, scale: float, places: Sequence[_Place
 
 
 def units(problem: Problem, scale: float) -> Array:
-    """What each residual is divided by; a prior's stay as they are, if there is one to count."""
+    """The divisors of the residuals; those of a prior stay 1 if the problem has one."""
     cells, parameters = len(problem.chosen), len(problem.model.free)
     held = 1.0 if problem.prior is not None else math.inf
     return numpy.array([scale] * cells + [held] * parameters)

@@ -1,4 +1,4 @@
-"""The published cells of an experiment, as cells that a board can be fitted to."""
+"""The published cells of an experiment as cells for a fit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cyclescope.sweeps.targets import ExperimentTarget
 def jobs(planned: Sequence[Job], board: str | None) -> list[Job]:
     """The runs with published numbers, on one board.
 
-    Raises `UsageError` if there are none, or on several boards while none was named.
+    Raises `UsageError` without any, or if they are on several boards and the user named none.
     """
     name = planned[0].experiment.name
     found = [job for job in planned if job.experiment.has_published(job.run)]
@@ -39,7 +39,7 @@ def jobs(planned: Sequence[Job], board: str | None) -> list[Job]:
 
 
 def short(found: Sequence[Job]) -> list[Job]:
-    """The same runs in their short forms, in which they are made while values are searched."""
+    """The same runs in their short forms, which are run while values are searched."""
     return [
         replace(job, run=with_all_settings(job.experiment.short_form(job.run))) for job in found
     ]
@@ -48,9 +48,9 @@ def short(found: Sequence[Job]) -> list[Job]:
 def cells(whole: ExperimentTarget, shortened: ExperimentTarget, how: Running) -> list[Cell]:
     """The cells that have published numbers, as metrics of the short forms.
 
-    What a short form gives counts relative to what it gives on the board as it is: so `factor`
-    makes a number of the whole run of it. Raises `EngineError` for a run that fails, or a short
-    form that lacks a cell, `StoppedError` after a stop.
+    A short form's number counts relative to its number on the unchanged board: `factor` converts it
+    to the number of the whole run. Raises `EngineError` for a run that fails, or a short form that
+    lacks a cell, `StoppedError` after a stop.
     """
     told: list[Cell] = []
     outcomes = zip(_outcomes(whole, (), how), _outcomes(shortened, (), how), strict=True)
@@ -77,7 +77,7 @@ def cells(whole: ExperimentTarget, shortened: ExperimentTarget, how: Running) ->
 def values(
     whole: ExperimentTarget, settings: Sequence[tuple[str, str]], how: Running
 ) -> dict[tuple[int, str], float]:
-    """What the whole runs give with some settings, by base and label. Raises as `cells` does."""
+    """The whole runs' numbers with these settings, by base and label. Raises as `cells` does."""
     found: dict[tuple[int, str], float] = {}
     for base, outcome in enumerate(_outcomes(whole, settings, how)):
         job = whole.jobs[base]
@@ -102,16 +102,16 @@ def _outcomes(
 
 
 def _rows(job: Job, outcome: Outcome) -> list[tuple[experiment.Cell, Metric]]:
-    """What a run measured that its experiment has cells for, in the order of its table."""
+    """The metrics of a run that its experiment has cells for, in the order of its table."""
     return of_cells(job.experiment, job.run, outcome.metrics)
 
 
 def _cell(
     job: Job, cell: experiment.Cell, metric: Metric, short_run: experiment.Run | None = None
 ) -> Cell | None:
-    """The published cell that a metric stands for, of a whole run or its short form.
+    """The published cell of a metric, in a whole run or its short form.
 
-    None if there is none, or if it is a sum of others and no number of its own.
+    None if it has no published number, or if the cell is a sum of others.
     """
     form = Form(job.experiment, job.run, short_run or job.run)
     value = form.published(cell, metric)
@@ -132,7 +132,7 @@ def _cell(
 
 
 def _half_of_last(value: float, digits: int | None) -> float:
-    """Half a unit of the last digit that a document prints."""
+    """Half a unit of the last digit that the document prints."""
     number = Decimal(str(value))
     last = min(int(number.as_tuple().exponent), 0)
     if digits is not None:

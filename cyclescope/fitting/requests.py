@@ -1,4 +1,4 @@
-"""What a user asks of a fit, by the command line, a TOML file or Python: then, the fit."""
+"""A fit as the user requests it, by the command line, a TOML file or Python; and its execution."""
 
 from __future__ import annotations
 
@@ -33,21 +33,22 @@ from cyclescope.sweeps.requests import DEFAULT_LIMIT, program_path
 from cyclescope.sweeps.targets import ElfTarget, ExperimentTarget, Target
 from cyclescope.units import parse_time_ps
 
-# Cells without an error count as known to this part, until what is left says more.
+# The relative error that is assumed for a cell without one, until the deviations show more.
 _ERROR = 0.01
-# Another end of a search is as good if its cost is this near.
+# The end of another search is as good if its cost differs by no more than this.
 _AS_GOOD = 1.01
 PUBLISHED = "the published table"
 
 
 @dataclass(frozen=True)
 class Request:
-    """A fit as it was asked for.
+    """A fit as requested.
 
-    `target` is the path of an ELF, or an experiment's name, whose published cells are then fitted
-    to. `table` is the CSV file of measured cells, `metric` what lines are of that name none.
-    `prior` is the standard deviation of a normal prior around the board's values, as a part of
-    their ranges. Only every so many-th number is fitted to; the others then tell how good that is.
+    `target` is the path of an ELF, or an experiment's name, whose published cells are then fitted.
+    `table` is the CSV file of measured cells, `metric` the metric of lines that name no other.
+    `prior` is the standard deviation of a normal prior around the board's values, as a fraction of
+    their ranges. With `every` N, only each N-th number is fitted; the others show how well the fit
+    predicts.
     """
 
     target: str
@@ -68,7 +69,7 @@ class Request:
         return self.target in experiments.ALL and not Path(self.target).is_file()
 
     def plan(self) -> Plan:
-        """All that is to be fitted, checked. Raises `EngineError` before anything runs."""
+        """The checked fit. Raises `EngineError` for invalid input, before anything runs."""
         if self.limit is not None:
             parse_time_ps(self.limit)
         if self.prior is not None and not 0 < self.prior < math.inf:
@@ -122,7 +123,8 @@ class Request:
 class Plan:
     """A fit whose input was checked; `find` gives its cells, which may take runs.
 
-    `target` is run while values are searched, and `whole`, if there is one, with what was found.
+    `target` is run while values are searched, `whole`, if not None, with the values that were
+    found.
     """
 
     request: Request
@@ -145,7 +147,7 @@ class Plan:
     def run(self, how: Running) -> FitResult:
         """Fit, judge and cross-validate.
 
-        Raises `EngineError` for a run that fails, `UsageError` for a metric that none has,
+        Raises `EngineError` for a run that fails, `UsageError` for a metric that no run has,
         `StoppedError` if a stop was requested.
         """
         runs = 0
@@ -188,7 +190,7 @@ class Plan:
     def _fitted(
         self, cells: Sequence[Cell], seen: set[str], found: Found, how: Running
     ) -> tuple[FittedCell, ...]:
-        """All cells, with what whole runs give for them before and after."""
+        """All cells, with the numbers of whole runs before and after the fit."""
         before: Sequence[float]
         after: Sequence[float]
         if self.whole is None:
@@ -213,12 +215,12 @@ class Plan:
 
 
 def _deviations(cells: Sequence[FittedCell]) -> tuple[list[float], list[float]]:
-    """Relative ones, after and before."""
+    """Relative deviations, after and before the fit."""
     return [cell.after_pct / 100 for cell in cells], [cell.before_pct / 100 for cell in cells]
 
 
 def _elsewhere(problem: Problem, found: Found) -> tuple[int, ...] | None:
-    """Where another search of the same alternatives has ended, if that is as good and not near."""
+    """Where another search with the same alternatives ended, if that is as good but far away."""
     spans = problem.spans
     for point, cost in found.others:
         far = any(abs(point[at] - found.point[at]) > 1 for at in spans)
@@ -235,7 +237,7 @@ def _check_columns(cells: Sequence[Cell], free: Sequence[Free]) -> None:
     for cell in cells:
         twice = next((name for name in cell.settings if name in paths), None)
         if twice is not None:
-            raise UsageError(f"{twice}: is a column of the table, and free")
+            raise UsageError(f"{twice}: both a column of the table and free")
 
 
 def _check_setting(target: Target, axis: Axis, table: str) -> None:
@@ -244,18 +246,18 @@ def _check_setting(target: Target, axis: Axis, table: str) -> None:
     try:
         target.expanded(axis)
     except SettingError as error:
-        told = str(error).replace("--vary ", "column ", 1)
-        raise UsageError(f"{table}: {told}") from None
+        reason = str(error).replace("--vary ", "column ", 1)
+        raise UsageError(f"{table}: {reason}") from None
 
 
 # ---- from plain data: TOML and Python
 
 
 def from_data(data: Mapping[str, Any], folder: Path = Path()) -> Request:
-    """The request of a table as a TOML file has it; paths in it are relative to `folder`.
+    """The request in a table, as a TOML file has it; paths are relative to `folder`.
 
-    Raises `UsageError` for keys that it does not know and values of another kind, `SettingError`
-    for parameters that are none.
+    Raises `UsageError` for unknown keys and values of a wrong type, `SettingError` for invalid
+    parameters.
     """
     unknown = next((key for key in data if key not in _KEYS), None)
     if unknown is not None:
@@ -307,16 +309,16 @@ def _asked(free: Sequence[str] | Mapping[str, Any]) -> Iterator[Asked]:
 
 
 def made(target: str, given: Mapping[str, Any]) -> Request:
-    """The request of a target with all else, or of a TOML file, which has all by itself."""
+    """The request of a target with these values, or of a TOML file that has all of them itself."""
     if not target.endswith(".toml"):
         return from_data({"target": target, **given})
     if given:
-        raise TypeError(f"{target} says all of the fit: not {', '.join(given)}")
+        raise TypeError(f"{target} describes the whole fit: remove {', '.join(given)}")
     return read_toml(Path(target))
 
 
 def read_toml(path: Path) -> Request:
-    """The request of a file. Raises `UsageError` if it is none, `OSError` if it can't be read."""
+    """The request in a file. Raises `UsageError` for an invalid file, `OSError` for no access."""
     data = toml_files.read(path)
     try:
         return from_data(data, path.parent)

@@ -1,4 +1,4 @@
-"""The result of a fit: values with intervals, cells before and after, what to be wary of."""
+"""The result of a fit: values with intervals, cells before and after, and warnings."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 from cyclescope import reprs
 from cyclescope.fitting.crossing import HeldOut
-from cyclescope.fitting.judging import NO_EFFECT, TOGETHER, WEAK, Judgement, Untold
+from cyclescope.fitting.judging import NO_EFFECT, TOGETHER, WEAK, Judgement, Undetermined
 from cyclescope.fitting.parameters import words
 from cyclescope.units import count
 
-# At most one parameter for so many independent cells, as for the boards that are shipped.
+# Independent cells for each free parameter, at least; the shipped boards keep to it, too.
 CELLS_A_PARAMETER = 4
 
 
 @dataclass(frozen=True)
 class FittedCell:
-    """A cell with what the board gave as it was, and what it gives with the fitted values.
+    """A cell with its number on the board before the fit, and with the fitted values.
 
-    `is_fitted` says that it was fitted to; others only tell how good that is.
+    `is_fitted` says that the fit used it; the other cells only show how well the fit predicts.
     """
 
     label: str
@@ -43,13 +43,13 @@ class FittedCell:
 
 @dataclass(frozen=True)
 class FitResult:
-    """What a fit found.
+    """The values that a fit found.
 
-    `parameters` have their values with what they may be; `untold` are those that cells can't tell
-    apart, `alike` pairs that they hardly can. `cross_validated` is the hold-out error of the cells
-    that were fitted to, `others` the error of those that were not. `independent` counts the
-    different numbers among the cells that were fitted to. `elsewhere` is where a search from the
-    other side of the ranges has ended, if its cells come out as well.
+    `parameters` have their values with intervals; `untold` are groups of parameters that cells
+    can't distinguish, `alike` pairs that they hardly distinguish. `cross_validated` is the hold-out
+    error of the fitted cells, `others` the error of the cells that were not fitted. `independent`
+    counts the distinct numbers among the fitted cells. `elsewhere` is where a search from the other
+    end of the ranges ended, if its cells fit as well.
     """
 
     target: str
@@ -57,7 +57,7 @@ class FitResult:
     table: str
     parameters: tuple[Judgement, ...]
     cells: tuple[FittedCell, ...]
-    untold: tuple[Untold, ...]
+    untold: tuple[Undetermined, ...]
     alike: tuple[tuple[str, str, float], ...]
     cross_validated: HeldOut | None
     others: HeldOut | None
@@ -80,17 +80,17 @@ class FitResult:
 
     @property
     def fitted(self) -> tuple[FittedCell, ...]:
-        """The cells that were fitted to."""
+        """The cells that the fit used."""
         return tuple(cell for cell in self.cells if cell.is_fitted)
 
     @property
     def values(self) -> dict[str, int]:
-        """The fitted values by path; without those that no cell depends on."""
+        """The fitted values by path, without parameters that no cell depends on."""
         return {one.free.path: one.value for one in self.parameters if one.told != NO_EFFECT}
 
     @property
     def warnings(self) -> list[str]:
-        """What the values are worth less for, a line each."""
+        """Reasons to trust the values less, one a line."""
         return list(self._warnings())
 
     def _warnings(self) -> Iterator[str]:
@@ -99,23 +99,23 @@ class FitResult:
             free = count(len(self.parameters), "parameter")
             cells = count(self.independent, "independent cell")
             yield (
-                f"{free} for {cells}: more than the data carry: at most one for {CELLS_A_PARAMETER}"
+                f"{free} for {cells}: too many to determine: at most one for {CELLS_A_PARAMETER}"
             )
         for one in self.parameters:
             if one.told == NO_EFFECT:
                 yield f"{one.free.path}: no cell depends on it: its value stays as it is"
             elif one.told == WEAK:
-                yield f"{one.free.path}: hardly told by these cells: {possible(one)} will do"
+                yield f"{one.free.path}: hardly determined by these cells: {possible(one)} will do"
         for group in self.untold:
             yield group.words
         for first, second, cosine in self.alike:
-            yield f"{first} and {second} move the cells almost alike (cosine {cosine:.3f})"
+            yield f"{first} and {second} affect the cells almost equally (cosine {cosine:.3f})"
         for one in self.parameters:
             if one.told not in (NO_EFFECT, WEAK, TOGETHER) and _is_at_end(one):
                 yield f"{one.free.path}: {one.value} is an end of its bounds, {one.free.bounds}"
         if self.elsewhere is not None:
-            told = ", ".join(map(str, self.elsewhere))
-            yield f"another search ended at {told}, where the cells come out as well"
+            end = ", ".join(map(str, self.elsewhere))
+            yield f"another search ended at {end}, where the cells fit as well"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -156,7 +156,7 @@ class FitResult:
 
 
 def possible(one: Judgement) -> str:
-    """What a parameter may be, in words: its interval, or alternatives."""
+    """The possible values of a parameter, in words: its interval, or alternatives."""
     span = tuple(dict.fromkeys(one.possible))
     return words(span, one.free.is_span)
 

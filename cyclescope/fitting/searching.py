@@ -1,9 +1,9 @@
-"""The search for the values with which cells come out best.
+"""The search for the values with which cells fit best.
 
-Parameters are integers and each point costs runs, so SciPy's bounded least squares gets a smooth
-stand-in: the numbers at the nearest integers, and slopes by finite steps from there. What it finds
-is then improved among the integers around it. Alternatives have no slopes: each combination of them
-is tried.
+Parameters are integers and each point costs runs, so SciPy's bounded least squares works on a
+smooth approximation: the numbers at the nearest integers, and slopes by finite steps from there.
+The result is then improved among the integers around it. Alternatives have no slopes: each
+combination of them is tried.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from cyclescope.errors import UsageError
 from cyclescope.fitting.models import Array, Model, Point
 
 MOST_COMBINATIONS = 64
-# What cells don't tell stays where the board has it: so weakly is each parameter held there.
+# Weight of the board's own value: it holds parameters that no cell determines.
 _HELD = 1e-6
 _MOST_STEPS = 20
-# Slopes are taken over a part of long ranges: one unit would be lost in what is rounded.
+# Slopes of long ranges are taken over a fraction of the range: one unit would be lost in rounding.
 _STEPS_OF_RANGE = 20
-# Of the integers around an estimate, so many of the most promising are run.
+# The number of most promising integers around an estimate that are run.
 _MOST_TRIED = 12
 _PER_RUN = 1e-9
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be small: cells' deviations in units of their errors, and those of a prior.
+    """What the fit minimises: cells' deviations in units of their errors, and those of a prior.
 
-    `chosen` are the places of the cells that count. `errors` are standard deviations as parts of
-    the cells' values. `prior` is that of the parameters around the board's values, as a part of
-    their ranges; None for none.
+    `chosen` are the indices of the fitted cells. `errors` are standard deviations as fractions of
+    the cells' values. `prior` is the standard deviation of the parameters around the board's
+    values, as a fraction of their ranges; None for no prior.
     """
 
     model: Model
@@ -47,7 +47,7 @@ class Problem:
 
     @property
     def widths(self) -> Array:
-        """Of each parameter, from the first value to the last, in steps."""
+        """For each parameter, the number of steps from the first value to the last."""
         return numpy.array([free.width for free in self.model.free], float)
 
     @property
@@ -57,17 +57,17 @@ class Problem:
 
     @property
     def spans(self) -> list[int]:
-        """The places of the parameters that have slopes."""
+        """The indices of the parameters that have slopes."""
         return [at for at, free in enumerate(self.model.free) if free.is_span]
 
     def deviations(self, points: Sequence[Point]) -> Array:
-        """Of each point, a row of the chosen cells' relative deviations."""
+        """For each point, a row of the chosen cells' relative deviations."""
         measured = numpy.array([cell.value for cell in self.model.cells])
         relative = self.model.values(points) / measured - 1
         return relative[:, self.chosen]
 
     def residuals(self, points: Sequence[Point]) -> Array:
-        """Of each point, a row of deviations in units of their errors, and those of the prior."""
+        """For each point, a row of deviations in units of their errors, and those of the prior."""
         away = (numpy.array(points, float) - numpy.array(self.start)) / self.widths
         return numpy.hstack(
             [self.deviations(points) / self.errors[list(self.chosen)], away * self._held]
@@ -78,7 +78,7 @@ class Problem:
         return (self.residuals(points) ** 2).sum(axis=1)
 
     def slopes(self, point: Point) -> Array:
-        """What a step of each span does to each residual; a column a parameter of `spans`."""
+        """The change of each residual for a step of each span; one column for each of `spans`."""
         if point not in self._slopes:
             ends = [self._ends(point, at) for at in self.spans]
             found = self.residuals([one for pair in ends for one in pair])
@@ -102,7 +102,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Found:
-    """Where a search has ended, with its cost; `others` are where searches from elsewhere did."""
+    """Where a search ended, with its cost; `others` are the ends of searches from other starts."""
 
     point: Point
     cost: float
@@ -110,7 +110,7 @@ class Found:
 
 
 def search(problem: Problem) -> Found:
-    """The best point from the board's values, and from the other side of the ranges.
+    """The best point from the board's values, and from the other end of the ranges.
 
     Raises `UsageError` for too many combinations of alternatives.
     """
@@ -160,7 +160,7 @@ def _local(problem: Problem, start: Point) -> Point:
 
 
 def _estimated(problem: Problem, start: Point) -> Point:
-    """What SciPy's least squares find for the smooth stand-in, at the nearest integers."""
+    """The least-squares solution for the smooth approximation, at the nearest integers."""
     spans = problem.spans
     highest = problem.widths[spans]
 
@@ -188,7 +188,7 @@ def _estimated(problem: Problem, start: Point) -> Point:
 
 
 def _around(problem: Problem, point: Point) -> list[Point]:
-    """The most promising integers near a point: its neighbours, and those of an estimate's."""
+    """The most promising integers near a point: its neighbours, and those of a linear estimate."""
     spans = problem.spans
     slopes, residuals = problem.slopes(point), problem.residuals([point])[0]
     highest = problem.widths[spans]

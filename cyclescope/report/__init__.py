@@ -1,10 +1,10 @@
 """The report: a bench's results as one HTML file that opens offline.
 
-It knows results, not how they came about; the same results give the same bytes. Start at
-`page.py` (what the reader sees, in its order). `agreement.py` and `strip.py` have the plots of the
-overview, `section.py` what an experiment shows, `templates/` the looks. The scripts there sort,
-filter, explain and lead to what is folded: without them the page is complete, but for tables of
-very many rows. A sweep has a page of its own, `sweep_page.py`.
+It knows results, not how they were measured; the same results give the same bytes. Start at
+`page.py` (the page from top to bottom). `agreement.py` and `strip.py` draw the plots of the
+overview, `section.py` the part of an experiment, `templates/` the layout. The scripts there sort,
+filter, explain and open folded parts: without them the page is complete, except for very long
+tables. A sweep has a page of its own, `sweep_page.py`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["render", "write_report"]
 
 def render(results: Sequence[ExperimentResult]) -> str:
     """The whole report as HTML."""
-    # what draws is imported when something is drawn: others need not wait for it
+    # drawing modules are imported when something is drawn: other commands need not wait for them
     from cyclescope.report import page
 
     return page.render(results)
 
 
 def write_report(results: Sequence[ExperimentResult], path: Path) -> None:
-    """Write the report of some experiments as a whole or not at all. Raises `OutputError`."""
+    """Write the report of experiments, all of it or nothing. Raises `OutputError`."""
     from cyclescope.host.outputs import write_text
 
     write_text(path, render(results))

@@ -1,7 +1,7 @@
-"""The overview's plots: each published number beside the simulated one, and how far they are apart.
+"""The overview's plots: each published number beside the simulated one, and their errors.
 
 Numbers that come from a hardware's own description are met to the last digit or not: those that are
-met are one stroke behind the others, so that they don't hide them.
+met are one stroke in the background, so that they don't hide the others.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BAR_PCT, _FIRST_PCT, _LAST_PCT = 4, -30, 30
 
 @dataclass(frozen=True)
 class Cell:
-    """A published number that is shown by itself: its row, what to call it, where it is listed."""
+    """A published number that is shown by itself: its row, its name, and the place of its row."""
 
     row: Row
     experiment: str
@@ -59,10 +59,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The cells of all experiments: `shown` one by one, `met` in sum, `left_out` not drawn.
+    """The cells of all experiments: `shown` one by one, `met` as a total, `left_out` not drawn.
 
-    `met` are the exact numbers that are met, of the experiments `met_in`; those that are not are
-    shown. A number that is 0 has no place on a logarithmic axis.
+    `met` are the exact numbers that are met, of the experiments `met_in`; exact numbers that are
+    not met are shown. A number that is 0 has no place on a logarithmic axis.
     """
 
     shown: tuple[Cell, ...]
@@ -76,7 +76,7 @@ class Agreement:
 
 
 def collect(results: Iterable[ExperimentResult], anchors: Anchors) -> Agreement:
-    """The cells of some experiments; rows that follow from others are none."""
+    """The cells of some experiments; rows that follow from others are not cells."""
     shown: list[Cell] = []
     met: dict[str, list[Row]] = {}
     left_out = 0
@@ -96,7 +96,7 @@ def collect(results: Iterable[ExperimentResult], anchors: Anchors) -> Agreement:
 
 
 def scatter(found: Agreement) -> Markup:
-    """Simulated over published, on logarithmic axes that are alike."""
+    """Simulated over published, on equal logarithmic axes."""
     places = [_place(cell.row) for cell in found.shown]
     met = [_place(row)[0] for row in found.met if row.simulated > 0]
     bars = [_interval(cell.row) for cell in found.shown]
@@ -133,7 +133,7 @@ def scatter(found: Agreement) -> Markup:
 
 
 def histogram(found: Agreement) -> Markup:
-    """How many of the shown cells have which error, those of a basis on top of the other's."""
+    """The number of shown cells by error, the bars of one basis on top of the other's."""
     errors = {
         basis: [cell.row.error_pct or 0 for cell in found.of(basis)] for basis in reversed(_BASES)
     }
@@ -159,7 +159,7 @@ def histogram(found: Agreement) -> Markup:
         lambda value, position: f"{value:+.0f}".replace("-", "\N{MINUS SIGN}") if value else "0"
     )
     axes.locator_params(axis="y", integer=True)
-    axes.set_xlabel("error, % of the published number; the last bars are all beyond")
+    axes.set_xlabel("error, % of the published number; the last bars include all beyond")
     axes.set_ylabel("numbers")
     return svg.inline(figure, "errors", "How many numbers have which error", marks)
 
@@ -171,7 +171,7 @@ def _place(row: Row) -> tuple[float, float]:
 
 
 def _interval(row: Row) -> tuple[float, float] | None:
-    """What a row's simulated number may be, times in one unit; None if its axis has no such."""
+    """The interval of a row's simulated number, times in one unit; None without an interval."""
     if row.interval is None or row.interval[0] <= 0:
         return None
     low, high = map(scale_to(row.unit, TIME_UNIT).of, row.interval)
@@ -186,7 +186,7 @@ def _decades(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Powers of ten, as many as there is room for."""
+    """Powers of ten, as many as have room."""
     first, last = round(math.log10(low)), round(math.log10(high))
     step = 1 if last - first <= 5 else 2
     return [10.0**exponent for exponent in range(first, last + 1, step)]
@@ -207,7 +207,7 @@ def axes_of(grid: str = "both") -> tuple[Figure, Axes]:
 
 
 def _band(axes: Axes, low: float, high: float) -> None:
-    """Where both numbers are alike, and what is close to that."""
+    """The line of equal numbers, and the band of what is close to it."""
     ends = (low, high)
     close = CLOSE_PCT / 100
     axes.fill_between(
@@ -221,13 +221,13 @@ def _band(axes: Axes, low: float, high: float) -> None:
 
 
 def _stroke(axes: Axes, low: float, high: float) -> None:
-    """From the least to the greatest of the numbers that are met."""
+    """A stroke from the least to the greatest of the numbers that are met."""
     (line,) = axes.plot((low, high), (low, high), color=stand_in("other"), linewidth=5, alpha=0.45)
     line.set_gid("met")
 
 
 def draw_interval(axes: Axes, x: float, low: float, high: float, basis: str) -> None:
-    """The thin line behind a number's point, from the least to the most that it may be."""
+    """The thin line under a number's point, over its interval."""
     axes.vlines(x, low, high, color=stand_in(basis), linewidth=0.9, alpha=0.6, zorder=1.5)
 
 
@@ -249,7 +249,7 @@ def draw_point(axes: Axes, x: float, y: float, basis: str, gid: str) -> None:
 
 
 def _bins() -> Iterator[tuple[float, float]]:
-    """The histogram's bars: from an error to below another; the first and the last have no end."""
+    """The histogram's bars: lower and upper error; the first and the last have only one end."""
     edges = [*range(_FIRST_PCT, _LAST_PCT + 1, _BAR_PCT)]
     yield -math.inf, edges[0]
     yield from itertools.pairwise(edges)

@@ -1,4 +1,4 @@
-"""Names of rows within the page: a link to a row holds from one report to the next."""
+"""Ids of rows within the page: a link to a row stays valid from one report to the next."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _LONGEST = 48
 
 
 class Anchors:
-    """The ids of rows, made of what a row is and not of where it stands.
+    """The ids of rows, derived from their contents and not from their places.
 
-    A row keeps its id as long as its experiment, label, board, metric and the settings that people
-    are told stay the same. Of rows that have all of these alike, later ones are numbered.
+    A row keeps its id as long as its experiment, label, board, metric and shown settings stay the
+    same. If several rows have all of them equal, the later ones are numbered.
     """
 
     def __init__(self, results: Sequence[ExperimentResult]) -> None:
@@ -36,8 +36,8 @@ class Anchors:
 
 
 def _anchor(experiment: str, row: Row) -> str:
-    told = {name: row.told_settings[name] for name in sorted(row.told_settings)}
-    text = json.dumps([row.board, row.metric, told])
+    settings = {name: row.shown_settings[name] for name in sorted(row.shown_settings)}
+    text = json.dumps([row.board, row.metric, settings])
     digest = hashlib.sha256(text.encode()).hexdigest()[:6]
     return "-".join(filter(None, (experiment, _slug(row.label), digest)))
 

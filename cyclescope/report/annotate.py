@@ -17,7 +17,7 @@ _Key = tuple[str, str, int]
 
 
 def annotate_page(annotations: Sequence[Annotation], profile: Profile) -> str:
-    """The page as HTML: what a function's code cost each core."""
+    """The page as HTML: the cost of a function's code on each core."""
     numbers = _Numbers(annotations)
     filters: dict[str, Callable[..., Any]] = {
         "count": count,
@@ -45,13 +45,13 @@ def annotate_page(annotations: Sequence[Annotation], profile: Profile) -> str:
 
 
 def _most(annotation: Annotation) -> int:
-    """The cycles that the longest bar stands for."""
+    """The cycles of the longest bar."""
     lines = (line.spent.cycles for source in annotation.sources for line in source.lines)
     return max([1, *lines, *(one.spent.cycles for one in annotation.instructions)])
 
 
 class _Numbers:
-    """Short names of lines, by which the page knows what belongs together."""
+    """Short names of lines, which connect lines and instructions on the page."""
 
     def __init__(self, annotations: Sequence[Annotation]) -> None:
         lines = {

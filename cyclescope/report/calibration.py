@@ -1,4 +1,4 @@
-"""Whether intervals hold what they claim: the part of published numbers in them, by their level."""
+"""Whether intervals contain what they claim: the part of published numbers in them, by level."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Calibration:
     svg: Markup
 
     @property
-    def told(self) -> Coverage:
+    def shown(self) -> Coverage:
         """The coverage of the intervals that tables show."""
         return next(one for one in self.all if one.level_pct == LEVEL_PCT)
 
 
 def calibration(rows: Sequence[Row], known: Spreads) -> Calibration | None:
-    """That of some rows; None if nothing is known of what they may be."""
+    """The calibration of some rows; None if no row has a known spread."""
     every, once = (coverage.curve(own, known) for own in (rows, coverage.independent(rows)))
     return Calibration(every, once, _draw(every, once)) if every else None
 
@@ -59,8 +59,8 @@ def _draw(every: Sequence[Coverage], once: Sequence[Coverage]) -> Markup:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda value, position: f"{value:g} %")
     axes.set_xticks([one.level_pct for one in every if one.level_pct % 10 == 0])
-    axes.set_xlabel("runs with plausible values that the interval holds")
-    axes.set_ylabel("published numbers that it holds")
+    axes.set_xlabel("runs with plausible values in the interval")
+    axes.set_ylabel("published numbers in it")
     return svg.inline(figure, "calibration", "Published numbers in intervals by their level", marks)
 
 

@@ -1,8 +1,8 @@
 """Colours: plots name a role, the style sheet gives it a value for light and one for dark.
 
-A plot is drawn in stand-in colours, one a role, which `svg.py` turns into CSS variables. The hues
-are told apart with any kind of colour vision (after Okabe and Ito, and Tol, some of them darker to
-stand out from a white page), ten of them; causes beyond those get the same hues with stripes.
+A plot is drawn in stand-in colours, one for each role, which `svg.py` turns into CSS variables. The
+hues are distinguishable with any kind of colour vision (after Okabe and Ito, and Tol, some of them
+darker for a white page). There are ten; further causes get the same hues with stripes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 OTHER = "other"
-# The core's own work, among what was waited for: it is no wait, and looks like none.
+# The core's own work in a plot of waits: it is no wait, and must not look like one.
 CPU = "CPU"
 
 # Role: value on light, value on dark.
@@ -54,14 +54,14 @@ VARIABLES = {stand_in: f"var(--{role})" for role, stand_in in _STAND_INS.items()
 
 @dataclass(frozen=True)
 class Style:
-    """How a cause looks: a role of the style sheet, and how often its hue was taken before."""
+    """The look of a cause: a role of the style sheet, and how often its hue was taken before."""
 
     role: str
     stripes: int = 0
 
     @property
     def colour(self) -> str:
-        """What a plot is drawn with."""
+        """The colour for plots."""
         return stand_in(self.role)
 
     @property
@@ -76,7 +76,7 @@ class Style:
 
 
 def stand_in(role: str) -> str:
-    """The colour that stands for a role in a plot."""
+    """The colour that represents a role in a plot."""
     return _STAND_INS[role]
 
 
@@ -86,9 +86,9 @@ def values(dark: bool) -> dict[str, str]:
 
 
 def styles(stacks: Iterable[Iterable[tuple[str, int]]]) -> Mapping[str, Style]:
-    """A style a cause, the same wherever the cause occurs; the largest causes choose first.
+    """A style for each cause, the same in all plots; the largest causes choose first.
 
-    The core's own work among waits has the look of its own.
+    The core's own work among waits has its own style.
     """
     totals: dict[str, int] = {}
     for stack in stacks:
@@ -100,7 +100,7 @@ def styles(stacks: Iterable[Iterable[tuple[str, int]]]) -> Mapping[str, Style]:
 
 
 def by_order(number: int) -> list[Style]:
-    """So many styles, each another as long as there are hues."""
+    """`number` styles, with different hues as far as there are hues."""
     return [_style(place) for place in range(number)]
 
 

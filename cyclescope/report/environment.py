@@ -1,4 +1,4 @@
-"""How templates of pages are filled in."""
+"""The Jinja environment of pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jinja2.bccache import Bucket
 class _Compiled(jinja2.BytecodeCache):
     """Compiled templates of this process: compiling takes a quarter of the time of a page.
 
-    Templates themselves can't be shared, for each page has filters of its own.
+    Templates themselves can't be shared, as each page has filters of its own.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ _COMPILED = _Compiled()
 
 
 def environment(filters: Mapping[str, Callable[..., Any]]) -> jinja2.Environment:
-    """The package's templates with these filters: they escape text, and know each name or fail."""
+    """The package's templates with these filters: they escape text, and fail for unknown names."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("cyclescope.report"),
         autoescape=True,

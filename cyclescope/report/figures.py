@@ -24,23 +24,23 @@ _ROW, _SECOND_BAR, _FOOT = 30, 14, 40
 _BAR = 12
 FONT, _SMALL = 9, 8
 _VALUE = FONT - 0.5
-# What leads to a flame graph, and the room that it takes.
+# The text of a link to a flame graph, and its width.
 FLAME_GRAPH = "flame graph"
 _LINK = 54
-# What a letter takes, in parts of the font's size; the reader's font is not known here.
+# The width of a letter, in parts of the font's size; the reader's font is not known here.
 LETTER = 0.56
 
 
 @dataclass(frozen=True)
 class NamedRow:
-    """A row with what tells it from the others."""
+    """A row with the name that distinguishes it from the others."""
 
     row: Row
     name: RowName
 
 
 def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
-    """Published and simulated values side by side, a group of bars a row; all rows in one unit."""
+    """Published and simulated values side by side, a group of bars for each row, in one unit."""
     numbers = [
         value for named in rows for value in (*_values(named.row), *(_ends(named.row) or ()))
     ]
@@ -55,7 +55,7 @@ def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
             gid = f"published-{place}"
             marks[gid] = f"{named.name}, published: {plain(row.published)} {row.unit}"
             _bar(axes, centre - offset, 0, scale.of(row.published), "published", gid)
-            words.behind(
+            words.after(
                 axes,
                 scale.text(row.published),
                 scale.of(row.published),
@@ -72,8 +72,8 @@ def comparison(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
             _whisker(axes, centre + offset, (scale.of(ends[0]), scale.of(ends[1])))
         error = signed_percent(row.error_pct)
         text = scale.text(row.simulated) + (f"  ({error})" if error else "")
-        behind = scale.of(max(row.simulated, *(ends or ()), 0))
-        words.behind(axes, text, behind, centre + offset, _VALUE)
+        end = scale.of(max(row.simulated, *(ends or ()), 0))
+        words.after(axes, text, end, centre + offset, _VALUE)
     axes.set_xlim(0, max(map(scale.of, numbers), default=0) or 1)
     axes.set_xlabel(scale.quantity)
     return svg.inline(figure, prefix, title, marks)
@@ -95,7 +95,7 @@ def preview(rows: Sequence[NamedRow], prefix: str, title: str) -> Markup:
             middle = centre + (offset if len(shown) > 1 else 0)
             _bar(axes, middle, 0, scale.of(value or 0), what, gid, thick=6)
         end = max(scale.of(value or 0) for _, value, _ in shown)
-        words.behind(axes, signed_percent(row.error_pct), end, centre, _VALUE)
+        words.after(axes, signed_percent(row.error_pct), end, centre, _VALUE)
     axes.set_xlabel(scale.quantity)
     return svg.inline(figure, prefix, title, marks)
 
@@ -105,12 +105,12 @@ def _values(row: Row) -> list[float]:
 
 
 def _ends(row: Row) -> tuple[float, float] | None:
-    """The least and the most that a number may be, if that is known."""
+    """The ends of a number's interval, if it has one."""
     return row.interval
 
 
 def _whisker(axes: Axes, centre: float, ends: tuple[float, float]) -> None:
-    """A thin line over a bar, between the least and the most that it may be."""
+    """A thin line over a bar, from the lower end of the interval to the upper one."""
     for role, width in (("page", 2.6), ("ink", 1)):
         axes.hlines(centre, *ends, color=stand_in(role), linewidth=width, zorder=3)
 
@@ -118,9 +118,9 @@ def _whisker(axes: Axes, centre: float, ends: tuple[float, float]) -> None:
 def stacks(
     panel: Panel, styles: Mapping[str, Style], prefix: str, title: str, links: Mapping[RowName, str]
 ) -> Markup:
-    """The time of each row by cause, a bar a row: in time, or in shares of it.
+    """The time of each row by cause, a bar for each row: in time, or in shares of it.
 
-    `links` are the addresses of rows' flame graphs, as far as there are some.
+    `links` are the addresses of rows' flame graphs, as far as they exist.
     """
     heights = [_ROW - 4] * len(panel.rows)
     right = 70 + (_LINK if links else 0)
@@ -139,7 +139,7 @@ def stacks(
             _segment(axes, centre, start_ps * per_ps, ps * per_ps, styles[cause], gid)
             start_ps += ps
         ends.append(start_ps * per_ps)
-        words.behind(axes, scale.text(row.total_ps), ends[-1], centre, _VALUE)
+        words.after(axes, scale.text(row.total_ps), ends[-1], centre, _VALUE)
         if row.name in links:
             gid = f"flame-{place}"
             marks[gid], leading[gid] = f"{row.name}: flame graph of its run", links[row.name]

@@ -1,8 +1,8 @@
-"""A profile as a page that needs nothing but a browser: speedscope with the profile in it.
+"""A profile as a page that needs only a browser: speedscope with the profile in it.
 
-speedscope (MIT; `speedscope/` has its version) shows flame graphs, in which it zooms and searches,
-and for each function who calls it and whom it calls. Each core is there twice: its call paths, and
-the same with causes as innermost frames.
+speedscope (MIT; `speedscope/` has its version) shows flame graphs that zoom and search, and the
+callers and callees of each function. Each core has two profiles: its call paths, and the same with
+causes as innermost frames.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from cyclescope.profile.profile import Profile
 from cyclescope.profile.speedscope import speedscope
 
 _FOLDER = "speedscope"
-# A file beside the release's own, which a page alone has not.
+# References to files of speedscope's release, which a single page does not have.
 _BESIDE = re.compile(r"/[/*][#] sourceMappingURL=\S+( \*/)?|@font-face\{[^}]*\}")
-# speedscope takes what is pasted; the view is part of the address.
+# speedscope opens pasted text; the view is part of the address.
 _SHOW = """
 function show(profile) {
   if (!document.createElement("canvas").getContext("webgl"))
@@ -36,7 +36,7 @@ if (!location.hash) history.replaceState(null, "", "#view=left-heavy");
 const profile = () => document.getElementById("profile").textContent;
 addEventListener("load", () => setTimeout(() => show(profile())));
 """
-# A script beside the page has the profile: without a server browsers read no other file.
+# A script beside the page has the profile: without a server, browsers read no other file.
 _BESIDE_IT = """
 const run = () => new URLSearchParams(location.hash.slice(1)).get("run") ?? "";
 const shown = run();
@@ -63,22 +63,22 @@ addEventListener("load", () => {
 
 def flame_page(profile: Profile, exporter: str) -> str:
     """The page as HTML; `exporter` names the program and its version."""
-    # no text within ends the element that it stands in
+    # escape text that would end its element
     data = speedscope(profile, exporter).replace("<", "\\u003c")
     own = f'<script id="profile" type="application/json">\n{data}</script>\n'
     return _page(f"{profile.firmware} on {profile.board}", own, _OWN)
 
 
 def viewer_page(comment: str) -> str:
-    """A page that shows the profile that its address names: `#run=NAME` is the script NAME.js.
+    """A page that shows the profile in its address: `#run=NAME` is the script NAME.js.
 
-    It has a comment near its begin.
+    It has a comment near its start.
     """
     return _page("Flame graph", "", _BESIDE_IT).replace("<html", f"<!-- {comment} -->\n<html", 1)
 
 
 def profile_script(title: str, packed: bytes) -> str:
-    """The script that has a profile, for the page of `viewer_page`; `packed` is gzip's."""
+    """The script of a profile, for the page of `viewer_page`; `packed` is gzip's."""
     data = base64.b64encode(packed).decode()
     return f'cyclescopeProfile({json.dumps(title)}, "{data}");\n'
 

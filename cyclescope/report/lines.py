@@ -1,4 +1,4 @@
-"""What plots of lines have in common: their size, axes, how lines look, and names at their ends."""
+"""Common parts of line plots: their size, axes, the lines' styles, and names at their ends."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
 from cyclescope.report.spans import Span
 from cyclescope.report.text import plain
 
-# At the right of a full plot, for the names at the lines' ends; before such a name, for its marker.
+# Widths at the right of a full plot: for the names at the lines' ends, and for a name's marker.
 _LEAST_RIGHT, _MARKER = 110, 18
-# Between the names at the lines' ends, in SVG units.
+# The distance of names at the lines' ends, in SVG units.
 _LEAST_GAP = 13
 _MARKERS = "osD^vP"
 
 
 @dataclass(frozen=True)
 class Size:
-    """A plot's size in SVG units: at the left there is room for large numbers and the axis's name.
+    """A plot's size in SVG units; the left margin has room for large numbers and the axis's name.
 
-    Of a `small` plot only the lines of simulated numbers have names.
+    In a `small` plot only the lines of simulated numbers have names.
     """
 
     width: int
@@ -38,7 +38,7 @@ class Size:
 
     @property
     def plot_height(self) -> int:
-        """Between the axis and the top."""
+        """The distance from the axis to the top."""
         return self.height - self.top - self.foot
 
 
@@ -48,7 +48,7 @@ SMALL = Size(330, 200, left=58, top=10, foot=42, font=FONT, small=True)
 
 @dataclass(frozen=True)
 class Look:
-    """How a line and its points look: published ones are dashed, their points hollow."""
+    """The look of a line and its points: published ones are dashed, their points hollow."""
 
     style: Style
     marker: str
@@ -56,7 +56,7 @@ class Look:
 
 
 def looks(of: Sequence[str], published: Sequence[bool] = ()) -> list[Look]:
-    """A colour and a marker for each thing that lines are `of`; a look a line."""
+    """A colour and a marker for each subject of lines (`of`); one look for each line."""
     things = list(dict.fromkeys(of))
     styles = by_order(len(things))
     places = [things.index(one) for one in of]
@@ -78,20 +78,20 @@ def upright(axes: Axes, span: Span) -> None:
 
 def stroke(axes: Axes, across: Sequence[float], heights: Sequence[float], look: Look) -> None:
     """A line, dashed if it was published."""
-    # dashes below a line that meets them would not be seen
+    # dashes that cover another line would not be visible
     dashes, above = ((0, (2, 2)), 2.5) if look.published else ("solid", 2.0)
     colour = look.style.colour
     axes.plot(across, heights, color=colour, linewidth=1.4, linestyle=dashes, zorder=above)
 
 
 def right_of(names: Iterable[str], size: Size) -> float:
-    """What the names at the lines' ends take, in SVG units."""
+    """The width of the names at the lines' ends, in SVG units."""
     longest = max(map(len, names), default=0) * size.font * LETTER
     return max(0 if size.small else _LEAST_RIGHT, _MARKER + 6 + longest)
 
 
 def axes_of(right: float, size: Size) -> tuple[Axes, Figure]:
-    """Empty axes with so much room at the right, and their figure."""
+    """Empty axes with a margin at the right, and their figure."""
     figure = Figure(figsize=(size.width / INCH, size.height / INCH))
     width = (size.width - size.left - right) / size.width
     place = (size.left / size.width, size.foot / size.height)
@@ -101,7 +101,7 @@ def axes_of(right: float, size: Size) -> tuple[Axes, Figure]:
 
 
 def name_ends(axes: Axes, ends: Sequence[tuple[float, str, Look]], span: Span, size: Size) -> None:
-    """Each line's marker and name at its right end, moved where it would cover another."""
+    """Each line's marker and name at its right end, moved if it would cover another."""
     ordered = sorted(ends, key=lambda end: end[0])
     places = _apart([span.fraction(end[0]) * size.plot_height for end in ordered], size)
     for at, (_, name, look) in zip(places, ordered, strict=True):
@@ -122,7 +122,7 @@ def name_ends(axes: Axes, ends: Sequence[tuple[float, str, Look]], span: Span, s
 
 
 def _apart(heights: Sequence[float], size: Size) -> list[float]:
-    """Ascending heights moved up until none is near another, and down from beyond the plot."""
+    """Ascending heights moved up until none overlap, and down again if they leave the plot."""
     lowest, raised = 0.0, []
     for height in heights:
         raised.append(max(height, lowest))

@@ -1,4 +1,4 @@
-"""What the report says, in its order: an overview, how far to trust it, a section an experiment."""
+"""The report from top to bottom: an overview, its trust, and a section for each experiment."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from cyclescope.report.section import panels, section, shown
 from cyclescope.report.text import plain, setting_text, signed_percent
 from cyclescope.units import count, format_ps
 
-# Of more rows that are off a table says how many there are.
+# The most rows with errors that a table lists; for more it gives their number.
 _MOST_OFF = 200
 MOST_AT_ONCE = 1000
-"""Tables of more rows are made when somebody opens them: browsers are slow with so many."""
+"""Longer tables are made when the reader opens them: browsers are slow with them."""
 
 
 @dataclass(frozen=True)
 class Overview:
-    """The published numbers of all experiments, and the plots of them; none without any."""
+    """The published numbers of all experiments, and the plots of them; None without any."""
 
     agreement: Agreement
     scatter: Markup | None

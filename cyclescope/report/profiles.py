@@ -1,6 +1,6 @@
-"""The flame graphs of a report's runs: a folder beside it with one viewer, and a script a run.
+"""The flame graphs of a report's runs: a folder beside it with a viewer and a script for each run.
 
-So a hundred runs are small, and open without a server (`flame.py` says how).
+So a hundred runs are small, and open without a server (`flame.py` explains it).
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from cyclescope.report.flame import profile_script, viewer_page
 FOLDER = "profiles"
 """The folder beside a report."""
 _VIEWER = "flame.html"
-# By this, what a bench has written is told from a user's files: it is near the begin.
+# Identifies files that a bench has written, as opposed to a user's; it is near the start.
 _MARK = "Written by cyclescope bench"
 _NEAR_BYTES = 256
 
 
 def link(row: Row) -> str:
-    """Where the flame graph of a row's run is, from the report on; empty if there is none."""
+    """The address of the flame graph of a row's run, relative to the report; empty without one."""
     profile = row.run.profile
     return f"{FOLDER}/{_VIEWER}#run={profile.name}&view=left-heavy" if profile else ""
 
 
 def files(results: Sequence[ExperimentResult], folder: Path) -> dict[Path, str]:
-    """What is to be written into the folder: texts by their paths; none without profiles."""
+    """The files of the folder: texts by their paths; empty without profiles."""
     found = {profile.name: profile for profile in _profiles(results)}
     if not found:
         return {}
@@ -43,27 +43,27 @@ def files(results: Sequence[ExperimentResult], folder: Path) -> dict[Path, str]:
 
 
 def check(folder: Path, names: Iterable[str]) -> None:
-    """Raises `OutputError` if what is to be written would take the place of a user's file.
+    """Raises `OutputError` if a file to be written would replace a user's file.
 
     `names` are those of the profiles.
     """
     for path in (folder / _VIEWER, *(folder / f"{name}.js" for name in names)):
         if path.exists() and not _is_ours(path):
             raise OutputError(
-                f"{path}: no bench has written it, and flame graphs would take its place: "
+                f"{path}: not written by a bench, and a flame graph would replace it: "
                 "move it, name another --out, or add --no-profiles"
             )
 
 
 def save(files: Mapping[Path, str]) -> bool:
-    """Write files up to the first that can't be, of which it says why; whether all are there."""
+    """Write files until one fails, which is reported; returns whether all are written."""
     return all(outputs.save_all({path: text}) for path, text in files.items())
 
 
 def remove_others(folder: Path, kept: Collection[Path]) -> None:
-    """Remove what an earlier bench has left in the folder, but for these.
+    """Remove files of an earlier bench from the folder, except for `kept`.
 
-    What no bench has written stays; so does what can't be removed.
+    Files that no bench has written stay, and so do files that can't be removed.
     """
     for path in sorted([*folder.glob("*.js"), folder / _VIEWER]):
         if path not in kept and _is_ours(path):

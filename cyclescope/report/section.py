@@ -1,4 +1,4 @@
-"""An experiment as the report shows it: its plots and tables, and what it rests on."""
+"""An experiment in the report: its plots and tables, and what it depends on."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from cyclescope.report.text import RowName, row_names
 _WHOLE_RUNS = "Whole runs"
 _TIMED_CALLS = "Timed calls"
 _IN_SHORT = "A shorter run, explained"
-# Of the first two, tables have the values; the last is no result.
+# Tables have the values of the first two; the last is not a result.
 _STACKS_ALONE = (_WHOLE_RUNS, _TIMED_CALLS, _IN_SHORT)
-# What a run is called that measured the rows of a part.
+# The name of a run that measured the rows of a part.
 _WHOLE_RUN = "whole run"
-# Bases of parameters that no document gives as they are.
+# Bases of parameters that no document states directly.
 _ASSUMED = (CALIBRATED, "override", ASSUMED, UNSTATED)
-# Of a long table a preview has the first rows.
+# The most rows of a long table in a preview.
 _MOST_PREVIEWED = 12
 
 
 @dataclass(frozen=True)
 class StackFigure:
-    """A plot of cycle stacks with its legend, and the same as numbers."""
+    """A plot of cycle stacks with its legend, and its numbers."""
 
     svg: Markup
     panel: Panel
@@ -43,10 +43,10 @@ class StackFigure:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows that are shown together: with a published value, beyond, or of what tables show.
+    """Rows that are shown together: with a published value, without one, or those of tables.
 
-    `waits` is what their time was spent waiting for, `stack` what it went to. Those of tables have
-    no bars, as the tables have their values; `is_whole` says that a run has one for all its calls.
+    `waits` are the waits of their time, `stack` its causes. Rows of tables have no bars, as the
+    tables have their values; `is_whole` says that one run measured all its calls together.
     """
 
     title: str
@@ -79,8 +79,8 @@ class Panels:
 class Section:
     """An experiment as the templates take it.
 
-    `rows` are those that are shown one by one, `grouped` those that tables of groups show as well.
-    `preview` is the plot that stands for it in the overview.
+    `rows` are those that are shown one by one, `grouped` those that tables of groups show.
+    `preview` is the plot that represents it in the overview.
     """
 
     result: ExperimentResult
@@ -109,14 +109,14 @@ class Section:
 
     @property
     def assumed(self) -> list[tuple[str, Parameter]]:
-        """What no document settles: what is calibrated first, then what is assumed."""
+        """Values that no document settles: calibrated ones first, then assumed ones."""
         found = [(self.result.name, choice) for choice in self.result.choices]
         found += [pair for pair in self.trust.parameters if pair[1].basis in _ASSUMED]
         return sorted(found, key=lambda pair: _ASSUMED.index(pair[1].basis))
 
 
 def panels(result: ExperimentResult) -> list[Panels]:
-    """Published rows and those beyond, each with a title and its panels."""
+    """Published rows and the others, each group with a title and its panels."""
     rows = pivots.loose(result.rows)
     published = _named([row for row in rows if row.published is not None])
     beyond = _named([row for row in rows if row.published is None])
@@ -139,7 +139,7 @@ def _panels(title: str, rows: list[NamedRow]) -> Panels:
 
 
 def _whole_runs(rows: Sequence[NamedRow]) -> list[NamedRow]:
-    """The runs that tell the times of calls apart by parts: they know what all of it waited for."""
+    """The runs that divide the times of calls into parts: they have the waits of the whole run."""
     runs: dict[int, Row] = {}
     for row in (named.row for named in rows):
         if row.parts and not row.waits and row.basis != DERIVED:
@@ -159,7 +159,7 @@ def section(
 ) -> Section:
     """The section of an experiment, its cycle stacks in these styles.
 
-    What was waited for has the experiment's own: most of it is devices of its boards.
+    Waits have styles of the experiment: most of them are devices of its boards.
     """
     waits = colours.styles(shown(one.waits) for one in found if one.waits)
     published = [run for run in result.runs if _has_published(result, run)]
@@ -193,14 +193,14 @@ def shown(panel: Panel) -> Iterator[tuple[str, int]]:
 
 
 def _timed_calls(rows: Sequence[Row]) -> list[Row]:
-    """Of the rows in tables, those that timed one call, of which they have the stack."""
+    """The rows in tables that timed one call, and have its stack."""
     return [row for row in rows if row.pivot is not None and row.timed and row.parts]
 
 
 def _timed_runs(rows: Sequence[Row]) -> list[Row]:
     """Of the other rows in tables, one for each run and the functions that it timed.
 
-    A run that measured in many settings has one stack for all of them.
+    A run that measured with many settings has one stack for all of them.
     """
     found: dict[tuple[int, tuple[str, ...]], Row] = {}
     for row in rows:
@@ -216,7 +216,7 @@ def _timed_runs(rows: Sequence[Row]) -> list[Row]:
 
 
 def _short_rows(rows: Sequence[Row]) -> list[Row]:
-    """Of the rows of short forms, those that timed something of their own, and each run once."""
+    """The rows of short forms that timed a function of their own, and each run once."""
     timed = [row for row in rows if row.parts or row.timed]
     whole = {id(row.run): row for row in rows if not (row.parts or row.timed)}
     wholes = (
@@ -281,19 +281,19 @@ def _unit(named: NamedRow) -> str:
 
 
 def _preview(result: ExperimentResult, found: Sequence[Panels]) -> sweeps.Plot | None:
-    """What was published comes first: as bars if rows are shown one by one, else as lines."""
+    """Published rows come first: as bars if rows are shown one by one, else as lines."""
     parts = [(one.title, one.rows) for one in found if one.title not in _STACKS_ALONE]
     title, rows = next(iter(parts), ("", []))
     if not any(named.row.published is not None for named in rows):
         drawn = sweeps.preview(result)
         if drawn is not None or not rows:
             return drawn
-    alike = [named for named in rows if named.row.unit == rows[0].row.unit][:_MOST_PREVIEWED]
-    return sweeps.Plot(title, figures.preview(alike, f"{result.name}-preview", title))
+    same = [named for named in rows if named.row.unit == rows[0].row.unit][:_MOST_PREVIEWED]
+    return sweeps.Plot(title, figures.preview(same, f"{result.name}-preview", title))
 
 
 def _notes(result: ExperimentResult) -> dict[str, tuple[str, ...]]:
-    """What the runs noted, each note once, with the runs that did."""
+    """The notes of runs, each once, with the runs that printed it."""
     notes: dict[str, list[str]] = {}
     for run in result.runs:
         for note in run.result.notes if run.result else ():

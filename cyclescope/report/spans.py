@@ -1,4 +1,4 @@
-"""What a plot's axis reaches over, linear or logarithmic, and which of its ticks have room."""
+"""The range of a plot's axis, linear or logarithmic, and which of its ticks have room."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class Span:
     log: bool
 
     def fraction(self, value: float) -> float:
-        """Where a value lies: 0 at the low end, 1 at the high one."""
+        """The place of a value: 0 at the low end, 1 at the high one."""
         if not self.log:
             return (value - self.low) / (self.high - self.low)
         return math.log(self.drawn(value) / self.low) / math.log(self.high / self.low)
 
     def drawn(self, value: float) -> float:
-        """The value as it can be drawn: a logarithm has no place for 0."""
+        """The value that can be drawn: a logarithm has no place for 0."""
         return max(value, self.low) if self.log else value
 
     def roomy(self, values: Sequence[float], least: float) -> list[float]:
-        """Those values, of ascending ones, that lie `least` of the axis or more apart."""
+        """Those of the ascending values that are at least `least` of the axis apart."""
         kept: list[float] = []
         for value in values:
             if not kept or self.fraction(value) - self.fraction(kept[-1]) >= least:

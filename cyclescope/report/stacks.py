@@ -1,4 +1,4 @@
-"""Cycle stacks made ready to be shown: small causes merged, rows put into panels."""
+"""Cycle stacks prepared for plots: small causes merged, rows put into panels."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from cyclescope.board.results import StackEntry
 from cyclescope.report.colours import CPU, OTHER
 from cyclescope.report.text import RowName
 
-# A cause is shown by itself if its largest share of a row is this or more, and among so many; all
-# are where there are only a few.
+# A cause is shown by itself if its largest share of a row is at least this, and it is among the
+# largest causes; a few causes are all shown.
 _LEAST_SHARE = 0.02
 _MOST_CAUSES = 10
 _FEW_CAUSES = 4
-# Times further apart than this are shown as shares: the short bars could not be read.
+# Times that differ by more than this factor are shown as shares: the short bars would be
+# unreadable.
 _WIDEST_RATIO = 12
 
 
@@ -31,7 +32,7 @@ class StackRow:
         return sum(ps for _, ps in self.shares)
 
     def ps_of(self, cause: str) -> int:
-        """The time of one cause; 0 if the row has none of it."""
+        """The time of one cause; 0 if the row does not have it."""
         return dict(self.shares).get(cause, 0)
 
 
@@ -45,19 +46,19 @@ class Panel:
 
 
 def panel(named: Sequence[tuple[RowName, Sequence[StackEntry]]]) -> Panel | None:
-    """A panel of the rows that have a stack; None if none has."""
+    """A panel of the rows that have a stack; None without any."""
     return of_times([(name, _times(stack)) for name, stack in named])
 
 
 def of_times(named: Sequence[tuple[RowName, dict[str, int]]]) -> Panel | None:
-    """A panel of the rows that have times above 0 by cause; None if none has."""
+    """A panel of the rows that have times above 0 by cause; None without any."""
     times = [(name, causes) for name, causes in named if causes]
     if not times:
         return None
     causes = _main_causes([causes for _, causes in times])
     if any(cause not in causes for _, row in times for cause in row):
         causes = (*causes, OTHER)
-    # the core's own work is at the end, behind all that was waited for
+    # the core's own work is at the end, after all waits
     causes = tuple(sorted(causes, key=lambda cause: cause == CPU))
     rows = tuple(StackRow(name, _merged(row, causes)) for name, row in times)
     totals = [row.total_ps for row in rows]

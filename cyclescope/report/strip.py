@@ -21,16 +21,16 @@ from cyclescope.report.figures import FONT, INCH, LETTER, quieten
 # In SVG units.
 _WIDTH, _HEIGHT = 1000, 250
 _LEFT, _RIGHT, _TOP, _FOOT = 52, 8, 10, 34
-# Between two experiments, in places of a number.
+# The gap between two experiments, in places of a number.
 _APART = 4
-# Room for names makes all places narrower, by as much at most where names are long.
+# The largest factor by which room for long names makes all places narrower.
 _SHRUNK = 1.4
-# Errors beyond are drawn at this one.
+# Larger errors are drawn at this one.
 _MOST_PCT = 50
 
 
 def draw(found: Agreement) -> Markup:
-    """A point a number, at its error in percent; each leads to its row."""
+    """A point for each number, at its error in percent, with a link to its row."""
     groups = _groups(found.shown)
     figure, axes = _axes(groups, max(abs(cell.row.error_pct or 0) for cell in found.shown))
     marks: dict[str, str] = {}
@@ -51,7 +51,7 @@ def draw(found: Agreement) -> Markup:
 
 
 def _errors_pct(row: Row) -> tuple[float, float] | None:
-    """The errors of the least and the most that a number may be."""
+    """The errors of the ends of a number's interval."""
     if row.interval is None or not row.published:
         return None
     low, high = ((end / row.published - 1) * 100 for end in row.interval)
@@ -64,7 +64,7 @@ def _clipped(error_pct: float) -> float:
 
 @dataclass(frozen=True)
 class _Group:
-    """The numbers of an experiment: `first` stands where, all of them up to `end`."""
+    """The numbers of an experiment, from place `first` to `end`."""
 
     cells: tuple[Cell, ...]
     first: float
@@ -73,7 +73,7 @@ class _Group:
 
 
 def _groups(cells: Sequence[Cell]) -> list[_Group]:
-    """Experiments one behind the other, each with room for its numbers and its name."""
+    """Experiments one after the other, each with room for its numbers and its name."""
     by_name = [tuple(own) for _, own in itertools.groupby(cells, key=lambda cell: cell.experiment)]
     place = (_WIDTH - _LEFT - _RIGHT) / (len(cells) + _APART * len(by_name))
     found = []

@@ -1,4 +1,4 @@
-"""From a matplotlib figure to SVG that stands inside HTML and follows the page's colours."""
+"""Converts a matplotlib figure to SVG that is part of an HTML page and uses the page's colours."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from cyclescope.report.colours import VARIABLES
 _NAMESPACE = re.compile(r"\{[^}]*\}")
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
-# Matplotlib writes millionths of a unit; hundredths are what can be seen.
+# Matplotlib writes millionths of a unit; only hundredths are visible.
 _FINE = re.compile(r"\d+\.\d{3,}")
-# Matplotlib names fonts in one of these ways, which its version decides.
+# Matplotlib names fonts in one of two ways, depending on its version.
 _FONT = re.compile(r"font: ([^;']*?)'[^;]*")
 _FAMILY = re.compile(r"font-family: [^;]*;? ?")
 _UNTURNED = re.compile(r"rotate\(-?0 [^)]*\)")
@@ -37,9 +37,9 @@ def inline(
 ) -> Markup:
     """A figure as an `<svg>` element.
 
-    `prefix` keeps its ids apart from other figures'; `title` says to those who don't see it what
-    it shows; `marks` maps the gid of an artist to the text that explains it, `links` to the address
-    that it leads to. `swarms` has the explanations of an artist that draws many markers, one each.
+    `prefix` makes its ids different from other figures'; `title` describes it to readers who can't
+    see it; `marks` maps the gid of an artist to its explanation, `links` to the address of its
+    link. `swarms` has the explanations of an artist that draws many markers, one each.
     """
     text = io.BytesIO()
     with matplotlib.rc_context(_SETTINGS):
@@ -55,7 +55,7 @@ def inline(
         _link(element, target)
     for size in ("width", "height"):
         del root.attrib[size]
-    # what has links is no single picture to those who hear it
+    # a screen reader can't treat an image with links as a single picture
     root.attrib |= {"role": "group" if linked else "img", "aria-label": title}
     # escaped by ElementTree
     return Markup(ElementTree.tostring(root, encoding="unicode", short_empty_elements=True))
@@ -68,7 +68,7 @@ def _clean(element: ElementTree.Element) -> None:
         _NAMESPACE.sub("", name): _themed(value) for name, value in element.attrib.items()
     }
     element.attrib = {name: value for name, value in attributes.items() if value}
-    # what only indents
+    # white space only for indentation
     element.text, element.tail = (
         text if text and text.strip() else None for text in (element.text, element.tail)
     )
@@ -92,7 +92,7 @@ def _mark(
 ) -> list[tuple[ElementTree.Element, str]]:
     """A class and an explanation for each artist of a known gid; those with a link, and its target.
 
-    What explains a link stands in it.
+    The explanation of a link is inside it.
     """
     linked = []
     for element in root.iter("g"):
@@ -108,7 +108,7 @@ def _mark(
 
 
 def _mark_each(root: ElementTree.Element, swarms: Mapping[str, Sequence[str]]) -> None:
-    """An explanation for each marker of the artists of known gids; what all share stands once."""
+    """An explanation for each marker of the artists of known gids; common attributes stand once."""
     for element in [one for one in root.iter("g") if one.get("id") in swarms]:
         gid = element.attrib["id"]
         parents = [one for one in element.iter() if any(child.tag == "use" for child in one)]
@@ -124,7 +124,7 @@ def _mark_each(root: ElementTree.Element, swarms: Mapping[str, Sequence[str]]) -
 
 
 def _link(element: ElementTree.Element, target: str) -> None:
-    """All that an element holds becomes a link."""
+    """Make all contents of an element a link."""
     anchor = ElementTree.Element("a", href=target)
     anchor.extend(list(element))
     for child in list(element):
@@ -133,7 +133,7 @@ def _link(element: ElementTree.Element, target: str) -> None:
 
 
 def _keep_needed_ids(root: ElementTree.Element, prefix: str) -> None:
-    """Drop ids that nothing refers to, and make the others this figure's own."""
+    """Drop unused ids, and make the others unique to this figure."""
     needed = set()
     for element in root.iter():
         for name, value in element.attrib.items():

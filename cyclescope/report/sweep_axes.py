@@ -1,4 +1,4 @@
-"""Where values of settings and metrics stand along the axes of a sweep's plots."""
+"""Places of values of settings and metrics along the axes of a sweep's plots."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from cyclescope.report.spans import Span
 from cyclescope.report.text import plain
 from cyclescope.sweeps import words
 
-# Numbers further apart than this by a factor are drawn by their logarithms.
+# Numbers that differ by more than this factor are drawn by their logarithms.
 _WIDE = 50
-# Of more values than these ticks stand at round numbers.
+# With more values than this, ticks are at round numbers.
 _MOST_TICKED = 40
-# Between the labels of ticks, in SVG units.
+# The distance between the labels of ticks, in SVG units.
 _GAP = 8
 
 
 @dataclass(frozen=True)
 class Across:
-    """An axis of numbers: where each value stands, and what can have a tick there.
+    """An axis of numbers: the place of each value, and the places that can have a tick.
 
-    Numbers that go by factors stand by their logarithms; 0 is a step before the least of them.
+    Numbers that go by factors are placed by their logarithms; 0 is a step before the least of them.
     """
 
     places: Mapping[Value, float]
     ticks: Sequence[tuple[float, str]]
 
     def draw(self, axes: Axes, title: str, width: float) -> None:
-        """The axis below a plot of so many units, with those ticks whose labels have room."""
+        """The axis below a plot of this width, with those ticks whose labels have room."""
         low, high = min(self.places.values()), max(self.places.values())
         margin = (high - low) * 0.03 or 1
         axes.set_xlim(low - margin, high + margin)
@@ -54,7 +54,7 @@ class Across:
 
 
 def across(values: Sequence[Value], is_log: bool | None = None) -> Across:
-    """The axis of ascending numbers; whether by logarithms, they tell themselves if need be."""
+    """The axis of ascending numbers, logarithmic if requested, or else if they go by factors."""
     numbers = [float(value) for value in values]
     logarithmic = goes_by_factors(numbers) if is_log is None else is_log and numbers[-1] > 0
     if not logarithmic:
@@ -82,7 +82,7 @@ def _label(number: float) -> str:
 
 
 def goes_by_factors(numbers: Sequence[float]) -> bool:
-    """Whether ascending numbers go by factors rather than by steps; a 0 before them may be."""
+    """Whether ascending numbers go by factors rather than by steps; a 0 may precede them."""
     found = [number for number in numbers if number > 0]
     if len(found) < len(numbers) - (numbers[0] == 0) or len(found) < 2 or found[-1] < 8 * found[0]:
         return False
@@ -93,9 +93,9 @@ def goes_by_factors(numbers: Sequence[float]) -> bool:
 
 
 def span_of(values: Sequence[float]) -> Span:
-    """What an axis of a metric reaches over.
+    """The range of a metric's axis.
 
-    It begins at 0 unless all values are near each other; wide ones go by their logarithms.
+    It begins at 0 unless all values are close to each other; a wide range is logarithmic.
     """
     low, high = min(values), max(values)
     if low > 0 and high > _WIDE * low:

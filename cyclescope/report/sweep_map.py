@@ -16,26 +16,26 @@ from cyclescope.report import svg, words
 from cyclescope.report.colours import stand_in
 from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH
 from cyclescope.report.sweep_plots import fitted
-from cyclescope.report.sweep_rows import Factor, View, by_value, told
+from cyclescope.report.sweep_rows import Factor, View, by_value, in_words
 from cyclescope.report.text import plain
 from cyclescope.sweeps import designs
 from cyclescope.sweeps.results import SweepRow
 
 LEAST_VALUES = 3
-# So many values of a setting have a cell each; points that were drawn have few in common.
+# The most values of a setting that have a cell each; drawn points have few values in common.
 _MOST_CELLS, _MOST_DRAWN_CELLS = 24, 8
 _RIGHT, _TOP = 12, 6
 _NUMBER = FONT - 1
-# The colour's strength at the worst and at the best.
+# The colour's strength at the worst and at the best value.
 _WEAK, _STRONG = 0.05, 0.62
-# Numbers further apart than this have their colours by logarithms.
+# Numbers that differ by more than this factor have logarithmic colours.
 _WIDE = 20
 _MOST_LETTERS = 28
 
 
 @dataclass(frozen=True)
 class Map:
-    """A map with its title, what is to be known before it is read, and its two ends in words."""
+    """A map with its title, its introduction, and its two ends in words."""
 
     title: str
     text: str
@@ -62,7 +62,7 @@ class _Grid:
 
 
 def draw(view: View, prefix: str) -> Map | None:
-    """A map over the two settings that matter most; None without two of enough values."""
+    """A map over the two settings that matter most; None without two that have enough values."""
     known = [factor for factor in view.factors if len(factor.values) >= LEAST_VALUES]
     axes_first = sorted(known, key=lambda factor: factor not in view.axes)
     if len(axes_first) < 2:
@@ -102,13 +102,13 @@ def _grid(view: View, across: Factor, up: Factor) -> _Grid:
         for row in rows:
             by_line.setdefault(line_of[up.of(row)], []).append(row)
         for line, members in by_line.items():
-            what = f"{across.name}={told(values)}, {up.name}={told(lines[line][0])}"
+            what = f"{across.name}={in_words(values)}, {up.name}={in_words(lines[line][0])}"
             cells.append(_Cell(column, line, members, what))
-    return _Grid([told(one) for one, _ in columns], [told(one) for one, _ in lines], cells)
+    return _Grid([in_words(one) for one, _ in columns], [in_words(one) for one, _ in lines], cells)
 
 
 def _parts(means: Sequence[float], is_more_better: bool, by_logarithm: bool) -> list[float]:
-    """How good each is: 0 the worst, 1 the best."""
+    """The rank of each mean: 0 the worst, 1 the best."""
     found = [math.log(mean) for mean in means] if by_logarithm else list(means)
     low, high = min(found), max(found)
     if low == high:
@@ -168,7 +168,7 @@ def _fill(axes: Axes, cell: _Cell, part: float, gid: str) -> None:
 
 
 def _foot(columns: Sequence[str], wide: float) -> tuple[float, bool]:
-    """What labels of columns take below, and whether they are turned to have room."""
+    """The height of the columns' labels below, and whether they are rotated for lack of room."""
     longest = max(len(fitted(name, _MOST_LETTERS)) for name in columns) * (FONT - 0.5) * LETTER
     if longest + 10 <= wide:
         return 40, False

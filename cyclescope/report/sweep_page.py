@@ -1,6 +1,6 @@
-"""A sweep as a page: what was best, how the metrics go over the settings, what matters, all rows.
+"""A sweep as a page: the best row, the metrics over the settings, what matters, all rows.
 
-`sweep_rows` has what is drawn; `sweep_plots` and `sweep_map` draw it on the axes of `sweep_axes`.
+`sweep_rows` prepares the data; `sweep_plots` and `sweep_map` draw it on the axes of `sweep_axes`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from cyclescope.sweeps import designs, words
 from cyclescope.sweeps.results import SweepResult, SweepRow
 from cyclescope.units import count, format_ps
 
-# The page is about the first metrics; the table has all of them.
+# The page shows the first metrics; the table has all of them.
 _MOST_METRICS = 3
-# What all points of a page may take together: each has its explanation, and its place.
+# The most points of a page: each has its explanation, and its place.
 _MOST_POINT_BYTES, _PLACE_BYTES = 1_800_000, 110
 _MOST_BARS = 24
 _MOST_REASONS = 20
@@ -33,7 +33,7 @@ _MOST_REASONS = 20
 
 @dataclass(frozen=True)
 class Part:
-    """What the page has of a metric."""
+    """The parts of the page for one metric."""
 
     view: View
     best: SweepRow
@@ -45,17 +45,17 @@ class Part:
 
     @property
     def ratio(self) -> float | None:
-        """How often the smaller of the best and the worst goes into the larger; None of 0."""
+        """The factor between the best and the worst, 1 or more; None if one is 0."""
         low, high = sorted(abs(self.view.value(row)) for row in (self.best, self.worst))
         return high / low if low else None
 
     @property
     def mean_heading(self) -> str:
-        """What a column of means is called."""
+        """The heading of a column of means."""
         unit = self.view.scale.unit
         return f"mean, {unit}" if unit else "mean"
 
-    def told(self, row: SweepRow) -> str:
+    def text(self, row: SweepRow) -> str:
         """A row's number with its unit, as plots show it."""
         unit = self.view.scale.unit
         return f"{plain(self.view.value(row))} {'' if unit == self.view.metric else unit}".rstrip()
@@ -122,7 +122,7 @@ def render(result: SweepResult) -> str:
 
 
 def _most_points(views: Sequence[View]) -> int:
-    """How many points a plot may have."""
+    """The most points of a plot."""
     if not views:
         return MOST_POINTS
     result = views[0].result
@@ -152,7 +152,7 @@ def _reasons(result: SweepResult) -> list[Reason]:
 
 
 def _stacks(found: View) -> Stacks | None:
-    """Where the time went in the best row for each value of the first setting that varies."""
+    """The cycle stacks of the best row for each value of the first setting that varies."""
     order = {axis.path: number for number, axis in enumerate(found.result.axes)}
     axes = sorted(found.axes, key=lambda axis: min(order.get(path, 99) for path in axis.paths))
     if not axes:
@@ -165,7 +165,7 @@ def _stacks(found: View) -> Stacks | None:
     panel = stacks.of_times(
         [
             (
-                RowName(sweep_plots.fitted(words.value(axis.of(row)), 44), _told(row, others)),
+                RowName(sweep_plots.fitted(words.value(axis.of(row)), 44), _settings(row, others)),
                 dict(stack_times(found.result, row)),
             )
             for row in shown
@@ -184,7 +184,7 @@ def _stacks(found: View) -> Stacks | None:
 def _differing(
     result: SweepResult, rows: Sequence[SweepRow], but_for: Sequence[str]
 ) -> tuple[str, ...]:
-    """The columns in which some rows are not alike."""
+    """The columns in which these rows differ."""
     return tuple(
         name
         for name in result.columns
@@ -192,6 +192,6 @@ def _differing(
     )
 
 
-def _told(row: SweepRow, columns: Sequence[str]) -> str:
+def _settings(row: SweepRow, columns: Sequence[str]) -> str:
     chosen = {name: row.settings[name] for name in columns if name in row.settings}
     return sweep_plots.fitted(words.settings(chosen), 64)

@@ -20,32 +20,32 @@ from cyclescope.report.sweep_rows import (
     Factor,
     View,
     by_value,
+    in_words,
     thinned,
-    told,
 )
 from cyclescope.report.text import RowName, plain
-from cyclescope.sweeps import words as told_as
+from cyclescope.sweeps import words as sweep_words
 from cyclescope.sweeps.results import SweepRow
 from cyclescope.units import count
 
 MOST_AXES = 6
-"""Of more settings those that matter most have plots."""
-# Of more values of the other axis the lines would not be told apart.
+"""The most settings that have plots: those that matter most."""
+# The most values of the other axis that lines can distinguish.
 _MOST_LINES = 8
 _MOST_ALONG = 300
 _MOST_WORDS = 40
-# Where nothing is named at the right of a plot.
+# The right margin of a plot without names.
 _NO_NAMES = 16
 _WORD_ROW = 26
-# What a name of a row may have of letters; between the numbers of priced points, in SVG units.
+# The most letters of a row's name; the distance of the numbers of priced points, in SVG units.
 _MOST_LETTERS, _LEAST_APART = 60, 15
-# What a name at a line's end may have of letters.
+# The most letters of a name at a line's end.
 _MOST_BESIDE = 32
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot with its title, and what is to be known before it is read."""
+    """A plot with its title and its introduction."""
 
     title: str
     text: str
@@ -53,12 +53,12 @@ class Plot:
 
 
 def fitted(name: str, most: int = _MOST_LETTERS) -> str:
-    """A name as it fits: of a long one, such as a path, the end tells most."""
+    """A name cut to its length: the end of a long one, such as a path, is the most informative."""
     return name if len(name) <= most else f"…{name[1 - most :]}"
 
 
 def over(view: View, factor: Factor, prefix: str, most: int = MOST_POINTS) -> Plot:
-    """The metric over one setting: lines or dots of a grid, points of a design that was drawn."""
+    """The metric over one setting: lines or dots for a grid, points for drawn samples."""
     title = f"{view.metric} over {factor.name}"
     if not factor.is_numeric:
         return _by_word(view, factor, prefix, f"{view.metric} by {factor.name}", most)
@@ -73,7 +73,7 @@ def _lines(view: View, factor: Factor, prefix: str, title: str) -> Plot:
     groups: list[tuple[str, Sequence[SweepRow]]] = [("", view.rows)]
     if has_lines:
         groups = [
-            (told_as.value(value), [row for row in view.rows if others[0].of(row) == value])
+            (sweep_words.value(value), [row for row in view.rows if others[0].of(row) == value])
             for value in others[0].values
         ]
         groups = [group for group in groups if group[1]]
@@ -100,7 +100,7 @@ def _lines(view: View, factor: Factor, prefix: str, title: str) -> Plot:
         gid = f"point-{number}"
         _swarm(axes, places, [span.drawn(mean) for mean in means], look, gid, len(points) > 60)
         swarms[gid] = [
-            view.tip_of(f"{factor.name}={told(values)}", rows) for values, rows in points
+            view.tip_of(f"{factor.name}={in_words(values)}", rows) for values, rows in points
         ]
         ends.append((means[-1], fitted(name, _MOST_BESIDE), look))
     axis.draw(axes, factor.name, FULL.width - FULL.left - right)
@@ -119,12 +119,12 @@ def _about_lines(factor: Factor, line: str, has_band: bool) -> str:
             "them to the greatest."
         )
     if len(factor.values) > _MOST_ALONG:
-        parts.append("Neighbouring values are together.")
+        parts.append("Neighbouring values are grouped.")
     return " ".join(parts)
 
 
 def _across(view: View, factor: Factor) -> Across:
-    """The axis of a factor; one that is drawn by logarithms is shown so, too."""
+    """The axis of a factor; values that were drawn by logarithms are shown by logarithms, too."""
     span = next((axis.span for axis in view.result.axes if axis.path == factor.paths[0]), None)
     return across(factor.values, span.is_log if span else None)
 
@@ -151,7 +151,7 @@ def _swarm(
     small: bool,
     alpha: float = 1,
 ) -> None:
-    """Points that look alike, each with its own explanation."""
+    """Points with the same look, each with its own explanation."""
     (points,) = axes.plot(
         places,
         heights,
@@ -171,7 +171,7 @@ def _swarm(
 def _shown(rows: Sequence[SweepRow], drawn: Sequence[SweepRow]) -> str:
     if len(drawn) == len(rows):
         return ""
-    return f" Shown are {len(drawn):,} of {count(len(rows), 'row')}, evenly taken."
+    return f" Shown are {len(drawn):,} of {count(len(rows), 'row')}, evenly selected."
 
 
 def _points(view: View, factor: Factor, prefix: str, title: str, most: int) -> Plot:
@@ -214,12 +214,12 @@ def _ring(axes: Axes, x: float, y: float) -> None:
 
 
 def _by_word(view: View, factor: Factor, prefix: str, title: str, most: int) -> Plot:
-    """Dots of all rows with a word beside each other, and their mean as a stroke."""
+    """Dots of all rows for each word, side by side, and their mean as a stroke."""
     groups = [(values[0], rows) for values, rows in by_value(factor, view.rows, len(factor.values))]
     sign = -1 if view.is_more_better else 1
     groups.sort(key=lambda group: sign * view.mean(group[1]))
     kept = groups[:_MOST_WORDS]
-    names = [RowName(fitted(told_as.value(value)), "") for value, _ in kept]
+    names = [RowName(fitted(sweep_words.value(value)), "") for value, _ in kept]
     heights = [_WORD_ROW] * len(kept)
     figure, axes = figures.chart(names, heights, right=70)
     span = span_of([view.value(row) for _, rows in kept for row in rows])
@@ -240,13 +240,13 @@ def _by_word(view: View, factor: Factor, prefix: str, title: str, most: int) -> 
         if not has_means:
             axes.plot([span.low, mean], [centre, centre], color=look.style.colour, linewidth=1.4)
         elif len(rows) > 1:
-            marks[f"mean-{number}"] = view.tip_of(f"{factor.name}={told_as.value(value)}", rows)
+            marks[f"mean-{number}"] = view.tip_of(f"{factor.name}={sweep_words.value(value)}", rows)
             _stem(axes, min(numbers), max(numbers), mean, centre, f"mean-{number}")
         gid = f"point-{number}"
         swarms[gid] = list(map(view.tip, drawn))
         shown = [span.drawn(one) for one in numbers]
         _swarm(axes, shown, [centre] * len(shown), look, gid, len(rows) > 30, 0.75)
-        words.behind(axes, plain(view.mean(rows), 4), span.high, centre, figures.FONT - 0.5)
+        words.after(axes, plain(view.mean(rows), 4), span.high, centre, figures.FONT - 0.5)
     along(axes, span, view.title)
     parts = ["The best first."]
     if has_means:
@@ -254,7 +254,7 @@ def _by_word(view: View, factor: Factor, prefix: str, title: str, most: int) -> 
     if len(groups) > len(kept):
         parts.append(f"Shown are {len(kept)} of {len(groups):,} values.")
     if is_thinned:
-        parts.append(f"Of very many rows some {most:,} are shown, evenly taken.")
+        parts.append(f"Of very many rows some {most:,} are shown, evenly selected.")
     text = " ".join(parts)
     return Plot(title, text, svg.inline(figure, prefix, title, marks, swarms=swarms))
 
@@ -272,7 +272,7 @@ def _stem(axes: Axes, low: float, high: float, mean: float, centre: float, gid: 
 
 
 def over_price(view: View, prefix: str, most: int = MOST_POINTS) -> Plot | None:
-    """The metric over the price, with a line through what is worth it; None without prices."""
+    """The metric over the price, with a line through the best rows; None without prices."""
     worth = view.result.pareto(view.metric)
     priced = [row for row in view.rows if row.price is not None]
     if not worth or len({row.price for row in priced}) < 2:
@@ -301,7 +301,7 @@ def over_price(view: View, prefix: str, most: int = MOST_POINTS) -> Plot | None:
     upright(axes, span, view.title)
     for number, x, y in numbered:
         _name_number(axes, number, x, y, FULL)
-    text = "The stairs join what nothing cheaper is as good as; the table below has their numbers."
+    text = "The stairs join the rows that no cheaper row equals; the table below has their numbers."
     return Plot(
         title, text + _shown(priced, rows), svg.inline(figure, prefix, title, {}, swarms=swarms)
     )
@@ -312,7 +312,7 @@ def _stairs(
 ) -> None:
     places = [axis.places[row.price or 0.0] for row in worth]
     heights = [span.drawn(view.value(row)) for row in worth]
-    # the best stays the best at any higher price
+    # the best row stays the best at any higher price
     axes.step(
         [*places, max(axis.places.values())],
         [*heights, heights[-1]],
@@ -326,7 +326,7 @@ def _stairs(
 def _number_worth(
     view: View, worth: Iterable[SweepRow], axis: Across, span: Span
 ) -> Iterator[tuple[int, float, float]]:
-    """The numbers of priced rows with their places, but for those near the one before."""
+    """The numbers of priced rows with their places, except for those close to the one before."""
     low, high = min(axis.places.values()), max(axis.places.values())
     last = (-1000.0, -1000.0)
     for number, row in enumerate(worth, start=1):

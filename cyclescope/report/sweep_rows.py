@@ -1,4 +1,4 @@
-"""What a sweep's page draws: a metric of its rows, and the settings that it is drawn over."""
+"""The data of a sweep's page: a metric of its rows, and the settings that it is drawn over."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cyclescope.sweeps.results import SweepResult, SweepRow
 from cyclescope.units import count
 
 MOST_POINTS = 2000
-"""Of more rows a plot shows so many."""
+"""The most rows that a plot shows."""
 
 
 @dataclass(frozen=True)
 class Factor:
-    """What varies by itself: a column, or several that advance together; the first stands for all.
+    """Columns that vary together, or one that varies by itself; the first represents all.
 
-    `values` are those that rows have: numbers ascending, words as they come.
+    `values` are the values of rows: numbers ascending, words in order of occurrence.
     """
 
     paths: tuple[str, ...]
@@ -29,7 +29,7 @@ class Factor:
 
     @property
     def name(self) -> str:
-        """What it is called on the page."""
+        """Its name on the page."""
         return " + ".join(map(words.short, self.paths))
 
     @property
@@ -38,13 +38,13 @@ class Factor:
         return all(_is_number(value) for value in self.values)
 
     def of(self, row: SweepRow) -> Value:
-        """The value that a row has."""
+        """The value of a row."""
         return row.settings.get(self.paths[0], "")
 
 
 @dataclass(frozen=True)
 class View:
-    """A metric of a sweep: the rows that have it, its unit in plots, what varies and matters.
+    """A metric of a sweep: the rows that have it, its unit in plots, its factors and effects.
 
     `factors` have two values or more. Those that matter most come first.
     """
@@ -58,7 +58,7 @@ class View:
 
     @property
     def title(self) -> str:
-        """The metric with the unit that plots show it in."""
+        """The metric with its unit in plots."""
         unit = words.unit(self.result, self.metric)
         if not unit or unit == self.metric:
             return self.metric
@@ -110,11 +110,11 @@ class View:
 
 
 def view(result: SweepResult, metric: str) -> View | None:
-    """A metric of a sweep made ready to be drawn; None if no row has a number for it."""
+    """A metric of a sweep prepared for plots; None if no row has a number for it."""
     rows = tuple(row for row in result.rows if row.value(metric) is not None)
     finite = tuple(row for row in rows if math.isfinite(row.values[metric]))
     if len(finite) < len(rows):
-        # what is no number has no place, nor a part in any mean
+        # an infinite number or NaN has no place, nor a part in any mean
         rows, result = finite, replace(result, rows=finite)
     if not rows:
         return None
@@ -156,7 +156,7 @@ def by_value(
     ]
 
 
-def told(values: Sequence[Value]) -> str:
+def in_words(values: Sequence[Value]) -> str:
     """One value, or neighbours from the first to the last."""
     if len(values) == 1:
         return words.value(values[0])
@@ -164,7 +164,7 @@ def told(values: Sequence[Value]) -> str:
 
 
 def thinned(rows: Sequence[SweepRow], most: int, kept: Iterable[SweepRow] = ()) -> list[SweepRow]:
-    """Of very many rows, `most` that are evenly taken, and those that are to be kept."""
+    """Of very many rows, `most` that are evenly selected, and those that are to be `kept`."""
     if len(rows) <= most:
         return list(rows)
     wanted = {id(row) for row in kept} | {id(rows[n * len(rows) // most]) for n in range(most)}
@@ -172,7 +172,7 @@ def thinned(rows: Sequence[SweepRow], most: int, kept: Iterable[SweepRow] = ()) 
 
 
 def stack_times(result: SweepResult, row: SweepRow) -> Mapping[str, int]:
-    """The time of the first core by cause in a row's run, in picoseconds; what is 0 left out."""
+    """The time of the first core by cause in a row's run, in picoseconds, without zeros."""
     core = next((name.partition(_STACK)[0] for name in result.measures if _STACK in name), None)
     start = f"{core}{_STACK}"
     return {

@@ -31,7 +31,7 @@ from cyclescope.report.lines import (
 )
 from cyclescope.report.text import plain, plausible
 
-# Between the ticks of a logarithmic axis.
+# The least distance of the ticks of a logarithmic axis.
 _LEAST_TICKS = 29
 
 
@@ -47,8 +47,8 @@ class Plot:
 class Line:
     """The rows of one line by their value of the swept setting; `level` has none and spans all.
 
-    `published` takes the rows' published numbers instead of the simulated ones. Lines `of` the same
-    thing have one colour.
+    `published` takes the rows' published numbers instead of the simulated ones. Lines with the same
+    `of` have one colour.
     """
 
     name: str
@@ -58,12 +58,12 @@ class Line:
     published: bool = False
 
     def value(self, row: Row) -> float:
-        """What the line shows of a row."""
+        """A row's value in the line."""
         return row.published or 0 if self.published else row.simulated
 
 
 def plots(result: ExperimentResult) -> Iterator[Plot]:
-    """A plot for each sweep, board and value of what has a plot each, of an experiment."""
+    """An experiment's plots: for each sweep, board and value of settings that split plots."""
     for number, (sweep, title, rows) in enumerate(_groups(result)):
         yield Plot(title, _draw(sweep, rows, f"{result.name}-sweep-{number}", title, FULL))
 
@@ -96,7 +96,7 @@ def _groups(result: ExperimentResult) -> list[tuple[Sweep, str, list[Row]]]:
 
 
 def lines(sweep: Sweep, rows: Sequence[Row]) -> list[Line]:
-    """The lines of a plot, in the order of their first rows; what was published comes first."""
+    """The lines of a plot, in the order of their first rows; published ones come first."""
     by_name: dict[str, list[Row]] = {}
     for row in rows:
         by_name.setdefault(_called(sweep, row, sweep.line), []).append(row)
@@ -134,20 +134,20 @@ def _line(sweep: Sweep, name: str, rows: Sequence[Row]) -> Line:
 
 
 def _is_numbered(sweep: Sweep, rows: Iterable[Row]) -> bool:
-    """Whether rows stand along an axis of numbers; words stand side by side."""
+    """Whether rows are placed along an axis of numbers; words are placed side by side."""
     return (sweep.log or sweep.linear) and not any(
         isinstance(value_of(row, sweep.x), str) for row in rows
     )
 
 
 def _place(sweep: Sweep, row: Row) -> float:
-    """Where a row stands along an axis of numbers."""
+    """The place of a row along an axis of numbers."""
     value = value_of(row, sweep.x)
     return value if isinstance(value, int | float) else 0
 
 
 def reference(sweep: Sweep, rows: Sequence[Row]) -> Row | None:
-    """The row that the others are compared with; None if values are shown as they are."""
+    """The row that the others are compared with; None if values are shown directly."""
     if sweep.reference is None:
         return None
     name, value = sweep.reference
@@ -211,12 +211,12 @@ def _draw_line(
 
 
 def _draw_bar(axes: Axes, x: float, ends: tuple[float, float], look: Look) -> None:
-    """The thin line behind a point, from the least to the most that its number may be."""
+    """The thin line under a point, over its number's interval."""
     axes.vlines(x, *ends, color=look.style.colour, linewidth=0.9, alpha=0.6, zorder=1.5)
 
 
 def _bars(sweep: Sweep, line: Line, base: Row | None) -> list[tuple[float, float] | None]:
-    """What the numbers of a line's points may be; None where nobody knows, and of ratios."""
+    """The intervals of a line's points; None for unknown ones, and for ratios."""
     if line.published or line.level or base is not None:
         return [None] * len(line.points)
     return [
@@ -226,7 +226,7 @@ def _bars(sweep: Sweep, line: Line, base: Row | None) -> list[tuple[float, float
 
 
 def _height(sweep: Sweep, line: Line, row: Row, base: Row | None) -> float:
-    """What is drawn: the value, or how often it fits into the reference's."""
+    """The drawn number: the value, or how often it fits into the reference's."""
     if base is None:
         return line.value(row) / sweep.per
     return base.simulated / row.simulated if row.simulated else 0.0
@@ -240,7 +240,7 @@ def _explanation(sweep: Sweep, line: Line, x: str, row: Row, ratio: float | None
 
 
 def _enumerate(axes: Axes, places: Sequence[str], sweep: Sweep, width: float) -> dict[str, float]:
-    """Values side by side, as many with a tick as there is room for; where each is."""
+    """Values side by side, with as many ticks as have room; returns the place of each."""
     axes.set_xlim(-0.25, max(len(places) - 1, 0) + 0.25)
     called = [in_words(sweep.words, sweep.x, place) for place in places]
     longest = max(map(len, called), default=0) * FONT * LETTER + 4
@@ -250,7 +250,7 @@ def _enumerate(axes: Axes, places: Sequence[str], sweep: Sweep, width: float) ->
 
 
 def _number(axes: Axes, places: Sequence[str], log: bool, width: float) -> dict[str, float]:
-    """Numbers along an axis, those with a tick for whose name there is room."""
+    """Numbers along an axis, with those ticks whose names have room."""
     across = {x: float(x) for x in places}
     numbers = across.values()
     span = spans.logarithmic(numbers, margin=1.1) if log else spans.linear(numbers)

@@ -15,7 +15,7 @@ _TIME_UNITS_PS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 
 @dataclass(frozen=True)
 class RowName:
-    """What tells a row from all others of its table: its label, and settings where need be."""
+    """A name that distinguishes a row in its table: its label, and settings if needed."""
 
     label: str
     settings: str
@@ -25,23 +25,23 @@ class RowName:
 
 
 def row_names(rows: Sequence[Row]) -> list[RowName]:
-    """A name a row, with those settings in which the rows of one label differ."""
+    """A name for each row, with those settings in which the rows of one label differ."""
     return [
         RowName(row.label, _differing(row, [other for other in rows if other.label == row.label]))
         for row in rows
     ]
 
 
-def _differing(row: Row, alike: Sequence[Row]) -> str:
+def _differing(row: Row, same_label: Sequence[Row]) -> str:
     names = [
         name
         for name in row.settings
-        if len({repr(other.settings.get(name)) for other in alike}) > 1
+        if len({repr(other.settings.get(name)) for other in same_label}) > 1
     ]
     parts = [f"{short_name(name)}={row.settings[name]}" for name in names]
-    if len({other.board for other in alike}) > 1:
+    if len({other.board for other in same_label}) > 1:
         parts.insert(0, row.board)
-    if len({other.metric for other in alike}) > 1:
+    if len({other.metric for other in same_label}) > 1:
         parts.insert(0, row.metric)
     return " ".join(parts)
 
@@ -58,7 +58,7 @@ def setting_text(name: str, value: Value) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """The unit in which a plot shows numbers that were measured in another."""
+    """The unit of a plot for numbers that were measured in another."""
 
     unit: str
     factor: float
@@ -69,7 +69,7 @@ class Scale:
 
     @property
     def quantity(self) -> str:
-        """What an axis in this unit shows."""
+        """The quantity of an axis in this unit."""
         return f"time, {self.unit}" if self.unit in _TIME_UNITS_PS else self.unit
 
     def text(self, value: float) -> str:
@@ -94,7 +94,7 @@ def scale_to(unit: str, time_unit: str) -> Scale:
 
 
 def plain(value: float, digits: int = 6) -> str:
-    """A number without exponent: whole ones in full, others with so many digits; 12,345.6."""
+    """A number without exponent: integers in full, others with `digits` digits; 12,345.6."""
     if isinstance(value, int) or abs(value) >= 10**digits:
         return f"{round(value):,}"
     before_point = math.floor(math.log10(abs(value))) + 1 if value else 1
@@ -103,7 +103,7 @@ def plain(value: float, digits: int = 6) -> str:
 
 
 def plausible(row: Row) -> str:
-    """What a simulated number may be, as a line of its own; empty if nobody knows."""
+    """The interval of a simulated number, as a line of its own; empty if it is unknown."""
     if row.interval is None:
         return ""
     low, high = map(plain, row.interval)

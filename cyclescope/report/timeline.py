@@ -1,7 +1,7 @@
-"""A window of a run as a timeline: a lane for what each core and each device does, over time.
+"""A window of a run as a timeline: a lane for the activity of each core and each device, over time.
 
-Cores have a lane for each level of functions that lie one in another; those that are around all of
-the window are left out, for they say nothing. What is too short to be seen is drawn together.
+Cores have a lane for each level of nested functions; functions that run during the whole window are
+left out, as they show nothing. Spans that are too short to be visible are drawn together.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
 from cyclescope.report.text import Scale, plain, scale_for
 from cyclescope.units import count, format_ps
 
-# In SVG units: a lane's bars, between lanes, between what belongs to different cores or devices.
+# In SVG units: a lane's bars, the gap between lanes, and between different cores or devices.
 _BAR, _BETWEEN, _APART = 11, 2, 5
 _FOOT, _RIGHT, _MOST_LEFT = 40, 14, 210
 _SMALL = FONT - 1.5
-# What a letter in a bar takes, in parts of the font's size: names in code have few narrow ones.
+# The width of a letter in a bar, in parts of the font's size: names in code have few narrow ones.
 _LETTER = 0.62
-# What is shorter is drawn together with what is beside it, if that is as near.
+# Shorter spans are drawn together with a neighbour, if it is as close.
 _SHORTEST = 1.2
 # Names that do not fit are cut off, unless fewer letters would be left.
 _FEWEST_LETTERS = 5
-# Of what is drawn together, so many are named.
+# The most names of spans that are drawn together.
 _MOST_NAMED = 3
 _FUNCTIONS = "functions"
-# Kinds of lanes: their colours, and what the legend calls them; in its order.
+# Kinds of lanes: their colours, and their names in the legend; in its order.
 _KINDS = {
     TASK: ("cause-7", "tasks"),
     _FUNCTIONS: ("cause-0", "functions of a core"),
@@ -56,16 +56,16 @@ _KINDS = {
     "other": ("cause-8", "other activities"),
     "interrupt": ("cause-3", "interrupt and request lines"),
 }
-# In these stands what they are.
+# Kinds whose bars contain their text.
 _PALE = (TASK, _FUNCTIONS, "frame", "serial")
 _ALPHA = (0.42, 0.3, 0.2, 0.14)
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot with its title, what there is to see, which run it is of, and its legend.
+    """A plot with its title, its description, the run that it is of, and its legend.
 
-    Without a picture `text` says why there is none.
+    Without a picture, `text` gives the reason.
     """
 
     title: str
@@ -77,9 +77,9 @@ class Plot:
 
 @dataclass(frozen=True)
 class _Lane:
-    """Spans that do not overlap, one behind the other, of one kind.
+    """Spans of one kind that do not overlap, one after the other.
 
-    `level` is how many functions are around those of the lane, as far as they are shown.
+    `level` is the nesting of the lane's functions, among those that are shown.
     """
 
     owner: str
@@ -96,7 +96,7 @@ class _Lane:
 
     @property
     def label(self) -> str:
-        """What stands beside it."""
+        """The text beside it."""
         if self.wire is not None:
             return self.wire.name
         if self.kind == _FUNCTIONS:
@@ -106,7 +106,7 @@ class _Lane:
 
 @dataclass(frozen=True)
 class _Bar:
-    """What is drawn as one: a span, or several that are too short to be seen."""
+    """One drawn bar: a span, or several that are too short to be visible."""
 
     spans: tuple[Span, ...]
 
@@ -147,7 +147,7 @@ def _lanes(moment: Moment, excerpt: Excerpt) -> Iterator[_Lane]:
     """Cores first, then devices in their order, wires last."""
     for core in excerpt.cores:
         own = [one for one in excerpt.tracks if one.scope == core]
-        # one task all the time is no news
+        # a single task all the time is not worth a lane
         tasks = [one for one in own if one.kind == TASK and len(one.spans) > 1]
         yield from _track_lanes(moment, tasks)
         for calls in (calls for calls in excerpt.calls if calls.core == core):
@@ -184,7 +184,7 @@ def _function_lanes(calls: Calls, excerpt: Excerpt, depth: int) -> Iterator[_Lan
 
 
 def _bars(lane: _Lane, shortest_ps: float) -> list[_Bar]:
-    """What is drawn of a lane: spans that are too short to be seen together with their like."""
+    """The bars of a lane: spans that are too short to be visible are drawn together."""
     bars: list[list[Span]] = []
     for span in lane.spans:
         is_short = span.end_ps - span.begin_ps < shortest_ps
@@ -234,7 +234,7 @@ def _tops(lanes: Sequence[_Lane]) -> list[float]:
 
 
 class _Painter:
-    """Draws lanes; `marks` explain what was drawn."""
+    """Draws lanes; `marks` are the explanations of what was drawn."""
 
     def __init__(
         self, axes: Axes, excerpt: Excerpt, origin_ps: int, scale: Scale, width: float
@@ -258,7 +258,7 @@ class _Painter:
                 words.centred(self._axes, text, (begin + end) / 2, top + _BAR / 2, _SMALL)
 
     def at(self, ps: int) -> float:
-        """Where a time is on the axis; what lies outside is at its end."""
+        """The place of a time on the axis; times outside are at its ends."""
         within = min(max(ps, self._excerpt.begin_ps), self._excerpt.end_ps)
         return self._scale.of(within - self._origin_ps)
 
@@ -268,7 +268,7 @@ class _Painter:
 
     def _rectangle(self, lane: _Lane, ends: tuple[float, float], top: float, gid: str) -> None:
         begin, end = ends
-        # what takes no time is seen all the same
+        # an activity without duration is visible all the same
         least = self._scale.of(self._excerpt.length_ps) / self._width * _SHORTEST / 2
         is_pale = lane.kind in _PALE
         bar = Rectangle(
@@ -298,7 +298,7 @@ class _Painter:
         self.marks[gid] = f"{wire.name}: {count(len(wire.changes_ps), 'edge')}"
 
     def _words(self, lane: _Lane, bar: _Bar) -> str:
-        """What a bar stands for: what, from when to when, how long."""
+        """The explanation of a bar: its activity, when it begins and ends, how long it takes."""
         origin_ps, scale = self._origin_ps, self._scale
         begin, end = (plain(scale.of(ps - origin_ps)) for ps in (bar.begin_ps, bar.end_ps))
         times = f"{begin} to {end} {scale.unit}"
@@ -314,7 +314,7 @@ class _Painter:
 
 
 def _said(lane: _Lane, span: Span) -> str:
-    """What went on, in words."""
+    """The activity of a span, in words."""
     if lane.kind in (_FUNCTIONS, TASK):
         return span.text
     if lane.kind == "serial" and span.text:
@@ -323,7 +323,7 @@ def _said(lane: _Lane, span: Span) -> str:
 
 
 def _short(words: str) -> str:
-    """The begin of what a frame says."""
+    """The first part of a frame's text."""
     return words if len(words) < 40 else f"{words[:36]} ..."
 
 
@@ -332,7 +332,7 @@ def _character(text: str) -> str:
 
 
 def _inside(lane: _Lane, span: Span, room: int) -> str:
-    """What stands in a bar that has room for so many letters; empty if nothing fits."""
+    """The text in a bar with room for `room` letters; empty if nothing fits."""
     if lane.kind in (_FUNCTIONS, TASK):
         name = span.text.partition("(")[0]
         if len(name) <= room:
@@ -350,7 +350,7 @@ def _inside(lane: _Lane, span: Span, room: int) -> str:
 
 
 def _some_bytes(text: str, room: int) -> str:
-    """As many bytes of a frame as fit, those that were sent if any were."""
+    """As many bytes of a frame as fit; the sent ones if any were sent."""
     digits = text.partition(";")[0].removeprefix("sent ").removeprefix("received ").upper()
     shown = digits.partition(" AND ")[0]
     if len(digits) <= room:

@@ -1,6 +1,6 @@
-"""Wires during a frame: step lines, above them what they say; a panel a run.
+"""Wires during a frame: step lines with their contents above; a panel for each run.
 
-On an SPI bus that are bytes, or a frame's phases by name.
+On an SPI bus the contents are bytes, or a frame's phases by name.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from cyclescope.report.figures import FONT, INCH, LETTER, WIDTH, quieten
 from cyclescope.report.text import plain
 from cyclescope.units import count
 
-# In SVG units: a wire's levels, what is between wires, above a panel, and for bytes.
+# In SVG units: a wire's levels, the gap between wires, above a panel, and for bytes.
 _HIGH, _BETWEEN, _APART, _BYTE = 9, 6, 15, 12
 _FOOT, _RIGHT, _WIRE_NAMES = 44, 62, 44
 _SMALL = FONT - 1
-# Before and after each frame, in parts of the longest.
+# The margin before and after each frame, in parts of the longest.
 _MARGIN = 0.012
 _PS_PER_US = 10**6
 _COLOURS = {MOSI: "cause-0", MISO: "cause-3"}
@@ -37,7 +37,7 @@ _PHASE_COLOURS = ("cause-0", "cause-3")
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot with its title and what there is to see."""
+    """A plot with its title and its description."""
 
     title: str
     text: str
@@ -46,9 +46,9 @@ class Plot:
 
 @dataclass(frozen=True)
 class _Panel:
-    """A frame and what it is called, with its wires and phases, `top` below the plot's end.
+    """A frame and its name, with its wires and phases, `top` below the plot's end.
 
-    `unit_us` is what 1 on the axis stands for.
+    `unit_us` is the length of 1 on the axis.
     """
 
     name: str
@@ -61,27 +61,27 @@ class _Panel:
 
     @property
     def length_ps(self) -> int:
-        """How much of the frame is shown: what has phases, up to the end of the last one."""
+        """The shown part of the frame: all of it, or up to the end of the last phase."""
         spans = [*self.frame.spans(self.phases)]
         return spans[-1].end_ps if spans else self.frame.length_ps
 
     def at(self, ps: int) -> float:
-        """Where a time of the frame is on the axis."""
+        """The place of a time of the frame on the axis."""
         return ps / _PS_PER_US / self.unit_us
 
     @property
     def first_wire(self) -> float:
-        """Where the first wire begins."""
+        """The place of the first wire."""
         return self.top + _APART + (_PHASES if self.phases else 0)
 
     @property
     def height(self) -> float:
-        """What the panel takes."""
+        """The height of the panel."""
         return self.first_wire - self.top + sum(_height(name) for name, _ in self.wires)
 
 
 def plot(result: ExperimentResult) -> Plot | None:
-    """The frames that the runs of an experiment kept; None if there are none."""
+    """The frames that the runs of an experiment kept; None without frames."""
     view = result.frames
     panels: list[_Panel] = []
     for run in result.runs:
@@ -100,7 +100,7 @@ def plot(result: ExperimentResult) -> Plot | None:
 
 def _draw(view: Frames, panels: Sequence[_Panel], prefix: str) -> Markup:
     longest = max(panel.at(panel.length_ps) for panel in panels)
-    # letters of a short name may all be wide
+    # all letters of a short name may be wide
     names = max(len(panel.name) for panel in panels) * FONT * LETTER + FONT
     called = max(len(called) for panel in panels for _, called in panel.wires) * _SMALL * LETTER
     left = max(_WIRE_NAMES, called + 10)
@@ -119,12 +119,12 @@ def _draw(view: Frames, panels: Sequence[_Panel], prefix: str) -> Markup:
             top += _height(wire)
         first = panel.first_wire + _height(panel.wires[0][0]) - _BETWEEN - _HIGH / 2
         text = f"{plain(_us(panel.length_ps), 4)} us"
-        words.behind(axes, text, panel.at(panel.length_ps) + _MARGIN * longest, first, FONT - 0.5)
+        words.after(axes, text, panel.at(panel.length_ps) + _MARGIN * longest, first, FONT - 0.5)
     return svg.inline(figure, prefix, view.title, marks)
 
 
 def _phases(axes: Axes, panel: _Panel, longest: float) -> dict[str, str]:
-    """Bars over the clocks of each phase with its name; gives what explains them."""
+    """Bars over the clocks of each phase with its name; returns their explanations."""
     marks: dict[str, str] = {}
     width = WIDTH - _RIGHT - 2 * _WIRE_NAMES
     for number, span in enumerate(panel.frame.spans(panel.phases)):
@@ -151,7 +151,7 @@ def _said(span: Span) -> str:
 
 
 def _height(wire: str) -> float:
-    """What a wire takes in a panel; those with data have bytes above them."""
+    """The height of a wire in a panel; wires with data have bytes above them."""
     return _HIGH + _BETWEEN + (_BYTE if wire in _COLOURS else 0)
 
 
@@ -176,7 +176,7 @@ def _axes(total: float, left: float, view: Frames) -> tuple[Axes, Figure]:
 def _wire(
     axes: Axes, panel: _Panel, wire: str, called: str, low: float, margin: float
 ) -> dict[str, str]:
-    """Draw a wire and its bytes; gives what explains them."""
+    """Draw a wire and its bytes; returns their explanations."""
     frame = panel.frame
     shown = frame.wires[wire]
     points = list(_steps(panel, shown, margin))

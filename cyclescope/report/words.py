@@ -1,4 +1,4 @@
-"""Words in plots: where they stand, how large they are, and in which of the page's colours.
+"""Words in plots: their places, their size, and their role among the page's colours.
 
 Sizes and distances are in points; roles are those of `colours`.
 """
@@ -12,22 +12,22 @@ from matplotlib.text import Annotation
 
 from cyclescope.report.colours import stand_in
 
-_BEHIND = 5
+_GAP = 5
 
 
 def ending(
     axes: Axes, text: str, centre: float, right: float, size: float, role: str, edge: float = 0
 ) -> Annotation:
-    """Words that end so far right of the left edge of the axes (`edge` 0), or of the right (1)."""
+    """Words that end at a distance from the left edge of the axes (`edge` 0), or the right (1)."""
     place = {"xycoords": axes.get_yaxis_transform(), "ha": "right"}
     return _put(axes, text, (edge, centre), (right, 0), size, role, **place)
 
 
-def behind(
+def after(
     axes: Axes, text: str, at: float, centre: float, size: float, role: str = "ink"
 ) -> Annotation:
-    """Words that begin a little behind a place."""
-    return _put(axes, text, (at, centre), (_BEHIND, 0), size, role)
+    """Words that begin a little to the right of a place."""
+    return _put(axes, text, (at, centre), (_GAP, 0), size, role)
 
 
 def centred(axes: Axes, text: str, at: float, centre: float, size: float) -> Annotation:
@@ -36,7 +36,7 @@ def centred(axes: Axes, text: str, at: float, centre: float, size: float) -> Ann
 
 
 def below(axes: Axes, text: str, at: float, distance: float, size: float, role: str) -> Annotation:
-    """Words whose upper edge is so far below the axes."""
+    """Words whose upper edge is `distance` below the axes."""
     place = {"xycoords": axes.get_xaxis_transform(), "ha": "center", "va": "top"}
     return _put(axes, text, (at, 0), (0, -distance), size, role, **place)
 

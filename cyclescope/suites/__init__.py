@@ -1,6 +1,6 @@
-"""Suites of published programs that a user builds: their names, and which there are.
+"""Suites of published programs that a user builds: their names and modules.
 
-A new one is a module here with a `SUITE`, and a line in `_MODULES`.
+A new suite is a module here with a `SUITE`, and a line in `_MODULES`.
 """
 
 from __future__ import annotations

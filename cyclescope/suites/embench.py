@@ -1,7 +1,7 @@
-"""Embench IoT: programs that run between two functions, by the time between these.
+"""Embench IoT: programs timed between two functions.
 
 A program calls start_trigger, then its benchmark, then stop_trigger; the board's support does not
-print. What passes from the return of the one to the call of the other is what a debugger reads on
+print. The time from the return of the first to the call of the second is what a debugger reads on
 hardware.
 """
 
@@ -22,7 +22,7 @@ MEAN = "geometric mean of relative speeds"
 
 
 def identify(stem: str) -> Settings | None:
-    """The program that a file's name has: one of those with a published time."""
+    """The program in a file's name: one of those with a published time."""
     known = published.load(TABLE).distinct(("program",))
     return {"program": stem} if {"program": stem} in known else None
 

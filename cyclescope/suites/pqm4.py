@@ -24,18 +24,18 @@ _SPAN_OF = ("scheme", "implementation", "operation")
 _MOSTLY_PERMILLE = 500
 _DIGITS = re.compile(r"[0-9]{1,20}")
 _KEYS_DIFFER = "ERROR KEYS"
-# Schemes whose signature is written over the message that is signed print this on hardware, too:
-# the program signs in place, and its verification does the same work either way.
+# Schemes that write the signature over the signed message print this on hardware, too: the program
+# signs in place, and its verification does the same work either way.
 _NOT_VERIFIED = "ERROR Signature did not verify correctly!"
-# the program returns from main behind it, to nowhere
+# after this line the program returns from main, to no valid address
 _END = "\n#"
 
 
 def identify(stem: str) -> Settings | None:
-    """The kind, scheme and implementation that a file's name has.
+    """The kind, scheme and implementation in a file's name.
 
-    Both may have underscores: those of a published row are taken, else the last part of the name
-    is the implementation.
+    Both may contain underscores: names of a published row take precedence, else the last part of
+    the name is the implementation.
     """
     match = _NAME.fullmatch(stem)
     if match is None:
@@ -48,16 +48,16 @@ def identify(stem: str) -> Settings | None:
 
 @cache
 def _published() -> frozenset[tuple[str, str]]:
-    """The schemes with the implementations that any board has numbers of."""
+    """The schemes and implementations that any board has numbers of."""
     tables = map(published.load, TABLES.values())
     rows = (row for table in tables for row in table.distinct(("scheme", "implementation")))
     return frozenset((row["scheme"], row["implementation"]) for row in rows)
 
 
 def cycles(console: str) -> dict[str, list[int]]:
-    """The counts that a console has, by operation in the order of first occurrence.
+    """The counts on a console, by operation in the order of first occurrence.
 
-    A count that is no number of its own line is left out.
+    A count that is not a number on its own line is left out.
     """
     found: dict[str, list[int]] = {}
     lines = [line.strip() for line in console.split("\n")]
@@ -69,7 +69,7 @@ def cycles(console: str) -> dict[str, list[int]]:
 
 
 def reads(settings: Settings, result: RunResult) -> Reads:
-    """The mean of each operation's counts; an error where one is missing or the program has one."""
+    """The mean of each operation's counts; an error if one is missing or reported."""
     counts = cycles(result.console)
     wanted = _OPERATIONS[str(settings["kind"])]
     readings = tuple(_readings(settings, {name: counts.get(name, []) for name in wanted}))
@@ -101,7 +101,7 @@ def _readings(settings: Settings, counts: Mapping[str, list[int]]) -> Iterator[R
 
 
 def kind_of(row: Row) -> str:
-    """The class of code of a row, by what pqm4 publishes: its share of hashing, and its names.
+    """The class of a row's code, by what pqm4 publishes: its share of hashing, and its names.
 
     Implementations whose names begin with m4 have parts in assembly; the SHA-3 of all of them is in
     assembly, SHA-2 in C.

@@ -1,4 +1,4 @@
-"""The files of a suite's programs: which there are in a folder, and for which board each is."""
+"""The files of a suite's programs in a folder, and the board that each is for."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 from cyclescope.suites.suite import Suite
 
-# Of a program that is there as both, the one with symbols is run.
+# If a program exists in both formats, the one with symbols is run.
 ENDINGS = (".elf", "", ".hex")
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program's file: what its name says of it, and the board that it is run on."""
+    """A program's file: what its name says, and the board that it is run on."""
 
     path: Path
     settings: Settings
@@ -28,16 +28,16 @@ class Program:
 
 
 def find(suite: Suite, place: Path, board: str | None) -> tuple[list[Program], list[str]]:
-    """The suite's programs in a folder, or the one file, by name; and what files are left out.
+    """The suite's programs in a folder, or the one file, by name; and the files that are left out.
 
-    They are for `board`, or each for that of the suite's boards that it fits. Raises `UsageError`
-    if there is none, `OSError` if a folder can't be read.
+    They are for `board`, or each for the suite's board that it fits. Raises `UsageError` if there
+    are no programs, `OSError` if a folder can't be read.
     """
     if not place.exists():
         raise UsageError(f"{inputs.printable(place)}: no such file or folder; {suite.how}")
     named = _named(suite, place)
     if not named:
-        what = f"{suite.files}: there is none" if place.is_dir() else f"not named as {suite.files}"
+        what = f"no {suite.files} in it" if place.is_dir() else f"not named as {suite.files}"
         raise UsageError(f"{inputs.printable(place)}: {what}; {suite.how}")
     maps = [Map.of(name) for name in suite.tables] if board is None else []
     found, left_out = [], []
@@ -52,7 +52,7 @@ def find(suite: Suite, place: Path, board: str | None) -> tuple[list[Program], l
 
 
 def _named(suite: Suite, place: Path) -> list[tuple[Path, Settings]]:
-    """The files whose names are those of programs: of the same stem, the first ending's."""
+    """The files that are named as programs; for equal stems, the one with the first suffix."""
     files = sorted(place.iterdir()) if place.is_dir() else [place]
     known = {path.stem if path.suffix in ENDINGS else path.name: path for path in files}
     for ending in reversed(ENDINGS):
@@ -66,7 +66,7 @@ def _named(suite: Suite, place: Path) -> list[tuple[Path, Settings]]:
 
 
 def read(path: Path) -> tuple[Parts, bool]:
-    """What a file puts in memory, and whether it has symbols. Raises `UsageError`, `OSError`."""
+    """The parts of a file in memory, and whether it has symbols. Raises `UsageError`, `OSError`."""
     program = read_program(path)
     parts = parts_of(program)
     if not parts:
@@ -75,9 +75,9 @@ def read(path: Path) -> tuple[Parts, bool]:
 
 
 def board_of(path: Path, parts: Parts, maps: Sequence[Map]) -> str:
-    """The board that a program is for: it fits there, and looks made for it.
+    """The board that a program is for: the program fits its memories, and looks made for it.
 
-    Raises `UsageError` if it fits none, or several alike.
+    Raises `UsageError` if it fits none, or several equally well.
     """
     fitting = [one for one in maps if one.fits(parts)]
     name = inputs.printable(path)
@@ -87,5 +87,5 @@ def board_of(path: Path, parts: Parts, maps: Sequence[Map]) -> str:
     ranked = sorted(fitting, key=lambda one: one.likeness(parts), reverse=True)
     if len(ranked) > 1 and ranked[0].likeness(parts) == ranked[1].likeness(parts):
         boards = " and ".join(one.board for one in ranked[:2])
-        raise UsageError(f"{name}: it fits {boards} alike: --board says which it is")
+        raise UsageError(f"{name}: it fits {boards} equally: --board says which it is")
     return ranked[0].board

@@ -1,4 +1,4 @@
-"""Programs of a suite, run unchanged side by side, and their numbers beside the published ones."""
+"""Programs of a suite, run unchanged in parallel, and their numbers beside the published ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cyclescope.bench.threads import side_by_side
 from cyclescope.board import Board
 from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import INTERRUPTED, RunResult
-from cyclescope.errors import UsageError, told
+from cyclescope.errors import UsageError, in_words
 from cyclescope.host import inputs
 from cyclescope.suites.programs import Program
 from cyclescope.suites.suite import Reading, Reads, Suite
@@ -26,7 +26,7 @@ Overrides = Mapping[str, OverrideValue]
 
 @dataclass(frozen=True)
 class Done:
-    """A program that was run: its numbers, and why it has not all of them."""
+    """A program that was run: its numbers, and why some are missing."""
 
     program: Program
     reads: Reads
@@ -41,16 +41,16 @@ def run_all(
     stop: Stop,
     finished: Callable[[Done], None],
 ) -> list[Done]:
-    """Run programs, `threads` at a time; in their order, without those that `stop` ended.
+    """Run programs, `threads` at a time; the results are in order, without those that `stop` ended.
 
     `finished` is called with each in that order, as soon as it and those before it are done.
     """
     results: dict[int, Done | None] = {}
-    untold = deque(range(len(programs)))
+    unfinished = deque(range(len(programs)))
     done: list[Done] = []
 
-    def tell(place: int) -> None:
-        untold.popleft()
+    def finish(place: int) -> None:
+        unfinished.popleft()
         one = results.get(place)
         if one is not None:
             finished(one)
@@ -58,19 +58,19 @@ def run_all(
 
     def ended(place: int, one: Done | None) -> None:
         results[place] = one
-        while untold and untold[0] in results:
-            tell(untold[0])
+        while unfinished and unfinished[0] in results:
+            finish(unfinished[0])
 
     runs = [partial(run, suite, one, overrides, stop) for one in programs]
     side_by_side(runs, threads, stop, ended)
-    # behind one that did not stop in time
-    while untold:
-        tell(untold[0])
+    # those after one that did not stop in time
+    while unfinished:
+        finish(unfinished[0])
     return done
 
 
 def run(suite: Suite, program: Program, overrides: Overrides, stop: Stop) -> Done | None:
-    """Run one program; what goes wrong is in its reads' error. None if `stop` ended it."""
+    """Run one program; a failure becomes the error of its reads. None if `stop` ended it."""
     if stop.requested:
         return None
     try:
@@ -79,8 +79,8 @@ def run(suite: Suite, program: Program, overrides: Overrides, stop: Stop) -> Don
             return None
         return Done(program, _judged(suite, program, result), result.wall_ns)
     except Exception as error:
-        # other programs are not to be lost for it
-        return Done(program, Reads(error=told(error)))
+        # a failure must not lose the other programs
+        return Done(program, Reads(error=in_words(error)))
 
 
 def _run(suite: Suite, program: Program, overrides: Overrides, stop: Stop) -> RunResult:
@@ -93,13 +93,13 @@ def _run(suite: Suite, program: Program, overrides: Overrides, stop: Stop) -> Ru
 
 
 def _has(program: Program, names: Sequence[str]) -> bool:
-    """Whether an ELF file may have symbols of these names: the engine tells of those it lacks."""
+    """Whether an ELF file may have symbols of those names; the engine reports missing ones."""
     data = inputs.read(program.path, inputs.MOST_ELF_BYTES)
     return all(b"\0" + name.encode() + b"\0" in data for name in names)
 
 
 def _judged(suite: Suite, program: Program, result: RunResult) -> Reads:
-    """What a run gave; it is at fault if it did not come to the end that its console shows."""
+    """The result of a run; a failure if it did not reach the end that its console shows."""
     reads = suite.reads(program.settings, result)
     is_complete = suite.end in result.console
     if reads.error is None and is_complete:
@@ -135,14 +135,14 @@ def tabulate(suite: Suite, done: Sequence[Done]) -> ExperimentResult:
 
 
 def _remarks(done: Sequence[Done]) -> Iterator[str]:
-    """What programs say of themselves, each once with those that say it."""
+    """Remarks of programs, each once, with the programs that print it."""
     for remark in dict.fromkeys(one.reads.remark for one in done if one.reads.remark):
         names = [one.program.path.name for one in done if one.reads.remark == remark]
         yield f'"{remark}" is what is printed by {", ".join(names)}.'
 
 
 def record_of(suite: Suite, one: Done) -> RunRecord:
-    """A run as tables show it. Its result would say when a script's last step was: it is left."""
+    """A run as tables show it, without its result: that has the time of the script's last step."""
     settings = one.program.settings
     label = f"{one.program.path.name} on {one.program.board}"
     return RunRecord(label, suite.name, one.program.board, settings, None, one.reads.error)
@@ -169,7 +169,7 @@ def row_of(suite: Suite, board: str, reading: Reading, record: RunRecord) -> Row
 
 
 def find(suite: Suite, board: str, key: str, where: Mapping[str, object]) -> int | float | None:
-    """A published number of a board; None if there is none."""
+    """A published number of a board; None if nothing is published."""
     name = suite.tables.get(board)
     if name is None or not key:
         return None
@@ -179,7 +179,7 @@ def find(suite: Suite, board: str, key: str, where: Mapping[str, object]) -> int
 
 
 def span(suite: Suite, row: Row) -> tuple[int | float, int | float] | None:
-    """The least and the greatest of the hardware's executions; None if that is not published."""
+    """The least and the greatest of the hardware's executions; None if they are not published."""
     where = {name: row.settings[name] for name in suite.span_of if name in row.settings}
     low, high = (find(suite, row.board, key, where) for key in ("min", "max"))
     return None if low is None or high is None else (low, high)

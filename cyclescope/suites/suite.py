@@ -1,7 +1,7 @@
-"""What a suite is: published programs that a user builds, and how their numbers are read.
+"""The definition of a suite: published programs that a user builds, and how their numbers are read.
 
-None of these programs come with Cyclescope. A suite tells from a file's name which published
-numbers it is for, how a run of it ends, and what the run says.
+Cyclescope includes no such programs. A suite derives from a file's name which published
+numbers the program is for, and knows how a run ends and what it prints.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from cyclescope.board.scripts import End, Expect, Step, Wait
 
 @dataclass(frozen=True)
 class Reading:
-    """One number that a run gave.
+    """One number of a run.
 
-    Its published one stands under `key` in the row of the board's table where `where` holds.
+    Its published number is `key` of the row in the board's table that matches `where`.
     """
 
     label: str
@@ -32,9 +32,9 @@ class Reading:
 
 @dataclass(frozen=True)
 class Reads:
-    """What a run gave: `readings`, and in `error` why that is not all that it should have.
+    """The numbers of a run: `readings`, and in `error` why some are missing.
 
-    A `remark` is what the program says of itself that leaves its numbers as they are.
+    A `remark` is a message of the program that does not affect its numbers.
     """
 
     readings: tuple[Reading, ...] = ()
@@ -55,14 +55,14 @@ class Suite:
     """Published programs that a user builds.
 
     `how` says in one line how to get them; `tables` has the published table of each board by the
-    board's name, in the order in which boards are tried; `files` names the programs' files, and
-    `identify` gives what a file's stem says of one, None for a file that is none of the suite.
-    A run that has printed `end` is complete: what the program does then does not matter, and
-    `more_ps` later the run is ended. Without an `end`, what counts is what `reads` finds in a run
-    of `limit` of simulated time, which is the most for others. `calls` are functions
-    whose calls are kept, where the file has symbols; `needs_symbols` if there is no other way.
-    Where the tables have the least and the greatest of several executions, `span_of` are the
-    settings that say of what. `kind_of` gives the class of code that a row is of, for summaries.
+    board's name, in the order in which boards are tried; `files` describes the programs' file
+    names, and `identify` returns the settings in a file's stem, None for a file that is not of the
+    suite. A run that has printed `end` is complete, whatever the program does then; it is ended
+    `more_ps` later. Without an `end`, `reads` takes what it finds in a run of `limit` of simulated
+    time; with an `end`, that is the longest time. `calls` are functions whose calls are kept, if
+    the file has symbols; `needs_symbols` if there is no other way. If the tables have the least and
+    the greatest of several executions, `span_of` are the settings that identify them. `kind_of`
+    gives the class of a row's code, for summaries.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Suite:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What follows the console to the end of a run; nothing if no text tells of that."""
+        """The script's steps until the end of a run; empty if no text marks the end."""
         return (Expect(self.end), Wait(self.more_ps), End()) if self.end else ()
 
     @property

@@ -1,4 +1,4 @@
-"""How well a suite's numbers are met, by class of code and by how far hardware itself varies."""
+"""How close a suite's numbers are, by class of code and by how much hardware itself varies."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CLOSE_PCT = (2, 6, 12)
 class Group:
     """The published numbers of one class of code on a board.
 
-    Of these the `errors_pct` are those of the steady ones: whose executions on hardware lie no
-    further apart than 2 % of their mean, so that one of ours can be held against them.
+    `errors_pct` are the errors of the steady numbers: those whose executions on hardware differ by
+    no more than 2 % of their mean, so that one simulated execution can be compared with them.
     """
 
     board: str
@@ -29,7 +29,7 @@ class Group:
 
     @property
     def median_pct(self) -> float | None:
-        """The error in the middle; None if no number is steady."""
+        """The median error; None if no number is steady."""
         return statistics.median(self.errors_pct) if self.errors_pct else None
 
     @property
@@ -38,7 +38,7 @@ class Group:
         return (min(self.errors_pct), max(self.errors_pct)) if self.errors_pct else None
 
     def within(self, pct: float) -> int:
-        """How many of the steady ones are off by no more than this."""
+        """The number of steady ones with no larger error than this."""
         return sum(abs(error) <= pct for error in self.errors_pct)
 
 
@@ -61,7 +61,7 @@ def _errors(suite: Suite, rows: Sequence[Row]) -> Iterator[float]:
 
 
 def is_steady(suite: Suite, row: Row) -> bool:
-    """Whether one execution can be held against the published mean."""
+    """Whether one execution can be compared with the published mean."""
     found = span(suite, row)
     if found is None or row.published is None:
         return not suite.has_span

@@ -1,9 +1,9 @@
-"""Sweeps: one program or experiment run in many settings, on one machine or many.
+"""Sweeps: one program or experiment run with many settings, on one machine or many.
 
-Start at `sweep`. `axes` has what is varied and `designs` which combinations are run; `targets`
-makes `trials` of them, `planning` checks all before anything runs, and `running` runs what the
-`store` of earlier outcomes has not, `dask_runs` on a cluster. `results` is the table, `effects`
-says what matters how much, `prices` what it costs.
+Start at `sweep`. `axes` describes what is varied and `designs` which combinations are run;
+`targets` makes `trials` of them. `planning` checks all of them before anything runs. `running` runs
+those that the `store` of earlier outcomes lacks, `dask_runs` on a cluster. `results` makes the
+table, `effects` finds which settings matter most, `prices` adds up costs.
 """
 
 from __future__ import annotations
@@ -64,23 +64,22 @@ def sweep(
     stop: Stop | None = None,
     ended: Ended | None = None,
 ) -> SweepResult:
-    """Run a program, or an experiment, in many settings; gives a row a run.
+    """Run a program, or an experiment, with many settings; returns one row for each run.
 
-    `target` is the path of an ELF, an experiment's name, or a .toml file that has all of a sweep;
-    then, nothing but what is behind `threads` may be given. `vary` has values by path, as a list or
-    as text such as "10M:40M:10M"; "elf" and "board" are paths, too, and "flags" of an experiment.
-    `zips` names paths that advance together. With `samples`, so many points are drawn: `sampling`
-    is "random", "latin" (a Latin hypercube) or "sobol". `more_is_worse` and `less_is_worse` name
-    metrics whose units do not tell which row is better. `prices` has the prices of values by path.
-    `scripts` are files with what is sent on the console's line and expected there ("LABEL=FILE" for
-    another serial port).
-    `threads` runs are made at a time, by default one a core; with `dask`, on the workers of a
-    cluster: a client, the address of a scheduler, or "local" for as many processes. Runs that were
-    made before are taken from the cache unless they are to be made `again`. `ended` is called with
-    the number of a row and its outcome as runs end. After `stop` is requested, the rows that are
-    finished are given.
+    `target` is the path of an ELF, an experiment's name, or a .toml file that describes the whole
+    sweep; then only the arguments after `threads` may be given. `vary` has values by path, as a
+    list or as text such as "10M:40M:10M"; "elf" and "board" are paths, too, and "flags" of an
+    experiment. `zips` names paths that advance together. With `samples`, that number of points is
+    drawn: `sampling` is "random", "latin" (a Latin hypercube) or "sobol". `more_is_worse` and
+    `less_is_worse` name metrics whose units do not show which row is better. `prices` has the
+    prices of values by path. `scripts` are files with input for the console's line and expected
+    output ("LABEL=FILE" for another serial port). `threads` is the number of parallel runs, by
+    default one a core; with `dask`, runs are made on the workers of a cluster: a client, the
+    address of a scheduler, or "local" for as many processes. Earlier outcomes are taken from the
+    cache unless the runs are to be made `again`. `ended` is called with the number of a row and its
+    outcome as runs end. After `stop` is requested, the finished rows are returned.
 
-    Raises `EngineError` for what can't be, before anything runs.
+    Raises `EngineError` for invalid input, before anything runs.
     """
     request = _request(
         target,
@@ -112,9 +111,9 @@ def sweep(
 
 @contextlib.contextmanager
 def runner(threads: int, dask: str | Client | None = None) -> Iterator[Runner]:
-    """What makes the runs of a sweep: so many threads, or a Dask cluster by address or client.
+    """The runner of a sweep: `threads` threads, or a Dask cluster by its address or client.
 
-    With "local" it is a cluster of so many processes. Raises `UsageError` if there is none.
+    "local" is a cluster of `threads` processes. Raises `UsageError` if there is no cluster.
     """
     if dask is None:
         yield lambda planned, stop, store, ended: run(planned, threads, stop, store, ended)
@@ -133,6 +132,6 @@ def _request(target: str | os.PathLike[str], **data: Any) -> Request:
     given = {key: value for key, value in data.items() if value}
     if os.fspath(target).endswith(".toml"):
         if given:
-            raise TypeError(f"{target} says all of the sweep: not {', '.join(given)}")
+            raise TypeError(f"{target} describes the whole sweep: remove {', '.join(given)}")
         return read_toml(Path(target))
     return from_data({"target": os.fspath(target), **given})

@@ -1,9 +1,9 @@
 """Axes of a sweep: what is varied, and which values it takes.
 
-An axis is written as `PATH=VALUES`. Values are separated by commas, or by semicolons where they
-have commas themselves. One of them may be a range: `10M:40M:10M` in steps, `1K:32K:x2` by a factor,
-`0:32K:x2` the same from 0. For designs that draw samples, `10M:40M` is a span of all integers from
-one end to the other, and `10M:40M:log` one in which each octave is drawn as often.
+An axis is written as `PATH=VALUES`. Values are separated by commas, or by semicolons if they
+contain commas. A value may be a range: `10M:40M:10M` in steps, `1K:32K:x2` by a factor, `0:32K:x2`
+by a factor but starting with 0. For designs that draw samples, `10M:40M` is a span of all integers
+from one end to the other, and `10M:40M:log` a span in which each octave has the same probability.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from cyclescope.units import parse_number
 
 _RANGE = re.compile(r"(?P<low>[^:]+):(?P<high>[^:]+)(?::(?P<step>[^:]+))?")
 EXAMPLE = "spi0.clock-frequency=10M,20M"
-# Of one axis: what is longer is no sweep that anybody has the time for.
+# The most values of one axis: a longer sweep would take too much time.
 MOST_VALUES = 1_000_000
 LOG = "log"
 
 
 @dataclass(frozen=True)
 class Span:
-    """All integers between two ends, both among them; `is_log` draws by their logarithm."""
+    """All integers between two ends, including the ends; `is_log` draws by their logarithm."""
 
     low: int
     high: int
     is_log: bool = False
 
     def at(self, part: float) -> str:
-        """The value at a part of the span, 0 to 1."""
+        """The value at a fraction of the span, 0 to 1."""
         if self.is_log:
             return str(round(math.exp(_between(math.log(self.low), math.log(self.high), part))))
         return str(round(_between(self.low, self.high, part)))
@@ -41,9 +41,9 @@ class Span:
 
 @dataclass(frozen=True)
 class Axis:
-    """What is varied, by the path that names it, with the values that it takes in their order.
+    """What is varied, by its path, with its values in order.
 
-    A value is a text as `--set` takes it. Where there is a `span` there are no `values`.
+    A value is text as `--set` takes it. An axis with a `span` has no `values`.
     """
 
     path: str
@@ -51,20 +51,20 @@ class Axis:
     span: Span | None = None
 
     def at(self, part: float) -> str:
-        """The value at a part of the axis, from 0 to below 1: each has its equal share."""
+        """The value at a fraction of the axis, from 0 to below 1: each value has an equal share."""
         if self.span is not None:
             return self.span.at(part)
         return self.values[min(int(part * len(self.values)), len(self.values) - 1)]
 
     @property
     def numbers(self) -> tuple[int, ...] | None:
-        """The values as numbers; None where one of them is none."""
+        """The values as numbers; None if one of them is not a number."""
         found = [parse_number(value) for value in self.values]
         return None if None in found else tuple(number for number in found if number is not None)
 
 
 def parse_vary(argument: str) -> Axis:
-    """The axis of `PATH=VALUES`. Raises `SettingError` for one that is none, or has no values."""
+    """The axis of `PATH=VALUES`. Raises `SettingError` for other text, or without values."""
     path, equals, text = argument.partition("=")
     if not equals or not path.strip() or not argument.isprintable():
         shown = printable(argument)
@@ -75,7 +75,7 @@ def parse_vary(argument: str) -> Axis:
 def axis(path: str, values: str | Sequence[object]) -> Axis:
     """The axis of a path; `values` as `--vary` has them, or one by one.
 
-    Raises `SettingError` for a range that is none, no values, or the same twice.
+    Raises `SettingError` for an invalid range, for no values, or for a repeated value.
     """
     if not isinstance(values, str):
         return _checked(path, tuple(_word(value) for value in values))
@@ -89,7 +89,7 @@ def axis(path: str, values: str | Sequence[object]) -> Axis:
 
 
 def _word(value: object) -> str:
-    """A value of Python's or TOML's as `--set` has it."""
+    """A value of Python's or TOML's types as `--set` takes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
@@ -103,18 +103,18 @@ def _checked(path: str, values: tuple[str, ...]) -> Axis:
     unique = dict.fromkeys(values)
     if len(unique) < len(values):
         twice = next(value for value in unique if values.count(value) > 1)
-        raise SettingError(f"--vary {path}: {printable(twice)} is there twice")
+        raise SettingError(f"--vary {path}: {printable(twice)} is given twice")
     return Axis(path, values)
 
 
 def _ends(path: str, word: str) -> tuple[int, int, str | None, re.Match[str]] | None:
-    """Low and high end of a range, and its step; None for what is no range of numbers."""
+    """Low and high end of a range, and its step; None for a value that is not a numeric range."""
     match = _RANGE.fullmatch(word)
     if match is None:
         return None
     low, high = (parse_number(match[end]) for end in ("low", "high"))
     if low is None and high is None:
-        # a name may have colons
+        # a name may contain colons
         return None
     if low is None or high is None:
         wrong = match["low"] if low is None else match["high"]
@@ -137,7 +137,7 @@ def _span(path: str, word: str) -> Span | None:
 
 
 def _range(path: str, word: str) -> Iterator[str]:
-    """The values that a word means: itself, or those of the range that it is."""
+    """The values of a word: the word itself, or the values of its range."""
     ends = _ends(path, word)
     if ends is None:
         yield word
@@ -162,7 +162,7 @@ def _range(path: str, word: str) -> Iterator[str]:
 def _next(value: int, factor: int | None, plus: int | None, high: str) -> int:
     if factor is None:
         return value + (plus or 1)
-    # by a factor nothing follows 0: then, one of the unit that the upper end is told in
+    # no factor leads from 0 to another value: continue with 1 of the upper end's unit
     return value * factor if value else _unit(high)
 
 
@@ -172,7 +172,7 @@ def _unit(number: str) -> int:
 
 
 def _length(low: int, high: int, factor: int | None, plus: int | None) -> int:
-    """How many values a range has, about, without making them."""
+    """The approximate number of values in a range, without making them."""
     if factor is None:
         return (high - low) // (plus or 1) + 1
     return int(math.log(max(high, 1) / max(low, 1), factor)) + 2

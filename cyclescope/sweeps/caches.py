@@ -1,7 +1,7 @@
-"""Caches of other sizes: their sets follow, so that they keep their ways.
+"""Caches of other sizes: the number of sets follows, so that the number of ways stays.
 
-A board says a cache's size, line and sets; a size alone would change the ways, and most sizes would
-fit no whole number of them. A fully associative cache keeps its one set.
+A board gives a cache's size, line and sets; a size alone would change the ways, and for most sizes
+their number would not be an integer. A fully associative cache keeps its one set.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _LINES = ("block-size", "line-size")
 
 
 def sets_path(path: str) -> str | None:
-    """The path of the sets of the cache whose size a path means; None if it means none."""
+    """The path of a cache's sets if this path is the cache's size, else None."""
     match = _SIZE.fullmatch(path)
     return None if match is None else f"{match['node']}.{match['cache']}sets"
 
 
 def sets_for(tree: Node, path: str, size: str) -> int | None:
-    """How many sets the cache of this size has, with the ways that it has on the board.
+    """The number of sets of a cache of this size, with the same number of ways as on the board.
 
-    None where the sets stay as they are: for a cache that is not there, that is fully associative,
-    or for what is no size.
+    None if the sets do not change: the board lacks the cache, the cache is fully associative, or
+    the text is not a size.
     """
     found = overrides.find(tree, path, size)
     size_bytes = parse_number(size)

@@ -1,10 +1,10 @@
 """How far published cells move with all that no document settles: `cyclescope bench --uncertainty`.
 
-For each experiment and board, values are drawn of all assumed and calibrated parameters that have a
-range, as a Latin hypercube; every published run is made with each set of values, in its short form.
-Draws are independent of one another, also those of parts of a kind (two cards), and those of one
-part that is on several boards. Choices of experiments stay as they are: each is the likelier of
-two, and with several taken the other way at once nothing would be left of what the document did.
+For each experiment and board, values are drawn for all assumed and calibrated parameters that have
+a range, as a Latin hypercube; each published run is made with each set of values, in its short
+form. Draws are independent of one another, also for several parts of a kind (two cards), and for
+one part that is on several boards. Choices of experiments keep their values: each value is the
+likelier of two, and several changed at once would no longer be what the document did.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DIGEST = 16  # digits
 
 @dataclass(frozen=True)
 class Study:
-    """The runs for an experiment on a board: the published ones as they are, then with each draw.
+    """The runs for an experiment on a board: the published runs unchanged, then with each draw.
 
     `forms` are the published runs; `batch` has a run of each form for each draw of `parameters`.
     """
@@ -50,7 +50,7 @@ class Study:
 
     @property
     def digest(self) -> str:
-        """Of what is drawn: which parameters, with their values and with what is plausible."""
+        """A digest of the parameters that are drawn, with their values and plausible ranges."""
         parts: list[object] = [
             (one.node, one.property_name, one.value, one.basis, one.plausible)
             for one in self.parameters
@@ -66,17 +66,17 @@ class Study:
 
 @dataclass(frozen=True)
 class Measured:
-    """What studies gave: the spread of each cell, and why runs failed, with how many did."""
+    """The results of studies: the spread of each cell, and the number of failed runs by reason."""
 
     spreads: tuple[Spread, ...]
     failures: Mapping[str, int]
 
 
 def studies(experiments: Iterable[Experiment], samples: int) -> list[Study]:
-    """Those of all boards on which experiments have published numbers, with so many draws.
+    """Studies of all boards on which experiments have published numbers, with `samples` draws.
 
-    Numbers that are a hardware's own description have none: nothing is assumed there that they
-    would depend on. Neither has a board that has nothing to draw.
+    Numbers that come from a hardware's own description have no study: they do not depend on any
+    assumed value. Nor has a board without a parameter to draw.
     """
     found = []
     for experiment in experiments:
@@ -108,7 +108,7 @@ def _draws(parameters: Sequence[Parameter], samples: int) -> Iterator[dict[Param
 
 
 def _unset(run: Run, values: Mapping[Parameter, str]) -> tuple[tuple[str, str], ...]:
-    """The values by paths, without those that the run sets itself: they are settled in it."""
+    """The values by paths, without parameters that the run itself sets: those are settled."""
     return tuple(
         (f"{one.node}.{one.property_name}", value)
         for one, value in values.items()
@@ -117,7 +117,7 @@ def _unset(run: Run, values: Mapping[Parameter, str]) -> tuple[tuple[str, str], 
     )
 
 
-# Called with how many of how many runs are done.
+# Called with the number of finished runs and of all runs.
 Progress = Callable[[int, int], None]
 
 
@@ -128,10 +128,10 @@ def measure(
     store: Store | None,
     progress: Progress = lambda done, total: None,
 ) -> Measured | None:
-    """Make the runs that the store has not, and give the spread of each cell.
+    """Make the runs that the store lacks, and return the spread of each cell.
 
-    Runs that fail are counted by why; the others count all the same. None after `stop` was
-    requested. Raises `EngineError` if a run fails on the board as it is, or lacks a published cell.
+    Failed runs are counted by reason and left out of the spreads. None after `stop` was requested.
+    Raises `EngineError` if a run fails on the unchanged board, or lacks a published cell.
     """
     total, done = sum(len(one.batch.rows) for one in planned), 0
     spreads: list[Spread] = []
@@ -154,16 +154,16 @@ def measure(
 def _spreads(
     study: Study, outcomes: Sequence[Outcome], failures: dict[str, int]
 ) -> Iterator[Spread]:
-    """The spread of each cell; why runs failed is counted."""
+    """The spread of each cell; failed runs are counted by reason."""
     count = len(study.forms)
     changes: dict[str, list[float]] = defaultdict(list)
     found: set[str | None] = set()
     for place, form in enumerate(study.forms):
-        before = _told(form, outcomes[place])
+        before = _metrics(form, outcomes[place])
         found |= {*map(form.label, before)}
         for outcome in outcomes[count + place :: count]:
             try:
-                moved = list(form.moved(before, _told(form, outcome)))
+                moved = list(form.moved(before, _metrics(form, outcome)))
             except EngineError as error:
                 failures[f"{study.experiment.name}: {error}"] += 1
                 continue
@@ -178,8 +178,8 @@ def _spreads(
         yield Spread(*named, label, len(values), pcts)
 
 
-def _told(form: Form, outcome: Outcome) -> list[Metric]:
-    """What a form's cells are made of. Raises `EngineError` for a run that failed."""
+def _metrics(form: Form, outcome: Outcome) -> list[Metric]:
+    """The metrics of a form's cells. Raises `EngineError` for a run that failed."""
     if outcome.error is not None:
         raise EngineError(f"{form.full.label}: {outcome.error}")
     found = short_forms.of_cells(form.experiment, form.full, outcome.metrics)

@@ -1,8 +1,8 @@
 """The runs of a sweep on the workers of a Dask cluster, which share no disk with this machine.
 
-A plugin takes the sweep's luggage to each worker, also to one that comes later; a task then is no
-more than a row. A task whose worker is lost is given to another by Dask. Outcomes that were made
-before are taken from this machine's cache, and new ones go there.
+A plugin sends the sweep's shipment to each worker, also to workers that join later; a task is then
+only a row. Dask gives the task of a lost worker to another. Earlier outcomes are taken from this
+machine's cache, and new ones are kept there.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Stop
 from cyclescope.board.description import digests
-from cyclescope.errors import EngineError, UsageError, told
-from cyclescope.sweeps import luggage, outcomes, running
-from cyclescope.sweeps.luggage import Luggage, Unpacked
+from cyclescope.errors import EngineError, UsageError, in_words
+from cyclescope.sweeps import outcomes, running, shipment
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.planning import Plan
 from cyclescope.sweeps.running import Collected, Ended
+from cyclescope.sweeps.shipment import Shipment, Unpacked
 from cyclescope.sweeps.store import Store
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NO_DASK = "Dask is not installed: pip install 'cyclescope[dask]'"
 LOCAL = "local"
-# Tasks that are at the cluster, for each thread of its workers: none waits for the next.
+# Tasks sent to the cluster, for each thread of its workers: no thread waits for its next task.
 _AT_ONCE = 4
 _LOOK_S = 0.2
 _CONNECT_S = 15
@@ -38,9 +38,9 @@ _CONNECT_S = 15
 
 @contextlib.contextmanager
 def connected(address: str, workers: int) -> Iterator[Client]:
-    """A client of the cluster at an address, or of a new one of local processes ("local").
+    """A client of the cluster at an address, or of a new cluster of local processes ("local").
 
-    Raises `UsageError` without Dask, or if nothing answers there.
+    Raises `UsageError` without Dask, or if no scheduler answers.
     """
     try:
         import distributed
@@ -64,7 +64,7 @@ def connected(address: str, workers: int) -> Iterator[Client]:
 
 @contextlib.contextmanager
 def _ctrl_c_ignored() -> Iterator[None]:
-    """Programs that are started meanwhile ignore Ctrl-C: who asked for them ends them."""
+    """Programs that are started meanwhile ignore Ctrl-C: the process that needs them ends them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -78,13 +78,13 @@ def _ctrl_c_ignored() -> Iterator[None]:
 def run(
     planned: Plan, client: Client, stop: Stop, store: Store | None, ended: Ended
 ) -> list[Outcome | None]:
-    """The outcomes of a plan's rows, as `running.run` has them, made by the client's workers.
+    """The outcomes of a plan's rows, as `running.run` returns them, made by the client's workers.
 
-    Raises `UsageError` if a worker has another build of Cyclescope, or none.
+    Raises `UsageError` if a worker has no Cyclescope or another build of it.
     """
     _check_builds(client)
     name = f"cyclescope-sweep-{uuid.uuid4().hex[:12]}"
-    plugin = _plugin(name, luggage.packed(planned))
+    plugin = _plugin(name, shipment.packed(planned))
     try:
         client.register_plugin(plugin)
     except Exception as error:
@@ -100,7 +100,7 @@ def run(
 
 
 class _Tasks:
-    """The runs that are at the cluster, by their place, and those that are still to go there."""
+    """The runs that were sent to the cluster, by their place, and those that are not sent yet."""
 
     def __init__(
         self,
@@ -127,11 +127,11 @@ class _Tasks:
                 self._take(self._done.get(timeout=_LOOK_S))
 
     def cancel(self) -> None:
-        """Nobody waits for what is still at work."""
+        """Cancel the tasks that are still running."""
         self._client.cancel(list(self._at_work))
 
     def _fill(self, stop: Stop) -> None:
-        """Give the cluster as many runs as it has room for."""
+        """Send runs until the cluster has enough for all threads."""
         threads = sum(self._client.nthreads().values()) or 1
         while len(self._at_work) < threads * _AT_ONCE and not stop.requested:
             place = next(self._to_do, None)
@@ -140,12 +140,12 @@ class _Tasks:
             self._begin(place)
 
     def _begin(self, place: int) -> None:
-        """A run goes to the cluster, unless it was made before."""
+        """Send a run to the cluster, unless the cache has its outcome."""
         row = self._collected.runs[place][0]
         try:
             self._keys[place], kept = running.looked_up(self._planned.trial(row), self._store)
         except (EngineError, OSError) as error:
-            kept = outcomes.failed(told(error))
+            kept = outcomes.failed(in_words(error))
         if kept is None:
             self._submit(place)
         else:
@@ -159,7 +159,7 @@ class _Tasks:
         future.add_done_callback(self._done.put)
 
     def _take(self, future: Future) -> None:
-        """What a task gave; one that was lost with all that knew of it is given again."""
+        """Take a task's outcome; send a task that was lost with its worker and scheduler again."""
         place = self._at_work.pop(future)
         if future.status == "finished":
             outcome = outcomes.from_dict(future.result())
@@ -174,7 +174,7 @@ class _Tasks:
 
 
 def _check_builds(client: Client) -> None:
-    """Raises `UsageError` if a worker's runs would not be those of this machine."""
+    """Raises `UsageError` if a worker's build of Cyclescope is not this machine's."""
     try:
         builds = client.run(digests.of_build)
     except Exception as error:
@@ -189,14 +189,14 @@ def _check_builds(client: Client) -> None:
 # ---- on the worker
 
 _unpacked: dict[str, Unpacked] = {}
-"""The sweeps that this process works for, by name."""
+"""The sweeps whose runs this process makes, by name."""
 
 
-def _plugin(name: str, packed: Luggage) -> Any:
+def _plugin(name: str, packed: Shipment) -> Any:
     from distributed import WorkerPlugin
 
     class Unpacks(WorkerPlugin):
-        """Takes a sweep's luggage to a worker, and away when the sweep has ended."""
+        """Unpacks a sweep's shipment on a worker, and removes it when the sweep has ended."""
 
         def __init__(self) -> None:
             self.name = name
@@ -212,13 +212,13 @@ def _plugin(name: str, packed: Luggage) -> Any:
     return Unpacks()
 
 
-def unpack(name: str, packed: Luggage) -> None:
-    """Have a sweep's luggage at hand in this process."""
+def unpack(name: str, packed: Shipment) -> None:
+    """Unpack a sweep's shipment in this process."""
     _unpacked[name] = Unpacked(packed)
 
 
 def forget(name: str) -> None:
-    """A sweep has ended."""
+    """Remove the shipment of a sweep that has ended."""
     here = _unpacked.pop(name, None)
     if here is not None:
         here.close()

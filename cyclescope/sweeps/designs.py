@@ -15,7 +15,7 @@ from cyclescope.sweeps.axes import Axis
 from cyclescope.units import count
 
 MOST_RUNS = 1_000_000
-"""More than anybody runs: what asks for more is a mistake, and is told its number."""
+"""The most runs of a sweep: a request for more is a mistake, and its error gives the number."""
 
 GRID, RANDOM, LATIN, SOBOL = "grid", "random", "latin", "sobol"
 SAMPLINGS = (RANDOM, LATIN, SOBOL)
@@ -28,10 +28,10 @@ Point = tuple[str, ...]
 class Design:
     """How points are chosen.
 
-    A grid has all combinations; the axes that `zips` names together advance together in it. Else
-    `samples` points are drawn: by chance, one in each of as many equal parts of every axis
-    ("latin", a Latin hypercube), or as Saltelli has them for Sobol's indices, which takes `samples`
-    times the number of axes plus 2. The same `seed` draws the same.
+    A grid has all combinations; axes that `zips` names together advance together. Other designs
+    draw `samples` points: randomly, one in each of as many equal parts of every axis ("latin", a
+    Latin hypercube), or by Saltelli's scheme for Sobol's indices, which takes `samples` times the
+    number of axes plus 2. The same `seed` draws the same points.
     """
 
     kind: str = GRID
@@ -40,7 +40,7 @@ class Design:
     seed: int = 0
 
     def size(self, axes: Sequence[Axis]) -> int:
-        """How many points it has. Raises `SettingError` for zips and spans that do not fit."""
+        """The number of points. Raises `SettingError` for zips and spans that do not fit."""
         if self.kind == GRID:
             return prod(len(group[0].values) for group in self.groups(axes))
         if self.zips:
@@ -100,7 +100,7 @@ class Design:
 
 
 def check_size(runs: int) -> None:
-    """Raises `SettingError` for more runs than a sweep may have."""
+    """Raises `SettingError` if there are more runs than a sweep may have."""
     if runs > MOST_RUNS:
         raise SettingError(f"this sweep would be {count(runs, 'run')}: at most {MOST_RUNS:,}")
 
@@ -112,7 +112,7 @@ def problem(dimensions: int) -> dict[str, Any]:
 
 
 def sobol_sample(samples: int, dimensions: int, seed: int) -> Iterator[Sequence[float]]:
-    """Saltelli's points. Raises `UsageError` without SALib, or for no power of 2."""
+    """Saltelli's points. Raises `UsageError` without SALib, or if `samples` is not a power of 2."""
     if samples & (samples - 1) or not samples:
         raise UsageError(f"--samples {samples}: Sobol's sequence is even for powers of 2, as in 64")
     try:
@@ -127,7 +127,7 @@ NO_SALIB = "SALib is not installed: pip install 'cyclescope[sweeps]'"
 
 
 def _latin(samples: int, dimensions: int, generator: random.Random) -> Iterator[Sequence[float]]:
-    """A Latin hypercube: of each axis, one point in each of as many equal parts."""
+    """A Latin hypercube: on each axis, one point in each of as many equal parts."""
     columns = []
     for _ in range(dimensions):
         parts = list(range(samples))
@@ -137,7 +137,7 @@ def _latin(samples: int, dimensions: int, generator: random.Random) -> Iterator[
 
 
 def _zipped(axes: Sequence[Axis], zips: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Which group each path that advances with others is of."""
+    """The group of each path that advances with others."""
     paths = [axis.path for axis in axes]
     together: dict[str, int] = {}
     for number, group in enumerate(zips):
@@ -149,7 +149,7 @@ def _zipped(axes: Sequence[Axis], zips: Sequence[Sequence[str]]) -> dict[str, in
                 hint = did_you_mean_or(path, paths, f"--vary has {', '.join(paths)}")
                 raise SettingError(f"--zip '{shown}': {path} is not varied{hint}")
             if together.setdefault(path, number) != number or group.count(path) > 1:
-                raise SettingError(f"--zip '{shown}': {path} is there twice")
+                raise SettingError(f"--zip '{shown}': {path} is given twice")
     return together
 
 

@@ -1,10 +1,10 @@
-"""Which setting matters how much for a metric, of what a sweep varied.
+"""Which of the varied settings affect a metric most.
 
-Of a design for Sobol's indices, SALib works them out: the part of the variance that a setting
-causes by itself (first order), and with all its interactions (total). Of other designs it is the
-main effects: the mean over all rows with one value of a setting, and which part of the variance
-these means have. In a whole grid that is the first-order index, exactly; of points that were
-drawn, what chance alone would have of it is taken off.
+For a design for Sobol's indices, SALib computes them: the part of the variance that a setting
+causes by itself (first order), and with all its interactions (total). For other designs, effects
+are main effects: the mean over all rows with one value of a setting, and the part of the variance
+that these means explain. For a full grid this is exactly the first-order index; for drawn points,
+the part that chance alone would explain is subtracted.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from cyclescope.errors import UsageError
 from cyclescope.sweeps import designs
 from cyclescope.sweeps.results import SweepResult, SweepRow
 
-# Values of a span are put together in so many groups of neighbours, with so many rows at least.
+# Values of a span are grouped with their neighbours: the number of groups, and the fewest rows of
+# one.
 _MOST_GROUPS = 8
 _LEAST_IN_GROUP = 5
-# As likely it is at the most that any setting is named which does nothing.
+# The highest probability that a sweep names any setting that has no effect.
 _CHANCE = 0.01
 
 
@@ -30,9 +31,9 @@ _CHANCE = 0.01
 class Effect:
     """What a setting does to a metric.
 
-    `first` is its part of the variance by itself, 0 to 1, `total` the one with its interactions;
-    `first_error` and `total_error` are half of their 95 % intervals. The last three are of Sobol's
-    indices alone. `best` and `worst` are the values with the best and the worst mean.
+    `first` is the part of the variance that it causes by itself, 0 to 1, `total` the part with its
+    interactions; `first_error` and `total_error` are half of their 95 % intervals. Only Sobol's
+    indices have the last three. `best` and `worst` are the values with the best and the worst mean.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Effect:
 
     @property
     def matters(self) -> float:
-        """By what effects are put in order."""
+        """The number by which effects are sorted."""
         return self.first if self.total is None else self.total
 
 
@@ -55,8 +56,8 @@ class Effect:
 class Effects:
     """The effects of all settings on a metric, the largest first.
 
-    `rest` is the part of the variance that no setting has by itself: what several do together.
-    `note` says why there are no better figures, if there could be.
+    `rest` is the part of the variance that no setting causes by itself: interactions. `note` says
+    why there are no better figures, if there could be.
     """
 
     metric: str
@@ -66,12 +67,12 @@ class Effects:
 
     @property
     def has_totals(self) -> bool:
-        """Whether these are Sobol's indices."""
+        """Whether the effects are Sobol's indices."""
         return any(effect.total is not None for effect in self.effects)
 
 
 def effects(result: SweepResult, metric: str | None = None) -> Effects:
-    """The effects of what was varied on a metric, by default the sweep's first."""
+    """The effects of the varied settings on a metric, by default the sweep's first."""
     name = metric or result.metrics[0]
     rows = [row for row in result.rows if row.value(name) is not None]
     found = [effect for factor in _factors(result) if (effect := _main(result, factor, rows, name))]
@@ -85,10 +86,11 @@ def effects(result: SweepResult, metric: str | None = None) -> Effects:
 def is_significant(values: Sequence[Value], numbers: Sequence[float], settings: int) -> bool:
     """Whether rows show that a setting with these values moves the numbers, of all `settings`.
 
-    Values that were drawn go along with the numbers by chance, too. Of a setting that does nothing,
-    the rank correlation (Spearman, 1904) has a standard deviation of 1 / sqrt(rows - 1), and is
-    nearly normal: it has to be larger than one setting in a hundred sweeps has by chance, of as
-    many as were tried (Bonferroni). Too few rows tell that of none: 14 are needed for 20 settings.
+    Drawn values correlate with the numbers by chance, too. For a setting without effect, the rank
+    correlation (Spearman, 1904) is nearly normal with a standard deviation of 1 / sqrt(rows - 1).
+    It has to exceed the value that one setting in a hundred sweeps reaches by chance, given the
+    number of settings that were tried (Bonferroni). Too few rows show no effect: 20 settings need
+    14 rows.
     """
     rows = len(numbers)
     if rows < 2:
@@ -106,7 +108,7 @@ def _rank_correlation(values: Sequence[Value], numbers: Sequence[float]) -> floa
 
 
 def _ranks(values: Sequence[Value]) -> list[float]:
-    """The places of values in their order; equal ones have the mean of theirs. Words come last."""
+    """The ranks of values; equal values have the mean of theirs. Words come last."""
     keys = [(0, one, "") if isinstance(one, int | float) else (1, 0.0, one) for one in values]
     places: dict[tuple[int, float, str], list[int]] = {}
     for place, key in enumerate(sorted(keys)):
@@ -115,7 +117,7 @@ def _ranks(values: Sequence[Value]) -> list[float]:
 
 
 def _factors(result: SweepResult) -> list[tuple[str, ...]]:
-    """What varies by itself; columns that advance together are one."""
+    """Columns that vary independently; columns that advance together are one factor."""
     zips = result.design.zips
     together = {path: group for group in zips for path in group}
     return list(dict.fromkeys(together.get(name, (name,)) for name in result.columns))
@@ -145,9 +147,10 @@ def _main(
 
 
 def _without_chance(part: float, rows: int, groups: int) -> float:
-    """A part of the variance less what groups of rows drawn by chance have of it anyway.
+    """A part of the variance, less what as many groups of random rows would explain by chance.
 
-    It is epsilon squared of the analysis of variance (Kelley, 1935). A grid has nothing by chance.
+    It is epsilon squared of the analysis of variance (Kelley, 1935). In a grid, chance explains
+    nothing.
     """
     if rows <= groups:
         return 0.0
@@ -184,7 +187,7 @@ def _mean(rows: Sequence[SweepRow], metric: str) -> float:
 def _sobol(
     result: SweepResult, found: Sequence[Effect], rows: Sequence[SweepRow], metric: str
 ) -> tuple[list[Effect], str]:
-    """The effects with Sobol's indices, or as they are, with why there are none."""
+    """The effects with Sobol's indices, or as they are, with the reason why they are missing."""
     if len(rows) < result.planned:
         missing = result.planned - len(rows)
         return list(

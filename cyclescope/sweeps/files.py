@@ -1,4 +1,4 @@
-"""A sweep's result as files: CSV, JSON and Parquet, the same bytes for the same results."""
+"""A sweep's result as files: CSV, JSON and Parquet; equal results give equal bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_PYARROW = "pyarrow is not installed: pip install 'cyclescope[sweeps]'"
 
 
 def to_csv(result: SweepResult) -> str:
-    """A line a run; what a run has not is empty."""
+    """One line for each run; missing values are empty."""
     text = io.StringIO()
     writer = csv.DictWriter(text, result.table_columns, lineterminator="\n")
     writer.writeheader()
@@ -24,7 +24,7 @@ def to_csv(result: SweepResult) -> str:
 
 
 def to_dict(result: SweepResult) -> dict[str, Any]:
-    """What was varied, and a row a run with its settings, numbers and error, ready for JSON."""
+    """What was varied, and one row for each run with its settings, numbers and error, for JSON."""
     rows = [
         {
             "settings": dict(row.settings),
@@ -58,14 +58,14 @@ def to_dict(result: SweepResult) -> dict[str, Any]:
 
 
 def to_json(result: SweepResult) -> str:
-    """The same as a text."""
+    """The JSON text of `to_dict`."""
     return json.dumps(to_dict(result), indent=1) + "\n"
 
 
 def to_parquet(result: SweepResult, path: Path | str | IO[bytes]) -> None:
     """Write the table of `to_csv` as Parquet, columns with their types.
 
-    Raises `UsageError` without pyarrow, `OSError` if it can't be written.
+    Raises `UsageError` without pyarrow, `OSError` if the file can't be written.
     """
     try:
         import pyarrow
@@ -87,7 +87,7 @@ def has_parquet() -> bool:
 
 
 def _column(values: list[Any]) -> list[Any]:
-    """A column of one type: texts where not all are numbers, fractions where one is."""
+    """A column of one type: text unless all values are numbers, floats if one value is a float."""
     kinds = {type(value) for value in values if value is not None}
     if str in kinds and len(kinds) > 1:
         return [None if value is None else str(value) for value in values]

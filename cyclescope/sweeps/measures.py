@@ -1,8 +1,8 @@
-"""What can be asked of a run of a sweep, by name: printed metrics, time, cycles, watched functions.
+"""The numbers of a run by name: printed metrics, time, cycles, watched functions.
 
-A metric that the firmware printed goes by its name, or, where a run printed it in several settings,
-by `name[setting=value]`. `elapsed_ps` is the simulated time; `cpu0.cycles`, `cpu0.instructions` and
-`cpu0.stack.<cause>_ps` are a core's; `f.ps` and `f.calls` are of a watched function f.
+A printed metric goes by its name, or, if a run printed it with several settings, by
+`name[setting=value]`. `elapsed_ps` is the simulated time; `cpu0.cycles`, `cpu0.instructions` and
+`cpu0.stack.<cause>_ps` belong to a core; `f.ps` and `f.calls` to a watched function f.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ Number = int | float
 
 @dataclass(frozen=True)
 class Measure:
-    """A name that runs have a number for, with its unit; `is_printed` by the firmware.
+    """The name of a number of runs, with its unit; `is_printed` by the firmware.
 
-    `given` is which way it gets worse (`directions.MORE`, `LESS`) where the user says it.
+    `given` is the direction in which it gets worse (`directions.MORE`, `LESS`) if the user stated
+    it.
     """
 
     name: str
@@ -33,17 +34,17 @@ class Measure:
 
     @property
     def worse(self) -> str | None:
-        """Which way it gets worse, as `cyclescope compare` has it; None if nothing tells."""
+        """The direction in which it gets worse, as in `cyclescope compare`; None if unknown."""
         return self.given or directions.worse(self.name, self.unit)
 
     @property
     def is_more_better(self) -> bool:
-        """Whether more of it is better; of what nobody knows, less is."""
+        """Whether more of it is better; if the direction is unknown, less is."""
         return self.worse == directions.LESS
 
 
 class Namer:
-    """Names the metrics that the runs of a sweep printed: as short as tells them apart."""
+    """Names the metrics that the runs of a sweep printed, as briefly as is unambiguous."""
 
     def __init__(self, runs: Iterable[Outcome]) -> None:
         self._in_several: set[str] = set()
@@ -55,18 +56,18 @@ class Namer:
                 seen.add(metric.name)
 
     def name(self, metric: Metric) -> str:
-        """The metric's name, with its settings where there are several."""
+        """The metric's name, with its settings if there are several."""
         if metric.name not in self._in_several or not metric.settings:
             return metric.name
-        told = " ".join(f"{name}={value}" for name, value in metric.settings.items())
-        return f"{metric.name}[{told}]"
+        shown = " ".join(f"{name}={value}" for name, value in metric.settings.items())
+        return f"{metric.name}[{shown}]"
 
     def values(self, outcome: Outcome) -> dict[str, Number]:
-        """All numbers of a run, by name: those that were printed first."""
+        """All numbers of a run, by name, printed ones first."""
         return {sys.intern(measure.name): value for measure, value in self.measured(outcome)}
 
     def measured(self, outcome: Outcome) -> Iterator[tuple[Measure, Number]]:
-        """All numbers of a run with what they are; of one printed twice the last counts."""
+        """All numbers of a run with their measures; if one was printed twice, the last counts."""
         printed = {self.name(metric): metric for metric in outcome.metrics}
         for name, metric in printed.items():
             yield Measure(name, metric.unit, is_printed=True), metric.value
@@ -87,9 +88,10 @@ class Namer:
 def all_measures(
     namer: Namer, runs: Iterable[Outcome], worse: Mapping[str, str] | None = None
 ) -> dict[str, Measure]:
-    """What at least one run has a number for, by name: printed metrics first, stacks last.
+    """The measures of at least one run, by name: printed metrics first, stacks last.
 
-    `worse` is what the user says of metrics; of one in several settings, a name is of all of them.
+    `worse` are the user's directions of metrics; the name of a metric with several settings means
+    all.
     """
     given = worse or {}
     found: dict[str, Measure] = {}
@@ -113,10 +115,10 @@ def _order(measure: Measure) -> int:
 
 
 def default_metrics(known: Mapping[str, Measure], preferred: Iterable[str]) -> list[str]:
-    """The metrics that a sweep is about where nobody says it.
+    """The metrics that a sweep shows by default.
 
-    Those that an experiment has cells for, else all that the firmware printed (the first few), else
-    watched functions, else the time of the run.
+    These are the metrics that an experiment has cells for, else the first few that the firmware
+    printed, else watched functions, else the time of the run.
     """
     wanted = [
         name for one in preferred for name in known if name == one or name.startswith(f"{one}[")
@@ -126,5 +128,5 @@ def default_metrics(known: Mapping[str, Measure], preferred: Iterable[str]) -> l
     return (wanted or printed or sections or [ELAPSED])[:_MOST_SHOWN]
 
 
-# More columns than these nobody reads side by side.
+# The most columns that a reader can compare.
 _MOST_SHOWN = 6

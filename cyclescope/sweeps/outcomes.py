@@ -1,4 +1,4 @@
-"""What a run of a sweep gave: what its row shows and what is kept of it, no more."""
+"""The outcome of a run of a sweep: what its row shows and the cache keeps, no more."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class SectionOutcome:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run: how it ended, what it measured, and where its time went.
+    """One run: how it ended, what it measured, and how its time was spent.
 
-    `error` is one line if it counts as failed. `ended` is the result's outcome ("exit", "limit"),
-    empty if there was no run. `is_kept` says that it was made before and came from the cache.
+    `error` is one line if the run counts as failed. `ended` is the result's outcome ("exit",
+    "limit"), empty if there was no run. `is_kept` says that the outcome came from the cache.
     """
 
     error: str | None
@@ -68,7 +68,7 @@ def _interned(stack_ps: Mapping[str, int]) -> dict[str, int]:
 
 
 def from_dict(found: Mapping[str, Any]) -> Outcome:
-    """The outcome that `to_dict` has made. Raises `KeyError` or `TypeError` for anything else."""
+    """The outcome that `to_dict` wrote. Raises `KeyError` or `TypeError` for anything else."""
     return Outcome(
         error=found["error"],
         ended=found["ended"],
@@ -89,7 +89,7 @@ def from_dict(found: Mapping[str, Any]) -> Outcome:
 
 
 def failed(error: str) -> Outcome:
-    """A run that could not begin."""
+    """The outcome of a run that could not start."""
     return Outcome(error)
 
 
@@ -123,7 +123,7 @@ def of_result(
 
 
 def _section_name(core: int, core_name: str, function: str) -> str:
-    """As the command line names it: the first core's functions go without its name."""
+    """The name that the command line uses: functions of the first core without the core's name."""
     return f"{core_name}:{function}" if core else function
 
 

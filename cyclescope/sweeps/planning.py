@@ -1,4 +1,4 @@
-"""A sweep as it is planned: every row known, and checked as far as that can be, before one runs."""
+"""A planned sweep: every row known, and checked as far as possible before one runs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from cyclescope.sweeps.designs import Design, Point, check_size
 from cyclescope.sweeps.targets import Target
 from cyclescope.sweeps.trials import Trial
 
-# Of an axis with many values, so many are tried on a board before the first run.
+# The most values of one axis that are tried on a board before the first run.
 _MOST_TRIED = 64
-# A value may be right with some values of other axes only: it is tried with so many of them.
+# A value may be valid only with certain values of other axes: each is tried with this many.
 _MOST_WITH = 8
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a sweep will run: for each row a base of the target and a value for each axis."""
+    """The runs of a sweep: for each row a base of the target and a value for each axis."""
 
     target: Target
     axes: tuple[Axis, ...]
@@ -38,23 +38,23 @@ class Plan:
         return dict(zip((axis.path for axis in self.axes), point, strict=True))
 
     def label(self, row: int) -> str:
-        """What tells a row from the others, in words."""
+        """The settings that distinguish a row from the others, in words."""
         base, point = self.rows[row]
-        told = dict(self.target.bases[base]) | self.values(point)
-        return " ".join(f"{name}={value}" for name, value in told.items()) or self.target.name
+        settings = dict(self.target.bases[base]) | self.values(point)
+        return " ".join(f"{name}={value}" for name, value in settings.items()) or self.target.name
 
 
 def plan(target: Target, axes: Sequence[Axis], design: Design) -> Plan:
     """The rows of a sweep.
 
-    Raises `SettingError` for paths that nothing has, values that nothing takes, and for more rows
-    than anybody runs, with how many that would be.
+    Raises `SettingError` for unknown paths, for invalid values, and for more rows than a sweep may
+    have, with their number.
     """
     if not axes:
         raise SettingError(f"nothing is varied: --vary PATH=VALUES, as in {EXAMPLE}")
     for at, axis in enumerate(axes):
         if axis.path in [other.path for other in axes[:at]]:
-            raise SettingError(f"--vary {axis.path}: is there twice: give it all values at once")
+            raise SettingError(f"--vary {axis.path}: given twice: give it all values at once")
     check_size(design.size(axes) * len(target.bases))
     known = tuple(target.expanded(axis) for axis in axes)
     check_size(design.size(known) * len(target.bases))
@@ -65,8 +65,8 @@ def plan(target: Target, axes: Sequence[Axis], design: Design) -> Plan:
 
 
 def _check_values(planned: Plan) -> None:
-    """Raises `SettingError` for a value that the board refuses whatever the other axes have."""
-    # a row has a value of each axis: it is tried once
+    """Raises `SettingError` for a value that the board refuses with all values of other axes."""
+    # a row has a value of each axis: each row is tried once
     fault = cache(lambda row: _fault(planned.trial(row)))
     for number, axis in enumerate(planned.axes):
         for value, rows in _rows_by_value(planned.rows, number):
@@ -76,7 +76,7 @@ def _check_values(planned: Plan) -> None:
 
 
 def _rows_by_value(rows: Sequence[tuple[int, Point]], axis: int) -> Iterator[tuple[str, list[int]]]:
-    """Values of an axis, evenly chosen of very many, each with rows that have it."""
+    """Values of an axis, evenly chosen if there are very many, each with rows that have it."""
     having: dict[str, list[int]] = {}
     for row, (_, point) in enumerate(rows):
         having.setdefault(point[axis], []).append(row)
@@ -87,7 +87,7 @@ def _rows_by_value(rows: Sequence[tuple[int, Point]], axis: int) -> Iterator[tup
 
 
 def _fault(trial: Trial) -> str | None:
-    """Why a run can't be, in one line; None if it can, for all that is known before it."""
+    """Why a run is impossible, in one line; None if nothing known before the run prevents it."""
     try:
         trial.check()
     except (EngineError, OSError) as error:
@@ -96,5 +96,5 @@ def _fault(trial: Trial) -> str | None:
 
 
 def base_columns(bases: Sequence[Mapping[str, object]]) -> list[str]:
-    """The columns that tell the bases of a target apart."""
+    """The columns that distinguish the bases of a target."""
     return list(dict.fromkeys(name for base in bases for name in base))

@@ -1,8 +1,8 @@
-"""Prices of parts: what a value of an axis costs, to be weighed against what it gains.
+"""Prices of parts: the cost of a value of an axis, to be weighed against its gain.
 
 A price is given for each value (`cpu0.i-cache-size=0:0,4K:0.10,8K:0.15`), or by the unit of a
 number (`cpu0.i-cache-size=0.02/1K`). The price of a row is the sum over its axes. The currency is
-whatever the user thinks in.
+the user's choice.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from cyclescope.similar_names import did_you_mean_or
 from cyclescope.sweeps.axes import Axis
 from cyclescope.units import parse_number
 
-# A value as it is compared: 4K and 4096 are the same.
+# A value in the form in which values are compared: 4K equals 4096.
 _Key = int | str
 
 
 @dataclass(frozen=True)
 class Price:
-    """What values of an axis cost: each by itself, or `per` so much of the number."""
+    """The prices of an axis: one for each value, or one for each `per` of the number."""
 
     path: str
     of_values: Mapping[_Key, float] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Price:
     per: int = 0
 
     def of(self, value: str) -> float | None:
-        """The price of a value; None if it has none."""
+        """The price of a value; None if it has no price."""
         if not self.per:
             return self.of_values.get(_key(value))
         number = parse_number(value)
@@ -45,13 +45,13 @@ class Prices:
     axes: tuple[Price, ...] = ()
 
     def of(self, values: Mapping[str, str]) -> float | None:
-        """What a row costs; None without any prices."""
+        """The price of a row; None without any prices."""
         if not self.axes:
             return None
         return math.fsum(price.of(values[price.path]) or 0.0 for price in self.axes)
 
     def check(self, axes: Sequence[Axis]) -> None:
-        """Raises `SettingError` for a price of what is not varied, and for values without one."""
+        """Raises `SettingError` for a price of an unvaried axis, or a value without price."""
         by_path = {axis.path: axis for axis in axes}
         for price in self.axes:
             axis = by_path.get(price.path)

@@ -1,4 +1,4 @@
-"""What a user asks of a sweep, by the command line, a TOML file or Python: then, its plan."""
+"""A sweep as the user requests it, by the command line, a TOML file or Python; and its plan."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ Runner = Callable[[Plan, Stop, "Store | None", Ended], list["Outcome | None"]]
 
 @dataclass(frozen=True)
 class Request:
-    """A sweep as it was asked for. `limit` None is the usual one, or the experiment's own.
+    """A sweep as requested. `limit` None is the default, or the experiment's own.
 
-    `target` is the path of an ELF or the name of an experiment. `worse` says by metric which way
-    it gets worse, as `directions.given` has it. `scripts` are for the serial lines of each run.
+    `target` is the path of an ELF or the name of an experiment. `worse` has the direction in which
+    a metric gets worse, as `directions.given` returns it. `scripts` are for the serial lines of
+    each run.
     """
 
     target: str
@@ -63,17 +64,17 @@ class Request:
 
     @property
     def preferred(self) -> list[str]:
-        """The metrics that the target itself is about."""
+        """The metrics that the target itself prefers."""
         if not self.is_experiment:
             return []
         (experiment,) = experiments.select([self.target])
         return list(dict.fromkeys(cell.metric for cell in experiment.cells))
 
     def plan(self) -> Plan:
-        """The rows of the sweep, checked.
+        """The checked rows of the sweep.
 
-        Raises `EngineError` (`SettingError`, `UsageError`, `BoardError`, `ElfError`) for what can't
-        be, before anything runs.
+        Raises `EngineError` (`SettingError`, `UsageError`, `BoardError`, `ElfError`) for invalid
+        input, before anything runs.
         """
         target = self.target_to_run()
         if self.design.kind != designs.GRID and self.design.samples < 1:
@@ -82,7 +83,7 @@ class Request:
         return planning.plan(target, self.axes, self.design)
 
     def target_to_run(self) -> ElfTarget | ExperimentTarget:
-        """What is run. Raises `EngineError` as `plan` does."""
+        """The target to run. Raises `EngineError` as `plan` does."""
         if self.limit is not None:
             parse_time_ps(self.limit)
         return self._experiment() if self.is_experiment else self._elf()
@@ -90,7 +91,7 @@ class Request:
     def run(
         self, planned: Plan, runner: Runner, stop: Stop, store: Store | None, ended: Ended
     ) -> SweepResult:
-        """The rows that are finished when all are, or when `stop` was requested.
+        """The finished rows, when all are finished or `stop` was requested.
 
         `runner` makes the runs: on threads of this process, or on a Dask cluster.
         Raises `SettingError` for a metric that the first runs do not have.
@@ -133,7 +134,7 @@ class Request:
         jobs = [
             job
             for job in bench_planning.plan(experiments.select([self.target]), sets)
-            # a run that is for a picture of a frame measures nothing
+            # a run that only keeps the picture of a frame measures nothing
             if job.run.frame_on is None
         ]
         boards = list(dict.fromkeys(job.run.board for job in jobs))
@@ -147,7 +148,7 @@ class Request:
 
 
 def program_path(target: str) -> Path:
-    """The file of a target that is no experiment. Raises `UsageError` if there is none."""
+    """The file of a target that is not an experiment. Raises `UsageError` if it does not exist."""
     path = Path(target)
     if not path.exists():
         known = did_you_mean(target, experiments.ALL)
@@ -163,10 +164,10 @@ def program_path(target: str) -> Path:
 
 
 def from_data(data: Mapping[str, Any], folder: Path = Path()) -> Request:
-    """The request of a table as a TOML file has it; paths in it are relative to `folder`.
+    """The request in a table, as a TOML file has it; paths are relative to `folder`.
 
-    Raises `UsageError` for keys that it does not know and values of another kind, `SettingError` as
-    `axes.axis` does.
+    Raises `UsageError` for unknown keys and values of a wrong type, `SettingError` as `axes.axis`
+    does.
     """
     unknown = next((key for key in data if key not in _KEYS), None)
     if unknown is not None:
@@ -227,7 +228,7 @@ _WORDS = {str: "a text", dict: "a table", list: "a list", int: "a number"}
 
 
 def read_toml(path: Path) -> Request:
-    """The request of a file. Raises `UsageError` if it is none, `OSError` if it can't be read."""
+    """The request in a file. Raises `UsageError` for an invalid file, `OSError` for no access."""
     data = toml_files.read(path)
     try:
         return from_data(data, path.parent)

@@ -1,4 +1,4 @@
-"""The result of a sweep: a row a run, with what was varied, what was measured, or why it failed."""
+"""The result of a sweep: one row for each run, with its settings and numbers, or its error."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _ENDLESS = (
 
 @dataclass(frozen=True)
 class SweepRow:
-    """A run: its settings by path, numbers where they are some, and the numbers that it gave.
+    """A run: its settings by path, as numbers where possible, and the numbers that it gave.
 
-    `error` is one line if it failed; then `values` has what it measured by then. `price` is what
-    its parts cost, if they have prices. `is_kept` says that it came from the cache.
+    `error` is one line if the run failed; then `values` has what it measured until then. `price` is
+    the cost of its parts, if they have prices. `is_kept` says that it came from the cache.
     """
 
     settings: Mapping[str, Value]
@@ -50,19 +50,19 @@ class SweepRow:
     is_kept: bool = field(compare=False)
 
     def value(self, metric: str) -> Number | None:
-        """A number by its name; None where the run failed or has none, or one that is no number."""
+        """A number by its name; None if the run failed, or has no such number."""
         value = None if self.error is not None else self.values.get(metric)
         return None if value is None or not math.isfinite(value) else value
 
 
 @dataclass(frozen=True)
 class SweepResult:
-    """What a sweep found.
+    """The rows of a sweep.
 
-    `axes` are what was varied; `columns` names them, and what else tells the rows apart. `metrics`
-    names what it is about, the first foremost; `measures` has all that rows have numbers for, by
-    name. `rows` are in the order of the plan, only those that were run. `planned` is how many there
-    would be.
+    `axes` are what was varied; `columns` names them, and other settings in which rows differ.
+    `metrics` names what the sweep shows, the most important first; `measures` has all numbers of
+    the rows, by name. `rows` are in the order of the plan, only those that were run. `planned` is
+    the number of rows in the plan.
     """
 
     target: str
@@ -76,7 +76,7 @@ class SweepResult:
     planned: int
 
     def __repr__(self) -> str:
-        """What was varied, and how many rows there are; `to_dataframe()` has them."""
+        """What was varied, and the number of rows; `to_dataframe()` has the rows."""
         return reprs.short(
             self,
             target=self.target,
@@ -105,31 +105,31 @@ class SweepResult:
         return list(dict.fromkeys([*self.columns, *price, ERROR, *self.measures]))
 
     def table(self) -> list[dict[str, Any]]:
-        """The rows with all columns, ready for CSV and Parquet; None where there is nothing."""
+        """The rows with all columns, for CSV and Parquet; None for missing values."""
         return [_flat(row, self.table_columns) for row in self.rows]
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """The rows as a pandas DataFrame, a line a run.
+        """The rows as a pandas DataFrame, one line for each run.
 
         Raises `ImportError`, saying what to install, without pandas.
         """
         return dataframe(self.table(), self.table_columns)
 
     def best(self, metric: str | None = None) -> SweepRow | None:
-        """The row with the best number: the most where less is worse, else the least."""
+        """The row with the best number: the largest if less is worse, else the smallest."""
         name = metric or self.metrics[0]
         rows = [row for row in self.rows if row.value(name) is not None]
         return min(rows, key=lambda row: self.badness(row, name), default=None)
 
     def badness(self, row: SweepRow, metric: str) -> float:
-        """A row's number, turned round where more is better: less of this is better."""
+        """A row's number, negated if more is better: less of this is always better."""
         value = row.value(metric) or 0
         return -value if self.measures[metric].is_more_better else value
 
     def pareto(self, metric: str | None = None) -> tuple[SweepRow, ...]:
-        """The rows that no other is as good as at a lower price, nor better at the same.
+        """The rows with a better number than all rows that cost as little or less.
 
-        They are in the order of their prices; there are none without prices.
+        They are in the order of their prices; empty without prices.
         """
         name = metric or self.metrics[0]
         found: list[SweepRow] = []
@@ -150,10 +150,10 @@ def tabulate(
     board: str = "",
     worse: Mapping[str, str] | None = None,
 ) -> SweepResult:
-    """The result of a plan's outcomes; rows without one are left out.
+    """The result of a plan's outcomes; rows without an outcome are left out.
 
-    `worse` says which way metrics get worse, by name. Raises `SettingError` for a metric that no
-    run has.
+    `worse` has the direction in which metrics get worse, by name. Raises `SettingError` for a
+    metric that no run has.
     """
     runs = [outcome for outcome in outcomes if outcome is not None]
     namer = Namer(runs)
@@ -181,10 +181,10 @@ def tabulate(
 
 
 def check_metrics(metrics: Sequence[str], worse: Mapping[str, str], first: Outcome) -> None:
-    """Raises `SettingError` if a run that has measured something lacks one of these metrics.
+    """Raises `SettingError` if a run that has measured something lacks one of `metrics`.
 
-    What it printed is named as if it were the only run; of a metric in several settings, any will
-    do.
+    Its printed metrics are named as if it were the only run; a metric with several settings may
+    have any of them.
     """
     if first.error is None and _has_measured(first):
         known = measures.all_measures(Namer([first]), [first])
@@ -207,7 +207,7 @@ def _check_worse(worse: Mapping[str, str], known: Mapping[str, Measure]) -> None
 
 
 def unknown(option: str, name: str, known: Mapping[str, Measure]) -> SettingError:
-    """The error about a metric that no run has, with those that there are."""
+    """The error for a metric that no run has, with the metrics that exist."""
     shown = [one for one in known if ".stack." not in one]
     hint = did_you_mean_or(name, list(known), f"there are {', '.join(shown)}")
     return SettingError(f"{option} {name}: no run has it{hint}")
@@ -235,7 +235,7 @@ def _row(
 def _missing(
     outcome: Outcome, numbers: Mapping[str, Number], metrics: Sequence[str], asked: bool
 ) -> str | None:
-    """Why a run that did not fail gives nothing all the same."""
+    """Why a run that did not fail still gives no number."""
     without = [name for name in metrics if name not in numbers] if asked else []
     if outcome.ended == "limit" and (without or not (asked or _has_measured(outcome))):
         return _ENDLESS

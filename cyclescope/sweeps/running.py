@@ -1,4 +1,4 @@
-"""The runs of a sweep: made side by side, and not again where the cache has them."""
+"""The runs of a sweep: made in parallel, unless the cache has their outcomes."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from typing import Protocol
 from cyclescope._engine import Stop
 from cyclescope.bench.threads import side_by_side
 from cyclescope.board.description import digests
-from cyclescope.errors import EngineError, told
+from cyclescope.errors import EngineError, in_words
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.store import Store
 from cyclescope.sweeps.targets import Target
 from cyclescope.sweeps.trials import Trial
 
-# Called with a row and its outcome, as runs end.
+# Called with the number of a row and its outcome, as runs end.
 Ended = Callable[[int, Outcome], None]
 
 
 class StoppedError(Exception):
-    """A stop was requested before the runs were there."""
+    """A stop was requested before the runs had finished."""
 
 
 class Planned(Protocol):
-    """What is to be run: rows, of which those alike are one run, and the run of each."""
+    """Planned runs: rows, and the run of each; equal rows share one run."""
 
     @property
     def rows(self) -> Sequence[object]:
-        """What tells the runs apart."""
+        """The rows; rows that compare equal are the same run."""
 
     def trial(self, row: int) -> Trial:
         """The run of a row."""
 
 
 Group = tuple[int, tuple[tuple[str, str], ...]]
-"""A base of a target with all that is set in it."""
+"""A base of a target with all its settings."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Runs of a target, each with its base and all that is set, as `run` takes them."""
+    """Runs of a target, each with its base and all its settings, as `run` takes them."""
 
     target: Target
     rows: Sequence[Group]
@@ -54,18 +54,18 @@ class Batch:
 
 
 class Collected:
-    """The outcomes of a plan's rows as they come; rows alike are one run."""
+    """Collects the outcomes of a plan's rows as runs end; equal rows share one run."""
 
     def __init__(self, planned: Planned, ended: Ended) -> None:
-        alike: dict[object, list[int]] = {}
+        equal: dict[object, list[int]] = {}
         for number, row in enumerate(planned.rows):
-            alike.setdefault(row, []).append(number)
-        self.runs = list(alike.values())
+            equal.setdefault(row, []).append(number)
+        self.runs = list(equal.values())
         self.found: list[Outcome | None] = [None] * len(planned.rows)
         self._ended = ended
 
     def add(self, place: int, outcome: Outcome | None) -> None:
-        """A run, by its place in `runs`, has given this; None is no outcome."""
+        """Add the outcome of a run, by its place in `runs`; None for no outcome."""
         if outcome is None:
             return
         for row in self.runs[place]:
@@ -76,9 +76,9 @@ class Collected:
 def run(
     planned: Planned, threads: int, stop: Stop, store: Store | None, ended: Ended
 ) -> list[Outcome | None]:
-    """The outcomes of a plan's rows in their order, `threads` runs at a time.
+    """The outcomes of a plan's rows in their order, with `threads` parallel runs.
 
-    After `stop` is requested nothing begins, and rows without an outcome have None. Without a
+    After `stop` is requested no run starts, and rows without an outcome have None. Without a
     `store` all runs are made.
     """
     collected = Collected(planned, ended)
@@ -92,26 +92,26 @@ def run(
 
 
 def _outcome(planned: Planned, row: int, stop: Stop, store: Store | None) -> Outcome | None:
-    """The outcome of a row; None if `stop` was requested before it was there."""
+    """The outcome of a row; None if `stop` was requested before it was finished."""
     if stop.requested:
         return None
     try:
         trial = planned.trial(row)
         key, kept = looked_up(trial, store)
     except (EngineError, OSError) as error:
-        return outcomes.failed(told(error))
+        return outcomes.failed(in_words(error))
     if kept is not None:
         return kept
     outcome = trial.run(stop)
     if stop.requested:
-        # it may have been cut short
+        # the stop may have ended the run early
         return None
     keep(store, key, outcome)
     return outcome
 
 
 def looked_up(trial: Trial, store: Store | None) -> tuple[str | None, Outcome | None]:
-    """A trial's key, and its outcome if it was run before.
+    """A trial's key, and its outcome if the store has it.
 
     Raises `EngineError` or `OSError` for a trial that can't be made.
     """
@@ -123,6 +123,6 @@ def looked_up(trial: Trial, store: Store | None) -> tuple[str | None, Outcome | 
 
 
 def keep(store: Store | None, key: str | None, outcome: Outcome) -> None:
-    """Keep the outcome of a run, unless it could not begin."""
+    """Keep the outcome of a run, unless the run could not start."""
     if store is not None and key is not None and outcome.ended:
         store.put(key, outcome)

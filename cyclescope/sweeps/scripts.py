@@ -1,4 +1,4 @@
-"""Scripts of a sweep's runs: what each run is sent, and what is expected of it."""
+"""Scripts of a sweep's runs: input for serial ports, and the expected output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class LineScript:
-    """A script's text, and the label of the serial port that it is for; None is the console's."""
+    """A script's text, and the label of its serial port; None is the console's."""
 
     label: str | None
     name: str
@@ -26,7 +26,7 @@ class LineScript:
 
     @property
     def digest(self) -> str:
-        """What tells its text from others."""
+        """A digest of the script's text."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogateescape")).hexdigest()
 
 

@@ -1,7 +1,7 @@
 """What a sweep runs: a user's programs on a board, or the runs of an experiment.
 
-A target knows which paths can be varied, and makes a trial of each point. Beside properties of the
-board, `elf` and `board` are paths of the first, settings of the app and `flags` of the second.
+A target knows which paths can be varied, and makes a trial of each point. Besides properties of the
+board, paths are `elf` and `board` of a program, settings of the app and `flags` of an experiment.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from cyclescope.sweeps.trials import (
 )
 
 ELF, BOARD, FLAGS = "elf", "board", "flags"
-# An app's settings go by this name, too, whatever it is called.
+# The path of an app's settings, also accepted in place of the app's own name.
 _APP = "app."
 _GLOB = re.compile(r"[*?\[]")
 
 
 class Target(Protocol):
-    """What is run, in one configuration or more (`bases`), which points change further."""
+    """A target with one configuration or more (`bases`), which points change further."""
 
     @property
     def name(self) -> str:
@@ -56,7 +56,7 @@ class Target(Protocol):
         """The configurations, each with its settings."""
 
     def expanded(self, axis: Axis) -> Axis:
-        """The axis with the values that it means here; raises `SettingError` for an unknown path.
+        """The axis with its values for this target; raises `SettingError` for an unknown path.
 
         Also for values that no run could have.
         """
@@ -65,13 +65,13 @@ class Target(Protocol):
         """The run of a base with these values."""
 
     def boards(self) -> Sequence[str]:
-        """The boards that it is on, where none are varied."""
+        """The boards that it runs on, unless boards are varied."""
 
     def files(self) -> Sequence[str]:
-        """The files of this machine that its runs read, beside boards and programs."""
+        """The files of this machine that its runs read, besides boards and programs."""
 
     def moved(self, files: Mapping[str, str]) -> Target:
-        """The target with its files in other places, by their paths."""
+        """The target with its files in other places: `files` maps old paths to new ones."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class ElfTarget:
         return printable(str(self.elf))
 
     def expanded(self, axis: Axis) -> Axis:
-        """Files by patterns; properties of the board."""
+        """Expands file patterns and checks properties of the board."""
         if axis.path == ELF:
             return replace(axis, values=tuple(_files(axis)))
         if axis.path == BOARD:
@@ -134,7 +134,7 @@ class ElfTarget:
         return [*_images(self.overrides), *([] if svd is None else [str(svd)])]
 
     def moved(self, files: Mapping[str, str]) -> ElfTarget:
-        """With images and the SVD file elsewhere."""
+        """The target with images and the SVD file in other places."""
         svd = self.loading.svd
         elsewhere = None if svd is None else Path(files.get(str(svd), svd))
         return replace(
@@ -170,7 +170,7 @@ def _matching(pattern: str) -> list[str]:
 
 @dataclass(frozen=True)
 class ExperimentTarget:
-    """The runs of an experiment, as a bench has planned them; `varied` are settings of its app."""
+    """The runs of an experiment, as a bench plans them; `varied` are settings of its app."""
 
     jobs: Sequence[Job]
     sections: tuple[str, ...] = ()
@@ -185,18 +185,18 @@ class ExperimentTarget:
 
     @cached_property
     def bases(self) -> tuple[Mapping[str, Value], ...]:
-        """What tells the runs apart before anything is varied."""
+        """The settings in which the runs differ before anything is varied."""
         found = [_settings(job) for job in self.jobs]
         names = dict.fromkeys(name for settings in found for name in settings)
-        telling = [
+        differing = [
             name
             for name in names
             if name not in self.varied and len({repr(one.get(name)) for one in found}) > 1
         ]
-        return tuple({name: one[name] for name in telling if name in one} for one in found)
+        return tuple({name: one[name] for name in differing if name in one} for one in found)
 
     def collapsed(self, axes: Sequence[Axis]) -> ExperimentTarget:
-        """The target with one run of those that differ in nothing but what is varied."""
+        """The target with one run of those that differ only in what is varied."""
         varied = {
             name for axis in axes for job in self.jobs if (name := self._setting(job, axis.path))
         }
@@ -207,7 +207,7 @@ class ExperimentTarget:
         return replace(self, jobs=list(unique.values()), varied=frozenset(varied))
 
     def expanded(self, axis: Axis) -> Axis:
-        """App settings, properties of the board, compiler flags."""
+        """Checks app settings, properties of the board and compiler flags."""
         if axis.path in (ELF, BOARD):
             raise SettingError(f"--vary {axis.path}: experiment {self.name} says its own")
         if axis.path == FLAGS:
@@ -223,7 +223,7 @@ class ExperimentTarget:
         return axis
 
     def trial(self, base: int, point: Mapping[str, str]) -> Trial:
-        """A run of the experiment, changed."""
+        """A run of the experiment with changes."""
         job = self.jobs[base]
         settings: dict[str, Value] = {}
         changes: dict[str, str] = {}
@@ -239,14 +239,14 @@ class ExperimentTarget:
         flags = _words(point.get(FLAGS, ""))
         run = job.run.changed(settings)
         if flags or any(job.run.settings.get(name) != value for name, value in settings.items()):
-            # what is changed in the app is no longer what the document measured
+            # a changed app is no longer what the document measured
             run = replace(run, documented=False)
         extra = _with_sets(self._boards.tree(run.board), job.extra, changes)
         changed = replace(job, run=run, extra=extra)
         return AppTrial(changed, flags, self.sections, self._boards, self._programs)
 
     def boards(self) -> Sequence[str]:
-        """Those of its runs."""
+        """The boards of its runs."""
         return sorted({job.run.board for job in self.jobs})
 
     def files(self) -> Sequence[str]:
@@ -254,7 +254,7 @@ class ExperimentTarget:
         return [image for job in self.jobs for image in _images(job.configured.overrides)]
 
     def moved(self, files: Mapping[str, str]) -> ExperimentTarget:
-        """With images elsewhere."""
+        """The target with images in other places."""
         jobs = [
             replace(
                 job,
@@ -266,7 +266,7 @@ class ExperimentTarget:
         return replace(self, jobs=jobs)
 
     def _setting(self, job: Job, path: str) -> str | None:
-        """The name of the app's setting that a path means."""
+        """The name of the app's setting with this path."""
         app = load_app(job.run.app)
         owner, _, name = path.rpartition(".")
         if owner in ("app", job.run.app, job.experiment.name) and name in app.settings:

@@ -1,8 +1,8 @@
 """Trials: single runs of a sweep, each with all that it needs.
 
-A trial can be checked before it runs, has a key that tells what its outcome depends on, and runs to
-an outcome. There are two kinds: a program that the user has built, and a run of an experiment,
-whose app is built for it.
+A trial can be checked before it runs, has a key for all that its outcome depends on, and runs to an
+outcome. There are two kinds: a program that the user has built, and a run of an experiment, whose
+app is built for it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cyclescope.board.description.svd import read_bytes
 from cyclescope.board.results import RunResult, Settings
 from cyclescope.board.setup.loading import Loading
 from cyclescope.board.setup.programs import Program
-from cyclescope.errors import EngineError, FirmwareError, told
+from cyclescope.errors import EngineError, FirmwareError, in_words
 from cyclescope.firmware import build_app, clocks, digest_of
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
@@ -40,18 +40,18 @@ class Trial(Protocol):
     """A run of a sweep."""
 
     def check(self) -> None:
-        """Raises `EngineError` if the board or the program is at fault, as far as that is known."""
+        """Raises `EngineError` for known faults of the board or the program."""
 
     def depends_on(self) -> list[object]:
-        """What its outcome depends on beside the engine, as plain data."""
+        """All that its outcome depends on besides the engine, as plain data."""
 
     def run(self, stop: Stop) -> Outcome:
-        """Run it. What goes wrong is the outcome's error."""
+        """Run it. A failure becomes the outcome's error."""
 
 
 @dataclass(frozen=True)
 class LoadedProgram:
-    """A program as it was when the sweep began, with the digest of its file."""
+    """A program as it was when the sweep started, with the digest of its file."""
 
     program: Program
     digest: str
@@ -93,7 +93,7 @@ class ElfTrial:
         ]
 
     def run(self, stop: Stop) -> Outcome:
-        """Run it; one that does not end is no failure by itself: it may have measured."""
+        """Run it; reaching the limit is not a failure by itself: the program may have measured."""
         try:
             with inserted(self.overrides) as (overrides, _):
                 board = self.loaded_board(overrides)
@@ -106,7 +106,7 @@ class ElfTrial:
                     script=of_lines(self.scripts, board) or None,
                 )
         except EngineError as error:
-            return outcomes.failed(told(error))
+            return outcomes.failed(in_words(error))
         return outcomes.of_result(result, result.metrics, self.sections, _failure(result))
 
     def loaded_board(self, overrides: Overrides) -> Board:
@@ -129,14 +129,14 @@ def _failure(result: RunResult) -> str | None:
 
 
 class Programs:
-    """Apps of the runs of a sweep: each is looked at once, and built once where it is run."""
+    """Apps of the runs of a sweep: each is examined once, and built once where it is run."""
 
     def __init__(self) -> None:
         self._digests: dict[object, str] = {}
         self._built: dict[object, Path] = {}
 
     def digest(self, name: object, find: Callable[[], str]) -> str:
-        """The digest of what the ELF of this name is made from."""
+        """The digest of the sources of the ELF of this name."""
         if name not in self._digests:
             self._digests[name] = find()
         return self._digests[name]
@@ -148,13 +148,13 @@ class Programs:
         return self._built[name]
 
     def __getstate__(self) -> dict[str, object]:
-        """Another machine has its own."""
+        """Nothing: another machine examines and builds its own."""
         return {"_digests": {}, "_built": {}}
 
 
 @dataclass(frozen=True)
 class AppTrial:
-    """A run of an experiment, changed: its app is built with further compiler `flags`."""
+    """A run of an experiment with changes: its app is built with further compiler `flags`."""
 
     job: Job
     flags: tuple[str, ...]
@@ -163,11 +163,11 @@ class AppTrial:
     programs: Programs = field(repr=False, compare=False)
 
     def check(self) -> None:
-        """Raises as `Board` does, and for what can't be built as far as that is known."""
+        """Raises as `Board` does, and for an app that is known not to build."""
         Board(self.job.run.board, self.job.configured.overrides)
 
     def depends_on(self) -> list[object]:
-        """The board, what its program is made from, its disk and what is watched."""
+        """The board, the sources of its program, its disk and what is watched."""
         run = self.job.configured
         return [
             self.job.experiment.name,
@@ -186,7 +186,7 @@ class AppTrial:
         try:
             elf = self.programs.elf(self._program, lambda: build_app(*self._made_from))
         except EngineError as error:
-            return outcomes.failed(told(error))
+            return outcomes.failed(in_words(error))
         job = replace(self.job, run=replace(self.job.run, watched=self._sections))
         record = run_job(job, stop=stop, built=elf)
         if record.result is None:
@@ -203,13 +203,13 @@ class AppTrial:
 
     @property
     def _made_from(self) -> tuple[str, str, Settings, Overrides, tuple[str, ...]]:
-        """As `build_app` takes it."""
+        """The arguments of `build_app`."""
         run = self.job.configured
         return run.app, run.board, run.settings, run.overrides, self.flags
 
     @property
     def _program(self) -> object:
-        """What tells its program from others."""
+        """An identification of its program."""
         run = self.job.configured
         changed = repr(clocks.frequencies(run.overrides))
         return run.app, run.board, repr(_plain(run.settings)), changed, self.flags

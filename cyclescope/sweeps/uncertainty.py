@@ -1,9 +1,9 @@
-"""How far a result may be off for what no document settles: `cyclescope run --uncertainty`.
+"""How far a result may be off because of undocumented values: `cyclescope run --uncertainty`.
 
-A board says for an assumed value, and may say for a calibrated one, between which ends the real
-part may have it. Runs are made with values drawn of all these at once, as a Latin hypercube: each
-range is covered evenly, and ranges are independent of each other. Nine tenths of the runs' numbers
-lie in the interval that is told. What the model lacks is not in it.
+A board gives a range for each assumed value, and may give one for a calibrated value, in which the
+real part's value lies. Runs are made with values drawn for all of them at once, as a Latin
+hypercube: each range is covered evenly, and ranges are independent of each other. The reported
+interval contains nine tenths of the runs' numbers. It does not cover what the model lacks.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from cyclescope.sweeps.store import Store
 PART = 0.9
 """The part of the runs whose numbers lie in an interval."""
 
-# With fewer runs the ends of an interval are single runs.
+# With fewer runs the ends of an interval would be single runs.
 LEAST_SAMPLES = 10
-# What explains less of the variance is not told.
+# An effect that explains less of the variance is not reported.
 _LEAST_PART = 0.05
 _UNSETTLED = (ASSUMED, CALIBRATED)
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A number of a run, with what it may be; `effects` say what of, the largest first.
+    """A number of a run with its interval; `effects` are its causes, the largest first.
 
-    They are those that the runs tell from chance: none of them may be.
+    They are the effects that the runs distinguish from chance; there may be none.
     """
 
     measure: Measure
@@ -53,12 +53,12 @@ class Interval:
 
     @property
     def is_sure(self) -> bool:
-        """Whether it was the same in all runs."""
+        """Whether it was equal in all runs."""
         return self.low == self.high == self.nominal
 
     @property
     def causes(self) -> tuple[Effect, ...]:
-        """The effects that explain it, up to the whole: of what is beyond that, nothing is sure."""
+        """The effects that explain it, until they sum to all of the variance."""
         found: list[Effect] = []
         for effect in self.effects:
             if found and math.fsum(one.first for one in (*found, effect)) > 1:
@@ -82,9 +82,9 @@ class Interval:
 class Uncertainty:
     """The intervals of a run's numbers.
 
-    `ranged` are the parameters that were drawn; `unranged` are unsettled as well, but the board
-    does not say what they may be: nothing of them is in the intervals. `failures` are reasons of
-    runs that failed.
+    `ranged` are the parameters that were drawn; `unranged` are undocumented as well, but the board
+    gives no range for them: the intervals do not cover them. `failures` are the reasons of runs
+    that failed.
     """
 
     samples: int
@@ -110,7 +110,7 @@ def unsettled(
 ) -> tuple[tuple[Parameter, ...], tuple[Parameter, ...]]:
     """The assumed and calibrated parameters of a board: with a range, and without one.
 
-    Those that the user has set are settled.
+    Parameters that the user has set are left out.
     """
     found = [one for one in Board(board, overrides).parameters if one.basis in _UNSETTLED]
     ranged = tuple(one for one in found if len(set(one.plausible_values)) > 1)
@@ -119,7 +119,7 @@ def unsettled(
 
 @dataclass(frozen=True)
 class Study:
-    """The runs that intervals take: the program as it is (`nominal`), and with values `drawn`."""
+    """The runs that intervals take: the program unchanged (`nominal`), and with values `drawn`."""
 
     nominal: Request
     drawn: Request
@@ -135,7 +135,7 @@ class Study:
         if row.error is not None:
             raise UsageError(f"--uncertainty: the run itself fails: {row.error}")
         result = self.drawn.run(self.planned, runner, stop, store, ended)
-        names = [name for name in _told(result) if name in row.values]
+        names = [name for name in _times(result) if name in row.values]
         return Uncertainty(
             len(result.rows),
             self.ranged,
@@ -146,9 +146,9 @@ class Study:
 
 
 def study(request: Request, samples: int) -> Study:
-    """The runs for a program on its board, checked: so many with values drawn.
+    """The checked runs for a program on its board: `samples` of them with values drawn.
 
-    Raises `UsageError` if the board has nothing to draw, and what `Request.plan` raises.
+    Raises `UsageError` if the board has nothing to draw, and all that `Request.plan` raises.
     """
     board = request.board
     assert board is not None
@@ -160,8 +160,8 @@ def study(request: Request, samples: int) -> Study:
     return Study(nominal, drawn, nominal.plan(), drawn.plan(), ranged, unranged)
 
 
-def _told(result: SweepResult) -> list[str]:
-    """The numbers that are times, or follow from some: printed metrics, sections, cores' cycles."""
+def _times(result: SweepResult) -> list[str]:
+    """The numbers that depend on time: printed metrics, sections, cores' cycles."""
     others = (".calls", ".instructions")
     return [name for name in result.measures if ".stack." not in name and not name.endswith(others)]
 
@@ -177,7 +177,7 @@ def _interval(result: SweepResult, name: str, nominal: int | float) -> Interval:
 
 
 def _is_significant(result: SweepResult, name: str, effect: Effect) -> bool:
-    """Whether the runs tell the effect of one of all parameters from chance."""
+    """Whether the runs distinguish the effect of one of all parameters from chance."""
     pairs = [
         (row.settings[effect.name], value)
         for row in result.rows
@@ -188,7 +188,7 @@ def _is_significant(result: SweepResult, name: str, effect: Effect) -> bool:
 
 
 def quantile(values: Sequence[float], part: float) -> float:
-    """The value below which this part of them lies, between two neighbours."""
+    """The value below which this part of the values lies, interpolated between neighbours."""
     if not values:
         return math.nan
     place = part * (len(values) - 1)
@@ -198,7 +198,7 @@ def quantile(values: Sequence[float], part: float) -> float:
 
 
 def axis(parameter: Parameter) -> Axis:
-    """All that the board calls plausible of a parameter."""
+    """All values of a parameter that the board calls plausible."""
     values = parameter.plausible_values
     if parameter.is_span:
         return Axis(path(parameter), (), Span(min(values), max(values)))
@@ -206,5 +206,5 @@ def axis(parameter: Parameter) -> Axis:
 
 
 def path(parameter: Parameter) -> str:
-    """A parameter as `--set` names it: by its node's label, if it has one."""
+    """A parameter's path as `--set` takes it: with its node's label, if it has one."""
     return f"{parameter.owner}.{parameter.property_name}"

@@ -1,4 +1,4 @@
-"""A sweep's settings, numbers and design in words, for terminals and pages alike."""
+"""A sweep's settings, numbers and design in words, for terminals and pages."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from cyclescope.sweeps.results import SweepResult, SweepRow
 from cyclescope.units import count, parse_number
 
 _UNITS = (("G", 10**9), ("M", 10**6), ("k", 10**3), ("Gi", 2**30), ("Mi", 2**20), ("K", 2**10))
-# More digits than these are no shorter than the number itself.
+# With more digits a shortened number is no shorter than the number itself.
 _MOST_SHORT = 6
 
 
 def value(setting: Value) -> str:
-    """A setting's value as people write it: 40M, 32K, 1.5M; others as they are."""
+    """A setting's value in the usual notation: 40M, 32K, 1.5M; others unchanged."""
     if isinstance(setting, float):
         return f"{setting:.10g}"
     if isinstance(setting, bool) or not isinstance(setting, int) or setting < 1000:
         return str(setting)
-    told = [
+    forms = [
         f"{setting / factor:.10g}{unit}"
         for unit, factor in _UNITS
         if setting >= factor and setting * 10 % factor == 0
     ]
-    short = min(told, key=len, default="")
+    short = min(forms, key=len, default="")
     return short if short and len(short) <= _MOST_SHORT else str(setting)
 
 
 def axis_value(text: str) -> str:
-    """A value as an axis has it, written the same way."""
+    """An axis's value in the same notation."""
     found = parse_number(text)
     return text if found is None else value(found)
 
 
 def short(name: str) -> str:
-    """A path without the vendor that stands before everything of Cyclescope's own."""
+    """A path without the vendor prefix of Cyclescope's own properties."""
     return name.replace("cyclescope,", "")
 
 
 def settings(found: Mapping[str, Value], separator: str = " ") -> str:
-    """Settings as they are given: `cpu0.d-cache-size=4K app.loops=100`."""
+    """Settings as the command line takes them: `cpu0.d-cache-size=4K app.loops=100`."""
     return separator.join(f"{short(name)}={value(one)}" for name, one in found.items())
 
 
 def number(row: SweepRow, name: str) -> str:
-    """A number of a row; empty where it has none."""
+    """A number of a row; empty if it has none."""
     found = row.values.get(name)
     if found is None:
         return ""
@@ -55,25 +55,25 @@ def number(row: SweepRow, name: str) -> str:
 
 
 def unit(result: SweepResult, name: str) -> str:
-    """The unit of a metric; empty if it has none, or if it is one that no run has."""
+    """The unit of a metric; empty if it has none, or if no run has the metric."""
     measure = result.measures.get(name)
     return measure.unit if measure else ""
 
 
 def with_unit(result: SweepResult, name: str) -> str:
-    """A metric's name with its unit, unless the name says it: `cycles`, `latency (ns)`."""
+    """A metric's name with its unit, unless the name contains it: `cycles`, `latency (ns)`."""
     known = unit(result, name)
     return name if not known or known == name or name.endswith(f"_{known}") else f"{name} ({known})"
 
 
 def guess(result: SweepResult, name: str) -> str:
-    """What is taken for better of a metric that does not tell; empty for one that does."""
+    """A note that the direction of a metric is assumed; empty if it is known."""
     measure = result.measures.get(name)
     if measure is None or measure.worse is not None:
         return ""
     shown = measures.plain(name)
     ways = " or ".join(f"{option} {shown}" for option in directions.OPTIONS.values())
-    return f"less of {name} counts as better, which its unit does not tell: {ways} says it"
+    return f"less of {name} counts as better, as its unit does not say: {ways} states it"
 
 
 def part(share: float, error: float | None = None) -> str:
@@ -82,18 +82,18 @@ def part(share: float, error: float | None = None) -> str:
 
 
 def target(result: SweepResult) -> str:
-    """What was swept, and the board if one was named."""
+    """What was swept, and the board if the user named one."""
     return f"{result.target} on {result.board}" if result.board else result.target
 
 
 def design(result: SweepResult) -> str:
-    """Which combinations were planned: "a grid of 3 x 4 values", "64 points drawn by chance"."""
+    """Which combinations were planned: "a grid of 3 x 4 values", "64 random points"."""
     size = result.design.size(result.axes)
     of_each, rest = divmod(result.planned, size) if size else (1, 0)
-    told = _points(result)
+    points = _points(result)
     if of_each < 2 or rest:
-        return told
-    return f"{told}, each in {of_each:,} settings that the experiment has of its own"
+        return points
+    return f"{points}, each with {of_each:,} of the experiment's own settings"
 
 
 def _points(result: SweepResult) -> str:
@@ -104,11 +104,11 @@ def _points(result: SweepResult) -> str:
         values = [str(size) for path, size in sizes.items() if path not in later]
         noun = "value" if values == ["1"] else "values"
         together = [" and ".join(map(short, group)) for group in how.zips]
-        told = f"a grid of {' x '.join(values)} {noun}"
-        return f"{told}, where {', '.join(together)} advance together" if together else told
+        grid = f"a grid of {' x '.join(values)} {noun}"
+        return f"{grid}, where {', '.join(together)} advance together" if together else grid
     points = count(how.samples, "point")
     drawn = {
-        designs.RANDOM: f"{points} drawn by chance",
+        designs.RANDOM: f"{points} drawn at random",
         designs.LATIN: f"a Latin hypercube of {points}",
         designs.SOBOL: f"Saltelli's points for Sobol's indices, {how.samples:,} x "
         f"{len(result.axes) + 2}",

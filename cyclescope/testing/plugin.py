@@ -47,12 +47,12 @@ def pytest_runtest_makereport(
     """What is wrong with a board or a run is a line, as on the command line: no traceback."""
     report = yield
     if call.excinfo is not None and "cyclescope" in getattr(item, "fixturenames", ()):
-        from cyclescope.errors import EngineError, told
+        from cyclescope.errors import EngineError, in_words
 
         if isinstance(call.excinfo.value, EngineError):
             own = [entry for entry in call.excinfo.traceback if entry.path == item.path]
             line = f":{own[-1].lineno + 1}" if own else ""
-            report.longrepr = f"{item.location[0]}{line}: {told(call.excinfo.value)}"
+            report.longrepr = f"{item.location[0]}{line}: {in_words(call.excinfo.value)}"
     return report
 
 

@@ -33,8 +33,8 @@ def jobs() -> list[Job]:
 @pytest.fixture(scope="module")
 def result(jobs: list[Job]) -> ExperimentResult:
     few = explaining.narrowed(jobs)
-    told = bench.Told(profiles=True, moments=True)
-    records = bench.run_jobs(few, threads=2, told=told)
+    recorded = bench.Recorded(profiles=True, moments=True)
+    records = bench.run_jobs(few, threads=2, recorded=recorded)
     assert [record and record.error for record in records] == [None] * len(few)
     (found,) = bench.tabulate(few, records, {NAME: len(jobs) - len(few)})
     return found

@@ -106,12 +106,12 @@ def test_tables_are_the_same_from_the_file_as_from_the_runs(
     ("content", "message"),
     [
         (None, "`cyclescope bench` makes it"),
-        ("{", "it is no JSON"),
-        ("{}", "it is no results.json of a bench"),
-        ('[{"experiment": "quad"}]', "row 0 is of no experiment"),
-        ("[3]", "row 0 is of no experiment"),
-        (f'[{{"experiment": "{NAME}"}}]', "no results.json of this version"),
-        ("[" * 100_000, "it is no JSON"),
+        ("{", "not JSON"),
+        ("{}", "not a results.json of a bench"),
+        ('[{"experiment": "quad"}]', "row 0 belongs to no experiment"),
+        ("[3]", "row 0 belongs to no experiment"),
+        (f'[{{"experiment": "{NAME}"}}]', "not a results.json of this version"),
+        ("[" * 100_000, "not JSON"),
     ],
 )
 def test_a_file_that_has_no_results_is_refused(

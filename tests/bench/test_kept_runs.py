@@ -18,7 +18,7 @@ from cyclescope.bench.forecast import Forecast
 from cyclescope.bench.kept_runs import KeptRuns
 from cyclescope.bench.planning import Job
 from cyclescope.bench.rows import RunRecord
-from cyclescope.bench.running import Told, run_job
+from cyclescope.bench.running import Recorded, run_job
 from cyclescope.board.description import digests
 
 NAME = "quad-spi-throughput"
@@ -31,7 +31,7 @@ SHORT = [
     "flash0.cyclescope,bulk-erase-typical-ms=10",
     *FEW,
 ]
-TOLD = Told(waits=False)
+RECORDED = Recorded(waits=False)
 
 
 def planned(*changes: str) -> list[Job]:
@@ -71,13 +71,13 @@ def test_a_second_bench_makes_no_run_again_and_writes_the_same(
 
 def test_a_run_is_kept_whole_and_given_back(record: RunRecord, tmp_path: Path) -> None:
     jobs = planned()
-    before = KeptRuns(jobs, TOLD, tmp_path)
+    before = KeptRuns(jobs, RECORDED, tmp_path)
     assert not before.has(jobs[0])
     assert before.get(jobs[0]) is None
     before.put(jobs[0], record)
     # a bench after it, which plans anew
     jobs = planned()
-    after = KeptRuns(jobs, TOLD, tmp_path)
+    after = KeptRuns(jobs, RECORDED, tmp_path)
     assert after.has(jobs[0])
     assert after.get(jobs[0]) == record
     # where this machine keeps the ELF is nobody's result
@@ -103,26 +103,26 @@ def test_a_run_that_is_another_is_made(
     record: RunRecord, tmp_path: Path, changed: Callable[[Job], Job]
 ) -> None:
     jobs = planned()
-    KeptRuns(jobs, TOLD, tmp_path).put(jobs[0], record)
+    KeptRuns(jobs, RECORDED, tmp_path).put(jobs[0], record)
     other = [changed(job) for job in jobs]
-    assert not KeptRuns(other, TOLD, tmp_path).has(other[0])
-    assert KeptRuns(jobs, TOLD, tmp_path).has(jobs[0])
+    assert not KeptRuns(other, RECORDED, tmp_path).has(other[0])
+    assert KeptRuns(jobs, RECORDED, tmp_path).has(jobs[0])
     # and one of which more is asked
-    assert not KeptRuns(jobs, Told(), tmp_path).has(jobs[0])
+    assert not KeptRuns(jobs, Recorded(), tmp_path).has(jobs[0])
 
 
 def test_another_build_keeps_runs_of_its_own(
     record: RunRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs = planned()
-    KeptRuns(jobs, TOLD, tmp_path).put(jobs[0], record)
+    KeptRuns(jobs, RECORDED, tmp_path).put(jobs[0], record)
     monkeypatch.setattr(digests, "of_build", lambda: "0" * 64)
-    assert not KeptRuns(jobs, TOLD, tmp_path).has(jobs[0])
+    assert not KeptRuns(jobs, RECORDED, tmp_path).has(jobs[0])
 
 
 def test_what_is_not_whole_is_not_given_back(record: RunRecord, tmp_path: Path) -> None:
     jobs = planned()
-    before = KeptRuns(jobs, TOLD, tmp_path)
+    before = KeptRuns(jobs, RECORDED, tmp_path)
     before.put(jobs[0], record)
     (kept,) = tmp_path.rglob("*.run")
     data = kept.read_bytes()
@@ -135,7 +135,7 @@ def test_what_is_not_whole_is_not_given_back(record: RunRecord, tmp_path: Path) 
 
 def test_a_run_that_failed_is_not_kept(record: RunRecord, tmp_path: Path) -> None:
     jobs = planned()
-    before = KeptRuns(jobs, TOLD, tmp_path)
+    before = KeptRuns(jobs, RECORDED, tmp_path)
     failed = replace(record, error="no room on the disk")
     before.put(jobs[0], failed)
     before.put(jobs[0], replace(record, short=failed))
@@ -146,7 +146,7 @@ def test_what_was_made_before_is_finished_without_a_start(
     record: RunRecord, tmp_path: Path
 ) -> None:
     jobs = planned()
-    before = KeptRuns(jobs, TOLD, tmp_path)
+    before = KeptRuns(jobs, RECORDED, tmp_path)
     before.put(jobs[0], record)
     begun, ended = list[Job](), list[RunRecord]()
     following = bench.Following(
@@ -158,7 +158,7 @@ def test_what_was_made_before_is_finished_without_a_start(
 
 def test_a_run_whose_firmware_can_not_be_built_says_so_itself(tmp_path: Path) -> None:
     jobs = [replace(job, run=replace(job.run, app="no-such-app")) for job in planned()]
-    before = KeptRuns(jobs, TOLD, tmp_path)
+    before = KeptRuns(jobs, RECORDED, tmp_path)
     assert not before.has(jobs[0])
     (made,) = bench.run_jobs(jobs, 1, before=before)
     assert made is not None

@@ -255,7 +255,7 @@ def test_bad_input_is_one_line(
         (tmp_path / f"{name}.json").write_text(text)
     on = ("--board", BOARD)
     assert "expected the JSON of" in refused(cyclescope, elf, "odd.json", *on)
-    assert "cut.json: no JSON: " in refused(cyclescope, elf, "cut.json", *on)
+    assert "cut.json: not JSON: " in refused(cyclescope, elf, "cut.json", *on)
     assert "rows.json: expected" in refused(cyclescope, "rows.json", "rows.json")
     assert "missing.elf: No such file" in refused(cyclescope, elf, "missing.elf", *on)
     assert "--board is missing" in refused(cyclescope, elf, elf)

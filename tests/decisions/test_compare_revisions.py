@@ -86,7 +86,7 @@ def test_a_folder_of_the_repository_is_where_it_is_built(
         (("HEAD", ".", *BUILD[:3], "echo broken; exit 3", *BUILD[4:]), "ended with 3: broken"),
         (("HEAD", ".", *BUILD[:3], "true", *BUILD[4:]), "--build made no app.elf"),
         (("HEAD", ".", *BUILD[:5], "/app.elf"), "--elf /app.elf: relative to here"),
-        (("HEAD", ".", "--experiment", "m4-rules"), "this is no source of Cyclescope"),
+        (("HEAD", ".", "--experiment", "m4-rules"), "this is not a source of Cyclescope"),
         (("HEAD", ".", *BUILD, "--experiment", "m4-rules"), "goes without --build"),
         (("HEAD", ".", "--experiment", "m4-rules", "--board", BOARD), "an experiment says its own"),
     ],

@@ -16,7 +16,7 @@ from cyclescope.bench import planning
 from cyclescope.bench.running import run_job
 from cyclescope.board import Board
 from cyclescope.fitting import fit
-from cyclescope.fitting.judging import NO_EFFECT, TOGETHER, TOLD
+from cyclescope.fitting.judging import DETERMINED, NO_EFFECT, TOGETHER
 from cyclescope.fitting.results import FitResult
 
 Program = Callable[[str], Path]
@@ -68,7 +68,7 @@ def test_hidden_values_are_found(program: Program, tmp_path: Path) -> None:
     result = fit(elf, BOARD, list(hidden), table, threads=2)
     assert result.values == hidden
     assert result.warnings == []
-    assert all(one.told == TOLD for one in result.parameters)
+    assert all(one.told == DETERMINED for one in result.parameters)
     assert all(cell.after == cell.measured for cell in result.cells)
     assert any(abs(cell.before_pct) > 5 for cell in result.cells)
     assert result.cross_validated is not None
@@ -103,7 +103,7 @@ def test_two_that_are_always_added_can_not_be_told_apart(program: Program, tmp_p
     assert group.words in result.warnings
     assert "only their sum" in group.words
     assert [of(result, path).told for path in PAIR] == [TOGETHER, TOGETHER]
-    assert of(result, DDR).told == TOLD
+    assert of(result, DDR).told == DETERMINED
     assert of(result, DDR).value == 30
     assert sum(of(result, path).value for path in PAIR) == 6
 
@@ -127,7 +127,7 @@ def test_alternatives_are_tried(program: Program, tmp_path: Path) -> None:
     table = measured(elf, {DDR: 40, DIVIDE: 38}, tmp_path / "cells.csv")
     result = fit(elf, BOARD, {DDR: None, DIVIDE: "32,35,38"}, table, threads=2)
     assert result.values == {DDR: 40, DIVIDE: 38}
-    assert of(result, DIVIDE).told == TOLD
+    assert of(result, DIVIDE).told == DETERMINED
     assert of(result, DIVIDE).possible == (38,)
 
 
@@ -138,7 +138,7 @@ def test_more_parameters_than_cells_carry_is_a_warning(program: Program, tmp_pat
     few.write_text("\n".join(table.read_text().splitlines()[:8]) + "\n")
     assert fit(elf, BOARD, [DDR], few, threads=2).warnings == []
     warnings = fit(elf, BOARD, [DDR, DDR_WRITE], few, threads=2).warnings
-    assert "2 parameters for 7 independent cells: more than the data carry" in warnings[0]
+    assert "2 parameters for 7 independent cells: too many to determine" in warnings[0]
 
 
 def test_a_prior_holds_what_cells_tell_little_of(program: Program, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from cyclescope import cli
 from cyclescope.board import Board
 from cyclescope.errors import EngineError
 from cyclescope.fitting import fit, parameters
-from cyclescope.fitting.judging import TOLD, Judgement
+from cyclescope.fitting.judging import DETERMINED, Judgement
 from cyclescope.fitting.overlays import overlay
 from cyclescope.fitting.results import FitResult, FittedCell
 from cyclescope.statuses import Status
@@ -131,7 +131,7 @@ def test_the_board_that_it_writes_is_the_old_one_with_these_values(
 def test_a_node_without_a_label_of_its_own_is_named_by_its_path(tmp_path: Path) -> None:
     board, path = "stm32mp157c-dk2", "/apb1/from-mlahb.cyclescope,request-cycles"
     (free,) = parameters.resolved([parameters.parse(path)], board, {})
-    judged = Judgement(free, free.board_value + 1, TOLD, (free.board_value + 1,))
+    judged = Judgement(free, free.board_value + 1, DETERMINED, (free.board_value + 1,))
     cell = FittedCell("a", "a.cycles", 4.0, 3.0, 4.0, is_fitted=True)
     result = FitResult(
         "app.elf",
@@ -183,14 +183,14 @@ def test_a_file_has_all_of_a_fit(cyclescope: Command, program: Program, tmp_path
     [
         ((), "nothing is free: --free PATH"),
         (("--free", "ddr.cyclescope,first-word"), "no such board property; did you mean"),
-        (("--free", "spi0.clock-frequency=1:2"), "no timing parameter"),
+        (("--free", "spi0.clock-frequency=1:2"), "not a timing parameter"),
         (("--free", "ddr.cyclescope,beat-cycles"), "the board does not say what is plausible"),
         (("--free", f"{DDR}=20"), "one value is not free"),
         (("--free", f"{DDR}=40:20"), "nothing between 40 and 20"),
         (("--free", f"{DDR}=a:b"), "expected LOW:HIGH"),
         (("--free", f"{DDR}=1:2000000"), "it may be 0 to 1000000"),
-        (("--free", DDR, "--free", f"{DDR}=1:2"), "is there twice"),
-        (("--free", DDR, "--set", f"{DDR}=20"), "--set says its value"),
+        (("--free", DDR, "--free", f"{DDR}=1:2"), "given twice"),
+        (("--free", DDR, "--set", f"{DDR}=20"), "--set already gives its value"),
         (("--free", DDR, "--out", "cells.csv"), "ends in .dts"),
         (("--free", DDR, "--json", "cells.csv"), "would overwrite what was measured"),
         (("--free", DDR, "--limit", "1 week"), "time '1 week'"),
@@ -236,7 +236,7 @@ def refused(stderr: str, words: str) -> None:
         ("metric,value,metrics\na,1,b\n", "column 'metrics' is no setting"),
         ("metric,value,value\na,1,1\n", "two columns are called 'value'"),
         ("metric,value,ddr.x\na,1,1\n", "cells.csv: column ddr.x: no such board property"),
-        (f'metric,value,"{DDR}"\na,1,30\n', "is a column of the table, and free"),
+        (f'metric,value,"{DDR}"\na,1,30\n', "both a column of the table and free"),
         ("metric,value,cpu0.d-cache-size\na,1,3K\n", "cpu0.d-cache-size=3K"),
         ("metric,value,elf\na,1,missing.elf\n", "missing.elf"),
         ('metric,value\n"a,1\n', "cells.csv:1: unexpected end"),

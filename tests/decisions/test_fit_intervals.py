@@ -11,7 +11,7 @@ from scipy import stats
 
 from cyclescope.board.description.parameters import ASSUMED, Parameter
 from cyclescope.fitting.cells import Cell
-from cyclescope.fitting.judging import TOLD, WEAK, judge
+from cyclescope.fitting.judging import DETERMINED, WEAK, judge
 from cyclescope.fitting.parameters import Free
 from cyclescope.fitting.searching import Problem, search
 
@@ -89,7 +89,7 @@ def test_what_a_buffer_hides_has_an_end_on_one_side(hidden: int) -> None:
         return [1000 + 20 * seen + other, 2000 + 40 * seen, 500 + 9 * other] * 4
 
     (first, value, (low, high)), second = ends(problem(give, (hidden, 50), 100))
-    assert first == TOLD
+    assert first == DETERMINED
     assert value == hidden if hidden > 30 else value <= 30
     assert (low, high) == {40: (39, 41), 31: (30, 32)}.get(hidden, (0, 31))
     assert second[1] == 50

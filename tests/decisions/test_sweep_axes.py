@@ -52,7 +52,7 @@ def test_a_span_is_for_samples() -> None:
         ("=1", "expected PATH=VALUES"),
         ("a.b=", "there are no values"),
         ("a.b=1,,2", "nothing between two ,"),
-        ("a.b=1,2,1", "1 is there twice"),
+        ("a.b=1,2,1", "1 is given twice"),
         ("a.b=4:2:1", "an empty range: 4 is above 2"),
         ("a.b=10Q:1M:x2", "10Q is no number"),
         ("a.b=1:8:x1", "x1 is no step"),
@@ -115,7 +115,7 @@ def test_zipped_axes_advance_together() -> None:
         ((("a", "b"),), "a has 2 values and b 3"),
         ((("a",),), "two paths or more"),
         ((("a", "d"),), "d is not varied"),
-        ((("a", "c"), ("c", "a")), "c is there twice"),
+        ((("a", "c"), ("c", "a")), "c is given twice"),
     ],
 )
 def test_a_zip_that_does_not_fit(zips: tuple[tuple[str, ...], ...], words: str) -> None:

@@ -65,8 +65,8 @@ def short_runs() -> Iterator[Run]:
 def tabulated(experiment: Experiment, threads: int) -> ExperimentResult:
     jobs = planning.plan([experiment])
     # nothing here looks at waits, which take a third of the time
-    told = bench.Told(waits=ALL)
-    (table,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads, told=told))
+    recorded = bench.Recorded(waits=ALL)
+    (table,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads, recorded=recorded))
     assert [(run.label, run.error) for run in table.failures] == []
     return table
 

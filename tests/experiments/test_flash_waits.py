@@ -184,8 +184,8 @@ def result() -> ExperimentResult:
     jobs = planning.plan(experiments.select(["flash-waits"]))
     short = [job for job in jobs if job.run.settings["code"] == "flash" and job.run.board in BOARDS]
     # nothing here looks at waits
-    told = bench.Told(waits=tiers.ALL)
-    (table,) = bench.tabulate(short, bench.run_jobs(short, threads=2, told=told))
+    recorded = bench.Recorded(waits=tiers.ALL)
+    (table,) = bench.tabulate(short, bench.run_jobs(short, threads=2, recorded=recorded))
     return table
 
 

@@ -29,7 +29,7 @@ def result() -> ExperimentResult:
     runs = tuple(run.changed({"bytes": BYTES}) for run in EXPERIMENT.runs)
     jobs = planning.plan([replace(EXPERIMENT, runs=runs)])
     # nothing here looks at waits, which take a third of the time
-    (table,) = bench.tabulate(jobs, bench.run_jobs(jobs, 2, told=bench.Told(waits=ALL)))
+    (table,) = bench.tabulate(jobs, bench.run_jobs(jobs, 2, recorded=bench.Recorded(waits=ALL)))
     assert [(run.label, run.error) for run in table.failures] == []
     return table
 

@@ -49,8 +49,8 @@ def result() -> ExperimentResult:
     )
     jobs = planning.plan([replace(EXPERIMENT, runs=runs)])
     # nothing here looks at waits
-    told = bench.Told(waits=ALL)
-    (found,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2, told=told))
+    recorded = bench.Recorded(waits=ALL)
+    (found,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2, recorded=recorded))
     assert not found.failures, [run.error for run in found.failures]
     return found
 

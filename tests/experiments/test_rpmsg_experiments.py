@@ -40,8 +40,8 @@ def report() -> ExperimentResult:
 def tabulated(experiment: experiments.Experiment) -> ExperimentResult:
     jobs = planning.plan([experiment])
     # nothing here looks at waits, which take a third of the time
-    told = bench.Told(waits=ALL)
-    (result,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2, told=told))
+    recorded = bench.Recorded(waits=ALL)
+    (result,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2, recorded=recorded))
     assert not result.failures, [run.error for run in result.failures]
     return result
 
@@ -101,7 +101,7 @@ def test_the_parts_of_a_test_are_all_of_its_time() -> None:
 
 def test_nearly_all_of_each_test_is_the_log() -> None:
     assert min(share_pct(row, LOG_PART) for row in cells()) > 94
-    assert any("What the report measured is its UART" in note for note in report().notes)
+    assert any("The report measured its UART" in note for note in report().notes)
 
 
 def test_without_the_log_each_test_takes_a_fraction() -> None:

@@ -83,7 +83,10 @@ def test_without_elfs_a_line_says_how_to_get_them(cyclescope: Command) -> None:
         (["picosoc-xip", "--elfs", "."], "--elfs goes with one of"),
         (["pqm4", "--board", BOARD], "--elfs goes with --board"),
         (["pqm4", "--elfs", ".", "--quick"], "--elfs goes with --board, --limit"),
-        (["pqm4", "--elfs", ".", "--board", BOARD], "there is none; build the speed programs"),
+        (
+            ["pqm4", "--elfs", ".", "--board", BOARD],
+            "no crypto_..._speed.elf or .hex in it; build the speed programs",
+        ),
         (["pqm4", "--elfs", "none", "--board", BOARD], "none: no such file or folder"),
         (["pqm4", "--limit", "1s"], "--elfs goes with --board"),
         (["pqm4", "--elfs", ".", "--limit", "1"], "1"),

@@ -60,7 +60,9 @@ def result() -> ExperimentResult:
         if job.run.documented
     ]
     # nothing here looks at waits
-    (table,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2, told=bench.Told(waits=ALL)))
+    (table,) = bench.tabulate(
+        jobs, bench.run_jobs(jobs, threads=2, recorded=bench.Recorded(waits=ALL))
+    )
     return table
 
 

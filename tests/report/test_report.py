@@ -207,8 +207,8 @@ def test_a_section_says_all_that_a_reader_needs() -> None:
 def test_how_far_to_trust_it_is_counted() -> None:
     words = Page(usual()).words
     assert "Of 2 published numbers, 1 was predicted and 1 calibrated." in words
-    assert "2 timing parameters: 1 as a document gives them, 0 derived" in words
-    assert "0 assumed (estimated, chosen, or as of a sibling) and 1 calibrated" in words
+    assert "2 timing parameters: 1 directly from a document, 0 derived" in words
+    assert "0 assumed (estimated, chosen, or taken from a similar part) and 1 calibrated" in words
     plain = dataclasses.replace(experiment(), rows=experiment().rows[2:], parameters={})
     words = Page(render([plain])).words
     assert "No row of this report has a published number" in words

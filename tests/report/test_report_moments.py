@@ -151,13 +151,13 @@ def test_an_explained_run_is_not_made_again_to_find_a_window(
     plain = bench.run_job(job, shown=[moment])
     assert runs == [False, ["main"]]
     runs.clear()
-    explained = bench.run_job(job, shown=[moment], told=bench.Told(profiles=True))
+    explained = bench.run_job(job, shown=[moment], recorded=bench.Recorded(profiles=True))
     assert runs == [["main"]]
     assert explained.moments == plain.moments
     assert isinstance(plain.moments[0][1], Excerpt)
     # a function that there is not is no reason for the run to fail
     lacking = dataclasses.replace(moment, function="nowhere")
-    record = bench.run_job(job, shown=[lacking], told=bench.Told(profiles=True))
+    record = bench.run_job(job, shown=[lacking], recorded=bench.Recorded(profiles=True))
     assert record.error is None
     assert record.profile == explained.profile
     assert "nowhere" in str(record.moments[0][1])

@@ -58,7 +58,7 @@ def swept() -> list[Row]:
 
 def what_is_off(page: Page) -> str:
     """The words of the table of rows that are off."""
-    return page.words.partition("What is off")[2].partition("Every row of the tables")[0]
+    return page.words.partition("Not met:")[2].partition("Every row of the tables")[0]
 
 
 def result(rows: list[Row], exact: bool = True) -> ExperimentResult:
@@ -73,14 +73,14 @@ def test_rows_of_a_pivot_are_a_table_of_groups_and_no_bars() -> None:
     assert "total3 exact3 exact" in page.words.replace(" exact ", " exact").replace(
         "total ", "total"
     )
-    assert "What is off" not in page.words
+    assert "Not met:" not in page.words
     assert not page.of_class("simulated")
 
 
 def test_what_is_off_is_listed_with_all_that_tells_it_apart() -> None:
     page = Page(render([result(kernels(3))]))
     assert "5 of 6 published numbers are met exactly; the furthest off is +0.100 %." in page.words
-    assert "What is off" in page.words
+    assert "Not met:" in page.words
     assert "1,003" in page.words
     assert "1,004" in page.words
     assert "program=mul" in what_is_off(page)
@@ -93,7 +93,7 @@ def test_of_very_many_that_are_off_the_first_are_listed() -> None:
     many = [row({"program": "p", "mode": str(n)}, n + 2, 1, pivot=PIVOT) for n in range(230)]
     page = Page(render([result(many)]))
     assert what_is_off(page).count("program=p") == 200
-    assert "And 30 more rows, which the table of all rows has." in page.words
+    assert "And 30 more rows, see the table of all rows." in page.words
     assert page.words.count("program=p") == 200 + 230
 
 
@@ -102,10 +102,10 @@ def test_exact_numbers_come_first_and_are_not_mixed_with_measured_ones() -> None
     assert "6 of 6 numbers are met exactly, to the cycle (xip)" in words
     assert "Of 2 published numbers that were measured on hardware, 1 was predicted" in words
     assert words.index("6 of 6 numbers") < words.index("Of 2 published numbers")
-    assert "What is off is listed there" not in words
+    assert "Deviations are listed there" not in words
     words = Page(render([result(kernels(2))])).words
     assert (
-        "5 of 6 numbers are met exactly, to the cycle (xip). What is off is listed there." in words
+        "5 of 6 numbers are met exactly, to the cycle (xip). Deviations are listed there." in words
     )
     assert "Of 6 published numbers" not in words
     assert "No row of this report" not in words
@@ -171,7 +171,7 @@ def test_what_two_parts_of_a_kind_have_alike_was_fitted_once() -> None:
     ((board, parameters),) = ours.parameters.items()
     (fitted,) = (found for found in parameters if found.basis == CALIBRATED)
     twin = dataclasses.replace(fitted, node="/ddr2", label="ddr2")
-    other = dataclasses.replace(fitted, property="first-word-cycles")
+    other = dataclasses.replace(fitted, property_name="first-word-cycles")
     more = {board: (*parameters, twin, other)}
     words = Page(render([dataclasses.replace(ours, parameters=more)])).words
     assert "What was calibrated, 2 parameters to 2 independent numbers" in words
@@ -186,7 +186,7 @@ def test_what_an_experiment_fitted_itself_counts_too() -> None:
     words = Page(render([ours])).words
     assert "What was calibrated, 2 parameters to 2 independent numbers" in words
     assert words.count("quad the card fragments 12 calibrated or 13 quad write") == 2
-    assert "Beside them are 1 choice of the experiments, such as what is on a card" in words
+    assert "There are also 1 choice of the experiments, such as a card's contents" in words
     text = io.StringIO()
     Console(file=text, width=200).print(experiment_tables.experiment_table(ours))
     assert "calibrated: 2 to 2 independent numbers:" in text.getvalue()

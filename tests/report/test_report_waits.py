@@ -54,7 +54,8 @@ def test_each_row_has_all_of_its_time_once(run: ExperimentResult) -> None:
 def test_waits_change_no_number(run: ExperimentResult) -> None:
     job = planning.plan([experiments.ALL[NAME]], [(f"{NAME}.pages", "4")])[0]
     with_all, without = (
-        bench.run_job(job, told=bench.Told(waits=told, profiles=told)) for told in (True, False)
+        bench.run_job(job, recorded=bench.Recorded(waits=both, profiles=both))
+        for both in (True, False)
     )
     assert with_all.profile is not None
     assert without.profile is None
@@ -154,7 +155,7 @@ def test_a_bench_writes_waits_and_flame_graphs_beside_its_report(
     (folder / "flame.html").write_text("mine\n")
     refused = cyclescope(*BENCH)
     assert refused.status != 0
-    assert "flame.html: no bench has written it" in refused.stderr
+    assert "flame.html: not written by a bench" in refused.stderr
     assert (folder / "flame.html").read_text() == "mine\n"
 
 
@@ -174,7 +175,7 @@ def test_calls_that_tables_show_have_a_bar_each() -> None:
     page = Page(render([dataclasses.replace(found, rows=tuple(rows))]))
     assert "Timed calls" in page.words
     assert "Whole runs" not in page.words
-    assert "The cycle stack of what each row times" in page.words
+    assert "The cycle stack of each row's timed part" in page.words
     assert "64 B: card0: busy, 32 ms, 50 %" in page.words
     assert "512 B: card0: busy, 256 ms, 50 %" in page.words
     assert "512 B: the loop, 512 ms, 100 %" in page.words

@@ -257,7 +257,7 @@ def test_very_many_rows_make_a_page_that_browsers_take() -> None:
     assert len(html) < 5_000_000
     shown = len(tips(plots(html)["latency over cpu0.d-cache-size"]))
     assert 300 < shown <= 2001
-    assert f"Shown are {shown:,} of {many:,} rows, evenly taken." in html
+    assert f"Shown are {shown:,} of {many:,} rows, evenly selected." in html
     template = html.partition("<template>")[2].partition("</template>")[0]
     assert template.count("<tr") == many + 1
 
@@ -303,7 +303,7 @@ def test_cycle_stacks_are_those_of_the_best_row_for_each_value() -> None:
 def test_what_matters_is_a_table_with_bars() -> None:
     page = Page(page_of(SIZES, CLOCKS))
     assert len(page.of_class("reach")) == 2
-    assert "what several settings do only together: 0.0%" in page.words
+    assert "several settings together explain another 0.0%" in page.words
     assert re.search(r"cpu0\.d-cache-size 9\d\.\d%", page.words)
     assert "8K" in page.words
 

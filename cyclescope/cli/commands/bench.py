@@ -165,8 +165,8 @@ def bench_command(
     own_json = None if json_file == "-" or _is_in(out, json_file) else json_file
     _check_places(out, own_json, keep_disks, dict(changes))
     _check_profiles(out, () if no_profiles else planned)
-    told = bench.Told(profiles=not no_profiles, moments=True)
-    before = None if again else KeptRuns(planned, told)
+    recorded = bench.Recorded(profiles=not no_profiles, moments=True)
+    before = None if again else KeptRuns(planned, recorded)
     known = Forecast(planned, costs.load(), threads, before)
     # what draws the report is imported while runs go on
     Thread(target=import_module, args=("cyclescope.report.page",), daemon=True).start()
@@ -174,7 +174,7 @@ def bench_command(
         with bench_progress.shown(planned, known, threads) as watch:
             following = bench.Following(watch.started, watch.built, watch.finished)
             records = bench.run_jobs(
-                planned, threads, following, keep_disks, held.stop, known.costs, told, before
+                planned, threads, following, keep_disks, held.stop, known.costs, recorded, before
             )
         results = bench.tabulate(planned, records, _unmade(whole, planned))
         saved = _write(results, out, own_json)

@@ -22,7 +22,7 @@ from cyclescope.cli.options.serial import script_option
 from cyclescope.cli.shown_run import tell
 from cyclescope.cli.tables import run as tables
 from cyclescope.comparing import limits
-from cyclescope.comparing.code import instruction_changes, telling
+from cyclescope.comparing.code import decisive, instruction_changes
 from cyclescope.comparing.differences import Comparison, compare
 from cyclescope.comparing.limits import Exceeded
 from cyclescope.comparing.plain import Instructions, plain
@@ -230,7 +230,7 @@ def _instructions(comparison: Comparison, top: int) -> Instructions:
     """The instructions that say why the first functions differ."""
     both = comparison.before, comparison.after
     return {
-        (core.name, one.name): telling(instruction_changes(*both, core.name, one))
+        (core.name, one.name): decisive(instruction_changes(*both, core.name, one))
         for core in comparison.cores
         for one in core.differing[:top]
     }
@@ -265,7 +265,7 @@ def _status(comparison: Comparison, exceeded: list[Exceeded], is_limited: bool) 
         if run.outcome in ("fault", "script") and run.profile:
             complain(f"{run.label}: {run.message or run.outcome}")
             return Status.SCRIPT if run.outcome == "script" else Status.FIRMWARE_FAULT
-    if is_limited and not comparison.ends_alike:
+    if is_limited and not comparison.has_equal_end:
         from cyclescope.comparing import words
 
         complain(words.ends(comparison) or "")

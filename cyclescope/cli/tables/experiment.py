@@ -34,7 +34,7 @@ def experiment_table(result: ExperimentResult) -> Group:
     for row in pivots.loose(result.rows):
         table.add_row(
             row.label,
-            " ".join(f"{name}={value}" for name, value in row.told_settings.items()),
+            " ".join(f"{name}={value}" for name, value in row.shown_settings.items()),
             "" if row.published is None else f"{row.published} {row.unit}",
             f"{row.simulated} {row.unit}",
             "" if row.error_pct is None else f"{row.error_pct:+.1f} %",
@@ -104,7 +104,7 @@ def _pivot(pivot: pivots.Table) -> Iterator[Table | Text]:
     yield Text(pivot.summary)
     off = pivot.furthest_off
     for row in off[:MOST_OFF]:
-        settings = " ".join(f"{name}={value}" for name, value in row.told_settings.items())
+        settings = " ".join(f"{name}={value}" for name, value in row.shown_settings.items())
         simulated = f"{row.simulated} {row.unit}".strip()
         yield Text(
             f"  off: {row.label}: published {row.published}, simulated {simulated}, "

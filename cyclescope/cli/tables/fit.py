@@ -46,16 +46,16 @@ def _parameters(result: FitResult) -> Table:
             f"[bold]{one.value}[/]",
             possible(one),
             one.free.parameter.unit,
-            _TOLD[one.told],
+            _VERDICTS[one.told],
         )
     return table
 
 
-_TOLD = {
-    "told": "told",
-    "no effect": "not told: no effect",
-    "weak": "hardly told",
-    "together": "told only with others",
+_VERDICTS = {
+    "told": "determined",
+    "no effect": "no effect",
+    "weak": "hardly determined",
+    "together": "only with others",
 }
 
 

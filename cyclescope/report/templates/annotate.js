@@ -1,5 +1,5 @@
 "use strict";
-// What belongs together is shaded on both sides, and brought into view on a click.
+// Shades corresponding lines on both sides, and scrolls them into view on a click.
 const rows = [...document.querySelectorAll("tr[data-lines]")];
 const byLine = new Map();
 for (const row of rows) {

@@ -1,6 +1,6 @@
-// The contents beside the page, the button for dark and light, and links to what is folded.
+// The contents beside the page, the button for dark and light, and links to folded parts.
 
-// A place that a link leads to may be in something folded, or in a table that is not made yet.
+// A place that a link leads to may be in a folded part, or in a table that is not made yet.
 function makeLaterTable(details) {
   const template = details.querySelector("template");
   if (!template) return;
@@ -71,7 +71,7 @@ function followScrolling() {
   };
   addEventListener("scroll", lookSoon, { passive: true });
   addEventListener("resize", lookSoon);
-  // what is unfolded moves what is below it
+  // opening a part moves all that is below it
   document.addEventListener("toggle", lookSoon, true);
   look();
 }
@@ -111,7 +111,7 @@ offerThemes();
 foldContentsWhenNarrow();
 followScrolling();
 addEventListener("hashchange", reveal);
-// a link to where we are already changes no hash
+// a link to the current place does not change the hash
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href^='#']");
   if (link && link.getAttribute("href") === location.hash) reveal();

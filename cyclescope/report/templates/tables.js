@@ -1,4 +1,4 @@
-// Tables that sort by a click on a heading and that a box filters; without this they are complete.
+// Tables that sort by a click on a heading and have a filter; without scripts they are complete.
 
 const FEWEST_TO_FILTER = 8;
 
@@ -37,7 +37,7 @@ function sortBy(table, column, order) {
   body.append(...rows);
 }
 
-// Ascending, descending, and as it was.
+// Ascending, descending, and the original order.
 const NEXT = { none: "ascending", ascending: "descending", descending: "none" };
 function makeHeadingsSort(table) {
   const headings = [...table.tHead.rows[0].cells];

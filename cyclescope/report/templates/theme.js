@@ -13,7 +13,7 @@ const theme = {
     try {
       localStorage.setItem(this.key, name);
     } catch {
-      // it holds for this page then
+      // then it applies to this page only
     }
   },
   isDark() {

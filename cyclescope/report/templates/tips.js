@@ -1,11 +1,11 @@
-// What a mark of a plot means, beside the pointer or the focus; without this browsers show titles.
+// Explains a mark of a plot beside the pointer or the focus; without scripts browsers show titles.
 
 const tip = document.createElement("div");
 tip.className = "tip";
 tip.setAttribute("role", "tooltip");
 tip.hidden = true;
 document.body.append(tip);
-let shown = null; // the mark, and where it was
+let shown = null; // the mark, and its place
 
 // The title is taken from the mark, or the browser would show it as well.
 function explanationOf(element) {
@@ -39,7 +39,7 @@ function hideTip() {
   tip.hidden = true;
 }
 
-// A browser tells of scrolling late: the mark may stand where it stood.
+// Browsers report scrolling late: the mark may not have moved.
 function hideTipIfMoved() {
   const box = shown?.mark.getBoundingClientRect();
   if (box && (box.top !== shown.top || box.left !== shown.left)) hideTip();

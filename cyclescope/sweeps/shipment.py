@@ -1,7 +1,7 @@
-"""What the runs of a sweep need of the machine that asks for them, to be taken to another.
+"""The files that the runs of a sweep need on another machine, packed to be sent there.
 
-Programs go along with the target; boards are their trees, images and SVD files their bytes, devices
-in Python their source. The other machine needs the same build of Cyclescope.
+The target contains its programs. Boards are sent as trees, images and SVD files as bytes, devices
+in Python as source. The other machine needs the same build of Cyclescope.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cyclescope.bench.images import IMAGE
 from cyclescope.board.description import digests, trees
 from cyclescope.board.description.devicetree import Node
 from cyclescope.board.setup import users_devices
-from cyclescope.errors import EngineError, UsageError, told
+from cyclescope.errors import EngineError, UsageError, in_words
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.planning import Plan
@@ -25,8 +25,8 @@ from cyclescope.sweeps.targets import BOARD, ELF, Target
 
 
 @dataclass(frozen=True)
-class Luggage:
-    """A target with all that it has of its machine: `files` and `devices` by their paths there."""
+class Shipment:
+    """A target with the files of this machine that its runs need, by their paths here."""
 
     target: Target
     build: str
@@ -35,10 +35,10 @@ class Luggage:
     devices: Mapping[str, str]
 
 
-def packed(planned: Plan) -> Luggage:
-    """What the plan's runs need.
+def packed(planned: Plan) -> Shipment:
+    """All that the plan's runs need.
 
-    Raises `OSError` for a file that can't be read, `UsageError` for devices that can't go along.
+    Raises `OSError` for a file that can't be read, `UsageError` for devices that can't be sent.
     """
     target = planned.target
     varied = {axis.path: axis.values for axis in planned.axes}
@@ -47,7 +47,7 @@ def packed(planned: Plan) -> Luggage:
         # programs that no row's check has read yet
         target.trial(0, {ELF: elf})
     files = [name for name in (*named, *target.files()) if name and Path(name).is_file()]
-    return Luggage(
+    return Shipment(
         target=target,
         build=digests.of_build(),
         boards={name: trees.board_tree(name) for name in varied.get(BOARD, target.boards())},
@@ -61,32 +61,32 @@ def _source(file: str) -> str:
     own = getattr(sys.modules.get("__main__"), "__file__", None)
     if not Path(file).is_file() or (own is not None and Path(file).samefile(own)):
         raise UsageError(
-            f"{file}: its devices can't go to another machine with the program around them: "
-            "have them in a file of their own, and load it by cyclescope.devices.load"
+            f"{file}: its devices can't be sent to another machine, as its program goes with them: "
+            "put them into a file of their own, and load it with cyclescope.devices.load"
         )
     return Path(file).read_text("utf-8")
 
 
 class Unpacked:
-    """A sweep's luggage on another machine, until it is closed."""
+    """A sweep's shipment on another machine, until it is closed."""
 
-    def __init__(self, luggage: Luggage) -> None:
+    def __init__(self, shipment: Shipment) -> None:
         """Raises `RuntimeError` if this machine's build of Cyclescope is another."""
-        if luggage.build != digests.of_build():
+        if shipment.build != digests.of_build():
             raise RuntimeError("this worker has another build of Cyclescope")
         self._folder = tempfile.TemporaryDirectory(prefix="cyclescope-sweep-")
         folder = Path(self._folder.name)
         self._files: dict[str, str] = {}
-        for number, (name, content) in enumerate(luggage.files.items()):
+        for number, (name, content) in enumerate(shipment.files.items()):
             place = folder / f"file{number}"
             place.write_bytes(content)
             self._files[name] = str(place)
-        self._devices = list(luggage.devices.values())
-        for number, (name, text) in enumerate(luggage.devices.items()):
+        self._devices = list(shipment.devices.values())
+        for number, (name, text) in enumerate(shipment.devices.items()):
             _take_devices(folder / f"devices{number}" / Path(name).name, text)
-        for board, tree in luggage.boards.items():
+        for board, tree in shipment.boards.items():
             trees.give(board, tree)
-        self._target = luggage.target.moved(self._files)
+        self._target = shipment.target.moved(self._files)
 
     def run(self, base: int, values: Mapping[str, str]) -> Outcome:
         """Run a base of the target with these values."""
@@ -97,10 +97,10 @@ class Unpacked:
         try:
             return self._target.trial(base, here).run(Stop())
         except (EngineError, OSError) as error:
-            return outcomes.failed(told(error))
+            return outcomes.failed(in_words(error))
 
     def close(self) -> None:
-        """Its files go, and its devices: another sweep may have others for the same node."""
+        """Remove its files and its devices: another sweep may have others for the same node."""
         for text in self._devices:
             _leave_devices(text)
         self._folder.cleanup()
@@ -108,19 +108,19 @@ class Unpacked:
 
 @dataclass
 class _Used:
-    """Devices in Python that this process has: where their source is, and for how many sweeps."""
+    """Devices in Python in this process: the path of their source, and the number of sweeps."""
 
     place: Path
     sweeps: int
 
 
-# By their source.
+# By their source text.
 _devices: dict[str, _Used] = {}
 
 
 def _take_devices(place: Path, text: str) -> None:
-    """Have the devices of a source. Raises `UsageError` for others of the same compatible."""
-    from cyclescope.devices import load  # few boards have some
+    """Load the devices of a source. Raises `UsageError` for others with the same compatible."""
+    from cyclescope.devices import load  # few boards need it
 
     if text in _devices:
         _devices[text].sweeps += 1
@@ -132,7 +132,7 @@ def _take_devices(place: Path, text: str) -> None:
 
 
 def _leave_devices(text: str) -> None:
-    """A sweep needs them no more."""
+    """Unload devices that the last sweep no longer needs."""
     from cyclescope.devices import registry
 
     used = _devices[text]
