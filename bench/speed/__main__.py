@@ -18,16 +18,16 @@ A fourth part (`waiting.py`) writes a file to an SD card, which is waiting for t
 of the time: with iterations of polling loops skipped and with each of them run. Both must give the
 same result. Then the experiment `fat-write` runs whole, once.
 
-A fifth part (`observed.py`) tells what it takes to look on: the program with its caches on, and the
+A fifth part (`observed.py`) measures the cost of observing: the program with its caches on, and the
 operation of the Rhealstone benchmark with them off, each without anything, with a profile, with a
 timeline of its functions, and with what it waits for, in turn; all must take the same cycles. The
 first runs twice a turn: the second says what a difference means on this host. `--before DIR` has it
 run by an earlier build as well, in another checkout (`make build`).
 
-A sixth part (`start_up.py`) tells what a run costs before it is fast: the program `hello` as a
-whole process, and the first block that becomes host code.
+A sixth part (`start_up.py`) measures the cost of starting: the program `hello` as a whole process,
+and the first block that is compiled to host code.
 
-A seventh part (`python_devices.py`) tells what a call of a device in Python takes.
+A seventh part (`python_devices.py`) measures a call of a device in Python.
 
 An eighth part (`snapshots.py`) takes a snapshot of a machine, and loads it. A ninth
 (`held_runs.py`) has a debugger hold a run and let it go on, and go back ten seconds. A tenth
@@ -38,7 +38,7 @@ off, an MPU region at each switch of tasks, flash that is programmed, polls of w
 and the same work without it.
 
 The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
-is slept away; and tells what becomes of wall time and memory.
+is slept away; and measures wall time and memory.
 
     python bench/speed [--iterations N] [--uncached-iterations N] [--pairs N] [--before DIR]
         [--out FILE] [PART]...

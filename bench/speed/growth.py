@@ -58,7 +58,7 @@ def _grow_instructions(most: int, pairs: int) -> None:
 
 
 def _rounds(instructions: int) -> int:
-    """So many rounds of the program are about as many instructions."""
+    """The rounds of the program that take about this number of instructions."""
     return max(1, round(instructions / INSTRUCTIONS_A_ROUND))
 
 

@@ -31,7 +31,7 @@ def measure(held_ps: int, back_ps: int, pairs: int) -> None:
     back_s = round(_back_seconds(board, back_ps), 2)
     say(
         f"{APP} with GDB's protocol attached and running: {ratio} of the speed without; "
-        f"back {back_ps / PS_PER_S:g} s of it to a breakpoint near its beginning: {back_s} s",
+        f"back {back_ps / PS_PER_S:g} s of it to a breakpoint near its start: {back_s} s",
         debugger_attached=ratio,
         debugger_back_s=back_s,
     )

@@ -42,7 +42,7 @@ WORKERS = 2
 
 
 def measure(runs: int, pairs: int) -> None:
-    """Time what is planned, then the runs in so many parts, each with all kinds of workers.
+    """Time the planning, then the runs in `pairs` parts, each with all kinds of workers.
 
     Two processes that run the engine and nothing else say what two processors of this host are
     worth.
@@ -139,7 +139,7 @@ def _run(plan: Plan, made: Runner, store: Path, memory_kib: list[int]) -> float:
 
 
 def _engine_s(first: int, runs: int) -> float:
-    """What the engine alone takes for so many runs."""
+    """The time that the engine alone takes for this number of runs."""
     elf = firmware.build_app("rhealstone", BOARD, SETTINGS)
     boards = [Board(BOARD, {VARIED: 1 + first + number}).load(elf) for number in range(runs)]
     return sum(board.run().wall_ns for board in boards) / 1e9

@@ -93,7 +93,7 @@ def check_out(out: Path, places: Sequence[Path]) -> None:
                 )
 
 
-def told(found: Comparison, most: int) -> str:
+def summary(found: Comparison, most: int) -> str:
     """The comparison in words."""
     lines = [
         f"{total - found.changed[kind]:,} of {total:,} {kind} are equal"
@@ -108,7 +108,7 @@ def told(found: Comparison, most: int) -> str:
         lines += ["", f"{len(found.differences):,} differences:", *(f"  {one}" for one in shown)]
     if len(found.differences) > most:
         lines.append(
-            f"  and {len(found.differences) - most:,} more (--most says how many are told)"
+            f"  and {len(found.differences) - most:,} more (--most sets how many are listed)"
         )
     return "\n".join(lines)
 
@@ -134,10 +134,10 @@ def read_both(given: argparse.Namespace, scratch: Path) -> tuple[Record, Record]
         raise ResultsError("neither has results of any experiment")
     unknown = [name for name in given.names if name not in known]
     if unknown:
-        alike = (difflib.get_close_matches(name, known, cutoff=0.4) for name in unknown)
-        near = dict.fromkeys(itertools.chain.from_iterable(alike)) or known
+        similar = (difflib.get_close_matches(name, known, cutoff=0.4) for name in unknown)
+        suggested = dict.fromkeys(itertools.chain.from_iterable(similar)) or known
         raise ResultsError(
-            f"neither has results of {', '.join(unknown)}; near matches: {', '.join(near)}"
+            f"neither has results of {', '.join(unknown)}; similar names: {', '.join(suggested)}"
         )
     return before.only(given.names), after.only(given.names)
 
@@ -167,7 +167,7 @@ def main() -> int:
     parser.add_argument("--results", action="store_true", help="both are folders of results")
     parser.add_argument("--quick", action="store_true", help="bench --quick in place of --all")
     parser.add_argument("--out", type=Path, metavar="DIR", help="keep results in DIR/before, after")
-    parser.add_argument("--most", type=int, default=20, help="differences that are told [20]")
+    parser.add_argument("--most", type=int, default=20, help="differences to list [20]")
     given = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory(prefix="compare-") as scratch:
         try:
@@ -178,7 +178,7 @@ def main() -> int:
     for line in left_out(before, after, given):
         print(line)
     found = compare(before, after)
-    print(told(found, given.most))
+    print(summary(found, given.most))
     return 1 if found.differences else 0
 
 

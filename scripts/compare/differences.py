@@ -53,8 +53,8 @@ class Comparison:
 def compare(before: Record, after: Record) -> Comparison:
     """What differs between two records.
 
-    What runs printed is compared if both have it, files if they tell of these experiments alone; a
-    file that one lacks differs.
+    The output of runs is compared if both records have it. Files are compared if they are about the
+    named experiments only; a file that one record lacks is a difference.
     """
     found = Comparison()
     parts = None if before.has_runs and after.has_runs else ("rows", "notes", "failures")
@@ -88,7 +88,7 @@ def _differences(place: tuple[str, ...], one: Any, other: Any) -> Iterator[Diffe
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for key in _both(one, other):
             if key == ORDER and set(one.get(key, ())) != set(other.get(key, ())):
-                continue  # what is missing is told by its name
+                continue  # missing items are listed by their names
             pair = one.get(key, _ABSENT), other.get(key, _ABSENT)
             yield from _differences((*place, key), *pair)
         if list(one) != list(other) and set(one) == set(other):

@@ -26,7 +26,7 @@ LEFT_OUT = {
     ("Row", "run"): "a run stands among the runs once",
     ("Row", "pivot"): "how rows are shown; the report has it",
     ("Row", "sweeps"): "how rows are shown; the report has it",
-    ("RunRecord", "short"): "a run that explains another; with --explain there is none",
+    ("RunRecord", "short"): "a run that explains another; a bench with --explain has no such run",
     ("ExperimentResult", "frames"): "how frames are shown; the report has it",
     ("ExperimentResult", "in_short"): "rows of runs that explain others",
     ("ExperimentResult", "unexplained"): "what a bench without --explain lacks",
@@ -52,8 +52,8 @@ def plain(value: Any) -> Any:
 def record(result: Any) -> dict[str, Any]:
     """An experiment's result: its rows have the stack that is shown beside them, too."""
     found = plain(result)
-    for row, told in zip(result.rows, found["rows"], strict=True):
-        told["stack"] = plain(row.stack)
+    for row, recorded in zip(result.rows, found["rows"], strict=True):
+        recorded["stack"] = plain(row.stack)
     return found
 
 

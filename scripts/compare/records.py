@@ -23,14 +23,14 @@ ORDER = "order"
 
 # What a record has of an experiment under other names.
 _ELSEWHERE = ("runs", "rows", "notes")
-# By what the things of a list are told apart.
+# Keys that distinguish the items of a list.
 _NAMES = ("cause", "name", "section", "property", "what")
 # The report names the version that made it, which is no result.
 _VERSION = re.compile(r"Cyclescope \d+\.\d+\.\d+\S*")
 
 
 class ResultsError(Exception):
-    """A folder has no results, or they are none of these."""
+    """A folder has no results, or none that this script knows."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Record:
     """What a folder of results holds.
 
     `experiments` are the parts of each experiment by name. `files` are texts that are compared
-    byte by byte; None if they tell of other experiments, too. `has_runs` says whether it has what
+    byte by byte; None if they include other experiments. `has_runs` says whether it has what
     runs printed and counted.
     """
 
@@ -56,7 +56,7 @@ class Record:
 
 
 def read(folder: Path) -> Record:
-    """The record of a folder. Raises `ResultsError` if there is none."""
+    """The record of a folder. Raises `ResultsError` if the folder has no record."""
     rows, notes = _json(folder / ROWS), _json(folder / NOTES)
     has_runs = (folder / RUNS).is_file()
     runs = _json(folder / RUNS) if has_runs else {}

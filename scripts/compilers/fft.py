@@ -53,12 +53,12 @@ def of_library(library: Path, version: str) -> list[Row]:
     Raises `UsageError` if the folder is not the library's, `FirmwareError` if nothing is built or
     it does not run.
     """
-    told: dict[str, Value] = {"library": version_of(library), "gcc": version, "optimise": "O2"}
+    common: dict[str, Value] = {"library": version_of(library), "gcc": version, "optimise": "O2"}
     console = run_of(library).console
     return [
-        _row(f"fft {points}", told | {"points": int(points)}, int(cycles), int(points))
+        _row(f"fft {points}", common | {"points": int(points)}, int(cycles), int(points))
         if points
-        else _row("fir", told, int(cycles), 0)
+        else _row("fir", common, int(cycles), 0)
         for points, cycles in _LINE.findall(console)
     ]
 
@@ -74,7 +74,7 @@ def version_of(library: Path) -> str:
             "PrivateInclude and Source"
         ) from error
     if found is None:
-        raise UsageError(f"{header}: it tells no @version")
+        raise UsageError(f"{header}: no @version in it")
     return found[1]
 
 
@@ -115,8 +115,8 @@ def of_elf(elf: Path) -> Row:
     count = sum(begin <= at < end for at in begins)
     if not count:
         raise FirmwareError(f"{elf.name}: no {TRANSFORM} between two calls of {PERIOD}")
-    told: dict[str, Value] = {"library": "as compiled", "points": POINTS}
-    return _row(f"fft {POINTS} as compiled", told, round(_period() / count), POINTS)
+    common: dict[str, Value] = {"library": "as compiled", "points": POINTS}
+    return _row(f"fft {POINTS} as compiled", common, round(_period() / count), POINTS)
 
 
 def _period() -> int:

@@ -25,7 +25,7 @@ class Other:
     """In what a build by GCC differs from the recipe.
 
     `folders` are what stands in the place of folders; `without` are sources that are left out;
-    `flags` come last, so that they win, and `libraries` behind all that is linked.
+    `flags` come last, so that they win, and `libraries` after everything else that is linked.
     """
 
     folders: Mapping[Path, Path] = field(default_factory=dict)
@@ -59,7 +59,7 @@ def version() -> str:
     said = subprocess.run([GCC, "--version"], capture_output=True, text=True, check=True).stdout
     found = _VERSION.findall(said.splitlines()[0])
     if not found:
-        raise FirmwareError(f"{GCC} --version tells no version: {said.splitlines()[0]}")
+        raise FirmwareError(f"{GCC} --version prints no version: {said.splitlines()[0]}")
     return found[-1]
 
 
@@ -87,7 +87,7 @@ def build(recipe: Recipe, other: Other, output: Path) -> None:
 
 
 def _is_of_clang(flag: str) -> bool:
-    """Whether a flag is none of GCC's, or one that makes errors of what Clang does not warn of."""
+    """Whether GCC lacks a flag, or makes errors with it of code that Clang accepts silently."""
     return flag.startswith(("-W", "-fno-sanitize")) and not flag.startswith("-Wl,")
 
 

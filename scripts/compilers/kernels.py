@@ -70,7 +70,7 @@ OPTIMISE = "O2", "Os", "O1", "O0"
 
 @dataclass(frozen=True)
 class Kernel:
-    """A FreeRTOS kernel: its folder, and the version that it tells.
+    """A FreeRTOS kernel: its folder, and the version that its header defines.
 
     One that does not know configTICK_TYPE_WIDTH_IN_BITS needs configUSE_16_BIT_TICKS.
     """
@@ -101,7 +101,7 @@ def of_crate() -> Kernel:
 
 
 def kernel_of(folder: Path) -> Kernel:
-    """The kernel in a folder. Raises `UsageError` if there is none."""
+    """The kernel in a folder. Raises `UsageError` if the folder has no kernel."""
     names = ("task.h", "FreeRTOS.h")
     try:
         headers = [(folder / "include" / name).read_text("utf-8", "replace") for name in names]
@@ -146,8 +146,8 @@ def measured(build: Build, version: str) -> Row:
         "gcc": version,
     }
     run = RunRecord(build.label, APP, BOARD, settings, None)
-    told = ("cycles", "cycles", values[0], known, PREDICTED, build.label, run)
-    return Row(EXPERIMENT, BOARD, settings, *told)
+    fields = ("cycles", "cycles", values[0], known, PREDICTED, build.label, run)
+    return Row(EXPERIMENT, BOARD, settings, *fields)
 
 
 def compiled(build: Build, elf: Path) -> None:

@@ -65,7 +65,7 @@ def _members(what: type) -> list[tuple[str, object]]:
         return []
     own = {name: value for name, value in vars(what).items() if not name.startswith("_")}
     shown = [(name, value) for name, value in own.items() if _is_described(value)]
-    # a class of the engine has its properties in no order: behind the rest, by name
+    # a class of the engine has its properties in no order: they follow the rest, by name
     unordered = [item for item in shown if inspect.isgetsetdescriptor(item[1])]
     return [item for item in shown if item not in unordered] + sorted(unordered, key=itemgetter(0))
 

@@ -93,13 +93,13 @@ def test_tables_are_the_same_from_the_file_as_from_the_runs(
     (tmp_path / "notes.json").write_text(result_files.to_notes(results))
     again = result_files.load(path, experiments.ALL)
     assert [result.name for result in again] == [result.name for result in results]
-    for told, run in zip(again, results, strict=True):
+    for loaded, run in zip(again, results, strict=True):
         if run.name == "picosoc-xip":
-            assert text(experiment_tables.experiment_table(told)) == text(
+            assert text(experiment_tables.experiment_table(loaded)) == text(
                 experiment_tables.experiment_table(run)
             )
         # that of a run that --set has changed has all of its settings
-        assert [row.to_dict() for row in told.rows] == [row.to_dict() for row in run.rows]
+        assert [row.to_dict() for row in loaded.rows] == [row.to_dict() for row in run.rows]
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_a_run_that_is_another_is_made(
     other = [changed(job) for job in jobs]
     assert not KeptRuns(other, TOLD, tmp_path).has(other[0])
     assert KeptRuns(jobs, TOLD, tmp_path).has(jobs[0])
-    # and one of which more is asked
+    # and a run from which more is asked
     assert not KeptRuns(jobs, Told(), tmp_path).has(jobs[0])
 
 

@@ -17,7 +17,7 @@ from stored_results import source
 from test_tutorials import FOLLOWED, TUTORIALS
 from tiers import ALL
 
-# What looks like a result and is none, by page.
+# Text that looks like a result and is not a result, by page.
 NO_RESULTS = {
     "docs/fat-write.md": (
         "2351",
@@ -167,7 +167,7 @@ def test_other_numbers_are_no_results(text: str) -> None:
     assert not list(results_by_hand(by_hand))
 
 
-def test_a_stale_page_is_told_and_mended(script: Script, tmp_path: Path) -> None:
+def test_a_stale_page_is_reported_and_updated(script: Script, tmp_path: Path) -> None:
     # in the short tier the README is the only page
     left_out = shutil.ignore_patterns("pictures", *(() if ALL else ("*.md",)))
     shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=left_out)

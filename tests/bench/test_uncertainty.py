@@ -83,7 +83,9 @@ def test_a_run_that_fails_is_significant_at_once(program: Program) -> None:
         measured(program("endless_loop"), limit="1ms")
 
 
-def test_the_command_tells_intervals(cyclescope: Command, program: Program, tmp_path: Path) -> None:
+def test_the_command_prints_intervals(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
     elf = program("results")
     done = cyclescope(
         "run",
@@ -137,7 +139,7 @@ def test_what_does_nothing_is_hardly_ever_named() -> None:
     assert found > 80
 
 
-def test_ranks_tell_by_as_many_rows_as_chance_needs() -> None:
+def test_ranks_are_significant_with_as_many_rows_as_chance_needs() -> None:
     # 1 % at two ends: 2.576 deviations of 1 / sqrt(rows - 1)
     assert [is_significant(range(rows), range(0, -rows, -1), 1) for rows in (1, 7, 8)] == [
         False,
@@ -146,7 +148,7 @@ def test_ranks_tell_by_as_many_rows_as_chance_needs() -> None:
     ]
     # 20 settings: 3.48 deviations, 14 rows
     assert [is_significant(range(rows), range(rows), 20) for rows in (13, 14)] == [False, True]
-    # what never differs tells nothing; of two values, and of words, the order does
+    # a value that never differs has no rank; the order of two values, or of words, has one
     assert not is_significant([1] * 50, range(50), 1)
     assert is_significant([1] * 25 + [2] * 25, range(50), 1)
     assert is_significant(["a"] * 25 + ["b"] * 25, range(50), 1)

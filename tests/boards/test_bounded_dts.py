@@ -92,7 +92,7 @@ def test_a_file_may_be_included_more_than_once(tmp_path: Path) -> None:
 
 
 def special(folder: Path, kind: str) -> Path:
-    """A file that is none to read: to open it, or to read it whole, takes for ever."""
+    """A file that can't be read: opening it, or reading all of it, never ends."""
     path = folder / f"{kind}.dtsi"
     if kind == "fifo":
         os.mkfifo(path)
@@ -133,7 +133,7 @@ def test_what_is_not_a_shipped_parts_name_is_looked_for_beside_the_board(
         ("#include <dt-bindings/gpio/gpio.h>", "headers are for the C preprocessor: have"),
         ("#define PINS 4", "#define is for the C preprocessor: have"),
         ("#endif ", "cpp -nostdinc"),
-        # a property is none, and a comment says nothing
+        # a property is not a directive, and a comment has no effect
         ("#size-cells = <1>;", None),
         ('/*\n#include "none.dtsi"\n*/', None),
     ],

@@ -1,4 +1,4 @@
-"""Which boards a program may be for: told where `run` is given none, or another one."""
+"""Boards that fit a program: listed if `run` gets no board, or one that does not fit."""
 
 import struct
 from collections.abc import Callable

@@ -190,7 +190,7 @@ def test_numbers_are_divided_with_and_without_a_divider(board: str) -> None:
     assert run("division", board).console == "".join(expected)
 
 
-def test_a_board_tells_how_its_core_fetches() -> None:
+def test_a_board_shows_how_its_core_fetches() -> None:
     policies = {
         board: package.Board(board).describe()["cores"][0]["fetch_policy"]
         for board in (*BOARDS, "kc705-axi-quad-spi")

@@ -19,7 +19,7 @@ import cyclescope
 PROGRAMS = ROOT / "tests" / "rtl" / "picosoc" / "programs.tar.xz"
 # From the cycle in which a program asks for its end to that in which the next instruction would
 # be launched: the answer of the user peripheral, and the launch.
-BEHIND_THE_END = 2
+CYCLES_AFTER_END = 2
 
 
 @cache
@@ -43,7 +43,7 @@ def difference(case: dict[str, Any], folder: Any) -> str | None:
     outcome = "end" if result.outcome == "exit" else "trap"
     if result.message and "waits for" in result.message:
         outcome = "timeout"
-    cycle = {"end": result.cycles - BEHIND_THE_END, "trap": result.cycles}.get(outcome)
+    cycle = {"end": result.cycles - CYCLES_AFTER_END, "trap": result.cycles}.get(outcome)
     ours = {
         "outcome": outcome,
         "cycle": cycle,

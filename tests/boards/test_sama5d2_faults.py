@@ -34,9 +34,9 @@ def place(name: str) -> str:
 
 @dataclass(frozen=True)
 class Trap:
-    """An exception: what the runtime prints of it, and what the run's note says, behind the place.
+    """An exception: the runtime's output, and the text of the run's note after the place.
 
-    With `at`, the address is outside the program, and the link register tells the place.
+    With `at`, the address is outside the program, and the place is that of the link register.
     """
 
     program: str

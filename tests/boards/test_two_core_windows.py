@@ -1,4 +1,4 @@
-"""What is told of both cores of an STM32MP157 that compute at once."""
+"""Messages, windows and stacks of an STM32MP157 whose cores compute at once."""
 
 import re
 
@@ -71,7 +71,7 @@ def test_a_window_holds_what_both_did_in_a_call() -> None:
     assert 0 <= calls <= ROUNDS
 
 
-def test_the_limit_tells_where_both_are() -> None:
+def test_the_limits_message_says_where_both_cores_are() -> None:
     result = run(limit=4_000_000_000)
     assert result.outcome == "limit"
     assert result.message is not None

@@ -145,7 +145,9 @@ def test_a_build_that_was_killed_and_two_at_once(cache: Path) -> None:
     assert kept.is_whole(elf)
 
 
-def test_a_cache_that_cannot_be_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_unusable_cache_folder_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     taken = tmp_path / "file"
     taken.write_text("mine")
     monkeypatch.setenv("CYCLESCOPE_CACHE", str(taken))

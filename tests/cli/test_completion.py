@@ -27,7 +27,7 @@ Offered = Callable[[str], list[str]]
 
 @pytest.fixture
 def offered(command_line: WarmStart, tmp_path: Path) -> Offered:
-    """What bash is told for the last word of a line; "file:" before what is a file's name."""
+    """The completions that bash gets for the last word of a line; "file:" before a file's name."""
 
     def call(line: str) -> list[str]:
         words = ["cyclescope", *shlex.split(line)] + ([""] if line.endswith(" ") else [])
@@ -137,8 +137,8 @@ def test_bash_takes_the_script(tmp_path: Path) -> None:
     (tmp_path / "spi0.file").touch()
     assert in_bash("cyclescope dev", tmp_path) == ["devices"]
     board = f"cyclescope run a.elf --board {BOARD}"
-    # more is to be typed: no space comes behind it
+    # more is to be typed: bash adds no space
     found = in_bash(f"{board} --set spi0.xlnx,fi", tmp_path)
     assert found == ["compopt -o nospace", "spi0.xlnx,fifo-depth="]
-    # a pattern of wires is none of files
+    # a pattern of wires is not a pattern of files
     assert in_bash(f"{board} --vcd-signals spi0.", tmp_path)[0] == "spi0.*"

@@ -87,7 +87,9 @@ def test_a_name_that_may_mean_several_is_an_error_with_all_of_them(
     source.write_text(more + text)
     how = ["-O1", "-g", "-nostdlib", "-Wl,--image-base=0x80000000", source, "-o", elf]
     subprocess.run([sys.executable, "-m", "ziglang", "c++", *TARGET, *map(str, how)], check=True)
-    told = "2 functions may be meant by 'twice': led::twice(char), flash::twice(int): give more of"
+    message = (
+        "2 functions may be meant by 'twice': led::twice(char), flash::twice(int): give more of"
+    )
     for call in (
         ("run", elf, "--board", BOARD, "--section", "twice"),
         ("run", elf, "--board", BOARD, "--calls", "twice"),
@@ -98,7 +100,7 @@ def test_a_name_that_may_mean_several_is_an_error_with_all_of_them(
     ):
         done = cyclescope(*call)
         assert done.status == Status.USAGE
-        assert told in done.error
+        assert message in done.error
     assert cyclescope("run", elf, "--board", BOARD, "--section", "led::twice").status == 0
 
 

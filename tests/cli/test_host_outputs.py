@@ -242,7 +242,7 @@ def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}", "link"])
-def test_a_descriptor_is_written_through_whatever_is_behind_it(tmp_path: Path, form: str) -> None:
+def test_a_descriptor_is_written_through_whatever_it_leads_to(tmp_path: Path, form: str) -> None:
     read, write = os.pipe()
     if form == "link":
         (tmp_path / "link").symlink_to(f"/dev/fd/{write}")
@@ -276,7 +276,7 @@ def test_a_descriptor_that_can_not_be_written_is_refused(tmp_path: Path) -> None
 
 def test_standard_output_is_a_descriptor(tmp_path: Path) -> None:
     script = "import sys; from cyclescope.host import outputs; print('before');"
-    script += "outputs.write_text('/dev/stdout', 'text\\n'); print('behind')"
+    script += "outputs.write_text('/dev/stdout', 'text\\n'); print('after')"
     with (tmp_path / "out").open("w") as out:
         subprocess.run([sys.executable, "-c", script], stdout=out, check=True)
     assert (tmp_path / "out").read_text() == "before\ntext\nbehind\n"

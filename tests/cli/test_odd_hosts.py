@@ -44,7 +44,7 @@ def shell(tmp_path: Path) -> Shell:
 
     def run(line: str, **environment: str) -> Done:
         status.unlink(missing_ok=True)
-        # only some shells tell the status of a pipe's first command
+        # only some shells give the status of a pipe's first command
         called = f'{CYCLESCOPE} "$@"; set -- $?; echo $1 > {shlex.quote(str(status))}; return $1'
         done = subprocess.run(
             ["sh", "-c", f"cyclescope() {{ {called}; }}\n{line.replace('$C', 'cyclescope')}"],
@@ -70,7 +70,7 @@ def error(message: str) -> str:
 # ---- Standard streams
 
 
-def test_a_closed_output_is_told(shell: Shell, program: Program) -> None:
+def test_a_closed_output_is_reported(shell: Shell, program: Program) -> None:
     done = shell("$C list >&-")
     assert (done.status, done.stderr) == (Status.USAGE, error("standard output: it is closed"))
     run = f"$C run {program('exit_main')} --board {BOARD} --json out.json"
@@ -91,10 +91,10 @@ def test_all_streams_may_be_closed(shell: Shell, program: Program) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the host has no /dev/full")
-def test_a_full_output_is_told(shell: Shell, program: Program) -> None:
-    told = error("standard output: No space left on device")
+def test_a_full_output_is_reported(shell: Shell, program: Program) -> None:
+    message = error("standard output: No space left on device")
     done = shell("$C list > /dev/full")
-    assert (done.status, done.stderr) == (Status.USAGE, told)
+    assert (done.status, done.stderr) == (Status.USAGE, message)
     done = shell(f"$C run {program('exit_main')} --board {BOARD} > /dev/full")
     assert done.status == NOT_WRITTEN
     assert done.stderr.endswith(" of simulated time: standard output: No space left on device\n")

@@ -227,7 +227,7 @@ def test_a_firmwares_own_status_is_more_than_that_of_a_lost_file(
     assert errors(done.stderr) == ["result.json: can't be written: File too large"]
 
 
-def test_results_of_a_run_tell_of_files_that_could_not_be_saved(
+def test_results_of_a_run_name_files_that_could_not_be_saved(
     program: Program, tmp_path: Path
 ) -> None:
     folder = tmp_path / "folder"

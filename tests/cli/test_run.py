@@ -184,5 +184,5 @@ def test_the_flash_keeps_its_contents_in_a_file(
     assert len(contents) == 16 * 2**20
     written = len(contents) - contents.count(0xFF)
     assert 200 < written <= 256
-    # no half-written file stays behind
+    # no half-written file stays
     assert list(tmp_path.iterdir()) == [image]

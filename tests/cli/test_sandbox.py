@@ -1,8 +1,8 @@
 """Firmware and boards may be anyone's: they get at no file of the host but those that are named.
 
-A firmware that tries is run under strace, whose log is compared with a harmless one's, or where
-there is none, in a folder without the files that it is not to have; and where the kernel itself
-(Landlock) lets the tool open nothing but what it was given, all is as without.
+A firmware that tries runs under strace, and its log is compared with that of a harmless one.
+Without strace, it runs in a folder that lacks the files in question. If the kernel (Landlock) lets
+the tool open only the files that it was given, nothing changes.
 """
 
 from __future__ import annotations
@@ -284,7 +284,7 @@ def test_a_board_names_no_file_of_the_host(cyclescope: Command, tmp_path: Path, 
         'not; leave it "" here, and name the file by --set flash0.cyclescope,image=FILE'
     )
     assert (tmp_path / "secret.txt").read_text() == SECRET
-    # who runs it may
+    # the user who runs it may
     allowed = ("--set", "flash0.cyclescope,image=flash.bin")
     board.write_text(board.read_text().replace(named, ""))
     assert cyclescope("run", elf, "--board", board, *allowed).status == 7

@@ -59,12 +59,12 @@ def test_what_is_pending_and_wakes_nothing(cyclescope: Command, end: int, why: s
     assert done.error.endswith(f"({why} that is no event); nothing on the board is due to send one")
 
 
-def test_a_handler_that_clears_nothing_is_told() -> None:
+def test_a_handler_that_clears_nothing_is_reported() -> None:
     done = Board(DISCOVERY).load(build(DISCOVERY, 4)).run("20ms")
     assert done.outcome == "limit"
-    told = [note for note in done.notes if "in a row" in note]
+    notes = [note for note in done.notes if "in a row" in note]
     pattern = r"cpu0: interrupt 28 from timers2 was taken (\d+) times in a row, .* \(timers2: UIF\)"
-    (found,) = (re.match(pattern, note) for note in told)
+    (found,) = (re.match(pattern, note) for note in notes)
     assert found
     assert int(found[1]) > 1000
 

@@ -29,12 +29,12 @@ SHORT = {
     "mips",
     "mips-local",
 }
-# the last is the most; no block runs so often
+# the last is the maximum; no block runs that many times
 RUNS = st.one_of(st.integers(1, 40), st.integers(41, 3000), st.just(65535))
 
 
 def result(name: str, compile_after: int | None, skip_polling: bool = True) -> str:
-    """What `run --json` would write, behind the console's text."""
+    """The console's text, then the output of `run --json`."""
     done = loaded(name).run(compile_after=compile_after, skip_polling=skip_polling)
     assert (done.outcome, done.exit_code) == ("exit", 0), done.message
     return done.console + json.dumps(done.to_dict(), indent=2)
@@ -60,18 +60,18 @@ def test_results_are_the_same_where_a_thread_compiles(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", tiers.mostly_long(NAMES, SHORT))
-def test_what_can_be_compiled_is_and_what_can_not_is_told(name: str) -> None:
+def test_code_is_compiled_or_counted_as_never_compiled(name: str) -> None:
     program, machine = PROGRAMS[name], loaded(name).start()
     machine.compile_after(1)
     cores = machine.run(None, None)["cores"]
     for core, (regions, refused) in zip(cores, machine.compiled(), strict=True):
         assert (regions > 0) == program.compiles, core["name"]
         assert refused == 0
-        told = core["never_compiled"]
+        interpreted = core["never_compiled"]
         if program.compiles:
-            assert 0 < told < core["instructions"] / 2, core["name"]
+            assert 0 < interpreted < core["instructions"] / 2, core["name"]
         else:
-            assert told > 0.9 * core["instructions"], core["name"]
+            assert interpreted > 0.9 * core["instructions"], core["name"]
 
 
 @pytest.mark.parametrize("name", ["rv32-cached", "mips"])

@@ -38,7 +38,7 @@ def run(board: str, **settings: Value) -> str:
 
 
 def emulate(command: list[str], elf: Path) -> str:
-    """What it prints on QEMU, some versions of which put UHI's standard output on their error."""
+    """Its output on QEMU. Some versions write UHI's standard output to their standard error."""
     done = subprocess.run(
         [*command, *NO_CARDS, "-nographic", "-semihosting", "-kernel", str(elf)],
         stdin=subprocess.DEVNULL,

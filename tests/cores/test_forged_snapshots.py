@@ -42,7 +42,7 @@ def outcome(snapshot: bytes, state: bytes) -> str:
 
 
 def forged_at(snapshot: bytes, places: Iterable[int]) -> Counter[str]:
-    """What comes of a byte that is 0xff in each of these places."""
+    """The outcomes with the byte 0xff at each of `places`."""
     state = forged.state_of(snapshot)
     return Counter(
         outcome(snapshot, state[:place] + b"\xff" + state[place + 1 :]) for place in places

@@ -51,12 +51,12 @@ def test_the_table_has_the_programs_sequences() -> None:
         for line in csv.DictReader(lines)
     }
     assert table <= written
-    # the manual gives a range of these
+    # the manual gives a range for them
     assert {name for name, *_ in written - table} == {"isb"}
     assert all(line["sum"] and line["source"] for line in csv.DictReader(lines))
 
 
-# Sums that are words, or have some before them or behind.
+# Sums that are words, or have words before or after them.
 _TERMS = re.compile(r"(?:^|: )([\d BP x+/()-]*[\d)])(?:$|[:,])")
 _LETTER = re.compile(r", ([BP]) = (\d)$")
 _IN_WORDS = {"an operand is 0": 2, "3 bits by 7": 3, "three cycles total": 3}

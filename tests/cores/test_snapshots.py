@@ -190,12 +190,12 @@ def refused(board: Board, snapshot: bytes) -> str:
     return str(raised.value)
 
 
-def test_what_a_snapshot_is_not_of_is_told() -> None:
+def test_a_snapshot_of_another_board_or_program_is_refused() -> None:
     snapshot = taken(hello())
     assert "the snapshot is of the board" in refused(hello("kc705-axi-quad-spi"), snapshot)
     faster = hello(**{"cpu0.cyclescope,load-use-cycles": 5})
-    told = refused(faster, snapshot)
-    assert told.startswith("the snapshot is of a board that is not the same: /cpus/"), told
+    message = refused(faster, snapshot)
+    assert message.startswith("the snapshot is of a board that is not the same: /cpus/"), message
     other = Board(HELLO).load(firmware.build_app("coremark_like", HELLO, {"iterations": 1}))
     assert refused(other, snapshot) == "the snapshot is of another program"
 

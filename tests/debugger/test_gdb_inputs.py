@@ -94,7 +94,7 @@ def test_what_was_typed_is_typed_again_on_the_way(
         person.read_until("\nthree\n> ")
         client.interrupt()
         goes_back_and_forth(client)
-        # to the beginning, and what is typed now comes behind all that was
+        # to the start, and input that is typed now follows all earlier input
         assert "replaylog:begin" in client.ask("bc")
         assert client.ask("vCont;s:1").startswith("T05")
         person.type("echo four\r")

@@ -1,4 +1,4 @@
-"""Going back: by an instruction, to a breakpoint, to who stored last; and forth again the same."""
+"""Going back: by an instruction, to a breakpoint, to the last store; then forward, the same way."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def test_who_stored_last_is_found_and_a_watchpoint_goes_back_to_it(tmp_path: Pat
         "delete",
         "detach",
     )
-    before, behind = numbers(held.output)
-    assert behind == before + 1
+    before, after = numbers(held.output)
+    assert after == before + 1
     assert re.search(r"stored at [\d.]+ ms \(\d+ ps\), instruction \d+ of cpu0", held.output)
 
 

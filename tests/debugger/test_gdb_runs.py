@@ -32,7 +32,7 @@ def test_run_begins_anew_and_breakpoints_stay(tmp_path: Path, name: str) -> None
         "continue",
         'printf "<%u>\\n", $pc',
         "stepi 100",
-        # while it runs, behind its end, and after it was killed
+        # while it runs, after its end, and after it was killed
         "run",
         'printf "<%u>\\n", $pc',
         "delete",
@@ -46,7 +46,7 @@ def test_run_begins_anew_and_breakpoints_stay(tmp_path: Path, name: str) -> None
         'printf "<%u>\\n", $pc',
         "delete",
         "continue",
-        # GDB leaves behind the end
+        # GDB leaves after the end
     )
     where = [line for line in held.output.splitlines() if line.startswith("<")]
     assert len(where) == 4, held.output
@@ -81,7 +81,7 @@ def test_a_client_that_stays_may_ask_after_the_end_and_begin_anew(tmp_path: Path
         assert client.ask("?") == "W00;"
         assert "instruction" in client.monitor("last-write 0x40600004")
         assert client.monitor("reset") == "the run is over; run begins another one\n"
-        # who resumes it is told so, however often
+        # each attempt to resume it gets this answer
         assert client.ask("vCont;c") == "X09"
         assert client.ask("vCont;s:1") == "X09"
         assert client.ask("bc") == "X09"

@@ -25,7 +25,7 @@ from cyclescope.errors import UsageError
 from cyclescope.statuses import Status
 
 # activities that are recorded only when they are over
-TOLD_LATE = (".idle", ".held_in_reset")
+RECORDED_AT_END = (".idle", ".held_in_reset")
 
 
 def without_triggers(result: cyclescope.RunResult) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def test_signals_are_seen_as_waveforms_have_them(name: str, tmp_path: Path) -> N
     wanted = [
         signal
         for signal in changes
-        if any(level for _, level in changes[signal]) and not signal.endswith(TOLD_LATE)
+        if any(level for _, level in changes[signal]) and not signal.endswith(RECORDED_AT_END)
     ]
     conditions = [f'node("{scope}")["{name}"]' for scope, name in map(split, wanted)]
     result = board.run(count_when=conditions)
@@ -137,7 +137,7 @@ def test_numbers_are_reached_to_the_cycle(logger: cyclescope.Board) -> None:
     core = whole.cores[0]
     cycle_ps = whole.elapsed_ps // core.cycles
     at_ps = 1_234_567_890
-    time, cycles, behind, instructions, never = counted(
+    time, cycles, after, instructions, never = counted(
         logger,
         f'time >= duration("{at_ps}ps")',
         "cpu0.cycles >= 1000000",
@@ -149,7 +149,7 @@ def test_numbers_are_reached_to_the_cycle(logger: cyclescope.Board) -> None:
     for trigger, expected_ps in (
         (time, at_ps),
         (cycles, 1_000_000 * cycle_ps),
-        (behind, 1_000_078 * cycle_ps),
+        (after, 1_000_078 * cycle_ps),
     ):
         assert trigger.count == 1
         assert trigger.first_ps is not None

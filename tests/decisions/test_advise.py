@@ -48,7 +48,7 @@ def test_a_line_is_what_a_run_with_that_change_gives() -> None:
     assert one.gain_pct == pytest.approx((1 - changed.elapsed_ps / alone.elapsed_ps) * 100)
     assert one.is_gain
     ranked = [gain for one in found.tried if (gain := one.gain_pct) is not None]
-    # lines that are alike stay in the order of the what-ifs
+    # equal lines stay in the order of the what-ifs
     assert all(after <= before + 0.1 for before, after in itertools.pairwise(ranked))
 
 
@@ -190,7 +190,7 @@ def test_what_touches_the_same_does_not_go_together() -> None:
     assert whole.presets == first.presets
 
 
-def test_a_board_that_allows_nothing_is_told(program: Program) -> None:
+def test_a_board_without_what_ifs_is_reported(program: Program) -> None:
     board = "minimal-rv32"
     found = advised(build_app("hello", board, {}), board)
     assert found.at_once is None
@@ -235,7 +235,7 @@ def test_what_can_not_be_is_one_line(
     assert done.stdout == ""
 
 
-def test_a_program_that_fails_is_told(program: Program) -> None:
+def test_a_program_that_fails_is_reported(program: Program) -> None:
     with pytest.raises(UsageError, match="the run itself fails: "):
         advised(program("exit_code"))
 
@@ -250,7 +250,7 @@ def test_a_program_that_never_ends_needs_a_metric(program: Program) -> None:
     assert [one.is_more_better for one in found.measures] == [True]
 
 
-def test_a_board_is_told_where_none_was(cyclescope: Command, program: Program) -> None:
+def test_a_board_is_required(cyclescope: Command, program: Program) -> None:
     done = cyclescope("advise", program("results"))
     assert "--board is missing" in done.error
     assert BOARD in done.error

@@ -1,4 +1,4 @@
-"""Fits: hidden values of a board are found again, and what cells can't tell is said."""
+"""Fits: hidden values of a board are found again; undetermined ones are reported."""
 
 from __future__ import annotations
 
@@ -88,12 +88,14 @@ def test_hidden_values_are_within_their_intervals(program: Program, tmp_path: Pa
         assert low <= value <= high
     widths = {one.free.path: one.possible[1] - one.possible[0] for one in result.parameters}
     assert 0 < widths[DDR] < 10
-    # noise of a hundredth tells of the divisions' few cycles little
+    # with noise of a hundredth the divisions' few cycles are hardly determined
     assert result.cross_validated is not None
     assert 0.3 < result.cross_validated.mean_pct < 3
 
 
-def test_two_that_are_always_added_can_not_be_told_apart(program: Program, tmp_path: Path) -> None:
+def test_two_that_are_always_added_can_not_be_distinguished(
+    program: Program, tmp_path: Path
+) -> None:
     elf = program("measured")
     hidden = {DDR: 30, **dict.fromkeys(PAIR, 3)}
     table = measured(elf, hidden, tmp_path / "cells.csv")
@@ -141,7 +143,9 @@ def test_more_parameters_than_cells_carry_is_a_warning(program: Program, tmp_pat
     assert "2 parameters for 7 independent cells: more than the data carry" in warnings[0]
 
 
-def test_a_prior_holds_what_cells_tell_little_of(program: Program, tmp_path: Path) -> None:
+def test_a_prior_holds_parameters_that_cells_hardly_determine(
+    program: Program, tmp_path: Path
+) -> None:
     elf = program("measured")
     table = measured(elf, {UART: 6}, tmp_path / "cells.csv")
     free = {UART: "2:60"}
@@ -150,7 +154,7 @@ def test_a_prior_holds_what_cells_tell_little_of(program: Program, tmp_path: Pat
     assert held.values == {UART: of(held, UART).free.board_value}
 
 
-def test_cells_that_are_not_fitted_to_tell_how_good_it_is(program: Program, tmp_path: Path) -> None:
+def test_cells_that_are_not_fitted_rate_the_fit(program: Program, tmp_path: Path) -> None:
     elf = program("measured")
     table = measured(elf, {DDR: 33, DDR_WRITE: 8}, tmp_path / "cells.csv", noise=0.01)
     result = fit(elf, BOARD, [DDR, DDR_WRITE], table, every=3, threads=2)

@@ -253,7 +253,7 @@ def test_a_table_that_is_none_runs_nothing(
     assert "\n" not in str(refusal.value)
 
 
-def test_a_metric_that_no_run_has_is_told(
+def test_a_metric_that_no_run_has_is_reported(
     cyclescope: Command, program: Program, tmp_path: Path
 ) -> None:
     (tmp_path / "cells.csv").write_text("metric,value\ncpu0.cycle,4000\n")
@@ -263,7 +263,9 @@ def test_a_metric_that_no_run_has_is_told(
     assert "no run has cpu0.cycle; did you mean 'cpu0.cycles'" in done.stderr
 
 
-def test_a_run_that_fails_is_told(cyclescope: Command, program: Program, tmp_path: Path) -> None:
+def test_a_run_that_fails_is_reported(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
     (tmp_path / "cells.csv").write_text("metric,value\nelapsed_ps,4ms\n")
     elf = program("trap_without_handler")
     done = cyclescope("fit", elf, "--board", BOARD, "--cells", "cells.csv", "--free", DDR)

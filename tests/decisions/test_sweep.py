@@ -28,7 +28,7 @@ from cyclescope.sweeps.results import SweepResult, SweepRow
 
 Program = Callable[[str], Path]
 
-# Values of a setting; two of these settings are too many runs, and a million is what one may have.
+# Values of a setting: two such settings make too many runs; one setting may have a million.
 MANY = sized(10_000, 1_000_000)
 SHORT = {
     "rhealstone.operation": "task-switch",
@@ -406,8 +406,8 @@ def test_the_user_says_which_way_a_metric_gets_worse(program: Program) -> None:
 def test_which_way_a_metric_in_several_settings_gets_worse() -> None:
     """A name without settings is of all of them, one with settings of that alone."""
     run = Outcome(None, "exit", metrics=tuple(Metric("x", "", n, {"n": n}) for n in (1, 2)))
-    told = {"x": directions.MORE, "x[n=2]": directions.LESS}
-    found = measures.all_measures(measures.Namer([run]), [run], told)
+    chosen = {"x": directions.MORE, "x[n=2]": directions.LESS}
+    found = measures.all_measures(measures.Namer([run]), [run], chosen)
     ways = {name: measure.worse for name, measure in found.items() if measure.is_printed}
     assert ways == {"x[n=1]": directions.MORE, "x[n=2]": directions.LESS}
 

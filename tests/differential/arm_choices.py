@@ -44,7 +44,7 @@ class Rng(choices.Rng):
         return self.choice(self.free)
 
     def destinations(self, count: int) -> list[int]:
-        """So many, none twice."""
+        """`count` different registers."""
         return self.sample(list(self.free), count)
 
     def condition(self) -> int:

@@ -36,7 +36,7 @@ def loaded(program: Program, board: str = BOARD, overrides: Overrides = NONE) ->
 
 
 def rows(machine: _engine.Machine, count: int) -> np.ndarray:
-    """The states after so many instructions; those that IT blocks skip are not counted."""
+    """The states after each of `count` instructions, without those that IT blocks skip."""
     found = np.zeros((0, reference.ROW_WORDS), dtype=np.uint32)
     while missing := count - len(found):
         trace = np.frombuffer(machine.trace(missing), dtype="<u4").reshape(-1, reference.ROW_WORDS)

@@ -83,7 +83,7 @@ class Filter:
         self._strays |= not DATA <= address <= DATA + DATA_BYTES - size
 
     def takes(self, trial: Trial) -> bool:
-        """True if the trial goes on behind itself or is undefined."""
+        """True if the trial continues after its instruction or is undefined."""
         core = self._core
         core.mem_write(SLOT, trial.code())
         core.ctl_remove_cache(SLOT, SLOT + 4)

@@ -47,7 +47,7 @@ class Set:
     unit: Callable[[Rng, list[Label]], list[Item]]
     # Goes on at a label of the set with that lowest bit.
     switch: Callable[[Rng, Label, int], list[Item]]
-    # So many rounds of a body, counted by a register.
+    # A number of iterations of a body, counted by a register.
     loop: Callable[[int, int, list[Item]], list[Item]]
     # A unit of system instructions.
     privileged_unit: Callable[[Rng], list[Item]] | None = None

@@ -106,8 +106,8 @@ def program(seed: int, trials: list[Trial]) -> Program:
     assert len(code) == AREA - CODE
     around = bytearray(struct.pack("<I", TRAP) * (AREA_BYTES // 4))
     # Room for what an it before the slot, or in it, reaches.
-    behind = SLOT + 2 - AREA
-    around[behind : behind + 8] = struct.pack("<4H", *[NOP] * 4)
+    after = SLOT + 2 - AREA
+    around[after : after + 8] = struct.pack("<4H", *[NOP] * 4)
     pointers = struct.pack("<256I", *(any_target(rng) for _ in range((TABLE - POINTERS) // 4)))
     records = b"".join(trial.record() for trial in trials) + bytes(4)
     image = code + bytes(around) + pointers + records

@@ -75,7 +75,7 @@ class Filter:
         self._strays |= not DATA <= address <= DATA + DATA_BYTES - size
 
     def takes(self, trial: Trial) -> bool:
-        """True if the trial goes on behind itself, is undefined, or is a data abort."""
+        """True if the trial continues after its instruction, is undefined, or is a data abort."""
         core = self._core
         core.mem_write(SLOT, trial.code())
         core.ctl_remove_cache(SLOT, SLOT + 4)

@@ -69,7 +69,7 @@ def engine(
 def loaded(
     program: programs.Program, compile_after: int | None = None, **board: Any
 ) -> _engine.Machine:
-    """A machine with a random program; its blocks are compiled after so many runs (0: never)."""
+    """A machine with a random program; its blocks are compiled after `runs` runs (0: never)."""
     code = elf32.Segment(choices.CODE, program.code)
     machine = engine(code, elf32.Segment(choices.DATA, program.data), **board)
     if compile_after is not None:
@@ -104,7 +104,7 @@ def ended(stepped: _engine.Machine, what: str) -> dict[str, Any]:
     return report
 
 
-def assert_runs_alike(
+def assert_equal_runs(
     run: _engine.Machine,
     stepped: _engine.Machine,
     by_steps: dict[str, Any],

@@ -116,7 +116,7 @@ def random_trial(
             # QEMU knows of no alignment, and of no translation, where sc fails.
             encoding = encoding & ~3 | (encoding >> 21 & 31 or 1) << 21
     else:
-        # Comparisons are about operands that are alike.
+        # Equal operands matter to comparisons.
         values = [choices.any_value(rng) for _ in range(31)]
         values = [rng.choice(values) if rng.random() < 0.3 else value for value in values]
     return Trial(encoding, tuple(values), (choices.any_value(rng), choices.any_value(rng)))

@@ -23,7 +23,7 @@ NONE: Overrides = {}
 BOARD = "minimal-mips32"
 RAM_BYTES = 0x10_0000
 MOST = 60_000
-# Behind what Unicorn tells, too, the engine's rows have these.
+# The engine's rows have these after the registers that Unicorn's rows have, too.
 STATUS, CAUSE, EPC = range(reference.ROW_WORDS, reference.ROW_WORDS + 3)
 ENGINE_WORDS = reference.ROW_WORDS + 3
 VECTORS = (KERNEL + programs.REFILL_VECTOR, KERNEL + programs.GENERAL_VECTOR)
@@ -75,7 +75,7 @@ def trace(machine: _engine.Machine, count: int) -> np.ndarray:
 
 
 def rows(machine: _engine.Machine, begin: int, count: int) -> tuple[np.ndarray, list[Taken]]:
-    """The states from `begin` on after so many instructions, handlers left out, and exceptions."""
+    """States after each of `count` instructions from `begin` without handlers, and exceptions."""
     found = trace(machine, 200)
     found = found[int(np.flatnonzero(found[:, 0] == begin)[0]) :]
     while (missing := count - int((~in_handler(found)).sum())) > 0:

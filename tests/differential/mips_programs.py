@@ -2,7 +2,7 @@
 
 The program's image, its data and the vectors are seen at `view`, which is kseg0 or, in user mode,
 where the TLB maps them; and without caches at `uncached`. The handler uses $26 and $27 alone. It
-goes on behind the instruction that raised the exception.
+returns to the instruction after the one that raised the exception.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Program:
 
 
 def handler() -> list[Item]:
-    """Reads what an exception left, and goes on behind it."""
+    """Reads the registers of an exception, and returns to the next instruction."""
     beyond = Label()
     return [
         word(mips.mfc0(K0, mips.BAD_VADDR)),

@@ -45,7 +45,7 @@ TLBR, TLBWI, TLBP, SSNOP = 0x42000001, 0x42000002, 0x42000008, 0x00000040
 V0, A0, T0, RESUME, RECORD, RA = 2, 4, 8, 22, 23, 31
 ADDIU, LW, SW = mips.IMMEDIATES["addiu"], mips.LOADS["lw"], mips.STORES["sw"]
 NOT_FOUND = 1 << 31
-# Behind QEMU's number of an exception, Cause.ExcCode: a store to a page that is not writable.
+# Cause.ExcCode by QEMU's number of an exception: a store to a page that is not writable.
 CODES = reference.CODES | {25: 1}
 
 
@@ -243,7 +243,7 @@ def kept_by_handler() -> list[Item]:
 
 
 def vectors() -> bytes:
-    """The handlers, and behind them what Unicorn runs in their place."""
+    """The handlers, followed by the code that Unicorn runs in their place."""
     common, end = Label(), Label()
     handler = [
         *keep(mips.CAUSE, CAUSE),
@@ -264,7 +264,7 @@ def vectors() -> bytes:
 
 
 def window() -> bytes:
-    """Pages that begin with a function that tells them apart."""
+    """Pages that begin with a function that identifies the page."""
     pages = []
     for number in range(WINDOW_BYTES // PAGE):
         code = struct.pack("<2I", mips.JR | RA << 21, mips.immediate(ADDIU, V0, 0, 0x100 + number))

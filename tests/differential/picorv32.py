@@ -1,7 +1,7 @@
 """Random programs for a PicoRV32: its interrupts, and how a core without them is to see a program.
 
 An interrupt writes x3 and x4 and gives back neither. The programs keep a constant in each: the
-handler sets x4 again, and retirq x3, where it can leave the address behind itself as a jump does.
+handler sets x4 again, and retirq sets x3 if it can leave the next address there as a jump does.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Timer:
     """How many cycles lie between two interrupts at least, up to 1792."""
 
     cycles: int
-    # Behind the handler's retirq.
-    _behind: Label = field(default_factory=Label)
+    # After the handler's retirq.
+    _after: Label = field(default_factory=Label)
 
     def handler(self) -> list[Item]:
         """Logs x3 and x4 and starts the timer again, for a time that depends on the address."""
@@ -76,7 +76,7 @@ class Timer:
             load(X6, 0, SAVED_X6),
             *asm.load_immediate(CAUSES, X4_VALUE),
             retirq(RETURN_ADDRESS),
-            self._behind,
+            self._after,
         ]
 
     def switch_on(self, _entry: int) -> list[Item]:
@@ -84,7 +84,7 @@ class Timer:
         return [
             *asm.load_immediate(X5, LOG),
             store(0, X5, LOG_END),
-            *asm.load_address(RETURN_ADDRESS, self._behind),
+            *asm.load_address(RETURN_ADDRESS, self._after),
             *asm.load_immediate(CAUSES, X4_VALUE),
             maskirq(0, 0),
             addi(X5, 0, self.cycles),

@@ -253,8 +253,8 @@ def refetch(kind: Kind) -> list[Item]:
     """What makes a core see changed code: fence.i, or a jump, where only the next is prefetched."""
     if kind.core.has_fence_i:
         return [word(asm.FENCE_I)]
-    behind = Label()
-    return [asm.jump(0, behind), behind]
+    after = Label()
+    return [asm.jump(0, after), after]
 
 
 def patch(rng: Rng, kind: Kind) -> list[Item]:

@@ -77,4 +77,4 @@ def compare(program: arm_programs.Program, board: str) -> None:
     for after in (0, 1, 3):
         run = arm_harness.loaded(program, board)
         run.compile_after(after)
-        harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}, {after}")
+        harness.assert_equal_runs(run, stepped, by_steps, data, f"seed {seed}, {after}")

@@ -63,4 +63,4 @@ def compare(program: mips_programs.Program, board: str) -> None:
     for after in (0, 1, 3):
         run = mips_harness.loaded(program, board)
         run.compile_after(after)
-        harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}, {after}")
+        harness.assert_equal_runs(run, stepped, by_steps, data, f"seed {seed}, {after}")

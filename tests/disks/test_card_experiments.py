@@ -83,7 +83,7 @@ def test_long_commands_are_as_fast_as_the_wire_and_short_ones_as_the_card() -> N
         for crc in ("computed", "off"):
             found = [rates[metric, crc, length] for length in lengths]
             assert all(one < two for one, two in itertools.pairwise(found))
-    # a block a command: the card is busy for as long as behind any lone block
+    # a block a command: the card is busy for as long as after any lone block
     busy_s = (parameter("page-program-us") + 3 * parameter("sector-copy-us")) / 1e6
     assert SECTOR_BYTES / (busy_s + 0.0006) < rates["write_throughput", "off", 1]
     assert rates["write_throughput", "off", 1] < SECTOR_BYTES / busy_s

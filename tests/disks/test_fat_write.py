@@ -100,11 +100,11 @@ def test_all_55_published_cells_are_compared() -> None:
     assert values["crc_time", 2048] == 3.19086
     assert values["xmit_occurrences", 32768] == values["crc_occurrences", 32768] == 4185
     assert values["busy_time", 512] is None
-    # a result that does not say its size is none of the document's
+    # a result without its size is not in the document
     assert EXPERIMENT.published_value(R006, EXPERIMENT.cells[0]) is None
 
 
-def test_files_are_the_buffers_beginning_in_whole_calls() -> None:
+def test_files_are_the_buffers_start_in_whole_calls() -> None:
     buffer = fat_write.buffer(2 * 2**20 + 2048)
     files = fat_write.files(SETTINGS)
     assert len(files) == 11

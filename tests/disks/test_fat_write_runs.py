@@ -45,7 +45,7 @@ def test_all_sizes_are_written_right_in_both_orders(port: str) -> None:
     }
     assert list(totals) == [(order, size) for order in ("r006", "current") for size in SIZES]
     for size in fat_write.ODD_SIZES:
-        # going back behind the open block costs the card a merge each time
+        # going back before the open block costs the card a merge each time
         assert totals["r006", size] > 2 * totals["current", size]
     for size in (512, 4096):
         assert totals["r006", size] == pytest.approx(totals["current", size], rel=0.02)

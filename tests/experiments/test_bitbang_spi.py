@@ -37,7 +37,7 @@ TIMES = {
     "overhead": "overhead_us",
     "cpu-load": "cpu_load_percent",
 }
-# At least so many percent of its cells are met within 10 %, all of them within 25 %.
+# At least MOST_PCT of its cells are met within 10 %, all of them within 25 %.
 MOST_PCT, NEAR_PCT, FAR_PCT = 90, 10, 25
 # Bytes between the report's two lengths of a buffer access.
 BYTES_BETWEEN = 119
@@ -136,9 +136,9 @@ def test_the_short_form_has_the_same_published_cells() -> None:
 
 
 def test_drivers_are_in_the_reports_order(result: ExperimentResult) -> None:
-    """In each of its columns: what is faster there is faster here, what is alike there is so here.
+    """In each column: a driver that is faster in the report is faster here, equal ones are equal.
 
-    Its times are whole microseconds: one of them, or a hundredth, is no difference.
+    The report's times are whole microseconds: a microsecond, or a hundredth, is no difference.
     """
     compared = 0
     for one, other in combinations(cells(result), 2):

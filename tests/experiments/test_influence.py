@@ -142,7 +142,7 @@ def test_what_is_calibrated_names_a_cell_that_it_was_chosen_by(name: str) -> Non
 
 
 def _calibrated(experiment: Experiment) -> dict[tuple[str, str, str], str]:
-    """Sources of what is calibrated; what parts of a kind have alike is one."""
+    """Sources of calibrated values; a value that parts of a kind share is one."""
     boards = dict.fromkeys(run.board for run in moves.published_runs(experiment))
     found = [one for board in boards for one in Board(board).parameters]
     found += [choice.parameter for choice in experiment.choices]

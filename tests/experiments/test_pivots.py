@@ -242,12 +242,12 @@ def test_a_rounded_number_stands_as_it_was_printed() -> None:
     assert "233500 (2E+05, as printed)" in shown([rounded])
 
 
-def test_what_just_has_its_default_is_not_told() -> None:
+def test_settings_at_their_default_are_not_shown() -> None:
     settings = {"program": "alu", "mode": "dual", "optimise": "O2"}
     off = row(settings, 60, 50)
     assert "optimise=O2" in shown([off])
     run = dataclasses.replace(off.run, implied=("optimise",))
-    told = shown([dataclasses.replace(off, run=run)])
-    assert "(a program=alu mode=dual)" in told
-    assert "optimise" not in told
+    page = shown([dataclasses.replace(off, run=run)])
+    assert "(a program=alu mode=dual)" in page
+    assert "optimise" not in page
     assert dataclasses.replace(off, run=run).to_dict()["settings"] == settings

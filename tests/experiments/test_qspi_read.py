@@ -95,7 +95,7 @@ def test_the_findings_and_the_answer_have_their_numbers(result: ExperimentResult
     assert "At 55.3 MHz the window gives" in result.answer
 
 
-def test_the_frame_is_told_apart_by_phases(result: ExperimentResult) -> None:
+def test_the_frame_is_divided_by_phases(result: ExperimentResult) -> None:
     (frame,) = (run.result.frame for run in result.runs if run.result and run.result.frame)
     assert EXPERIMENT.frames is not None
     spans = [*frame.spans(EXPERIMENT.frames.phases_of({}))]

@@ -203,7 +203,7 @@ def test_findings_say_what_quad_mode_does_not_shorten() -> None:
 
 
 def test_throughput_is_cut_as_the_program_prints_it() -> None:
-    """The note's own times give the numbers that it prints behind them."""
+    """The note's own times give the numbers that it prints after them."""
     row = pick(result().rows, "write_time", mode="dual", access="dma", completion="polls")
     assert row is not None
     settings = dict(row.settings) | {"pages": 4096}

@@ -45,7 +45,7 @@ def test_the_short_form_has_as_many_cells_of_fewer_pages() -> None:
         assert short.settings.get("pages", SHORT_PAGES) == SHORT_PAGES
 
 
-# The short ones are those of which other tests ask what they do.
+# Other tests check the effect of the short ones.
 @pytest.mark.parametrize("name", mostly_long(CHOICES, SHORT))
 def test_each_choice_has_an_alternative_that_runs(name: str) -> None:
     other = measured(CHOICES[name])

@@ -20,7 +20,7 @@ from cyclescope.experiments import thread_metric
 from cyclescope.experiments.thread_metric import APP, BASE, BOARD, EXPERIMENT, TESTS
 
 # Cycles of a yield: the loop, the service, entry, PendSV_Handler up to the call, vTaskSwitchContext
-# (a fifth of the rounds goes past the end of the list), the handler behind it, return. The page
+# (a fifth of the rounds goes past the end of the list), the rest of the handler, return. The page
 # docs/thread-metric.md has the sum.
 YIELD = 9 + 10 + 12 + 37 + 47.4 + 28 + 10
 SHORT_MS = sized(10, 20)
@@ -162,7 +162,7 @@ def test_a_rows_stack_is_its_window(result: ExperimentResult) -> None:
     whole = 80e6 * thread_metric.SHORT_WINDOW_MS / 1000
     assert sum(stack.values()) == pytest.approx(whole, rel=1e-3)
     yields = whole / rows["cooperative"].simulated
-    # entry 12 and return 10, of which bx takes 2
+    # entry 12 and return 10, with 2 for bx
     assert stack["exception entry and return"] / yields == pytest.approx(20, rel=0.01)
 
 
@@ -170,7 +170,7 @@ def stack_of(row: Row) -> dict[str, float]:
     return {share.cause: share.cycles for share in row.stack}
 
 
-def test_answer_and_findings_tell_what_rows_show(result: ExperimentResult) -> None:
+def test_answer_and_findings_agree_with_the_rows(result: ExperimentResult) -> None:
     taken = {row.settings["test"]: row.simulated for row in result.rows if row.unit == "cycles"}
     yields = taken["cooperative"]
     assert EXPERIMENT.answer(result.rows) == (
@@ -182,7 +182,7 @@ def test_answer_and_findings_tell_what_rows_show(result: ExperimentResult) -> No
     assert list(EXPERIMENT.findings(result.rows)) == []
 
 
-def test_findings_tell_how_much_longer_a_yield_takes_by_the_kept_rows() -> None:
+def test_findings_say_how_much_longer_a_yield_takes_by_the_kept_rows() -> None:
     rows = source().results.experiments["thread-metric"].rows
     known = {
         row.settings["accelerators"]: row.simulated

@@ -1,5 +1,5 @@
-/* Two coroutines that write to one UART: each looks whether there is room, and lets the other one look if there is
- * none. No exception is between them. */
+/* Two coroutines that write to one UART: each polls for room, and lets the other one poll if the FIFO is full. They
+ * switch without an exception. */
 #include "board.h"
 #include "exit.h"
 #include "mmio.h"

@@ -14,7 +14,7 @@ enum kind { HIGH_CAPACITY, STANDARD, MMC };
 
 static struct {
     enum kind kind;
-    uint32_t refused_block; /* counted from 1 within a write; 0 is none */
+    uint32_t refused_block; /* counted from 1 within a write; 0: no block */
     bool is_dead;           /* the line has this level from now on, whatever is sent */
     uint8_t dead_level;
     uint8_t frame[6];
@@ -141,7 +141,7 @@ static void try_card(enum kind kind, const char *name, struct sd_card *sd)
     print_error(sd_read(sd, 1u << 23, data, 1));
 }
 
-/* A line that stays at one level, from the beginning and from then on. */
+/* A line that stays at one level, from the start and from then on. */
 static void try_dead_line(uint8_t level)
 {
     struct sd_card sd;

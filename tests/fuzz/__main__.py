@@ -18,8 +18,10 @@ _FINDINGS = Path("findings")
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
-    parser.add_argument("--minutes", type=float, help="for so long [default: 3]")
-    parser.add_argument("--inputs", type=int, help="or so many inputs")
+    parser.add_argument("--minutes", type=float, help="time limit in minutes [default: 3]")
+    parser.add_argument(
+        "--inputs", type=int, help="limit of the number of inputs, in place of a time"
+    )
     parser.add_argument("--seed", default=str(time.time_ns()), help="the same one, the same inputs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes")
     parser.add_argument("--target", action="append", help="only this one; may be repeated")

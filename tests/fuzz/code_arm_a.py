@@ -29,7 +29,7 @@ _CONTROL_BITS = (1, 4, 1 << 12, 1 << 11, 2, 1 << 13, 1 << 25, 1 << 30, 1 << 29, 
 
 
 def program(random: Random, facts: Facts) -> Program:
-    """Vectors, whose handlers go on behind an instruction, and a program behind them."""
+    """Vectors, whose handlers return to the next instruction, followed by a program."""
     base = random.choice(PLACES.get(facts.board, (DDR,)))
     return Program(elf32.EM_ARM, base, _segments(random, facts, base, []))
 
@@ -75,7 +75,7 @@ def _segments(
 
 
 def _vectors(random: Random) -> list[int]:
-    """The first is a branch over the others; what a prefetch abort does can't be behind it."""
+    """The first is a branch over the others; a prefetch abort can't skip its instruction."""
     vectors = [0xEA00_0006, _MOVS_PC_LR, _MOVS_PC_LR, 0xE25E_F000, _SUBS_PC_LR_4, _NOP]
     vectors += [_SUBS_PC_LR_4, _SUBS_PC_LR_4]
     if random.random() < 0.1:
@@ -114,7 +114,7 @@ def _control(random: Random, bits: int) -> list[int]:
 
 
 def unit(random: Random, facts: Facts, base: int, at: int) -> list[int]:
-    """An instruction or some, so many words behind the base."""
+    """One or more instructions, `at` words after the base."""
     chance = random.random()
     if chance < 0.38:
         return _access(random, facts)

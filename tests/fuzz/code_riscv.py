@@ -38,7 +38,7 @@ _HANDLER_BYTES = 16
 
 
 def program(random: Random, facts: Facts) -> Program:
-    """Some accesses and instructions, most often with a handler that goes on behind a fault."""
+    """Some accesses and instructions, mostly with a handler that skips the faulting instruction."""
     picosoc = facts.board.startswith("picosoc")
     base = random.choice(_PLACES.get(facts.board, (facts.memories[0][0],)))
     has_handler = random.random() < 0.85
@@ -70,7 +70,7 @@ def _enables(random: Random) -> list[int]:
 
 
 def unit(random: Random, facts: Facts, base: int, at: int, picosoc: bool) -> list[int]:
-    """An instruction or some, so many words behind the base."""
+    """One or more instructions, `at` words after the base."""
     chance = random.random()
     if chance < 0.40:
         return _access(random, facts)
@@ -165,7 +165,7 @@ def _call(random: Random, facts: Facts) -> list[int]:
 
 
 def _end(random: Random, back: int) -> list[int]:
-    """Waits, runs on from the start, or goes on into what is behind."""
+    """Waits, continues at the start, or runs into the memory after the program."""
     return random.choice(([_WFI, jal(0, -4)], [jal(0, 0)], [jal(0, 4 * back)], []))
 
 

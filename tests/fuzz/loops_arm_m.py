@@ -50,10 +50,10 @@ def program(random: Random, facts: Facts) -> Program:
     return Program(elf32.EM_ARM, start | 1, [(flash, words(table)), (base, halves(maker.code))])
 
 
-def beginning(random: Random, facts: Facts) -> Program:
-    """The reset handler is a loop that begins with an access by SP; at last, nothing is there.
+def first_loop(random: Random, facts: Facts) -> Program:
+    """The reset handler is a loop that begins with an access by SP, which at last meets no memory.
 
-    Its block is the first of all that are decoded, at the beginning and when all were dropped.
+    Its block is decoded before all others, at the start and after all blocks were dropped.
     """
     flash = _flash(facts)
     base = flash + 0x200

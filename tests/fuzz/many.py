@@ -1,9 +1,9 @@
 """Many small programs in one image: a harness calls one after the other, and sums up what each did.
 
-What an image consists of, whatever instruction set it is of. The harness has a table with an entry
-for each program and one of zeros behind the last. Before each call it gives the registers the
-values that the entry names, afterwards it adds them to a sum in memory, so that whatever differs
-once stays so. What a program does wrong leads to the next one. In memory it keeps where in the
+The parts of an image, the same for all instruction sets. The harness has a table with an entry
+for each program, and an entry of zeros after the last one. Before each call it sets the registers
+to the values that the entry names, afterwards it adds them to a sum in memory, so that a difference
+persists. A fault of a program leads to the next program. In memory it keeps where in the
 table it is.
 """
 
@@ -19,13 +19,13 @@ from fuzz.inputs import Input
 
 ENTRY_BYTES = 16
 _ENTRY = struct.Struct("<4I")
-# Code that lies so far apart is in two segments.
+# Code that lies this far apart is in two segments.
 _GAP_BYTES = 0x1_0000
-# So few programs are made shorter, by so many bytes at a time.
+# Up to this number of programs, each is made shorter, by _STEPS bytes at a time.
 _FEW = 4
 _STEPS = {2: (8, 4, 2), 4: (8, 4)}
 SETS = 8
-"""So many sets of values for registers an image has."""
+"""The number of sets of register values in an image."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class Small:
 
 @dataclass
 class Image:
-    """Harness, programs, where the table is to be, and the word that tells how far the harness is.
+    """Harness, programs, the address of the table, and that of the harness's progress word.
 
-    `nop` does nothing, `tail` is how many bytes of each program lead back, and `cycles` what one
-    may take, with all of its calls.
+    `nop` is an instruction without an effect, `tail` the number of bytes at the end of each program
+    that lead back to the harness, and `cycles` the limit of a program with all of its calls.
     """
 
     machine: int

@@ -1,4 +1,4 @@
-"""Runs firmware on a machine, and looks whether what it tells can be true."""
+"""Runs firmware on a machine, and checks whether its reports can be true."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fuzz.inputs import Input, MisbehaviourError
 
 # One of two cores may have come further than the other, in an instruction or a quantum.
 _QUANTUM_PS = 10**6
-# How far a single instruction or transfer may lead behind the limit.
+# How far a single instruction or transfer may run past the limit.
 _LIMITS_PS = (10**6, 10**7, 10**7, 2 * 10**7, 10**8, 10**9)
 _LIMIT_WEIGHTS = (20, 30, 20, 15, 12, 3)
 

@@ -76,7 +76,7 @@ def _first_level(random: Random, base: int) -> bytes:
 
 
 def _copies(random: Random) -> bytes:
-    """In each page a function at its beginning, and one that goes on in the next page."""
+    """In each page a function at its start, and one that continues in the next page."""
     data = bytearray()
     for number in range(_COPY_COUNT):
         says = _ADD_R4 | 2 + number
@@ -87,7 +87,7 @@ def _copies(random: Random) -> bytes:
 
 
 class _Pages:
-    """What can be done with the pages of the window, some of which are used more than others."""
+    """Changes of the pages of the window. Some pages are used more often than others."""
 
     def __init__(self, base: int, favourites: list[int], random: Random) -> None:
         self._base, self._favourites, self._random = base, favourites, random

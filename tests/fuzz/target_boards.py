@@ -176,7 +176,7 @@ def _apply(root: Node, change: dict[str, Any]) -> None:
 
 
 class Overrides:
-    """What stands behind `--set`, more than once perhaps."""
+    """Arguments of `--set`, one or several."""
 
     name = "set"
 

@@ -44,7 +44,7 @@ class Elf:
         self._seeds = [(seed, elf_parts.fields(seed["elf"])) for seed in whole if _sound(seed)]
 
     def make(self, seed: str) -> Input:
-        """A sound file of the corpus or made by hand, spoiled; or bytes behind the magic."""
+        """A valid file of the corpus or made by hand, damaged; or random bytes after the magic."""
         random = Random(seed)
         base, places = random.choice(self._seeds)
         elf = bytearray(base["elf"])

@@ -45,9 +45,9 @@ MAKERS: dict[str, Callable[[Random, Facts, int], Image]] = {
 # Boards that differ in what hangs on their wires share.
 _SHARES = {name: 0.4 for name in MAKERS if name.startswith(("nucleo-l4r5zi", "stm32mp157c"))}
 _SHARES |= {name: 0.5 for name in MAKERS if name.startswith(("nucleo-f411re", "ben-nanonote"))}
-# So many programs an image has, and so often what has run once is compiled; else what has twice.
+# Programs of an image; the share of images whose code is compiled after one run, else after two.
 _COUNT, _EARLIEST = 512, 0.03
-# Of each memory so much is compared, from its beginning.
+# Bytes that are compared of each memory, from its start.
 _SEEN_BYTES = 0x1_0000
 # Instructions at a time, and how many at the end are run in blocks.
 _TRACED, _LAST = 1 << 11, 16
@@ -58,9 +58,9 @@ _REDUCE_S = 5.0
 
 
 class Many:
-    """An image of programs, which all have to do the same in two ways.
+    """An image of programs. Each has to do the same when it is run in two ways.
 
-    One that brings its run to an end is the last of its machine; those behind it have another.
+    A program that ends its run is the last of its machine; those after it run on another one.
     """
 
     name = "many"

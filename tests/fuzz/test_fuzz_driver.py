@@ -17,7 +17,7 @@ LONGEST_S = 1.0
 
 
 class Planted:
-    """Numbers, of which some are bad."""
+    """Numbers. Some of them are bad."""
 
     name = "planted"
 
@@ -72,7 +72,7 @@ def test_a_crash_a_hang_and_what_is_wrong_are_kept_and_the_rest_is_run(figures: 
     assert said[11] == said[12] == "hang: more than 1 s"
     assert said[17] == "two and two is five"
     assert said[31].startswith("MemoryError")
-    # of five that are alike three are kept, and the others counted
+    # of five equal findings three are kept, and the others counted
     assert sum(23 <= number <= 27 for number in numbers) == 3
     assert sum(finding.times for finding in figures.findings) == 10
     assert "ZeroDivisionError" in numbers[23].file.with_suffix(".txt").read_text()

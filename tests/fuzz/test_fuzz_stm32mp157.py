@@ -286,7 +286,7 @@ def test_boards_with_odd_values(tmp_path: Path, data: st.DataObject) -> None:
         program(T32, devices, [T32.wait, 0xE7FD]),
     )
     with contextlib.suppress(EngineError):
-        # a core may be so slow that its first instruction ends long behind the limit
+        # a core may be so slow that its first instruction ends long after the limit
         package.Board(path).load(elf).run(limit=10**7)
 
 

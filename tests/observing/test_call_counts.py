@@ -1,7 +1,7 @@
 """All that counts calls counts the same ones: profiles, sections, single calls, conditions.
 
 A Cortex-M4's program makes the calls that a script says, in two tasks, with interrupts that come
-late, pend each other, and are taken one behind the other. The engine's tests have programs for all
+late, pend each other, and are taken one after the other. The engine's tests have programs for all
 instruction sets (conformance/following.rs).
 """
 

@@ -189,7 +189,7 @@ def test_a_window_has_what_is_in_it(throughput: Path, whole: Whole, tmp_path: Pa
     assert sorted(shown) == sorted(cut)
 
 
-def test_what_has_no_room_is_left_out_from_the_beginning(
+def test_spans_without_room_are_dropped_from_the_start(
     throughput: Path, whole: Whole, tmp_path: Path
 ) -> None:
     file = tmp_path / "out.pftrace"
@@ -201,7 +201,7 @@ def test_what_has_no_room_is_left_out_from_the_beginning(
     assert timeline.slices[-1].end_ns == whole.timeline.slices[-1].end_ns
 
 
-def test_calls_behind_a_window_take_no_room(throughput: Path, tmp_path: Path) -> None:
+def test_calls_after_a_window_take_no_room(throughput: Path, tmp_path: Path) -> None:
     window = {"trace_from": "1200us", "trace_for": "10ms", "trace_kinds": ["function"]}
     plenty, whole = run(throughput, tmp_path / "whole.pftrace", **window)
     little, part = run(throughput, tmp_path / "part.pftrace", trace_memory="16KiB", **window)
@@ -286,7 +286,7 @@ def test_kinds_that_are_none(throughput: Path) -> None:
         package.Board(BOARD).load(throughput).run(trace="x", trace_kinds=["buzy"])
 
 
-def test_a_full_disk_is_told(throughput: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported(throughput: Path, tmp_path: Path) -> None:
     full = tmp_path / "full.pftrace"
     full.symlink_to("/dev/full")
     result = package.Board(BOARD, QUICK).load(throughput).run(trace=full)

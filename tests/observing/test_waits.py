@@ -165,7 +165,7 @@ def test_waits_do_not_depend_on_how_a_run_is_simulated(case: tuple[str, dict[str
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_waited_for_is_told_by_its_name(name: str) -> None:
+def test_waits_have_the_name_of_their_device(name: str) -> None:
     result = usual(name)
     waits = {
         core.name: {entry.cause: entry.ps / result.elapsed_ps for entry in core.waits or ()}

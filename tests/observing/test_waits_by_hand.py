@@ -25,7 +25,7 @@ DMA_NS = 10 * (10 + 6 + 3 + 16 * 23)
 # The flash's data sheet.
 PROGRAM_US = 500
 BULK_ERASE_S = 170
-# docs/fat-write.md: the card's busy behind a lone block, and what shows of it behind a pair.
+# docs/fat-write.md: the card's busy after a lone block, and its visible part after a pair.
 LONE_US, PAIR_US = 2351, 1834 - 626
 
 

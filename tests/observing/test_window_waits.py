@@ -17,7 +17,7 @@ from cyclescope.bench.rows import DERIVED, Row
 from cyclescope.board.results import CoreResult, RunResult, StackEntry
 from cyclescope.experiments import fat_write, rpmsg_tty
 
-# Of which functions' calls there are windows, and what these wait for the longest.
+# The functions whose calls have windows, and the longest wait in these.
 WINDOWS = {
     "console": ("console_print", "usart2: character sent"),
     "timer": ("console_print", "clint: counting"),
@@ -135,7 +135,7 @@ def test_each_size_of_fat_write_has_its_own_waits() -> None:
     for row in totals:
         # the program's own clock, in milliseconds
         assert sum(entry.ps for entry in row.waits) / 1e12 == pytest.approx(row.simulated, abs=2e-3)
-    # calls of 768 bytes go back behind the card's open block
+    # calls of 768 bytes go back before the card's open block
     by_size = {row.settings["transfer"]: summed([row.waits]) for row in totals}
     kind = {entry.cause: entry.kind for row in totals for entry in row.waits}
     busy = {

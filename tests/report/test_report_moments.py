@@ -51,7 +51,7 @@ def made_up(**parts: object) -> Excerpt:
 
 
 def shown(found: Excerpt | str, **parts: object) -> Page:
-    """The report of an experiment, of which one run has this window."""
+    """The report of an experiment. One of its runs has the window `found`."""
     moment = Moment("A page", "What there is to see.", {}, "work", MS, before_ps=MS // 2)
     moment = dataclasses.replace(moment, **parts)
     ours: ExperimentResult = experiment()
@@ -97,7 +97,7 @@ def test_a_window_has_what_devices_and_functions_did() -> None:
     assert len(frames) > 10
 
 
-def test_a_window_behind_the_runs_end_is_empty() -> None:
+def test_a_window_after_the_runs_end_is_empty() -> None:
     board = throughput()
     elapsed_ps = board.run().elapsed_ps
     found = excerpt(board.start(), elapsed_ps + MS, elapsed_ps + 2 * MS)

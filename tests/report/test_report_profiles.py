@@ -34,7 +34,7 @@ NAME = "quad-quad-0123abcd"
 
 
 def profiled() -> ExperimentResult:
-    """The usual experiment, of which a run has a profile."""
+    """The usual experiment. One of its runs has a profile."""
     found = experiment()
     own = profiles.packed(NAME, 'quad: "a" </script>', made_up())
     run = dataclasses.replace(found.rows[0].run, profile=own)

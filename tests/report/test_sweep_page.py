@@ -41,7 +41,7 @@ MEASURES = {
 
 
 def ns(settings: Mapping[str, Value]) -> float:
-    """What a run of these settings takes."""
+    """The time of a run with `settings`."""
     size, clock = settings.get(SIZES.path, 1000), settings.get(CLOCKS.path, 10_000_000)
     assert isinstance(size, int)
     assert isinstance(clock, int)
@@ -108,7 +108,7 @@ def page_of(*axes: Axis, metric: str = "latency") -> str:
 
 
 def plots(html: str) -> dict[str, ElementTree.Element]:
-    """The plots by their titles, each of which is valid XML."""
+    """The plots by their titles. Each is valid XML."""
     drawn = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
     found = [ElementTree.fromstring(one) for one in drawn]
     return {one.attrib["aria-label"]: one for one in found}

@@ -39,7 +39,7 @@ def facts(result: RunResult) -> tuple[object, ...]:
 def test_a_session_at_each_uart_is_the_same_to_the_cycle(board: str) -> None:
     uart, result = BOARDS[board], run(board, script=session())
     assert (result.outcome, result.exit_code) == ("exit", 0), result.message
-    # "ekho", three of which are taken back, and the rest
+    # "ekho", three characters of it are deleted, and the rest
     assert result.counters[f"{uart}.rx_characters"] == 5 + (4 + 3 + 15) + 5 + 7
     assert result.counters[f"{uart}.rx_lost_characters"] == 0
     assert result.elapsed_ps > 500 * 10**9
@@ -94,7 +94,7 @@ def test_a_wait_that_fails_ends_the_run_with_what_came_instead(
 
 
 class Keys:
-    """A terminal at which a key is pressed at each so many looks, and one more while it is sent."""
+    """A terminal on which a key is pressed at every fifth look, and one more while it is sent."""
 
     is_over = False
     wants_end = False
@@ -140,7 +140,7 @@ def test_a_text_that_is_expected_when_the_firmware_ends_is_a_failure() -> None:
     assert (done.outcome, done.exit_code) == ("exit", 3)
 
 
-def test_a_script_that_is_not_done_at_the_limit_is_told() -> None:
+def test_a_script_that_is_not_done_at_the_limit_is_reported() -> None:
     result = run(BOARD, script=[Expect("> "), Wait(10**12), End()], limit="100ms")
     assert result.outcome == "limit"
     assert [
@@ -148,11 +148,11 @@ def test_a_script_that_is_not_done_at_the_limit_is_told() -> None:
     ]
 
 
-def test_input_that_no_receiver_takes_waits_and_is_told() -> None:
+def test_input_that_no_receiver_takes_waits_and_is_reported() -> None:
     result = run("sama5d2-xplained", typed={"uart0": b"abc", None: b"exit 0\r"}, limit="20ms")
     assert "uart0.rx_characters" not in result.counters
-    told = [note for note in result.notes if note.startswith("uart0: 3 characters of the input")]
-    assert len(told) == 1
+    notes = [note for note in result.notes if note.startswith("uart0: 3 characters of the input")]
+    assert len(notes) == 1
 
 
 def test_without_input_a_result_says_nothing_of_it() -> None:
@@ -164,7 +164,7 @@ def test_without_input_a_result_says_nothing_of_it() -> None:
 def test_lines_that_can_not_be_are_refused(cyclescope: Command, tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("end\n")
     elf = shell(BOARD)
-    for options, told in (
+    for options, message in (
         (["--console", "uart9=pty"], "no serial port 'uart9': the board's serial ports are uart0"),
         (["--console", "phone"], "--console phone: expected stdio, pty, tcp,"),
         (["--console", "tcp:99999"], "--console tcp:99999: a port is a number"),
@@ -176,7 +176,7 @@ def test_lines_that_can_not_be_are_refused(cyclescope: Command, tmp_path: Path) 
     ):
         done = cyclescope("run", elf, "--board", BOARD, *options)
         assert done.status == Status.USAGE, options
-        assert told in done.error, done.error
+        assert message in done.error, done.error
 
 
 def test_a_label_that_is_none_and_steps_that_are_none_are_refused() -> None:

@@ -217,7 +217,7 @@ def at_a_terminal(folder: Path, *options: str) -> Iterator[tuple[subprocess.Pope
         os.close(slave)
 
 
-def test_keys_go_to_the_board_and_those_behind_ctrl_a_to_the_command(tmp_path: Path) -> None:
+def test_keys_go_to_the_board_and_those_after_ctrl_a_to_the_command(tmp_path: Path) -> None:
     with at_a_terminal(tmp_path, "--save-script", "s.txt") as (program, line):
         line.expect(b"> ")
         line.send(b"ab\x7f\x01\x03")

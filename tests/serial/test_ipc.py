@@ -131,7 +131,7 @@ def test_what_goes_wrong_is_one_clear_line(answer: Answer, said: str) -> None:
         assert re.fullmatch(f"test 512x2: {said}", error), error
 
 
-def test_a_wrong_crc_is_told_with_both() -> None:
+def test_a_wrong_crc_is_reported_with_both_values() -> None:
     def garbled(data: bytes) -> bytes:
         return acknowledge_with_crc(data if len(data) == 512 else data[:-1] + b"?")
 
@@ -144,7 +144,7 @@ def test_a_wrong_crc_is_told_with_both() -> None:
     )
 
 
-def test_a_peer_that_stops_reading_is_told() -> None:
+def test_a_peer_that_stops_reading_is_reported() -> None:
     with Peer(most_bytes=512) as peer:
         error = error_at(peer, "16384x3")
     assert error == (

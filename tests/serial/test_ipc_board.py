@@ -75,7 +75,7 @@ def test_more_than_the_buffers_hold_waits_for_them(cyclescope: Command) -> None:
     assert 65_000_000 < measured(cyclescope, "--test", "4096x2")["4096x2"] < 75_000_000
 
 
-def test_the_original_overflow_is_told_with_who_waits(cyclescope: Command) -> None:
+def test_the_original_overflow_is_reported_with_the_waiting_side(cyclescope: Command) -> None:
     arguments = ("--test", "512x1", "--test", "4096x2", "--set", "overflow=original")
     finished = cyclescope("ipc", "--board", BOARD, "--timeout", "300ms", *arguments)
     assert finished.status == 1

@@ -52,7 +52,7 @@ def test_an_exit_status_is_the_firmwares(cyclescope: Command, board: str) -> Non
         done = cyclescope(*run, "--", "exit", str(status))
         assert done.status == status, done.stderr
         assert "note" not in done.stderr
-    # statuses of Cyclescope's own, and what a shell could not tell
+    # Cyclescope's own statuses, and those that a shell can't distinguish
     others = (OTHER_OF_FIRMWARE, Status.USAGE, Status.LIMIT, 255, 256)
     for status in others if ALL or first else others[-1:]:
         done = cyclescope(*run, "--", "exit", str(int(status)))
@@ -269,7 +269,7 @@ def test_an_input_that_is_closed_is_one_line() -> None:
     assert done.stderr == "cyclescope: error: --stdin -: the standard input is closed\n"
 
 
-def test_arguments_come_behind_the_programs_name(cyclescope: Command, board: str) -> None:
+def test_arguments_follow_the_programs_name(cyclescope: Command, board: str) -> None:
     elf = hosted.built(board)
     words = ["arguments", "two words", "", "it's", "--json", "--", 'a"b']
     done = cyclescope("run", elf, "--board", board, "--", *words)
@@ -351,10 +351,10 @@ def test_clocks_are_simulated_time() -> None:
     for board in hosted.ARM_OPERATIONS:
         loaded = package.Board(board).load(hosted.built(board))
         result = loaded.run(arguments=["times"])
-        told = dict(line.split() for line in result.console.splitlines())
-        assert (told["clock"], told["time"]) == ("0", "0")
-        assert told["frequency"] == str(10**9)
-        assert 0 < int(told["elapsed"]) * 1000 < result.elapsed_ps < SECOND_PS // 100
+        values = dict(line.split() for line in result.console.splitlines())
+        assert (values["clock"], values["time"]) == ("0", "0")
+        assert values["frequency"] == str(10**9)
+        assert 0 < int(values["elapsed"]) * 1000 < result.elapsed_ps < SECOND_PS // 100
         assert loaded.run(arguments=["times"]) == result
 
 

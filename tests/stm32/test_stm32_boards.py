@@ -59,7 +59,7 @@ def test_a_program_raises_its_clocks_and_its_console_keeps_its_rate(board: str) 
         ("nucleo-l4r5zi", "10016470", 2048),
     ],
 )
-def test_a_chip_tells_which_it_is(board: str, code: str, flash_kib: int) -> None:
+def test_a_chip_has_its_identity_code(board: str, code: str, flash_kib: int) -> None:
     done = package.Board(board).load(build("identity", board)).run("1s")
     assert done.exit_code == 0, done.console
     first, unique = done.console.splitlines()

@@ -31,7 +31,7 @@ RUST = ROOT / "tests" / "firmware" / "rust_cortex_m"
 # Symbols as rustc makes them by default from 2026 on: _RNvCs...
 RUST_NAMES = "-C symbol-mangling-version=v0"
 RUST_TARGET = "thumbv7em-none-eabihf"
-# Debian's compiler and the sources of its library, of which cargo can build one for another target.
+# Debian's compiler and the sources of its library: cargo can build them for another target.
 DEBIAN_RUSTC = Path("/usr/bin/rustc")
 DEBIAN_LIBRARY = Path("/usr/lib/rustlib/src/rust/library")
 
@@ -79,9 +79,9 @@ CMSIS_DSP = os.environ.get("CYCLESCOPE_CMSIS_DSP", "")
 )
 def test_cmsis_dsp_at_168_mhz() -> None:
     lines = fft.run_of(Path(CMSIS_DSP)).console.splitlines()
-    told = [line.rpartition(", ")[0] for line in lines]
+    steps = [line.rpartition(", ")[0] for line in lines]
     # a sine of amplitude 1 is half of the points at its bin, the cosine half of that
-    assert told == [
+    assert steps == [
         "fft 32: -16.0 at 3, 8.0 at 10",
         "fft 512: -256.0 at 3, 128.0 at 10",
         "fft 1024: -512.0 at 3, 256.0 at 10",

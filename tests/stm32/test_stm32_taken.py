@@ -22,7 +22,7 @@ def numbers(text: str, pattern: str) -> list[int]:
     return [int(number, 0) for number in found.groups()]
 
 
-def told(board: str, macros: dict[str, str]) -> tuple[dict[str, str], package.RunResult]:
+def printed(board: str, macros: dict[str, str]) -> tuple[dict[str, str], package.RunResult]:
     """What the program says on a board, by what it is about, and its run."""
     source = SOURCES / "stm32" / "taken.c"
     elf = firmware.build(firmware.board_recipe("taken", board, [source], macros))
@@ -35,7 +35,7 @@ def told(board: str, macros: dict[str, str]) -> tuple[dict[str, str], package.Ru
 
 
 def test_an_stm32f407_takes_what_firmware_writes() -> None:
-    lines, done = told("stm32f4-disco", {})
+    lines, done = printed("stm32f4-disco", {})
     # RM0090 26.3.5: the registers are loaded as written; alarm A compares date 0, second 1.
     us, time, date = numbers(lines["alarm"], r"(\d+) us, time 00000(\d), date 0*(\d+)$")
     assert 1000 <= us <= 1200
@@ -57,7 +57,7 @@ def test_an_stm32f407_takes_what_firmware_writes() -> None:
 
 
 def test_an_stm32l4r5_takes_what_firmware_writes() -> None:
-    lines, done = told("nucleo-l4r5zi", {"STM32L4": "1"})
+    lines, done = printed("nucleo-l4r5zi", {"STM32L4": "1"})
     cycles, status = numbers(lines["one line"], r"(\d+) cycles, SR (\d+)$")
     assert 3200 <= cycles <= 3300
     assert status == 2

@@ -32,7 +32,7 @@ PROGRESS_BYTES = 200
 
 
 def cells(*numbers: int) -> bytes:
-    """The value of a property of these cells."""
+    """The value of a property with `numbers` as its cells."""
     return b"".join(number.to_bytes(4, "big") for number in numbers)
 
 

@@ -34,7 +34,7 @@ class Browser(webdriver.Chrome):
         height: int = 900,
         scale: float = 1,
     ) -> None:
-        """Load a page anew, in a window of so many pixels; `place` is an id in it."""
+        """Load a page again, in a window of this size in pixels; `place` is an id in it."""
         self.settle(width, dark, height=height, scale=scale)
         self.get("about:blank")
         self.get(page.as_uri() + (f"#{place}" if place else ""))

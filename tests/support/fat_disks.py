@@ -88,7 +88,7 @@ class Left:
 
 
 def data_start(image: Path) -> int:
-    """Where a FAT volume's first cluster is: behind the boot sectors, FATs and root directory."""
+    """The offset of a FAT volume's first cluster: after boot sectors, FATs and root directory."""
     with image.open("rb") as volume:
         boot = volume.read(SECTOR_BYTES)
 

@@ -99,9 +99,9 @@ def served(
     )
     try:
         assert run.stderr is not None
-        told = run.stderr.readline()
-        assert "waiting for a debugger" in told, told + run.stderr.read()
-        line = socket.create_connection(("127.0.0.1", int(told.rpartition(":")[2])))
+        announced = run.stderr.readline()
+        assert "waiting for a debugger" in announced, announced + run.stderr.read()
+        line = socket.create_connection(("127.0.0.1", int(announced.rpartition(":")[2])))
         line.settimeout(120)
         with line:
             yield run, Client(line) if client else line

@@ -31,7 +31,7 @@ def mostly_long(
     short: Collection[Any] | Callable[[Value], bool],
     key: Callable[[Value], Any] = lambda value: value,
 ) -> list[Any]:
-    """Parameters of a test, of which `make test` runs only those that `short` has or accepts.
+    """Parameters of a test. `make test` runs only those that `short` has or accepts.
 
     `key` is what `short` has of a value. Raises `ValueError` if `make test` would run none.
     """

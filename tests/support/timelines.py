@@ -34,7 +34,7 @@ class Slice:
 
     @property
     def busy_ps(self) -> int:
-        """How long something went on: of a slice for many times, of all of these together."""
+        """The length of an activity; the total length if the slice stands for many."""
         busy = self.arguments.get("busy_ps", self.length_ps)
         assert isinstance(busy, int)
         return busy
@@ -118,7 +118,7 @@ def crossings(file: Path) -> list[tuple[int, int]]:
     trace = Trace()
     trace.ParseFromString(file.read_bytes())
     events = [packet for packet in trace.packet if packet.HasField("track_event")]
-    # the file has each slice's end behind its begin
+    # in the file, each slice's end follows its begin
     ends = {
         id(begin): end.timestamp
         for begin, end in itertools.pairwise(events)

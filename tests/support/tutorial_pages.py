@@ -1,8 +1,8 @@
 """A tutorial's Markdown as a list of what its reader does: files to write, commands to type.
 
 A fenced block with `title="NAME"` is a file. `title="NAME, added"` stands at the end of that file,
-`title="NAME, in its place"` replaces what was added last. A `console` block holds commands behind
-`$ ` (a line that ends in a backslash goes on), each with what it prints: `...` stands for any text
+`title="NAME, in its place"` replaces what was added last. A `console` block holds commands after
+`$ ` (a line that ends in a backslash continues), each with its output: `...` stands for any text
 within a line, alone in a line for any lines. A block with `needs="TOOL"` is left out where there is
 no such tool.
 """

@@ -165,7 +165,7 @@ def _run(
 
 
 def _confine(memory_bytes: int, cpu_s: int) -> None:
-    """Have this process end where it takes more than so much."""
+    """Have this process end if it takes more memory or processor time than allowed."""
     has_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     most_bytes = has_bytes + memory_bytes
     resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))

@@ -107,12 +107,12 @@ def test_what_is_sent_is_what_was_written(stack: str, tmp_path: Path) -> None:
         for frame in sampled(vcd.read_text(), BUSES[stack])
         if frame.mosi[:1] == bytes([WRITE_FRAME])
     ]
-    # the length counts the check sequence, which the transceiver puts behind it
+    # the length includes the check sequence, which the transceiver appends
     assert writes == [bytes([length + 2] + [FRAME_BYTE] * length) for length in lengths]
     assert counter(result, "frames_sent") == len(lengths)
     assert counter(result, "frames_sent_invalid") == 0
     assert counter(result, "bytes_sent") == sum(length + 2 for length in lengths)
-    # meanwhile the receiver is off, or is told not to hear: the peer's frames are lost
+    # meanwhile the receiver is off, or set not to receive: the peer's frames are lost
     assert counter(result, "frames_missed") > 0
     assert counter(result, "frames_received") == 0
     assert not [note for note in result.notes if "TRX_UR" in note]

@@ -153,7 +153,7 @@ def test_a_missing_wire_is_found(changed_board: Change, missing: str) -> None:
         package.Board(changed_board(source(wiring)))
 
 
-def test_pins_are_told_by_as_many_cells_as_the_port_says(changed_board: Change) -> None:
+def test_pins_are_given_by_as_many_cells_as_the_port_says(changed_board: Change) -> None:
     def with_second_select(pin: int) -> str:
         wiring = {name: value.replace(" 0>", " 0 0>") for name, value in WIRING.items()}
         selects = f"<&port 13 1 0>, <&port {pin} 1 0>"

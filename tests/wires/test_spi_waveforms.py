@@ -236,7 +236,7 @@ def frames_on(vcd: Path) -> list[list[str]]:
 
 
 def octets(clocks: list[str], lines: int) -> str:
-    """What is on so many lines, as hexadecimal digits."""
+    """The data of `lines` lines, as hexadecimal digits."""
     bits = "".join(levels[-lines:] for levels in clocks)
     return bytes(int(byte, 2) for byte in re.findall("." * 8, bits)).hex()
 

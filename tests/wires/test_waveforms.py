@@ -170,7 +170,7 @@ def test_a_pipe_takes_a_waveform_too(cyclescope: Command, throughput: Path, tmp_
     assert read == [file.read_text()]
 
 
-def test_a_full_disk_is_told_with_the_files_name(throughput: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_with_the_files_name(throughput: Path, tmp_path: Path) -> None:
     # the machine's writes go to a file that takes none
     full = tmp_path / "full.vcd"
     full.symlink_to("/dev/full")

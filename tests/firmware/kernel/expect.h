@@ -1,4 +1,4 @@
-/* What the programs of this folder have in common: they check, and tell of the first check that fails. */
+/* Common to the programs of this folder: checks. A program prints the first check that fails. */
 #ifndef EXPECT_H
 #define EXPECT_H
 

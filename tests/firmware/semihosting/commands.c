@@ -151,7 +151,7 @@ static void large(const char *name)
     say_number("wrong", (int)wrong);
 }
 
-/* Handles and addresses that are none. */
+/* Invalid handles and addresses. */
 static void misuse(const char *name)
 {
     int handle = host_open(name, MODE_UPDATE);

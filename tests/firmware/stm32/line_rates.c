@@ -1,5 +1,5 @@
-/* The console's line of an STM32F407 at 115200 baud, and USART2 at other rates, in another format: it sends, and tells
- * what it received with which flags. And an access right behind the enable of a clock. */
+/* The console's line of an STM32F407 at 115200 baud, and USART2 at other rates, in another format: it sends, and prints
+ * what it received, with the flags. And an access right after the enable of a clock. */
 #include "board.h"
 #include "console.h"
 #include "mmio.h"
