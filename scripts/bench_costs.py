@@ -15,7 +15,7 @@ from cyclescope.host import processors
 
 
 def main() -> None:
-    """Take the runs of the bench as it is from the cache's own table."""
+    """Take the costs of the bench's current runs from the cache's own table."""
     known = costs.load().here
     unit_s = calibration.unit_s(processors.count())
     jobs = planning.plan(experiments.select(()))

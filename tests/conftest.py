@@ -101,7 +101,7 @@ Command = Callable[..., Finished]
 
 @pytest.fixture(scope="session")
 def command_line() -> Iterator[WarmStart]:
-    """What starts the command line, in this process of pytest's workers."""
+    """The server that starts the command line, in this process of pytest's workers."""
     yield WARM
     WARM.close()
 

@@ -1,4 +1,4 @@
-"""The CoreMark-like program with caches and all timing on, beside QEMU, which models no time."""
+"""The CoreMark-like program with caches and all timing on, compared with QEMU."""
 
 from __future__ import annotations
 

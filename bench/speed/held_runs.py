@@ -1,4 +1,4 @@
-"""What a debugger costs: a run that it holds and lets go on, and going back ten seconds."""
+"""The cost of a debugger: a run that it halts and resumes, and going back ten seconds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PS_PER_S = 10**12
 
 
 def measure(held_ps: int, back_ps: int, pairs: int) -> None:
-    """The same run with and without a debugger, in turn; then back to a breakpoint near reset."""
+    """Runs with and without a debugger, alternately; then back to a breakpoint near reset."""
     board = Board(BOARD).load(firmware.build_app(APP, BOARD, {"iterations": ENDLESS}))
     ratios = []
     for _ in range(pairs):
@@ -66,7 +66,7 @@ class _Client:
                 continue
             answer = self._received[: end + 3].lstrip(b"+")
             self._received = self._received[end + 3 :]
-            # what is printed comes in between
+            # output of the run comes in between
             if not answer.startswith(b"$O") or answer.startswith(b"$OK"):
                 return answer
 

@@ -1,4 +1,4 @@
-"""Whole processes: how long they take, how much memory, and what Cyclescope's say of a run."""
+"""Whole processes: their time and memory, and the output of Cyclescope's processes about a run."""
 
 from __future__ import annotations
 

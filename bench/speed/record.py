@@ -1,4 +1,4 @@
-"""What is printed, and the single numbers in it, for a file."""
+"""Prints results, and keeps them and their single numbers for a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class Record:
-    """What was printed, and the numbers in it by their names."""
+    """The printed lines, and the numbers in them by their names."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

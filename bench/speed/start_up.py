@@ -1,4 +1,4 @@
-"""What a run costs before it is fast: its start, and the first block that becomes host code."""
+"""The cost of starting: a process's start, and the first block that is compiled to host code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMPILES_A_PAIR = 4
 
 
 def measure(pairs: int) -> None:
-    """Start-up beside an interpreter that does nothing; then the first compiled block."""
+    """Compares the start with that of an empty interpreter; then times the first compiled block."""
     _time_hello(pairs)
     _time_first_compile(pairs * COMPILES_A_PAIR)
 

@@ -53,7 +53,7 @@ def read(folder: Path) -> list[Fragment]:
 
 
 def _faults(fragment: Fragment) -> list[str]:
-    """What is wrong with the text of a fragment."""
+    """The faults of a fragment's text."""
     if not fragment.text:
         return ["it is empty"]
     if fragment.kind == "numbers":

@@ -3,9 +3,9 @@
 python scripts/compare BEFORE AFTER [EXPERIMENT]...
 
 BEFORE and AFTER are checkouts that are built (`make build`): each runs `cyclescope bench --all
---explain` with its own .venv (without --explain where a checkout has no such option: there --all
-explains all runs). Or they are folders with the results of a bench, as this script (`--out`) or
-`cyclescope bench` wrote them; the latter lack what runs printed and counted.
+--explain` with its own .venv (without --explain if a checkout has no such option: its --all
+explains all runs). Or they are folders with the results of a bench, written by this script
+(`--out`) or by `cyclescope bench`; the latter lack the output and the counters of runs.
 
 Compared are rows, cells, stacks, sections, counters, windows, notes, console texts, the report and
 results.csv; `recorded_bench.py` names what may differ, and why. The status is 0 if all is equal, 1
@@ -31,8 +31,7 @@ from records import CSV, FILES, REPORT, ROWS, RUNS, Record, ResultsError
 HERE = Path(__file__).parent
 # The folders of --out that results are kept in.
 SIDES = "before", "after"
-# What a bench is asked for as far as it has such options: waits and a profile of each run, and that
-# runs that were made before are made again.
+# Options for the bench, if it knows them: waits and a profile of each run, and no kept runs.
 OPTIONS = "--explain", "--again"
 
 
@@ -55,7 +54,7 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
     options = ["--quick" if quick else "--all", *known_options(python, environment)]
     runs = out.absolute() / RUNS
     out.mkdir(parents=True, exist_ok=True)
-    # what an earlier run has left would pass for this one's
+    # files of an earlier run could be taken for this run's
     for name in FILES:
         (out / name).unlink(missing_ok=True)
     print(f"{checkout}: cyclescope bench {' '.join([*options, *names])}", file=sys.stderr)
@@ -121,7 +120,7 @@ def read(place: Path, out: Path, given: argparse.Namespace) -> Record:
 
 
 def read_both(given: argparse.Namespace, scratch: Path) -> tuple[Record, Record]:
-    """What both have of the experiments that are named. Raises `ResultsError`."""
+    """Both records, restricted to the named experiments. Raises `ResultsError`."""
     places = given.before, given.after
     if given.out:
         check_out(given.out, places)
@@ -143,7 +142,7 @@ def read_both(given: argparse.Namespace, scratch: Path) -> tuple[Record, Record]
 
 
 def left_out(before: Record, after: Record, given: argparse.Namespace) -> Iterator[str]:
-    """What is not compared, in words."""
+    """Sentences about parts that are not compared."""
     files = f"{CSV} and {REPORT}"
     for place, record in ((given.before, before), (given.after, after)):
         if not record.has_runs:

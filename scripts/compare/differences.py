@@ -10,7 +10,7 @@ from typing import Any
 
 from records import ORDER, Record
 
-# What is counted: the parts of an experiment whose things are units, and keys at any depth.
+# The counted units: items of these parts of an experiment, and these keys at any depth.
 _UNITS = {"rows": "rows", "runs": "runs"}
 _VALUES = {"stack": "stacks", "parts": "parts", "console": "console texts", "frame": "frames"}
 _LISTS = {
@@ -51,7 +51,7 @@ class Comparison:
 
 
 def compare(before: Record, after: Record) -> Comparison:
-    """What differs between two records.
+    """Compares two records.
 
     The output of runs is compared if both records have it. Files are compared if they are about the
     named experiments only; a file that one record lacks is a difference.

@@ -1,11 +1,11 @@
-"""Runs `cyclescope bench` in a checkout's own Python, and writes what its files leave out.
+"""Runs `cyclescope bench` in a checkout's own Python, and writes the data that its files omit.
 
 python recorded_bench.py RUNS.json ARGUMENTS...
 
-Cyclescope's files have the rows, not what each run printed and counted. They are taken from the
-`ExperimentResult`s that the bench makes. Of the package this knows that class's `name` and `rows`,
-the `stack` of a row, and the fields in `LEFT_OUT`; no module. So it fits any checkout that has
-these, however its modules are laid out.
+Cyclescope's files have the rows, not the output and the counters of each run. This script takes
+them from the bench's `ExperimentResult`s. It depends on this class's `name` and `rows`, on the
+`stack` of a row, and on the fields in `LEFT_OUT`, but on no module. So it works with any checkout
+that has these, whatever its layout.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-# What legitimately differs between two checkouts, by class and field.
+# Fields that may differ between two checkouts, by class and field.
 LEFT_OUT = {
     ("RunResult", "wall_ns"): "the host's time",
     ("RunResult", "host_work"): "what was compiled, which depends on when the host did it",

@@ -16,12 +16,12 @@ from typing import Any
 ROWS, NOTES, CSV, REPORT = "results.json", "notes.json", "results.csv", "report.html"
 RUNS = "runs.json"
 FILES = ROWS, NOTES, CSV, REPORT, RUNS
-"""What a bench that is compared writes."""
+"""Files of a bench that are compared."""
 
 ORDER = "order"
 """In place of a list of named things: their names in order."""
 
-# What a record has of an experiment under other names.
+# Parts of an experiment that a record has under other names.
 _ELSEWHERE = ("runs", "rows", "notes")
 # Keys that distinguish the items of a list.
 _NAMES = ("cause", "name", "section", "property", "what")
@@ -35,11 +35,11 @@ class ResultsError(Exception):
 
 @dataclass(frozen=True)
 class Record:
-    """What a folder of results holds.
+    """The contents of a folder of results.
 
     `experiments` are the parts of each experiment by name. `files` are texts that are compared
-    byte by byte; None if they include other experiments. `has_runs` says whether it has what
-    runs printed and counted.
+    byte by byte; None if they include other experiments. `has_runs` says whether it has
+    the output and the counters of runs.
     """
 
     experiments: Mapping[str, Mapping[str, Any]]
@@ -47,7 +47,7 @@ class Record:
     has_runs: bool
 
     def only(self, names: Sequence[str]) -> Record:
-        """What it holds of some experiments; all of it without names."""
+        """The record of the named experiments; the whole record without names."""
         if not names:
             return self
         chosen = {name: self.experiments[name] for name in names if name in self.experiments}
@@ -95,7 +95,7 @@ def _experiments(rows: Any, notes: Any, runs: Any) -> dict[str, dict[str, Any]]:
 
 
 def _run_parts(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What runs.json has of an experiment beside the files that every bench writes."""
+    """The parts of an experiment that only runs.json has."""
     runs = result["runs"]
     made = {key: _keyed(value) for key, value in result.items() if key not in _ELSEWHERE}
     return {

@@ -1,4 +1,4 @@
-"""What programs take that other compilers built, or somebody else: into docs/compilers.csv.
+"""Measures programs that other compilers, or other people, built: into docs/compilers.csv.
 
 python scripts/compilers thread-metric [--kernel FOLDER]
     the tests of thread-metric by arm-none-eabi-gcc, with the FreeRTOS of the crate; with another
@@ -7,7 +7,7 @@ python scripts/compilers fft [--library FOLDER] [--elf FILE]
     FFTs of CMSIS-DSP on an STM32F4 Discovery: built by arm-none-eabi-gcc from the library's folder
     (that has Include and Source), and an ELF of github.com/PY1CX/Cortex-M-FFT for its STM32F405
 
-What is run anew takes the place of the rows with its names; `python scripts/results` writes the
+New rows replace the rows with the same names; `python scripts/results` writes the
 pages. The compiler is Debian's gcc-arm-none-eabi (scripts/install-debian-packages).
 """
 

@@ -1,7 +1,7 @@
 """FFTs and an FIR filter of CMSIS-DSP on an STM32F4 Discovery, in core cycles.
 
-The library is a user's: its sources, which GCC builds with a program of ours, and an ELF of
-github.com/PY1CX/Cortex-M-FFT, which has it compiled.
+The user supplies the library: its sources, which GCC builds with a program of ours, and an ELF file
+of github.com/PY1CX/Cortex-M-FFT, which contains it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cyclescope.board.results import RunResult, Settings, Value
 from cyclescope.errors import FirmwareError, UsageError
 
 EXPERIMENT = "cmsis-dsp"
-"""What rows are of."""
+"""The experiment of the rows."""
 
 BOARD = "stm32f4-disco"
 TABLE = "cortex_m_fft"
@@ -101,7 +101,7 @@ def arguments(library: Path) -> Iterator[str | Path]:
 
 
 def of_elf(elf: Path) -> Row:
-    """What their ELF counts, as it is, in one of its own periods.
+    """The result of their unchanged ELF file in one of its own periods.
 
     Raises `FirmwareError` if it has no whole period with FFTs.
     """

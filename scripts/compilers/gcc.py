@@ -34,7 +34,7 @@ class Other:
     libraries: Sequence[str] = ("-lgcc",)
 
     def placed(self, path: Path) -> Path:
-        """A path of the recipe, as it is here."""
+        """A path of the recipe, with its folder replaced."""
         for old, new in self.folders.items():
             if path.is_relative_to(old):
                 return new / path.relative_to(old)

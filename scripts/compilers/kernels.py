@@ -21,7 +21,7 @@ from cyclescope.firmware import apps, crates
 
 NAME = "thread-metric"
 EXPERIMENT = "thread-metric-gcc"
-"""What rows are of."""
+"""The experiment of the rows."""
 
 CRATE = "freertos-next"
 TESTS = "cooperative", "preemptive", "message", "synchronization"
@@ -33,7 +33,7 @@ _PORT = "ARM_CM4F"
 
 @dataclass(frozen=True)
 class Change:
-    """What is other than usual: settings of the app, or of the board, or of the build.
+    """A difference to the usual build: settings of the app, or of the board, or of the build.
 
     `port` is the folder of the kernel's port in portable/GCC.
     """
@@ -63,7 +63,7 @@ CHANGES: Mapping[str, Change] = {
     "newlib-memcpy": Change(has_newlib_memory=True),
     "cm3-port": Change(port="ARM_CM3"),
 }
-"""By the names that rows have them under."""
+"""By their names in rows."""
 
 OPTIMISE = "O2", "Os", "O1", "O0"
 
@@ -96,7 +96,7 @@ class Build:
 
 
 def of_crate() -> Kernel:
-    """The kernel that the experiment has."""
+    """The experiment's kernel."""
     return kernel_of(crates.folder(CRATE) / "FreeRTOS-Kernel")
 
 

@@ -36,7 +36,7 @@ those below it.
 """
 
 
-# What all of a group have in common.
+# Introductions of groups.
 OF_GROUPS = {
     "SPI controllers": """\
 The chips on a controller's wire are the children of its node ([SPI chips](spi-chips.md)); the

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def texts(root: Path) -> list[Path]:
-    """The pages: README.md and those of docs/ but for what scripts/reference writes."""
+    """The pages: README.md and docs/, without those that scripts/reference writes."""
     docs = root / "docs"
     found = sorted(path for path in docs.rglob("*.md") if docs / "reference" not in path.parents)
     return [root / "README.md", *found]

@@ -97,7 +97,7 @@ def assumed(source: Source, words: Sequence[str]) -> str:
 
 
 def strongest(source: Source, words: Sequence[str]) -> str:
-    """What moves published cells most, whatever its class."""
+    """The parameters that move published cells most, whatever their class."""
     result, most = _asked(source, words)
     found = _strongest(result)[:most]
     if not found:
@@ -141,7 +141,7 @@ def _held(one: counted.Coverage) -> str:
 
 
 def left_out(source: Source, words: Sequence[str]) -> str:
-    """What the model leaves out, and why that may matter."""
+    """Effects that the model leaves out, and why they may matter."""
     result, _ = _asked(source, words)
     found = declared.ALL[result.name].left_out
     if not found:

@@ -50,7 +50,7 @@ _SPEEDS = (
 
 
 def text(source: Source, words: str) -> str:
-    """What a block's marker stands for. Raises `UnknownKeyError`, with what is like it."""
+    """The text of a block's marker. Raises `UnknownKeyError`, with similar names."""
     name, *rest = words.split()
     if name not in BLOCKS:
         raise UnknownKeyError(f"no table {name!r}; there are {', '.join(BLOCKS)}")
@@ -58,12 +58,12 @@ def text(source: Source, words: str) -> str:
 
 
 def fenced(found: str) -> str:
-    """A text as it is."""
+    """A text, unchanged."""
     return f"```\n{found}\n```"
 
 
 def bench_screen(source: Source, words: Sequence[str]) -> str:
-    """What a bench says at its end."""
+    """The last lines of a bench's output."""
     results = list(source.results.experiments.values())
     shown = "\n".join(_screen(bench_summary.screen(results, None, Took(0)), _COLUMNS))
     shown = _TOOK.sub("...", _HOST_S.sub(" ...", shown))
@@ -89,7 +89,7 @@ def _screen(shown: Group, columns: int) -> list[str]:
 
 
 def speeds(source: Source, words: Sequence[str]) -> str:
-    """Millions of instructions a second, beside QEMU's: of all boards, or of those named."""
+    """Millions of instructions a second, and QEMU's, for all boards or the named ones."""
     lines = [
         (what, *(keys.text(source, f"speed | {name}") if name else "" for name in named))
         for what, *named in _SPEEDS
@@ -100,7 +100,7 @@ def speeds(source: Source, words: Sequence[str]) -> str:
 
 
 def speed_lines(source: Source, words: Sequence[str]) -> str:
-    """What `make speed` printed."""
+    """The output of `make speed`."""
     return fenced("\n".join(source.speeds["printed"]))
 
 

@@ -24,7 +24,7 @@ def keep(rows: Iterable[Row], stored: Path) -> None:
 
 
 def load(stored: Path) -> Mapping[str, ExperimentResult]:
-    """What the file has, by experiment."""
+    """The file's rows, by experiment."""
     found: dict[str, list[Row]] = {}
     for line in store.read_lines(stored):
         found.setdefault(line["experiment"], []).append(store.row_of(line))

@@ -55,7 +55,7 @@ def in_words(number: int) -> str:
 
 
 def scale(unit: str, wanted: str) -> float:
-    """What a time or a rate is divided by to be in another unit.
+    """The divisor that converts a time or a rate to another unit.
 
     Raises `ValueError` for units that are not of one kind.
     """
@@ -74,7 +74,7 @@ def shown(value: float, per: float = 1, digits: int | None = None) -> str:
 
 
 def interval(row: Row, per: float = 1) -> str:
-    """What a row's value may be for all that is assumed, with four digits."""
+    """The range of a row's value over all assumptions, with four digits."""
     if row.interval is None:
         return ABSENT
     return " to ".join(shown(end, per, 4) for end in row.interval)

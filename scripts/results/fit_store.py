@@ -41,7 +41,7 @@ Fits = Mapping[str, Mapping[str, Any]]
 
 
 def request(name: str) -> Request:
-    """What is asked for of an experiment. Raises `UsageError` for one that is not fitted here."""
+    """The request for an experiment's fit. Raises `UsageError` if it is not fitted here."""
     from cyclescope.fitting.requests import from_data  # it takes SciPy
 
     if name not in FREE:
@@ -51,7 +51,7 @@ def request(name: str) -> Request:
 
 
 def fitted(name: str, threads: int | None = None) -> dict[str, Any]:
-    """What the file has of an experiment's fit, found anew."""
+    """The file's entry of an experiment, from a new fit."""
     from cyclescope.fitting.models import Running
 
     how = Running(threads or processors.count(), Stop(), Store())

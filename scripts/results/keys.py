@@ -1,4 +1,4 @@
-"""Single numbers in a sentence: what a key between inline markers stands for.
+"""Single numbers in a sentence: the values of keys in inline markers.
 
     EXPERIMENT | LABEL | FIELD [FORMAT]     a row; `LABEL; name=value` where several share a label
     EXPERIMENT | COUNT                      a count of its published numbers; `all` for those of
@@ -58,7 +58,7 @@ class UnknownKeyError(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """What keys and blocks are looked up in: results, speeds by name, rows of suites.
+    """The sources of keys and blocks: results, speeds by name, rows of suites.
 
     `compilers` are the experiments of docs/compilers.csv, which a key names as others. `fits` has
     docs/fits.json, by experiment.
@@ -138,7 +138,7 @@ def only(rows: Sequence[Row]) -> Row | None:
 
 
 def setting(row: Row, name: str) -> Any:
-    """What a row has under a name: one of its settings, or what it is itself."""
+    """A row's value by name: one of its settings, or one of its own fields."""
     own = {"board": row.board, "metric": row.metric, "unit": row.unit, "label": row.label}
     return row.settings.get(name, own.get(name))
 

@@ -1,4 +1,4 @@
-"""What stands between markers in a page, and what should.
+"""The text between markers in a page, and the text that should be there.
 
     Calls of 768 bytes take <!--= fat-write | 768 B total | simulated .0f -->211<!--/--> s.
 
@@ -36,7 +36,7 @@ class PageError(Exception):
 
 @dataclass(frozen=True)
 class Change:
-    """What stands between markers, and what should instead."""
+    """The text between markers, and the text that should be there."""
 
     page: Path
     line: int
@@ -53,7 +53,7 @@ class Change:
 
 
 def marked(text: str) -> Iterator[re.Match[str]]:
-    """The markers of a page, each with its key and what stands between; none of fenced code.
+    """The markers of a page, each with its key and its text; those in fenced code don't count.
 
     A table that is fenced code itself stands between markers all the same.
     """
@@ -103,7 +103,7 @@ def renewed(page: Path, text: str, source: Source) -> tuple[str, list[Change]]:
 
 
 def _lines_before(text: str, at: int) -> tuple[str, str]:
-    """What stands before a place in its line, and the line before that."""
+    """The text before a place in its line, and the line before."""
     *_, line_before, here = ["", "", *text[:at].split("\n")]
     return here.strip(), line_before.strip()
 

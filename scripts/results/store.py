@@ -1,7 +1,7 @@
-"""docs/results.csv: the rows of a whole bench, kept for what the pages say of them.
+"""docs/results.csv: the rows of a whole bench, kept for the pages.
 
-Of an experiment whose published numbers are exact (those of an RTL simulation) it has one line, of
-how many numbers how many are met; of the others it has each row, as results.json has it.
+An experiment with exact published numbers (from an RTL simulation) has one line: the count of its
+numbers, and of those that are met. Other experiments have each row, in the form of results.json.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def to_csv(path: Path) -> str:
 
 
 def _missing(results: Sequence[ExperimentResult]) -> Iterator[str]:
-    """What a whole bench would have, in words."""
+    """The experiments of a whole bench, in words."""
     found = {result.name: result for result in results}
     for name, experiment in experiments.ALL.items():
         if name not in found or not found[name].rows:
@@ -139,9 +139,9 @@ def _value(text: str) -> int | str:
 
 @dataclass(frozen=True)
 class Results:
-    """What docs/results.csv has: experiments by name, each with its rows.
+    """The contents of docs/results.csv: experiments by name, each with its rows.
 
-    An exact experiment has a row for each of its numbers, which says only whether that is met.
+    An exact experiment has a row for each of its numbers, which says only whether it is met.
     """
 
     experiments: Mapping[str, ExperimentResult]
@@ -184,7 +184,7 @@ def load(path: Path) -> Results:
 
 
 def parsed(line: Mapping[str, str]) -> Stored:
-    """A line of the file as results.json has it."""
+    """A line of the file in the form of results.json."""
     numbers = ("simulated", "published", "error_pct", "interval_low", "interval_high")
     return {
         **line,
@@ -203,7 +203,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Write such a file anew."""
+    """Write such a file."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

@@ -32,7 +32,7 @@ from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import DERIVED, Row
 from cyclescope.bench.trust import Trust, overall
 
-# What README says of an experiment, after its link.
+# The README's text about an experiment, after its link.
 ABOUT = {
     "picosoc-xip": ("picosoc", "programs from SPI flash, against the SoC's RTL"),
     "quad-spi-throughput": ("quad-spi-throughput", "SPI flash on a KC705"),
@@ -82,7 +82,7 @@ class Arguments:
         return int(text) if text else None
 
     def per(self, row: Row) -> float:
-        """What a row's values are divided by to be in the wanted unit."""
+        """The divisor that converts a row's values to the wanted unit."""
         try:
             return figures.scale(row.unit, self.named["unit"]) if "unit" in self.named else 1
         except ValueError as error:

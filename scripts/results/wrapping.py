@@ -23,12 +23,12 @@ _LONGEST_LINK = 85
 _LEAD = re.compile(r"\s*(?:[-*]|\d+\.)\s+|\s*")
 _ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s")
 _NO_PROSE = ("#", "!", "|", "<", "```")
-# What a line must not begin with: it would be a list, a heading or a quotation then.
+# A line that begins with this text would be a list, a heading or a quotation.
 _BEGINS_A_BLOCK = re.compile(r"(?:[-*+#>]|\d+[.)])(?:\s|$)")
 
 
 def wrapped(text: str) -> str:
-    """A page, in which paragraphs with markers are wrapped anew where a line is too long."""
+    """A page whose paragraphs with markers are wrapped again if a line is too long."""
     return "\n".join(
         line
         for is_prose, block in _blocks(text)

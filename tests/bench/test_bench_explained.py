@@ -1,4 +1,4 @@
-"""Which runs a bench makes and explains unless all are asked for, and what shows that."""
+"""The runs that a bench makes and explains by default, and how reports show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bench says before, while and after it runs, and its tables again from its results."""
+"""Output of a bench before, while and after it runs, and its tables from stored results."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_on_a_terminal_there_is_one_line_that_is_gone_in_the_end(tmp_path: Path)
 
 
 def _all_of(terminal: int) -> str:
-    """What programs write to a terminal until all of them have closed it."""
+    """The output of programs to a terminal until all of them have closed it."""
     parts = []
     until_s = time.monotonic() + 120
     while time.monotonic() < until_s:

@@ -1,4 +1,4 @@
-"""What published cells may be for all that boards assume, and how many numbers that holds."""
+"""Ranges of published cells over the boards' assumptions, and the published numbers in them."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def test_the_report_has_the_coverage_in_words_and_as_a_plot(
     assert "90 % intervals hold 2 of 3 published numbers: 67 %" in page.words
     assert "100 % intervals hold 2 of 2 independent numbers: 100 %" in page.words
     assert "90 % of runs with plausible values: 550 to 1,450 cycles" in page.words
-    # what is a hardware's own description is left out
+    # a hardware's own description is left out
     assert "intervals hold" not in Page(render([result(shown)])).words
 
 

@@ -57,7 +57,7 @@ def test_a_second_bench_makes_no_run_again_and_writes_the_same(
     first = cyclescope("bench", NAME, *SHORT, "--out", "first", "--again")
     assert first.status == 0, first.stderr
     assert "made before" not in first.stderr + first.stdout
-    # what `--again` makes is not kept, what this makes is, if it was not there yet
+    # runs of `--again` are not kept; runs of this bench are, if they were not kept yet
     assert cyclescope("bench", NAME, *SHORT, "--out", "second").status == 0
     third = cyclescope("bench", NAME, *SHORT, "--out", "third")
     assert third.status == 0, third.stderr
@@ -80,7 +80,7 @@ def test_a_run_is_kept_whole_and_given_back(record: RunRecord, tmp_path: Path) -
     after = KeptRuns(jobs, TOLD, tmp_path)
     assert after.has(jobs[0])
     assert after.get(jobs[0]) == record
-    # where this machine keeps the ELF is nobody's result
+    # the place of the ELF on this machine is not part of a result
     assert record.result is not None
     assert record.result.firmware == jobs[0].run.app
     forecast = Forecast(jobs, Costs(Table(), Table()), 2, after)

@@ -33,7 +33,7 @@ NO_RESULTS = {
         "6640 of 8192",  # bytes
     ),
 }
-# What no page may have outside of markers.
+# Numbers that no page may have outside of markers.
 ERROR = re.compile(r"(?<![\w.])[+-]\d+(?:\.\d+)? %")
 _COUNT = r"(?:\d+|all|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 COUNT = re.compile(
@@ -102,7 +102,7 @@ def digits(text: str) -> int:
 
 
 def results_by_hand(text: str) -> Iterator[str]:
-    """What looks like a result in a text, with its line."""
+    """Numbers of a text that look like results, with their lines."""
     for number, line in enumerate(text.splitlines(), 1):
         found = [match[0] for pattern in (ERROR, COUNT) for match in pattern.finditer(line)]
         found += [
@@ -120,7 +120,7 @@ def test_no_result_stands_in_a_page_by_hand(name: str) -> None:
     allowed = NO_RESULTS.get(name, ())
     found = list(results_by_hand(by_hand))
     assert [one for one in found if not one.endswith(allowed)] == []
-    # what is allowed need not look like a result today: other results may come to be such numbers
+    # allowed numbers need not look like results today: later results may
     assert [words for words in allowed if words not in by_hand] == []
 
 

@@ -1,4 +1,4 @@
-"""What markers in pages ask for: keys, tables, and what is between them; their paragraphs."""
+"""Markers in pages: their keys, tables and texts, and the paragraphs around them."""
 
 from __future__ import annotations
 

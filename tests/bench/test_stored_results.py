@@ -50,7 +50,7 @@ def with_rows(name: str, *rows: Row) -> ExperimentResult:
 
 @pytest.fixture
 def results_json(tmp_path: Path) -> Path:
-    """What a bench would have written, of all experiments but the exact one, from the store."""
+    """The results that a bench would write, except the exact experiment's, from the store."""
     rows = [
         row.to_dict()
         for result in source().results.experiments.values()
@@ -127,7 +127,7 @@ def test_short_published_runs_give_what_is_stored(name: str) -> None:
     # sizes of code are those of all runs
     rows = [row for row in tabulated(jobs) if jobs == every or row.metric != "code_size"]
     assert len(rows) >= len(jobs) > 0
-    # what was waited for is not stored
+    # waits are not stored
     assert [replace(row, waits=()).to_dict() for row in rows] == [
         stored(name)[identity(row)].to_dict() for row in rows
     ]

@@ -1,4 +1,4 @@
-"""What a run's numbers may be for all that a board assumes."""
+"""The range of a run's numbers over the assumptions of its board."""
 
 from __future__ import annotations
 

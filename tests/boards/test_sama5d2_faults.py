@@ -1,4 +1,4 @@
-"""What a user reads of firmware for the SAMA5D2 Xplained that does something wrong."""
+"""Messages about firmware for the SAMA5D2 Xplained that does something wrong."""
 
 from __future__ import annotations
 

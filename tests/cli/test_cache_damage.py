@@ -1,4 +1,4 @@
-"""What is kept in the cache is whole, or made anew: after a power loss or a killed build."""
+"""Files of the cache are whole, or made again: after a power loss or a killed build."""
 
 from __future__ import annotations
 

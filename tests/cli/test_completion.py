@@ -110,7 +110,7 @@ def test_scripts_are_printed_for_each_shell(cyclescope: Command) -> None:
 
 
 def in_bash(line: str, folder: Path) -> list[str]:
-    """What bash itself would offer at the end of a line, by the script."""
+    """The completions that bash itself offers at the end of a line, by the script."""
     words = shlex.split(line) + ([""] if line.endswith(" ") else [])
     script = f"""
         eval "$(cyclescope completion bash)"

@@ -55,7 +55,7 @@ def test_all_code_is_shown(board: str, cyclescope: Command) -> None:
     rows = _engine.listing(elf.read_bytes())
     lines = cyclescope("disassemble", elf).stdout.splitlines()
     assert len(lines) == len(rows) + sum(len(row[5]) for row in rows)
-    # words between code, and what compilers put where nobody comes
+    # words between code, and filler that is never executed
     assert sum(row[3].startswith(".") for row in rows) < len(rows) / 10
 
 

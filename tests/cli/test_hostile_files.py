@@ -1,4 +1,4 @@
-"""Whatever a file says, reading it ends: in 5 s, in 1 GiB, with a line that names the file."""
+"""Reading any file ends within 5 s and 1 GiB, with a line that names the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever ends a run (Ctrl-C, SIGTERM, SIGHUP), what was simulated by then is kept."""
+"""Results up to the end of a run are kept, whatever ends it (Ctrl-C, SIGTERM, SIGHUP)."""
 
 from __future__ import annotations
 

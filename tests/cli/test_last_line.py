@@ -1,4 +1,4 @@
-"""What a firmware wrote to a UART without waiting for it is sent when it has ended, or noted."""
+"""Characters that a firmware wrote to a UART and did not wait for are sent at its end, or noted."""
 
 from __future__ import annotations
 

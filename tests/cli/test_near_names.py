@@ -19,7 +19,7 @@ Program = Callable[[str], Path]
 def test_near_names_are_found_best_first() -> None:
     known = ["xlnx,fifo-depth", "xlnx,num-ss-bits", "reg", "uart0", "uart1", "axi-uart"]
     assert near_matches("xlnx,fifo-size", known) == ["xlnx,fifo-depth"]
-    # what begins with it stands before what has it somewhere
+    # names that begin with it stand before names that contain it
     assert near_matches("uart", known) == ["uart1", "uart0", "axi-uart"]
     assert near_matches("re", known) == ["reg"]
     assert near_matches("colour", known) == near_matches("", known) == []

@@ -1,4 +1,4 @@
-"""Whatever the arguments: one line says what is wrong with them, and the status is not 0."""
+"""Wrong arguments of any kind: one line names the fault, and the status is not 0."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_a_closed_output_is_reported(shell: Shell, program: Program) -> None:
     run = f"$C run {program('exit_main')} --board {BOARD} --json out.json"
     done = shell(f"{run} >&-; cat out.json")
     assert done.status == NOT_WRITTEN
-    # what was printed first has stopped the run; what was asked for is there
+    # the first output has stopped the run; the files that were asked for are written
     assert done.stderr.endswith(" of simulated time: standard output: it is closed\n")
     assert json.loads(done.stdout)["outcome"] == "interrupted"
 

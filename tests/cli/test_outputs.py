@@ -89,7 +89,7 @@ def test_a_device_node_stays_one(cyclescope: Command, program: Program, tmp_path
 
 
 def test_a_shells_process_substitution_gets_the_results(program: Program, tmp_path: Path) -> None:
-    """What `--json >(cat > FILE)` gives: the name of a pipe that the command was born with."""
+    """The argument of `--json >(cat > FILE)`: the name of a pipe that the command inherits."""
     with contextlib.ExitStack() as pipes:
         options, readers = [], []
         for name in ("json", "vcd"):

@@ -1,4 +1,4 @@
-"""Which files run, on which core: ELF, Intel HEX, S-records, UF2, plain bytes."""
+"""Files that can be run, and their core: ELF, Intel HEX, S-records, UF2, plain bytes."""
 
 from __future__ import annotations
 

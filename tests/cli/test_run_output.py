@@ -1,4 +1,4 @@
-"""What `cyclescope run` says: its summary, --quiet, --verbose, --no-color, progress."""
+"""Output of `cyclescope run`: its summary, --quiet, --verbose, --no-color, progress."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_progress_in_words() -> None:
     # a quarter of the limit took 5 s: three quarters take 15
     text = run_progress.words(2500 * MS, 10_000 * MS, 5)
     assert text == " 25 %  2.5 s of 10 s simulated, at most 15 s left"
-    # of very little nothing follows
+    # very few events give no rate
     assert "left" not in run_progress.words(1 * MS, 10_000 * MS, 5)
     assert run_progress.words(1_234_567_890_123, 10**16, 1).startswith("  0 %  1.234 s of 10000 s")
     assert run_progress.words(10**13, 10**12, 5).startswith("100 %  10 s of 1 s")

@@ -1,4 +1,4 @@
-"""Firmware and boards may be anyone's: they get at no file of the host but those that are named.
+"""Untrusted firmware and boards: they reach no file of the host except the named ones.
 
 A firmware that tries runs under strace, and its log is compared with that of a harmless one.
 Without strace, it runs in a folder that lacks the files in question. If the kernel (Landlock) lets
@@ -193,7 +193,7 @@ def test_the_log_shows_what_a_program_does(tmp_path: Path) -> None:
 
 
 def traced_script(folder: Path) -> host_calls.Calls:
-    """What strace sees of a program that does what `LOG` shows."""
+    """The log of strace for a program that makes the calls in `LOG`."""
     script = (
         "import os, socket, subprocess, threading; open('made', 'w'); os.rename('made', 'moved');"
         "thread = threading.Thread(target=lambda: open('/etc/hostname'));"

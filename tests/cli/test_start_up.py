@@ -1,4 +1,4 @@
-"""What a run need not wait for: modules that only other commands use are not imported."""
+"""A run does not import modules that only other commands use."""
 
 from __future__ import annotations
 
@@ -96,6 +96,6 @@ def test_each_module_of_a_command_is_listed(cyclescope_help: str) -> None:
 
 @pytest.fixture
 def cyclescope_help() -> str:
-    """What `cyclescope --help` prints."""
+    """The output of `cyclescope --help`."""
     command = [sys.executable, "-m", "cyclescope", "--help"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

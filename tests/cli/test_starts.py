@@ -1,4 +1,4 @@
-"""Where a Cortex-M4 starts, and programs that take several RAMs in a row for one."""
+"""The start of a Cortex-M4, and programs that use adjacent RAMs as one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FLAGS = (
     "-Werror",
 )
 Build = Callable[..., Path]
-# Where one RAM ends and the next begins, and the begin and bytes of all of them.
+# The address where one RAM ends and the next begins; the first address and the bytes of all RAMs.
 BOUNDARIES = [
     ("stm32f4-disco", FLASH, 0x2001_C000, 0x2000_0000, 0x20000, ("-DSTM32F4=1",)),
     ("nucleo-l4r5zi", FLASH, 0x2003_0000, 0x2000_0000, 0xA0000, ("-DSTM32L4=1",)),
@@ -73,7 +73,7 @@ def build(tmp_path: Path) -> Build:
 
 
 def records_of(elf: Path) -> bincopy.BinFile:
-    """What a program puts in memory."""
+    """The bytes that a program puts in memory."""
     records = bincopy.BinFile()
     for address, data in parts_of(read_program(elf)):
         records.add_binary(data, address)
@@ -133,7 +133,7 @@ def test_a_program_after_a_bootloader_starts_with_its_own_table(build: Build) ->
         in done.notes[0]
     )
     assert done.notes[0].endswith("the chip alone starts with that at 0x00000000")
-    # What another table says is not looked at where the chip has one.
+    # Another vector table does not matter if the chip finds one.
     bare = package.Board("stm32f4-disco").load(bytes(16), base=FLASH).run("1s")
     assert "0x00000000, SP 0x00000000 and PC 0x00000000, as the chip does: " in bare.notes[0]
 
@@ -158,7 +158,7 @@ def test_plain_bytes_at_a_wrong_base_get_a_note_with_the_right_one(
         assert note.endswith("first words mean a base of 0x08008000"), note
     done = package.Board("stm32f4-disco").load(plain, base=FLASH + 0x8000).run("1s")
     assert done.console == "reset handler ran\n"
-    # What is too much is refused before it is read: this has no blocks on the disk.
+    # A file that is too large is refused before it is read: this one has no blocks on the disk.
     with plain.open("r+b") as file:
         file.truncate(500 << 20)
     refused = cyclescope("run", plain, "--board=stm32f4-disco", f"--base={FLASH:#x}")

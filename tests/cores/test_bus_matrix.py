@@ -24,7 +24,7 @@ CASES = [(board, *places) for board, several in PLACES.items() for places in sev
 # Eight pairs of loads, back to back: N + 1 cycles; and of stores, one a cycle (Cortex-M4
 # TRM, 3.3.3).
 LOADS, STORES = 17, 16
-# What is between the counter's reads beside them.
+# Cycles between the counter's reads apart from the accesses.
 AROUND = 4
 
 

@@ -23,7 +23,7 @@ LINE = "0123456789abcdefghijklmnopqrstuvwxyz\n"
 
 @dataclass(frozen=True)
 class Change:
-    """What a program does to a board's clocks.
+    """Changes that a program makes to a board's clocks.
 
     The core's clock, in hertz, goes through `rates_hz`; a line of the console takes `line_times`
     as long after the change.

@@ -1,5 +1,5 @@
-"""Results do not depend on what is compiled for the host: by nobody, after any number of runs, or
-by a thread beside the run, on cores of each kind.
+"""Results do not depend on compiled code: no code is compiled, or blocks after any number of runs,
+or a thread compiles during the run, on cores of each kind.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shipped_programs import NAMES, PROGRAMS, built, loaded
 
 from cyclescope._engine import EngineError
 
-# Of each kind of core, its caches, its interrupts, and what is not compiled.
+# For each kind of core: its caches, its interrupts, and code that is not compiled.
 SHORT = {
     "rv32-cached",
     "rv32-interrupts",

@@ -29,7 +29,7 @@ def checksum(console: str) -> str:
 
 
 def run(board: str, **settings: Value) -> str:
-    """What it computes on a board, whose settings these are."""
+    """The program's result on a board, with `settings`."""
     chosen = {"iterations": ROUNDS, **settings}
     elf = firmware.build(firmware.app_recipe(firmware.load_app(APP), board, chosen))
     done = package.Board(board).load(elf).run("1s")

@@ -1,4 +1,4 @@
-"""Snapshots have all of what devices are: those of every shipped board, and those in Python."""
+"""Snapshots have the whole state of devices: on every shipped board, and in Python."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_devices_go_on_with_the_state_that_was_saved(board: str, seed: int) -> N
 
 
 def of_python(folder: Path, number: int, body: str) -> list[str]:
-    """What is lost of a device in Python that does this at its events."""
+    """State that a snapshot loses of a device in Python whose events run `body`."""
     file = folder / f"plain{number}.py"
     file.write_text(PLAIN.format(number=number, body=body), encoding="utf-8")
     devices.load(file)

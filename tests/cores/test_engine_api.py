@@ -71,7 +71,7 @@ def machine(board: str = BOARD) -> Machine:
 
 
 def refused(call: Callable[..., Any], *arguments: Any) -> str | None:
-    """What a call is refused with, a line or one for each fault of a board; None if it is not."""
+    """The message of a refused call, with a line for each fault of a board; None if accepted."""
     try:
         call(*arguments)
     except EngineError as error:

@@ -32,7 +32,7 @@ def machine() -> Machine:
 
 
 def outcome(snapshot: bytes, state: bytes) -> str:
-    """What comes of a snapshot whose state is another one."""
+    """The outcome of a snapshot whose state was replaced."""
     other = machine()
     try:
         other.restore(forged.with_state(snapshot, state))

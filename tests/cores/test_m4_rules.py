@@ -63,7 +63,7 @@ _IN_WORDS = {"an operand is 0": 2, "3 bits by 7": 3, "three cycles total": 3}
 
 
 def of_sum(text: str) -> int:
-    """What a sum of the table gives; a quotient is rounded down."""
+    """The value of a sum of the table; a quotient is rounded down."""
     if text in _IN_WORDS:
         return _IN_WORDS[text]
     terms = _TERMS.search(text)

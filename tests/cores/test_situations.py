@@ -1,6 +1,6 @@
-"""What firmware does beside its work costs no decoded and no compiled code.
+"""Common situations of firmware discard no decoded and no compiled code.
 
-On that rests the host's speed, which `bench/speed/situations.py` has.
+The host's speed in these situations depends on it: `bench/speed/situations.py` measures it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A run that goes on from a snapshot, in another machine or in the same, is the run without: its
-report, what it prints, waveforms, profiles and timelines.
+"""A run that continues from a snapshot, in another machine or in the same, equals the run without
+one: its report, output, waveforms, profiles and timelines.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def board_of(name: str) -> Board:
 
 @dataclass(frozen=True)
 class Watched:
-    """What a run is watched by."""
+    """The recordings of a run."""
 
     waits: bool = False
     profile: bool = False

@@ -58,7 +58,7 @@ def test_ways_back_and_forth_come_by_the_same_moments(target: Target) -> None:
     assert debugger.run(limit=LIMIT).reason == "end"
     result = debugger.result()
     assert what_counts(result.to_dict()) == what_counts(plain.to_dict())
-    # what was printed once is not printed again
+    # output is not printed twice
     assert result.console == plain.console
 
 

@@ -199,7 +199,7 @@ def test_a_run_goes_on_from_a_halts_snapshot(target: Target) -> None:
     again.run(limit=LIMIT)
     ran = target.load().run(limit=LIMIT, start_from=snapshot)
     assert what_counts(again.result()) == what_counts(ran) == what_counts(plain)
-    # what was printed before is not printed again
+    # earlier output is not printed again
     assert plain.console.endswith(ran.console)
     with pytest.raises(UsageError, match="has ended"):
         again.snapshot()

@@ -1,4 +1,4 @@
-"""What clients of the debugger's port may do: interrupt, let go, leave, talk nonsense."""
+"""Clients of the debugger's port: they interrupt, resume, leave, or send nonsense."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people type, and what a firmware reads of its standard input, is there again on the way."""
+"""Typed input, and standard input that a firmware reads, is repeated when a run is replayed."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_back_is_where_it_was_and_forth_again_the_same(target: Target, tmp_path:
     # it may have come by once more
     assert halted[0] == begin[0]
     assert what_counts(held.result) == what_counts(plain)
-    # what was printed once is not printed again
+    # output is not printed twice
     assert [held.console.count(line) for line in run.console.splitlines()] == [
         run.console.count(line) for line in run.console.splitlines()
     ]

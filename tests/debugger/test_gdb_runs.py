@@ -1,4 +1,4 @@
-"""What comes after the end of a run: `run` begins the firmware anew, in extended mode."""
+"""After the end of a run, `run` starts the firmware again, in extended mode."""
 
 from __future__ import annotations
 

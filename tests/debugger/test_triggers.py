@@ -1,4 +1,4 @@
-"""Conditions over what goes on on a board: when they become true, and what is done then."""
+"""Conditions over a board's activities: when they become true, and their actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would make a program faster: each what-if is a run, and is ranked by what it saves."""
+"""Changes that make a program faster: each what-if is a run, ranked by the time that it saves."""
 
 from __future__ import annotations
 

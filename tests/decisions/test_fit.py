@@ -33,7 +33,7 @@ CACHES = ("4K", "8K", "16K")
 
 @cache
 def sections(elf: Path, hidden: tuple[tuple[str, int], ...], size: str) -> list[tuple[str, int]]:
-    """What functions take, in cycles, where the data cache has this size."""
+    """Cycles of functions with a data cache of this size."""
     sets = int(size[:-1]) * 1024 // 16
     caches = {"cpu0.d-cache-size": size, "cpu0.d-cache-sets": str(sets)}
     result = Board(BOARD, {**dict(hidden), **caches}).load(elf).run(sections=FUNCTIONS)

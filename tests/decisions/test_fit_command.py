@@ -26,7 +26,7 @@ DIVIDE = "cpu0.cyclescope,divide-cycles"
 
 
 def table(elf: Path, path: Path, **changed: int) -> Path:
-    """What a board takes with other values, as if it had been measured."""
+    """The times of a board with other values, in the form of measurements."""
     hidden = {DDR: 33, DIVIDE: 36}
     functions = ("divide", "stride", "fill", "print")
     sections = Board(BOARD, hidden).load(elf).run(sections=functions).cores[0].sections

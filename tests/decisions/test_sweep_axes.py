@@ -1,4 +1,4 @@
-"""What `--vary` means: values, ranges, spans; and how points are chosen of them."""
+"""Arguments of `--vary`: values, ranges, spans; and the choice of points."""
 
 from __future__ import annotations
 

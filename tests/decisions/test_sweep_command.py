@@ -1,4 +1,4 @@
-"""`cyclescope sweep`: what it prints, writes and refuses; interrupted, it goes on."""
+"""`cyclescope sweep`: its output, files and errors; it resumes after an interruption."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from assembler import Item, Label, word
 
 MOV, MVN = 0b1101, 0b1111
 COMPARISONS = range(0b1000, 0b1100)
-# Where rd is in bits 15:12 and the others are n and m.
+# Encodings with rd in bits 15:12; the other registers are n and m.
 MEDIA = (
     "cccc 01101000 nnnndddd iiiii t01 mmmm",  # pkhbt, pkhtb
     "cccc 0110101i iiiidddd iiiii t01 mmmm",  # ssat

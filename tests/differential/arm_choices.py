@@ -1,4 +1,4 @@
-"""What the generators of random Arm programs choose from, and how encodings are put together.
+"""Registers and values for the generators of random Arm programs, and building of encodings.
 
 Kept out of the random destinations: r7, r11 and sp point into the data, r10 and r12 count loops.
 r7 always points to its middle; the other two are set again after they were written back.

@@ -57,7 +57,7 @@ def reference_trace(program: Program) -> tuple[np.ndarray, bytes]:
 
 
 def divergence(program: Program, before: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> str:
-    """What is to be said of an instruction after which the two states differ."""
+    """The description of an instruction after which the two states differ."""
     pc = int(before[0])
     at = pc - choices.CODE
     encoding = program.code[at : at + 4]

@@ -1,4 +1,4 @@
-"""Single T32 instructions, each in a state of its own, as one program for the engine and Unicorn.
+"""Single T32 instructions, each with its own state, as one program for the engine and Unicorn.
 
 A dispatcher in A32, which is every exception's handler, takes the next trial from a table, writes
 the encoding into a slot, and returns to it with registers and flags set. What is around the slot

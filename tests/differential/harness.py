@@ -121,7 +121,7 @@ def assert_equal_runs(
 def divergence(
     seed: int, before: np.ndarray, ours: np.ndarray, theirs: np.ndarray, code: bytes
 ) -> str:
-    """What is to be said of an instruction after which the two states differ."""
+    """The description of an instruction after which the two states differ."""
     pc = int(before[0])
     at = pc - choices.CODE
     encoding = int.from_bytes(code[at : at + 4], "little")

@@ -92,7 +92,7 @@ def exceptions(rows: np.ndarray) -> list[Taken]:
 
 
 def taken_at(rows: np.ndarray, at: int) -> Taken:
-    """What the handler finds that is entered at row `at`: it reads BadVAddr into $26 first."""
+    """The exception whose handler is entered at row `at`: it reads BadVAddr into $26 first."""
     row = rows[at]
     code = int(row[CAUSE]) >> 2 & 31
     address = int(rows[at + 1][1 + K0]) if code in reference.WITH_ADDRESS else None
@@ -100,7 +100,7 @@ def taken_at(rows: np.ndarray, at: int) -> Taken:
 
 
 def divergence(program: Program, before: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> str:
-    """What is to be said of an instruction after which the two states differ."""
+    """The description of an instruction after which the two states differ."""
     pc = int(before[0])
     at = pc - program.view - CODE
     encoding = int.from_bytes(program.code[at : at + 4], "little")

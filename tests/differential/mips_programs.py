@@ -105,7 +105,7 @@ def setup(is_user: bool, begin: Label) -> list[Item]:
 
 
 def vectors(is_user: bool, begin: Label, general: Callable[[], list[Item]]) -> bytes:
-    """What is at the beginning of memory: a handler for all exceptions, and the code from reset."""
+    """The first code in memory: a handler for all exceptions, and the code from reset."""
     image = b""
     for vector in (REFILL_VECTOR, GENERAL_VECTOR):
         image = image.ljust(vector, b"\0") + asm.assemble(general(), KERNEL + vector)

@@ -125,21 +125,21 @@ class Tracer:
         try:
             self._core.emu_start(begin, end, count=self._most - self._count())
         except unicorn.UcError:
-            # What it says of accesses beside the exception.
+            # Unicorn's errors about accesses, in addition to the exception.
             assert self._number is not None
         return self._number is not None
 
     def _skip(self) -> int:
         """Undoes the last instruction; gives the address of the next one."""
         row = self._rows[self._count() - 1]
-        # What Unicorn knows of a delay slot goes with the rest of its state.
+        # Unicorn's state of a delay slot is dropped with the rest of its state.
         self._core.context_restore(self._clean)
         for register, value in zip(REGISTERS[1:], row[1:], strict=True):
             self._core.reg_write(register, int(value))
         return int(row[0]) + 4
 
     def _taken(self) -> Taken:
-        """What the handler finds after the last instruction."""
+        """The exception's registers after the last instruction."""
         assert self._number is not None
         count = self._count()
         row, pc = self._rows[count - 1], int(self._rows[count - 1][0])

@@ -1,11 +1,11 @@
 """Random work with a MIPS32 core's TLB: entries written, read and probed, and accesses by them.
 
-Each step is a piece of code that leaves what came of it in a record. On the engine they run as one
-program, whose handler notes what exceptions leave in coprocessor 0, and goes on with the next step.
-Unicorn runs them one by one.
+Each step is a piece of code that leaves its result in a record. On the engine the steps run as one
+program. Its handler records the exceptions' registers of coprocessor 0, and continues with the next
+step. Unicorn runs the steps one by one.
 
-Entries match different addresses, or different address spaces: what comes of two that match is
-undefined. Nor have EntryHi and EntryLo bits within the page, which may be kept or not.
+Entries match different addresses, or different address spaces: the result of two matching entries
+is undefined. EntryHi and EntryLo have no bits within the page, which a core may keep or not.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ def on_unicorn(steps: Steps) -> tuple[list[Record], bytes]:
         try:
             core.emu_start(begin.address, end.address, count=1000)
         except unicorn.UcError:
-            # What it says of accesses beside the exception.
+            # Unicorn's errors about accesses, in addition to the exception.
             assert raised
         if raised:
             at = RECORDS + RECORD_BYTES * number

@@ -1,4 +1,4 @@
-"""Single MIPS32 instructions, each in a state of its own, as one program for the engine.
+"""Single MIPS32 instructions, each with its own initial state, as one program for the engine.
 
 Each trial has its own place, followed by an instruction, which may be its delay slot, and
 two breaks. A dispatcher, which is the handler of every exception, takes the next trial's place and
@@ -97,7 +97,7 @@ def dispatcher() -> list[Item]:
 
 
 def on_engine(trials: list[Trial], window: bytes, is_user: bool) -> tuple[list[Outcome], bytes]:
-    """What the engine makes of the trials, and the window's bytes at the end."""
+    """The engine's results of the trials, and the window's bytes at the end."""
     assert len(trials) <= MOST
     records = b"".join(t.record(place(number, is_user)) for number, t in enumerate(trials))
     first = Label(place(len(trials), is_user))
@@ -147,7 +147,7 @@ class Reference:
         return bytes(self._core.mem_read(WINDOW, WINDOW_BYTES))
 
     def run(self, number: int) -> Outcome:
-        """What Unicorn makes of a trial."""
+        """Unicorn's result of a trial."""
         trial = self._trials[number]
         self._core.context_restore(self._clean)
         values = (0, *trial.registers, *trial.hi_lo)

@@ -12,7 +12,7 @@ from mips_choices import LOW_POINTER, POINTERS, SOURCES
 
 @dataclass(frozen=True)
 class Kind:
-    """What a sequence may have."""
+    """The kinds of units that a sequence may have."""
 
     is_user: bool
     has_patches: bool

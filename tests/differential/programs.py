@@ -32,7 +32,7 @@ Generator = Callable[[Rng], list[Item]]
 
 
 class Timer(Protocol):
-    """What interrupts a program."""
+    """The source of a program's interrupts."""
 
     def handler(self) -> list[Item]:
         """What is run in between; it leaves the registers as they are."""
@@ -105,7 +105,7 @@ def generate(
 
 @dataclass(frozen=True)
 class Kind:
-    """What a sequence may have."""
+    """The kinds of units that a sequence may have."""
 
     core: Core
     has_timer: bool
@@ -250,7 +250,7 @@ def fences(rng: Rng, kind: Kind) -> list[Item]:
 
 
 def refetch(kind: Kind) -> list[Item]:
-    """What makes a core see changed code: fence.i, or a jump, where only the next is prefetched."""
+    """Makes a core see changed code: fence.i, or a jump if one instruction is prefetched."""
     if kind.core.has_fence_i:
         return [word(asm.FENCE_I)]
     after = Label()

@@ -1,6 +1,6 @@
 """A program run block by block, or compiled, ends as by single steps, whatever the caches.
 
-Registers and memory have to be Unicorn's; the time and its causes have to be those of single steps.
+Registers and memory must equal Unicorn's; the time and its causes must equal those of single steps.
 """
 
 from __future__ import annotations

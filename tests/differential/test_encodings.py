@@ -81,7 +81,7 @@ def misaligned(trial: Trial) -> Outcome | None:
 
 
 def expected(core: trials.Reference, trial: Trial) -> Outcome:
-    """What has to come out of a trial."""
+    """The expected result of a trial."""
     if trial.encoding in (asm.C_EBREAK, asm.EBREAK):
         return Outcome(cause=trials.CAUSE_BREAKPOINT, value=trials.SLOT)
     if trial.length == 2 and not_rv32imc(trial.encoding):

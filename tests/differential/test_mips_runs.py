@@ -1,6 +1,6 @@
 """A MIPS32 program that runs freely ends as by single steps, whatever the caches and the times.
 
-Registers and memory have to be Unicorn's; the time and its causes have to be those of single steps.
+Registers and memory must equal Unicorn's; the time and its causes must equal those of single steps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Single instructions, each in a state of its own, on both sides.
+"""Single instructions, each with its own initial state, on both sides.
 
 The engine runs a small dispatcher: it takes the next trial from a table in RAM, writes the encoding
 into a slot (and executes fence.i), loads x1 to x31 and jumps to the slot. Everything around the
@@ -100,7 +100,7 @@ def table(trials: list[Trial]) -> bytes:
 
 
 def on_engine(trials: list[Trial], window: bytes) -> tuple[list[Outcome], bytes]:
-    """What the engine makes of the trials, and the window's bytes at the end."""
+    """The engine's results of the trials, and the window's bytes at the end."""
     assert len(trials) <= MOST
     code, handler = dispatcher(len(trials))
     fill = half(asm.C_EBREAK).encode(0).to_bytes(2, "little") * ((AREA_END - AREA) // 2)
@@ -154,7 +154,7 @@ class Reference:
         return bytes(self._core.mem_read(WINDOW, WINDOW_BYTES))
 
     def run(self, trial: Trial) -> Outcome:
-        """What Unicorn makes of a trial."""
+        """Unicorn's result of a trial."""
         self._core.mem_write(SLOT, table([trial])[:4] + b"\x02\x90" * 2)
         self._core.ctl_remove_cache(SLOT, SLOT + 8)
         identifiers = reference.REGISTERS[2:]

@@ -1,4 +1,4 @@
-"""fat-access and card-probe: the numbers agree with what the board says of its card."""
+"""fat-access and card-probe: the numbers agree with the board's parameters of its card."""
 
 from __future__ import annotations
 

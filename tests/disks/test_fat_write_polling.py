@@ -1,4 +1,4 @@
-"""fat-write in little with polling loops skipped and with every round of them run: all the same."""
+"""A small fat-write with polling loops skipped and with every iteration run: equal results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cells rest on: moves, their changes, and the file that has them for what is checked in."""
+"""Influences on cells: moves, their changes, and the checked-in file that has them."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -55,7 +55,7 @@ def test_fitted_again_a_board_gives_what_the_file_has() -> None:
 
 
 def test_numbers_that_were_seen_come_out_better_and_the_others_hardly() -> None:
-    """What docs/trust.md says below the table."""
+    """The text of docs/trust.md below the table."""
     gains = {}
     for name, fit in source().fits.items():
         seen, others = (

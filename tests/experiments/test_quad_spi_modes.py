@@ -1,4 +1,4 @@
-"""What follows from the runs of `quad-spi-throughput`: modes, clocks, the wire, parts of times."""
+"""Numbers derived from `quad-spi-throughput`: modes, clocks, the wire, parts of times."""
 
 from __future__ import annotations
 

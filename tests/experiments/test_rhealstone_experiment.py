@@ -81,7 +81,7 @@ def result() -> ExperimentResult:
 
 
 def cycles(result: ExperimentResult, operation: str, **wanted: object) -> float:
-    """What an operation takes in the one run with these settings."""
+    """The time of an operation in the one run with these settings."""
     wanted = {"operation": operation, "spck_divider": 3, "tick": "on", **wanted}
     (row,) = (
         row

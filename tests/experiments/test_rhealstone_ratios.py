@@ -1,4 +1,4 @@
-"""What follows from the cells of `rhealstone`, with the published cells in their place."""
+"""Numbers derived from the cells of `rhealstone`, with the published cells in their place."""
 
 import itertools
 

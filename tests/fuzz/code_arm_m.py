@@ -14,7 +14,7 @@ _STACK, _CODE = 0x2000_8000, 0x1000
 _RETRAM, _SRAM, _SRAM_STACK = 0x3800_0000, 0x1000_0000, 0x1004_0000
 _RCC = 0x5000_0000
 START = ((_RCC + 0xA00, 0xFFFF_FFFF), (_RCC + 0xA08, 0xFFFF_FFFF), (_RCC + 0x10C, 1))
-"""What the first core stores to have clocks run and the second core go."""
+"""Stores of the first core that start clocks and the second core."""
 
 _VECTORS = 16 + 64
 # ldr r0, [sp, #24]; adds r0, #2; str; bx lr

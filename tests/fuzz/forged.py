@@ -1,4 +1,4 @@
-"""Snapshots with other contents whose digest fits: what nobody but a forger makes."""
+"""Snapshots with other contents whose digest fits: only a forger makes them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _mixed(number: int) -> int:
 
 
 def _digest(parts: list[bytes]) -> int:
-    """As `engine/src/state/digest.rs` has it."""
+    """The digest of `engine/src/state/digest.rs`."""
     total = 0
     for part in parts:
         whole = len(part) // 8 * 8

@@ -22,7 +22,7 @@ class Labelled:
         self._code += units
 
     def mark(self, name: str) -> None:
-        """What comes next has this label."""
+        """The next instruction has this label."""
         self._labels[name] = self.here
 
     def jump(self, name: str, make: Jump) -> None:

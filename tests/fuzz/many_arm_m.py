@@ -81,7 +81,7 @@ def _set(random: Random, maker: loops_arm_m.Maker) -> list[int]:
 
 
 def _settings(random: Random, maker: loops_arm_m.Maker) -> list[int]:
-    """What an image begins with."""
+    """The first settings of an image."""
     code = maker.flash_control() if random.random() < 0.8 else []
     return code + (maker.write(_MPU_CTRL, 5) if random.random() < 0.2 else [])
 
@@ -266,7 +266,7 @@ def _access(random: Random, rd: int, base: int) -> list[int]:
 
 
 def _other(random: Random, rd: int, base: int) -> list[int]:
-    """What is no load or store, and exclusive ones."""
+    """Instructions other than loads and stores, and exclusive ones."""
     rn = random.randrange(3, 7)
     exclusive = ([0xE850 | base, rd << 12 | 0xF00], [0xE840 | base, rd << 12 | rn << 8])
     multiply = ([0xFB00 | rn, 0xF003 | rd << 8], [0xFBA0 | rn, rd << 12 | rn << 8 | 3])

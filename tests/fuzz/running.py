@@ -23,7 +23,7 @@ _LIMITS_PS = (10**6, 10**7, 10**7, 2 * 10**7, 10**8, 10**9)
 _LIMIT_WEIGHTS = (20, 30, 20, 15, 12, 3)
 
 
-# What reading a file of less than 1 MiB may take.
+# Limits for reading a file of less than 1 MiB.
 READ_MEMORY_BYTES = 1 << 30
 READ_S = 5.0
 

@@ -47,7 +47,7 @@ class BoardText:
         return {"target": self.name, "source": text}
 
     def run(self, made: Input) -> str:
-        """What the parser says, or the engine."""
+        """The parser's message, or the engine's."""
         for included in resources.boards().resolve().glob("*.dtsi"):
             if not Path(included.name).exists():
                 Path(included.name).symlink_to(included)

@@ -62,7 +62,7 @@ class Elf:
         return {**made, "limit_ps": random.choice((10**5, 10**6, 10**7))}
 
     def run(self, made: Input) -> str:
-        """What the loader says, or the program's end."""
+        """The loader's message, or the program's end."""
         machine = boards.machine(made["board"])
         if "symbols" in made:
             running.refused(lambda: machine.load_symbols(made["symbols"], made["elf"], "firmware"))

@@ -1,4 +1,4 @@
-"""Spoiled files beside ELF: programs as Intel HEX, S-records and UF2, and CMSIS-SVD files."""
+"""Damaged files other than ELF: programs as Intel HEX, S-records and UF2, and CMSIS-SVD files."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class ProgramFile:
         return made
 
     def run(self, made: Input) -> str:
-        """What the loader says, or the program's end."""
+        """The loader's message, or the program's end."""
         board = cyclescope.Board(_BOARD, unmapped="warn")
         try:
             with running.reading():
@@ -141,7 +141,7 @@ class Svd:
         return {"target": self.name, "svd": data}
 
     def run(self, made: Input) -> str:
-        """What is said of the file, or that boards came of it."""
+        """The message about the file, or that it gave boards."""
         file = Path("chip.svd")
         file.write_bytes(made["svd"])
         try:

@@ -1,4 +1,4 @@
-"""What `cyclescope ipc` reads: requests to the clock, a terminal's bytes, answers to a client."""
+"""Input of `cyclescope ipc`: requests to the clock, a terminal's bytes, answers to a client."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def _ask_clock(made: Input) -> None:
 
 
 class _Link:
-    """A port at which an answer is there at once."""
+    """A port that answers at once."""
 
     port, clock = "PORT", "host"
 

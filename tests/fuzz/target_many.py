@@ -51,9 +51,9 @@ _COUNT, _EARLIEST = 512, 0.03
 _SEEN_BYTES = 0x1_0000
 # Instructions at a time, and how many at the end are run in blocks.
 _TRACED, _LAST = 1 << 11, 16
-# Where fewer were run, what the harness needs is spoiled more often than not.
+# If fewer were run, the harness itself is damaged more often than not.
 _LEAST = 8
-# What was found is made small for so long.
+# The time limit for reducing a finding.
 _REDUCE_S = 5.0
 
 
@@ -165,12 +165,12 @@ def _programs(made: Input, machine: Machine) -> int:
 
 
 def _blamed(made: Input, compiled: Seen) -> str:
-    """Which way it is that differs from blocks that are not compiled."""
+    """The way whose result differs from that of uncompiled blocks."""
     return "compiled" if _difference(_in_blocks(made), compiled) else "stepped"
 
 
 def _difference(one: Seen | None, other: Seen | None) -> str:
-    """What differs, in a line; empty if nothing does."""
+    """The difference in a line; empty without a difference."""
     if one is None or other is None:
         return "" if one is other else "one is refused"
     keys = [key for key in one if one[key] != other[key]]

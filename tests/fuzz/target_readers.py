@@ -207,7 +207,7 @@ class Request:
         return {"target": self.name, "toml": head + "".join(pieces)}
 
     def run(self, made: Input) -> str:
-        """What is said of it; a plan is not made."""
+        """The message about it; no plan is made."""
         file = Path("request.toml")
         file.write_text(made["toml"], encoding="utf-8")
         said = [_refused(read, file) for read in (sweeps.read_toml, fits.read_toml)]
@@ -259,7 +259,7 @@ class SerialScript:
         return {"target": self.name, "script": "".join(pieces)}
 
     def run(self, made: Input) -> str:
-        """What is said of it, or that it has steps."""
+        """The message about it, or that it has steps."""
         readers = (lambda text: parse_script(text).items(), lambda it: parse_can_script(it).items())
         said = [_refused(read, made["script"]) for read in readers]
         return "refused" if all(said) else "done"

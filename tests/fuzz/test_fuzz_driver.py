@@ -1,4 +1,4 @@
-"""The fuzzing driver finds what is planted for it, keeps it, and goes on."""
+"""The fuzzing driver finds planted faults, keeps them, and continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever both cores of an STM32MP157 do, their time is accounted for: no panic, no hang."""
+"""The time of both cores of an STM32MP157 is accounted for in any program: no panic, no hang."""
 
 from __future__ import annotations
 

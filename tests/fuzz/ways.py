@@ -45,7 +45,7 @@ def _elf(made: Input) -> bytes:
 
 
 def seen(made: Input, run: Machine, report: dict[str, Any], printed: list[bytes]) -> Seen:
-    """What there is to compare of a run that has ended."""
+    """The state of an ended run, for comparisons."""
     keys = ("cycles", "instructions", "stack", "counters", "mispredictions")
     cores = [{key: core.get(key) for key in keys} for core in report["cores"]]
     ended = {
@@ -176,7 +176,7 @@ def drawn(random: Random) -> tuple[str, Way]:
 
 
 def difference(one: Seen | None, other: Seen | None) -> str:
-    """Where they differ, in a line; empty if nowhere."""
+    """The difference in a line; empty without a difference."""
     if one == other:
         return ""
     if one is None or other is None:

@@ -98,7 +98,7 @@ def run(name: str, **how: object) -> Recorded:
 
 @dataclass(frozen=True)
 class Simulated:
-    """What is run, by its name, and what was recorded of it as it is run usually."""
+    """A program or experiment by its name, and the recording of its usual run."""
 
     name: str
     usual: Recorded

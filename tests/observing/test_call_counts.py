@@ -39,12 +39,12 @@ FUNCTIONS = [*STEPS, "recurs", "thrower", "helper", "set_jump", "long_jump", *HA
 
 
 class ThrownError(Exception):
-    """The function does not go on."""
+    """The function ends here."""
 
 
 @dataclass
 class Script:
-    """What a task does, at random, and how often it calls what."""
+    """A random script of a task, and the counts of its calls."""
 
     random: Random
     acts: bytearray = field(default_factory=bytearray)

@@ -112,7 +112,7 @@ def test_one_core_holds_itself_up() -> None:
 
 @pytest.fixture(scope="module")
 def outputs(command_line: WarmStart, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    """What the command prints of the test of 4096 bytes, and the JSON that it writes."""
+    """The command's output for the test of 4096 bytes, and the JSON that it writes."""
     elf = str(firmware.build_app("rpmsg_tty", TWO_CORES, BLOCK))
     call = ["run", elf, "--board", TWO_CORES, "--waits", "--json", "run.json"]
     folder = tmp_path_factory.mktemp("outputs")

@@ -1,5 +1,5 @@
-"""What is in FIFOs, as timelines and waveforms have it: the same however a run is simulated, each
-byte that was written, and never more than there is room for.
+"""Contents of FIFOs in timelines and waveforms: equal however a run is simulated, with each byte
+that was written, and never more than the FIFO holds.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ EXPECTED: dict[str, dict[str, dict[str, float]]] = {
     },
     CARD: {"cpu0": {}},
 }
-# What a run took that was not simulated as usual.
+# Ways to simulate a run, other than the usual one.
 HOWS = [{"skip_polling": False}, {"compile_after": 0}, {"compile_after": 1}]
 
 

@@ -1,4 +1,4 @@
-"""What was waited for, beside the sums by hand of docs/: the wire, a page program, a card's busy.
+"""Waits, compared with the sums by hand of docs/: the wire, a page program, a card's busy.
 
 The characters of rpmsg-tty are in test_critical_path.py.
 """

@@ -1,4 +1,4 @@
-"""What was waited for in windows: all of their time, however a run is simulated; and of rows."""
+"""Waits in windows add up to all of their time, however a run is simulated; and waits of rows."""
 
 from __future__ import annotations
 

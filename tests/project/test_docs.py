@@ -1,4 +1,4 @@
-"""The pages: lines that fit a screen, a README that is read to its end, files that are there."""
+"""The pages: lines that fit a screen, a short README, existing files."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def test_the_readme_is_short() -> None:
 
 
 def missing_files(page: str, text: str) -> list[str]:
-    """Our files that a page names in backticks and that are not there.
+    """Our files that a page names in backticks and that do not exist.
 
-    On pages about the engine they may be relative to its sources; a bare name is in any folder.
+    Pages about the engine may name them relative to its sources; a bare name is in any folder.
     """
     is_of_engine = page.startswith("docs/architecture") or page == "CONTRIBUTING.md"
     code = " ".join(CODE.findall(CODE_BLOCK.sub("", text)))
@@ -134,7 +134,7 @@ def test_the_page_on_installing_has_all_extras() -> None:
 # ---- the page of questions
 
 QUESTIONS = ROOT / "docs" / "how-to" / "can-it-tell-me.md"
-# What firmware engineers look for: each is on the page as it is, for the site's search.
+# Words that firmware engineers search for: each is on the page, for the site's search.
 ASKED = (
     "cycles of a function",
     "stack depth",

@@ -28,7 +28,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 
 def faults(arguments: list[str]) -> Iterator[str]:
-    """What a call asks for that does not exist."""
+    """Parts of a call that do not exist."""
     name, *rest = arguments
     command = cli.get_command(click.Context(cli), name)
     if command is None:

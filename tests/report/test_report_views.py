@@ -1,4 +1,4 @@
-"""The report's tables of groups, its plots over a setting, and what it says of exact numbers."""
+"""The report's tables of groups, its plots over a setting, and its text about exact numbers."""
 
 from __future__ import annotations
 

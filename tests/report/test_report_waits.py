@@ -1,4 +1,4 @@
-"""What rows waited for: in the bench's rows and files, and first in the report."""
+"""Waits of rows: in the bench's rows and files, and first in the report."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def run(board: str, **options: object) -> RunResult:
 
 
 def facts(result: RunResult) -> tuple[object, ...]:
-    """What must not depend on how a run was simulated."""
+    """Results that must not depend on the way of simulation."""
     return result.console, result.elapsed_ps, result.counters, result.cores, result.notes
 
 

@@ -1,4 +1,4 @@
-"""What a firmware gets of the host's by semihosting: what the user names, and nothing else."""
+"""Semihosting gives a firmware the files that the user names, and nothing else of the host."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def lines(board: str, *arguments: str, **given: object) -> list[str]:
-    """What the program prints for its arguments; it must end by itself, with status 0."""
+    """The program's output for its arguments; it must end by itself, with status 0."""
     loaded = package.Board(board).load(hosted.built(board))
     result = loaded.run("1s", arguments=arguments, **given)
     assert (result.outcome, result.exit_code) == ("exit", 0), result.message

@@ -1,4 +1,4 @@
-"""What programs of an STM32 meet first: pins, serial lines, random numbers, watchdogs, stimuli."""
+"""Parts that every STM32 program uses: pins, serial lines, random numbers, watchdogs, stimuli."""
 
 from __future__ import annotations
 

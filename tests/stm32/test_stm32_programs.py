@@ -1,4 +1,4 @@
-"""What others would flash on an STM32F4 Discovery: C libraries, C++, an RTOS, Rust."""
+"""Programs for an STM32F4 Discovery from other sources: C libraries, C++, an RTOS, Rust."""
 
 from __future__ import annotations
 

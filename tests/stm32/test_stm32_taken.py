@@ -1,4 +1,4 @@
-"""What STM32s take as it is written, and a board on which nothing is plugged in: RTC, SPI, USB."""
+"""Settings of STM32s without an effect, and a board with nothing plugged in: RTC, SPI, USB."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def numbers(text: str, pattern: str) -> list[int]:
 
 
 def printed(board: str, macros: dict[str, str]) -> tuple[dict[str, str], package.RunResult]:
-    """What the program says on a board, by what it is about, and its run."""
+    """The program's output on a board, by subject, and its run."""
     source = SOURCES / "stm32" / "taken.c"
     elf = firmware.build(firmware.board_recipe("taken", board, [source], macros))
     loaded = package.Board(board).load(elf)

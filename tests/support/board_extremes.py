@@ -1,8 +1,8 @@
-"""Each property that a board has or may have set to extremes in turn: build, poke devices, run.
+"""Sets each property that a board has or may have to extremes: build, poke devices, run.
 
-In a process of its own, as what is looked for may end it: an abort, a hang, all of the memory.
-Which case it is at stands in a file, in whose folder it works. As a program it says on stdout, as
-JSON, what it found.
+It runs in a separate process, because a fault may end the process: an abort, a hang, all of the
+memory. A file has the number of the current case; the process works in the file's folder. As a
+program it prints its findings on stdout, as JSON.
 
     python tests/support/board_extremes.py BOARD STRIDE OFFSET PROGRESS
 """
@@ -102,7 +102,7 @@ def cases(tree: Tree) -> Iterator[tuple[str, Tree, str, bytes]]:
 
 
 def complaint(tree: Tree, elf: bytes, limit_ps: int | None = pokes.LIMIT_PS) -> str | None:
-    """What is wrong with how a board is refused or run, if anything is."""
+    """The fault of a board's refusal or run, if there is one."""
     try:
         machine = Machine(tree)
         machine.load(elf, "pokes")

@@ -59,7 +59,7 @@ class Browser(webdriver.Chrome):
         return self.execute_cdp_cmd(name, parameters)
 
     def script(self, body: str, *arguments: Any) -> Any:
-        """What a function of this body returns in the page."""
+        """The return value of a function with this body in the page."""
         return self.execute_script(body, *arguments)
 
     def wait_for(self, condition: str, *arguments: Any) -> None:

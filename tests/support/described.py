@@ -1,4 +1,4 @@
-"""What the reference says of a board's node."""
+"""The reference's entry for a board's node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in the ELF files that builds give: segments, bytes, symbols."""
+"""Contents of built ELF files: segments, bytes, symbols."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def segments(elf: Path) -> list[range]:
 
 
 def loaded(elf: Path, start: int, end: int) -> bytes:
-    """What an ELF has for a range of addresses."""
+    """The bytes of an ELF file for a range of addresses."""
     data = elf.read_bytes()
     for _, offset, address, _, file_bytes, _, _, _ in _loadable(data):
         if address <= start and end <= address + file_bytes:

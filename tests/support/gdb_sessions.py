@@ -23,7 +23,7 @@ def gdb_for(target: Target) -> str | None:
 
 @dataclass(frozen=True)
 class Session:
-    """What GDB printed, what the run printed, and its result."""
+    """The output of GDB, the output of the run, and its result."""
 
     output: str
     status: int

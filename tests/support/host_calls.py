@@ -1,4 +1,4 @@
-"""What a program asked of the host's file system, from strace's log."""
+"""A program's calls to the host's file system, from strace's log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test takes of a processor: the process, its children, and calls of the command line."""
+"""The processor time of a test: the process, its children, and calls of the command line."""
 
 from __future__ import annotations
 

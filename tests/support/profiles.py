@@ -87,7 +87,7 @@ CYCLES = sum(charge[3] for charge in CHARGES)
 
 
 def raw(core: str = "cpu0") -> dict[str, Any]:
-    """What the engine might give of a core."""
+    """A profile of a core, in the engine's form."""
     return {
         "core": core,
         "rates": [(50_000_000, 23), (100_000_000, CYCLES - 23)],

@@ -40,7 +40,7 @@ class Client:
         return self.answer()
 
     def monitor(self, command: str) -> str:
-        """What a monitor command prints."""
+        """The output of a monitor command."""
         before = len(self.output)
         assert self.ask("qRcmd," + command.encode().hex()) == "OK"
         text = self.output[before:].decode()

@@ -1,4 +1,4 @@
-"""What `cyclescope show` makes of results that a bench has stored."""
+"""The output of `cyclescope show` for results that a bench has stored."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 ALL = os.environ.get("CYCLESCOPE_TESTS") == "all"
-# What a test of the short tier may take of a processor, with all the processes that it starts.
+# The limit of processor time for a test of the short tier, with all the processes that it starts.
 MOST_CPU_S = 20.0
 # Of properties, Hypothesis tries this number of examples in the short tier, and 100 otherwise.
 SHORT_EXAMPLES = 20

@@ -46,7 +46,7 @@ def tables(file: Path) -> sqlite3.Connection:
 
 
 def printed(database: sqlite3.Connection, query: str) -> str:
-    """What `trace_processor` prints for a query."""
+    """The output of `trace_processor` for a query."""
     found = database.execute(query)
     lines = [[f'"{column[0]}"' for column in found.description]]
     lines += [[_cell(value) for value in row] for row in found]

@@ -42,7 +42,7 @@ Step = File | Call
 
 
 def steps(page: Path) -> Iterator[Step]:
-    """What the reader of a page does, in order."""
+    """The steps of a page's reader, in order."""
     text = page.read_text(encoding="utf-8")
     for block in _BLOCK.finditer(text):
         title = _TITLE.search(block["info"])
@@ -98,7 +98,7 @@ class Scratch:
         self._before: dict[str, str] = {}
 
     def write(self, file: File) -> None:
-        """Do what the page says of a file."""
+        """Write or change a file as the page says."""
         path = self.folder / file.name
         if file.how == "added":
             self._before[file.name] = path.read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ NEEDS_SIGROK = pytest.mark.skipif(
 
 @dataclass(frozen=True)
 class Frame:
-    """What went over an SPI bus while a chip was selected."""
+    """The data on an SPI bus while a chip was selected."""
 
     mosi: bytes
     miso: bytes
@@ -155,7 +155,7 @@ def without_pauses(vcd: str, longest_ps: int = 10_000_000) -> str:
 
 
 def annotations(vcd: Path, decoders: str, of: str, step_ps: int = 1) -> list[str]:
-    """What sigrok's decoders say of a waveform: one line each of the decoder's class `of`."""
+    """The output of sigrok's decoders for a waveform: lines of the decoder's class `of`."""
     downsample = max(1, step_ps // unit_ps(vcd.read_text()))
     command = [
         "sigrok-cli",

@@ -27,7 +27,7 @@ SYNC1, SYNC2 = 6, 12
 
 @dataclass(frozen=True)
 class Speed:
-    """What I2C_TIMINGR has, in cycles of the kernel clock."""
+    """The fields of I2C_TIMINGR, in cycles of the kernel clock."""
 
     khz: str
     low: int

@@ -71,14 +71,14 @@ def test_the_check_sequence_is_the_standards() -> None:
 
 
 def frames_read(vcd: Path, bus: str) -> list[bytes]:
-    """What reads of the frame buffer gave, the first byte of each being the frame's length."""
+    """The results of frame buffer reads. The first byte of each is the frame's length."""
     command = bytes([READ_FRAME])
     frames = sampled(vcd.read_text(), bus)
     return [frame.miso[1:] for frame in frames if frame.mosi[:1] == command]
 
 
 def whole(number: int, length: int) -> bytes:
-    """What a read of the peer's frame should give: its length, the frame, the link's quality."""
+    """The expected read of the peer's frame: its length, the frame, the link's quality."""
     return bytes([length]) + peers_frame(number, length) + bytes([LQI])
 
 

@@ -1,4 +1,4 @@
-"""What SPI controllers that know of clocks, not of pins, show in waveforms."""
+"""Waveforms of SPI controllers whose models have clocks, not pins."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 /* Uses each of the parts that every program of an STM32 meets: pins, interrupts of pins, serial lines, random numbers,
- * CRC unit, watchdog, bit-banding, cycle counter and stimulus ports. It prints its observations, and ends by its watchdog.
+ * CRC unit, watchdog, bit-banding, cycle counter and stimulus ports. It prints its results, and ends by its watchdog.
  *
  * For an STM32F407 at 16 MHz, and with STM32L4 for an STM32L4R5 at 4 MHz: their rates out of reset. */
 #include <stdint.h>
