@@ -73,7 +73,7 @@ def test_with_names_all_runs_are_made_and_one_is_explained(jobs: list[Job]) -> N
     assert (one.run.settings["mode"], one.run.settings["access"]) == ("quad", "dma")
 
 
-def test_what_a_user_sets_leaves_the_choice_as_it_is(jobs: list[Job]) -> None:
+def test_a_users_settings_do_not_change_the_choice_of_runs(jobs: list[Job]) -> None:
     plain = explaining.narrowed(planning.plan(experiments.select([NAME])))
     few = explaining.narrowed(jobs)
     assert [job.run.settings["mode"] for job in few] == [job.run.settings["mode"] for job in plain]

@@ -226,7 +226,7 @@ def _all_of(terminal: int) -> str:
 # ---- costs
 
 
-def test_what_runs_took_here_is_known_the_next_time(
+def test_costs_of_runs_are_known_the_next_time(
     jobs: list[Job], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     # objects are compiled in seconds: here programs are only linked
@@ -254,7 +254,7 @@ def test_what_runs_took_here_is_known_the_next_time(
     "content",
     ["", "[]", '{"runs": []}', '{"runs": {"a": "b"}}', '{"runs": {"a": -1}}', "\0", '{"a": NaN}'],
 )
-def test_a_table_of_costs_that_is_none_is_as_good_as_absent(
+def test_an_invalid_table_of_costs_is_ignored(
     jobs: list[Job], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str
 ) -> None:
     monkeypatch.setenv("CYCLESCOPE_CACHE", str(tmp_path))

@@ -111,7 +111,7 @@ def test_a_run_that_is_another_is_made(
     assert not KeptRuns(jobs, Told(), tmp_path).has(jobs[0])
 
 
-def test_another_build_keeps_runs_of_its_own(
+def test_another_build_keeps_its_own_runs(
     record: RunRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs = planned()
@@ -120,7 +120,7 @@ def test_another_build_keeps_runs_of_its_own(
     assert not KeptRuns(jobs, TOLD, tmp_path).has(jobs[0])
 
 
-def test_what_is_not_whole_is_not_given_back(record: RunRecord, tmp_path: Path) -> None:
+def test_a_damaged_kept_run_is_not_used(record: RunRecord, tmp_path: Path) -> None:
     jobs = planned()
     before = KeptRuns(jobs, TOLD, tmp_path)
     before.put(jobs[0], record)
@@ -142,9 +142,7 @@ def test_a_run_that_failed_is_not_kept(record: RunRecord, tmp_path: Path) -> Non
     assert not before.has(jobs[0])
 
 
-def test_what_was_made_before_is_finished_without_a_start(
-    record: RunRecord, tmp_path: Path
-) -> None:
+def test_kept_runs_finish_without_a_start(record: RunRecord, tmp_path: Path) -> None:
     jobs = planned()
     before = KeptRuns(jobs, TOLD, tmp_path)
     before.put(jobs[0], record)

@@ -186,7 +186,7 @@ def test_a_stale_page_is_reported_and_updated(script: Script, tmp_path: Path) ->
     assert readme.read_text(encoding="utf-8") == good
 
 
-def test_what_is_missing_is_one_message(script: Script, tmp_path: Path) -> None:
+def test_a_missing_file_is_one_message(script: Script, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "speed.json").write_text("{}", encoding="utf-8")
     status, said = script("--root", tmp_path)

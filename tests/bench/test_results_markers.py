@@ -260,7 +260,7 @@ def page(text: str) -> str:
     return pages.renewed(Path("page.md"), text, source())[0]
 
 
-def test_what_stands_between_markers_is_replaced_and_nothing_else() -> None:
+def test_only_text_between_markers_is_replaced() -> None:
     text = "With <!--= quad-spi-throughput | cells -->9<!--/--> cells.\n\n```\n<!--= x -->\n```\n"
     new, changes = pages.renewed(Path("page.md"), text, source())
     assert new == text.replace(">9<", ">4<")
@@ -328,7 +328,7 @@ def test_paragraphs_that_are_too_long_are_wrapped(text: str) -> None:
     assert not [line for line in lines[1:] if re.match(r"\s*(<!--=|[-*+|#>] |\d+\. )", line)]
 
 
-def test_what_fits_stays_as_it_is_and_so_does_what_has_no_markers() -> None:
+def test_short_lines_and_lines_without_markers_are_not_wrapped() -> None:
     long = "word " * 30
     text = f"a {MARKER}\nb.\n\n{long}\n\n```\n{long} {MARKER}\n```\n| {long} | {MARKER} |\n"
     assert wrapping.wrapped(text) == text

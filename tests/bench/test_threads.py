@@ -58,7 +58,7 @@ def test_nothing_begins_after_a_stop() -> None:
 
 
 @pytest.mark.parametrize("in_run", [True, False])
-def test_what_is_raised_stops_the_others(in_run: bool) -> None:
+def test_an_exception_stops_the_other_runs(in_run: bool) -> None:
     stop = Stop()
 
     def fail(*_: object) -> None:

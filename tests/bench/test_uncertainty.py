@@ -63,7 +63,7 @@ def test_intervals_are_those_of_a_sweep_of_all_ranges(program: Program) -> None:
         assert one.low < one.high
 
 
-def test_what_the_user_sets_is_settled(program: Program) -> None:
+def test_values_that_the_user_sets_are_not_varied(program: Program) -> None:
     elf = program("results")
     first = measured(elf).ranged
     path = uncertainty.path(first[0])
@@ -123,7 +123,7 @@ def test_few_runs_name_no_causes(cyclescope: Command, program: Program, tmp_path
     assert [one["causes"] for one in data["intervals"]] == [[]] * len(data["intervals"])
 
 
-def test_what_does_nothing_is_hardly_ever_named() -> None:
+def test_a_value_without_an_effect_is_hardly_ever_named() -> None:
     """22 values, as many as a board draws, that no number depends on; and one that it does on."""
     chance = random.Random(51)
     named = found = 0
@@ -163,7 +163,7 @@ def test_ranks_are_significant_with_as_many_rows_as_chance_needs() -> None:
         (("--uncertainty", "--set", "ddr.nothing=1"), "no such board property"),
     ],
 )
-def test_what_does_not_go_together_is_one_line(
+def test_conflicting_options_are_one_line(
     cyclescope: Command, program: Program, options: tuple[str, ...], words: str
 ) -> None:
     done = cyclescope("run", program("results"), "--board", BOARD, *options)

@@ -116,7 +116,7 @@ def test_a_shipped_part_is_found_unless_there_is_one_beside_the_board(tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["../boards/n25q128a13.dtsi", "./n25q128a13.dtsi", "none.dtsi"])
-def test_what_is_not_a_shipped_parts_name_is_looked_for_beside_the_board(
+def test_an_include_that_is_not_shipped_is_looked_for_beside_the_board(
     tmp_path: Path, name: str
 ) -> None:
     fault = refusal(board(tmp_path, f'/ {{ /include/ "{name}" }};\n'))
@@ -214,7 +214,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_what_grows_without_end_is_refused(tmp_path: Path, bomb: str) -> None:
+def test_unbounded_growth_is_refused(tmp_path: Path, bomb: str) -> None:
     source, said = BOMBS[bomb]
     assert said in refusal(board(tmp_path, source))
 

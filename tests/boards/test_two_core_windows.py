@@ -20,7 +20,7 @@ def run(**options: object) -> RunResult:
     return package.Board(BOARD).load(elf).run(**options)  # type: ignore[arg-type]
 
 
-def test_both_come_to_the_same_checksum() -> None:
+def test_both_cores_calculate_the_same_checksum() -> None:
     result = run()
     assert result.exit_code == 0, result.console
     _, ours, theirs = result.console.splitlines()[0].rsplit("0x", 2)

@@ -34,7 +34,7 @@ def test_both_say_hello() -> None:
     assert result.streams["uart7"] == f"{HELLO}\n"
 
 
-def test_what_a_character_of_the_log_costs_the_m4() -> None:
+def test_a_character_of_the_log_costs_the_m4_its_published_time() -> None:
     logged, silent = run(), run(log="off")
     assert "uart7" not in silent.streams
     each_us = (answer_us(logged) - answer_us(silent)) / len(f"{HELLO}\n")

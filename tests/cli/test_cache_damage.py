@@ -68,7 +68,7 @@ def built(first: Path, cache: Path) -> Path:
     return cache
 
 
-def test_a_damaged_elf_is_built_anew(built: Path) -> None:
+def test_a_damaged_elf_is_built_again(built: Path) -> None:
     elf = firmware.build(recipe())
     good = elf.read_bytes()
     for name, damage in DAMAGES.items():
@@ -81,7 +81,7 @@ def test_a_damaged_elf_is_built_anew(built: Path) -> None:
     assert elf.stat().st_mtime_ns == before
 
 
-def test_what_the_compiler_keeps_is_not_believed_after_damage(
+def test_the_compilers_cache_is_not_trusted_after_damage(
     built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiler_cache.distrust.cache_clear()
@@ -161,7 +161,7 @@ def test_the_compiler_needs_no_folder_of_the_users(first: Path) -> None:
     assert kept.is_whole(elf)
 
 
-def test_a_damaged_image_is_made_anew(cache: Path) -> None:
+def test_a_damaged_image_is_made_again(cache: Path) -> None:
     disk = Disk(16 * 2**20, fat_bits=12, sectors_per_cluster=16)
     image = disks.image(disk)
     good = image.read_bytes()

@@ -90,9 +90,7 @@ def test_wires_devices_and_experiments_are_offered(offered: Offered) -> None:
         "run --stdin none --set ",
     ],
 )
-def test_where_nothing_is_known_nothing_is_offered(
-    line: str, offered: Offered, tmp_path: Path
-) -> None:
+def test_a_broken_board_gives_no_completions(line: str, offered: Offered, tmp_path: Path) -> None:
     (tmp_path / "broken.dts").write_text("/dts-v1/; / {")
     assert offered(line) == []
 

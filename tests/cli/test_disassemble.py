@@ -59,7 +59,9 @@ def test_all_code_is_shown(board: str, cyclescope: Command) -> None:
     assert sum(row[3].startswith(".") for row in rows) < len(rows) / 10
 
 
-def test_what_is_not_there_is_one_line(cyclescope: Command, tmp_path: Path) -> None:
+def test_a_missing_function_address_or_file_is_one_line(
+    cyclescope: Command, tmp_path: Path
+) -> None:
     elf = hosted.built("minimal-armv7a")
     rows = _engine.listing(elf.read_bytes())
     begin, end = rows[0][0], max(row[0] + row[2] for row in rows)

@@ -84,7 +84,7 @@ def test_doctor_names_what_the_install_script_installs() -> None:
 
 
 @pytest.mark.parametrize("body", ["exit 3", "sleep 0", "printf '\\377\\376'", "kill -9 $$"])
-def test_a_program_that_says_no_version_has_none(tmp_path: Path, body: str) -> None:
+def test_a_program_without_a_version_has_an_empty_one(tmp_path: Path, body: str) -> None:
     tool = tmp_path / "odd"
     tool.write_text(f"#!/bin/sh\n{body}\n")
     tool.chmod(0o755)

@@ -60,7 +60,7 @@ def test_functions_are_found_as_they_are_written(name: str, calls: int, names: P
         ("flash:twice", "the board has no core flash"),
     ],
 )
-def test_what_is_not_there_is_an_error(name: str, message: str, names: Path) -> None:
+def test_an_unknown_function_is_an_error(name: str, message: str, names: Path) -> None:
     with pytest.raises(EngineError, match=message):
         Board(BOARD).load(names).run(sections=[name])
 

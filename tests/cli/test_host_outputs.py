@@ -162,7 +162,7 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
     assert refused(path).endswith("can't be written: Permission denied")
 
 
-def test_what_is_no_place_for_a_file_is_refused(tmp_path: Path) -> None:
+def test_an_impossible_place_for_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "circle").symlink_to("circle")
     assert refused(tmp_path).endswith("is a folder: name a file")
@@ -256,7 +256,7 @@ def test_a_descriptor_is_written_through_whatever_it_leads_to(tmp_path: Path, fo
     os.close(read)
 
 
-def test_a_descriptor_of_a_file_goes_on_where_that_is(tmp_path: Path) -> None:
+def test_a_descriptor_writes_at_the_files_position(tmp_path: Path) -> None:
     path = tmp_path / "log"
     with path.open("w") as log:
         log.write("before\n")

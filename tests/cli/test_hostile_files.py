@@ -112,7 +112,7 @@ def test_scripts_are_refused(bounded: Call, tmp_path: Path) -> None:
         check_refused(done, file, message, message)
 
 
-def test_what_is_no_file_is_refused_wherever_a_file_is_read(bounded: Call, tmp_path: Path) -> None:
+def test_devices_are_refused_wherever_a_file_is_read(bounded: Call, tmp_path: Path) -> None:
     elf = written(tmp_path / "x.elf", hostile_files.executable())
     zeros = Path("/dev/zero")
     toml, boards = tmp_path / "zeros.toml", tmp_path

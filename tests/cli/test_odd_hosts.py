@@ -159,7 +159,9 @@ def test_a_console_of_other_letters_than_the_terminals(program: Program) -> None
         ("two\nlines", "No such file or directory"),
     ],
 )
-def test_what_is_no_elf(cyclescope: Command, tmp_path: Path, file: str, said: str) -> None:
+def test_an_elf_of_the_wrong_kind_of_file_is_refused(
+    cyclescope: Command, tmp_path: Path, file: str, said: str
+) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "sparse").touch()
     os.truncate(tmp_path / "sparse", 10 * 2**30)
@@ -208,7 +210,7 @@ def test_names_that_are_no_text(tmp_path: Path, program: Program) -> None:
     ],
 )
 @pytest.mark.parametrize("file", ["/dev/zero", "/"])
-def test_what_a_board_can_not_include(
+def test_an_impossible_include_of_a_board_is_refused(
     cyclescope: Command, tmp_path: Path, file: str, said: str, how: str
 ) -> None:
     (tmp_path / "board.dts").write_text(f"/dts-v1/;\n{how.format(file)}\n")
@@ -219,7 +221,7 @@ def test_what_a_board_can_not_include(
 
 
 @pytest.mark.parametrize("board", ["/dev/zero", "/", "/dev/null"])
-def test_what_is_no_board(cyclescope: Command, board: str) -> None:
+def test_a_board_of_the_wrong_kind_of_file_is_refused(cyclescope: Command, board: str) -> None:
     done = cyclescope("board", board)
     assert done.status == Status.USAGE
     assert done.stderr.startswith(f"cyclescope: error: {board}: this is a d")

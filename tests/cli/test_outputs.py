@@ -123,7 +123,7 @@ def test_a_shells_process_substitution_gets_the_results(program: Program, tmp_pa
         ("--vcd", "folder", "folder: is a folder: name a file"),
     ],
 )
-def test_where_nothing_can_be_saved_nothing_is_run(
+def test_an_output_that_can_not_be_saved_prevents_the_run(
     cyclescope: Command, program: Program, tmp_path: Path, option: str, path: str, said: str
 ) -> None:
     (tmp_path / "folder").mkdir()

@@ -144,7 +144,7 @@ def test_a_line_without_an_end_comes_in_pieces() -> None:
     assert sum(len(line) for _, line in lines) == 200_000
 
 
-def test_what_is_printed_early_shows_early() -> None:
+def test_early_output_shows_early() -> None:
     class HeardError(Exception):
         pass
 

@@ -199,7 +199,7 @@ def test_a_long_run_shows_how_far_it_is_and_takes_that_back(program: Program) ->
     assert "interrupted by SIGINT" in seen[summary:]
 
 
-def test_without_colours_there_are_none(program: Program) -> None:
+def test_no_color_turns_colours_off(program: Program) -> None:
     run = ("run", program("endless_loop"), "--board", BOARD, "--limit", "100000s")
     coloured = re.compile(r"\x1b\[[\d;]*[39]\d")
     _, seen = on_a_terminal(*run, until="simulated", environment={})

@@ -52,7 +52,9 @@ def test_cycles_asleep_and_events(board: str) -> None:
         (3, r"interrupt 28 is pending, but masked by PRIMASK, and with SCR.SEVONPEND clear"),
     ],
 )
-def test_what_is_pending_and_wakes_nothing(cyclescope: Command, end: int, why: str) -> None:
+def test_a_pending_interrupt_that_wakes_nothing_is_named(
+    cyclescope: Command, end: int, why: str
+) -> None:
     done = cyclescope("run", build(DISCOVERY, end), "--board", DISCOVERY, "--limit", "1s")
     assert done.status == Status.ASLEEP
     assert done.error.startswith("cpu0 waits for an event at pc 0x")

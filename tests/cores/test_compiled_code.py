@@ -83,7 +83,7 @@ def test_the_command_line_writes_the_same_file(name: str, cyclescope: Command) -
     assert json.loads(written.pop())["cores"][0]["never_compiled"] > 0
 
 
-def test_a_number_of_runs_that_is_none_is_refused(cyclescope: Command) -> None:
+def test_an_invalid_number_of_runs_is_refused(cyclescope: Command) -> None:
     call = ("run", built("rv32-local"), "--board", "minimal-rv32", "--compile-after", "65536")
     assert "65536 is not in the range 0<=x<=65535" in cyclescope(*call).error
     with pytest.raises(EngineError):

@@ -115,7 +115,7 @@ def test_a_class_can_say_itself_what_is_saved(tmp_path: Path) -> None:
     assert of_python(tmp_path, 5, saves) == []
 
 
-def test_what_a_class_forgets_is_found(tmp_path: Path) -> None:
+def test_state_that_a_class_forgets_is_found(tmp_path: Path) -> None:
     forgets = (
         "pass\n\n"
         "    def save_state(self):\n"

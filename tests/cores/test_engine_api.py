@@ -118,7 +118,7 @@ def deep(levels: int, width: int = 1) -> dict[str, Any]:
         (LEAF, "no enabled cpu"),
     ],
 )
-def test_what_is_no_tree_of_nodes_is_refused(tree: Any, said: str) -> None:
+def test_an_invalid_tree_of_nodes_is_refused(tree: Any, said: str) -> None:
     assert said in (refused(Machine, tree) or "")
 
 

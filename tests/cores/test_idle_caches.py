@@ -65,7 +65,7 @@ def test_one_cache_is_reported_as_one(changed_board: Change) -> None:
     assert "cpu0: its cache never keeps anything" in warning
 
 
-def test_what_is_tightly_coupled_is_no_use_to_a_cache(changed_board: Change) -> None:
+def test_tightly_coupled_memory_does_not_count_as_cacheable(changed_board: Change) -> None:
     source = f"&ddr {{ /delete-property/ {MARK[:-1]}; }};\n&lmb {{ {MARK} }};"
     (warning,) = package.Board(changed_board(source)).warnings
     assert CORE in warning

@@ -32,7 +32,7 @@ def made_of(program: Program, board: str, limit_ps: int) -> Input:
     }
 
 
-def test_random_programs_on_all_boards_come_to_the_same_in_all_ways() -> None:
+def test_random_programs_on_all_boards_give_equal_results_in_all_ways() -> None:
     target, outcomes = Ways(), set()
     for seed in range(SEEDS):
         made = target.make(f"same run {seed}")
@@ -57,7 +57,7 @@ def test_no_access_of_several_words_in_the_first_block_reaches_the_host(board: s
 
 
 @pytest.mark.parametrize("board", tables_arm_a.PLACES)
-def test_tables_changed_without_tlb_maintenance_give_the_same_in_all_ways(board: str) -> None:
+def test_tables_changed_without_tlb_maintenance_give_equal_results_in_all_ways(board: str) -> None:
     """TLBs and tables say where an address leads, whatever was decoded before, and when."""
     for seed in range(TABLES):
         random = Random(seed)
@@ -73,7 +73,7 @@ def test_tables_changed_without_tlb_maintenance_give_the_same_in_all_ways(board:
 
 
 @pytest.mark.parametrize("name", tiers.mostly_long(WHOLE, {"f4", "l4r5"}))
-def test_whole_programs_come_to_the_same_in_all_ways(name: str) -> None:
+def test_whole_programs_give_equal_results_in_all_ways(name: str) -> None:
     program, random = PROGRAMS[name], Random(name)
     assert not program.overrides
     made = {"board": program.board, "elf": built(name).read_bytes(), "limit_ps": 10**12}

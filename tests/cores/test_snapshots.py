@@ -160,7 +160,7 @@ WATCHED = st.builds(Watched, *(st.booleans() for _ in range(5)))
 @pytest.mark.parametrize("name", mostly_long(ALL, SHORT))
 @settings(max_examples=1, suppress_health_check=[HealthCheck.too_slow])
 @given(watched=WATCHED, share=st.floats(0, 1))
-def test_a_run_goes_on_from_a_snapshot_as_without(
+def test_a_run_from_a_snapshot_equals_the_whole_run(
     name: str, watched: Watched, share: float
 ) -> None:
     check(name, watched, share)
@@ -219,7 +219,9 @@ def hello_snapshot() -> bytes:
     return taken(hello())
 
 
-def test_the_command_line_takes_a_snapshot_and_goes_on(cyclescope: Command, tmp_path: Path) -> None:
+def test_the_command_line_takes_a_snapshot_and_continues_from_it(
+    cyclescope: Command, tmp_path: Path
+) -> None:
     elf = firmware.build_app("coremark_like", HELLO, {"iterations": 2})
     call = ("run", elf, "--board", HELLO)
     cyclescope(*call, "--json", "whole.json")

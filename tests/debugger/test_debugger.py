@@ -116,7 +116,7 @@ def test_a_store_to_memory_halts_after_the_instruction() -> None:
     assert debugger.run().reason == "end"
 
 
-def test_what_can_not_be_watched_is_said() -> None:
+def test_an_impossible_watchpoint_is_reported() -> None:
     debugger = TARGETS["m4"].load().debug()
     with pytest.raises(EngineError, match="can't be watched"):
         debugger.watch(0x2000_0000, loads=True)

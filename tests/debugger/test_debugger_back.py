@@ -96,7 +96,7 @@ def test_the_last_store_is_found_and_gone_back_to() -> None:
     assert (debugger.mem.u32(sp), state(debugger)) == (stored, here)
 
 
-def test_nothing_has_stored_where_nobody_did() -> None:
+def test_an_address_without_a_store_has_no_last_store() -> None:
     debugger = TARGETS["rv32"].load().debug()
     debugger.run(until="clock_ticks")
     assert debugger.last_store(debugger.core.regs["sp"] - 4096) is None

@@ -186,7 +186,7 @@ class LookedAt(Device):
     assert is_plain(state)
 
 
-def test_a_run_goes_on_from_a_halts_snapshot(target: Target) -> None:
+def test_a_run_continues_from_a_halts_snapshot(target: Target) -> None:
     plain = target.load().run(limit=LIMIT)
     debugger = target.load().debug()
     debugger.run(until=target.function)

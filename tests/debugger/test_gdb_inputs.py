@@ -75,7 +75,7 @@ def straight(cyclescope: Command, board: str, folder: Path) -> dict[str, Any]:
     "board",
     mostly_long(["minimal-rv32", "stm32f4-disco", "stm32mp157c-dk2"], short={"minimal-rv32"}),
 )
-def test_what_was_typed_is_typed_again_on_the_way(
+def test_typed_input_is_repeated_in_a_replay(
     cyclescope: Command, tmp_path: Path, board: str
 ) -> None:
     arguments = (shell(board), "--board", board, "--console", "stdio", "--no-pace", "-q")
@@ -197,7 +197,7 @@ def read_in_two_pieces(board: str, folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "board", mostly_long(hosted.BOARDS, short={"minimal-armv7m", "minimal-mips32"})
 )
-def test_what_was_read_of_standard_input_is_read_again(tmp_path: Path, board: str) -> None:
+def test_standard_input_is_read_again_in_a_replay(tmp_path: Path, board: str) -> None:
     arguments = (hosted.built(board), "--board", board, "--stdin", "-", "-q", "--json", "held.json")
     with rsp.served(tmp_path, *arguments, "--", "lines", stdin=subprocess.PIPE) as (run, client):
         assert isinstance(client, rsp.Client)

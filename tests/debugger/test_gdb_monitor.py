@@ -114,7 +114,7 @@ def test_a_chip_is_described_by_its_own_label(tmp_path: Path) -> None:
         assert "flash0           on spi0\n" in client.monitor("devices")
 
 
-def test_a_run_goes_on_from_a_snapshot_of_a_session(tmp_path: Path, cyclescope: Command) -> None:
+def test_a_run_continues_from_a_snapshot_of_a_session(tmp_path: Path, cyclescope: Command) -> None:
     plain = M4.load().run(limit=LIMIT).to_dict()
     with rsp.served(tmp_path, *arguments(M4)) as (_, line):
         client = client_of(line)

@@ -73,7 +73,7 @@ def test_back_is_where_it_was_and_forth_again_the_same(target: Target, tmp_path:
 
 
 @pytest.mark.parametrize("last", ["detach", "disconnect"])
-def test_who_leaves_in_the_past_sees_the_rest_only(last: str, tmp_path: Path) -> None:
+def test_after_a_detach_in_the_past_only_the_rest_is_printed(last: str, tmp_path: Path) -> None:
     target = TARGETS["rv32"]
     run = target.load().run(limit="3s")
     held = session(
@@ -90,7 +90,7 @@ def test_who_leaves_in_the_past_sees_the_rest_only(last: str, tmp_path: Path) ->
     assert what_counts(held.result) == what_counts(run.to_dict())
 
 
-def test_who_writes_in_the_past_sees_all_that_comes_of_it(tmp_path: Path) -> None:
+def test_a_write_in_the_past_changes_the_rest_of_the_run(tmp_path: Path) -> None:
     target = TARGETS["rv32"]
     run = target.load().run(limit="3s")
     held = session(
@@ -105,7 +105,7 @@ def test_who_writes_in_the_past_sees_all_that_comes_of_it(tmp_path: Path) -> Non
     assert held.console.count(run.console[:10]) == 2
 
 
-def test_who_stored_last_is_found_and_a_watchpoint_goes_back_to_it(tmp_path: Path) -> None:
+def test_the_last_store_is_found_and_a_watchpoint_goes_back_to_it(tmp_path: Path) -> None:
     target = TARGETS["m4"]
     held = session(
         target,

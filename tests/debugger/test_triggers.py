@@ -268,7 +268,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("condition", REFUSED)
-def test_what_is_no_condition_is_refused_in_one_line(
+def test_an_invalid_condition_is_refused_in_one_line(
     logger: cyclescope.Board, condition: str
 ) -> None:
     with pytest.raises(UsageError) as raised:

@@ -93,7 +93,7 @@ def test_a_metric_and_what_the_user_wants_tried(program: Program) -> None:
 SWITCHES = {"rhealstone.operation": "task-switch", "rhealstone.loops": 100}
 
 
-def test_what_an_experiment_allows_has_settings_of_its_app() -> None:
+def test_what_ifs_of_an_experiment_include_settings_of_its_app() -> None:
     request = Request("rhealstone", sets=SWITCHES, metrics=("cycles",))
     allowed = {one.how: one for one in study(request, {}, False, Stop()).what_ifs}
     assert allowed["--set rhealstone.memory=sram"].takes
@@ -177,7 +177,7 @@ def test_other_results_are_no_gain() -> None:
     assert not tried({"t": 100}, {"t": 50}, differs=("sum",)).is_gain
 
 
-def test_what_touches_the_same_does_not_go_together() -> None:
+def test_what_ifs_with_a_common_target_are_not_combined() -> None:
     first, second = (WhatIf("", "", "", presets=(Preset(4, bits, bits),)) for bits in (1, 3))
     assert first.touches & second.touches
     level = WhatIf("", "", "", changes={"flags": "-O3"})
@@ -226,7 +226,7 @@ def test_the_command_ranks_and_keeps(cyclescope: Command, tmp_path: Path) -> Non
         (("--limit", "soon"), "soon"),
     ],
 )
-def test_what_can_not_be_is_one_line(
+def test_impossible_options_are_one_line(
     cyclescope: Command, program: Program, options: tuple[str, ...], words: str
 ) -> None:
     done = cyclescope("advise", program("results"), "--board", BOARD, *options)

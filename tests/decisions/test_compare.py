@@ -91,7 +91,7 @@ def changed(results: Path, name: str, change: Callable[[Any], None]) -> tuple[in
     return compared(results, after, "--results")
 
 
-def test_it_is_a_program_of_its_own(results: Path) -> None:
+def test_the_script_runs_as_a_program(results: Path) -> None:
     command = [sys.executable, SCRIPT, results, results, "--results"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -174,7 +174,7 @@ def test_a_changed_console_is_reported_by_its_line(results: Path) -> None:
         ("windows", [], "windows"),
     ],
 )
-def test_what_a_run_counted_is_compared(results: Path, key: str, value: Any, kind: str) -> None:
+def test_counters_of_a_run_are_compared(results: Path, key: str, value: Any, kind: str) -> None:
     def change(runs: Any) -> None:
         runs["copy"]["runs"][0]["result"][key] = value
 
@@ -271,7 +271,7 @@ def test_without_runs_the_rest_is_compared(results: Path) -> None:
     assert "3 of 3 rows are equal" in output
 
 
-def test_what_is_no_result_is_said(results: Path, tmp_path: Path) -> None:
+def test_a_folder_without_results_is_reported(results: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     status, output = compared(results, empty)
@@ -339,7 +339,7 @@ def test_results_of_an_earlier_bench_are_not_taken_for_new(
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
-def test_what_is_compared_is_not_overwritten(checkout: Path, tmp_path: Path, side: str) -> None:
+def test_compared_results_are_not_overwritten(checkout: Path, tmp_path: Path, side: str) -> None:
     kept = tmp_path / "kept"
     shutil.copytree(checkout / "stored", kept / side)
     (tmp_path / "link").symlink_to(kept)

@@ -36,7 +36,7 @@ def table(elf: Path, path: Path, **changed: int) -> Path:
     return path
 
 
-def test_it_prints_and_writes_what_it_found(
+def test_the_command_prints_and_writes_the_fit(
     cyclescope: Command, program: Program, tmp_path: Path
 ) -> None:
     elf = program("measured")
@@ -128,7 +128,7 @@ def test_the_board_that_it_writes_is_the_old_one_with_these_values(
     assert next(one for one in Board(own).parameters if one.label == "ddr").value == "33"
 
 
-def test_a_node_without_a_label_of_its_own_is_named_by_its_path(tmp_path: Path) -> None:
+def test_a_node_without_its_own_label_is_named_by_its_path(tmp_path: Path) -> None:
     board, path = "stm32mp157c-dk2", "/apb1/from-mlahb.cyclescope,request-cycles"
     (free,) = parameters.resolved([parameters.parse(path)], board, {})
     judged = Judgement(free, free.board_value + 1, TOLD, (free.board_value + 1,))
@@ -196,7 +196,7 @@ def test_a_file_has_all_of_a_fit(cyclescope: Command, program: Program, tmp_path
         (("--free", DDR, "--limit", "1 week"), "time '1 week'"),
     ],
 )
-def test_what_can_not_be_fitted_runs_nothing(
+def test_an_impossible_fit_runs_nothing(
     program: Program,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -242,7 +242,7 @@ def refused(stderr: str, words: str) -> None:
         ('metric,value\n"a,1\n', "cells.csv:1: unexpected end"),
     ],
 )
-def test_a_table_that_is_none_runs_nothing(
+def test_an_invalid_table_runs_nothing(
     program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
 ) -> None:
     monkeypatch.setattr(running, "run", None)

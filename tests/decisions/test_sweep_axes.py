@@ -169,6 +169,6 @@ def test_prices_by_value_and_by_unit() -> None:
 
 
 @pytest.mark.parametrize("argument", ["a", "a=", "a=1", "a=1:x", "a=1:nan", "a=0.1/0", "a=x/1K"])
-def test_a_price_that_is_none(argument: str) -> None:
+def test_an_invalid_price_is_refused(argument: str) -> None:
     with pytest.raises(SettingError, match="--price a"):
         parse_price(argument)

@@ -136,7 +136,7 @@ def test_a_result_never_replaces_what_is_swept(
     assert elf.read_bytes() == before
 
 
-def test_an_interrupted_sweep_goes_on(
+def test_an_interrupted_sweep_resumes(
     cyclescope: Command, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # more than what is run while the signal comes

@@ -126,7 +126,7 @@ def spoil_directory(image: Image) -> None:
 SPOILS = [spoil for name, spoil in globals().items() if name.startswith("spoil_")]
 
 
-def test_what_is_whole_is_sound(image: Image) -> None:
+def test_an_undamaged_volume_has_no_findings(image: Image) -> None:
     put(image.path, "NEW.BIN", b"x" * 100_000)
     put(image.path, "EMPTY.BIN", b"")
     assert fat_check.findings(image.path) == []

@@ -117,7 +117,7 @@ def test_files_are_the_buffers_start_in_whole_calls() -> None:
     assert fat_write.deleted(SETTINGS) == ()
 
 
-def test_where_one_file_is_written_again_and_again_the_last_size_stays() -> None:
+def test_a_file_that_is_written_repeatedly_keeps_its_last_size() -> None:
     settings = SETTINGS | {"files": "one"}
     each = list(fat_write.files(SETTINGS).values())
     assert fat_write.files(settings) == {"BENCH.BIN": each[-1]}
@@ -146,7 +146,7 @@ def total(order: str, size: int, simulated: float, published: float | None = Non
     )
 
 
-def test_what_the_write_order_costs_is_said_with_its_numbers() -> None:
+def test_findings_give_the_cost_of_the_write_order() -> None:
     old = [total("r006", size, size / 4, 200.25) for size in fat_write.ODD_SIZES]
     new = [total("current", size, size / 100) for size in fat_write.ODD_SIZES]
     (sentence,) = EXPERIMENT.findings([*old, *new])

@@ -151,7 +151,7 @@ def test_a_memory_that_the_chip_lacks_is_refused(board: str, stack: str, said: s
         firmware.build_app(APP, board, {"sweep": "ends", "stack": stack})
 
 
-def test_where_code_begins_in_a_line_matters_with_all_off(
+def test_the_offset_of_code_in_a_line_matters_with_all_off(
     by_board: Callable[[str], tuple[Path, RunResult]],
 ) -> None:
     usual, moved = ends(by_board(F407)[1]), ends(run(F407, offset=4)[1])

@@ -67,7 +67,7 @@ def test_rows_meet_where_their_line_crosses_their_column() -> None:
     assert table.summary == "4 of 4 published numbers are met exactly."
 
 
-def test_what_is_off_is_counted_and_listed_the_worst_first() -> None:
+def test_rows_that_are_off_are_counted_and_listed_the_worst_first() -> None:
     rows = [
         row(of("alu", "single", 1), 10_001, 10_000),
         row(of("alu", "single", 2), 99, 100),
@@ -120,7 +120,7 @@ def test_many_that_are_off_are_not_all_listed_on_the_terminal() -> None:
     assert f"and {100 - experiment_tables.MOST_OFF} more, which results.csv has" in text
 
 
-def test_what_a_row_does_not_have_is_a_dash() -> None:
+def test_a_missing_value_of_a_row_is_a_dash() -> None:
     (table,) = pivots.tables(
         [row({"program": "p", "mode": "m"}, 1, 1, pivot=Pivot("", ("x",), ()))]
     )

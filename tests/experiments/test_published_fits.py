@@ -17,7 +17,7 @@ QUICK = "rpmsg-tty"
 
 
 @pytest.mark.parametrize("name", fit_store.FREE)
-def test_what_was_free_is_what_the_board_has(name: str) -> None:
+def test_free_parameters_agree_with_the_board(name: str) -> None:
     free = fit_store.request(name).plan().free
     stored = source().fits[name]["parameters"]
     assert [(one["path"], one["bounds"], one["before"]) for one in stored] == [

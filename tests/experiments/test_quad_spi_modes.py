@@ -143,7 +143,7 @@ def test_sck_stands_still_only_where_the_fifo_runs_empty() -> None:
     assert {row.published for row in rows("idle_clocks")} == {0}
 
 
-def test_what_is_counted_is_what_the_waveform_shows(tmp_path: Path) -> None:
+def test_counters_agree_with_the_waveform(tmp_path: Path) -> None:
     """Rising edges of SCK within frames, and how much further apart they are than a period."""
     elf = build_app(APP, BOARD, with_defaults(APP, {"pages": 2, "read_command": "io"}))
     vcd = tmp_path / "wire.vcd"

@@ -54,7 +54,7 @@ def test_each_choice_has_an_alternative_that_runs(name: str) -> None:
     assert other != measured()
 
 
-def test_what_is_fitted_is_what_is_timed_of_a_page() -> None:
+def test_the_fitted_work_is_inside_the_timed_part_of_a_page() -> None:
     (fitted,) = (choice for choice in EXPERIMENT.choices if choice.basis == CALIBRATED)
     with_work = measured(fitted)
     assert with_work["write_time"] == with_work["write_page_time"]

@@ -111,7 +111,7 @@ def test_without_the_log_each_test_takes_a_fraction() -> None:
         assert quiet[row.label].simulated < row.simulated / 20
 
 
-def test_what_the_text_claims_follows() -> None:
+def test_claims_of_the_text_follow_from_the_rows() -> None:
     derived = {row.label: row for row in report().rows if row.basis == DERIVED}
     claims = ("best rate", "gain of 4096 B x 1 over 512 B x 8")
     assert all(abs(derived[label].error_pct or 0) < MOST_OFF_PCT for label in claims)

@@ -90,7 +90,7 @@ def test_without_elfs_a_line_says_how_to_get_them(cyclescope: Command) -> None:
         (["pqm5"], "did you mean 'pqm4'"),
     ],
 )
-def test_what_does_not_go_together_is_said(
+def test_conflicting_options_are_reported(
     cyclescope: Command, arguments: list[str], message: str
 ) -> None:
     done = cyclescope("bench", *arguments)
@@ -153,7 +153,7 @@ def test_results_do_not_overwrite_a_program(cyclescope: Command, tmp_path: Path)
         ({"DECAPS": None}, 2, "no cycle count of decaps was printed"),
     ],
 )
-def test_what_a_program_does_wrong_is_said(
+def test_a_programs_misuse_is_reported(
     cyclescope: Command, tmp_path: Path, macros: dict[str, str | None], rows: int, message: str
 ) -> None:
     given = {name: value for name, value in (PRINTS | macros).items() if value is not None}
@@ -223,7 +223,7 @@ def test_coremark_is_timed_by_its_port(cyclescope: Command, tmp_path: Path) -> N
     assert (first["simulated"], second["simulated"]) == (171.97, 1.72)
 
 
-def test_coremark_with_wrong_results_is_none(cyclescope: Command, tmp_path: Path) -> None:
+def test_coremark_with_wrong_results_is_a_failure(cyclescope: Command, tmp_path: Path) -> None:
     wrong = {"SUITE_COREMARK": "1", "WRONG": r'"[0]ERROR! list crc 0x1234 - should be 0xe714\n"'}
     put(tmp_path / "elfs", "coremark.elf", wrong)
     done = cyclescope("bench", "coremark", "--elfs", "elfs", "--board", BOARD)
@@ -304,7 +304,7 @@ def test_names_say_scheme_and_implementation(
 
 
 @pytest.mark.parametrize("stem", ["", "boardtest", "crypto_kem_ml-kem-768_m4_test", "_speed"])
-def test_other_names_are_none(stem: str) -> None:
+def test_other_names_identify_no_program(stem: str) -> None:
     assert pqm4.identify(stem) is None
     assert embench.identify(stem) is None
     assert coremark.identify(stem) is None

@@ -197,7 +197,7 @@ def test_findings_say_how_much_longer_a_yield_takes_by_the_kept_rows() -> None:
     assert 1.5 < known["none"] / known["all"] < 2.5
 
 
-def test_a_setting_that_is_none_is_refused(cyclescope: Command) -> None:
+def test_an_unknown_setting_is_refused(cyclescope: Command) -> None:
     refused = cyclescope("bench", "thread-metric", "--set", "thread_metric.test=mail")
     assert refused.status == 121
     assert "thread_metric.test=mail: allowed: all, basic" in refused.error

@@ -1,5 +1,5 @@
-/* The SD driver against a card in software, which says what it is sent: "index:crc" of each command, in hexadecimal the
- * tokens. What the driver makes of the answers follows. */
+/* The SD driver against a card in software, which prints its input: "index:crc" of each command, and tokens in
+ * hexadecimal. The driver's results follow. */
 #include "altera_timer.h"
 #include "console.h"
 #include "error.h"

@@ -177,5 +177,5 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(seed=st.integers(0, 2**32), period=st.integers(300, 3000))
-def test_whatever_counts_calls_counts_the_same(folder: Path, seed: int, period: int) -> None:
+def test_all_ways_of_counting_calls_agree(folder: Path, seed: int, period: int) -> None:
     check(*scripted(folder, seed, period))

@@ -78,7 +78,7 @@ def test_a_bit_that_changes_with_the_edge_is_what_it_was_before() -> None:
     assert byte.value == 0x7F
 
 
-def test_a_byte_that_breaks_off_is_none() -> None:
+def test_an_incomplete_byte_is_left_out() -> None:
     clocks = tuple(range(100, 2400, 100))
     (byte,) = Frame(0, 2400, {MOSI: Wire(1, ()), CLOCK: Wire(0, clocks)}).bytes_on(MOSI)
     assert byte == Byte(100, 1600, 0xFF)
@@ -102,7 +102,7 @@ def test_the_first_frame_with_a_byte_is_kept_and_nothing_else() -> None:
     assert set(found.to_dict()["wires"]) == {SELECT, CLOCK, MOSI, MISO}
 
 
-def test_without_a_whole_frame_there_is_none() -> None:
+def test_an_incomplete_frame_is_not_kept() -> None:
     changes = transfer(IDLE, b"\x9c", b"\x00")
     assert kept_frame(SIGNALS, changes[:-1], Trigger("bus")) is None
     assert kept_frame(SIGNALS, changes, Trigger("irq")) is None

@@ -101,7 +101,7 @@ def test_of_few_kept_calls_the_longest_are_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OFTEN)
-def test_all_else_is_as_without(name: str) -> None:
+def test_kept_calls_change_nothing_else(name: str) -> None:
     data = usual(name).to_dict()
     for core in data["cores"]:
         for section in core["sections"]:
@@ -232,7 +232,7 @@ def test_the_json_has_them(cyclescope: Command) -> None:
     }
 
 
-def test_what_is_not_there_is_said(cyclescope: Command) -> None:
+def test_an_unknown_function_is_reported(cyclescope: Command) -> None:
     elf = firmware.build(firmware.board_recipe("arguments", BOARD, [ARGUMENTS]))
     call = ("run", elf, "--board", BOARD)
     done = cyclescope(*call, "--calls", "mixer")

@@ -36,7 +36,7 @@ def test_inlined_functions_are_frames_of_their_own() -> None:
     assert kinds == ["task", "function", "function", "function", "inlined", "inlined"]
 
 
-def test_what_nobody_called_is_a_function_below_its_task() -> None:
+def test_a_function_without_a_caller_is_below_its_task() -> None:
     made = core()
     starts = [cost for cost in made.costs if cost.place.function == "_start"]
     assert [made.names(cost.path) for cost in starts] == [["from reset", "_start"]]

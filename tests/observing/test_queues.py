@@ -118,7 +118,7 @@ def test_a_fifo_has_no_more_than_it_has_room_for(name: str) -> None:
         assert [span.end_ps for span in spans] == sorted(span.end_ps for span in spans)
 
 
-def test_what_is_written_enters_and_what_is_read_leaves() -> None:
+def test_written_data_enter_and_read_data_leave() -> None:
     recorded = run("page-programs", kinds=("queue", "bus"))
     accessed: Counter[str] = Counter()
     for span in recorded.spans:

@@ -251,7 +251,7 @@ def test_no_slice_of_a_track_crosses_another(whole: Whole, tmp_path: Path) -> No
     assert timelines.crossings(whole.file) == []
 
 
-def test_what_polling_loops_skip_takes_as_long_as_if_it_was_run(tmp_path: Path) -> None:
+def test_skipped_iterations_last_as_long_as_run_ones(tmp_path: Path) -> None:
     busy: list[dict[str, int]] = []
     for skip_polling in (True, False):
         file = tmp_path / "out.pftrace"
@@ -281,7 +281,7 @@ def test_the_command_writes_one(cyclescope: Command, throughput: Path, tmp_path:
     assert done.error == "size 'much': expected a number and KiB, MiB or GiB, or of bytes"
 
 
-def test_kinds_that_are_none(throughput: Path) -> None:
+def test_unknown_kinds_are_refused(throughput: Path) -> None:
     with pytest.raises(UsageError, match=r"no kind of activity is called 'buzy'.*busy"):
         package.Board(BOARD).load(throughput).run(trace="x", trace_kinds=["buzy"])
 

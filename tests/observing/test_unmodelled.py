@@ -195,7 +195,7 @@ def test_polls_of_what_has_no_model_are_skipped_and_counted(
         ("<device><name>X</name></device>", "no CMSIS-SVD file"),
     ],
 )
-def test_what_is_no_svd_file_is_one_line(
+def test_an_invalid_svd_file_is_one_line(
     cyclescope: Command, tmp_path: Path, text: str, message: str
 ) -> None:
     file = tmp_path / "chip.svd"

@@ -272,7 +272,7 @@ def test_a_sleep_is_of_the_device_whose_interrupt_ended_it() -> None:
         assert not any(name.startswith(("asleep", other)) for name in waits)
 
 
-def test_a_profile_without_waits_has_none(program: Program) -> None:
+def test_a_profile_without_waits_has_an_empty_table(program: Program) -> None:
     profile = Board(BOARD).load(program("exit_main")).run(profile=True).profile
     assert profile is not None
     assert profile.cores[0].waits is None

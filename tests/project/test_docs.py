@@ -116,7 +116,7 @@ def toml(name: str) -> dict[str, Any]:
         *(f"docs/{name}.md" for name in ("tutorials/first-run", "how-to/install", "how-to/ci")),
     ],
 )
-def test_what_a_build_needs_is_what_pages_say(page: str) -> None:
+def test_pages_name_the_required_versions(page: str) -> None:
     text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
     python = toml("pyproject.toml")["project"]["requires-python"].removeprefix(">=")
     cargo = toml("Cargo.toml")["workspace"]["package"]["rust-version"]
@@ -199,7 +199,7 @@ ANSWERS = {"yes", "partly", "no", "untested", "by WSL"}
 
 
 @pytest.mark.parametrize("words", ASKED)
-def test_what_is_asked_is_on_the_page_of_questions(words: str) -> None:
+def test_words_that_users_search_for_are_on_the_page_of_questions(words: str) -> None:
     text = QUESTIONS.read_text(encoding="utf-8")
     assert re.search(rf"(?<![\w-]){re.escape(words)}(?!\w)", text)
 

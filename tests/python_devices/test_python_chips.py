@@ -98,6 +98,6 @@ def deselect(self):
         ("def reset(self): 1 // 0", "ZeroDivisionError"),
     ],
 )
-def test_what_goes_wrong_in_a_chip_ends_the_run(bench: Bench, body: str, message: str) -> None:
+def test_an_error_in_a_chip_ends_the_run(bench: Bench, body: str, message: str) -> None:
     bench.device(body, HEAD)
     assert message in bench.run().error

@@ -160,7 +160,7 @@ WRONG = {
     ("method", "result", "message"),
     [(method, *case) for method, cases in WRONG.items() for case in cases.items()],
 )
-def test_what_goes_wrong_ends_the_run_as_a_fault(
+def test_an_error_in_a_device_ends_the_run_as_a_fault(
     bench: Bench, method: str, result: str, message: str
 ) -> None:
     arguments = "offset, size" if method == "read" else "offset, size, value"

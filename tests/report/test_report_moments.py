@@ -199,7 +199,7 @@ def test_lanes_have_what_went_on_and_when() -> None:
     assert len(page.of_class("span")) == 5
 
 
-def test_which_task_runs_is_a_lane() -> None:
+def test_the_running_task_is_a_lane() -> None:
     spans = (Span(0, 3 * MS // 2, "idle"), Span(3 * MS // 2, 9 * MS, "send"))
     tasks = Track("cpu0", "tasks", "task", spans)
     page = shown(made_up(tracks=(tasks,)))
@@ -210,14 +210,14 @@ def test_which_task_runs_is_a_lane() -> None:
     assert "cpu0: idle" not in page.words
 
 
-def test_what_is_hidden_or_too_deep_is_not_drawn() -> None:
+def test_hidden_tracks_and_too_deep_calls_are_not_drawn() -> None:
     words = shown(made_up(), hidden=("uart0: *",), depth=1).words
     assert "uart0" not in words
     assert "cpu0: work" in words
     assert "cpu0: inner" not in words
 
 
-def test_what_is_too_short_to_be_seen_is_drawn_together() -> None:
+def test_spans_too_short_to_be_seen_are_drawn_together() -> None:
     step = 100_000
     short = tuple(Span(MS + n * step, MS + n * step + step // 2, f"f{n % 4}") for n in range(5000))
     one = made_up(tracks=(), wires=(), calls=(Calls("cpu0", "task", short),))

@@ -97,7 +97,7 @@ def test_a_number_without_a_logarithm_is_left_out_and_counted() -> None:
     assert "1 number with a 0 has no place on these axes." in words
 
 
-def test_what_follows_from_other_rows_is_no_point() -> None:
+def test_derived_rows_are_not_points() -> None:
     rows = [row({"n": n}, 4, 5) for n in range(2)]
     rows[1] = dataclasses.replace(rows[1], basis=DERIVED)
     assert len(found(result(rows, exact=False)).shown) == 1

@@ -179,7 +179,7 @@ def test_a_value_that_two_parts_of_a_kind_share_was_fitted_once() -> None:
     assert "board-a ddr first-word-cycles 1 cycles" in words
 
 
-def test_what_an_experiment_fitted_itself_counts_too() -> None:
+def test_values_that_an_experiment_fitted_itself_count_too() -> None:
     named = ("the card", "fragments", 12, CALIBRATED, "quad write")
     choice = Choice(*named, alternative=13, change=lambda run: run)
     ours = dataclasses.replace(experiment(), choices=(choice.parameter,))

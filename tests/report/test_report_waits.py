@@ -87,7 +87,7 @@ def test_waits_are_read_back_and_older_results_have_none(
     assert "waits" not in result_files.to_csv([run]).splitlines()[0]
 
 
-def test_what_was_waited_for_is_the_first_chart_of_each_part() -> None:
+def test_waits_are_the_first_chart_of_each_part() -> None:
     page = Page(render([waiting()]))
     words = page.words
     assert words.count("What the time was spent waiting for") == 2

@@ -121,7 +121,7 @@ class Keys:
 
 
 @pytest.mark.parametrize("board", ["minimal-rv32", "stm32mp157c-dk2", "nios2-mmc"])
-def test_what_was_typed_does_the_same_again_as_a_script(board: str) -> None:
+def test_a_saved_session_repeats_the_run_as_a_script(board: str) -> None:
     keys, session = Keys(b"echo ab\rexit 2\r"), Session()
     typed = run(board, terminals={None: keys}, pace=False, session=session, limit=None)
     assert (typed.exit_code, keys.shown.decode()) == (2, typed.console)
@@ -179,7 +179,7 @@ def test_lines_that_can_not_be_are_refused(cyclescope: Command, tmp_path: Path) 
         assert message in done.error, done.error
 
 
-def test_a_label_that_is_none_and_steps_that_are_none_are_refused() -> None:
+def test_unknown_labels_and_steps_are_refused() -> None:
     with pytest.raises(UsageError, match="no serial port 'x'"):
         run(BOARD, typed={"x": b""})
     with pytest.raises(UsageError, match="two inputs"):

@@ -125,7 +125,7 @@ def after_first(answer: bytes) -> Answer:
         ),
     ],
 )
-def test_what_goes_wrong_is_one_clear_line(answer: Answer, said: str) -> None:
+def test_a_fault_of_the_peer_is_one_clear_line(answer: Answer, said: str) -> None:
     with Peer(answer) as peer:
         error = error_at(peer)
         assert re.fullmatch(f"test 512x2: {said}", error), error

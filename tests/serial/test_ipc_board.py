@@ -93,7 +93,7 @@ def test_the_original_overflow_is_reported_with_the_waiting_side(cyclescope: Com
     assert "512x1" in finished.stdout
 
 
-def test_a_setting_that_is_none_is_refused(cyclescope: Command) -> None:
+def test_an_unknown_setting_is_refused(cyclescope: Command) -> None:
     wrong = cyclescope("ipc", "--board", BOARD, "--set", "log=maybe")
     assert (wrong.status, wrong.error) == (Status.USAGE, "--set log=maybe: allowed: on, off")
     absent = cyclescope("ipc", "--board", BOARD, "--set", "logs=on")

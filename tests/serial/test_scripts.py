@@ -75,7 +75,7 @@ def test_places_are_lines() -> None:
         ("frob", "frob: expected expect"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(line: str, message: str) -> None:
+def test_faults_are_reported_with_their_line(line: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_script(f"end\n{line}", "s.txt")
     assert str(caught.value).startswith("s.txt:2: ")

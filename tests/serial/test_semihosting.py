@@ -62,7 +62,7 @@ def test_an_exit_status_is_the_firmwares(cyclescope: Command, board: str) -> Non
         assert cyclescope(*run, "--quiet", "--", "exit", "255").stderr == ""
 
 
-def test_it_may_be_enough_that_the_firmware_has_ended(cyclescope: Command) -> None:
+def test_exit_status_ran_accepts_any_status_of_the_firmware(cyclescope: Command) -> None:
     board = "minimal-rv32"
     run = ("run", hosted.built(board), "--board", board, "--exit-status", "ran")
     for status in ("0", "3", "255"):
@@ -156,7 +156,7 @@ def test_few_files_are_open_at_once(board: str, folder: Path) -> None:
     assert lines(board, "many", "file", semihosting_dir=folder) == ["opened 64", "errno 24"]
 
 
-def test_handles_and_addresses_that_are_none_are_errors(board: str, folder: Path) -> None:
+def test_invalid_handles_and_addresses_are_errors(board: str, folder: Path) -> None:
     (folder / "file").write_text("contents")
     console = lines(board, "misuse", "file", semihosting_dir=folder)
     bad_handle, bad_address = ["handle -1", "errno 9"], ["address -1", "errno 14"]
@@ -211,7 +211,7 @@ def test_a_link_within_the_folder_is_followed(board: str, folder: Path) -> None:
     assert lines(board, "get", "link", semihosting_dir=folder)[-1] == "contents"
 
 
-def test_what_is_refused_is_noted(folder: Path) -> None:
+def test_refused_calls_are_noted(folder: Path) -> None:
     (folder / "out").symlink_to("../secret")
     loaded = package.Board("minimal-rv32").load(hosted.built("minimal-rv32"))
     result = loaded.run(arguments=["get", "out", "remove", "sub"], semihosting_dir=folder)
@@ -314,7 +314,7 @@ WAITING = mostly_long(hosted.BOARDS, {hosted.BOARDS[0], hosted.MIPS})
 
 
 @pytest.mark.parametrize("board", WAITING)
-def test_what_was_printed_is_there_before_input_is_waited_for(board: str) -> None:
+def test_output_is_visible_before_input_is_awaited(board: str) -> None:
     with _started(board, "exit?", "", "lines") as run:
         assert run.stdout.readline() == b"no such command\n"
         run.stdin.write(b"typed\n")
@@ -359,7 +359,7 @@ def test_clocks_are_simulated_time() -> None:
 
 
 @pytest.mark.parametrize("board", hosted.ARM_OPERATIONS)
-def test_what_there_is_no_host_for(board: str, folder: Path) -> None:
+def test_calls_without_a_counterpart_on_the_host_fail(board: str, folder: Path) -> None:
     console = lines(
         board,
         "heap",

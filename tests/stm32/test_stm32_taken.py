@@ -1,4 +1,4 @@
-"""Settings of STM32s without an effect, and a board with nothing plugged in: RTC, SPI, USB."""
+"""Settings that STM32s accept, and a board with nothing plugged in: RTC, SPI, USB."""
 
 from __future__ import annotations
 

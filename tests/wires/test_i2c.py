@@ -158,7 +158,7 @@ def test_without_the_chip_nobody_acknowledges(cyclescope: Command) -> None:
         ("lm75.cyclescope,temperature-millicelsius=200000", "-55000 to 125000"),
     ],
 )
-def test_what_no_chip_can_be_is_refused(cyclescope: Command, setting: str, said: str) -> None:
+def test_impossible_chip_settings_are_refused(cyclescope: Command, setting: str, said: str) -> None:
     done = cyclescope("run", thermometer(), "--board", BOARD, "--set", setting)
     assert done.status == Status.USAGE
     assert said in done.stderr

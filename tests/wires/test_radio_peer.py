@@ -83,7 +83,7 @@ def whole(number: int, length: int) -> bytes:
 
 
 @pytest.mark.parametrize("stack", mostly_long(BUSES, {"spi-gpio", CONTROLLER}))
-def test_what_the_peer_sent_is_what_is_read(stack: str, tmp_path: Path) -> None:
+def test_the_frames_read_are_the_peers_frames(stack: str, tmp_path: Path) -> None:
     lengths = [5, 127, 1, 60]
     vcd = tmp_path / "out.vcd"
     result = run(stack, lengths, RARELY_US, vcd, operation="reception", frames=3)
@@ -97,7 +97,7 @@ def test_what_the_peer_sent_is_what_is_read(stack: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stack", mostly_long(BUSES, {"spi_atben", CONTROLLER}))
-def test_what_is_sent_is_what_was_written(stack: str, tmp_path: Path) -> None:
+def test_the_bytes_sent_are_the_bytes_written(stack: str, tmp_path: Path) -> None:
     lengths = [1, 1, 120, 125]
     vcd = tmp_path / "out.vcd"
     result = run(stack, [5], OFTEN_US, vcd, operation="transmission", frames=3)

@@ -65,7 +65,7 @@ def counts(found: dict[tuple[str, int], float], length: int) -> tuple[float, ...
     return tuple(found[metric, length] / found["frames", length] for metric in COUNTED)
 
 
-def test_what_a_driver_is_spared_makes_it_faster() -> None:
+def test_drivers_are_faster_in_the_order_of_their_savings() -> None:
     found = [results(run(stack, operation="access", loops=LOOPS)) for stack in DRIVERS]
     for slower, faster in pairwise(found):
         for bytes_ in (1, 120):
@@ -121,7 +121,7 @@ def test_frames_are_sent_in_the_wanted_period() -> None:
     assert found["cost_load", 10] == pytest.approx(found["transmission_cost", 10] / 30, abs=0.1)
 
 
-def test_what_linux_spends_on_wake_ups_is_on_top() -> None:
+def test_time_for_linuxs_wake_ups_is_added() -> None:
     for stack, messages in (("spi-gpio", 2), ("spi_atben", 0)):
         without, with_ = (
             results(run(stack, operation="access", loops=LOOPS, wakeup_ns=ns)) for ns in (0, 40_000)

@@ -1,4 +1,4 @@
-/* What others would bring: a program with start-up, linker script and drivers of its own, newlib and libgcc, built by
+/* A third-party program: with its own start-up, linker script and drivers, with newlib and libgcc, built by
  * GCC for a SAMA5D2. Registers and bits: SAMA5D2 Series data sheet; the performance monitor: ARM Architecture Reference
  * Manual, ARMv7-A edition, C12.8. */
 #include <math.h>

@@ -215,7 +215,7 @@ static void try_numbers(void)
     tell("crc ", REGISTER(CRC));
 }
 
-/* What each counter has counted in a loop that runs long enough to be compiled; an interrupt comes in its middle. */
+/* The counts of each counter in a loop that runs long enough to be compiled; an interrupt comes in its middle. */
 static void try_events(void)
 {
     static volatile uint32_t words[16];
