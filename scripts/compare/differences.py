@@ -10,7 +10,7 @@ from typing import Any
 
 from records import ORDER, Record
 
-# The counted units: items of these parts of an experiment, and these keys at any depth.
+# The counted units: items of the parts named here, and the values of keys named here at any depth.
 _UNITS = {"rows": "rows", "runs": "runs"}
 _VALUES = {"stack": "stacks", "parts": "parts", "console": "console texts", "frame": "frames"}
 _LISTS = {

@@ -1,6 +1,6 @@
 /*
  * The start of a Cortex-M4, and adjacent memories that programs use as one: main prints by semihosting whether the
- * reset handler ran, and makes accesses across SEAM, the address where one RAM ends and the next begins.
+ * reset handler ran, and makes accesses across `SEAM`, the address where one RAM ends and the next begins.
  */
 #include <stdint.h>
 
