@@ -82,7 +82,7 @@ def _signals() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Finished:
-    """How a call of the command line ended."""
+    """The end of a call of the command line."""
 
     status: int
     stdout: str

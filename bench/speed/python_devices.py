@@ -43,7 +43,7 @@ class Plain(Device):
     """A device whose loads are calls of a method."""
 
     def read(self, offset: int, size: int) -> int:
-        """The same each time."""
+        """Takes the same time in each call."""
         return 0
 
 
@@ -55,7 +55,7 @@ class Hooked(Device):
 
     @value.on_read
     def worked_out(self) -> int:
-        """The same each time."""
+        """Takes the same time in each call."""
         return 0
 
 

@@ -14,7 +14,7 @@ KINDS = {
     "numbers": "Moved numbers",
 }
 NAME = re.compile(r"(?P<slug>[a-z0-9]+(-[a-z0-9]+)*)\.(?P<kind>[a-z]+)\.md")
-# What a row of moved numbers has.
+# The columns of a row of moved numbers.
 COLUMNS = ("number", "before", "after", "mechanism")
 # A change is one paragraph; more belongs on a page that it links to.
 MOST_CHARACTERS = 600

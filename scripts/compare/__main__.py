@@ -74,7 +74,7 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
 
 
 def known_options(python: Path, environment: Mapping[str, str]) -> list[str]:
-    """Those of `OPTIONS` that a checkout's bench has."""
+    """The options of `OPTIONS` that a checkout's bench knows."""
     command = [python, "-m", "cyclescope", "bench", "--help"]
     done = subprocess.run(
         command, cwd=python.parents[2], env=environment, capture_output=True, text=True

@@ -1,4 +1,4 @@
-"""Where two records differ, and how much of them is equal."""
+"""The differences of two records, and the counts of their equal parts."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def run_of(library: Path) -> RunResult:
 
 
 def arguments(library: Path) -> Iterator[str | Path]:
-    """How GCC builds it, but for the output."""
+    """GCC's command line, without the output."""
     yield from (*gcc.CORTEX_M4, "-O2", "-g", "-D__GNUC_PYTHON__", "-DARM_MATH_LOOPUNROLL")
     yield from (f"-I{library / name}" for name in ("Include", "PrivateInclude"))
     yield from (PROGRAM / "stm32f407_start.c", PROGRAM / "stm32f407_dsp.c")

@@ -25,7 +25,7 @@ EXPERIMENT = "thread-metric-gcc"
 
 CRATE = "freertos-next"
 TESTS = "cooperative", "preemptive", "message", "synchronization"
-"""Those with published numbers."""
+"""Tests with published numbers."""
 
 _NUMBER = re.compile(r'^#define tskKERNEL_VERSION_NUMBER\s+"V([\d.]+)"', re.MULTILINE)
 _PORT = "ARM_CM4F"
@@ -91,7 +91,7 @@ class Build:
 
     @property
     def label(self) -> str:
-        """As rows have it."""
+        """The build's name in rows."""
         return f"{self.test} {self.kernel.version} {self.optimise} {self.change}"
 
 

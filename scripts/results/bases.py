@@ -66,7 +66,7 @@ def calibrated(source: Source, words: Sequence[str]) -> str:
 
 
 def _moved(known: Influence, name: str, parameter: Parameter) -> list[str]:
-    """How many cells a parameter moves, and the one that it moves most."""
+    """The number of cells that a parameter moves, and the cell that it moves most."""
     most = known.moved(name, screens.names(parameter))
     if not most:
         return ["0", figures.ABSENT]

@@ -6,7 +6,7 @@ from cyclescope.bench.rows import Row
 from cyclescope.units import rounded
 
 ABSENT = "\N{EN DASH}"
-"""What stands where there is no number, or where it was not measured."""
+"""Text in place of a missing number, and of one that was not measured."""
 
 # Units of one kind, with how many of each are as much as one of the first.
 _KINDS = (

@@ -50,7 +50,7 @@ def _parameter(one: Mapping[str, Any]) -> str:
 
 
 def sizes(fit: Mapping[str, Any], is_seen: bool) -> list[tuple[float, float]]:
-    """How far off cells are in percent, each before and after."""
+    """The errors of cells in percent, before and after the fit."""
     before, after = (
         [abs(cell[when] / cell["measured"] - 1) * 100 for cell in fit["cells"]]
         for when in ("before", "after")

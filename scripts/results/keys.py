@@ -72,7 +72,7 @@ class Source:
 
     @property
     def experiments(self) -> Mapping[str, ExperimentResult]:
-        """All that a key may name."""
+        """All names that a key may have."""
         return {**self.results.experiments, **self.compilers}
 
     def named(self, name: str) -> list[ExperimentResult]:

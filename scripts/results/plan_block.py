@@ -37,7 +37,7 @@ def _text() -> str:
 
 
 def _programs(jobs: Sequence[Job]) -> int:
-    """How many programs the jobs' firmware is, without those that are built already."""
+    """The number of programs that the jobs still have to build."""
     runs = [job.configured for job in jobs if load_app(job.configured.app).prebuilt is None]
     return len({firmware.digest_of(r.app, r.board, r.settings, r.overrides) for r in runs})
 

@@ -46,7 +46,7 @@ def _cells(suite: Suite, row: Row) -> Iterator[str]:
 
 
 def classes(source: Source, words: Sequence[str]) -> str:
-    """How well numbers are met."""
+    """The errors of a suite's numbers."""
     if len(words) != 1 or words[0] not in suites.ALL:
         raise UnknownKeyError("expected a suite")
     suite = suites.ALL[words[0]]

@@ -75,7 +75,7 @@ class Arguments:
 
     @property
     def digits(self) -> int | None:
-        """How many significant digits values have; None for all."""
+        """The number of significant digits of values; None for all."""
         text = self.named.get("digits")
         if text is not None and not text.isdigit():
             raise UnknownKeyError(f"digits={text}: not a number")

@@ -91,7 +91,7 @@ def test_rows_have_the_promised_form(cyclescope: Command, tmp_path: Path) -> Non
         assert heading in shown.stdout
 
 
-# How long cards ask to be waited for.
+# The waiting times that cards ask for.
 CARDS = [f"card{number}.cyclescope,initialisation-us" for number in (0, 1)]
 # The tests of rhealstone say so of its runs.
 SUMMED = [name for name in experiments.ALL if name != "rhealstone"]

@@ -58,7 +58,7 @@ def test_a_bench_makes_all_published_runs_and_explains_one_of_each_experiment() 
     (access,) = [job for job in few if job.experiment.name == "fat-access"]
     assert access.run.settings["file_bytes"] == 65536
     assert access.explained is Explained.ITSELF
-    # what has no published number is explained, or needed
+    # a run without a published number is explained, or needed
     assert all(
         job.published or job.run.is_needed or job.explained is not Explained.NOT for job in few
     )
@@ -68,7 +68,7 @@ def test_with_names_all_runs_are_made_and_one_is_explained(jobs: list[Job]) -> N
     marked = explaining.marked(jobs)
     assert [job.run for job in marked] == [job.run for job in jobs]
     (one,) = [job for job in marked if job.explained is not Explained.NOT]
-    # that of the moment, which has a short form
+    # the moment's run, which has a short form
     assert one.explained is Explained.IN_SHORT
     assert (one.run.settings["mode"], one.run.settings["access"]) == ("quad", "dma")
 

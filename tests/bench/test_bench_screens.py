@@ -98,7 +98,7 @@ def test_tables_are_the_same_from_the_file_as_from_the_runs(
             assert text(experiment_tables.experiment_table(loaded)) == text(
                 experiment_tables.experiment_table(run)
             )
-        # that of a run that --set has changed has all of its settings
+        # a row of a run that --set has changed has all of its settings
         assert [row.to_dict() for row in loaded.rows] == [row.to_dict() for row in run.rows]
 
 
@@ -313,7 +313,7 @@ def test_a_headline_of_each_experiment_begins_first_then_the_longest(jobs: list[
     few = [*ours, *theirs]
     assert [job.published for job in few] == [True, True, False, False, True, True]
     begun = [seconds[id(few[place])] for place in order.places(few, lambda job: seconds[id(job)])]
-    # those with a published number come before the others
+    # runs with a published number come before the others
     assert begun == [1, 3, 5, 2, 9, 8]
 
 

@@ -42,7 +42,7 @@ def planned(*changes: str) -> list[Job]:
 
 @pytest.fixture(scope="module")
 def record() -> RunRecord:
-    """Of the one run of `planned`."""
+    """The record of the one run of `planned`."""
     (job,) = planned()
     return run_job(job)
 

@@ -58,20 +58,20 @@ def test_a_macro_that_another_ones_value_mentions_is_part_of_it(folder: Path) ->
 @pytest.mark.parametrize(
     ("main", "part"),
     [
-        # what no code names, however deep
+        # a macro that no code names, however deep
         ("#include <config.h>\nint f(void);\n", False),
         ("#include <config.h>\n#define MORE (LOOPS + 1)\nint f(void);\n", False),
         ("#include <config.h>\n#define MORE \\\n    (LOOPS + 1)\nint f(void);\n", False),
         ("#include <config.h>\n#define MORE (LOOPS + 1)\nint f[MORE];\n", True),
         ("#include <config.h>\nint f[LOOPS];\n", True),
-        # what a comment names
+        # a macro that a comment names
         ("/* by APP_LOOPS\n * and LOOPS */\nint f(void); // APP_LOOPS\n", False),
         ("int f(void); /* one */ int g[APP_LOOPS]; /* two */\n", True),
         # no comments
         ('const char *f = "/*"; int g[APP_LOOPS]; const char *h = "*/";\n', True),
         ("int f = '\"', g[APP_LOOPS]; /* \" */\n", True),
         ('const char *f = "\\"//"; int g[APP_LOOPS];\n', True),
-        # what is put together
+        # a name that the preprocessor concatenates
         ("#define JOIN(a) APP_##a\nint f[JOIN(LOOPS)];\n", True),
         ("#define JOIN(a) APP_##a\nint f(void);\n", False),
         ("#define JOIN(a, b) a##b\nint f[JOIN(APP, _LOOPS)];\n", True),

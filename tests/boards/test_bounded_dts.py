@@ -16,7 +16,7 @@ from cyclescope.board.description import devicetree
 from cyclescope.errors import BoardError
 
 HEAD = "/dts-v1/;\n"
-# Of the host's processor: wide, as what is looked for takes minutes or for ever.
+# A limit of the host's processor time: wide, because a failure takes minutes or for ever.
 MOST_S = 30
 
 

@@ -36,7 +36,7 @@ def cases() -> list[dict[str, Any]]:
 
 
 def difference(case: dict[str, Any], folder: Any) -> str | None:
-    """How a program's run differs from the RTL's; None if it does not."""
+    """The difference of a program's run to the RTL's; None if they are equal."""
     elf = folder / f"{case['name']}.elf"
     elf.write_bytes(files()[elf.name])
     result = cyclescope.Board(f"picosoc-{case['soc']}").load(elf).run(limit="1s")

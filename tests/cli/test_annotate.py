@@ -147,7 +147,7 @@ def test_without_symbols(copy: Path, cyclescope: Command, tmp_path: Path) -> Non
     elf.write_bytes(stripped(copy, keeps_symbols=False))
     done = cyclescope("annotate", elf, "0x800011a0", "--board", BOARD)
     assert done.status == Status.SUCCESS, done.stderr
-    # where it begins was seen when it was called
+    # its first address is known from the call
     assert done.stdout.startswith("cpu0: 0x80001184: 1,230,003 cycles in 1 call")
     missing = cyclescope("annotate", elf, "copy", "--board", BOARD)
     assert missing.status == Status.USAGE

@@ -87,7 +87,7 @@ def test_the_compilers_cache_is_not_trusted_after_damage(
     compiler_cache.distrust.cache_clear()
     elf = firmware.build(recipe())
     good = elf.read_bytes()
-    # of an empty object the linker makes a program without it, and says nothing
+    # with an empty object the linker makes a program without it, and without a message
     objects = list((built / "zig").glob("*/o/*/*.o"))
     assert objects
     for path in (elf, *objects):

@@ -16,7 +16,7 @@ from cyclescope.errors import EngineError
 from cyclescope.statuses import Status
 
 LINE = re.compile(r"([0-9a-f]{8}):  ([0-9a-f]{2,8}) +(\S.*)")
-# how a function begins that calls others
+# the first instruction of a function that calls others
 FIRST_INSTRUCTIONS = {
     "minimal-rv32": r"addi sp, sp, -\d+",
     "minimal-armv7a": r"push \{.*lr\}",

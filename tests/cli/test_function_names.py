@@ -1,4 +1,4 @@
-"""How functions are named that a run is to watch, and how places in the code are named."""
+"""Names of functions for a run to watch, and of places in the code."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ NOT_WRITTEN, NOBODY_READS = Status.USAGE, Status.BROKEN_PIPE
 
 @dataclass(frozen=True)
 class Done:
-    """How a line of a shell ended; `status` is that of the call of `$C` in it."""
+    """The end of a shell's line; `status` is that of its call of `$C`."""
 
     status: int
     stdout: str

@@ -24,7 +24,7 @@ def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def contents(elf: Path) -> tuple[int, bytes]:
-    """Where the program is, and its bytes."""
+    """The program's address and its bytes."""
     file = bincopy.BinFile()
     file.add_elf_file(elf)
     return file.minimum_address, bytes(file.as_binary())

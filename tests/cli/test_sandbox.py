@@ -25,7 +25,7 @@ import cyclescope
 from cyclescope import firmware
 from cyclescope.statuses import Status
 
-# One of each way in which firmware asks its host; those with a flash keep it in a file.
+# A board for each interface to the host; boards with a flash keep it in a file.
 BOARDS = {
     "kc705-axi-quad-spi": ("--set", "flash0.cyclescope,image=flash.bin"),
     "sama5d2-xplained": ("--set", "flash0.cyclescope,image=flash.bin"),
@@ -100,7 +100,7 @@ def check(board: str, folder: Path, log: Path, *more: str) -> int:
 
 
 def check_confined(board: str, folder: Path, log: Path, *more: str) -> int:
-    """It has no more from files that it may not open than from files that are not there."""
+    """Files that the firmware may not open give it no more than missing files."""
     bare = shutil.copytree(folder, log / "work", symlinks=True)
     (bare / "secret.txt").unlink()
     called = command(build("hostile", board), board, *more)

@@ -94,7 +94,7 @@ def test_a_program_may_lie_over_two_memories(
     elf = build(*flags, code=code, boundary=boundary, ram=ram, size=size)
     done = package.Board(board).load(elf).run("1s")
     assert (done.exit_code, done.console) == (0, right), done.message
-    # The same in records of both kinds.
+    # The same program in records of both kinds.
     core = None if code else "cm4"
     records = records_of(elf)
     for text in (records.as_ihex(), records.as_srec()):

@@ -55,7 +55,7 @@ def test_no_forged_byte_brings_a_panic_or_a_run_without_an_end() -> None:
     snapshot = first.snapshot()
     count = len(forged.state_of(snapshot))
     came_to = forged_at(snapshot, range(0, count, max(1, count // PLACES)))
-    # what the machine has said of itself is at the end
+    # the machine's own description is at the end
     came_to += forged_at(snapshot, range(count - LAST_BYTES, count))
     assert not any("\n" in end for end in came_to)
     assert came_to["the snapshot is damaged"] > 0

@@ -40,7 +40,7 @@ def test_each_sequence_takes_the_cycles_that_it_should(result: ExperimentResult)
 
 
 def test_the_table_has_the_programs_sequences() -> None:
-    """What stands beside the expected cycles is what the program runs."""
+    """The instructions beside the expected cycles are those that the program runs."""
     written = {
         (name, copies, set_up, code)
         for name, set_up, code, copies in _RULE.findall(RULES.read_text(encoding="utf-8"))

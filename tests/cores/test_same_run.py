@@ -45,7 +45,7 @@ def test_random_programs_on_all_boards_give_equal_results_in_all_ways() -> None:
 
 @pytest.mark.parametrize("board", LOOPING)
 def test_no_access_of_several_words_in_the_first_block_reaches_the_host(board: str) -> None:
-    """It begins the first block of all, which is compiled; at last it goes where nothing is."""
+    """The access begins the first block of all, which is compiled; at last it meets no memory."""
     for seed in range(FIRST_LOOPS):
         program = loops_arm_m.first_loop(Random(seed), boards.facts(board))
         made = made_of(program, board, 10**12)

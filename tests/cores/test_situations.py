@@ -31,7 +31,7 @@ def ended(situation: int, hindered: int, loops: int, compile_after: int = 20) ->
 
 
 def regions(situation: int, hindered: int, loops: int) -> int:
-    """How often code was compiled."""
+    """The number of compilations."""
     return sum(count for count, _ in ended(situation, hindered, loops).compiled())
 
 

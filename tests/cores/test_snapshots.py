@@ -79,7 +79,7 @@ class Watched:
 
 @dataclass
 class Seen:
-    """All that can be seen of a run."""
+    """All visible results of a run."""
 
     report: dict[str, Any] | None = None
     console: list[bytes] = field(default_factory=list)
@@ -113,7 +113,7 @@ def machine_of(name: str, watched: Watched) -> Machine:
     machine = board_of(name).start()
     if name == HOSTED:
         machine.semihosting(None, None, [b"hosted", b"remove", b"nothing", b"remove", b"it"])
-    # where a skip begins and ends a timeline shows, and that depends on where the run stops
+    # a timeline shows where a skip begins and ends, and that depends on where the run stops
     machine.skip_polling(watched.skip_polling and not watched.timeline)
     if watched.waits:
         machine.report_waits()

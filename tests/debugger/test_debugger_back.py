@@ -21,7 +21,7 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 
 def state(debugger: Debugger) -> dict[str, Any]:
-    """What the cores are doing."""
+    """The state of the cores."""
     return {
         name: (dict(core.regs), core.instructions, core.time_ps)
         for name, core in debugger.cores.items()

@@ -32,7 +32,7 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 
 def bases_of(target: Target) -> list[int]:
-    """Where the board's devices are."""
+    """The addresses of the board's devices."""
     devices = target.load().describe()["devices"]
     # a MIPS core has them without caches in KSEG1
     segment = 0xA000_0000 if target.name == "mips" else 0

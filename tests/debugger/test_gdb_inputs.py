@@ -112,7 +112,7 @@ def test_typed_input_is_repeated_in_a_replay(
         client.line.close()
         status, stdout, errors = rsp.wait(run)
     assert (status, errors) == (3, "")
-    # what was printed is not printed again, but for the run that began anew
+    # output is not printed twice, except by the run that started again
     assert (person.seen + stdout).count("\nthree\n") == 2
     held = json.loads((tmp_path / "held.json").read_text())
     counts = held["counters"]
@@ -151,7 +151,7 @@ def test_any_way_back_and_forth_leads_to_the_same_end(
                 assert client.ask("vCont;s:1" if way == "s" else way).startswith("T0")
             furthest_ps = max(furthest_ps, time_of(client))
         assert client.ask(f"z0,{address:x},2") == "OK"
-        # what came faster than the shell reads may be lost, and half a line may be there
+        # input faster than the shell reads may be lost, and half a line may be there
         for text in ("", "\x15", "exit 3\r"):
             until_ps = furthest_ps + 10**11
             person.type(text)
@@ -161,7 +161,7 @@ def test_any_way_back_and_forth_leads_to_the_same_end(
                 stopped = client.interrupt() if text != "exit 3\r" else client.answer()
                 if stopped == "W03":
                     break
-                # it may be that of an interrupt which came too late for what it was meant for
+                # it may answer an interrupt that came too late
                 assert stopped.startswith("T02")
                 furthest_ps = max(furthest_ps, time_of(client))
         assert stopped == "W03"

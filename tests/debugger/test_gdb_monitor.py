@@ -122,7 +122,7 @@ def test_a_run_continues_from_a_snapshot_of_a_session(tmp_path: Path, cyclescope
         reply = client.monitor("snapshot here.snap")
         assert reply.startswith("here.snap: the board at ")
         some_way(client, 100)
-        # it takes the place of another one
+        # it replaces an existing file
         inode = (tmp_path / "here.snap").stat().st_ino
         (tmp_path / "here.snap").chmod(0o640)
         assert client.monitor("snapshot here.snap").startswith("here.snap: the board at ")

@@ -28,7 +28,7 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 
 def numbers(output: str) -> list[int]:
-    """What `output` commands have printed between angle brackets."""
+    """The output of `output` commands, between angle brackets."""
     return [int(number) for number in re.findall(r"<(\d+)>", output)]
 
 
@@ -63,7 +63,7 @@ def test_back_is_where_it_was_and_forth_again_the_same(target: Target, tmp_path:
     at = numbers(held.output)
     begin, second, later, back, first, again, halted = zip(at[::2], at[1::2], strict=True)
     assert (back, first, again) == (second, begin, later), held.output
-    # it may have come by once more
+    # the program may have passed here once more
     assert halted[0] == begin[0]
     assert what_counts(held.result) == what_counts(plain)
     # output is not printed twice

@@ -56,9 +56,9 @@ def recorded(board: cyclescope.Board, path: Path) -> dict[str, list[tuple[int, i
 
 
 def rises(changes: list[tuple[int, int]], end_ps: int) -> tuple[int, int]:
-    """How often a signal rises, and for how long it is high in all."""
+    """The number of a signal's rising edges, and its total time at the high level."""
     count, high_ps, since = 0, 0, None
-    # what a device knew ahead is there, too
+    # spans that a device recorded ahead are there, too
     for at_ps, level in (change for change in changes if change[0] < end_ps):
         if level and since is None:
             count, since = count + 1, at_ps

@@ -76,7 +76,7 @@ def test_hidden_values_are_found(program: Program, tmp_path: Path) -> None:
     assert result.cross_validated.before_mean_pct > 1
 
 
-# of values that noise moves, test_fit_intervals.py has small forms
+# test_fit_intervals.py has small forms with values that noise moves
 @pytest.mark.long
 def test_hidden_values_are_within_their_intervals(program: Program, tmp_path: Path) -> None:
     elf = program("measured")
@@ -186,7 +186,7 @@ def test_numbers_that_were_measured_again_are_held_out_together(
 def test_an_experiment_is_fitted_to_what_was_published() -> None:
     path = "cm4.cyclescope,taken-branch-cycles"
     result = fit("rpmsg-tty", None, [path], every=3, threads=2)
-    # of numbers that follow from one another, all or none
+    # numbers that follow from one another are fitted together or not at all
     assert result.independent == 2
     assert 2 <= len(result.fitted) < len(result.cells) == 11
     assert result.cells[0].label == "512 B x 1"

@@ -107,7 +107,7 @@ def test_the_board_that_it_writes_is_the_old_one_with_these_values(
     for _, new in changed:
         assert new.basis == "calibrated"
         assert new.source.startswith("fitted to 8 cells of cells.csv by cyclescope fit")
-    # it can be fitted again, beside a program of its own
+    # the written request can be fitted again, with its own program
     own = tmp_path / "boards" / "again.dts"
     own.parent.mkdir()
     done = cyclescope(

@@ -324,7 +324,7 @@ def made_up(
 
 
 def test_main_effects_of_a_sum_are_its_terms() -> None:
-    """Of 10 a + 4 b over a, b in 0, 1: variances 25 and 4, and nothing together."""
+    """10 a + 4 b over a, b in 0, 1: variances 25 and 4, and no interaction."""
     axes = (Axis("a", ("0", "1")), Axis("b", ("0", "1")))
     found = sweeps.effects(made_up(axes, Design(), lambda a, b: 10 * a + 4 * b))
     assert [effect.name for effect in found.effects] == ["a", "b"]
@@ -374,7 +374,7 @@ def test_rows_that_are_worth_their_price_are_found() -> None:
     axes = (Axis("a", ("1", "2", "3", "4")), Axis("b", ("0", "5")))
     times = made_up(axes, Design(), lambda a, b: 10 - a + (a == 3) * 4 + b)
     assert [(row.price, row.values["cost"]) for row in times.pareto()] == [(1, 9), (2, 8), (4, 6)]
-    # of a rate, more is better
+    # for a rate, more is better
     rates = made_up(axes, Design(), lambda a, b: a + b, unit="kB/s")
     assert [row.values["cost"] for row in rates.pareto()] == [6, 7, 8, 9]
     best = rates.best()
@@ -383,7 +383,7 @@ def test_rows_that_are_worth_their_price_are_found() -> None:
 
 
 def test_the_user_says_which_way_a_metric_gets_worse(program: Program) -> None:
-    """It goes before the unit, here ps, and turns round what is best and what matters."""
+    """The direction precedes the unit, here ps, and reverses the best row and the effects."""
     elf, vary = program("results"), {"ddr.cyclescope,first-word-cycles": "20,40"}
     given = {"sections": ["main"], "prices": {"ddr.cyclescope,first-word-cycles": "20:0,40:1"}}
     by_unit = package.sweep(elf, BOARD, vary, metrics=["main.ps"], **given)

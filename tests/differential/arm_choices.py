@@ -23,13 +23,13 @@ class Rng(choices.Rng):
     """Random choices; `free` are the registers that may be destinations."""
 
     free: Sequence[int] = FREE
-    # What may be the base of an access, and be written back.
+    # Registers that may be the base of an access, and be written back.
     bases: Sequence[int] = (POINTER, SECOND, SP)
     # Words and halfwords need not be aligned.
     unaligned: bool = False
     # Floating point is on.
     vfp: bool = False
-    # What only privileged modes have may come.
+    # Instructions of privileged modes may come.
     privileged: bool = True
     # There are exclusive accesses to two words.
     two_exclusive_words: bool = True

@@ -31,7 +31,7 @@ IT = 0x0600FC00
 
 @dataclass(frozen=True)
 class Entry:
-    """What an exception does: its mode, the vector's offset, what it adds to pc for LR by T."""
+    """An exception: its mode, the vector's offset, and the offset of LR to pc by T."""
 
     mode: int
     offset: int

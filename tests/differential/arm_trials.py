@@ -19,7 +19,7 @@ from arm_choices import ALWAYS, CODE, DATA, DATA_BYTES, Rng
 from arm_programs import EXIT, Program
 from assembler import Item, Label, word
 
-# What is around the slot, addresses for pop to jump to, the trials.
+# The code around the slot, addresses for pop to jump to, the trials.
 AREA, POINTERS, TABLE = CODE + 0x1000, CODE + 0x2400, CODE + 0x2800
 AREA_BYTES = POINTERS - AREA
 # The instruction before the trial is a nop or an it: the trial is at no multiple of four.

@@ -18,7 +18,7 @@ from cyclescope import _engine
 from cyclescope.board import board_tree
 from cyclescope.board.description.overrides import OverrideValue, apply_overrides
 
-# How many instructions to compare one by one; the other tests' programs grow in number with it.
+# The number of instructions to compare one by one; the other tests run more programs with it.
 WHOLE = 2_000_000
 # Programs of a test, however few instructions there are to be.
 LEAST = 2

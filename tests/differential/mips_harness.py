@@ -87,7 +87,7 @@ def rows(machine: _engine.Machine, begin: int, count: int) -> tuple[np.ndarray, 
 
 
 def exceptions(rows: np.ndarray) -> list[Taken]:
-    """What handlers found."""
+    """The exceptions that handlers found."""
     return [taken_at(rows, int(at)) for at in np.flatnonzero(np.isin(rows[:-1, 0], VECTORS))]
 
 

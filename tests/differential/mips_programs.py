@@ -43,7 +43,7 @@ PAGE_MASK = 0x001FE000
 CACHED, NOT_CACHED = 3, 2
 # UHI: exit with status 0.
 EXIT = [0x24190001, 0x24040000, 0x7000007F]
-# Of the vectors and the code that leads to the program.
+# Places of the vectors and of the code that leads to the program.
 HANDLER_BYTES = 0x800
 
 

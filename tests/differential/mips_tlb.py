@@ -57,7 +57,7 @@ class Entry:
     page_bytes: int
     asid: int
     is_global: bool
-    # Where the pair begins.
+    # The address of the pair.
     address: int
 
     @property
@@ -94,7 +94,7 @@ def keep(register: int, at: int) -> list[Item]:
 
 
 def free_regions(steps: Steps, asid: int | None) -> list[int]:
-    """Where a page of an address space, or of all, matches no other's addresses."""
+    """An address at which a page, of one address space or of all, matches no other page."""
     taken = {
         entry.region
         for entry in steps.entries.values()
@@ -109,7 +109,7 @@ def new_entry(steps: Steps, asid: int) -> Entry:
     size = rng.choice(SIZES)
     entry = Entry(0, size, asid, rng.random() < 0.3, 0)
     entry.region = rng.choice(free_regions(steps, None if entry.is_alone else asid))
-    # What is accessed has the same place in each MiB as in memory.
+    # Accessed data have the same offset in each MiB as in memory.
     is_small = 2 * size <= WINDOW_BYTES
     inside = WINDOW + rng.randrange(WINDOW_BYTES // (2 * size)) * 2 * size if is_small else 0
     entry.address = entry.region + inside
@@ -220,7 +220,7 @@ def access(steps: Steps, page: int, asid: int | None) -> None:
 
 def generate(seed: int, count: int) -> Steps:
     steps = Steps(Rng(seed))
-    # Of entries that were never written, each side has another idea.
+    # Entries that were never written differ between both sides.
     for index in range(ENTRIES):
         nowhere = KERNEL + 0x2000 * index
         hi, lo = to_cp0(mips.ENTRY_HI, nowhere), (mips.ENTRY_LO_0, mips.ENTRY_LO_1, mips.PAGE_MASK)
@@ -305,7 +305,7 @@ def on_engine(steps: Steps, board: str) -> tuple[list[Record], bytes]:
 
 
 def on_unicorn(steps: Steps) -> tuple[list[Record], bytes]:
-    """The same by Unicorn, which leaves exceptions to us: word VECTOR stays 0, Cause has a code."""
+    """Unicorn's record; exceptions are left to us: word VECTOR stays 0, Cause has a code."""
     core = reference.machine(harness.RAM_BYTES)
     for at, data in ((0, vectors()), (WINDOW, window()), (CODE, image(steps))):
         core.mem_write(at, data)

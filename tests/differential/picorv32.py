@@ -16,12 +16,12 @@ from interrupts import LOG, X5, X6, load, store
 from programs import Core
 
 BOARD = str(Path(__file__).resolve().parent / "picorv32.dts")
-# What the handler keeps at address 0: x5, x6, and where the log ends.
+# The handler's data at address 0: x5, x6, and the end of the log.
 SCRATCH, SCRATCH_BYTES = 0, 0x1000
 SAVED_X5, SAVED_X6, LOG_END = 0, 4, 8
 ENTRY_BYTES = 8
 EXIT = 0x0010_0000
-# What interrupts write.
+# Registers that interrupts write.
 RETURN_ADDRESS, CAUSES = 3, 4
 CUSTOM_0 = 0x0B
 X4_VALUE = 0x1234_5678
@@ -53,7 +53,7 @@ def addi(rd: int, rs1: int, imm: int) -> Item:
 
 @dataclass(frozen=True)
 class Timer:
-    """How many cycles lie between two interrupts at least, up to 1792."""
+    """The least number of cycles between two interrupts, up to 1792."""
 
     cycles: int
     # After the handler's retirq.

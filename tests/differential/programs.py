@@ -35,15 +35,15 @@ class Timer(Protocol):
     """The source of a program's interrupts."""
 
     def handler(self) -> list[Item]:
-        """What is run in between; it leaves the registers as they are."""
+        """Code that is run in between; it keeps the registers."""
 
     def switch_on(self, entry: int) -> list[Item]:
-        """What has to be done before, with the handler at `entry`."""
+        """Code that has to run before, with the handler at `entry`."""
 
 
 @dataclass(frozen=True)
 class Core:
-    """What differs between cores: the end of a run, and instructions that not all have."""
+    """Differences between cores: the end of a run, and instructions that only some have."""
 
     exit: tuple[int, ...] = tuple(EXIT)
     has_csrs: bool = True

@@ -101,7 +101,7 @@ def test_long_commands_are_as_fast_as_the_wire_and_short_ones_as_the_card() -> N
 @pytest.mark.parametrize("port", tiers.mostly_long(["mmc", "spi"], ["mmc"]))
 def test_the_probe_finds_what_the_board_says_of_its_card(port: str) -> None:
     sets = [("card_probe.operation", "probe"), ("card_probe.port", port)]
-    # of written blocks the CRCs change nothing here: in the short tier the last job alone
+    # CRCs of written blocks change nothing here: in the short tier the last job alone
     jobs = planning.plan([card_probe.EXPERIMENT], sets)
     result = done(jobs if tiers.ALL else jobs[-1:])
     assert {row.settings["port"] for row in result.rows} == {port}

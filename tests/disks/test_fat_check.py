@@ -53,7 +53,7 @@ class Image:
             self.write(at, struct.pack("<H", old & keep | low))
 
     def entry(self, name: str) -> int:
-        """Where a file's entry is."""
+        """The offset of a file's entry."""
         return self.volume.file(name)[0].place
 
 

@@ -95,7 +95,7 @@ def test_counts_of_what_f_write_does_are_those_of_its_algorithm() -> None:
         assert (count("copies", size) == 0) == is_whole
         assert (count("flushes", size) == 0) == is_whole
     # 8 calls: sector 0, half of 1 | half of 1, 2 | 3, half of 4 | half of 4, 5 | ...: the buffer
-    # of 1 goes out when it is wanted for 4, and that of 10 with the file
+    # the sector of 1 is written when the buffer is needed for 4, and that of 10 with the file
     assert count("copies", 768) == 8
     assert count("flushes", 768) == 3
     assert count("single_writes", 768) == 8 + 3

@@ -30,7 +30,7 @@ from cyclescope.experiments.bitbang_spi_follows import FEWER, MORE
 
 LOOPS, FRAMES = 10, 3
 MEASURED = ("access", "reception", "transmission")
-# What the report prints of each kind of its numbers; the rest follows from these or is no time.
+# The printed numbers of each kind; the rest follows from these or is not a time.
 TIMES = {
     "access-time": "time_us",
     "data-rate": "data_rate_kbps",
@@ -82,7 +82,7 @@ def cells(result: ExperimentResult) -> list[Row]:
 
 
 def value(result: ExperimentResult, metric: str, stack: str, **wanted: object) -> float:
-    """What a driver has, in a run that does not only count operations."""
+    """A driver's settings, in a run that does not only count operations."""
     wanted = {"stack": stack} | wanted
     (row,) = (
         row
@@ -156,7 +156,7 @@ def test_drivers_are_in_the_reports_order(result: ExperimentResult) -> None:
 
 
 def column(row: Row) -> Mapping[str, object]:
-    """What a row has, but for its driver and what only another board has."""
+    """A row's settings, except its driver and those that only another board has."""
     names = ("operation", "data_bytes", "frame_bytes")
     settings = {name: row.settings[name] for name in names if name in row.settings}
     return {"metric": row.metric} | settings

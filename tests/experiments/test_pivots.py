@@ -149,7 +149,7 @@ def test_values_stand_with_the_published_number_and_the_error() -> None:
     assert table.summary == (
         "2 of 3 published numbers are met within 10 %, 3 within 25 %; the furthest off is -20.0 %."
     )
-    # what is close needs no line of its own
+    # a close value needs no line of its own
     assert table.furthest_off == [rows[2]]
     text = " ".join(shown(rows).split())
     assert "Time: simulated (published, error)" in text

@@ -19,7 +19,7 @@ from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
 from cyclescope.experiments import ipc_modes, rpmsg_tty
 from cyclescope.experiments.rpmsg_tty_follows import LOG_PART, share_pct
 
-# Of the cells that nothing was fitted to.
+# The limit for cells to which no value was fitted.
 MOST_OFF_PCT = 5
 CELLS = 11
 # A tick of the clock that the client reads, 24 MHz.

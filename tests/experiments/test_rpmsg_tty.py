@@ -40,7 +40,7 @@ def ran(elf: Path) -> RunResult:
 
 
 def run(**settings: Value) -> RunResult:
-    """What a program does; programs that are the same run once."""
+    """The settings that decide a program's work; equal programs run once."""
     return ran(firmware.build_app(APP, BOARD, settings))
 
 

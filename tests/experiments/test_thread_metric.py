@@ -24,7 +24,7 @@ from cyclescope.experiments.thread_metric import APP, BASE, BOARD, EXPERIMENT, T
 # docs/thread-metric.md has the sum.
 YIELD = 9 + 10 + 12 + 37 + 47.4 + 28 + 10
 SHORT_MS = sized(10, 20)
-# What is run without caches, which takes long to simulate.
+# Runs without caches, which take long to simulate.
 FETCHED = "all" if ALL else "message"
 
 
@@ -35,7 +35,7 @@ def ran(elf: Path, compile_after: int | None) -> RunResult:
 
 
 def run(settings: dict[str, Value], compile_after: int | None = None) -> RunResult:
-    """What a program does; programs that are the same run once."""
+    """The settings that decide a program's work; equal programs run once."""
     elf = firmware.build_app(APP, BOARD, BASE | {"window_ms": SHORT_MS} | settings)
     return ran(elf, compile_after)
 

@@ -51,7 +51,7 @@ def machine(board: str) -> Machine:
 
 @functools.cache
 def facts(board: str) -> Facts:
-    """What programs on a board need to know of it."""
+    """Facts about a board that programs need."""
     description = machine(board).describe()
     memories, registers, near = [], [], []
     for entry in description["map"]:

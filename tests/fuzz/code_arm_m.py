@@ -10,7 +10,7 @@ from fuzz.boards import Facts, value
 from fuzz.program import Program, halves, words
 
 _STACK, _CODE = 0x2000_8000, 0x1000
-# Of the STM32MP157: vectors in the retention RAM, the program in its SRAM.
+# On the STM32MP157: vectors in the retention RAM, the program in its SRAM.
 _RETRAM, _SRAM, _SRAM_STACK = 0x3800_0000, 0x1000_0000, 0x1004_0000
 _RCC = 0x5000_0000
 START = ((_RCC + 0xA00, 0xFFFF_FFFF), (_RCC + 0xA08, 0xFFFF_FFFF), (_RCC + 0x10C, 1))
@@ -45,7 +45,7 @@ def program(random: Random, facts: Facts) -> Program:
 
 
 def second_core(random: Random, facts: Facts) -> list[tuple[int, bytes | bytearray]]:
-    """What runs on an STM32MP157's Cortex-M4."""
+    """The program for an STM32MP157's Cortex-M4."""
     return _segments(random, facts, _RETRAM, _SRAM, _SRAM_STACK)
 
 

@@ -10,7 +10,7 @@ from fuzz.boards import Facts, value
 from fuzz.program import Program, words
 
 _FLASH = 0x0010_0000
-# Where programs lie; on PicoSoC in the flash, with the interrupts' entry at 0x10 in the SRAM.
+# Bases of programs; on PicoSoC in the flash, with the interrupts' entry at 0x10 in the SRAM.
 _PLACES = {
     "kc705-axi-quad-spi": (0x8000_0000, 0x8000_0000, 0xC000_0000, 0, 0x8000_0FF0),
     "nios2-mmc": (0, 0x1000, 0x10_0000),

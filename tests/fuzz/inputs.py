@@ -12,7 +12,7 @@ from typing import Any
 CORPUS = Path(__file__).resolve().parent / "corpus"
 
 Input = dict[str, Any]
-"""What a target takes: "target" names it; "why", where it is, says what was found by it once."""
+"""The input of a target: "target" names the target; "why", if present, names an earlier finding."""
 
 # More than this is packed in a file.
 _READABLE_BYTES = 256

@@ -18,7 +18,7 @@ from fuzz.program import Program, halves, words
 
 _SYSTICK, _MPU_CTRL, _MPU_RBAR, _MPU_RASR = 0xE000_E010, 0xE000_ED94, 0xE000_ED9C, 0xE000_EDA0
 _CPACR, _CCR = 0xE000_ED88, 0xE000_ED14
-# Where the flash interfaces of the STM32s have their access control: F4, L4+.
+# Addresses of the access control of the STM32s' flash interfaces: F4, L4+.
 _FLASH_ACR = {
     0x4002_3C00: (0x000, 0x001, 0x005, 0x105, 0x205, 0x305, 0x405, 0x505, 0x705, 0x605),
     0x4002_2000: (0x000, 0x001, 0x004, 0x100, 0x200, 0x304, 0x404, 0x600, 0x704),
@@ -197,7 +197,7 @@ class Maker:
         return self.random.choice(_FLASH_ACR[self.acr]) if self.acr else 0
 
     def change(self) -> list[int]:
-        """What accesses and addresses mean, or the code itself."""
+        """A change of the memory map's meaning, or of the code itself."""
         random = self.random
         choices = [
             self.write(_MPU_CTRL, random.choice((0, 5, 5))),

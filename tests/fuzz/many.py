@@ -39,7 +39,7 @@ class Small:
     registers: int
 
     def packed(self) -> list[object]:
-        """As an input has it."""
+        """The program in the form of an input."""
         return [self.base, self.code, self.entry, self.runs, self.registers]
 
 
@@ -63,7 +63,7 @@ class Image:
 
 
 def table(programs: list[Small]) -> bytes:
-    """What the harness reads."""
+    """The table that the harness reads."""
     entries = ((small.entry, small.runs, small.registers, 0) for small in programs)
     return b"".join(_ENTRY.pack(*entry) for entry in entries) + bytes(ENTRY_BYTES)
 
@@ -83,7 +83,7 @@ def code_segments(programs: list[Small]) -> list[tuple[int, bytes]]:
 
 
 def runs(random: Random) -> int:
-    """How often a program is called: it is compiled after the second time at the latest."""
+    """The number of calls of a program: it is compiled after the second one at the latest."""
     return random.choice((3, 3, 3, 4))
 
 

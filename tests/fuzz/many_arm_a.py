@@ -170,7 +170,7 @@ def _program(random: Random, facts: Facts, base: int, at: int, after: int, wild:
 
 
 def _t32(random: Random, at: int, after: int) -> list[int]:
-    """The same in T32: loads and stores above all."""
+    """An operation in T32: mostly loads and stores."""
     code: list[int] = []
     loops = random.random() < 0.45
     for _ in range(random.randrange(2, 6)):

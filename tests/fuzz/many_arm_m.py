@@ -24,7 +24,7 @@ _MPU = 0xE000_ED90
 _SYSTICK, _DEMCR, _DWT = 0xE000_E010, 0xE000_EDFC, 0xE000_1000
 _BARRIERS = ([0xF3BF, 0x8F4F, 0xF3BF, 0x8F6F], [0xF3BF, 0x8F6F], [0xF3BF, 0x8F5F], [], [])
 _NOP, _BKPT_AB = 0xBF00, 0xBEAB
-# Of images, those with programs that may do anything.
+# The share of images with programs that may do anything.
 _WILD = 0.05
 # A program that is at the same call for this number of cycles is given up.
 _LONGEST_CYCLES = 1500
@@ -281,7 +281,7 @@ def _other(random: Random, rd: int, base: int) -> list[int]:
 
 
 def _change(random: Random, maker: loops_arm_m.Maker, wild: bool) -> list[int]:
-    """Of the MPU, the flash's control, or code: its own, or what follows."""
+    """A change of the MPU, the flash's control, or code: its own, or the code that follows."""
     chance = random.random()
     if chance < 0.1:
         return maker.change()

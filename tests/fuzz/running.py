@@ -30,7 +30,7 @@ READ_S = 5.0
 
 @contextlib.contextmanager
 def reading() -> Iterator[None]:
-    """What a reader does: memory is bounded meanwhile, and time is looked at afterwards."""
+    """Runs a reader with bounded memory, and checks its time afterwards."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     has_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (has_bytes + READ_MEMORY_BYTES, before[1]))
@@ -45,7 +45,7 @@ def reading() -> Iterator[None]:
 
 
 def options(random: Random) -> Input:
-    """How a program is to be run: how long, what is recorded, how the simulator goes about it."""
+    """Options of a run: its limit, its recordings, and the simulator's own settings."""
     (limit_ps,) = random.choices(_LIMITS_PS, _LIMIT_WEIGHTS)
     chosen: Input = {"limit_ps": limit_ps}
     if random.random() < 0.2:
@@ -152,7 +152,7 @@ def check_report(report: dict[str, Any]) -> None:
 
 
 def run_whole(board: str, elf: bytes, made: Input) -> str:
-    """The same through the package, as a user's script does it, with waveforms in a file."""
+    """A run through the package, as in a user's script, with waveforms in a file."""
     vcd = Path("waves.vcd") if made.get("waves") else None
     try:
         result = cyclescope.Board(board).load(elf).run(limit=made["limit_ps"], vcd=vcd)

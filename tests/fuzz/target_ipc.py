@@ -147,7 +147,7 @@ class _Board:
 
 
 class _Echo:
-    """What a `VirtualTty` needs of a machine: takes a byte in a microsecond, sends it back."""
+    """A machine for a `VirtualTty`: it takes a byte in a microsecond, and sends it back."""
 
     def __init__(self) -> None:
         self._now_ps = 0
@@ -202,7 +202,7 @@ def _serve(steps: list[list[Any]]) -> None:
                 if what == "clock":
                     if client is None:
                         client = open_things.enter_context(_connected(server.port))
-                        # what is written from now on is this client's
+                        # bytes written from now on belong to this client
                         client.sendall(b"now\n")
                         client.recv(200)
                     client.sendall(data[0])

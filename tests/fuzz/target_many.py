@@ -104,7 +104,7 @@ class Many:
                 return str(compiled["outcome"]), ran
 
     def reduced(self, made: Input) -> Input:
-        """Those of its programs alone that it takes to have it fail."""
+        """The input with only those programs that make it fail."""
         return many.reduced(made, self._fails, time.process_time() + _REDUCE_S)
 
     def _fails(self, made: Input) -> bool:
@@ -140,7 +140,7 @@ def _limit_ps(made: Input) -> int:
 
 
 def _seen(made: Input, machine: Machine) -> Seen:
-    """All that there is to compare of a run that goes on up to its end."""
+    """The whole state of a run that continues up to its end, for comparisons."""
     report = machine.run(_limit_ps(made), None)
     keys = ("cycles", "instructions", "stack", "counters", "mispredictions")
     digest = hashlib.blake2b()
@@ -156,7 +156,7 @@ def _seen(made: Input, machine: Machine) -> Seen:
 
 
 def _programs(made: Input, machine: Machine) -> int:
-    """How many programs were begun."""
+    """The number of programs that were started."""
     (place,) = struct.unpack("<I", machine.read_memory(made["progress"], 4))
     number, rest = divmod(place - made["table"], many.ENTRY_BYTES)
     count = len(made["programs"])

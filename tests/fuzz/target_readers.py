@@ -96,7 +96,7 @@ class Dwarf:
         }
 
     def run(self, made: Input) -> str:
-        """What it has of addresses, functions and code, and how it ends."""
+        """The reader's addresses, functions and code, and its outcome."""
         machine = boards.machine(_BOARD)
         with running.reading():
             if running.refused(lambda: machine.load(made["elf"], "firmware")):

@@ -44,7 +44,7 @@ _WEIGHTS = {
 
 
 def names() -> list[str]:
-    """Of all targets."""
+    """The names of all targets."""
     return [target.name for target in ALL]
 
 

@@ -52,7 +52,7 @@ def die(deep: int) -> None:
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> Figures:
-    """What comes of all inputs, those that hang among them."""
+    """The figures of a run with all inputs, including those that hang."""
     planted, folder = Planted(), tmp_path_factory.mktemp("found")
 
     def source(number: int) -> tuple[int, Input]:

@@ -16,7 +16,7 @@ from fuzz import boards
 from fuzz.inputs import Input
 
 Seen = dict[str, Any]
-"""All that can be seen of a run's end: its report, registers, memories."""
+"""The visible state at a run's end: its report, registers, memories."""
 
 Way = Callable[[Input, Random], Seen | None]
 """Runs a program; None where it is refused."""

@@ -123,7 +123,7 @@ class Slot:
 
 
 def _processor_s(pid: int) -> float:
-    """How long a process has had the processor; 0 if it has ended."""
+    """The processor time of a process; 0 if it has ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -182,7 +182,7 @@ def confine(scratch: Path, log: Path, reports: Path) -> None:
     for stream in (1, 2):
         os.dup2(descriptor, stream)
     os.close(descriptor)
-    # where in Python a crash was
+    # prints the place of a crash in Python
     faulthandler.enable(2)
     os.chdir(scratch)
     tempfile.tempdir = os.fspath(scratch)

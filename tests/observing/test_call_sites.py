@@ -59,7 +59,7 @@ def profiles(name: str) -> tuple[Profile, Profile]:
 
 
 def known(core: CoreProfile) -> dict[str, Any]:
-    """All that a profile says, without the numbers of its paths and causes."""
+    """The contents of a profile, without the numbers of its paths and causes."""
     return {
         "paths": Counter(
             (tuple(core.names(index)), replace(path, parent=None, return_address=None))

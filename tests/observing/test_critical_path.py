@@ -71,7 +71,7 @@ def test_the_m4s_log_holds_the_a7_up() -> None:
 
 def test_the_a7_holds_the_m4_up() -> None:
     path = path_of(rpmsg())
-    assert held(path, "cpu0", "cm4", "rcc").times == 1  # it was let out of reset
+    assert held(path, "cpu0", "cm4", "rcc").times == 1  # the core was released from reset
     # then it waits for messages, in a loop: it looks at flags that its interrupt's handler sets
     assert held(path, "cpu0", "cm4", "ipcc").ps > 1e9
     work = {row.core: row.ps for row in path.rows if row.what == "CPU and accesses"}

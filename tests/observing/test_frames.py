@@ -26,7 +26,7 @@ from cyclescope.board.observing.frames import (
 )
 from cyclescope.report import render
 
-# Of another bus and another kind among them, which are not looked at.
+# Signals of another bus and of another kind among them must be ignored.
 SIGNALS = [
     ("irq", "cs0", False),
     ("bus", "sck", False),
@@ -155,7 +155,7 @@ def test_plots_are_in_the_pages_colours_and_the_same_each_time() -> None:
 
 def test_without_frames_there_is_no_plot() -> None:
     assert "On the wire" not in page(kept("slow", None))
-    # what a run that failed put on the wires shows nothing
+    # the wires of a failed run show nothing
     assert "On the wire" not in page(kept("slow", frame(), "it fell over"))
 
 

@@ -134,7 +134,7 @@ def test_callgrind_is_read_by_valgrind(tmp_path: Path) -> None:
         found[2]: int(found[1].replace(",", ""))
         for found in re.finditer(r"^ *([\d,]+) .*[:?](\w+) \[cpu0\]$", done.stdout, re.MULTILINE)
     }
-    # of fib it adds what its calls of itself took, as of any program's
+    # for fib it adds the time of recursive calls, as for any program
     assert (rows["main"], rows["work"], rows["fill"], rows["tick"]) == (CYCLES - 9, 900, 600, 24)
 
 
@@ -199,7 +199,7 @@ def packed(data: bytes) -> list[int]:
 
 
 def samples(data: bytes) -> list[tuple[list[str], list[int], dict[str, str]]]:
-    """Of each sample the frames, innermost first, the values, and the labels."""
+    """The frames of each sample, innermost first, its values, and its labels."""
     message = fields(gzip.decompress(data))
     texts = [text.decode() for text in message[6]]
     functions = {one[1][0]: texts[one.get(2, [0])[0]] for one in map(fields, message.get(5, []))}

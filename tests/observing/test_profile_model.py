@@ -53,7 +53,7 @@ def test_functions_have_their_own_cycles_and_those_of_what_they_call() -> None:
     assert table["work"].cpi == 1.8
     assert table["work"].causes == {"issue": 150, "load: ddr": 120}
     assert (table["work"].longest_cycles, table["work"].longest_at_ps) == (400, 7_000)
-    # what is inlined has cycles and no calls
+    # an inlined function has cycles and no calls
     assert (table["set_word"].self_cycles, table["set_word"].calls) == (497, None)
     assert (table["set_words"].self_cycles, table["set_words"].total_cycles) == (100, 597)
     # a recursion counts once

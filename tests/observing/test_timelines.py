@@ -168,7 +168,7 @@ def test_totals_are_counters(whole: Whole) -> None:
         values = [value for _, value in timeline.counters[name]]
         assert values == sorted(values)
         assert values[-1] == result.counters[name.replace("/", ".", 1)]
-    # what stays 0 has no track
+    # a counter that stays 0 has no track
     assert "spi0/flash0.subsectors_erased" not in timeline.tracks
 
 

@@ -1,4 +1,4 @@
-"""What cores wait for: exact to the picosecond, and the same however a run is simulated."""
+"""Waits of cores: exact to the picosecond, and equal however a run is simulated."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CARD = "card"
 CARD_SETTINGS = {"port": "mmc", "file_bytes": "4096", "gap_s": "0", "write_order": "r006"}
 CARD_SECTION = "f_write"
 
-# What each core waits for above all, and which share of the run that is at the least.
+# The longest waits of each core, and their least share of the run.
 EXPECTED: dict[str, dict[str, dict[str, float]]] = {
     "console": {"cpu0": {"usart2: character sent": 0.9}},
     # the driver sleeps until a timer wakes it to look at the UART again

@@ -65,7 +65,7 @@ def test_a_page_is_as_long_on_the_wire_as_its_clocks() -> None:
     }
     assert went_on["spi0: shifting"] / 1000 == pytest.approx(WIRE_NS, rel=0.01)
     assert went_on["dma0: DMA transfer"] / 1000 == pytest.approx(DMA_NS, rel=0.01)
-    # what was not waited for is work: the driver writes the last words while the wire is busy
+    # the rest of the time is work: the driver writes the last words while the wire is busy
     own_ps = sum(entry.ps for entry in page.waits if entry.kind not in ("wire", "transfer"))
     for name, went_on_ps in went_on.items():
         if name in ("spi0: shifting", "dma0: DMA transfer"):

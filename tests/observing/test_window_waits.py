@@ -49,7 +49,7 @@ def summed(stacks: list[tuple[StackEntry, ...]]) -> Counter[str]:
 
 
 def waits_of(core: CoreResult) -> dict[str, int]:
-    """What was waited for, which is all of a core's time and of that of its sections."""
+    """The waits, which add up to all of a core's time and of its sections' time."""
     for part in (core, *core.sections):
         assert part.waits is not None
         assert sum(entry.ps for entry in part.waits) == sum(entry.ps for entry in part.stack)
@@ -117,7 +117,7 @@ def assert_own_waits(rows: list[Row]) -> None:
         assert abs(sum(entry.ps for entry in row.waits) - all_ps) <= 1
     whole = summed([run.result.cores[0].waits or ()])
     for cause, ps in summed([row.waits for row in rows]).items():
-        # what an access is counted as is known only in whole cycles
+        # accesses are counted in whole cycles only
         assert ps <= whole[cause] or cause in {"CPU", *_accesses(rows)}
 
 

@@ -223,7 +223,7 @@ def commands(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def unknown(text: str) -> list[str]:
-    """What a page's commands name that there is not: commands, options, boards."""
+    """Names in a page's commands that do not exist: commands, options, boards."""
     found = []
     for name, words in commands(text):
         command = cli.get_command(click.Context(cli), name)

@@ -174,7 +174,7 @@ def test_an_error_in_a_device_ends_the_run_as_a_fault(
     assert f": part0 (acme,part): {message}" in finished.error
     assert f", in {call}" in finished.error
     assert " of simulated time; CYCLESCOPE_TRACEBACK=1 " in finished.error
-    # what was done by then is kept
+    # results up to then are kept
     kept = json.loads((bench.folder / "result.json").read_text())
     assert (kept["outcome"], kept["message"]) == ("fault", finished.error)
     assert finished.status == 125

@@ -73,7 +73,7 @@ class Page(HTMLParser):
 
 
 def scripts(html: str) -> str:
-    """All that the page would run."""
+    """All code that the page would run."""
     return "".join(re.findall(r"<script.*?</script>", html, re.DOTALL))
 
 

@@ -193,7 +193,7 @@ def test_lanes_have_what_went_on_and_when() -> None:
         "time since work was called, us",
     ):
         assert said in words
-    # what is around all of the window is no news
+    # a span around the whole window says nothing
     assert "cpu0: main" not in words
     assert "02 00" in page.texts
     assert len(page.of_class("span")) == 5

@@ -32,7 +32,7 @@ def facts(result: RunResult) -> tuple[object, ...]:
     return result.console, result.elapsed_ps, result.counters, result.cores, result.notes
 
 
-# that of the STM32MP157 takes longest; the tests below have it
+# the STM32MP157's run takes longest; the tests below have it
 @pytest.mark.parametrize(
     "board", tiers.mostly_long(BOARDS, lambda board: board != "stm32mp157c-dk2")
 )

@@ -59,7 +59,7 @@ def test_blocks_begin_with_the_header_and_go_on_as_in_the_reports_client() -> No
     first, second = blocks_of(TtyTest(512, 2))
     assert first[:4] == b"\xcd\xab\x00\x04"
     assert first[6:] == bytes(k & 0xFF for k in range(6, 512))
-    # it sends block n from the n-th byte of its one buffer
+    # the peer sends block n from the n-th byte of its one buffer
     assert second == first[1:4] + b"\x00\x00" + bytes(k & 0xFF for k in range(6, 513))
     assert (len(first), len(second)) == (512, 512)
     checked = b"".join(blocks_of(TtyTest(65535, 1), checked=True))

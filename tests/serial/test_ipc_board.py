@@ -41,7 +41,7 @@ def on_the_board(test: str) -> int:
 
 
 def test_the_reports_tests_take_their_time_and_the_same_each_time(cyclescope: Command) -> None:
-    # by itself the command makes all of them, as those of other boards show
+    # by default the command makes all of them, as other boards' tests show
     chosen = () if ALL else ("--test", "512x1", "--test", "1024x2")
     arguments = ("ipc", "--board", BOARD, "--json", "-", *chosen)
     first, second = (cyclescope(*arguments).stdout for _ in range(2))

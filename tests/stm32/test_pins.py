@@ -310,7 +310,7 @@ def test_a_pin_that_two_drive_is_low_with_a_note() -> None:
 
 
 def test_a_script_of_pins_leaves_the_line_to_others(cyclescope: Command, tmp_path: Path) -> None:
-    """It is at no line, so somebody may type there; and a snapshot of the run goes on the same."""
+    """The script is at no line, so a user may type there; a run from a snapshot gives the same."""
     elf, script = blinky("nucleo-f411re"), tmp_path / "pins.txt"
     script.write_text("wait 1ms\npress B1 for 2ms\nexpect pin gpioa.5 falling within 20ms\nend 3\n")
     (tmp_path / "typed").write_text("x")
@@ -443,7 +443,7 @@ def test_a_board_counts_pins_through_the_banks_of_a_port(tmp_path: Path) -> None
 
 
 def test_a_device_in_python_drives_and_watches_pins(tmp_path: Path) -> None:
-    """It follows the light's pin with another one, turned round."""
+    """Drives a pin with the inverted level of the light's pin."""
     text = '/ { inverter0: inverter { compatible = "test,inverter"; in-gpios = <&gpioa 5 0>;'
     board = tmp_path / "own.dts"
     board.write_text(

@@ -17,7 +17,7 @@ BOARDS = {
     "nucleo-f411re": (16_000_000, 100_000_000),
     "nucleo-l4r5zi": (4_000_000, 120_000_000),
 }
-# Of 115200 baud, with start and stop bit.
+# Bits of a character at 115200 baud, with start and stop bit.
 CHARACTER_PS = 10 * 10**12 // 115_200
 
 

@@ -171,7 +171,7 @@ def rust_build() -> tuple[list[str], dict[str, str]] | None:
 
 @cache
 def rust_target() -> Path:
-    """Where programs in Rust are built: what they share is built once."""
+    """The folder for programs in Rust: their common crates are built once."""
     target = Path(tempfile.mkdtemp(prefix="cyclescope-rust-"))
     atexit.register(shutil.rmtree, target, ignore_errors=True)
     return target
@@ -194,7 +194,7 @@ def rust_program(name: str, chip: str = "stm32f407") -> Path:
     return rust_target() / RUST_TARGET / "release" / name
 
 
-# Where the library has to be built, that takes 25 s of a processor.
+# If the library has to be built, that takes 25 s of processor time.
 @pytest.mark.long
 def test_rust_on_cortex_m_rt(cyclescope: Command, tmp_path: Path) -> None:
     elf = rust_program("rust-cortex-m")

@@ -128,7 +128,7 @@ def test_an_advised_answer_was_tried(cyclescope: Command, waits: Path, tmp_path:
         "run", waits, "--board", "stm32f4-disco", "--unmapped", "warn", "--limit", "1ms"
     )
     assert "`ones 0x80000000` ends the wait (tried)" in " ".join(first.stderr.split())
-    # What it advised leads to the next wait, for a bit that the hardware clears.
+    # The advised change leads to the next wait, for a bit that the hardware clears.
     board = tmp_path / "board.dts"
     board.write_text(STUB.replace("REGISTER", "ones 0x80000000"))
     second = cyclescope("run", waits, "--board", board, "--limit", "1ms")

@@ -25,7 +25,7 @@ import pokes
 from cyclescope._engine import BoardError, EngineError, Machine
 from cyclescope.board import board_tree
 
-# Of the host's processor, for one case that takes some milliseconds.
+# The limit of processor time for one case, which takes some milliseconds.
 MOST_S = 10
 MEMORY_BYTES = 3 << 30
 PROGRESS_BYTES = 200
@@ -122,7 +122,7 @@ def complaint(tree: Tree, elf: bytes, limit_ps: int | None = pokes.LIMIT_PS) -> 
 
 
 def changed(tree: Tree, elf: bytes, node: Tree, name: str, value: bytes) -> str | None:
-    """As `complaint`, with a node's property set to a value meanwhile."""
+    """Calls `complaint` with a node's property set to a value."""
     before = node["props"]
     new = {"name": name, "value": value, "kind": "mixed", "file": "--set", "line": 0}
     others = [prop for prop in before if prop["name"] != name]

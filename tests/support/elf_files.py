@@ -41,7 +41,7 @@ def symbols(elf: Path) -> dict[str, int]:
 
 
 def sizes(elf: Path) -> dict[str, int]:
-    """How many bytes an ELF's symbols stand for."""
+    """The number of bytes that an ELF's symbols cover."""
     return {name: size for name, _, size in _symbol_table(elf)}
 
 

@@ -63,7 +63,7 @@ class Left:
 
     @property
     def reported_bytes(self) -> int:
-        """How many bytes the app says were written before the error."""
+        """The number of bytes written before the error, as the app reports it."""
         found = re.search(r" after (\d+) bytes", self.last_line)
         assert found is not None, self.last_line
         return int(found[1])

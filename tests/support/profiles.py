@@ -16,7 +16,7 @@ ELSEWHERE = -1
 MAIN, WORK, FILL, FIB, ISR, BARE = 0x8000_0100, 0x8000_0200, 0x8000_0300, 0x8000_0400, 0x500, 0x600
 SOURCE, HEADER = "/src/app.c", "/src/fill.h"
 
-# Where each address is, innermost first; `fill` has a loop of fill.h inlined in it, twice deep.
+# The place of each address, innermost first; `fill` has a loop of fill.h inlined in it, twice deep.
 PLACES: dict[int, Frames] = {
     0x8000_0000: [("_start", "/src/start.S", 3, None)],
     MAIN: [("main", SOURCE, 10, 1)],

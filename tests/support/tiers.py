@@ -15,14 +15,14 @@ import pytest
 ALL = os.environ.get("CYCLESCOPE_TESTS") == "all"
 # The limit of processor time for a test of the short tier, with all the processes that it starts.
 MOST_CPU_S = 20.0
-# Of properties, Hypothesis tries this number of examples in the short tier, and 100 otherwise.
+# Hypothesis tries this number of examples of a property in the short tier, and 100 otherwise.
 SHORT_EXAMPLES = 20
 
 Value = TypeVar("Value")
 
 
 def sized(short: int, whole: int) -> int:
-    """How much a test does of something: `short` in `make test`, `whole` in `make test-all`."""
+    """A number of repetitions: `short` in `make test`, `whole` in `make test-all`."""
     return whole if ALL else short
 
 

@@ -25,7 +25,7 @@ class Slice:
 
     @property
     def length_ps(self) -> int:
-        """As exact as the file has it."""
+        """The length with the file's exact times."""
         begin = self.arguments.get("begin_ps", 1000 * self.begin_ns)
         end = self.arguments.get("end_ps", 1000 * self.end_ns)
         assert isinstance(begin, int)

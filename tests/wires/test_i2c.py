@@ -120,7 +120,7 @@ def test_frames_take_the_clocks_that_they_have(speed: Speed, tmp_path: Path) -> 
     # the bus, SDA is set up, SCL rises, and SDA falls as long after that as SCL is low elsewhere.
     least = SYNC1 + 2 + speed.setup + SYNC2 + speed.low
     assert least * KERNEL_PS < restart - first[-1] < least * KERNEL_PS + 6_000_000
-    # It measures all of it, with its own polls and calls around.
+    # The program measures the whole transfer, with its own polls and calls.
     measured = json.loads(run(speed).console.splitlines()[1])
     assert measured["metric"] == "transfer_time"
     assert 0 < measured["value"] * 1000 - (stop - start) < 5_000_000

@@ -130,7 +130,7 @@ def test_a_slow_driver_still_reads_a_frame_when_the_next_one_comes() -> None:
         for stack in ("spi-gpio", "spi-jz4740-gpio")
     )
     assert any("TRX_UR: the frame buffer was read ahead" in note for note in slow.notes)
-    # it is ahead of what comes in: the frame that it reads is whole
+    # the read is ahead of the reception: the frame is complete
     assert slow.exit_code == 0
     assert (fast.exit_code, fast.notes) == (0, ())
 
@@ -143,7 +143,7 @@ def test_a_short_frame_spoils_what_is_still_read(
     run(stack, [127, 1], OFTEN_US, vcd, operation="reception", frames=2)
     first, second, *_ = (read for read in frames_read(vcd, BUSES[stack]) if len(read) > 1)
     assert (first == whole(0, 127)) == is_whole
-    # what was read before the next one came is right
+    # bytes read before the next frame came are right
     assert first[:40] == whole(0, 127)[:40]
     assert second == whole(1, 1)
 

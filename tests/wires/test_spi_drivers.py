@@ -23,7 +23,7 @@ Change = Callable[..., Path]
 CONTROLLER = "spi-jz4740-ssi"
 DRIVERS = ["spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio", "spi_atben", CONTROLLER]
 FAILED = 1
-# How often each access is made; once in the short tier, as in some programs of others.
+# The repetitions of each access; one in the short tier, as in some programs of other tests.
 LOOPS = sized(1, 3)
 PEER = (
     "&transceiver {{ cyclescope,air-frame-bytes = <{lengths}>; "
@@ -44,7 +44,7 @@ def ran(elf: Path, board: Path | str) -> RunResult:
 
 
 def run(stack: str, board: Path | None = None, **settings: Value) -> RunResult:
-    """What a program does; programs that are the same run once."""
+    """The settings that decide a program's work; equal programs run once."""
     elf = firmware.build_app("bitbang_spi", board_of(stack), {"stack": stack} | settings)
     return ran(elf, board or board_of(stack))
 

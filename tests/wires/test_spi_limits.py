@@ -49,7 +49,7 @@ def test_the_controller_answers_in_mode_0_up_to_the_limit_of_the_wire() -> None:
     right = [place for place, percent in answers.items() if percent == 100]
     assert right == [(0, clock) for clock in CLOCKS_KHZ if clock < TOO_FAST_KHZ]
     assert {answers[place] for place in answers if place not in right} == {0}
-    # of mode 0, whose clocks come first, each with its time
+    # for mode 0, whose clocks come first, each with its time
     assert noted(result, "the period of SCLK was 71.42") == 1
     assert noted(result, "t2, from SCLK's falling edge to its next rising edge, was 8.92") == 1
     assert noted(result, "t5, ") == 0
