@@ -14,7 +14,7 @@ from cyclescope.devices import registry
 
 ACCESSES = 6_000
 SEEDS = range(3)
-# Other boards have all devices of these, except a chip or two.
+# Other boards have all devices of the following boards, except a chip or two.
 VARIANTS = {
     "ben-nanonote-rf230",
     "nucleo-l4r5zi-n25q128a",

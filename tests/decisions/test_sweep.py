@@ -383,7 +383,7 @@ def test_rows_that_are_worth_their_price_are_found() -> None:
 
 
 def test_the_user_says_which_way_a_metric_gets_worse(program: Program) -> None:
-    """The direction precedes the unit, here ps, and reverses the best row and the effects."""
+    """A given direction overrides that of the unit, here ps, and reverses best row and effects."""
     elf, vary = program("results"), {"ddr.cyclescope,first-word-cycles": "20,40"}
     given = {"sections": ["main"], "prices": {"ddr.cyclescope,first-word-cycles": "20:0,40:1"}}
     by_unit = package.sweep(elf, BOARD, vary, metrics=["main.ps"], **given)

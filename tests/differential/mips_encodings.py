@@ -106,7 +106,7 @@ def random_trial(
         encoding = encoding & ~0xFFFF | (to - place - 4) >> 2 & 0xFFFF
     if opcode == SPECIAL and encoding & 0x3F in (mips.JR, mips.JALR):
         values = [target(rng, count, is_user) for _ in range(31)]
-        # QEMU knows no hint, and the hint of jr.hb and jalr.hb.
+        # QEMU knows the hint 0, and the hint of jr.hb and jalr.hb.
         encoding = encoding & ~SA | encoding & 0x400 | (encoding >> 21 & 31 or 1) << 21
     elif opcode in ACCESSES:
         values = [pointer(rng, is_user) for _ in range(31)]

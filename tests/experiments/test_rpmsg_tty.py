@@ -40,7 +40,7 @@ def ran(elf: Path) -> RunResult:
 
 
 def run(**settings: Value) -> RunResult:
-    """The settings that decide a program's work; equal programs run once."""
+    """The result of a program; identical programs run once."""
     return ran(firmware.build_app(APP, BOARD, settings))
 
 

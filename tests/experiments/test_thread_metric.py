@@ -35,7 +35,7 @@ def ran(elf: Path, compile_after: int | None) -> RunResult:
 
 
 def run(settings: dict[str, Value], compile_after: int | None = None) -> RunResult:
-    """The settings that decide a program's work; equal programs run once."""
+    """The result of a program; identical programs run once."""
     elf = firmware.build_app(APP, BOARD, BASE | {"window_ms": SHORT_MS} | settings)
     return ran(elf, compile_after)
 

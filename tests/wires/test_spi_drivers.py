@@ -44,7 +44,7 @@ def ran(elf: Path, board: Path | str) -> RunResult:
 
 
 def run(stack: str, board: Path | None = None, **settings: Value) -> RunResult:
-    """The settings that decide a program's work; equal programs run once."""
+    """The result of a program; identical programs run once."""
     elf = firmware.build_app("bitbang_spi", board_of(stack), {"stack": stack} | settings)
     return ran(elf, board or board_of(stack))
 
