@@ -35,10 +35,10 @@ SOURCES = (
     "CommonTables/arm_common_tables.c",
     "CommonTables/arm_const_structs.c",
 )
-# The crystal of their board.
+# The crystal of the ELF's board.
 HSE_HZ = 25_000_000
-# Of their ELF, the function that is counted, and the one that is called at the ends of periods: as
-# the timer begins, and two seconds later.
+# In their ELF, the counted function, and the function that is called at the ends of periods: at the
+# timer's start, and two seconds later.
 TRANSFORM, PERIOD = "arm_cfft_f32", "HAL_TIM_PeriodElapsedCallback"
 LIMIT = "2.1s"
 POINTS = 1024

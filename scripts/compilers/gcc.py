@@ -1,4 +1,4 @@
-"""Builds by arm-none-eabi-gcc: of a recipe that zig builds, and of files as they are."""
+"""Builds by arm-none-eabi-gcc: of a recipe that zig builds, and of single files."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _VERSION = re.compile(r"\b\d+\.\d+\.\d+\b")
 
 @dataclass(frozen=True)
 class Other:
-    """In what a build by GCC differs from the recipe.
+    """Differences of a build by GCC to the recipe.
 
-    `folders` are what stands in the place of folders; `without` are sources that are left out;
+    `folders` replace other folders; `without` are sources that are left out;
     `flags` come last, so that they win, and `libraries` after everything else that is linked.
     """
 
@@ -42,9 +42,9 @@ class Other:
 
 
 def has_newlib() -> bool:
-    """Whether there is the compiler, and newlib with it.
+    """Whether the compiler is installed, with newlib.
 
-    A file that the compiler does not have, it names without a folder.
+    The compiler prints the name of a missing file without a folder.
     """
     if not shutil.which(GCC):
         return False
@@ -64,7 +64,7 @@ def version() -> str:
 
 
 def build(recipe: Recipe, other: Other, output: Path) -> None:
-    """Build what a recipe for a Cortex-M4 has. Raises `FirmwareError` with GCC's messages."""
+    """Build a recipe for a Cortex-M4. Raises `FirmwareError` with GCC's messages."""
     run(
         [
             *CORTEX_M4,
@@ -94,7 +94,7 @@ def _is_of_clang(flag: str) -> bool:
 def run(arguments: Iterable[str | Path], output: Path) -> None:
     """Compile and link. Raises `FirmwareError` with GCC's messages."""
     command = [GCC, *arguments, "-o", output]
-    # as zig is: linker scripts name others relative to this folder
+    # the same folder as for zig: linker scripts name others relative to it
     place = resources.firmware().resolve()
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=place)
     if done.returncode != 0:

@@ -72,7 +72,7 @@ OPTIMISE = "O2", "Os", "O1", "O0"
 class Kernel:
     """A FreeRTOS kernel: its folder, and the version that its header defines.
 
-    One that does not know configTICK_TYPE_WIDTH_IN_BITS needs configUSE_16_BIT_TICKS.
+    A kernel without configTICK_TYPE_WIDTH_IN_BITS needs configUSE_16_BIT_TICKS.
     """
 
     folder: Path
@@ -117,7 +117,7 @@ def kernel_of(folder: Path) -> Kernel:
 
 
 def builds(other: Path | None) -> Iterator[Build]:
-    """All of them: changes and options with the crate's kernel, which everybody has."""
+    """All builds: changes and options are for the crate's kernel, which is always available."""
     own = of_crate()
     if other is not None:
         yield from (Build(test, kernel_of(other)) for test in TESTS)

@@ -1,10 +1,10 @@
 """The blocks of pages, by the names in their markers: tables, and fenced text.
 
-    bench-plan          what `cyclescope bench` says before its runs, where nothing is built yet
+    bench-plan          the output of `cyclescope bench` before its runs, with empty caches
     bench-screen        the last screen of `cyclescope bench`; `...` for what depends on the host
     show EXPERIMENT N   the first N lines of `cyclescope show EXPERIMENT`
     speeds              README's table of docs/speed.json
-    speed-lines         what `make speed` printed
+    speed-lines         the output of `make speed`
 
 The others are in `tables`, `bases`, `suite_blocks` and `fit_blocks`.
 """
@@ -33,7 +33,7 @@ _SHOW_COLUMNS = 140
 _HOST_S = re.compile(r" 0\.0$", re.MULTILINE)
 _TOOK = re.compile(r"^\S+ billion instructions in .*$", re.MULTILINE)
 
-# The program on a board, as README says it, with the names of its speeds.
+# The README's words for a program on a board, and the names of its speeds.
 _SPEEDS = (
     ("CoreMark-like on RISC-V with caches (`kc705-axi-quad-spi`)", "riscv_mips", "riscv_qemu_mips"),
     ("CoreMark-like on a Cortex-A5 (`sama5d2-xplained`)", "arm_mips", "arm_qemu_mips"),
@@ -72,7 +72,7 @@ def bench_screen(source: Source, words: Sequence[str]) -> str:
 
 
 def show(source: Source, words: Sequence[str]) -> str:
-    """The beginning of an experiment's full table."""
+    """The first lines of an experiment's full table."""
     if len(words) != 2 or not words[1].isdigit():
         raise UnknownKeyError("expected EXPERIMENT N")
     result = tables.experiment(source, words[0])

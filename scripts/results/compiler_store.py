@@ -1,6 +1,6 @@
-"""docs/compilers.csv: what programs take that other compilers built, kept for what pages say.
+"""docs/compilers.csv: times of programs that other compilers built, kept for the pages.
 
-`python scripts/compilers` makes its rows; which compiler and which sources, their settings say.
+`python scripts/compilers` makes its rows; their settings name the compiler and the sources.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers as pages show them."""
+"""Formats numbers for pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cyclescope.units import rounded
 ABSENT = "\N{EN DASH}"
 """Text in place of a missing number, and of one that was not measured."""
 
-# Units of one kind, with how many of each are as much as one of the first.
+# Units of one kind, and the number of each that equals one of the first unit.
 _KINDS = (
     {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9},
     {"MB/s": 1, "kB/s": 10**3, "B/s": 10**6},
@@ -31,7 +31,7 @@ _WORDS = (
 
 
 def plain(value: float) -> str:
-    """A value with the digits that it has: 86103, 4.766213; 7152 for 7152.0."""
+    """A value with all its digits: 86103, 4.766213; 7152 for 7152.0."""
     return str(int(value)) if value == int(value) else str(value)
 
 
@@ -50,7 +50,7 @@ def error(row: Row, spec: str = ".1f") -> str:
 
 
 def in_words(number: int) -> str:
-    """A small number as prose has it: "nine"; others in digits."""
+    """A small number as a word, such as "nine"; others in digits."""
     return _WORDS[number] if 0 <= number < len(_WORDS) else str(number)
 
 

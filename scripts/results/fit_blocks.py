@@ -1,4 +1,4 @@
-"""The table of fits to a third of what was published, from docs/fits.json.
+"""The table of fits to a third of the published numbers, from docs/fits.json.
 
 fits            a line for each experiment
 """

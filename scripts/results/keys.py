@@ -47,7 +47,7 @@ COUNTS: Mapping[str, Callable[[Trust], int]] = {
     "assumed": lambda found: len(found.assumed),
     "met": lambda found: found.met,
 }
-# Counts that are absent where it was not measured what numbers rest on.
+# Counts that need a measurement of the numbers' bases.
 _MEASURED = ("predicted", "calibrated", "inside", "with interval")
 FIELDS = ("simulated", "published", "interval", "error", "basis")
 
@@ -144,7 +144,7 @@ def setting(row: Row, name: str) -> Any:
 
 
 def settings(rows: Iterable[Row]) -> list[str]:
-    """The names of what rows may differ in."""
+    """The names of the fields in which rows may differ."""
     return list(dict.fromkeys(name for row in rows for name in (*row.settings, "board", "metric")))
 
 
@@ -225,7 +225,7 @@ def _of_metric(rows: Sequence[Row], words: str) -> str:
 
 
 def is_measured(found: Trust) -> bool:
-    """Whether it was measured what published numbers rest on: then they have intervals."""
+    """Whether the bases of published numbers were measured: then they have intervals."""
     return bool(found.exact) or found.with_interval > 0
 
 

@@ -31,7 +31,7 @@ _TABLE = "table:"
 
 
 class PageError(Exception):
-    """A marker that stands for nothing, with its place: FILE:LINE."""
+    """A marker without a value, with its place: FILE:LINE."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Change:
 def marked(text: str) -> Iterator[re.Match[str]]:
     """The markers of a page, each with its key and its text; those in fenced code don't count.
 
-    A table that is fenced code itself stands between markers all the same.
+    The text between markers may be fenced code itself.
     """
     fences = [match.span() for match in _FENCED.finditer(text)]
     for match in _MARKED.finditer(text):
@@ -64,7 +64,7 @@ def marked(text: str) -> Iterator[re.Match[str]]:
 
 
 def outside(text: str) -> str:
-    """A page without what stands between markers; lines stay as many."""
+    """A page without the text between markers; the number of lines stays."""
     pieces, end = [], 0
     for match in marked(text):
         pieces += [text[end : match.start()], _emptied(match)]
@@ -77,9 +77,9 @@ def _emptied(match: re.Match[str]) -> str:
 
 
 def renewed(page: Path, text: str, source: Source) -> tuple[str, list[Change]]:
-    """A page with its numbers as they are, and what of it was otherwise.
+    """A page with its current numbers, and the changes.
 
-    Raises `PageError` for a marker without its other half, or a key that stands for nothing.
+    Raises `PageError` for a marker without its other half, or a key without a value.
     """
     _check_halves(page, text)
     pieces: list[str] = []
@@ -111,7 +111,7 @@ def _lines_before(text: str, at: int) -> tuple[str, str]:
 def _between(source: Source, key: str, before: str, line_before: str) -> str:
     if not key.startswith(_TABLE):
         if not before and not line_before:
-            # a line that begins with a comment is no prose in Markdown
+            # a line that begins with a comment is not prose in Markdown
             raise UnknownKeyError("begins its paragraph: put a word before it")
         return keys.text(source, key)
     if before:

@@ -57,7 +57,7 @@ Stored = Mapping[str, Any]
 def to_csv(path: Path) -> str:
     """The file's text for the results.json of a bench.
 
-    Raises `UsageError` if the file is not one, or has not all of a bench.
+    Raises `UsageError` if the file is of another kind, or lacks a part of a bench.
     """
     results = result_files.load(path, experiments.ALL)
     missing = list(_missing(results))
@@ -95,7 +95,7 @@ def _absent_runs(experiment: Experiment, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _is_of(row: Row, job: Job) -> bool:
-    """Whether a row may come from a run: but for what it states itself, settings are the run's."""
+    """Whether a row may come from a run: its settings are the run's, except those of its own."""
     stated = {name for cell in job.experiment.cells_of(job.run) for name in cell.measured}
     wanted = {name: value for name, value in job.run.all_settings.items() if name not in stated}
     changed = {name for name in row.settings if "." in name}
@@ -134,7 +134,7 @@ def _value(text: str) -> int | str:
     return int(text) if _INTEGER.fullmatch(text) else text
 
 
-# ---- to what the pages say
+# ---- for the pages
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ def line_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def row_of(line: Mapping[str, str]) -> Row:
-    """A line as a row that nothing more is known of."""
+    """A line as a row without further data."""
     stored = parsed(line)
     names = ("experiment", "board", "settings", "metric", "unit", "simulated", "published")
     values = (stored[name] for name in (*names, "basis", "label"))

@@ -1,7 +1,7 @@
 """Tables of suites in pages, from docs/suites.csv.
 
 suite NAME BOARD            a line for each number of a board
-suite-classes NAME          how well they are met, by board and class of code
+suite-classes NAME          their errors, by board and class of code
 """
 
 from __future__ import annotations
