@@ -72,7 +72,7 @@ from cyclescope.units import parse_time_ps
 
 
 def main() -> None:
-    """Run the parts and print what came out."""
+    """Run the parts and print their results."""
     parser = argparse.ArgumentParser(
         description="Simulated speed, beside QEMU where it is installed."
     )

@@ -20,7 +20,7 @@ ROUNDS_FOR_ONE = 5
 
 @dataclass(frozen=True)
 class Pair:
-    """A board, and the emulator to compare it with; `name` is what its speeds are called."""
+    """A board, and the emulator to compare it with; `name` names its speeds."""
 
     name: str
     core: str

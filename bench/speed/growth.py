@@ -30,7 +30,7 @@ LIMIT_STATUS = 124
 
 
 def measure(most_instructions: int, polled: str, pairs: int) -> None:
-    """Tables of wall time over what grows."""
+    """Tables of wall time over the growing quantity."""
     _grow_instructions(most_instructions, pairs)
     _say_memory(min(most_instructions, MEMORY_INSTRUCTIONS))
     _grow_devices(polled, pairs)

@@ -57,7 +57,7 @@ def _observe(
 
 
 def _commands(board: str, elf: Path, folder: Path, before: Path | None) -> Mapping[str, list[str]]:
-    """The ways, the first with nothing; that again shows what differences mean on this host."""
+    """The ways; the first one, without observers, runs twice to show the noise of this host."""
 
     def command(name: str, *options: str, python: str = sys.executable) -> list[str]:
         # -P: no module from the current folder

@@ -22,7 +22,7 @@ class Record:
         self.numbers |= numbers
 
     def write(self, path: Path) -> None:
-        """Write all of it as JSON."""
+        """Write all results as JSON."""
         text = json.dumps({**self.numbers, "printed": self.lines}, indent=1)
         path.write_text(f"{text}\n", encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""`make fuzz`: run inputs for some minutes, or files of inputs again, and print what came of it."""
+"""`make fuzz`: run inputs for some minutes, or files of inputs again, and print the results."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def main() -> int:
         limits = Limits(options.inputs, seconds, options.longest)
         print(f"seed {options.seed}, {options.jobs} workers", flush=True)
     jobs = 1 if options.replay else options.jobs
-    # however it is stopped, it says what it has found
+    # however it is stopped, it prints its findings
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     with Driver(targets.ALL, source, options.findings, limits, jobs, _say) as driver:

@@ -30,7 +30,7 @@ def _parsed(board: str) -> Node:
 
 
 def tree(board: str) -> Node:
-    """A board's tree, to be changed: nodes are copied, what they hold is not to be changed."""
+    """A board's tree, to be changed: nodes are copied, but their values are shared."""
     return _copied(_parsed(board))
 
 

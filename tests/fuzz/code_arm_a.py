@@ -1,4 +1,4 @@
-"""Random programs for Cortex-A5 and A7, in A32 and T32; beside a Cortex-M4 where there is one."""
+"""Random programs for Cortex-A5 and A7, in A32 and T32, with a Cortex-M4's on some boards."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _descriptor(random: Random, facts: Facts) -> int:
 
 
 def _control(random: Random, bits: int) -> list[int]:
-    """SCTLR, as it is with some bits more; ISB, perhaps."""
+    """Sets some more bits of SCTLR; mostly followed by ISB."""
     for _ in range(random.choice((0, 0, 1, 2))):
         bits |= random.choice(_CONTROL_BITS)
     code = [0xEE11_0F10, *constant(1, bits), 0xE180_0001, 0xEE01_0F10]
@@ -223,7 +223,7 @@ def _call(random: Random, facts: Facts) -> list[int]:
 
 
 def _thumb(random: Random, facts: Facts, at: int) -> bytes:
-    """A32 to get there, and what is run then."""
+    """A32 code that switches to T32, and the code that runs then."""
     enter = words([0xE28F_0001, 0xE12F_FF10])
     return enter + halves(code_arm_m.body(random, facts, at + len(enter)))
 

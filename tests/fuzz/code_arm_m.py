@@ -109,7 +109,7 @@ def unit(random: Random, facts: Facts, at: int) -> list[int]:
     if chance < 0.91:
         return _call(random, facts)
     if chance < 0.94:
-        # it, and what is in its block
+        # the instruction, and the rest of its block
         return [0xBF00 | random.randrange(16, 256), *(random.randrange(0x4800) for _ in range(3))]
     return [random.getrandbits(16), random.getrandbits(16)]
 

@@ -137,7 +137,7 @@ def _loop(random: Random) -> list[int]:
 
 
 def _change_of_code(random: Random, base: int, at: int) -> list[int]:
-    """A store into what was run, or is about to be."""
+    """A store into code that was run, or is about to be run."""
     target = base + 4 * max(0, at + random.randrange(-8, 12)) + random.choice((0, 0, 2))
     new = random.choice((0x13, _operation(random), random.getrandbits(32), 0))
     store = random.choice(_STORES) | 29 << 20 | _T5 << 15

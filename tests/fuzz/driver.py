@@ -1,4 +1,4 @@
-"""The parent: starts workers, watches them, keeps what they find."""
+"""The parent: starts workers, watches them, keeps their findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs: plain data that says all there is to run, and files of them."""
+"""Inputs: plain data that describes a whole run, and files of inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _READABLE_BYTES = 256
 
 
 class MisbehaviourError(Exception):
-    """An input brought about what must never be: the message says what."""
+    """An input caused something that must never happen: the message says what."""
 
 
 def save(path: Path, made: Input) -> None:

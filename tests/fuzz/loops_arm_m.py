@@ -189,7 +189,7 @@ class Maker:
         return [*constant(3, addr), *constant(4, number), 0x601C]
 
     def flash_control(self) -> list[int]:
-        """Other wait states and caches of the flash, where it has an access control."""
+        """Other wait states and caches of a flash with an access control."""
         return self.write(self.acr, self.drawn_control()) if self.acr else []
 
     def drawn_control(self) -> int:

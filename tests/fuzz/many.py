@@ -1,4 +1,4 @@
-"""Many small programs in one image: a harness calls one after the other, and sums up what each did.
+"""Many small programs in one image: a harness calls one after the other, and sums up their results.
 
 The parts of an image, the same for all instruction sets. The harness has a table with an entry
 for each program, and an entry of zeros after the last one. Before each call it sets the registers
@@ -120,7 +120,7 @@ def _with_fewer(made: Input, fails: Callable[[Input], bool], until_s: float) -> 
 def _with_nops(
     made: Input, number: int, step: int, fails: Callable[[Input], bool], until_s: float
 ) -> Input:
-    """In place of what a program can do without; its last instruction leads back."""
+    """Replaces unneeded instructions with nops, except the last one, which leads back."""
     nop = made["nop"]
     end = len(made["programs"][number][1]) - made["tail"]
     for at in range(0, end - step + 1, len(nop)):

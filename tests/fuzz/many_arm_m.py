@@ -14,7 +14,7 @@ from fuzz.many import SETS, Image, Small, runs
 from fuzz.program import halves, words
 
 _RAM = 0x2000_0000
-# In the first RAM, at places that are not round: what the harness keeps, the stack, programs.
+# In the first RAM, at places that are not round: the harness's state, the stack, programs.
 _STATE, _STACK, _RAM_CODE, _RAM_CODE_END = _RAM + 0x1C40, _RAM + 0xF00, _RAM + 0x2000, _RAM + 0x8000
 _RETURN = _RAM + 0x1FF0
 _SETS, _TABLE, _CODE = 0x400, 0x800, 0x4000

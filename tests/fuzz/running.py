@@ -16,7 +16,7 @@ import cyclescope
 from cyclescope._engine import EngineError, Machine
 from fuzz.inputs import Input, MisbehaviourError
 
-# One of two cores may have come further than the other, in an instruction or a quantum.
+# One of two cores may be ahead of the other, by an instruction or a quantum.
 _QUANTUM_PS = 10**6
 # How far a single instruction or transfer may run past the limit.
 _LIMITS_PS = (10**6, 10**7, 10**7, 2 * 10**7, 10**8, 10**9)
@@ -74,7 +74,7 @@ def refused(act: Callable[[], object]) -> bool:
 
 
 def check_message(error: Exception) -> None:
-    """Raises `MisbehaviourError` for what is no line, or no text, about what was wrong."""
+    """Raises `MisbehaviourError` for a message that is not one line of text."""
     lines = getattr(error, "faults", None) or [str(error)]
     for line in lines:
         if not line.strip() or "\n" in line or "panicked" in line:

@@ -1,4 +1,4 @@
-"""Boards that are not as they should be: their text, their trees, and what `--set` does to them."""
+"""Damaged boards: their text, their trees, and changes by `--set`."""
 
 from __future__ import annotations
 

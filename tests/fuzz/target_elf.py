@@ -1,4 +1,4 @@
-"""Spoiled ELF files: fields of headers, symbols, line numbers, and what they load."""
+"""Damaged ELF files: fields of headers, symbols, line numbers, and loaded bytes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Elf:
 
 
 def _sound(seed: Input) -> bool:
-    """True if what its header says of tables is so: only then its fields can be found."""
+    """True if its header describes its tables correctly: only then its fields can be found."""
     elf = seed["elf"]
     table, sections = struct.unpack_from("<II", elf, 28)
     counts = struct.unpack_from("<HHHH", elf, 42)

@@ -66,7 +66,7 @@ class ProgramFile:
         self._seeds = [*_formats(), *(seed["file"] for seed in corpus(self.name))]
 
     def make(self, seed: str) -> Input:
-        """A sound file, spoiled, or none; with and without an address."""
+        """A valid file, damaged, or random bytes; with and without an address."""
         random = Random(seed)
         data = spoiled(random, random.choice(self._seeds), list(self._TOKENS), 5)
         made: Input = {"target": self.name, "file": data, "limit_ps": 10**6}
@@ -132,7 +132,7 @@ class Svd:
         self._seeds = [_SVD.read_bytes(), *(seed["svd"] for seed in corpus(self.name))]
 
     def make(self, seed: str) -> Input:
-        """A sound file, or one of arrays and of what derives from others, spoiled."""
+        """A valid file, or one with arrays and derived parts, damaged."""
         random = Random(seed)
         base = random.choice(self._seeds)
         if random.random() < 0.3:

@@ -83,7 +83,7 @@ class Ipc:
 
 
 def _steps(random: Random) -> list[list[Any]]:
-    """Requests ask for no more bytes than came: the server waits for what is under way."""
+    """Requests ask for no more bytes than have arrived: the server waits for bytes under way."""
     steps: list[list[Any]] = []
     written, is_connected = 0, False
     for _ in range(random.randrange(1, 9)):

@@ -42,7 +42,7 @@ MAKERS: dict[str, Callable[[Random, Facts, int], Image]] = {
 }
 """By board."""
 
-# Boards that differ in what hangs on their wires share.
+# Boards that differ only in the chips on their wires have a smaller weight each.
 _SHARES = {name: 0.4 for name in MAKERS if name.startswith(("nucleo-l4r5zi", "stm32mp157c"))}
 _SHARES |= {name: 0.5 for name in MAKERS if name.startswith(("nucleo-f411re", "ben-nanonote"))}
 # Programs of an image; the share of images whose code is compiled after one run, else after two.

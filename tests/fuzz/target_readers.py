@@ -149,7 +149,7 @@ def _sections(random: Random) -> hostile_files.Sections:
     for _ in range(random.randrange(1, 6)):
         named = ((random.choice(_NAMES), random.choice(_FORMS)) for _ in range(random.randrange(5)))
         tags.append((random.choice(_TAGS), random.randrange(2), tuple(named)))
-    # what an implicit constant is lacks: the table goes on as it can
+    # the value of an implicit constant is missing: the table continues without it
     entries = bytes(random.choices(range(len(tags) + 1), k=size)) + random.randbytes(size)
     known = hostile_files.shared_lines(random.choice((1, 100)), 1)
     made = hostile_files.drawn_units(tags, entries, random.choice((1, 3, 100)))

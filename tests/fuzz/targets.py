@@ -1,4 +1,4 @@
-"""The targets, and where inputs for them come from."""
+"""The targets, and the sources of their inputs."""
 
 from __future__ import annotations
 

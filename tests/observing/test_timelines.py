@@ -386,7 +386,7 @@ def test_tasks_of_a_polling_loop_that_is_skipped_run_as_if_it_was_not(
 ) -> None:
     # each way of the cache has one coroutine's stack, so that no iteration waits for memory
     loaded = Board(BOARD, {"cpu0.d-cache-sets": 512}).load(program("coroutines"))
-    # of a longer time there are very many turns to read; at its end nothing swaps
+    # a longer time gives very many slices to read; at its end no task switches
     limit = {} if ALL else {"limit": "3000400ns"}
     shown: list[tuple[list[Turn], dict[str, tuple[int | None, int]]]] = []
     for how in ({}, {"skip_polling": False}, {"compile_after": 1}):

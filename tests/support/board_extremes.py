@@ -36,7 +36,7 @@ def cells(*numbers: int) -> bytes:
     return b"".join(number.to_bytes(4, "big") for number in numbers)
 
 
-# Ends of cells, ends of the ranges that properties have, and what is no single cell.
+# Ends of cells, ends of the ranges that properties have, and values other than a single cell.
 EXTREMES = {
     **{f"<{number:#x}>": cells(number) for number in (0, 1, 2, 3)},
     **{f"<{number:#x}>": cells(number) for number in (2**31 - 1, 2**31, 2**32 - 1)},
@@ -76,7 +76,7 @@ def single_cells(prop: Tree) -> Iterator[tuple[str, bytes]]:
 
 
 def strings(node: Tree, name: str) -> list[str]:
-    """The strings of a node's property; none if it is not there."""
+    """The strings of a node's property; empty without the property."""
     values = [prop["value"] for prop in node["props"] if prop["name"] == name]
     return values[0].decode().rstrip("\0").split("\0") if values else []
 
@@ -134,7 +134,7 @@ def changed(tree: Tree, elf: bytes, node: Tree, name: str, value: bytes) -> str 
 
 
 def tried(board: str, stride: int, offset: int, progress: Path) -> dict[str, Any]:
-    """Try every so manyth case: how many these were, and what was wrong.
+    """Try every `stride`-th case: the number of cases, and the faults.
 
     The process has bounds of memory and of time from then on, and another folder.
     """

@@ -23,7 +23,7 @@ _FLAGS = (
 
 
 class Browser(webdriver.Chrome):
-    """Chromium with what the report's readers change: the window, the colours, the medium."""
+    """Chromium with the options that a report's readers change: window, colours, medium."""
 
     def show(
         self,
@@ -47,7 +47,7 @@ class Browser(webdriver.Chrome):
         height: int = 900,
         scale: float = 1,
     ) -> None:
-        """Change the window and what the page is shown on."""
+        """Change the window and the medium of the page."""
         is_phone = width < 500
         size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": is_phone}
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -63,7 +63,7 @@ class Browser(webdriver.Chrome):
         return self.execute_script(body, *arguments)
 
     def wait_for(self, condition: str, *arguments: Any) -> None:
-        """Draw frames until an expression of the page holds; raises `TimeoutException` if none."""
+        """Draw frames until an expression of the page holds; else raises `TimeoutException`."""
         self.execute_async_script(
             "const [done, given] = [[...arguments].pop(), arguments];"
             f"const holds = function () {{ return {condition}; }};"

@@ -13,7 +13,7 @@ def words(data: bytes, offset: int, count: int) -> tuple[int, ...]:
 
 
 def _loadable(data: bytes) -> list[tuple[int, ...]]:
-    """The program headers of what is loaded."""
+    """The program headers of loaded segments."""
     (table,) = words(data, 28, 1)
     size, count = struct.unpack_from("<2H", data, 42)
     headers = [words(data, table + i * size, 8) for i in range(count)]

@@ -1,4 +1,4 @@
-"""FatFs on a virtual card: a fresh volume, one run on it, and what the run left there."""
+"""FatFs on a virtual card: a fresh volume, one run on it, and the files that the run leaves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Left:
 
     @property
     def last_line(self) -> str:
-        """The last that the app said: on an error, what went wrong."""
+        """The last line of the app: on an error, its message."""
         return self.result.console.strip().splitlines()[-1]
 
     @property

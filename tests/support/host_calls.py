@@ -56,7 +56,7 @@ def is_there() -> bool:
 def traced(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path
 ) -> tuple[subprocess.CompletedProcess[bytes], Calls]:
-    """Run a command in a folder: how it ended, and what it did."""
+    """Run a command in a folder: its end, and its calls."""
     strace = [
         "strace",
         "-f",

@@ -216,7 +216,7 @@ def many_fields() -> str:
 
 
 def svd_files() -> Iterator[tuple[str, str, str]]:
-    """Chips that are refused: what they are, the text, and what is said of it."""
+    """Chips that are refused: a description, the text, and the expected message."""
     wide = _register("R%s", _dim(200_000))
     registers, peripherals = "more than 262144 registers", "more than 2048 peripherals"
     yield "indices", svd(_peripheral("A", _register("R%s", _dim(4, "0-400000000")))), "indices"
@@ -249,7 +249,7 @@ def svd_files() -> Iterator[tuple[str, str, str]]:
 
 
 def toml_files() -> Iterator[tuple[str, str, str]]:
-    """Requests that are refused, and what is said of them."""
+    """Requests that are refused, and the expected messages."""
     yield "parts", ".".join(["a"] * 200_000) + "=1", "(at line 1)"
     quoted = ".".join(['"a b"'] * 100_000)
     yield "quoted parts", f'x = "y"\n{quoted} = 1', "(at line 2)"
@@ -269,7 +269,7 @@ def _ihex(kind: int, addr: int, data: bytes) -> str:
 
 
 def record_files() -> Iterator[tuple[str, str, str]]:
-    """Programs in records that are refused, and what is said of them."""
+    """Programs in records that are refused, and the expected messages."""
     downwards = "".join(_ihex(0, 2 * n, b"\0") for n in range(32_000, 0, -1))
     yield "parts downwards", downwards, "more than 16384 parts"
     twice = _ihex(0, 0, bytes(16)) + _ihex(0, 8, bytes(16))

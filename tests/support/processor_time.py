@@ -19,7 +19,7 @@ def used_s(command_line: WarmStart) -> float:
 
 @contextlib.contextmanager
 def check_processor_time(command_line: WarmStart, limit_s: float | None) -> Iterator[None]:
-    """Fails the test if what is done inside took more than `limit_s` seconds; None for no limit."""
+    """Fails the test if the block takes more than `limit_s` seconds; None for no limit."""
     before_s = used_s(command_line)
     yield
     took_s = used_s(command_line) - before_s

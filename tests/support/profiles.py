@@ -33,7 +33,7 @@ PLACES: dict[int, Frames] = {
 }
 
 CAUSES = ["issue", "load: ddr", "fetch: ddr", "jumps and taken branches"]
-# The paths: what reset runs, a recursion, an interrupt, code without a symbol.
+# The paths: code from reset, a recursion, an interrupt, code without a symbol.
 PATHS = [
     (-1, "task", -1, "", 0, 0, 0, 0, 0),
     (0, "function", MAIN, "", 0, 0, 0, 0, 0),
@@ -130,7 +130,7 @@ FILES = [None, "/a.c", "/b;c d.h"]
 
 @st.composite
 def any_core(draw: st.DrawFn, name: str = "cpu0") -> CoreProfile:
-    """A profile of a core with paths and costs at random, within what the engine may give."""
+    """A profile of a core with random paths and costs, of kinds that the engine may give."""
     addresses = [0x1000 + 4 * number for number in range(12)]
     frame = st.tuples(
         st.sampled_from(NAMES),

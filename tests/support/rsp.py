@@ -1,4 +1,4 @@
-"""A client of GDB's remote protocol, as small as it can be: what GDB itself would send."""
+"""A minimal client of GDB's remote protocol: it sends the same packets as GDB."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def served(
 
 
 def wait(run: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """The end of a run: status, and what it printed."""
+    """The end of a run: its status and its output."""
     begun = time.monotonic()
     stdout, stderr = run.communicate(timeout=120)
     assert time.monotonic() - begun < 120

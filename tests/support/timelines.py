@@ -13,7 +13,7 @@ Value = int | str
 
 @dataclass(frozen=True)
 class Slice:
-    """Something on a track; what has no length ends where it begins."""
+    """A slice of a track; an instant ends where it begins."""
 
     track: str
     name: str

@@ -1,4 +1,4 @@
-"""A tutorial's Markdown as a list of what its reader does: files to write, commands to type.
+"""A tutorial's Markdown as a list of its reader's steps: files to write, commands to type.
 
 A fenced block with `title="NAME"` is a file. `title="NAME, added"` stands at the end of that file,
 `title="NAME, in its place"` replaces what was added last. A `console` block holds commands after
@@ -31,7 +31,7 @@ class File:
 
 @dataclass(frozen=True)
 class Call:
-    """A command of the page, and what it prints there."""
+    """A command of the page, and its output in the page."""
 
     line: int
     command: str
@@ -54,7 +54,7 @@ def steps(page: Path) -> Iterator[Step]:
 
 
 def shown(page: Path, tool: str) -> Iterator[Call]:
-    """The commands of a page that are left out where there is no such tool."""
+    """The commands of a page that are left out without their tool."""
     text = page.read_text(encoding="utf-8")
     for block in _BLOCK.finditer(text):
         needed = _NEEDS.search(block["info"])
@@ -107,7 +107,7 @@ class Scratch:
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Whether a command printed what the page shows; spaces at the ends of lines do not count."""
+    """Whether a command's output matches the page's; spaces at the ends of lines do not count."""
     lines = [line.rstrip() for line in shown.splitlines()]
     pattern = "".join(
         r"(?:.*\n)*?" if line == "..." else ".*?".join(map(re.escape, line.split("..."))) + r"\n"

@@ -91,7 +91,7 @@ class WarmStart:
             self._socket, theirs = socket.socketpair()
             with theirs:
                 command = [sys.executable, __file__, str(theirs.fileno())]
-                # a fork has none of the threads that NumPy's and Arrow's libraries would begin
+                # a fork lacks the threads that NumPy's and Arrow's libraries would start
                 threads = {"OPENBLAS_NUM_THREADS": "1"}
                 threads |= {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
                 environment = os.environ | threads
