@@ -1,9 +1,9 @@
-"""cyclescope/data/bench-costs.json: what the bench's runs take, in units of this host.
+"""cyclescope/data/bench-costs.json: costs of the bench's runs, in units of this host.
 
 python scripts/bench_costs.py, after `make bench` with empty caches, and `make bench
-BENCH_FLAGS=--explain`, on a quiet machine. The unit is what `cyclescope/bench/calibration.py`
-measures, here as on the host that uses the table: it gives hosts that never ran the bench an order
-of the runs, and says how long the bench takes. Results don't depend on it.
+BENCH_FLAGS=--explain`, on an idle machine. `cyclescope/bench/calibration.py` measures the unit,
+here and on the host that uses the table. The table gives hosts that never ran the bench an order of
+the runs, and a forecast of the bench's time. Results don't depend on it.
 """
 
 import json
@@ -15,7 +15,7 @@ from cyclescope.host import processors
 
 
 def main() -> None:
-    """Take the runs of the bench as it is from the cache's own table."""
+    """Take the costs of the bench's current runs from the cache's own table."""
     known = costs.load().here
     unit_s = calibration.unit_s(processors.count())
     jobs = planning.plan(experiments.select(()))

@@ -35,7 +35,7 @@ MOST_CAUSES = len(COLOURS) - 1
 
 
 def runs(elf: Path) -> dict[str, RunResult]:
-    """The program as it is, and with the flash's prefetch and caches on."""
+    """The program unchanged, and with the flash's prefetch and caches on."""
     board = Board(BOARD)
     board.load(elf)
     slow = board.run()

@@ -37,7 +37,7 @@ def make(folder: Path) -> None:
 
 
 def take(browser: Browser, path: Path) -> None:
-    """The window as a picture, as small as it gets without a change of its colours."""
+    """The window as a picture, in the smallest size that keeps its colours."""
     shot = browser.command("Page.captureScreenshot", format="png")
     image = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
     image.save(path, optimize=True)

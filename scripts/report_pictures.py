@@ -1,5 +1,5 @@
-"""Pictures of a report for docs/pictures: its overview on a desktop, on a phone, and dark; what an
-experiment's time was spent waiting for, and its timeline.
+"""Pictures of a report for docs/pictures: its overview on a desktop, on a phone, and dark; an
+experiment's waits, and its timeline.
 
 PYTHONPATH=tests/support python scripts/report_pictures.py [results/report.html [docs/pictures]]
 needs Chromium with its driver, and Pillow.
@@ -13,7 +13,7 @@ from pathlib import Path
 from browser import CHROMIUM, DRIVER, Browser, opened
 from PIL import Image
 
-# Each picture below this, so that a page that shows them opens quickly.
+# The limit of a picture's bytes, so that a page with them opens quickly.
 MOST_BYTES = 300_000
 # Name: width and height in CSS pixels, pixels of the picture for each, dark.
 PICTURES = {
@@ -21,7 +21,7 @@ PICTURES = {
     "report-phone": (390, 1300, 1.5, False),
     "report-dark": (1440, 1600, 1.0, True),
 }
-# Name: the section, and of what in it the picture is.
+# Name: the section, and the element of it for the picture.
 PARTS = {
     "report-waits": ("quad-spi-throughput", "figure.stacks"),
     "report-timeline": ("quad-spi-throughput", "figure.moment"),
@@ -37,7 +37,7 @@ def take(browser: Browser, page: Path, width: int, height: int, scale: float, da
 
 
 def take_part(browser: Browser, page: Path, section: str, selector: str) -> bytes:
-    """The first of such elements of a section as PNG."""
+    """The first matching element of a section as PNG."""
     browser.show(page, PART_WIDTH, height=PART_HEIGHT)
     box = browser.script(
         "const box = document.getElementById(arguments[0]).querySelector(arguments[1])"
@@ -56,7 +56,7 @@ def take_part(browser: Browser, page: Path, section: str, selector: str) -> byte
 
 
 def save(picture: bytes, path: Path) -> None:
-    """Write a picture as small as it gets without a change of its colours."""
+    """Write a picture in the smallest size that keeps its colours."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
     image.save(path, optimize=True)
     size = path.stat().st_size

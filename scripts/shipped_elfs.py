@@ -1,6 +1,6 @@
 """firmware/apps/<app>/<board>.elf: apps that come built, from their sources.
 
-python scripts/shipped_elfs.py builds all that are there anew.
+python scripts/shipped_elfs.py builds all existing ones again.
 """
 
 import shutil

@@ -1,7 +1,7 @@
-"""MkDocs's hook: pages that lie outside docs/ join the site, so do notebooks, and links follow.
+"""MkDocs's hook: adds pages from outside docs/ and notebooks to the site, and converts links.
 
-Each page's links are those that a forge follows: relative to the file, in the repository. Those to
-a page of the site stay there, all others lead to the repository.
+Links in pages are relative to the file, as a forge follows them. A link to a page of the site stays
+in the site; all others lead to the repository.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ELSEWHERE = {
 NOTEBOOKS = {"docs/examples/profile.ipynb": "how-to/notebook.md"}
 MADE = ELSEWHERE | NOTEBOOKS
 LINK = re.compile(r"(?<=\]\()(?!\w+:)([^)#\s]+)(#[^)\s]*)?(?=\))")
-# For the tests of pages; the site would take a block with it for no block.
+# For the tests of pages; with it, the site would not recognise a block.
 NEEDS = re.compile(r'(?<=^```console) needs="[^"]*"$', re.MULTILINE)
 CODE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 

@@ -82,7 +82,7 @@ def _signals() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Finished:
-    """How a call of the command line ended."""
+    """The end of a call of the command line."""
 
     status: int
     stdout: str
@@ -101,7 +101,7 @@ Command = Callable[..., Finished]
 
 @pytest.fixture(scope="session")
 def command_line() -> Iterator[WarmStart]:
-    """What starts the command line, in this process of pytest's workers."""
+    """The server that starts the command line, in this process of pytest's workers."""
     yield WARM
     WARM.close()
 

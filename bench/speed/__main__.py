@@ -1,50 +1,50 @@
-"""How fast the simulator is, and how its time and memory grow.
+"""Measures the simulator's speed, and how its time and memory grow.
 
-The same sources of a CoreMark-like program run on a board and, where it is installed (Debian:
-qemu-system-misc, qemu-system-arm, qemu-system-mips), on a machine of QEMU's, which models no time
-at all: `beside_qemu.py` has the pairs, a core of each kind. Both are timed as whole processes,
-start-up included, in turn; medians count, and the ratio is taken pair by pair. Instructions are
-those that Cyclescope counted; QEMU runs the same ones but for the console driver and what starts a
-board. Then both cores of `stm32mp157c-dk2` run the program at once; their instructions are added
-up.
+A CoreMark-like program is built from the same sources for a board and for a machine of QEMU, if
+that is installed (Debian: qemu-system-misc, qemu-system-arm, qemu-system-mips). QEMU models no
+time. `beside_qemu.py` has the pairs, one for each kind of core. Both are timed alternately as whole
+processes, start-up included; the results are medians, and the ratio is calculated pair by pair.
+Instructions are those that Cyclescope counted; QEMU runs the same ones except for the console
+driver and the board's start-up. Then both cores of `stm32mp157c-dk2` run the program at once; their
+instructions are added up.
 
 A second part (`uncached.py`) runs fewer rounds of the program where every instruction is fetched
 over the bus: on the first board with its caches off, and on PicoSoC, from SPI flash in place; and
 an operation of the Rhealstone benchmark with the caches of the SAMA5D2 off.
 
-A third part (`bus_matrix.py`) accesses two memories of a bus matrix in turn, and one.
+A third part (`bus_matrix.py`) accesses two memories of a bus matrix alternately, and one.
 
-A fourth part (`waiting.py`) writes a file to an SD card, which is waiting for the card nearly all
-of the time: with iterations of polling loops skipped and with each of them run. Both must give the
-same result. Then the experiment `fat-write` runs whole, once.
+A fourth part (`waiting.py`) writes a file to an SD card: nearly all of the time the program waits
+for the card. It is run with iterations of polling loops skipped, and with each iteration run. Both
+must give the same result. Then the whole experiment `fat-write` runs once.
 
-A fifth part (`observed.py`) tells what it takes to look on: the program with its caches on, and the
+A fifth part (`observed.py`) measures the cost of observing: the program with its caches on, and the
 operation of the Rhealstone benchmark with them off, each without anything, with a profile, with a
-timeline of its functions, and with what it waits for, in turn; all must take the same cycles. The
-first runs twice a turn: the second says what a difference means on this host. `--before DIR` has it
-run by an earlier build as well, in another checkout (`make build`).
+timeline of its functions, and with its waits, alternately; all must take the same cycles. The first
+runs twice in each round: the difference is the noise of this host. `--before DIR` also runs it with
+an earlier build, in another checkout (`make build`).
 
-A sixth part (`start_up.py`) tells what a run costs before it is fast: the program `hello` as a
-whole process, and the first block that becomes host code.
+A sixth part (`start_up.py`) measures the cost of starting: the program `hello` as a whole process,
+and the first block that is compiled to host code.
 
-A seventh part (`python_devices.py`) tells what a call of a device in Python takes.
+A seventh part (`python_devices.py`) measures a call of a device in Python.
 
 An eighth part (`snapshots.py`) takes a snapshot of a machine, and loads it. A ninth
-(`held_runs.py`) has a debugger hold a run and let it go on, and go back ten seconds. A tenth
+(`held_runs.py`) has a debugger halt and resume a run, and go back ten seconds. A tenth
 (`sweeps.py`) makes the same short runs with one worker and with two, and on a Dask cluster.
 
-An eleventh part (`situations.py`) has what firmware does beside its work (flash with its caches
-off, an MPU region at each switch of tasks, flash that is programmed, polls of what has no model),
-and the same work without it.
+An eleventh part (`situations.py`) runs firmware in common situations (flash with its caches off, an
+MPU region at each task switch, programming of the flash, polls of a register without a model), and
+the same work without them.
 
 The last part (`growth.py`) runs more of the same: instructions, devices that are polled, time that
-is slept away; and tells what becomes of wall time and memory.
+is slept away; and measures wall time and memory.
 
     python bench/speed [--iterations N] [--uncached-iterations N] [--pairs N] [--before DIR]
         [--out FILE] [PART]...
 
-FILE, which is docs/speed.json for the numbers that the pages have, gets what was printed and the
-single numbers by name.
+FILE gets the output, and the single numbers by name. The pages take their numbers from
+docs/speed.json.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ from cyclescope.units import parse_time_ps
 
 
 def main() -> None:
-    """Run the parts and print what came out."""
+    """Run the parts and print their results."""
     parser = argparse.ArgumentParser(
         description="Simulated speed, beside QEMU where it is installed."
     )

@@ -1,4 +1,4 @@
-"""The CoreMark-like program with caches and all timing on, beside QEMU, which models no time."""
+"""The CoreMark-like program with caches and all timing on, compared with QEMU."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUNDS_FOR_ONE = 5
 
 @dataclass(frozen=True)
 class Pair:
-    """A board, and the emulator to compare it with; `name` is what its speeds are called."""
+    """A board, and the emulator to compare it with; `name` names its speeds."""
 
     name: str
     core: str

@@ -8,7 +8,7 @@ from processes import instructions_of, measuring_command, small_program, timed
 from record import say, say_ratios
 
 BOARD = "nucleo-l4r5zi"
-# In SRAM1 behind what programs have there; in SRAM1 again, and in SRAM2.
+# In SRAM1 after the programs' own data; in SRAM1 again, and in SRAM2.
 FROM = 0x2002A000
 WAYS = {
     "in two memories": (0x20030100, "turning_mips"),

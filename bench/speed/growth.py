@@ -30,7 +30,7 @@ LIMIT_STATUS = 124
 
 
 def measure(most_instructions: int, polled: str, pairs: int) -> None:
-    """Tables of wall time over what grows."""
+    """Tables of wall time over the growing quantity."""
     _grow_instructions(most_instructions, pairs)
     _say_memory(min(most_instructions, MEMORY_INSTRUCTIONS))
     _grow_devices(polled, pairs)
@@ -58,12 +58,12 @@ def _grow_instructions(most: int, pairs: int) -> None:
 
 
 def _rounds(instructions: int) -> int:
-    """So many rounds of the program are about as many instructions."""
+    """The rounds of the program that take about this number of instructions."""
     return max(1, round(instructions / INSTRUCTIONS_A_ROUND))
 
 
 def _say_memory(instructions: int) -> None:
-    """What a run takes on each core."""
+    """The time of a run on each core."""
     say(f"memory of {APP} on each core, {instructions / 1e6:.0f} million instructions:")
     for pair in PAIRS:
         elf = built(pair.board, _rounds(instructions), pair.board_settings)
@@ -72,7 +72,7 @@ def _say_memory(instructions: int) -> None:
 
 
 def _grow_devices(polled: str, pairs: int) -> None:
-    """The same with each number of devices: iterations of the loop are skipped."""
+    """The time of a run with each number of devices: iterations of the loop are skipped."""
     say(f"devices polled without an end, {polled} simulated:")
     for devices in DEVICES:
         elf = small_program("polls", BOARD, DEVICES=devices)
@@ -86,7 +86,7 @@ def _grow_devices(polled: str, pairs: int) -> None:
 
 
 def _grow_sleep(pairs: int) -> None:
-    """The same for each time: nothing happens."""
+    """The time of a run for each sleep: nothing happens."""
     say("a core that sleeps:")
     for slept_s in SLEPT_S:
         elf = small_program("sleeps", BOARD, SECONDS=slept_s)

@@ -1,4 +1,4 @@
-"""What a debugger costs: a run that it holds and lets go on, and going back ten seconds."""
+"""The cost of a debugger: a run that it halts and resumes, and going back ten seconds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PS_PER_S = 10**12
 
 
 def measure(held_ps: int, back_ps: int, pairs: int) -> None:
-    """The same run with and without a debugger, in turn; then back to a breakpoint near reset."""
+    """Runs with and without a debugger, alternately; then back to a breakpoint near reset."""
     board = Board(BOARD).load(firmware.build_app(APP, BOARD, {"iterations": ENDLESS}))
     ratios = []
     for _ in range(pairs):
@@ -31,7 +31,7 @@ def measure(held_ps: int, back_ps: int, pairs: int) -> None:
     back_s = round(_back_seconds(board, back_ps), 2)
     say(
         f"{APP} with GDB's protocol attached and running: {ratio} of the speed without; "
-        f"back {back_ps / PS_PER_S:g} s of it to a breakpoint near its beginning: {back_s} s",
+        f"back {back_ps / PS_PER_S:g} s of it to a breakpoint near its start: {back_s} s",
         debugger_attached=ratio,
         debugger_back_s=back_s,
     )
@@ -66,7 +66,7 @@ class _Client:
                 continue
             answer = self._received[: end + 3].lstrip(b"+")
             self._received = self._received[end + 3 :]
-            # what is printed comes in between
+            # output of the run comes in between
             if not answer.startswith(b"$O") or answer.startswith(b"$OK"):
                 return answer
 

@@ -1,4 +1,4 @@
-"""What it takes to look on: a profile, a timeline of functions, what is waited for; and nothing."""
+"""The cost of observing: a profile, a timeline of functions, waits, and nothing."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def _observe(
 
 
 def _commands(board: str, elf: Path, folder: Path, before: Path | None) -> Mapping[str, list[str]]:
-    """The ways, the first with nothing; that again shows what differences mean on this host."""
+    """The ways; the first one, without observers, runs twice to show the noise of this host."""
 
     def command(name: str, *options: str, python: str = sys.executable) -> list[str]:
-        # -P: not what lies in the folder that this is called in
+        # -P: no module from the current folder
         cyclescope = [python, "-P", "-m", "cyclescope", name, str(elf), "--board", board]
         return [*cyclescope, "--limit", "10000s", "--json", "-", *options]
 

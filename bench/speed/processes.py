@@ -1,4 +1,4 @@
-"""Whole processes: how long they take, how much memory, and what Cyclescope's say of a run."""
+"""Whole processes: their time and memory, and the output of Cyclescope's processes about a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 def timed(
     command: list[str], statuses: tuple[int, ...] = (0,), environment: Mapping[str, str] = {}
 ) -> tuple[float, subprocess.CompletedProcess[str]]:
-    """Seconds of host time for a whole process, and what it printed.
+    """Seconds of host time for a whole process, and its output.
 
     `environment` replaces this process's own, if it has anything.
     """
@@ -62,7 +62,7 @@ def built(board: str, iterations: int, board_settings: Mapping[str, Value]) -> P
 
 
 def small_program(name: str, board: str, **macros: int) -> Path:
-    """A program of `programs/`, with what its macros are."""
+    """A program of `programs/`, with the values of its macros."""
     source = Path(__file__).parent / "programs" / f"{name}.c"
     texts = {macro: str(value) for macro, value in macros.items()}
     return firmware.build(firmware.board_recipe(name, board, [source], texts))

@@ -1,4 +1,4 @@
-"""What a call of a device in Python takes on the host, beside an access to one of the engine's."""
+"""The host's time of a call of a device in Python, and of an access to a device of the engine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PROGRAM = struct.pack(
     0x00100073,
     0x40705013,
 )
-# What a call may take.
+# The limit of a call's time.
 MOST_US = 5.0
 
 
@@ -43,7 +43,7 @@ class Plain(Device):
     """A device whose loads are calls of a method."""
 
     def read(self, offset: int, size: int) -> int:
-        """The same each time."""
+        """Takes the same time in each call."""
         return 0
 
 
@@ -55,12 +55,12 @@ class Hooked(Device):
 
     @value.on_read
     def worked_out(self) -> int:
-        """The same each time."""
+        """Takes the same time in each call."""
         return 0
 
 
 def measure(runs: int) -> None:
-    """The host's time of a call, without what the loop takes beside it."""
+    """The host's time of a call, without the loop around it."""
     loop_us = _us("cyclescope,stub", runs)
     say(f"a device of the engine's          {loop_us:6.3f} us an iteration of a loop of loads")
     for what, name in (("a method", "plain"), ("a register's hook", "registers")):

@@ -1,4 +1,4 @@
-"""What is printed, and the single numbers in it, for a file."""
+"""Prints results, and keeps them and their single numbers for a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class Record:
-    """What was printed, and the numbers in it by their names."""
+    """The printed lines, and the numbers in them by their names."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -22,7 +22,7 @@ class Record:
         self.numbers |= numbers
 
     def write(self, path: Path) -> None:
-        """Write all of it as JSON."""
+        """Write all results as JSON."""
         text = json.dumps({**self.numbers, "printed": self.lines}, indent=1)
         path.write_text(f"{text}\n", encoding="utf-8")
 

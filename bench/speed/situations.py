@@ -1,6 +1,6 @@
-"""What firmware does every day beside its work, and the same work without it: the caches of the
-flash off, a region of the MPU at each switch of tasks, flash that is programmed, polls of what has
-no model.
+"""Common situations of firmware, and the same work without them: the caches of the flash off, a
+region of the MPU at each task switch, programming of the flash, polls of a register without a
+model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SITUATIONS = (
 
 
 def compare(pairs: int) -> None:
-    """Each situation beside the same without it, in turn."""
+    """Each situation and the same work without it, alternately."""
     say(f"beside the work, on {BOARD}:")
     for number, (name, key, loops) in enumerate(SITUATIONS):
         commands = []

@@ -1,4 +1,4 @@
-"""What a snapshot costs: a machine with two cores and 512 MiB of RAM, in the middle of a run."""
+"""The cost of a snapshot: a machine with two cores and 512 MiB of RAM, in the middle of a run."""
 
 from __future__ import annotations
 

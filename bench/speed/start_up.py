@@ -1,4 +1,4 @@
-"""What a run costs before it is fast: its start, and the first block that becomes host code."""
+"""The cost of starting: a process's start, and the first block that is compiled to host code."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from record import say
 from cyclescope import Board, firmware
 
 HELLO = ("hello", "kc705-axi-quad-spi")
-# The loop runs so often; its block is compiled in the middle of that.
+# The number of iterations of the loop; its block is compiled halfway through them.
 LOOPS, COMPILE_AFTER = 400, 200
 # Times of a millisecond: many of them cost nothing.
 COMPILES_A_PAIR = 4
 
 
 def measure(pairs: int) -> None:
-    """Start-up beside an interpreter that does nothing; then the first compiled block."""
+    """Compares the start with that of an empty interpreter; then times the first compiled block."""
     _time_hello(pairs)
     _time_first_compile(pairs * COMPILES_A_PAIR)
 
@@ -44,7 +44,7 @@ def _time_hello(pairs: int) -> None:
     mib = peak_mib(command)
     say(
         f"cyclescope run {app} on {board}: {median:.2f} s ({min(seconds):.2f} to "
-        f"{max(seconds):.2f}), of which Python's own start {idle:.2f} s; at most {mib:.0f} MiB",
+        f"{max(seconds):.2f}), {idle:.2f} s of it for Python itself; at most {mib:.0f} MiB",
         start_up_s=round(median, 2),
         start_up_mib=round(mib),
     )

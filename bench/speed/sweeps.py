@@ -1,8 +1,8 @@
-"""What a sweep costs beside its runs: the same short runs with one worker, with two, and on Dask.
+"""The overhead of a sweep: the same short runs with one worker, with two, and on Dask.
 
-The runs are task switches of the Rhealstone benchmark, a hundred loops each, with one timing of the
-memory another in each. Workers take turns with parts of the runs, so that a host that gets slower
-does so for all.
+The runs are task switches of the Rhealstone benchmark, a hundred loops each; one timing of the
+memory differs in each. All kinds of workers run each part, so that a host that gets slower gets
+slower for all of them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WORKERS = 2
 
 
 def measure(runs: int, pairs: int) -> None:
-    """Time what is planned, then the runs in so many parts, each with all kinds of workers.
+    """Time the planning, then the runs in `pairs` parts, each with all kinds of workers.
 
     Two processes that run the engine and nothing else say what two processors of this host are
     worth.
@@ -70,7 +70,7 @@ def measure(runs: int, pairs: int) -> None:
                 store = Path(folder) / f"{number}-{kind}"
                 spent[kind].append(_run(plan, made, store, memory_kib))
                 if kind == "two":
-                    # what threads and machines take once is there by a quarter of the rows
+                    # by a quarter of the rows, threads and machines have allocated their memory
                     quarter = len(memory_kib) // 4
                     grown_kib = (memory_kib[-1] - memory_kib[quarter]) / (part - quarter)
             few = min(part, 30)
@@ -120,7 +120,7 @@ def _planned(first: int, runs: int) -> Plan:
 
 
 def _run(plan: Plan, made: Runner, store: Path, memory_kib: list[int]) -> float:
-    """How long all runs of a plan take, with a store that has none of them.
+    """The time of all runs of a plan, with an empty store.
 
     `memory_kib` gets this process's memory as each row ends.
     """
@@ -139,7 +139,7 @@ def _run(plan: Plan, made: Runner, store: Path, memory_kib: list[int]) -> float:
 
 
 def _engine_s(first: int, runs: int) -> float:
-    """What the engine alone takes for so many runs."""
+    """The time that the engine alone takes for this number of runs."""
     elf = firmware.build_app("rhealstone", BOARD, SETTINGS)
     boards = [Board(BOARD, {VARIED: 1 + first + number}).load(elf) for number in range(runs)]
     return sum(board.run().wall_ns for board in boards) / 1e9

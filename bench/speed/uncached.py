@@ -1,4 +1,4 @@
-"""Where every instruction is fetched over the bus: caches off, or code in SPI flash in place."""
+"""Programs that fetch every instruction over the bus: caches off, or code in SPI flash in place."""
 
 from __future__ import annotations
 

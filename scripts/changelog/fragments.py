@@ -14,7 +14,7 @@ KINDS = {
     "numbers": "Moved numbers",
 }
 NAME = re.compile(r"(?P<slug>[a-z0-9]+(-[a-z0-9]+)*)\.(?P<kind>[a-z]+)\.md")
-# What a row of moved numbers has.
+# The columns of a row of moved numbers.
 COLUMNS = ("number", "before", "after", "mechanism")
 # A change is one paragraph; more belongs on a page that it links to.
 MOST_CHARACTERS = 600
@@ -53,7 +53,7 @@ def read(folder: Path) -> list[Fragment]:
 
 
 def _faults(fragment: Fragment) -> list[str]:
-    """What is wrong with the text of a fragment."""
+    """The faults of a fragment's text."""
     if not fragment.text:
         return ["it is empty"]
     if fragment.kind == "numbers":

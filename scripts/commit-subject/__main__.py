@@ -31,7 +31,7 @@ def subject_of(message: str) -> str:
 
 
 def fault(subject: str) -> str | None:
-    """What is wrong with a subject; None for a good one."""
+    """The fault of a subject; None for a good one."""
     if OF_GIT.match(subject):
         return None
     if not SUBJECT.match(subject):

@@ -3,9 +3,9 @@
 python scripts/compare BEFORE AFTER [EXPERIMENT]...
 
 BEFORE and AFTER are checkouts that are built (`make build`): each runs `cyclescope bench --all
---explain` with its own .venv (without --explain where a checkout has no such option: there --all
-explains all runs). Or they are folders with the results of a bench, as this script (`--out`) or
-`cyclescope bench` wrote them; the latter lack what runs printed and counted.
+--explain` with its own .venv (without --explain if a checkout has no such option: its --all
+explains all runs). Or they are folders with the results of a bench, written by this script
+(`--out`) or by `cyclescope bench`; the latter lack the output and the counters of runs.
 
 Compared are rows, cells, stacks, sections, counters, windows, notes, console texts, the report and
 results.csv; `recorded_bench.py` names what may differ, and why. The status is 0 if all is equal, 1
@@ -31,8 +31,7 @@ from records import CSV, FILES, REPORT, ROWS, RUNS, Record, ResultsError
 HERE = Path(__file__).parent
 # The folders of --out that results are kept in.
 SIDES = "before", "after"
-# What a bench is asked for as far as it has such options: waits and a profile of each run, and that
-# runs that were made before are made again.
+# Options for the bench, if it knows them: waits and a profile of each run, and no kept runs.
 OPTIONS = "--explain", "--again"
 
 
@@ -55,7 +54,7 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
     options = ["--quick" if quick else "--all", *known_options(python, environment)]
     runs = out.absolute() / RUNS
     out.mkdir(parents=True, exist_ok=True)
-    # what an earlier run has left would pass for this one's
+    # files of an earlier run could be taken for this run's
     for name in FILES:
         (out / name).unlink(missing_ok=True)
     print(f"{checkout}: cyclescope bench {' '.join([*options, *names])}", file=sys.stderr)
@@ -75,7 +74,7 @@ def bench(checkout: Path, names: list[str], out: Path, quick: bool) -> Path:
 
 
 def known_options(python: Path, environment: Mapping[str, str]) -> list[str]:
-    """Those of `OPTIONS` that a checkout's bench has."""
+    """The options of `OPTIONS` that a checkout's bench knows."""
     command = [python, "-m", "cyclescope", "bench", "--help"]
     done = subprocess.run(
         command, cwd=python.parents[2], env=environment, capture_output=True, text=True
@@ -93,7 +92,7 @@ def check_out(out: Path, places: Sequence[Path]) -> None:
                 )
 
 
-def told(found: Comparison, most: int) -> str:
+def summary(found: Comparison, most: int) -> str:
     """The comparison in words."""
     lines = [
         f"{total - found.changed[kind]:,} of {total:,} {kind} are equal"
@@ -108,7 +107,7 @@ def told(found: Comparison, most: int) -> str:
         lines += ["", f"{len(found.differences):,} differences:", *(f"  {one}" for one in shown)]
     if len(found.differences) > most:
         lines.append(
-            f"  and {len(found.differences) - most:,} more (--most says how many are told)"
+            f"  and {len(found.differences) - most:,} more (--most sets how many are listed)"
         )
     return "\n".join(lines)
 
@@ -121,7 +120,7 @@ def read(place: Path, out: Path, given: argparse.Namespace) -> Record:
 
 
 def read_both(given: argparse.Namespace, scratch: Path) -> tuple[Record, Record]:
-    """What both have of the experiments that are named. Raises `ResultsError`."""
+    """Both records, restricted to the named experiments. Raises `ResultsError`."""
     places = given.before, given.after
     if given.out:
         check_out(given.out, places)
@@ -134,16 +133,16 @@ def read_both(given: argparse.Namespace, scratch: Path) -> tuple[Record, Record]
         raise ResultsError("neither has results of any experiment")
     unknown = [name for name in given.names if name not in known]
     if unknown:
-        alike = (difflib.get_close_matches(name, known, cutoff=0.4) for name in unknown)
-        near = dict.fromkeys(itertools.chain.from_iterable(alike)) or known
+        similar = (difflib.get_close_matches(name, known, cutoff=0.4) for name in unknown)
+        suggested = dict.fromkeys(itertools.chain.from_iterable(similar)) or known
         raise ResultsError(
-            f"neither has results of {', '.join(unknown)}; near matches: {', '.join(near)}"
+            f"neither has results of {', '.join(unknown)}; similar names: {', '.join(suggested)}"
         )
     return before.only(given.names), after.only(given.names)
 
 
 def left_out(before: Record, after: Record, given: argparse.Namespace) -> Iterator[str]:
-    """What is not compared, in words."""
+    """Sentences about parts that are not compared."""
     files = f"{CSV} and {REPORT}"
     for place, record in ((given.before, before), (given.after, after)):
         if not record.has_runs:
@@ -167,7 +166,7 @@ def main() -> int:
     parser.add_argument("--results", action="store_true", help="both are folders of results")
     parser.add_argument("--quick", action="store_true", help="bench --quick in place of --all")
     parser.add_argument("--out", type=Path, metavar="DIR", help="keep results in DIR/before, after")
-    parser.add_argument("--most", type=int, default=20, help="differences that are told [20]")
+    parser.add_argument("--most", type=int, default=20, help="differences to list [20]")
     given = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory(prefix="compare-") as scratch:
         try:
@@ -178,7 +177,7 @@ def main() -> int:
     for line in left_out(before, after, given):
         print(line)
     found = compare(before, after)
-    print(told(found, given.most))
+    print(summary(found, given.most))
     return 1 if found.differences else 0
 
 

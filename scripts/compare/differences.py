@@ -1,4 +1,4 @@
-"""Where two records differ, and how much of them is equal."""
+"""The differences of two records, and the counts of their equal parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from records import ORDER, Record
 
-# What is counted: the parts of an experiment whose things are units, and keys at any depth.
+# The counted units: items of the parts named here, and the values of keys named here at any depth.
 _UNITS = {"rows": "rows", "runs": "runs"}
 _VALUES = {"stack": "stacks", "parts": "parts", "console": "console texts", "frame": "frames"}
 _LISTS = {
@@ -51,10 +51,10 @@ class Comparison:
 
 
 def compare(before: Record, after: Record) -> Comparison:
-    """What differs between two records.
+    """Compares two records.
 
-    What runs printed is compared if both have it, files if they tell of these experiments alone; a
-    file that one lacks differs.
+    The output of runs is compared if both records have it. Files are compared if they are about the
+    named experiments only; a file that one record lacks is a difference.
     """
     found = Comparison()
     parts = None if before.has_runs and after.has_runs else ("rows", "notes", "failures")
@@ -88,7 +88,7 @@ def _differences(place: tuple[str, ...], one: Any, other: Any) -> Iterator[Diffe
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for key in _both(one, other):
             if key == ORDER and set(one.get(key, ())) != set(other.get(key, ())):
-                continue  # what is missing is told by its name
+                continue  # missing items are listed by their names
             pair = one.get(key, _ABSENT), other.get(key, _ABSENT)
             yield from _differences((*place, key), *pair)
         if list(one) != list(other) and set(one) == set(other):

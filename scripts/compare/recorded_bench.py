@@ -1,11 +1,11 @@
-"""Runs `cyclescope bench` in a checkout's own Python, and writes what its files leave out.
+"""Runs `cyclescope bench` in a checkout's own Python, and writes the data that its files omit.
 
 python recorded_bench.py RUNS.json ARGUMENTS...
 
-Cyclescope's files have the rows, not what each run printed and counted. They are taken from the
-`ExperimentResult`s that the bench makes. Of the package this knows that class's `name` and `rows`,
-the `stack` of a row, and the fields in `LEFT_OUT`; no module. So it fits any checkout that has
-these, however its modules are laid out.
+Cyclescope's files have the rows, not the output and the counters of each run. This script takes
+them from the bench's `ExperimentResult`s. It depends on this class's `name` and `rows`, on the
+`stack` of a row, and on the fields in `LEFT_OUT`, but on no module. So it works with any checkout
+that has these, whatever its layout.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-# What legitimately differs between two checkouts, by class and field.
+# Fields that may differ between two checkouts, by class and field.
 LEFT_OUT = {
     ("RunResult", "wall_ns"): "the host's time",
     ("RunResult", "host_work"): "what was compiled, which depends on when the host did it",
@@ -26,7 +26,7 @@ LEFT_OUT = {
     ("Row", "run"): "a run stands among the runs once",
     ("Row", "pivot"): "how rows are shown; the report has it",
     ("Row", "sweeps"): "how rows are shown; the report has it",
-    ("RunRecord", "short"): "a run that explains another; with --explain there is none",
+    ("RunRecord", "short"): "a run that explains another; a bench with --explain has no such run",
     ("ExperimentResult", "frames"): "how frames are shown; the report has it",
     ("ExperimentResult", "in_short"): "rows of runs that explain others",
     ("ExperimentResult", "unexplained"): "what a bench without --explain lacks",
@@ -52,8 +52,8 @@ def plain(value: Any) -> Any:
 def record(result: Any) -> dict[str, Any]:
     """An experiment's result: its rows have the stack that is shown beside them, too."""
     found = plain(result)
-    for row, told in zip(result.rows, found["rows"], strict=True):
-        told["stack"] = plain(row.stack)
+    for row, recorded in zip(result.rows, found["rows"], strict=True):
+        recorded["stack"] = plain(row.stack)
     return found
 
 

@@ -16,30 +16,30 @@ from typing import Any
 ROWS, NOTES, CSV, REPORT = "results.json", "notes.json", "results.csv", "report.html"
 RUNS = "runs.json"
 FILES = ROWS, NOTES, CSV, REPORT, RUNS
-"""What a bench that is compared writes."""
+"""Files of a bench that are compared."""
 
 ORDER = "order"
 """In place of a list of named things: their names in order."""
 
-# What a record has of an experiment under other names.
+# Parts of an experiment that a record has under other names.
 _ELSEWHERE = ("runs", "rows", "notes")
-# By what the things of a list are told apart.
+# Keys that distinguish the items of a list.
 _NAMES = ("cause", "name", "section", "property", "what")
 # The report names the version that made it, which is no result.
 _VERSION = re.compile(r"Cyclescope \d+\.\d+\.\d+\S*")
 
 
 class ResultsError(Exception):
-    """A folder has no results, or they are none of these."""
+    """A folder has no results, or none that this script knows."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """What a folder of results holds.
+    """The contents of a folder of results.
 
     `experiments` are the parts of each experiment by name. `files` are texts that are compared
-    byte by byte; None if they tell of other experiments, too. `has_runs` says whether it has what
-    runs printed and counted.
+    byte by byte; None if they include other experiments. `has_runs` says whether it has
+    the output and the counters of runs.
     """
 
     experiments: Mapping[str, Mapping[str, Any]]
@@ -47,7 +47,7 @@ class Record:
     has_runs: bool
 
     def only(self, names: Sequence[str]) -> Record:
-        """What it holds of some experiments; all of it without names."""
+        """The record of the named experiments; the whole record without names."""
         if not names:
             return self
         chosen = {name: self.experiments[name] for name in names if name in self.experiments}
@@ -56,7 +56,7 @@ class Record:
 
 
 def read(folder: Path) -> Record:
-    """The record of a folder. Raises `ResultsError` if there is none."""
+    """The record of a folder. Raises `ResultsError` if the folder has no record."""
     rows, notes = _json(folder / ROWS), _json(folder / NOTES)
     has_runs = (folder / RUNS).is_file()
     runs = _json(folder / RUNS) if has_runs else {}
@@ -95,7 +95,7 @@ def _experiments(rows: Any, notes: Any, runs: Any) -> dict[str, dict[str, Any]]:
 
 
 def _run_parts(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What runs.json has of an experiment beside the files that every bench writes."""
+    """The parts of an experiment that only runs.json has."""
     runs = result["runs"]
     made = {key: _keyed(value) for key, value in result.items() if key not in _ELSEWHERE}
     return {

@@ -1,14 +1,14 @@
-"""What programs take that other compilers built, or somebody else: into docs/compilers.csv.
+"""Measures programs that other compilers, or other people, built: into docs/compilers.csv.
 
 python scripts/compilers thread-metric [--kernel FOLDER]
-    the tests of thread-metric by arm-none-eabi-gcc, with the FreeRTOS of the crate; with another
-    one's folder (that has tasks.c), with that kernel as well
+    the tests of thread-metric by arm-none-eabi-gcc, with the FreeRTOS of the crate, and with the
+    kernel in FOLDER (that has tasks.c), if given
 python scripts/compilers fft [--library FOLDER] [--elf FILE]
     FFTs of CMSIS-DSP on an STM32F4 Discovery: built by arm-none-eabi-gcc from the library's folder
     (that has Include and Source), and an ELF of github.com/PY1CX/Cortex-M-FFT for its STM32F405
 
-What is run anew takes the place of the rows with its names; `python scripts/results` writes the
-pages. The compiler is Debian's gcc-arm-none-eabi (scripts/install-debian-packages).
+New rows replace the rows with the same names; `python scripts/results` writes the pages. The
+compiler is Debian's gcc-arm-none-eabi (scripts/install-debian-packages).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-# how rows are kept, and read again for the pages
+# the module that stores rows and reads them for the pages
 sys.path.append(str(ROOT / "scripts" / "results"))
 
 import compiler_store  # noqa: E402
@@ -36,7 +36,7 @@ THREADS = 2
 
 
 def thread_metric(kernel: Path | None) -> list[Row]:
-    """All tests by GCC, each with the kernels that there are."""
+    """All tests by GCC, each with every available kernel."""
     version = gcc.version()
     builds = kernels.builds(kernel)
     with ThreadPoolExecutor(THREADS) as pool:

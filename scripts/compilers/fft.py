@@ -1,7 +1,7 @@
 """FFTs and an FIR filter of CMSIS-DSP on an STM32F4 Discovery, in core cycles.
 
-The library is a user's: its sources, which GCC builds with a program of ours, and an ELF of
-github.com/PY1CX/Cortex-M-FFT, which has it compiled.
+The user supplies the library: its sources, which GCC builds with a program of ours, and an ELF file
+of github.com/PY1CX/Cortex-M-FFT, which contains it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cyclescope.board.results import RunResult, Settings, Value
 from cyclescope.errors import FirmwareError, UsageError
 
 EXPERIMENT = "cmsis-dsp"
-"""What rows are of."""
+"""The experiment of the rows."""
 
 BOARD = "stm32f4-disco"
 TABLE = "cortex_m_fft"
@@ -35,10 +35,10 @@ SOURCES = (
     "CommonTables/arm_common_tables.c",
     "CommonTables/arm_const_structs.c",
 )
-# The crystal of their board.
+# The crystal of the ELF's board.
 HSE_HZ = 25_000_000
-# Of their ELF, the function that is counted, and the one that is called at the ends of periods: as
-# the timer begins, and two seconds later.
+# In their ELF, the counted function, and the function that is called at the ends of periods: at the
+# timer's start, and two seconds later.
 TRANSFORM, PERIOD = "arm_cfft_f32", "HAL_TIM_PeriodElapsedCallback"
 LIMIT = "2.1s"
 POINTS = 1024
@@ -53,12 +53,12 @@ def of_library(library: Path, version: str) -> list[Row]:
     Raises `UsageError` if the folder is not the library's, `FirmwareError` if nothing is built or
     it does not run.
     """
-    told: dict[str, Value] = {"library": version_of(library), "gcc": version, "optimise": "O2"}
+    common: dict[str, Value] = {"library": version_of(library), "gcc": version, "optimise": "O2"}
     console = run_of(library).console
     return [
-        _row(f"fft {points}", told | {"points": int(points)}, int(cycles), int(points))
+        _row(f"fft {points}", common | {"points": int(points)}, int(cycles), int(points))
         if points
-        else _row("fir", told, int(cycles), 0)
+        else _row("fir", common, int(cycles), 0)
         for points, cycles in _LINE.findall(console)
     ]
 
@@ -74,7 +74,7 @@ def version_of(library: Path) -> str:
             "PrivateInclude and Source"
         ) from error
     if found is None:
-        raise UsageError(f"{header}: it tells no @version")
+        raise UsageError(f"{header}: no @version in it")
     return found[1]
 
 
@@ -90,7 +90,7 @@ def run_of(library: Path) -> RunResult:
 
 
 def arguments(library: Path) -> Iterator[str | Path]:
-    """How GCC builds it, but for the output."""
+    """GCC's command line, without the output."""
     yield from (*gcc.CORTEX_M4, "-O2", "-g", "-D__GNUC_PYTHON__", "-DARM_MATH_LOOPUNROLL")
     yield from (f"-I{library / name}" for name in ("Include", "PrivateInclude"))
     yield from (PROGRAM / "stm32f407_start.c", PROGRAM / "stm32f407_dsp.c")
@@ -101,7 +101,7 @@ def arguments(library: Path) -> Iterator[str | Path]:
 
 
 def of_elf(elf: Path) -> Row:
-    """What their ELF counts, as it is, in one of its own periods.
+    """The result of their unchanged ELF file in one of its own periods.
 
     Raises `FirmwareError` if it has no whole period with FFTs.
     """
@@ -115,8 +115,8 @@ def of_elf(elf: Path) -> Row:
     count = sum(begin <= at < end for at in begins)
     if not count:
         raise FirmwareError(f"{elf.name}: no {TRANSFORM} between two calls of {PERIOD}")
-    told: dict[str, Value] = {"library": "as compiled", "points": POINTS}
-    return _row(f"fft {POINTS} as compiled", told, round(_period() / count), POINTS)
+    common: dict[str, Value] = {"library": "as compiled", "points": POINTS}
+    return _row(f"fft {POINTS} as compiled", common, round(_period() / count), POINTS)
 
 
 def _period() -> int:

@@ -1,4 +1,4 @@
-"""Builds by arm-none-eabi-gcc: of a recipe that zig builds, and of files as they are."""
+"""Builds by arm-none-eabi-gcc: of a recipe that zig builds, and of single files."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _VERSION = re.compile(r"\b\d+\.\d+\.\d+\b")
 
 @dataclass(frozen=True)
 class Other:
-    """In what a build by GCC differs from the recipe.
+    """Differences of a build by GCC to the recipe.
 
-    `folders` are what stands in the place of folders; `without` are sources that are left out;
-    `flags` come last, so that they win, and `libraries` behind all that is linked.
+    `folders` replace other folders; `without` are sources that are left out;
+    `flags` come last, so that they win, and `libraries` after everything else that is linked.
     """
 
     folders: Mapping[Path, Path] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Other:
     libraries: Sequence[str] = ("-lgcc",)
 
     def placed(self, path: Path) -> Path:
-        """A path of the recipe, as it is here."""
+        """A path of the recipe, with its folder replaced."""
         for old, new in self.folders.items():
             if path.is_relative_to(old):
                 return new / path.relative_to(old)
@@ -42,9 +42,9 @@ class Other:
 
 
 def has_newlib() -> bool:
-    """Whether there is the compiler, and newlib with it.
+    """Whether the compiler is installed, with newlib.
 
-    A file that the compiler does not have, it names without a folder.
+    The compiler prints the name of a missing file without a folder.
     """
     if not shutil.which(GCC):
         return False
@@ -59,12 +59,12 @@ def version() -> str:
     said = subprocess.run([GCC, "--version"], capture_output=True, text=True, check=True).stdout
     found = _VERSION.findall(said.splitlines()[0])
     if not found:
-        raise FirmwareError(f"{GCC} --version tells no version: {said.splitlines()[0]}")
+        raise FirmwareError(f"{GCC} --version prints no version: {said.splitlines()[0]}")
     return found[-1]
 
 
 def build(recipe: Recipe, other: Other, output: Path) -> None:
-    """Build what a recipe for a Cortex-M4 has. Raises `FirmwareError` with GCC's messages."""
+    """Build a recipe for a Cortex-M4. Raises `FirmwareError` with GCC's messages."""
     run(
         [
             *CORTEX_M4,
@@ -87,14 +87,14 @@ def build(recipe: Recipe, other: Other, output: Path) -> None:
 
 
 def _is_of_clang(flag: str) -> bool:
-    """Whether a flag is none of GCC's, or one that makes errors of what Clang does not warn of."""
+    """Whether GCC lacks a flag, or makes errors with it of code that Clang accepts silently."""
     return flag.startswith(("-W", "-fno-sanitize")) and not flag.startswith("-Wl,")
 
 
 def run(arguments: Iterable[str | Path], output: Path) -> None:
     """Compile and link. Raises `FirmwareError` with GCC's messages."""
     command = [GCC, *arguments, "-o", output]
-    # as zig is: linker scripts name others relative to this folder
+    # the same folder as for zig: linker scripts name others relative to it
     place = resources.firmware().resolve()
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=place)
     if done.returncode != 0:

@@ -21,11 +21,11 @@ from cyclescope.firmware import apps, crates
 
 NAME = "thread-metric"
 EXPERIMENT = "thread-metric-gcc"
-"""What rows are of."""
+"""The experiment of the rows."""
 
 CRATE = "freertos-next"
 TESTS = "cooperative", "preemptive", "message", "synchronization"
-"""Those with published numbers."""
+"""Tests with published numbers."""
 
 _NUMBER = re.compile(r'^#define tskKERNEL_VERSION_NUMBER\s+"V([\d.]+)"', re.MULTILINE)
 _PORT = "ARM_CM4F"
@@ -33,7 +33,7 @@ _PORT = "ARM_CM4F"
 
 @dataclass(frozen=True)
 class Change:
-    """What is other than usual: settings of the app, or of the board, or of the build.
+    """A difference to the usual build: settings of the app, or of the board, or of the build.
 
     `port` is the folder of the kernel's port in portable/GCC.
     """
@@ -63,16 +63,16 @@ CHANGES: Mapping[str, Change] = {
     "newlib-memcpy": Change(has_newlib_memory=True),
     "cm3-port": Change(port="ARM_CM3"),
 }
-"""By the names that rows have them under."""
+"""By their names in rows."""
 
 OPTIMISE = "O2", "Os", "O1", "O0"
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A FreeRTOS kernel: its folder, and the version that it tells.
+    """A FreeRTOS kernel: its folder, and the version that its header defines.
 
-    One that does not know configTICK_TYPE_WIDTH_IN_BITS needs configUSE_16_BIT_TICKS.
+    A kernel without configTICK_TYPE_WIDTH_IN_BITS needs configUSE_16_BIT_TICKS.
     """
 
     folder: Path
@@ -91,17 +91,17 @@ class Build:
 
     @property
     def label(self) -> str:
-        """As rows have it."""
+        """The build's name in rows."""
         return f"{self.test} {self.kernel.version} {self.optimise} {self.change}"
 
 
 def of_crate() -> Kernel:
-    """The kernel that the experiment has."""
+    """The experiment's kernel."""
     return kernel_of(crates.folder(CRATE) / "FreeRTOS-Kernel")
 
 
 def kernel_of(folder: Path) -> Kernel:
-    """The kernel in a folder. Raises `UsageError` if there is none."""
+    """The kernel in a folder. Raises `UsageError` if the folder has no kernel."""
     names = ("task.h", "FreeRTOS.h")
     try:
         headers = [(folder / "include" / name).read_text("utf-8", "replace") for name in names]
@@ -117,7 +117,7 @@ def kernel_of(folder: Path) -> Kernel:
 
 
 def builds(other: Path | None) -> Iterator[Build]:
-    """All of them: changes and options with the crate's kernel, which everybody has."""
+    """All builds: changes and options are for the crate's kernel, which is always available."""
     own = of_crate()
     if other is not None:
         yield from (Build(test, kernel_of(other)) for test in TESTS)
@@ -146,8 +146,8 @@ def measured(build: Build, version: str) -> Row:
         "gcc": version,
     }
     run = RunRecord(build.label, APP, BOARD, settings, None)
-    told = ("cycles", "cycles", values[0], known, PREDICTED, build.label, run)
-    return Row(EXPERIMENT, BOARD, settings, *told)
+    fields = ("cycles", "cycles", values[0], known, PREDICTED, build.label, run)
+    return Row(EXPERIMENT, BOARD, settings, *fields)
 
 
 def compiled(build: Build, elf: Path) -> None:

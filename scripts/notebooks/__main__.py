@@ -1,4 +1,4 @@
-"""Runs a notebook in a copy of its folder, and stores what its cells give.
+"""Runs a notebook in a copy of its folder, and stores the outputs of its cells.
 
     python scripts/notebooks [NOTEBOOK.ipynb]...
 

@@ -1,7 +1,7 @@
-"""The cells of a Jupyter notebook, and what they give when they are run one after the other.
+"""The cells of a Jupyter notebook, and their outputs when they are run one after the other.
 
-Enough of Jupyter to store what it would, without its server and kernels: a cell is Python; what it
-prints, the value of its last expression and the figures that it left open are its outputs.
+It stores the same outputs as Jupyter, without a server and kernels. A cell is Python; its outputs
+are its printed text, the value of its last expression, and the figures that it left open.
 https://nbformat.readthedocs.io/en/latest/format_description.html, version 4.5.
 """
 
@@ -23,7 +23,7 @@ from matplotlib import pyplot
 
 Cell = dict[str, Any]
 Output = dict[str, Any]
-# As Jupyter shows figures.
+# The size of figures in Jupyter.
 _DOTS_PER_INCH = 72
 
 
@@ -44,7 +44,7 @@ def source(cell: Cell) -> str:
 
 
 def lines(text: str) -> list[str]:
-    """A text as notebooks have it."""
+    """A text as a list of lines, as in notebooks."""
     return text.splitlines(keepends=True)
 
 
@@ -53,7 +53,7 @@ def run(notebook: dict[str, Any], folder: Path) -> Iterator[tuple[Cell, list[Out
     namespace: dict[str, Any] = {"__name__": "__main__"}
     before = Path.cwd()
     os.chdir(folder)
-    # pages have no more columns, and a terminal has no say
+    # the width of pages, whatever the terminal
     columns = pandas.option_context("display.width", 100, "display.max_columns", 20)
     try:
         with matplotlib.rc_context(), columns:

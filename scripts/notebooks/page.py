@@ -1,4 +1,4 @@
-"""A notebook as a page of the site: its text, its code, and what its cells gave."""
+"""A notebook as a page of the site: its text, its code, and the outputs of its cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def page(notebook: Path, download: str) -> str:
     """The Markdown; `download` is where the notebook is, seen from the page in the site."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     title, *parts = (part for cell in cells for part in _parts(cell))
-    # a link in HTML is no page's for MkDocs: it leads to the notebook, not to this page
+    # MkDocs does not rewrite a link in HTML: it leads to the notebook, not to this page
     link = f'<p><a href="{download}" download>{notebook.name}</a> is this page as a notebook.</p>'
     return "\n\n".join([title, link, *parts]) + "\n"
 

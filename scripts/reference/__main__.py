@@ -1,4 +1,4 @@
-"""The pages of docs/reference/, from what the package says of itself.
+"""The pages of docs/reference/, from the package's own declarations.
 
 python scripts/reference            writes them
 python scripts/reference --check    says which are stale, with status 1 if any is

@@ -1,4 +1,4 @@
-"""docs/reference/activities.md: what each device tells of what it does."""
+"""docs/reference/activities.md: the activities that each device records."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ import markdown
 from cyclescope.board.description.devicetree_bindings import Binding, bindings
 
 INTRODUCTION = """\
-Devices tell what they are doing, each as spans of time that are exact to the picosecond: a page
-program, a card's busy, the clocks on a wire, a DMA transfer, a character. Waveforms show these as
-signals ([Waveforms](../how-to/waveforms.md)). This page has what each model tells, as the models
-declare it; a device that is not here tells nothing of its own.
+Devices record their activities as spans of time, exact to the picosecond: a page program, a card's
+busy, the clocks on a wire, a DMA transfer, a character. Waveforms show activities as signals
+([Waveforms](../how-to/waveforms.md)). This page lists the activities of each model, as the models
+declare them; a device that is not listed records no activity of its own.
 
-The *kind* says what an activity is one of. Of a device with several parts that do the same at once
-(the channels of a DMA engine, chip selects) each has a track of its own.
+Each activity has a *kind*. If several parts of a device can be active at once (the channels of a
+DMA engine, chip selects), each part has its own track.
 
-Beside these, each interrupt or request line that a device drives is an activity of that device, of
-the kind *interrupt*: it goes on while the line is up. What a device in Python does is not known but
-for its lines. A core that reaches something without an interconnect tells the transactions on that
-bus of its own.
+In addition, each interrupt or request line that a device drives is an activity of that device, of
+the kind *interrupt*: it lasts while the line is active. A device in Python records its lines only.
+A core that reaches a device without an interconnect records the transactions on that connection
+itself.
 """
 
 KINDS = {
     "wire": "Clocks on a wire between chips.",
     "frame": "A chip is selected, or a frame on a bus is under way: it has the bytes.",
     "reads in place": "Clocks for reads of a memory window, which make a core wait themselves.",
-    "bus": "What cores and DMA engines access over a bus.",
+    "bus": "An access by a core or a DMA engine over a bus.",
     "busy": "A chip can't be used meanwhile.",
     "transfer": "A DMA engine moves data.",
     "serial": "A character on a serial line.",
     "queue": "An entry of a FIFO, from when it enters to when it leaves; these overlap.",
     "conversion": "A value is measured or worked out.",
-    "timer": "A timer counts up to what it tells.",
-    "other": "What firmware waits for beside these.",
+    "timer": "A timer counts up to its next event.",
+    "other": "Anything else that firmware waits for.",
     "interrupt": "A line is up.",
-    "core": "What a core does.",
+    "core": "The state of a core.",
     "led": "A light is on.",
     "pin": "A pin of a port is high.",
 }
@@ -46,15 +46,15 @@ def text() -> str:
     """The page."""
     kinds = markdown.items(f"*{kind}*: {meaning}" for kind, meaning in KINDS.items())
     parts = [INTRODUCTION, "## Kinds", kinds]
-    telling = [entry for entry in bindings() if entry.activities]
-    for group, entries in groupby(telling, key=lambda entry: entry.group):
+    recording = [entry for entry in bindings() if entry.activities]
+    for group, entries in groupby(recording, key=lambda entry: entry.group):
         parts.append(f"## {group}")
-        parts += [_section(names, found) for found, names in _alike(list(entries)).items()]
-    return markdown.page("What devices tell", *parts)
+        parts += [_section(names, found) for found, names in _by_activities(list(entries)).items()]
+    return markdown.page("Activities of devices", *parts)
 
 
-def _alike(entries: list[Binding]) -> dict[tuple[tuple[str, str, str], ...], list[str]]:
-    """Compatibles that tell the same, by that."""
+def _by_activities(entries: list[Binding]) -> dict[tuple[tuple[str, str, str], ...], list[str]]:
+    """Compatibles with the same activities, by these activities."""
     found: dict[tuple[tuple[str, str, str], ...], list[str]] = {}
     for entry in entries:
         found.setdefault(entry.activities, []).append(entry.compatible)

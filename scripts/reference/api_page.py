@@ -15,7 +15,7 @@ from cyclescope import devices, errors
 from cyclescope.board import debugger
 
 OTHERS = """\
-What derives from `EngineError` beside those above is in `cyclescope.errors`:
+Other classes derived from `EngineError` are in `cyclescope.errors`:
 """
 
 
@@ -60,12 +60,12 @@ def _entry(name: str, what: object) -> Iterator[str]:
 
 
 def _members(what: type) -> list[tuple[str, object]]:
-    """Public methods and properties that the class has of its own."""
+    """Public methods and properties that the class defines itself."""
     if issubclass(what, Exception | Enum):
         return []
     own = {name: value for name, value in vars(what).items() if not name.startswith("_")}
     shown = [(name, value) for name, value in own.items() if _is_described(value)]
-    # a class of the engine has its properties in no order: behind the rest, by name
+    # a class of the engine has its properties in no order: they follow the rest, by name
     unordered = [item for item in shown if inspect.isgetsetdescriptor(item[1])]
     return [item for item in shown if item not in unordered] + sorted(unordered, key=itemgetter(0))
 
@@ -125,7 +125,7 @@ def _shown(annotation: object) -> object:
 
 
 def _default(value: object) -> object:
-    """Of a field that is made anew each time, only that there is one."""
+    """For a field with a factory, only that it has a default."""
     return _Text("...") if "factory" in repr(value) else value
 
 

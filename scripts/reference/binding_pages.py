@@ -15,28 +15,28 @@ from cyclescope.board.description.devicetree_bindings import (
 
 INTRODUCTION = """\
 A board is a devicetree (`.dts`). Its nodes have Linux's compatibles and properties where Linux has
-them, and `cyclescope,` ones for what it lacks. These pages have each compatible that there is a
-model of, with all properties that a node with it may have; a property that is not there is a fault
-of the board. They are made from what the models say as they read nodes. `cyclescope devices` shows
-the same on a terminal, and `cyclescope.bindings()` gives it as data.
+them, and `cyclescope,` ones where Linux has none. These pages list each compatible that has a
+model, with all properties that its node may have; any other property is a fault of the board. The
+pages are generated from the models' own declarations. `cyclescope devices` shows the same on a
+terminal, and `cyclescope.bindings()` gives it as data.
 
-Behind a property stands what its value is ("number" is one cell, "flag" is empty: its presence is
-its value), its unit, what it may be, and whether the node must have it. A *timing* property decides
-how long something takes: it has its source in `cyclescope,sources` of the same node, as
-`"property: class: document or reason"`, where the class is documented, derived, assumed (with what
-is plausible) or calibrated. Cycles and clocks are those of the first of `clocks`,
+After a property's name stand the type of its value ("number" is one cell, "flag" is empty: the
+property is set if it is there), its unit, its range, and whether the node must have it. A *timing*
+property decides how long something takes: it has its source in `cyclescope,sources` of the same
+node, as `"property: class: document or reason"`, where the class is documented, derived, assumed
+(with the plausible range) or calibrated. Cycles and clocks are those of the first of `clocks`,
 unless the meaning says otherwise.
 """
 
 OTHER_NODES = """\
 Some nodes have no compatible. The root's `model` names the board. Cores are the nodes `cpu@...`
-below `/cpus`; more than one run side by side. `stdout-path` of `/chosen` names the serial port that
+below `/cpus`; several cores run side by side. `stdout-path` of `/chosen` names the serial port that
 is the console, by its path or by an alias of `/aliases`. A node without a compatible only holds
 those below it.
 """
 
 
-# What all of a group have in common.
+# Introductions of groups.
 OF_GROUPS = {
     "SPI controllers": """\
 The chips on a controller's wire are the children of its node ([SPI chips](spi-chips.md)); the
@@ -44,7 +44,7 @@ The chips on a controller's wire are the children of its node ([SPI chips](spi-c
 """,
     "SPI chips": """\
 A chip is a child of the node of its controller ([SPI controllers](spi-controllers.md)). A flash
-has the compatible of its part, and `jedec,spi-nor` behind that.
+has the compatible of its part, followed by `jedec,spi-nor`.
 """,
     "I2C controllers": """\
 The chips on a bus are the children of its controller's node ([I2C chips](i2c-chips.md)); the `reg`
@@ -61,7 +61,7 @@ def pages() -> dict[str, str]:
     """The index, and a page for each group: texts by their places."""
     found = {"bindings/index.md": _index()}
     for group, entries in groupby(bindings(), key=lambda entry: entry.group):
-        sections = [_section(alike) for alike in _alike(entries)]
+        sections = [_section(same) for same in _grouped(entries)]
         found[f"bindings/{_file(group)}"] = markdown.page(
             group, OF_GROUPS.get(group, ""), *sections
         )
@@ -72,7 +72,7 @@ def _file(group: str) -> str:
     return group.lower().replace(",", "").replace(" ", "-") + ".md"
 
 
-def _alike(entries: groupby) -> list[list[Binding]]:
+def _grouped(entries: groupby) -> list[list[Binding]]:
     """Bindings that differ in their names only, together."""
     found: dict[tuple[str, tuple[BindingProperty, ...]], list[Binding]] = {}
     for entry in entries:
@@ -85,10 +85,10 @@ def _index() -> str:
     for group, entries in groupby(bindings(), key=lambda entry: entry.group):
         parts.append(f"## {group}")
         links = []
-        for alike in _alike(entries):
-            first, *others = [f"`{entry.compatible}`" for entry in alike]
+        for same in _grouped(entries):
+            first, *others = [f"`{entry.compatible}`" for entry in same]
             link = f"[{first}]({_file(group)}#{markdown.anchor(first)})"
-            links.append(f"- {', '.join([link, *others])}:\n{_indented(alike[0].title)}")
+            links.append(f"- {', '.join([link, *others])}:\n{_indented(same[0].title)}")
         parts.append("\n".join(links))
     parts += ["## Nodes without a compatible", OTHER_NODES, "## Properties of any node"]
     parts.append(markdown.items(f"`{name}`: {text}." for name, text in common_properties().items()))
@@ -99,11 +99,11 @@ def _indented(text: str) -> str:
     return markdown.paragraph(markdown.sentence(text), first="  ", rest="  ")
 
 
-def _section(alike: list[Binding]) -> str:
-    entry = alike[0]
+def _section(same: list[Binding]) -> str:
+    entry = same[0]
     parts = [f"## `{entry.compatible}`"]
-    if len(alike) > 1:
-        others = ", ".join(f"`{other.compatible}`" for other in alike[1:])
+    if len(same) > 1:
+        others = ", ".join(f"`{other.compatible}`" for other in same[1:])
         parts.append(f"The same as {others}.")
     parts.append(markdown.paragraphs(entry.about))
     read = [_property(prop) for prop in entry.properties if not prop.ignored]
@@ -111,7 +111,10 @@ def _section(alike: list[Binding]) -> str:
     if read:
         parts += ["Properties:", "\n".join(read)]
     if ignored:
-        parts += ["Taken for Linux's sake; what acts here says so:", markdown.items(ignored)]
+        parts += [
+            "Accepted for Linux's sake, without an effect unless the text says otherwise:",
+            markdown.items(ignored),
+        ]
     return "\n\n".join(parts)
 
 

@@ -21,7 +21,7 @@ def text() -> str:
         markdown.code(_usage(context)),
         _parameters(context),
         markdown.paragraph(
-            "How a command ends is told by its [exit status](exit-statuses.md). The commands:"
+            "The [exit status](exit-statuses.md) says how a command ended. The commands:"
         ),
         markdown.items(
             f"[`{name}`](#cyclescope-{name}): {_short(name, context)}" for name in names
@@ -80,8 +80,8 @@ def _option(option: click.Option, context: click.Context) -> str:
     names, words = option.get_help_record(context) or ("", "")
     # click puts defaults and ranges after the text, in brackets
     text, facts = re.fullmatch(r"(.*?)((?:\s*\[[^\]]*\]\.?)*)", words, re.DOTALL).groups()
-    told = re.findall(r"\[([^\]]*)\]", facts)
+    details = re.findall(r"\[([^\]]*)\]", facts)
     if option.multiple:
-        told.append("may be given more than once")
-    more = f" ({'; '.join(told)})" if told else ""
+        details.append("may be given more than once")
+    more = f" ({'; '.join(details)})" if details else ""
     return markdown.item(f"`{names}`: {text.rstrip('. ')}{more}.".replace(":  (", ": ("))

@@ -60,7 +60,7 @@ def code(text: str, language: str = "text") -> str:
 
 
 def anchor(heading: str) -> str:
-    """What links to a heading, on GitHub and in MkDocs."""
+    """The anchor of a heading, on GitHub and in MkDocs."""
     return re.sub(r"[^\w\s-]", "", heading).strip().lower().replace(" ", "-")
 
 

@@ -12,9 +12,9 @@ FOLDER = resources.files("cyclescope") / "schemas"
 NAMES = ("bench", "run", "ipc", "profile", "compare", "sweep", "uncertainty", "fit", "advise")
 WORDS = """\
 Results for other programs are JSON: `results.json` of `cyclescope bench` (also `bench --json`), and
-what `run`, `ipc`, `profile`, `compare`, `sweep`, `fit` and `advise` give by `--json`. Each has a
-JSON Schema (draft 2020-12) in the package, in `cyclescope/schemas/`, from which this page is made.
-No key is there that its schema does not have. Units are in the names: `_ps`, `_ns`, `_pct`, `hz`.
+the output of `run`, `ipc`, `profile`, `compare`, `sweep`, `fit` and `advise` with `--json`. Each
+has a JSON Schema (draft 2020-12) in the package, in `cyclescope/schemas/`. This page is generated
+from the schemas, and files have no other keys. Units are in the names: `_ps`, `_ns`, `_pct`, `hz`.
 `results.csv` of `cyclescope bench` has the same rows, with a column `settings.NAME` for each
 setting that occurs.
 """
@@ -50,7 +50,7 @@ def _keys(schema: Schema) -> str:
 
 
 def _kind(schema: Schema) -> str:
-    """What a value is, in words."""
+    """The type of a value, in words."""
     if "$ref" in schema:
         return schema["$ref"].rpartition("/")[2]
     if "anyOf" in schema:

@@ -1,12 +1,13 @@
 """The numbers of README.md and docs/, from the results of a bench.
 
 python scripts/results RESULTS.json    keeps a whole bench's results in docs/results.csv, then:
-python scripts/results                 writes what stands between the pages' markers
-python scripts/results --check         says what is stale, with status 1 if anything is
+python scripts/results                 writes the text between the pages' markers
+python scripts/results --check         lists stale texts, with status 1 if there are any
 python scripts/results --suite FILE    keeps in docs/suites.csv a suite's rows, from the JSON of
                                        `cyclescope bench SUITE --elfs DIR`, then writes the pages
-python scripts/results --fits [NAME..] fits boards to a third of what was published, all or these
-                                       experiments, into docs/fits.json, then writes the pages
+python scripts/results --fits [NAME..] fits boards to a third of the published numbers, of all or
+                                       the named experiments, into docs/fits.json, then writes the
+                                       pages
 
 `keys` and `blocks` say what a marker may ask for. Speeds are in docs/speed.json, which `make speed`
 writes; docs/compilers.csv is made by `python scripts/compilers`.
@@ -32,14 +33,14 @@ ROOT = Path(__file__).parents[2]
 
 
 def texts(root: Path) -> list[Path]:
-    """The pages: README.md and those of docs/ but for what scripts/reference writes."""
+    """The pages: README.md and docs/, without those that scripts/reference writes."""
     docs = root / "docs"
     found = sorted(path for path in docs.rglob("*.md") if docs / "reference" not in path.parents)
     return [root / "README.md", *found]
 
 
 def keep(results: Path, stored: Path, only_check: bool) -> list[str]:
-    """Put a bench's results into the store; what was stale of it."""
+    """Put a bench's results into the store; its stale parts."""
     text = store.to_csv(results)
     if stored.is_file() and stored.read_text(encoding="utf-8") == text:
         return []
@@ -49,7 +50,7 @@ def keep(results: Path, stored: Path, only_check: bool) -> list[str]:
 
 
 def renew(root: Path, stored: Path, only_check: bool) -> list[str]:
-    """Write the pages; what was stale in them, a line each."""
+    """Write the pages; a line for each stale text."""
     speeds = json.loads((root / "docs" / "speed.json").read_text(encoding="utf-8"))
     of_suites = suite_store.load(root / "docs" / "suites.csv")
     compilers = compiler_store.load(root / "docs" / "compilers.csv")

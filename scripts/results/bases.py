@@ -1,4 +1,4 @@
-"""Tables of what results depend on: calibrated and assumed values, and what is left out.
+"""Tables of the results' bases: calibrated and assumed values, and omitted effects.
 
     calibrated EXPERIMENT       the calibrated parameters and choices, with the cells that they move
     assumed EXPERIMENT [N]      the N assumptions that move a cell most
@@ -6,8 +6,8 @@
     left-out EXPERIMENT         what the model lacks, the largest effect first
     coverage                    how many published numbers lie in intervals, by their level
 
-How far they move cells is in published/sensitivity.csv. Where that has nothing of an experiment,
-those columns are absent. What cells may be is in published/uncertainty.csv.
+The cells' changes are in published/sensitivity.csv. If the file lacks an experiment, the columns
+are absent. The ranges of cells are in published/uncertainty.csv.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST = 10
 
 
 def _asked(source: Source, words: Sequence[str]) -> tuple[ExperimentResult, int]:
-    """The experiment of a marker, and how many lines it wants."""
+    """The experiment of a marker, and its number of lines."""
     plain = arguments(words, ()).plain
     if len(plain) not in (1, 2) or (len(plain) == 2 and not plain[1].isdigit()):
         raise UnknownKeyError("expected EXPERIMENT [N]")
@@ -66,7 +66,7 @@ def calibrated(source: Source, words: Sequence[str]) -> str:
 
 
 def _moved(known: Influence, name: str, parameter: Parameter) -> list[str]:
-    """How many cells a parameter moves, and the one that it moves most."""
+    """The number of cells that a parameter moves, and the cell that it moves most."""
     most = known.moved(name, screens.names(parameter))
     if not most:
         return ["0", figures.ABSENT]
@@ -77,7 +77,7 @@ def _moved(known: Influence, name: str, parameter: Parameter) -> list[str]:
 
 
 def assumed(source: Source, words: Sequence[str]) -> str:
-    """The assumptions that matter most, with what is plausible."""
+    """The assumptions that matter most, with their plausible ranges."""
     result, most = _asked(source, words)
     found = [one for one in _strongest(result) if one[0].basis == ASSUMED][:most]
     if not found:
@@ -97,7 +97,7 @@ def assumed(source: Source, words: Sequence[str]) -> str:
 
 
 def strongest(source: Source, words: Sequence[str]) -> str:
-    """What moves published cells most, whatever its class."""
+    """The parameters that move published cells most, whatever their class."""
     result, most = _asked(source, words)
     found = _strongest(result)[:most]
     if not found:
@@ -121,7 +121,7 @@ def _change(one: tuple[Move, str, float]) -> tuple[str, str]:
 
 
 def coverage(source: Source, words: Sequence[str]) -> str:
-    """How many numbers measured on hardware lie in the intervals of each level."""
+    """The count of numbers measured on hardware that lie in the intervals of each level."""
     if words:
         raise UnknownKeyError("coverage: of all experiments, without an argument")
     rows, known = trust.overall(source.named("all")).rows, uncertainty.load()
@@ -141,7 +141,7 @@ def _held(one: counted.Coverage) -> str:
 
 
 def left_out(source: Source, words: Sequence[str]) -> str:
-    """What the model leaves out, and why that may matter."""
+    """Effects that the model leaves out, and why they may matter."""
     result, _ = _asked(source, words)
     found = declared.ALL[result.name].left_out
     if not found:

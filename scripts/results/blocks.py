@@ -1,10 +1,10 @@
 """The blocks of pages, by the names in their markers: tables, and fenced text.
 
-    bench-plan          what `cyclescope bench` says before its runs, where nothing is built yet
+    bench-plan          the output of `cyclescope bench` before its runs, with empty caches
     bench-screen        the last screen of `cyclescope bench`; `...` for what depends on the host
     show EXPERIMENT N   the first N lines of `cyclescope show EXPERIMENT`
     speeds              README's table of docs/speed.json
-    speed-lines         what `make speed` printed
+    speed-lines         the output of `make speed`
 
 The others are in `tables`, `bases`, `suite_blocks` and `fit_blocks`.
 """
@@ -33,7 +33,7 @@ _SHOW_COLUMNS = 140
 _HOST_S = re.compile(r" 0\.0$", re.MULTILINE)
 _TOOK = re.compile(r"^\S+ billion instructions in .*$", re.MULTILINE)
 
-# The program on a board, as README says it, with the names of its speeds.
+# The README's words for a program on a board, and the names of its speeds.
 _SPEEDS = (
     ("CoreMark-like on RISC-V with caches (`kc705-axi-quad-spi`)", "riscv_mips", "riscv_qemu_mips"),
     ("CoreMark-like on a Cortex-A5 (`sama5d2-xplained`)", "arm_mips", "arm_qemu_mips"),
@@ -50,7 +50,7 @@ _SPEEDS = (
 
 
 def text(source: Source, words: str) -> str:
-    """What a block's marker stands for. Raises `UnknownKeyError`, with what is like it."""
+    """The text of a block's marker. Raises `UnknownKeyError`, with similar names."""
     name, *rest = words.split()
     if name not in BLOCKS:
         raise UnknownKeyError(f"no table {name!r}; there are {', '.join(BLOCKS)}")
@@ -58,12 +58,12 @@ def text(source: Source, words: str) -> str:
 
 
 def fenced(found: str) -> str:
-    """A text as it is."""
+    """A text, unchanged."""
     return f"```\n{found}\n```"
 
 
 def bench_screen(source: Source, words: Sequence[str]) -> str:
-    """What a bench says at its end."""
+    """The last lines of a bench's output."""
     results = list(source.results.experiments.values())
     shown = "\n".join(_screen(bench_summary.screen(results, None, Took(0)), _COLUMNS))
     shown = _TOOK.sub("...", _HOST_S.sub(" ...", shown))
@@ -72,7 +72,7 @@ def bench_screen(source: Source, words: Sequence[str]) -> str:
 
 
 def show(source: Source, words: Sequence[str]) -> str:
-    """The beginning of an experiment's full table."""
+    """The first lines of an experiment's full table."""
     if len(words) != 2 or not words[1].isdigit():
         raise UnknownKeyError("expected EXPERIMENT N")
     result = tables.experiment(source, words[0])
@@ -89,7 +89,7 @@ def _screen(shown: Group, columns: int) -> list[str]:
 
 
 def speeds(source: Source, words: Sequence[str]) -> str:
-    """Millions of instructions a second, beside QEMU's: of all boards, or of those named."""
+    """Millions of instructions a second, and QEMU's, for all boards or the named ones."""
     lines = [
         (what, *(keys.text(source, f"speed | {name}") if name else "" for name in named))
         for what, *named in _SPEEDS
@@ -100,7 +100,7 @@ def speeds(source: Source, words: Sequence[str]) -> str:
 
 
 def speed_lines(source: Source, words: Sequence[str]) -> str:
-    """What `make speed` printed."""
+    """The output of `make speed`."""
     return fenced("\n".join(source.speeds["printed"]))
 
 

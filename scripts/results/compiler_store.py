@@ -1,6 +1,6 @@
-"""docs/compilers.csv: what programs take that other compilers built, kept for what pages say.
+"""docs/compilers.csv: times of programs that other compilers built, kept for the pages.
 
-`python scripts/compilers` makes its rows; which compiler and which sources, their settings say.
+`python scripts/compilers` makes its rows; their settings name the compiler and the sources.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def keep(rows: Iterable[Row], stored: Path) -> None:
 
 
 def load(stored: Path) -> Mapping[str, ExperimentResult]:
-    """What the file has, by experiment."""
+    """The file's rows, by experiment."""
     found: dict[str, list[Row]] = {}
     for line in store.read_lines(stored):
         found.setdefault(line["experiment"], []).append(store.row_of(line))

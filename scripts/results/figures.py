@@ -1,4 +1,4 @@
-"""Numbers as pages show them."""
+"""Formats numbers for pages."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from cyclescope.bench.rows import Row
 from cyclescope.units import rounded
 
 ABSENT = "\N{EN DASH}"
-"""What stands where there is no number, or where it was not measured."""
+"""Text in place of a missing number, and of one that was not measured."""
 
-# Units of one kind, with how many of each are as much as one of the first.
+# Units of one kind, and the number of each that equals one of the first unit.
 _KINDS = (
     {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9},
     {"MB/s": 1, "kB/s": 10**3, "B/s": 10**6},
@@ -31,7 +31,7 @@ _WORDS = (
 
 
 def plain(value: float) -> str:
-    """A value with the digits that it has: 86103, 4.766213; 7152 for 7152.0."""
+    """A value with all its digits: 86103, 4.766213; 7152 for 7152.0."""
     return str(int(value)) if value == int(value) else str(value)
 
 
@@ -50,12 +50,12 @@ def error(row: Row, spec: str = ".1f") -> str:
 
 
 def in_words(number: int) -> str:
-    """A small number as prose has it: "nine"; others in digits."""
+    """A small number as a word, such as "nine"; others in digits."""
     return _WORDS[number] if 0 <= number < len(_WORDS) else str(number)
 
 
 def scale(unit: str, wanted: str) -> float:
-    """What a time or a rate is divided by to be in another unit.
+    """The divisor that converts a time or a rate to another unit.
 
     Raises `ValueError` for units that are not of one kind.
     """
@@ -74,7 +74,7 @@ def shown(value: float, per: float = 1, digits: int | None = None) -> str:
 
 
 def interval(row: Row, per: float = 1) -> str:
-    """What a row's value may be for all that is assumed, with four digits."""
+    """The range of a row's value over all assumptions, with four digits."""
     if row.interval is None:
         return ABSENT
     return " to ".join(shown(end, per, 4) for end in row.interval)

@@ -1,4 +1,4 @@
-"""The table of fits to a third of what was published, from docs/fits.json.
+"""The table of fits to a third of the published numbers, from docs/fits.json.
 
 fits            a line for each experiment
 """
@@ -50,7 +50,7 @@ def _parameter(one: Mapping[str, Any]) -> str:
 
 
 def sizes(fit: Mapping[str, Any], is_seen: bool) -> list[tuple[float, float]]:
-    """How far off cells are in percent, each before and after."""
+    """The errors of cells in percent, before and after the fit."""
     before, after = (
         [abs(cell[when] / cell["measured"] - 1) * 100 for cell in fit["cells"]]
         for when in ("before", "after")

@@ -1,8 +1,8 @@
-"""docs/fits.json: boards fitted to a third of what was published, kept for what pages say.
+"""docs/fits.json: boards fitted to a third of the published numbers, kept for the pages.
 
-`keep` fits each of five published tables to every third of its numbers, and puts what came out in
-the place of what the file had of the same experiment: the parameters, and the cells before and
-after. Runs are kept in the cache.
+`keep` fits each of five published tables to every third of its numbers. The results replace the
+file's entry of the same experiment: the parameters, and the cells before and after. Runs are kept
+in the cache.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from cyclescope.fitting.requests import Request
 
 EVERY = 3
-# Of each table, what moves its cells most and is a span: one for four numbers that are seen, at the
-# most, and one where there are fewer.
+# For each table, the spans that move its cells most: at most one for four numbers used by the fit,
+# and one if there are fewer numbers.
 FREE: Mapping[str, Mapping[str, str | None]] = {
     "quad-spi-throughput": {"spi0.cyclescope,read-cycles": None},
     "rhealstone": {
@@ -41,8 +41,8 @@ Fits = Mapping[str, Mapping[str, Any]]
 
 
 def request(name: str) -> Request:
-    """What is asked for of an experiment. Raises `UsageError` for one that is not fitted here."""
-    from cyclescope.fitting.requests import from_data  # it takes SciPy
+    """The request for an experiment's fit. Raises `UsageError` if it is not fitted here."""
+    from cyclescope.fitting.requests import from_data  # the import needs SciPy
 
     if name not in FREE:
         raise UsageError(f"{name}: no fit; there are {', '.join(FREE)}")
@@ -51,7 +51,7 @@ def request(name: str) -> Request:
 
 
 def fitted(name: str, threads: int | None = None) -> dict[str, Any]:
-    """What the file has of an experiment's fit, found anew."""
+    """The file's entry of an experiment, from a new fit."""
     from cyclescope.fitting.models import Running
 
     how = Running(threads or processors.count(), Stop(), Store())
@@ -65,7 +65,7 @@ def fitted(name: str, threads: int | None = None) -> dict[str, Any]:
 
 
 def keep(names: Iterable[str], stored: Path, threads: int | None = None) -> None:
-    """Fit these experiments, by default all, and put them into the file."""
+    """Fit the named experiments, by default all, and put them into the file."""
     found = dict(load(stored))
     for name in names or FREE:
         found[name] = fitted(name, threads)

@@ -1,4 +1,4 @@
-"""Single numbers in a sentence: what a key between inline markers stands for.
+"""Single numbers in a sentence: the values of keys in inline markers.
 
     EXPERIMENT | LABEL | FIELD [FORMAT]     a row; `LABEL; name=value` where several share a label
     EXPERIMENT | COUNT                      a count of its published numbers; `all` for those of
@@ -47,7 +47,7 @@ COUNTS: Mapping[str, Callable[[Trust], int]] = {
     "assumed": lambda found: len(found.assumed),
     "met": lambda found: found.met,
 }
-# Counts that are absent where it was not measured what numbers rest on.
+# Counts that need a measurement of the numbers' bases.
 _MEASURED = ("predicted", "calibrated", "inside", "with interval")
 FIELDS = ("simulated", "published", "interval", "error", "basis")
 
@@ -58,7 +58,7 @@ class UnknownKeyError(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """What keys and blocks are looked up in: results, speeds by name, rows of suites.
+    """The sources of keys and blocks: results, speeds by name, rows of suites.
 
     `compilers` are the experiments of docs/compilers.csv, which a key names as others. `fits` has
     docs/fits.json, by experiment.
@@ -72,7 +72,7 @@ class Source:
 
     @property
     def experiments(self) -> Mapping[str, ExperimentResult]:
-        """All that a key may name."""
+        """All names that a key may have."""
         return {**self.results.experiments, **self.compilers}
 
     def named(self, name: str) -> list[ExperimentResult]:
@@ -138,13 +138,13 @@ def only(rows: Sequence[Row]) -> Row | None:
 
 
 def setting(row: Row, name: str) -> Any:
-    """What a row has under a name: one of its settings, or what it is itself."""
+    """A row's value by name: one of its settings, or one of its own fields."""
     own = {"board": row.board, "metric": row.metric, "unit": row.unit, "label": row.label}
     return row.settings.get(name, own.get(name))
 
 
 def settings(rows: Iterable[Row]) -> list[str]:
-    """The names of what rows may differ in."""
+    """The names of the fields in which rows may differ."""
     return list(dict.fromkeys(name for row in rows for name in (*row.settings, "board", "metric")))
 
 
@@ -225,7 +225,7 @@ def _of_metric(rows: Sequence[Row], words: str) -> str:
 
 
 def is_measured(found: Trust) -> bool:
-    """Whether it was measured what published numbers rest on: then they have intervals."""
+    """Whether the bases of published numbers were measured: then they have intervals."""
     return bool(found.exact) or found.with_interval > 0
 
 

@@ -1,4 +1,4 @@
-"""What stands between markers in a page, and what should.
+"""The text between markers in a page, and the text that should be there.
 
     Calls of 768 bytes take <!--= fat-write | 768 B total | simulated .0f -->211<!--/--> s.
 
@@ -31,12 +31,12 @@ _TABLE = "table:"
 
 
 class PageError(Exception):
-    """A marker that stands for nothing, with its place: FILE:LINE."""
+    """A marker without a value, with its place: FILE:LINE."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """What stands between markers, and what should instead."""
+    """The text between markers, and the text that should be there."""
 
     page: Path
     line: int
@@ -53,9 +53,9 @@ class Change:
 
 
 def marked(text: str) -> Iterator[re.Match[str]]:
-    """The markers of a page, each with its key and what stands between; none of fenced code.
+    """The markers of a page, each with its key and its text; those in fenced code don't count.
 
-    A table that is fenced code itself stands between markers all the same.
+    The text between markers may be fenced code itself.
     """
     fences = [match.span() for match in _FENCED.finditer(text)]
     for match in _MARKED.finditer(text):
@@ -64,7 +64,7 @@ def marked(text: str) -> Iterator[re.Match[str]]:
 
 
 def outside(text: str) -> str:
-    """A page without what stands between markers; lines stay as many."""
+    """A page without the text between markers; the number of lines stays."""
     pieces, end = [], 0
     for match in marked(text):
         pieces += [text[end : match.start()], _emptied(match)]
@@ -77,9 +77,9 @@ def _emptied(match: re.Match[str]) -> str:
 
 
 def renewed(page: Path, text: str, source: Source) -> tuple[str, list[Change]]:
-    """A page with its numbers as they are, and what of it was otherwise.
+    """A page with its current numbers, and the changes.
 
-    Raises `PageError` for a marker without its other half, or a key that stands for nothing.
+    Raises `PageError` for a marker without its other half, or a key without a value.
     """
     _check_halves(page, text)
     pieces: list[str] = []
@@ -103,7 +103,7 @@ def renewed(page: Path, text: str, source: Source) -> tuple[str, list[Change]]:
 
 
 def _lines_before(text: str, at: int) -> tuple[str, str]:
-    """What stands before a place in its line, and the line before that."""
+    """The text before a place in its line, and the line before."""
     *_, line_before, here = ["", "", *text[:at].split("\n")]
     return here.strip(), line_before.strip()
 
@@ -111,7 +111,7 @@ def _lines_before(text: str, at: int) -> tuple[str, str]:
 def _between(source: Source, key: str, before: str, line_before: str) -> str:
     if not key.startswith(_TABLE):
         if not before and not line_before:
-            # a line that begins with a comment is no prose in Markdown
+            # a line that begins with a comment is not prose in Markdown
             raise UnknownKeyError("begins its paragraph: put a word before it")
         return keys.text(source, key)
     if before:

@@ -1,4 +1,4 @@
-"""The block `bench-plan`: what `cyclescope bench` says before its runs."""
+"""The block `bench-plan`: the output of `cyclescope bench` before its runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TIME = re.compile(r"^About .* \(", re.MULTILINE)
 
 @dataclass(frozen=True)
 class _FirstTime:
-    """A forecast where nothing is built yet; its time is not shown."""
+    """A forecast for empty caches; its time is not shown."""
 
     builds: int
     kept: int = 0
@@ -37,7 +37,7 @@ def _text() -> str:
 
 
 def _programs(jobs: Sequence[Job]) -> int:
-    """How many programs the jobs' firmware is, without those that are built already."""
+    """The number of programs that the jobs still have to build."""
     runs = [job.configured for job in jobs if load_app(job.configured.app).prebuilt is None]
     return len({firmware.digest_of(r.app, r.board, r.settings, r.overrides) for r in runs})
 

@@ -1,7 +1,7 @@
-"""docs/results.csv: the rows of a whole bench, kept for what the pages say of them.
+"""docs/results.csv: the rows of a whole bench, kept for the pages.
 
-Of an experiment whose published numbers are exact (those of an RTL simulation) it has one line, of
-how many numbers how many are met; of the others it has each row, as results.json has it.
+An experiment with exact published numbers (from an RTL simulation) has one line: the count of its
+numbers, and of those that are met. Other experiments have each row, in the form of results.json.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Stored = Mapping[str, Any]
 def to_csv(path: Path) -> str:
     """The file's text for the results.json of a bench.
 
-    Raises `UsageError` if the file is not one, or has not all of a bench.
+    Raises `UsageError` if the file is of another kind, or lacks a part of a bench.
     """
     results = result_files.load(path, experiments.ALL)
     missing = list(_missing(results))
@@ -74,7 +74,7 @@ def to_csv(path: Path) -> str:
 
 
 def _missing(results: Sequence[ExperimentResult]) -> Iterator[str]:
-    """What a whole bench would have, in words."""
+    """The experiments of a whole bench, in words."""
     found = {result.name: result for result in results}
     for name, experiment in experiments.ALL.items():
         if name not in found or not found[name].rows:
@@ -95,7 +95,7 @@ def _absent_runs(experiment: Experiment, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _is_of(row: Row, job: Job) -> bool:
-    """Whether a row may come from a run: but for what it states itself, settings are the run's."""
+    """Whether a row may come from a run: its settings are the run's, except those of its own."""
     stated = {name for cell in job.experiment.cells_of(job.run) for name in cell.measured}
     wanted = {name: value for name, value in job.run.all_settings.items() if name not in stated}
     changed = {name for name in row.settings if "." in name}
@@ -134,14 +134,14 @@ def _value(text: str) -> int | str:
     return int(text) if _INTEGER.fullmatch(text) else text
 
 
-# ---- to what the pages say
+# ---- for the pages
 
 
 @dataclass(frozen=True)
 class Results:
-    """What docs/results.csv has: experiments by name, each with its rows.
+    """The contents of docs/results.csv: experiments by name, each with its rows.
 
-    An exact experiment has a row for each of its numbers, which says only whether that is met.
+    An exact experiment has a row for each of its numbers, which says only whether it is met.
     """
 
     experiments: Mapping[str, ExperimentResult]
@@ -184,7 +184,7 @@ def load(path: Path) -> Results:
 
 
 def parsed(line: Mapping[str, str]) -> Stored:
-    """A line of the file as results.json has it."""
+    """A line of the file in the form of results.json."""
     numbers = ("simulated", "published", "error_pct", "interval_low", "interval_high")
     return {
         **line,
@@ -203,7 +203,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Write such a file anew."""
+    """Write such a file."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -221,7 +221,7 @@ def line_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def row_of(line: Mapping[str, str]) -> Row:
-    """A line as a row that nothing more is known of."""
+    """A line as a row without further data."""
     stored = parsed(line)
     names = ("experiment", "board", "settings", "metric", "unit", "simulated", "published")
     values = (stored[name] for name in (*names, "basis", "label"))

@@ -1,7 +1,7 @@
 """Tables of suites in pages, from docs/suites.csv.
 
 suite NAME BOARD            a line for each number of a board
-suite-classes NAME          how well they are met, by board and class of code
+suite-classes NAME          their errors, by board and class of code
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _cells(suite: Suite, row: Row) -> Iterator[str]:
 
 
 def classes(source: Source, words: Sequence[str]) -> str:
-    """How well numbers are met."""
+    """The errors of a suite's numbers."""
     if len(words) != 1 or words[0] not in suites.ALL:
         raise UnknownKeyError("expected a suite")
     suite = suites.ALL[words[0]]

@@ -1,6 +1,6 @@
-"""docs/suites.csv: rows of suites, from programs that somebody built, kept for what pages say.
+"""docs/suites.csv: rows of suites, from programs that users built, kept for the pages.
 
-Nobody else has these very programs, so no test runs them again: `keep` puts the rows of a suite's
+Nobody else has the same programs, so no test runs them again: `keep` puts the rows of a suite's
 JSON (`cyclescope bench SUITE --elfs DIR`) in place of those of the same suite and boards.
 """
 

@@ -1,6 +1,6 @@
-"""Tables of rows: what a block's marker asks for, from docs/results.csv.
+"""Tables of rows for blocks, from docs/results.csv.
 
-    experiments                             how well each experiment's published numbers are met
+    experiments                             the errors of each experiment's published numbers
     rows EXPERIMENT [METRIC ...]            a line for each published number
     grid EXPERIMENT METRIC[,METRIC ...] rows=NAME[,NAME] columns=NAME[,NAME]
                                             a cell for each: "simulated (error)"
@@ -32,7 +32,7 @@ from cyclescope.bench.results import ExperimentResult
 from cyclescope.bench.rows import DERIVED, Row
 from cyclescope.bench.trust import Trust, overall
 
-# What README says of an experiment, after its link.
+# The README's text about an experiment, after its link.
 ABOUT = {
     "picosoc-xip": ("picosoc", "programs from SPI flash, against the SoC's RTL"),
     "quad-spi-throughput": ("quad-spi-throughput", "SPI flash on a KC705"),
@@ -75,14 +75,14 @@ class Arguments:
 
     @property
     def digits(self) -> int | None:
-        """How many significant digits values have; None for all."""
+        """The number of significant digits of values; None for all."""
         text = self.named.get("digits")
         if text is not None and not text.isdigit():
             raise UnknownKeyError(f"digits={text}: not a number")
         return int(text) if text else None
 
     def per(self, row: Row) -> float:
-        """What a row's values are divided by to be in the wanted unit."""
+        """The divisor that converts a row's values to the wanted unit."""
         try:
             return figures.scale(row.unit, self.named["unit"]) if "unit" in self.named else 1
         except ValueError as error:
@@ -98,7 +98,7 @@ class Arguments:
         )
 
     def called(self, value: Any) -> str:
-        """A value as the table's reader knows it."""
+        """A value in the words of the table's readers."""
         return self.calls.get(str(value), str(value))
 
 
@@ -270,7 +270,7 @@ def _is_wanted(line: dict[tuple[str, ...], list[Row]], asked: Arguments) -> bool
 
 
 def _is_column(cells: Sequence[Sequence[Row]], asked: Arguments) -> bool:
-    """Whether a column is one of the table: not if it has only what was swept beside it."""
+    """Whether a column belongs to the table: not if it has only rows of a larger sweep."""
     if any(row.published is not None for found in cells for row in found):
         return True
     return "published" not in asked.plain and all(len(found) <= 1 for found in cells)
@@ -305,7 +305,7 @@ def _wide(
     down: Sequence[str],
     asked: Arguments,
 ) -> str:
-    """Published, simulated and error apart; a column in which nothing stands is left out."""
+    """Published, simulated and error in separate columns; empty columns are left out."""
     headings = [f"{_heading(place, asked)}, {what}" for place in columns for what in _SHOWN]
     cells = [
         [text for place in columns for text in _three(line.get(place, []), asked)]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 COLUMNS = 100
 
-# Wrapping keeps what stands for a space here as one word.
+# A placeholder for a space at which a line must not be wrapped.
 _KEPT = "\0"
 _MARKED = re.compile(r"\S* ?<!--=.*?-->.*?<!--/-->\S*")
 _INLINE = re.compile(r"\s*<!--=(?! *table:)")
@@ -23,12 +23,12 @@ _LONGEST_LINK = 85
 _LEAD = re.compile(r"\s*(?:[-*]|\d+\.)\s+|\s*")
 _ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s")
 _NO_PROSE = ("#", "!", "|", "<", "```")
-# What a line must not begin with: it would be a list, a heading or a quotation then.
+# A line that begins with this text would be a list, a heading or a quotation.
 _BEGINS_A_BLOCK = re.compile(r"(?:[-*+#>]|\d+[.)])(?:\s|$)")
 
 
 def wrapped(text: str) -> str:
-    """A page, in which paragraphs with markers are wrapped anew where a line is too long."""
+    """A page whose paragraphs with markers are wrapped again if a line is too long."""
     return "\n".join(
         line
         for is_prose, block in _blocks(text)
@@ -37,7 +37,7 @@ def wrapped(text: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[tuple[bool, list[str]]]:
-    """Paragraphs and items of lists, each with its lines; all other lines, alone, as no prose."""
+    """Paragraphs and items of lists with their lines; other lines alone, marked as not prose."""
     block: list[str] = []
     in_code = False
     for line in text.split("\n"):
@@ -75,7 +75,7 @@ def _wrapped_block(lines: list[str]) -> list[str]:
 
 
 def _kept_together(text: str) -> str:
-    """A text in which what must stay on a line has no spaces."""
+    """A text without spaces in parts that must stay on a line."""
 
     def marked(match: re.Match[str]) -> str:
         # a key may be broken over lines, but not after the words that open it

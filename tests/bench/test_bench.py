@@ -91,7 +91,7 @@ def test_rows_have_the_promised_form(cyclescope: Command, tmp_path: Path) -> Non
         assert heading in shown.stdout
 
 
-# How long cards ask to be waited for.
+# The waiting times that cards ask for.
 CARDS = [f"card{number}.cyclescope,initialisation-us" for number in (0, 1)]
 # The tests of rhealstone say so of its runs.
 SUMMED = [name for name in experiments.ALL if name != "rhealstone"]
@@ -99,7 +99,7 @@ SUMMED = [name for name in experiments.ALL if name != "rhealstone"]
 
 @pytest.fixture(scope="module")
 def summed() -> list[planning.Job]:
-    """Short runs of all experiments, but for those of which other tests say that."""
+    """Short runs of all experiments except those that other tests cover."""
     short = {
         f"{NAME}.pages": "2",
         f"{NAME}.bytes": "512",
@@ -125,7 +125,7 @@ def summed() -> list[planning.Job]:
             "rpmsg_tty.block_bytes": "512",
             **dict.fromkeys(CARDS, "1000"),
         }
-    # the tests of bitbang-spi say so of these runs
+    # the tests of bitbang-spi cover these runs
     elsewhere = (*MEASURED, None)
     return [
         job

@@ -1,4 +1,4 @@
-"""Which runs a bench makes and explains unless all are asked for, and what shows that."""
+"""The runs that a bench makes and explains by default, and how reports show it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_bench_makes_all_published_runs_and_explains_one_of_each_experiment() 
     (access,) = [job for job in few if job.experiment.name == "fat-access"]
     assert access.run.settings["file_bytes"] == 65536
     assert access.explained is Explained.ITSELF
-    # what has no published number is explained, or needed
+    # a run without a published number is explained, or needed
     assert all(
         job.published or job.run.is_needed or job.explained is not Explained.NOT for job in few
     )
@@ -68,12 +68,12 @@ def test_with_names_all_runs_are_made_and_one_is_explained(jobs: list[Job]) -> N
     marked = explaining.marked(jobs)
     assert [job.run for job in marked] == [job.run for job in jobs]
     (one,) = [job for job in marked if job.explained is not Explained.NOT]
-    # that of the moment, which has a short form
+    # the moment's run, which has a short form
     assert one.explained is Explained.IN_SHORT
     assert (one.run.settings["mode"], one.run.settings["access"]) == ("quad", "dma")
 
 
-def test_what_a_user_sets_leaves_the_choice_as_it_is(jobs: list[Job]) -> None:
+def test_a_users_settings_do_not_change_the_choice_of_runs(jobs: list[Job]) -> None:
     plain = explaining.narrowed(planning.plan(experiments.select([NAME])))
     few = explaining.narrowed(jobs)
     assert [job.run.settings["mode"] for job in few] == [job.run.settings["mode"] for job in plain]

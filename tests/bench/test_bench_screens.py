@@ -1,4 +1,4 @@
-"""What a bench says before, while and after it runs, and its tables again from its results."""
+"""Output of a bench before, while and after it runs, and its tables from stored results."""
 
 from __future__ import annotations
 
@@ -93,13 +93,13 @@ def test_tables_are_the_same_from_the_file_as_from_the_runs(
     (tmp_path / "notes.json").write_text(result_files.to_notes(results))
     again = result_files.load(path, experiments.ALL)
     assert [result.name for result in again] == [result.name for result in results]
-    for told, run in zip(again, results, strict=True):
+    for loaded, run in zip(again, results, strict=True):
         if run.name == "picosoc-xip":
-            assert text(experiment_tables.experiment_table(told)) == text(
+            assert text(experiment_tables.experiment_table(loaded)) == text(
                 experiment_tables.experiment_table(run)
             )
-        # that of a run that --set has changed has all of its settings
-        assert [row.to_dict() for row in told.rows] == [row.to_dict() for row in run.rows]
+        # a row of a run that --set has changed has all of its settings
+        assert [row.to_dict() for row in loaded.rows] == [row.to_dict() for row in run.rows]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_on_a_terminal_there_is_one_line_that_is_gone_in_the_end(tmp_path: Path)
 
 
 def _all_of(terminal: int) -> str:
-    """What programs write to a terminal until all of them have closed it."""
+    """The output of programs to a terminal until all of them have closed it."""
     parts = []
     until_s = time.monotonic() + 120
     while time.monotonic() < until_s:
@@ -226,7 +226,7 @@ def _all_of(terminal: int) -> str:
 # ---- costs
 
 
-def test_what_runs_took_here_is_known_the_next_time(
+def test_costs_of_runs_are_known_the_next_time(
     jobs: list[Job], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     # objects are compiled in seconds: here programs are only linked
@@ -254,7 +254,7 @@ def test_what_runs_took_here_is_known_the_next_time(
     "content",
     ["", "[]", '{"runs": []}', '{"runs": {"a": "b"}}', '{"runs": {"a": -1}}', "\0", '{"a": NaN}'],
 )
-def test_a_table_of_costs_that_is_none_is_as_good_as_absent(
+def test_an_invalid_table_of_costs_is_ignored(
     jobs: list[Job], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str
 ) -> None:
     monkeypatch.setenv("CYCLESCOPE_CACHE", str(tmp_path))
@@ -313,7 +313,7 @@ def test_a_headline_of_each_experiment_begins_first_then_the_longest(jobs: list[
     few = [*ours, *theirs]
     assert [job.published for job in few] == [True, True, False, False, True, True]
     begun = [seconds[id(few[place])] for place in order.places(few, lambda job: seconds[id(job)])]
-    # those with a published number come before the others
+    # runs with a published number come before the others
     assert begun == [1, 3, 5, 2, 9, 8]
 
 

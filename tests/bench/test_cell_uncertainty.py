@@ -1,4 +1,4 @@
-"""What published cells may be for all that boards assume, and how many numbers that holds."""
+"""Ranges of published cells over the boards' assumptions, and the published numbers in them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_draws_are_those_of_a_sweep_of_all_ranges() -> None:
     assert found.changes_pct == pytest.approx(expected, abs=0.001)
 
 
-def test_what_a_run_sets_itself_is_not_drawn() -> None:
+def test_values_that_a_run_sets_itself_are_not_drawn() -> None:
     planned = one_run()
     (study,) = cell_draws.studies([planned], SAMPLES)
     first = study.parameters[0]
@@ -104,9 +104,7 @@ def test_what_a_run_sets_itself_is_not_drawn() -> None:
     assert drawn - fewer == {f"{first.node}.{first.property_name}"}
 
 
-def test_a_stopped_measurement_goes_on_where_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_measurement_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     planned, store, stop = one_run(), Store(tmp_path), Stop()
     runs = 0
 
@@ -156,7 +154,7 @@ def test_a_run_that_fails_is_counted_and_the_others_are_kept(
         measure(planned, Store(tmp_path / "other"))
 
 
-def test_what_is_a_hardwares_own_description_is_not_drawn() -> None:
+def test_values_from_a_hardwares_own_description_are_not_drawn() -> None:
     assert cell_draws.studies([experiments.ALL["picosoc-xip"]], SAMPLES) == []
     assert cell_draws.studies([experiments.ALL["card-probe"]], SAMPLES) == []
 
@@ -241,7 +239,7 @@ def test_rows_of_which_nothing_is_known_do_not_count() -> None:
     assert coverage.curve(unpublished, known(rows[:1]))[0].numbers == 1
 
 
-def test_what_is_checked_in_agrees_with_the_interval_that_tables_show() -> None:
+def test_the_curve_agrees_with_the_interval_that_tables_show() -> None:
     rows = deviating(0, 44, 46)
     found = [replace(one, interval_pct=spread(one.label).interval_pct) for one in rows]
     (at_90,) = [one for one in coverage.curve(rows, known(rows)) if one.level_pct == 90]
@@ -265,7 +263,7 @@ def test_the_report_has_the_coverage_in_words_and_as_a_plot(
     assert "90 % intervals hold 2 of 3 published numbers: 67 %" in page.words
     assert "100 % intervals hold 2 of 2 independent numbers: 100 %" in page.words
     assert "90 % of runs with plausible values: 550 to 1,450 cycles" in page.words
-    # what is a hardware's own description is left out
+    # a hardware's own description is left out
     assert "intervals hold" not in Page(render([result(shown)])).words
 
 
@@ -290,7 +288,7 @@ def test_without_the_file_the_report_says_nothing_of_it(monkeypatch: pytest.Monk
         (("pqm4", "--elfs", ".", "--uncertainty"), "--elfs goes with"),
     ],
 )
-def test_what_does_not_go_together_is_one_line(
+def test_conflicting_options_are_one_line(
     cyclescope: Command, arguments: tuple[str, ...], words: str
 ) -> None:
     done = cyclescope("bench", *arguments)

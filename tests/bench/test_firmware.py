@@ -42,7 +42,7 @@ def test_a_changed_source_or_setting_is_another_build(tmp_path: Path) -> None:
     assert len(builds) == 3
 
 
-def test_what_linker_scripts_include_counts(tmp_path: Path) -> None:
+def test_files_that_linker_scripts_include_are_inputs(tmp_path: Path) -> None:
     """Also from another board's folder."""
     path = source(tmp_path, "int main(void) { return 0; }\n")
     inputs = firmware.board_recipe("included", "nucleo-l4r5zi", [path]).inputs()

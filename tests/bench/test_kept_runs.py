@@ -42,7 +42,7 @@ def planned(*changes: str) -> list[Job]:
 
 @pytest.fixture(scope="module")
 def record() -> RunRecord:
-    """Of the one run of `planned`."""
+    """The record of the one run of `planned`."""
     (job,) = planned()
     return run_job(job)
 
@@ -57,7 +57,7 @@ def test_a_second_bench_makes_no_run_again_and_writes_the_same(
     first = cyclescope("bench", NAME, *SHORT, "--out", "first", "--again")
     assert first.status == 0, first.stderr
     assert "made before" not in first.stderr + first.stdout
-    # what `--again` makes is not kept, what this makes is, if it was not there yet
+    # runs of `--again` are not kept; runs of this bench are, if they were not kept yet
     assert cyclescope("bench", NAME, *SHORT, "--out", "second").status == 0
     third = cyclescope("bench", NAME, *SHORT, "--out", "third")
     assert third.status == 0, third.stderr
@@ -80,7 +80,7 @@ def test_a_run_is_kept_whole_and_given_back(record: RunRecord, tmp_path: Path) -
     after = KeptRuns(jobs, RECORDED, tmp_path)
     assert after.has(jobs[0])
     assert after.get(jobs[0]) == record
-    # where this machine keeps the ELF is nobody's result
+    # the place of the ELF on this machine is not part of a result
     assert record.result is not None
     assert record.result.firmware == jobs[0].run.app
     forecast = Forecast(jobs, Costs(Table(), Table()), 2, after)
@@ -107,11 +107,11 @@ def test_a_run_that_is_another_is_made(
     other = [changed(job) for job in jobs]
     assert not KeptRuns(other, RECORDED, tmp_path).has(other[0])
     assert KeptRuns(jobs, RECORDED, tmp_path).has(jobs[0])
-    # and one of which more is asked
+    # and a run from which more is asked
     assert not KeptRuns(jobs, Recorded(), tmp_path).has(jobs[0])
 
 
-def test_another_build_keeps_runs_of_its_own(
+def test_another_build_keeps_its_own_runs(
     record: RunRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs = planned()
@@ -120,7 +120,7 @@ def test_another_build_keeps_runs_of_its_own(
     assert not KeptRuns(jobs, RECORDED, tmp_path).has(jobs[0])
 
 
-def test_what_is_not_whole_is_not_given_back(record: RunRecord, tmp_path: Path) -> None:
+def test_a_damaged_kept_run_is_not_used(record: RunRecord, tmp_path: Path) -> None:
     jobs = planned()
     before = KeptRuns(jobs, RECORDED, tmp_path)
     before.put(jobs[0], record)
@@ -142,9 +142,7 @@ def test_a_run_that_failed_is_not_kept(record: RunRecord, tmp_path: Path) -> Non
     assert not before.has(jobs[0])
 
 
-def test_what_was_made_before_is_finished_without_a_start(
-    record: RunRecord, tmp_path: Path
-) -> None:
+def test_kept_runs_finish_without_a_start(record: RunRecord, tmp_path: Path) -> None:
     jobs = planned()
     before = KeptRuns(jobs, RECORDED, tmp_path)
     before.put(jobs[0], record)

@@ -58,20 +58,20 @@ def test_a_macro_that_another_ones_value_mentions_is_part_of_it(folder: Path) ->
 @pytest.mark.parametrize(
     ("main", "part"),
     [
-        # what no code names, however deep
+        # a macro that no code names, however deep
         ("#include <config.h>\nint f(void);\n", False),
         ("#include <config.h>\n#define MORE (LOOPS + 1)\nint f(void);\n", False),
         ("#include <config.h>\n#define MORE \\\n    (LOOPS + 1)\nint f(void);\n", False),
         ("#include <config.h>\n#define MORE (LOOPS + 1)\nint f[MORE];\n", True),
         ("#include <config.h>\nint f[LOOPS];\n", True),
-        # what a comment names
+        # a macro that a comment names
         ("/* by APP_LOOPS\n * and LOOPS */\nint f(void); // APP_LOOPS\n", False),
         ("int f(void); /* one */ int g[APP_LOOPS]; /* two */\n", True),
         # no comments
         ('const char *f = "/*"; int g[APP_LOOPS]; const char *h = "*/";\n', True),
         ("int f = '\"', g[APP_LOOPS]; /* \" */\n", True),
         ('const char *f = "\\"//"; int g[APP_LOOPS];\n', True),
-        # what is put together
+        # a name that the preprocessor concatenates
         ("#define JOIN(a) APP_##a\nint f[JOIN(LOOPS)];\n", True),
         ("#define JOIN(a) APP_##a\nint f(void);\n", False),
         ("#define JOIN(a, b) a##b\nint f[JOIN(APP, _LOOPS)];\n", True),
@@ -98,7 +98,7 @@ def test_the_text_of_each_header_is_part_of_it(folder: Path, header: str) -> Non
     assert key(folder) != before
 
 
-def test_where_a_macro_names_the_header_all_of_them_are_part_of_it(folder: Path) -> None:
+def test_an_include_by_a_macro_depends_on_all_headers(folder: Path) -> None:
     (folder / "main.c").write_text(
         "#define HEADER <config.h>\n#include HEADER\nextern int loops[LOOPS];\n"
     )
@@ -122,7 +122,7 @@ def test_an_object_is_compiled_once_for_settings_that_it_does_not_know(
         assert objects.compiled(source(folder, "APP_LOOPS=1", "APP_MODE_QUAD=1")) == first
 
 
-def test_what_the_compiler_says_is_the_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_compilers_message_is_the_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CYCLESCOPE_CACHE", str(folder / "cache"))
     (folder / "main.c").write_text("int f(void) { return missing; }\n")
     with pytest.raises(FirmwareError, match="undeclared identifier 'missing'"):
@@ -139,7 +139,7 @@ def test_files_are_read_once_while_they_are_said_to_stay_as_they_are(folder: Pat
     assert key(folder) != before
 
 
-def test_what_can_not_be_read_is_looked_for_again(folder: Path) -> None:
+def test_an_unreadable_file_is_read_again_next_time(folder: Path) -> None:
     path = folder / "main.c"
     text = path.read_text()
     path.unlink()

@@ -1,4 +1,4 @@
-"""Results as words: records become metrics, rows and failures like those of the console."""
+"""Results as words on a port: records become metrics, rows and failures like console lines."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_setting_of_the_user_leaves_what_the_table_has() -> None:
     known = [job for job in jobs if job.experiment.has_published(job.run)]
     programs = [run.settings["program"] for run in EXPERIMENT.runs if run.app == KERNELS]
     assert {job.run.settings["program"] for job in jobs if job.run.app == KERNELS} == {"sort"}
-    # what there is no file for is left out; of nothing nothing can be run
+    # runs without a file are left out; without any file nothing can be run
     with pytest.raises(SettingError, match="picosoc_kernels has no prebuilt ELF"):
         planning.plan([EXPERIMENT], [("picosoc-xip.program", "sort"), ("picosoc-xip.opt", "asm")])
     assert len(jobs) == len(known) + 2 == programs.count("sort") + 2

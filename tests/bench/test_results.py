@@ -53,7 +53,7 @@ def test_a_board_that_takes_no_results_has_none() -> None:
     assert run_result().to_dict()["results"] == {}
 
 
-def test_a_rounded_number_is_met_by_all_that_is_printed_alike() -> None:
+def test_a_rounded_number_is_met_by_all_numbers_that_print_the_same() -> None:
     run = RunRecord("run", "app", "b", {}, None)
     row = Row("x", "b", {}, "cycles", "cycles", 233_500, 2e5, PREDICTED, "row", run, digits=1)
     assert row.printed == "2E+05"

@@ -17,7 +17,7 @@ from stored_results import source
 from test_tutorials import FOLLOWED, TUTORIALS
 from tiers import ALL
 
-# What looks like a result and is none, by page.
+# Text that looks like a result and is not a result, by page.
 NO_RESULTS = {
     "docs/fat-write.md": (
         "2351",
@@ -33,7 +33,7 @@ NO_RESULTS = {
         "6640 of 8192",  # bytes
     ),
 }
-# What no page may have outside of markers.
+# Numbers that no page may have outside of markers.
 ERROR = re.compile(r"(?<![\w.])[+-]\d+(?:\.\d+)? %")
 _COUNT = r"(?:\d+|all|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 COUNT = re.compile(
@@ -102,7 +102,7 @@ def digits(text: str) -> int:
 
 
 def results_by_hand(text: str) -> Iterator[str]:
-    """What looks like a result in a text, with its line."""
+    """Numbers of a text that look like results, with their lines."""
     for number, line in enumerate(text.splitlines(), 1):
         found = [match[0] for pattern in (ERROR, COUNT) for match in pattern.finditer(line)]
         found += [
@@ -120,7 +120,7 @@ def test_no_result_stands_in_a_page_by_hand(name: str) -> None:
     allowed = NO_RESULTS.get(name, ())
     found = list(results_by_hand(by_hand))
     assert [one for one in found if not one.endswith(allowed)] == []
-    # what is allowed need not look like a result today: other results may come to be such numbers
+    # allowed numbers need not look like results today: later results may
     assert [words for words in allowed if words not in by_hand] == []
 
 
@@ -167,7 +167,7 @@ def test_other_numbers_are_no_results(text: str) -> None:
     assert not list(results_by_hand(by_hand))
 
 
-def test_a_stale_page_is_told_and_mended(script: Script, tmp_path: Path) -> None:
+def test_a_stale_page_is_reported_and_updated(script: Script, tmp_path: Path) -> None:
     # in the short tier the README is the only page
     left_out = shutil.ignore_patterns("pictures", *(() if ALL else ("*.md",)))
     shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=left_out)
@@ -186,7 +186,7 @@ def test_a_stale_page_is_told_and_mended(script: Script, tmp_path: Path) -> None
     assert readme.read_text(encoding="utf-8") == good
 
 
-def test_what_is_missing_is_one_message(script: Script, tmp_path: Path) -> None:
+def test_a_missing_file_is_one_message(script: Script, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "speed.json").write_text("{}", encoding="utf-8")
     status, said = script("--root", tmp_path)

@@ -1,4 +1,4 @@
-"""What markers in pages ask for: keys, tables, and what is between them; their paragraphs."""
+"""Markers in pages: their keys, tables and texts, and the paragraphs around them."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_an_error_has_its_sign_but_for_none() -> None:
         ("speed | riscv_mpis", "similar: riscv_mips"),
     ],
 )
-def test_an_unknown_key_is_told_with_what_is_like_it(key: str, said: str) -> None:
+def test_an_unknown_key_is_reported_with_similar_ones(key: str, said: str) -> None:
     with pytest.raises(UnknownKeyError) as error:
         keys.text(source(), key)
     assert said in str(error.value)
@@ -179,7 +179,7 @@ def test_each_block_says_something(name: str) -> None:
 ABOUT_ONE = ("calibrated", "assumed", "influence", "left-out")
 
 
-def test_what_moves_cells_is_told_as_far_as_it_was_measured(
+def test_influences_on_cells_are_shown_as_far_as_they_were_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result, parameter = next(
@@ -217,7 +217,7 @@ def test_what_moves_cells_is_told_as_far_as_it_was_measured(
     ]
 
 
-def test_intervals_and_what_is_inside_of_them_are_told() -> None:
+def test_intervals_and_the_cells_inside_them_are_printed() -> None:
     known = source().results.experiments["quad-spi-throughput"]
     first, *others = (replace(row, interval_pct=None) for row in known.rows if row.published)
     moved = [replace(first, interval_pct=(-20.0, 30.0)), *others]
@@ -246,7 +246,7 @@ def test_intervals_and_what_is_inside_of_them_are_told() -> None:
         ("influence rhealstone many", "expected EXPERIMENT [N]"),
     ],
 )
-def test_an_unclear_block_is_told(words: str, said: str) -> None:
+def test_an_unclear_block_is_reported(words: str, said: str) -> None:
     with pytest.raises(UnknownKeyError) as error:
         blocks.text(source(), words)
     assert said in str(error.value)
@@ -260,7 +260,7 @@ def page(text: str) -> str:
     return pages.renewed(Path("page.md"), text, source())[0]
 
 
-def test_what_stands_between_markers_is_replaced_and_nothing_else() -> None:
+def test_only_text_between_markers_is_replaced() -> None:
     text = "With <!--= quad-spi-throughput | cells -->9<!--/--> cells.\n\n```\n<!--= x -->\n```\n"
     new, changes = pages.renewed(Path("page.md"), text, source())
     assert new == text.replace(">9<", ">4<")
@@ -300,7 +300,7 @@ def test_a_table_is_written_between_its_markers() -> None:
         ("<!--= table: nothing -->\n<!--/-->\n", "page.md:1: table: nothing: no table"),
     ],
 )
-def test_a_wrong_marker_is_told_with_its_place(text: str, said: str) -> None:
+def test_a_wrong_marker_is_reported_with_its_place(text: str, said: str) -> None:
     with pytest.raises(pages.PageError) as error:
         page(text)
     assert said in str(error.value)
@@ -324,15 +324,15 @@ def test_paragraphs_that_are_too_long_are_wrapped(text: str) -> None:
     assert " ".join(new.split()) == " ".join(text.split())
     assert wrapping.wrapped(new) == new
     assert all(len(line) <= wrapping.COLUMNS for line in lines if "](" not in line)
-    # each of these would be no prose in Markdown
+    # Markdown would not take such a line as prose
     assert not [line for line in lines[1:] if re.match(r"\s*(<!--=|[-*+|#>] |\d+\. )", line)]
 
 
-def test_what_fits_stays_as_it_is_and_so_does_what_has_no_markers() -> None:
+def test_short_lines_and_lines_without_markers_are_not_wrapped() -> None:
     long = "word " * 30
     text = f"a {MARKER}\nb.\n\n{long}\n\n```\n{long} {MARKER}\n```\n| {long} | {MARKER} |\n"
     assert wrapping.wrapped(text) == text
 
 
-def test_a_marker_at_the_beginning_of_a_line_is_moved() -> None:
+def test_a_marker_at_the_start_of_a_line_is_moved() -> None:
     assert wrapping.wrapped(f"a\n{MARKER} b\n") == f"a {MARKER} b\n"

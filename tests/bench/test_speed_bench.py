@@ -99,7 +99,7 @@ def test_a_run_takes_less_memory_than_a_small_host_has(tmp_path: Path) -> None:
     assert all(0 < mib < MOST_MIB for mib in taken)
 
 
-def test_a_part_that_is_none_is_told() -> None:
+def test_an_unknown_part_is_reported() -> None:
     done = bench("growht")
     assert done.returncode == 2
     assert (

@@ -21,7 +21,7 @@ from cyclescope.bench.rows import DERIVED, Row
 from cyclescope.errors import UsageError
 from cyclescope.experiments import fat_write
 
-# The experiments of which runs of less than so many seconds of a processor are compared.
+# Experiments whose runs are compared if they take less than MOST_S seconds of processor time.
 SHORT_RUNS = (
     "quad-spi-throughput",
     "rhealstone",
@@ -50,7 +50,7 @@ def with_rows(name: str, *rows: Row) -> ExperimentResult:
 
 @pytest.fixture
 def results_json(tmp_path: Path) -> Path:
-    """What a bench would have written, of all experiments but the exact one, from the store."""
+    """The results that a bench would write, except the exact experiment's, from the store."""
     rows = [
         row.to_dict()
         for result in source().results.experiments.values()
@@ -117,17 +117,17 @@ def test_the_store_has_all_experiments_and_published_numbers() -> None:
         assert len(cells) == len(labels)
 
 
-# In the short tier a run of each, but for that of which one takes seconds.
+# In the short tier one run of each experiment, except the one whose runs take seconds.
 @pytest.mark.parametrize("name", mostly_long(SHORT_RUNS, {*SHORT_RUNS} - {"quad-spi-throughput"}))
 def test_short_published_runs_give_what_is_stored(name: str) -> None:
-    # what is shipped, in units of which one takes some 20 ms: the same runs on each host
+    # the shipped costs, in units of some 20 ms: the same runs on each host
     known = Costs(Table(), costs.load().shipped, unit_s=0.02)
     every = sorted(published_jobs(experiments.ALL[name]), key=known.of)
     jobs = [job for job in every if known.of(job) < MOST_S][: sized(1, len(every))] or every[:1]
     # sizes of code are those of all runs
     rows = [row for row in tabulated(jobs) if jobs == every or row.metric != "code_size"]
     assert len(rows) >= len(jobs) > 0
-    # what was waited for is not stored
+    # waits are not stored
     assert [replace(row, waits=()).to_dict() for row in rows] == [
         stored(name)[identity(row)].to_dict() for row in rows
     ]
@@ -139,7 +139,7 @@ def test_exact_numbers_are_met_as_often_as_is_stored() -> None:
     rows = [row for row in tabulated(jobs) if row.published is not None]
     met = sum(row.is_exact for row in rows)
     kept = source().results.trust(experiment.name)
-    # in the short tier some runs, of which no more are off than of all
+    # the short tier has some of the runs: no more of them are off than of all runs
     assert 0 <= len(rows) - met <= kept.published - kept.met
     if ALL:
         assert (met, len(rows)) == (kept.met, kept.published)

@@ -20,7 +20,7 @@ from cyclescope.suites.suite import Reads
 SOON_S = 10
 
 
-def test_runs_begin_in_their_order_and_are_told_as_they_end() -> None:
+def test_runs_begin_in_their_order_and_are_reported_as_they_end() -> None:
     """The first of two at once waits for the second."""
     second = threading.Event()
     found: list[tuple[int, str]] = []
@@ -42,7 +42,7 @@ def test_runs_begin_in_their_order_and_are_told_as_they_end() -> None:
     assert sorted(found) == [(place, f"run {place}") for place in range(3)]
 
 
-def test_nothing_begins_behind_a_stop() -> None:
+def test_nothing_begins_after_a_stop() -> None:
     stop, begun = Stop(), []
 
     def run(place: int) -> int:
@@ -58,7 +58,7 @@ def test_nothing_begins_behind_a_stop() -> None:
 
 
 @pytest.mark.parametrize("in_run", [True, False])
-def test_what_is_raised_stops_the_others(in_run: bool) -> None:
+def test_an_exception_stops_the_other_runs(in_run: bool) -> None:
     stop = Stop()
 
     def fail(*_: object) -> None:
@@ -75,7 +75,7 @@ def test_what_is_raised_stops_the_others(in_run: bool) -> None:
     assert stop.requested
 
 
-def test_programs_of_a_suite_are_told_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_of_a_suite_are_reported_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     last = threading.Event()
 
     def run(suite: object, program: Program, *_: object) -> Done:

@@ -1,4 +1,4 @@
-"""What a run's numbers may be for all that a board assumes."""
+"""The range of a run's numbers over the assumptions of its board."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_intervals_are_those_of_a_sweep_of_all_ranges(program: Program) -> None:
         assert one.low < one.high
 
 
-def test_what_the_user_sets_is_settled(program: Program) -> None:
+def test_values_that_the_user_sets_are_not_varied(program: Program) -> None:
     elf = program("results")
     first = measured(elf).ranged
     path = uncertainty.path(first[0])
@@ -83,7 +83,9 @@ def test_a_run_that_fails_is_significant_at_once(program: Program) -> None:
         measured(program("endless_loop"), limit="1ms")
 
 
-def test_the_command_tells_intervals(cyclescope: Command, program: Program, tmp_path: Path) -> None:
+def test_the_command_prints_intervals(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
     elf = program("results")
     done = cyclescope(
         "run",
@@ -121,7 +123,7 @@ def test_few_runs_name_no_causes(cyclescope: Command, program: Program, tmp_path
     assert [one["causes"] for one in data["intervals"]] == [[]] * len(data["intervals"])
 
 
-def test_what_does_nothing_is_hardly_ever_named() -> None:
+def test_a_value_without_an_effect_is_hardly_ever_named() -> None:
     """22 values, as many as a board draws, that no number depends on; and one that it does on."""
     chance = random.Random(51)
     named = found = 0
@@ -137,7 +139,7 @@ def test_what_does_nothing_is_hardly_ever_named() -> None:
     assert found > 80
 
 
-def test_ranks_tell_by_as_many_rows_as_chance_needs() -> None:
+def test_ranks_are_significant_with_as_many_rows_as_chance_needs() -> None:
     # 1 % at two ends: 2.576 deviations of 1 / sqrt(rows - 1)
     assert [is_significant(range(rows), range(0, -rows, -1), 1) for rows in (1, 7, 8)] == [
         False,
@@ -146,7 +148,7 @@ def test_ranks_tell_by_as_many_rows_as_chance_needs() -> None:
     ]
     # 20 settings: 3.48 deviations, 14 rows
     assert [is_significant(range(rows), range(rows), 20) for rows in (13, 14)] == [False, True]
-    # what never differs tells nothing; of two values, and of words, the order does
+    # a value that never differs has no rank; the order of two values, or of words, has one
     assert not is_significant([1] * 50, range(50), 1)
     assert is_significant([1] * 25 + [2] * 25, range(50), 1)
     assert is_significant(["a"] * 25 + ["b"] * 25, range(50), 1)
@@ -161,7 +163,7 @@ def test_ranks_tell_by_as_many_rows_as_chance_needs() -> None:
         (("--uncertainty", "--set", "ddr.nothing=1"), "no such board property"),
     ],
 )
-def test_what_does_not_go_together_is_one_line(
+def test_conflicting_options_are_one_line(
     cyclescope: Command, program: Program, options: tuple[str, ...], words: str
 ) -> None:
     done = cyclescope("run", program("results"), "--board", BOARD, *options)

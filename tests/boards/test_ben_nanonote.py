@@ -79,7 +79,7 @@ def test_a_watchdog_that_is_forgotten_resets_the_board(cyclescope: Command, tmp_
         ("timer_without_clock", "tcu: channel 5 is enabled, but stands"),
     ],
 )
-def test_what_fails_silently_on_the_board_is_noted(
+def test_a_silent_failure_on_the_board_is_noted(
     cyclescope: Command, program: str, note: str
 ) -> None:
     done = run(cyclescope, build(program))

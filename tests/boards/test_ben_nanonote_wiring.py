@@ -86,7 +86,7 @@ def test_swapped_data_lines_end_with_the_drivers_error(changed_board: Change, st
     assert result.notes[0].startswith("gpd: pin 8 and what is wired to it drive against each other")
 
 
-# What is wired wrong, and what every register then reads as.
+# A wiring fault, and the value that every register then reads as.
 WRONG = {
     "data lines swapped": (
         "&atben { mosi-gpios = <&gpd 10 0>; miso-gpios = <&gpd 8 0>; };",

@@ -46,7 +46,7 @@ BOARDS = mostly_long(pokes.HOMES, IN_SHORT)
 
 
 def run_board(board: str, folder: Path) -> list[str]:
-    """What is wrong, by a process of its own, which may be what is."""
+    """The faults, found by a separate process: its own end may be a fault."""
     progress, said, errors = (folder / name for name in ("at", "said", "errors"))
     child = os.fork()
     if child == 0:

@@ -121,7 +121,7 @@ def test_a_board_that_is_gone_is_said(source: Path) -> None:
         board_tree(source)
 
 
-def test_the_machine_that_tells_of_the_board_runs(built: list[Any]) -> None:
+def test_the_machine_that_describes_the_board_runs(built: list[Any]) -> None:
     loaded = Board(BOARD)
     assert loaded.parameters
     elf = build_app("hello", BOARD, {})

@@ -26,7 +26,7 @@ BAD = {
     ),
     "an unknown property": ("&spi0 { xlnx,fifo-dept = <16>; };", ("changed.dts:3", "fifo-dept")),
     "a wrong type": ('&spi0 { xlnx,fifo-depth = "deep"; };', ("changed.dts:3", "fifo-depth")),
-    "a range that is none": (
+    "an invalid range": (
         '&bram { cyclescope,sources = "cyclescope,beat-cycles: assumed few: a guess"; };',
         ("changed.dts:3", "'assumed few'", "cyclescope,beat-cycles", "2 to 8"),
     ),
@@ -152,7 +152,7 @@ def test_shipped_boards_have_a_source_for_each_value() -> None:
         assert '"*' not in path.read_text(encoding="utf-8"), path
 
 
-def test_a_value_that_its_source_calls_implausible_is_told(
+def test_a_value_that_its_source_calls_implausible_is_reported(
     cyclescope: Command, changed_board: Change
 ) -> None:
     source = "cyclescope,beat-cycles: assumed 2 to 4: a guess"

@@ -16,7 +16,7 @@ from cyclescope.board.description import devicetree
 from cyclescope.errors import BoardError
 
 HEAD = "/dts-v1/;\n"
-# Of the host's processor: wide, as what is looked for takes minutes or for ever.
+# A limit of the host's processor time: wide, because a failure takes minutes or for ever.
 MOST_S = 30
 
 
@@ -92,7 +92,7 @@ def test_a_file_may_be_included_more_than_once(tmp_path: Path) -> None:
 
 
 def special(folder: Path, kind: str) -> Path:
-    """A file that is none to read: to open it, or to read it whole, takes for ever."""
+    """A file that can't be read: opening it, or reading all of it, never ends."""
     path = folder / f"{kind}.dtsi"
     if kind == "fifo":
         os.mkfifo(path)
@@ -116,7 +116,7 @@ def test_a_shipped_part_is_found_unless_there_is_one_beside_the_board(tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["../boards/n25q128a13.dtsi", "./n25q128a13.dtsi", "none.dtsi"])
-def test_what_is_not_a_shipped_parts_name_is_looked_for_beside_the_board(
+def test_an_include_that_is_not_shipped_is_looked_for_beside_the_board(
     tmp_path: Path, name: str
 ) -> None:
     fault = refusal(board(tmp_path, f'/ {{ /include/ "{name}" }};\n'))
@@ -133,7 +133,7 @@ def test_what_is_not_a_shipped_parts_name_is_looked_for_beside_the_board(
         ("#include <dt-bindings/gpio/gpio.h>", "headers are for the C preprocessor: have"),
         ("#define PINS 4", "#define is for the C preprocessor: have"),
         ("#endif ", "cpp -nostdinc"),
-        # a property is none, and a comment says nothing
+        # a property is not a directive, and a comment has no effect
         ("#size-cells = <1>;", None),
         ('/*\n#include "none.dtsi"\n*/', None),
     ],
@@ -214,7 +214,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_what_grows_without_end_is_refused(tmp_path: Path, bomb: str) -> None:
+def test_unbounded_growth_is_refused(tmp_path: Path, bomb: str) -> None:
     source, said = BOMBS[bomb]
     assert said in refusal(board(tmp_path, source))
 

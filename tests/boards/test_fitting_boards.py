@@ -1,4 +1,4 @@
-"""Which boards a program may be for: told where `run` is given none, or another one."""
+"""Boards that fit a program: listed if `run` gets no board, or one that does not fit."""
 
 import struct
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def test_a_wrong_board_is_answered_with_right_ones(
     assert f"it fits {BOARD}" in done.error
 
 
-def test_what_fits_nowhere_and_what_is_no_program_get_no_names(
+def test_a_program_for_no_board_and_a_text_get_no_board_names(
     cyclescope: Command, tmp_path: Path
 ) -> None:
     text = tmp_path / "notes.txt"

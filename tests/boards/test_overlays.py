@@ -55,9 +55,9 @@ def on(board: Path, elf: Path) -> package.RunResult:
 def around_function(elf: Path) -> tuple[int, int]:
     """The multiples of 64 bytes that the function lies in: address and size."""
     first = symbols(elf)[FUNCTION] & ~1
-    behind = first + sizes(elf)[FUNCTION]
+    end = first + sizes(elf)[FUNCTION]
     begin = first // 64 * 64
-    return begin, (behind - begin + 63) // 64 * 64
+    return begin, (end - begin + 63) // 64 * 64
 
 
 def test_a_hot_function_in_an_overlay_waits_for_no_line(
@@ -66,7 +66,7 @@ def test_a_hot_function_in_an_overlay_waits_for_no_line(
     elf, before = plain
     first, size = around_function(elf)
     after = on(changed_board(overlay(first, size), F407), elf)
-    assert after.console != before.console  # it tells its cycles
+    assert after.console != before.console  # it prints its cycles
     lines, calls, waits = straight_code(elf, before, F407)
     slow = [result.windows[2].cores[0] for result in (before, after)]
     (was,), (now,) = ([one for one in core.sections if one.name == FUNCTION] for core in slow)
@@ -132,20 +132,20 @@ def test_the_map_has_what_is_left_of_the_range(changed_board: Change) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
         (overlay(FLASH + 0x1010, 0x40), "begins at a multiple of 64 bytes"),
         (overlay(FLASH + 0xFFFC0, 0x80), "goes beyond flash window 0x08000000-0x080fffff"),
         (overlay(FLASH + 0x1000, 0x40, ""), "overlaps flash window at 0x08000000-0x080fffff"),
     ],
 )
-def test_what_can_be_no_overlay_is_told_with_its_line(
-    changed_board: Change, source: str, told: str
+def test_an_impossible_overlay_is_reported_with_its_line(
+    changed_board: Change, source: str, message: str
 ) -> None:
     path = changed_board(source, F407)
     with pytest.raises(EngineError) as raised:
         package.Board(path).describe()
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     line = (
         path.read_text(encoding="utf-8")
         .splitlines()

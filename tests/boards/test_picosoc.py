@@ -105,7 +105,7 @@ def test_the_flash_bench_measures_49_modes(result: ExperimentResult, board: str)
 
 
 def ring_sum() -> int:
-    """What the walk through the ring of nodes of the flash bench gives."""
+    """The result of the flash bench's walk through its ring of nodes."""
     total = at = 0
     for _ in range(320):
         total = (total * 31 + (40503 * (at + 1) & 0xFFFF)) & 0xFFFFFFFF
@@ -114,7 +114,7 @@ def ring_sum() -> int:
 
 
 def sorted_sum() -> int:
-    """What the sort of the flash bench gives."""
+    """The result of the flash bench's sort."""
     noise, numbers, total = 1, [], 0
     for _ in range(40):
         noise = (noise * 1664525 + 1013904223) & 0xFFFFFFFF
@@ -190,7 +190,7 @@ def test_numbers_are_divided_with_and_without_a_divider(board: str) -> None:
     assert run("division", board).console == "".join(expected)
 
 
-def test_a_board_tells_how_its_core_fetches() -> None:
+def test_a_board_shows_how_its_core_fetches() -> None:
     policies = {
         board: package.Board(board).describe()["cores"][0]["fetch_policy"]
         for board in (*BOARDS, "kc705-axi-quad-spi")

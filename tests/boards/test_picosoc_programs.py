@@ -19,7 +19,7 @@ import cyclescope
 PROGRAMS = ROOT / "tests" / "rtl" / "picosoc" / "programs.tar.xz"
 # From the cycle in which a program asks for its end to that in which the next instruction would
 # be launched: the answer of the user peripheral, and the launch.
-BEHIND_THE_END = 2
+CYCLES_AFTER_END = 2
 
 
 @cache
@@ -36,14 +36,14 @@ def cases() -> list[dict[str, Any]]:
 
 
 def difference(case: dict[str, Any], folder: Any) -> str | None:
-    """How a program's run differs from the RTL's; None if it does not."""
+    """The difference of a program's run to the RTL's; None if they are equal."""
     elf = folder / f"{case['name']}.elf"
     elf.write_bytes(files()[elf.name])
     result = cyclescope.Board(f"picosoc-{case['soc']}").load(elf).run(limit="1s")
     outcome = "end" if result.outcome == "exit" else "trap"
     if result.message and "waits for" in result.message:
         outcome = "timeout"
-    cycle = {"end": result.cycles - BEHIND_THE_END, "trap": result.cycles}.get(outcome)
+    cycle = {"end": result.cycles - CYCLES_AFTER_END, "trap": result.cycles}.get(outcome)
     ours = {
         "outcome": outcome,
         "cycle": cycle,

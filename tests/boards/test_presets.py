@@ -88,7 +88,7 @@ def test_a_program_without_main_is_halted_at_its_start(tmp_path: Path) -> None:
     assert stored.core.instructions == 2
 
 
-def test_what_cannot_be_set_is_one_line() -> None:
+def test_an_impossible_setting_is_one_line() -> None:
     elf = work(A5)
     with pytest.raises(EngineError, match=r"^xctlr: the core has no such register$"):
         run(A5, elf, Preset("xctlr", 1, 1))

@@ -1,4 +1,4 @@
-"""What a user reads of firmware for the SAMA5D2 Xplained that does something wrong."""
+"""Messages about firmware for the SAMA5D2 Xplained that does something wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cyclescope import firmware
 from cyclescope.board.results import Value
 from cyclescope.statuses import Status
 
-# of the runtime's handlers: exit status 64 + the exception, which ends in a reset
+# of the runtime's handlers: exit status 64 + the exception's number; the run ends in a reset
 UNDEFINED, PREFETCH_ABORT, DATA_ABORT = 64, 66, 67
 RESET_STATUS, LIMIT_STATUS, FAULT_STATUS = 1, 124, 125
 NEAREST = "nothing is mapped there; nearest: qspi0 window 0x90000000-0x97ffffff"
@@ -34,9 +34,9 @@ def place(name: str) -> str:
 
 @dataclass(frozen=True)
 class Trap:
-    """An exception: what the runtime prints of it, and what the run's note says, behind the place.
+    """An exception: the runtime's output, and the text of the run's note after the place.
 
-    With `at`, the address is outside the program, and the link register tells the place.
+    With `at`, the address is outside the program, and the place is that of the link register.
     """
 
     program: str
@@ -255,7 +255,7 @@ def test_code_that_is_read_wrong_ends_the_run(cyclescope: Command) -> None:
     assert done.status == FAULT_STATUS
     assert done.stdout.startswith("before\n")
     assert "note: qspi0: flash0: command EBh: 8 dummy clocks, the chip expects 10" in done.stderr
-    # what the first wrong words mean, and so where it ends, is up to the code; so are handlers
+    # the meaning of the first wrong words, and so the end, depends on the code; so do handlers
     assert re.search(r"note: pc 0xd0[0-9a-f]{6} \(.*: undefined instruction 0x", done.stderr)
     assert re.match(r"cpu0: pc 0xd0[0-9a-f]{6} \(undefined_entry.*: undefined inst", done.error)
     assert done.error.endswith("; its handler raises it again and again")

@@ -16,7 +16,7 @@ from cyclescope.firmware import objects
 BOARD = "sama5d2-xplained"
 SRAM, DDR, QSPI = range(0x0020_0000, 0x0022_0000), range(0x2000_0000, 0x3000_0000), 0xD000_0000
 FLASH = range(QSPI, QSPI + (16 << 20))
-# Other tests have some of these programs, too.
+# Other tests use some of the same programs.
 RHEALSTONE: dict[str, Value] = {"loops": 4}
 OPTIMISED = RHEALSTONE | {"optimise": "O2"}
 # Settings, and a source that is compiled differently for each.

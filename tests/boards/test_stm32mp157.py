@@ -56,7 +56,7 @@ def test_timer_interrupts_keep_their_period_and_a_loop_takes_its_cycles(
         (2, 68, r"interrupt 41 without a handler"),
     ],
 )
-def test_an_exception_that_nobody_expects_is_told(
+def test_an_unexpected_exception_is_reported(
     cyclescope: Command, kind: int, status: int, said: str
 ) -> None:
     done = cyclescope("run", build("faults", kind=kind), "--board", BOARD)

@@ -17,7 +17,7 @@ APP = "hello_two_cores"
 BOARD = "stm32mp157c-dk2"
 # ARMv7-M and RM0436: 16 exceptions, 150 interrupts
 VECTORS = 166
-# numbers of the NVIC (RM0436), behind the 16 exceptions
+# numbers of the NVIC (RM0436), after the 16 exceptions
 SYSTICK, IPCC_RX1, IPCC_TX1 = 15, 16 + 103, 16 + 104
 # addresses of code for a core that knows only Thumb are odd
 THUMB = 1
@@ -85,7 +85,7 @@ def test_a_board_without_such_a_core_is_named(tmp_path: Path) -> None:
 
 
 def test_no_path_of_this_machine_is_in_both() -> None:
-    """The M4's ELF is data of the A7's: a longer path would move what lies behind it."""
+    """The M4's ELF is data of the A7's: a longer path would move the data after it."""
     content = firmware.build_app(APP, BOARD, {}).read_bytes()
     compiler = Path(ziglang.__file__).parent
     for root in (resources.firmware(), resources.cache(), compiler):

@@ -1,4 +1,4 @@
-"""What is told of both cores of an STM32MP157 that compute at once."""
+"""Messages, windows and stacks of an STM32MP157 whose cores compute at once."""
 
 import re
 
@@ -20,7 +20,7 @@ def run(**options: object) -> RunResult:
     return package.Board(BOARD).load(elf).run(**options)  # type: ignore[arg-type]
 
 
-def test_both_come_to_the_same_checksum() -> None:
+def test_both_cores_calculate_the_same_checksum() -> None:
     result = run()
     assert result.exit_code == 0, result.console
     _, ours, theirs = result.console.splitlines()[0].rsplit("0x", 2)
@@ -71,7 +71,7 @@ def test_a_window_holds_what_both_did_in_a_call() -> None:
     assert 0 <= calls <= ROUNDS
 
 
-def test_the_limit_tells_where_both_are() -> None:
+def test_the_limits_message_says_where_both_cores_are() -> None:
     result = run(limit=4_000_000_000)
     assert result.outcome == "limit"
     assert result.message is not None

@@ -34,7 +34,7 @@ def test_both_say_hello() -> None:
     assert result.streams["uart7"] == f"{HELLO}\n"
 
 
-def test_what_a_character_of_the_log_costs_the_m4() -> None:
+def test_a_character_of_the_log_costs_the_m4_its_published_time() -> None:
     logged, silent = run(), run(log="off")
     assert "uart7" not in silent.streams
     each_us = (answer_us(logged) - answer_us(silent)) / len(f"{HELLO}\n")
@@ -42,7 +42,7 @@ def test_what_a_character_of_the_log_costs_the_m4() -> None:
     assert CHARACTER_US < each_us < CHARACTER_US + 4
 
 
-def test_two_runs_are_alike_with_every_round_of_polling_or_without() -> None:
+def test_two_runs_are_equal_with_every_round_of_polling_or_without() -> None:
     assert run() == run()
     assert run() == run(skip_polling=False)
 
@@ -54,7 +54,7 @@ def test_two_runs_are_alike_with_every_round_of_polling_or_without() -> None:
         ("bus", r"hard fault: (im)?precise data bus error.*, pc 0x1000\w+, lr 0x"),
     ],
 )
-def test_a_fault_of_the_m4_is_told_on_its_log_and_ends_the_run(fault: str, said: str) -> None:
+def test_a_fault_of_the_m4_is_printed_on_its_log_and_ends_the_run(fault: str, said: str) -> None:
     result = run(fault=fault)
     assert result.exit_code == 67
     assert re.search(said, result.streams["uart7"]), result.streams

@@ -101,7 +101,7 @@ def test_an_address_means_its_function(copy: Path, cyclescope: Command) -> None:
     assert cyclescope("annotate", copy, "0x800011a8", "--board", BOARD).stdout == named.stdout
 
 
-def test_what_aligns_the_next_function_is_not_shown(cyclescope: Command, tmp_path: Path) -> None:
+def test_padding_before_the_next_function_is_not_shown(cyclescope: Command, tmp_path: Path) -> None:
     """Line tables have it, and no function: it would be a block without a name."""
     shutil.copy(SOURCE, tmp_path)
     how = [*OPTIONS.split(), "-falign-functions=64", "copy.c", "-o", "copy.elf"]
@@ -147,7 +147,7 @@ def test_without_symbols(copy: Path, cyclescope: Command, tmp_path: Path) -> Non
     elf.write_bytes(stripped(copy, keeps_symbols=False))
     done = cyclescope("annotate", elf, "0x800011a0", "--board", BOARD)
     assert done.status == Status.SUCCESS, done.stderr
-    # where it begins was seen when it was called
+    # its first address is known from the call
     assert done.stdout.startswith("cpu0: 0x80001184: 1,230,003 cycles in 1 call")
     missing = cyclescope("annotate", elf, "copy", "--board", BOARD)
     assert missing.status == Status.USAGE
@@ -156,7 +156,9 @@ def test_without_symbols(copy: Path, cyclescope: Command, tmp_path: Path) -> Non
     assert re.search(r"^│ 0x80001184 +│ 1,230,003 │", profile.stdout, re.MULTILINE)
 
 
-def test_what_never_ran(cyclescope: Command, program: Callable[[str], Path]) -> None:
+def test_a_function_that_never_ran_is_annotated(
+    cyclescope: Command, program: Callable[[str], Path]
+) -> None:
     elf = program("exit_main")
     done = cyclescope("annotate", elf, "trap_handle", "--board", BOARD, "--sources", ROOT)
     assert (done.status, done.stderr) == (Status.SUCCESS, "")

@@ -1,4 +1,4 @@
-"""What is kept in the cache is whole, or made anew: after a power loss or a killed build."""
+"""Files of the cache are whole, or made again: after a power loss or a killed build."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def built(first: Path, cache: Path) -> Path:
     return cache
 
 
-def test_a_damaged_elf_is_built_anew(built: Path) -> None:
+def test_a_damaged_elf_is_built_again(built: Path) -> None:
     elf = firmware.build(recipe())
     good = elf.read_bytes()
     for name, damage in DAMAGES.items():
@@ -81,13 +81,13 @@ def test_a_damaged_elf_is_built_anew(built: Path) -> None:
     assert elf.stat().st_mtime_ns == before
 
 
-def test_what_the_compiler_keeps_is_not_believed_after_damage(
+def test_the_compilers_cache_is_not_trusted_after_damage(
     built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiler_cache.distrust.cache_clear()
     elf = firmware.build(recipe())
     good = elf.read_bytes()
-    # of an empty object the linker makes a program without it, and says nothing
+    # with an empty object the linker makes a program without it, and without a message
     objects = list((built / "zig").glob("*/o/*/*.o"))
     assert objects
     for path in (elf, *objects):
@@ -145,7 +145,9 @@ def test_a_build_that_was_killed_and_two_at_once(cache: Path) -> None:
     assert kept.is_whole(elf)
 
 
-def test_a_cache_that_cannot_be_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_unusable_cache_folder_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     taken = tmp_path / "file"
     taken.write_text("mine")
     monkeypatch.setenv("CYCLESCOPE_CACHE", str(taken))
@@ -159,7 +161,7 @@ def test_the_compiler_needs_no_folder_of_the_users(first: Path) -> None:
     assert kept.is_whole(elf)
 
 
-def test_a_damaged_image_is_made_anew(cache: Path) -> None:
+def test_a_damaged_image_is_made_again(cache: Path) -> None:
     disk = Disk(16 * 2**20, fat_bits=12, sectors_per_cluster=16)
     image = disks.image(disk)
     good = image.read_bytes()

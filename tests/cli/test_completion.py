@@ -27,7 +27,7 @@ Offered = Callable[[str], list[str]]
 
 @pytest.fixture
 def offered(command_line: WarmStart, tmp_path: Path) -> Offered:
-    """What bash is told for the last word of a line; "file:" before what is a file's name."""
+    """The completions that bash gets for the last word of a line; "file:" before a file's name."""
 
     def call(line: str) -> list[str]:
         words = ["cyclescope", *shlex.split(line)] + ([""] if line.endswith(" ") else [])
@@ -90,9 +90,7 @@ def test_wires_devices_and_experiments_are_offered(offered: Offered) -> None:
         "run --stdin none --set ",
     ],
 )
-def test_where_nothing_is_known_nothing_is_offered(
-    line: str, offered: Offered, tmp_path: Path
-) -> None:
+def test_a_broken_board_gives_no_completions(line: str, offered: Offered, tmp_path: Path) -> None:
     (tmp_path / "broken.dts").write_text("/dts-v1/; / {")
     assert offered(line) == []
 
@@ -110,7 +108,7 @@ def test_scripts_are_printed_for_each_shell(cyclescope: Command) -> None:
 
 
 def in_bash(line: str, folder: Path) -> list[str]:
-    """What bash itself would offer at the end of a line, by the script."""
+    """The completions that bash itself offers at the end of a line, by the script."""
     words = shlex.split(line) + ([""] if line.endswith(" ") else [])
     script = f"""
         eval "$(cyclescope completion bash)"
@@ -137,8 +135,8 @@ def test_bash_takes_the_script(tmp_path: Path) -> None:
     (tmp_path / "spi0.file").touch()
     assert in_bash("cyclescope dev", tmp_path) == ["devices"]
     board = f"cyclescope run a.elf --board {BOARD}"
-    # more is to be typed: no space comes behind it
+    # more is to be typed: bash adds no space
     found = in_bash(f"{board} --set spi0.xlnx,fi", tmp_path)
     assert found == ["compopt -o nospace", "spi0.xlnx,fifo-depth="]
-    # a pattern of wires is none of files
+    # a pattern of wires is not a pattern of files
     assert in_bash(f"{board} --vcd-signals spi0.", tmp_path)[0] == "spi0.*"

@@ -1,4 +1,4 @@
-"""`cyclescope disassemble`: code as text, by the instruction set that the ELF tells."""
+"""`cyclescope disassemble`: code as text, in the instruction set that the ELF names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from cyclescope.errors import EngineError
 from cyclescope.statuses import Status
 
 LINE = re.compile(r"([0-9a-f]{8}):  ([0-9a-f]{2,8}) +(\S.*)")
-# how a function begins that calls others
-BEGINNINGS = {
+# the first instruction of a function that calls others
+FIRST_INSTRUCTIONS = {
     "minimal-rv32": r"addi sp, sp, -\d+",
     "minimal-armv7a": r"push \{.*lr\}",
     "minimal-armv7m": r"push(\.w)? \{.*lr\}",
@@ -35,7 +35,7 @@ def test_a_function_is_shown_with_addresses_encodings_and_targets(
     head, *lines = done.stdout.splitlines()
     address = symbols(elf)["main"] & ~1
     assert head == f"{address:08x} <main>:"
-    assert re.search(BEGINNINGS[board], "\n".join(lines[:3]))
+    assert re.search(FIRST_INSTRUCTIONS[board], "\n".join(lines[:3]))
     assert re.search(r"  <\w+>$", done.stdout, re.MULTILINE), "a call names its function"
     for line in lines:
         found = LINE.fullmatch(line)
@@ -55,15 +55,17 @@ def test_all_code_is_shown(board: str, cyclescope: Command) -> None:
     rows = _engine.listing(elf.read_bytes())
     lines = cyclescope("disassemble", elf).stdout.splitlines()
     assert len(lines) == len(rows) + sum(len(row[5]) for row in rows)
-    # words between code, and what compilers put where nobody comes
+    # words between code, and filler that is never executed
     assert sum(row[3].startswith(".") for row in rows) < len(rows) / 10
 
 
-def test_what_is_not_there_is_one_line(cyclescope: Command, tmp_path: Path) -> None:
+def test_a_missing_function_address_or_file_is_one_line(
+    cyclescope: Command, tmp_path: Path
+) -> None:
     elf = hosted.built("minimal-armv7a")
     rows = _engine.listing(elf.read_bytes())
     begin, end = rows[0][0], max(row[0] + row[2] for row in rows)
-    for place, told in [
+    for place, message in [
         ("mian", "function mian; did you mean 'main'?"),
         ("zzzzz", "function zzzzz; without names all functions are shown"),
         ("z" * 10_000, "z; without names all functions are shown"),
@@ -73,8 +75,8 @@ def test_what_is_not_there_is_one_line(cyclescope: Command, tmp_path: Path) -> N
     ]:
         done = cyclescope("disassemble", elf, place)
         assert done.status == Status.USAGE
-        assert told in done.error
-    for name, data, told in [
+        assert message in done.error
+    for name, data, message in [
         ("text", b"#!/bin/sh", "not an ELF file"),
         ("x86", executable(Segment(DDR, EXIT_0), machine=3), "built for x86"),
         ("bare", executable(Segment(DDR, EXIT_0)), "no sections with code"),
@@ -82,7 +84,7 @@ def test_what_is_not_there_is_one_line(cyclescope: Command, tmp_path: Path) -> N
         (tmp_path / name).write_bytes(data)
         done = cyclescope("disassemble", tmp_path / name)
         assert done.status == Status.USAGE
-        assert told in done.error
+        assert message in done.error
         assert len(done.error.splitlines()) == 1
 
 

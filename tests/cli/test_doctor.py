@@ -50,9 +50,7 @@ def test_doctor_finds_what_is_required(cyclescope: Command) -> None:
         assert name.lower() in names, requirement
 
 
-def test_what_is_not_installed_is_told_with_its_use_and_remedy(
-    doctor: Doctor, tmp_path: Path
-) -> None:
+def test_a_missing_tool_is_reported_with_its_use_and_remedy(doctor: Doctor, tmp_path: Path) -> None:
     # a PATH with one program, which says its version
     tool = tmp_path / "sigrok-cli"
     tool.write_text("#!/bin/sh\necho sigrok-cli 9.8.7\n")
@@ -66,7 +64,7 @@ def test_what_is_not_installed_is_told_with_its_use_and_remedy(
     assert "sigrok-cli" not in missing
 
 
-def test_without_what_is_required_the_status_tells(doctor: Doctor, tmp_path: Path) -> None:
+def test_a_missing_requirement_gives_a_failing_status(doctor: Doctor, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     status, stdout, stderr = doctor(CYCLESCOPE_CACHE=str(tmp_path / "file" / "cache"))
     assert status == Status.FAILED
@@ -86,7 +84,7 @@ def test_doctor_names_what_the_install_script_installs() -> None:
 
 
 @pytest.mark.parametrize("body", ["exit 3", "sleep 0", "printf '\\377\\376'", "kill -9 $$"])
-def test_a_program_that_says_no_version_has_none(tmp_path: Path, body: str) -> None:
+def test_a_program_without_a_version_has_an_empty_one(tmp_path: Path, body: str) -> None:
     tool = tmp_path / "odd"
     tool.write_text(f"#!/bin/sh\n{body}\n")
     tool.chmod(0o755)
@@ -116,7 +114,7 @@ def test_a_device_as_json_has_its_properties(cyclescope: Command, tmp_path: Path
     assert properties["current-speed"]["required"] is True
 
 
-def test_a_file_that_can_not_be_written_is_told(
+def test_a_file_that_can_not_be_written_is_reported(
     cyclescope: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))

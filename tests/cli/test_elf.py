@@ -1,4 +1,4 @@
-"""What is no firmware for the board is refused with one line that names the file."""
+"""A file that is no firmware for the board is refused with one line that names it."""
 
 from pathlib import Path
 

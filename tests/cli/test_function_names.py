@@ -1,4 +1,4 @@
-"""How functions are named that a run is to watch, and how places in the code are named."""
+"""Names of functions for a run to watch, and of places in the code."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_functions_are_found_as_they_are_written(name: str, calls: int, names: P
         ("flash:twice", "the board has no core flash"),
     ],
 )
-def test_what_is_not_there_is_an_error(name: str, message: str, names: Path) -> None:
+def test_an_unknown_function_is_an_error(name: str, message: str, names: Path) -> None:
     with pytest.raises(EngineError, match=message):
         Board(BOARD).load(names).run(sections=[name])
 
@@ -87,7 +87,9 @@ def test_a_name_that_may_mean_several_is_an_error_with_all_of_them(
     source.write_text(more + text)
     how = ["-O1", "-g", "-nostdlib", "-Wl,--image-base=0x80000000", source, "-o", elf]
     subprocess.run([sys.executable, "-m", "ziglang", "c++", *TARGET, *map(str, how)], check=True)
-    told = "2 functions may be meant by 'twice': led::twice(char), flash::twice(int): give more of"
+    message = (
+        "2 functions may be meant by 'twice': led::twice(char), flash::twice(int): give more of"
+    )
     for call in (
         ("run", elf, "--board", BOARD, "--section", "twice"),
         ("run", elf, "--board", BOARD, "--calls", "twice"),
@@ -98,7 +100,7 @@ def test_a_name_that_may_mean_several_is_an_error_with_all_of_them(
     ):
         done = cyclescope(*call)
         assert done.status == Status.USAGE
-        assert told in done.error
+        assert message in done.error
     assert cyclescope("run", elf, "--board", BOARD, "--section", "led::twice").status == 0
 
 

@@ -162,7 +162,7 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
     assert refused(path).endswith("can't be written: Permission denied")
 
 
-def test_what_is_no_place_for_a_file_is_refused(tmp_path: Path) -> None:
+def test_an_impossible_place_for_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "circle").symlink_to("circle")
     assert refused(tmp_path).endswith("is a folder: name a file")
@@ -242,7 +242,7 @@ def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}", "link"])
-def test_a_descriptor_is_written_through_whatever_is_behind_it(tmp_path: Path, form: str) -> None:
+def test_a_descriptor_is_written_through_whatever_it_leads_to(tmp_path: Path, form: str) -> None:
     read, write = os.pipe()
     if form == "link":
         (tmp_path / "link").symlink_to(f"/dev/fd/{write}")
@@ -256,7 +256,7 @@ def test_a_descriptor_is_written_through_whatever_is_behind_it(tmp_path: Path, f
     os.close(read)
 
 
-def test_a_descriptor_of_a_file_goes_on_where_that_is(tmp_path: Path) -> None:
+def test_a_descriptor_writes_at_the_files_position(tmp_path: Path) -> None:
     path = tmp_path / "log"
     with path.open("w") as log:
         log.write("before\n")
@@ -276,7 +276,7 @@ def test_a_descriptor_that_can_not_be_written_is_refused(tmp_path: Path) -> None
 
 def test_standard_output_is_a_descriptor(tmp_path: Path) -> None:
     script = "import sys; from cyclescope.host import outputs; print('before');"
-    script += "outputs.write_text('/dev/stdout', 'text\\n'); print('behind')"
+    script += "outputs.write_text('/dev/stdout', 'text\\n'); print('after')"
     with (tmp_path / "out").open("w") as out:
         subprocess.run([sys.executable, "-c", script], stdout=out, check=True)
     assert (tmp_path / "out").read_text() == "before\ntext\nbehind\n"

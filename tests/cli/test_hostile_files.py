@@ -1,4 +1,4 @@
-"""Whatever a file says, reading it ends: in 5 s, in 1 GiB, with a line that names the file."""
+"""Reading any file ends within 5 s and 1 GiB, with a line that names the file."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def written(path: Path, contents: str | bytes) -> Path:
     return path
 
 
-def check_refused(done: Finished, file: Path, told: str, what: str) -> None:
+def check_refused(done: Finished, file: Path, message: str, what: str) -> None:
     assert (done.status, done.stdout) == (BAD, ""), (what, done)
-    assert all(text in done.error for text in (str(file), told)), (what, done.error)
+    assert all(text in done.error for text in (str(file), message)), (what, done.error)
     assert len(done.error) < 600, what
 
 
@@ -65,54 +65,54 @@ def test_programs_run_whatever_is_said_of_them(bounded: Call, tmp_path: Path) ->
 
 
 def test_segments_of_the_same_bytes_are_not_loaded(bounded: Call, tmp_path: Path) -> None:
-    for copies, told in [
+    for copies, message in [
         ((8_000, 500_000), "it has 8000 segments: at most 1024 are loaded"),
         ((1_000, 500_000), "its segments load 500000000 bytes, and the file has"),
     ]:
         file = written(tmp_path / "x.elf", hostile_files.executable(copies=copies))
-        check_refused(bounded("run", file, *BOARD), file, told, str(copies))
+        check_refused(bounded("run", file, *BOARD), file, message, str(copies))
 
 
 def test_chips_are_refused_before_they_are_written_out(bounded: Call, tmp_path: Path) -> None:
     memory = ("--memory", "ram=0x20000000:128Ki")
     elf = written(tmp_path / "x.elf", hostile_files.executable())
-    for what, text, told in hostile_files.svd_files():
+    for what, text, message in hostile_files.svd_files():
         file = written(tmp_path / "x.svd", text)
-        check_refused(bounded("new-board", file, "--clock", "16M", *memory), file, told, what)
-    check_refused(bounded("run", elf, *BOARD, "--svd", file), file, told, what)
+        check_refused(bounded("new-board", file, "--clock", "16M", *memory), file, message, what)
+    check_refused(bounded("run", elf, *BOARD, "--svd", file), file, message, what)
     written(file, hostile_files.many_fields())
     assert bounded("new-board", file, "--clock", "16M", *memory).status == 0
 
 
 @pytest.mark.parametrize("command", ["sweep", "fit"])
 def test_requests_are_refused(bounded: Call, tmp_path: Path, command: str) -> None:
-    for what, text, told in hostile_files.toml_files():
+    for what, text, message in hostile_files.toml_files():
         file = written(tmp_path / "x.toml", text)
-        if told == "no such key" and command == "fit":
-            told = "key"
-        check_refused(bounded(command, file), file, told, what)
+        if message == "no such key" and command == "fit":
+            message = "key"
+        check_refused(bounded(command, file), file, message, what)
 
 
 def test_records_are_refused(bounded: Call, tmp_path: Path) -> None:
-    for what, text, told in hostile_files.record_files():
+    for what, text, message in hostile_files.record_files():
         file = written(tmp_path / "x.hex", text)
-        check_refused(bounded("run", file, *BOARD), file, told, what)
+        check_refused(bounded("run", file, *BOARD), file, message, what)
 
 
 def test_scripts_are_refused(bounded: Call, tmp_path: Path) -> None:
     elf = written(tmp_path / "x.elf", hostile_files.executable())
     escapes = "\\n" * 400_000
-    for text, told in [
+    for text, message in [
         (f'send "{escapes}" pausing 1us', ":1: 400,000 characters: at most 10,000 one by one"),
         ("end\n" * 250_000, ":200001: a script has at most 200,000 steps"),
         (f'\nsend "{escapes}\n', ":2: a text has no closing quote"),
     ]:
         file = written(tmp_path / "x.script", text)
         done = bounded("run", elf, "--board", "stm32f4-disco", "--script", f"usart2={file}")
-        check_refused(done, file, told, told)
+        check_refused(done, file, message, message)
 
 
-def test_what_is_no_file_is_refused_wherever_a_file_is_read(bounded: Call, tmp_path: Path) -> None:
+def test_devices_are_refused_wherever_a_file_is_read(bounded: Call, tmp_path: Path) -> None:
     elf = written(tmp_path / "x.elf", hostile_files.executable())
     zeros = Path("/dev/zero")
     toml, boards = tmp_path / "zeros.toml", tmp_path
@@ -146,7 +146,7 @@ class AlarmError(Exception):
 def test_a_signal_ends_the_reading_of_debug_information() -> None:
     units = hostile_files.shared_lines(2_000_000, 400_000)
     board = Board("minimal-armv7m").load(hostile_files.executable(sections=units))
-    # the run has been interrupted, and what it did is told as far as that is done soon
+    # the run has been interrupted: only work that ends soon is still reported
     _engine.hurry(True)
     began_s = time.process_time()
     assert board.places("cpu0", [0x40]) == [[("main", None, None, None)]]

@@ -127,7 +127,7 @@ def test_a_flashs_image_is_one_runs_alone(
         done = cyclescope(*run)
         assert (done.status, done.stdout) == (Status.USAGE, "")
         assert done.error == f"--set: flash@0: cyclescope,image is {image}; {TAKEN}"
-        # who looks at the board is in nobody's way
+        # showing the board takes no lock on the image
         assert cyclescope("board", BOARD, *setting).status == 0
     # also not one that was killed
     assert cyclescope(*run).status == 0

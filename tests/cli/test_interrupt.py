@@ -1,4 +1,4 @@
-"""Whatever ends a run (Ctrl-C, SIGTERM, SIGHUP), what was simulated by then is kept."""
+"""Results up to the end of a run are kept, whatever ends it (Ctrl-C, SIGTERM, SIGHUP)."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def test_an_interrupted_bench_keeps_what_was_finished(tmp_path: Path, number: in
 @pytest.mark.parametrize(
     "number", mostly_long([signal.SIGINT, signal.SIGTERM], short={signal.SIGINT})
 )
-def test_an_interrupted_bench_leaves_no_disk_behind(tmp_path: Path, number: int) -> None:
+def test_an_interrupted_bench_leaves_no_disk(tmp_path: Path, number: int) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     # the copies are made once the firmware is built

@@ -1,4 +1,4 @@
-"""What a firmware wrote to a UART without waiting for it is sent when it has ended, or noted."""
+"""Characters that a firmware wrote to a UART and did not wait for are sent at its end, or noted."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_last_line_is_sent_after_a_fault() -> None:
     assert not [note for note in result.notes if "character" in note]
 
 
-def test_a_reset_takes_the_last_characters_and_a_note_tells() -> None:
+def test_a_reset_loses_the_last_characters_and_a_note_says_so() -> None:
     result = run("sama5d2-xplained", BY_RESET)
     assert (result.outcome, result.exit_code, result.console) == ("exit", 1, TEXT[:-2])
     left = "uart1: 2 characters were still under way when the board was reset, and are not printed"

@@ -1,4 +1,4 @@
-"""What commands show on 80 and 60 columns: no number is broken, and pages fit a screen."""
+"""Output of commands on 80 and 60 columns: no number is broken, and pages fit a screen."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Program = Callable[[str], Path]
 def test_near_names_are_found_best_first() -> None:
     known = ["xlnx,fifo-depth", "xlnx,num-ss-bits", "reg", "uart0", "uart1", "axi-uart"]
     assert near_matches("xlnx,fifo-size", known) == ["xlnx,fifo-depth"]
-    # what begins with it stands before what has it somewhere
+    # names that begin with it stand before names that contain it
     assert near_matches("uart", known) == ["uart1", "uart0", "axi-uart"]
     assert near_matches("re", known) == ["reg"]
     assert near_matches("colour", known) == near_matches("", known) == []
@@ -28,7 +28,7 @@ def test_near_names_are_found_best_first() -> None:
 
 
 @given(st.text(max_size=600), st.lists(st.text(max_size=600), max_size=5))
-def test_whatever_is_typed_some_names_or_none_are_near(name: str, known: list[str]) -> None:
+def test_any_input_gives_at_most_three_similar_names(name: str, known: list[str]) -> None:
     found = near_matches(name, known)
     assert set(found) <= set(known)
     assert len(found) <= 3

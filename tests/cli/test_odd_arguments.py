@@ -1,4 +1,4 @@
-"""Whatever the arguments: one line says what is wrong with them, and the status is not 0."""
+"""Wrong arguments of any kind: one line names the fault, and the status is not 0."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_odd_words(
     command: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    # one of these words is no experiment, file or board
+    # none of the words is an experiment, a file or a board
     refused([command, *words, *COMMANDS[command]])
 
 

@@ -26,7 +26,7 @@ NOT_WRITTEN, NOBODY_READS = Status.USAGE, Status.BROKEN_PIPE
 
 @dataclass(frozen=True)
 class Done:
-    """How a line of a shell ended; `status` is that of the call of `$C` in it."""
+    """The end of a shell's line; `status` is that of its call of `$C`."""
 
     status: int
     stdout: str
@@ -44,7 +44,7 @@ def shell(tmp_path: Path) -> Shell:
 
     def run(line: str, **environment: str) -> Done:
         status.unlink(missing_ok=True)
-        # only some shells tell the status of a pipe's first command
+        # only some shells give the status of a pipe's first command
         called = f'{CYCLESCOPE} "$@"; set -- $?; echo $1 > {shlex.quote(str(status))}; return $1'
         done = subprocess.run(
             ["sh", "-c", f"cyclescope() {{ {called}; }}\n{line.replace('$C', 'cyclescope')}"],
@@ -70,13 +70,13 @@ def error(message: str) -> str:
 # ---- Standard streams
 
 
-def test_a_closed_output_is_told(shell: Shell, program: Program) -> None:
+def test_a_closed_output_is_reported(shell: Shell, program: Program) -> None:
     done = shell("$C list >&-")
     assert (done.status, done.stderr) == (Status.USAGE, error("standard output: it is closed"))
     run = f"$C run {program('exit_main')} --board {BOARD} --json out.json"
     done = shell(f"{run} >&-; cat out.json")
     assert done.status == NOT_WRITTEN
-    # what was printed first has stopped the run; what was asked for is there
+    # the first output has stopped the run; the files that were asked for are written
     assert done.stderr.endswith(" of simulated time: standard output: it is closed\n")
     assert json.loads(done.stdout)["outcome"] == "interrupted"
 
@@ -91,10 +91,10 @@ def test_all_streams_may_be_closed(shell: Shell, program: Program) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the host has no /dev/full")
-def test_a_full_output_is_told(shell: Shell, program: Program) -> None:
-    told = error("standard output: No space left on device")
+def test_a_full_output_is_reported(shell: Shell, program: Program) -> None:
+    message = error("standard output: No space left on device")
     done = shell("$C list > /dev/full")
-    assert (done.status, done.stderr) == (Status.USAGE, told)
+    assert (done.status, done.stderr) == (Status.USAGE, message)
     done = shell(f"$C run {program('exit_main')} --board {BOARD} > /dev/full")
     assert done.status == NOT_WRITTEN
     assert done.stderr.endswith(" of simulated time: standard output: No space left on device\n")
@@ -159,7 +159,9 @@ def test_a_console_of_other_letters_than_the_terminals(program: Program) -> None
         ("two\nlines", "No such file or directory"),
     ],
 )
-def test_what_is_no_elf(cyclescope: Command, tmp_path: Path, file: str, said: str) -> None:
+def test_an_elf_of_the_wrong_kind_of_file_is_refused(
+    cyclescope: Command, tmp_path: Path, file: str, said: str
+) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "sparse").touch()
     os.truncate(tmp_path / "sparse", 10 * 2**30)
@@ -208,7 +210,7 @@ def test_names_that_are_no_text(tmp_path: Path, program: Program) -> None:
     ],
 )
 @pytest.mark.parametrize("file", ["/dev/zero", "/"])
-def test_what_a_board_can_not_include(
+def test_an_impossible_include_of_a_board_is_refused(
     cyclescope: Command, tmp_path: Path, file: str, said: str, how: str
 ) -> None:
     (tmp_path / "board.dts").write_text(f"/dts-v1/;\n{how.format(file)}\n")
@@ -219,7 +221,7 @@ def test_what_a_board_can_not_include(
 
 
 @pytest.mark.parametrize("board", ["/dev/zero", "/", "/dev/null"])
-def test_what_is_no_board(cyclescope: Command, board: str) -> None:
+def test_a_board_of_the_wrong_kind_of_file_is_refused(cyclescope: Command, board: str) -> None:
     done = cyclescope("board", board)
     assert done.status == Status.USAGE
     assert done.stderr.startswith(f"cyclescope: error: {board}: this is a d")

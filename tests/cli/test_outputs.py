@@ -89,7 +89,7 @@ def test_a_device_node_stays_one(cyclescope: Command, program: Program, tmp_path
 
 
 def test_a_shells_process_substitution_gets_the_results(program: Program, tmp_path: Path) -> None:
-    """What `--json >(cat > FILE)` gives: the name of a pipe that the command was born with."""
+    """The argument of `--json >(cat > FILE)`: the name of a pipe that the command inherits."""
     with contextlib.ExitStack() as pipes:
         options, readers = [], []
         for name in ("json", "vcd"):
@@ -123,7 +123,7 @@ def test_a_shells_process_substitution_gets_the_results(program: Program, tmp_pa
         ("--vcd", "folder", "folder: is a folder: name a file"),
     ],
 )
-def test_where_nothing_can_be_saved_nothing_is_run(
+def test_an_output_that_can_not_be_saved_prevents_the_run(
     cyclescope: Command, program: Program, tmp_path: Path, option: str, path: str, said: str
 ) -> None:
     (tmp_path / "folder").mkdir()
@@ -227,7 +227,7 @@ def test_a_firmwares_own_status_is_more_than_that_of_a_lost_file(
     assert errors(done.stderr) == ["result.json: can't be written: File too large"]
 
 
-def test_results_of_a_run_tell_of_files_that_could_not_be_saved(
+def test_results_of_a_run_name_files_that_could_not_be_saved(
     program: Program, tmp_path: Path
 ) -> None:
     folder = tmp_path / "folder"

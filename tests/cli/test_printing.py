@@ -1,4 +1,4 @@
-"""What a firmware prints shows soon and whole, whoever reads it, and fills no memory."""
+"""Output of firmware appears soon and whole, whatever reads it, and fills no memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cyclescope.board.wiring import printed
 PROGRAMS = ROOT / "tests" / "firmware" / "console"
 CALL_BYTES = 63 * 1024
 MIB = 1 << 20
-# what Python and the engine take by themselves, and what the result keeps, with room to spare
+# memory of Python, of the engine, and of the result, with room to spare
 MOST_RESIDENT_BYTES = 400 * MIB
 
 
@@ -144,7 +144,7 @@ def test_a_line_without_an_end_comes_in_pieces() -> None:
     assert sum(len(line) for _, line in lines) == 200_000
 
 
-def test_what_is_printed_early_shows_early() -> None:
+def test_early_output_shows_early() -> None:
     class HeardError(Exception):
         pass
 

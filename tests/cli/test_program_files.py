@@ -1,4 +1,4 @@
-"""Which files run, on which core: ELF, Intel HEX, S-records, UF2, plain bytes."""
+"""Files that can be run, and their core: ELF, Intel HEX, S-records, UF2, plain bytes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def contents(elf: Path) -> tuple[int, bytes]:
-    """Where the program is, and its bytes."""
+    """The program's address and its bytes."""
     file = bincopy.BinFile()
     file.add_elf_file(elf)
     return file.minimum_address, bytes(file.as_binary())
 
 
 def uf2(base: int, data: bytes) -> bytes:
-    """A UF2 file of these bytes, with a block that is not for flash at its end."""
+    """A UF2 file of `data`, with a block at its end that is not for flash."""
     pieces = [data[at : at + 256].ljust(256, b"\0") for at in range(0, len(data), 256)]
     blocks = [
         struct.pack("<8I", 0x0A324655, 0x9E5D5157, flags, addr, 256, number, len(pieces), 0)
@@ -76,14 +76,14 @@ def test_an_m_program_runs_alone_on_the_boards_m_core(elf: Path, cyclescope: Com
         cyclescope("run", elf, "--board", BOARD, "--unmapped", "warn", *core)
         for core in ([], ["--core", "cm4"])
     )
-    told = "note: the program is for cm4, which runs alone: cpu0 stays in reset"
-    assert told in by_itself.stderr
+    message = "note: the program is for cm4, which runs alone: cpu0 stays in reset"
+    assert message in by_itself.stderr
     assert by_itself.status == named.status == 0
     assert "held in reset" in by_itself.stdout
 
 
 @pytest.mark.parametrize(
-    ("board", "core", "told"),
+    ("board", "core", "message"),
     [
         (BOARD, ["--core", "cpu0"], "built for Cortex-M, and cpu0 is not; --core cm4 is one"),
         # as the program for a Cortex-A below
@@ -98,11 +98,11 @@ def test_an_m_program_runs_alone_on_the_boards_m_core(elf: Path, cyclescope: Com
     ],
 )
 def test_a_core_that_it_is_not_for_is_refused(
-    elf: Path, cyclescope: Command, board: str, core: list[str], told: str
+    elf: Path, cyclescope: Command, board: str, core: list[str], message: str
 ) -> None:
     done = cyclescope("run", elf, "--board", board, *core)
     assert done.status != 0
-    assert told in done.error
+    assert message in done.error
 
 
 def test_an_a_program_is_refused_by_a_board_with_an_m_core(
@@ -112,7 +112,7 @@ def test_an_a_program_is_refused_by_a_board_with_an_m_core(
     assert "built for Cortex-A, and cpu0 is not; the board has no such core" in done.error
 
 
-def test_without_headers_the_first_core_is_taken_and_told(elf: Path, tmp_path: Path) -> None:
+def test_without_headers_the_first_core_is_taken_and_reported(elf: Path, tmp_path: Path) -> None:
     file = tmp_path / "program.hex"
     file.write_bytes(formats(elf)["hex"])
     done = package.Board(BOARD).load(file).run("1us")
@@ -160,7 +160,7 @@ def test_elf_headers_need_no_memory(script: str, cyclescope: Command, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "arguments", "told"),
+    ("name", "data", "arguments", "message"),
     [
         ("a.hex", b":10000000", [], "a.hex:"),
         ("a.hex", b":00000001FF\n", [], "it has no data"),
@@ -177,12 +177,12 @@ def test_elf_headers_need_no_memory(script: str, cyclescope: Command, tmp_path: 
     ],
 )
 def test_damaged_files_are_one_line(
-    cyclescope: Command, tmp_path: Path, name: str, data: bytes, arguments: list[str], told: str
+    cyclescope: Command, tmp_path: Path, name: str, data: bytes, arguments: list[str], message: str
 ) -> None:
     (tmp_path / name).write_bytes(data)
     done = cyclescope("run", name, "--board", "minimal-armv7m", *arguments)
     assert done.status != 0
-    assert told in done.error
+    assert message in done.error
 
 
 def test_the_start_of_an_intel_hex_file_may_be_a_segment_and_an_offset(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_errors_of_the_python_interface_are_engine_errors() -> None:
     assert issubclass(SettingError, EngineError)
 
 
-def test_a_watched_function_has_a_stack_of_its_own(program: Program) -> None:
+def test_a_watched_function_has_its_own_stack(program: Program) -> None:
     board = package.Board(BOARD).load(program("results"))
     plain = board.run()
     watched = board.run(sections=["result_number"])
@@ -184,5 +184,5 @@ def test_the_flash_keeps_its_contents_in_a_file(
     assert len(contents) == 16 * 2**20
     written = len(contents) - contents.count(0xFF)
     assert 200 < written <= 256
-    # no half-written file stays behind
+    # no half-written file stays
     assert list(tmp_path.iterdir()) == [image]

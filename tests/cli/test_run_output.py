@@ -1,4 +1,4 @@
-"""What `cyclescope run` says: its summary, --quiet, --verbose, --no-color, progress."""
+"""Output of `cyclescope run`: its summary, --quiet, --verbose, --no-color, progress."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def printed(shown: RunResult) -> str:
     return screen.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_misses_are_told_by_core_and_thousand_instructions() -> None:
+def test_misses_are_shown_by_core_and_thousand_instructions() -> None:
     text = printed(
         result(
             {
@@ -75,7 +75,7 @@ def test_a_second_level_cache_has_hit_rates() -> None:
     assert "instruction" not in text
 
 
-def test_devices_tell_what_they_did_and_nothing_is_left_of_what_did_nothing() -> None:
+def test_devices_show_what_they_did_and_idle_ones_are_left_out() -> None:
     text = printed(result({"spi0.flash0.bytes_read": 4096, "spi0.frames": 1, "uart0.results": 0}))
     assert re.search(r"spi0.flash0 +│ bytes read 4,096", text)
     assert re.search(r"spi0 +│ frames 1", text)
@@ -131,7 +131,7 @@ def test_quiet_leaves_files_as_they_are(
     assert (tmp_path / "out.json").read_text() == quiet
 
 
-def test_verbose_tells_what_lies_where_and_what_the_host_did(
+def test_verbose_shows_the_memory_map_and_the_hosts_work(
     cyclescope: Command, program: Program
 ) -> None:
     done = cyclescope("run", program("exit_main"), "--board", BOARD, "-v")
@@ -193,13 +193,13 @@ def test_a_long_run_shows_how_far_it_is_and_takes_that_back(program: Program) ->
     status, seen = on_a_terminal(*run, until="of 100000 s simulated", environment={})
     assert status == Status.INTERRUPT
     assert "looping\r\n" in seen
-    # the summary comes behind the line, which is erased: to column 1, and all of it
+    # the summary follows the progress line, which is erased: to column 1, and all of it
     shown, summary = seen.rindex("of 100000 s simulated"), seen.index("instructions  ")
     assert shown < seen.rindex("\r\x1b[2K") < summary
     assert "interrupted by SIGINT" in seen[summary:]
 
 
-def test_without_colours_there_are_none(program: Program) -> None:
+def test_no_color_turns_colours_off(program: Program) -> None:
     run = ("run", program("endless_loop"), "--board", BOARD, "--limit", "100000s")
     coloured = re.compile(r"\x1b\[[\d;]*[39]\d")
     _, seen = on_a_terminal(*run, until="simulated", environment={})
@@ -214,7 +214,7 @@ def test_progress_in_words() -> None:
     # a quarter of the limit took 5 s: three quarters take 15
     text = run_progress.words(2500 * MS, 10_000 * MS, 5)
     assert text == " 25 %  2.5 s of 10 s simulated, at most 15 s left"
-    # of very little nothing follows
+    # very few events give no rate
     assert "left" not in run_progress.words(1 * MS, 10_000 * MS, 5)
     assert run_progress.words(1_234_567_890_123, 10**16, 1).startswith("  0 %  1.234 s of 10000 s")
     assert run_progress.words(10**13, 10**12, 5).startswith("100 %  10 s of 1 s")

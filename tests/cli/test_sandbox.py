@@ -1,8 +1,8 @@
-"""Firmware and boards may be anyone's: they get at no file of the host but those that are named.
+"""Untrusted firmware and boards: they reach no file of the host except the named ones.
 
-A firmware that tries is run under strace, whose log is compared with a harmless one's, or where
-there is none, in a folder without the files that it is not to have; and where the kernel itself
-(Landlock) lets the tool open nothing but what it was given, all is as without.
+A firmware that tries runs under strace, and its log is compared with that of a harmless one.
+Without strace, it runs in a folder that lacks the files in question. If the kernel (Landlock) lets
+the tool open only the files that it was given, nothing changes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import cyclescope
 from cyclescope import firmware
 from cyclescope.statuses import Status
 
-# One of each way in which firmware asks its host; those with a flash keep it in a file.
+# A board for each interface to the host; boards with a flash keep it in a file.
 BOARDS = {
     "kc705-axi-quad-spi": ("--set", "flash0.cyclescope,image=flash.bin"),
     "sama5d2-xplained": ("--set", "flash0.cyclescope,image=flash.bin"),
@@ -100,7 +100,7 @@ def check(board: str, folder: Path, log: Path, *more: str) -> int:
 
 
 def check_confined(board: str, folder: Path, log: Path, *more: str) -> int:
-    """It has no more from files that it may not open than from files that are not there."""
+    """Files that the firmware may not open give it no more than missing files."""
     bare = shutil.copytree(folder, log / "work", symlinks=True)
     (bare / "secret.txt").unlink()
     called = command(build("hostile", board), board, *more)
@@ -193,7 +193,7 @@ def test_the_log_shows_what_a_program_does(tmp_path: Path) -> None:
 
 
 def traced_script(folder: Path) -> host_calls.Calls:
-    """What strace sees of a program that does what `LOG` shows."""
+    """The log of strace for a program that makes the calls in `LOG`."""
     script = (
         "import os, socket, subprocess, threading; open('made', 'w'); os.rename('made', 'moved');"
         "thread = threading.Thread(target=lambda: open('/etc/hostname'));"
@@ -284,7 +284,7 @@ def test_a_board_names_no_file_of_the_host(cyclescope: Command, tmp_path: Path, 
         'not; leave it "" here, and name the file by --set flash0.cyclescope,image=FILE'
     )
     assert (tmp_path / "secret.txt").read_text() == SECRET
-    # who runs it may
+    # the user who runs it may
     allowed = ("--set", "flash0.cyclescope,image=flash.bin")
     board.write_text(board.read_text().replace(named, ""))
     assert cyclescope("run", elf, "--board", board, *allowed).status == 7

@@ -1,4 +1,4 @@
-"""What commands give as JSON is what the schemas say, without keys beside."""
+"""JSON output of commands matches the schemas, without other keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run need not wait for: modules that only other commands use are not imported."""
+"""A run does not import modules that only other commands use."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_run_imports_only_what_it_uses() -> None:
 
 
 def test_the_heavy_modules_are_called_what_they_are() -> None:
-    # the report needs the modules that a run does not: a name that is none would prove nothing
+    # the report needs the modules that a run does not: a name without a module proves nothing
     code = (
         "import cyclescope.cli.commands.bench, cyclescope.cli.commands.ipc, cyclescope.report.page"
     )
@@ -80,7 +80,7 @@ def test_all_that_the_package_names_is_there(name: str) -> None:
     assert getattr(package, name).__name__ == name
 
 
-def test_a_name_that_the_package_has_not_is_told() -> None:
+def test_a_name_that_the_package_lacks_is_an_error() -> None:
     with pytest.raises(AttributeError, match="'cyclescope' has no attribute 'Bord'"):
         package.Bord  # noqa: B018
 
@@ -96,6 +96,6 @@ def test_each_module_of_a_command_is_listed(cyclescope_help: str) -> None:
 
 @pytest.fixture
 def cyclescope_help() -> str:
-    """What `cyclescope --help` prints."""
+    """The output of `cyclescope --help`."""
     command = [sys.executable, "-m", "cyclescope", "--help"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

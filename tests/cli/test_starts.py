@@ -1,4 +1,4 @@
-"""Where a Cortex-M4 starts, and programs that take several RAMs in a row for one."""
+"""The start of a Cortex-M4, and programs that use adjacent RAMs as one."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ FLAGS = (
     "-Werror",
 )
 Build = Callable[..., Path]
-# Where one RAM ends and the next begins, and the begin and bytes of all of them.
-SEAMS = [
+# The address where one RAM ends and the next begins; the first address and the bytes of all RAMs.
+BOUNDARIES = [
     ("stm32f4-disco", FLASH, 0x2001_C000, 0x2000_0000, 0x20000, ("-DSTM32F4=1",)),
     ("nucleo-l4r5zi", FLASH, 0x2003_0000, 0x2000_0000, 0xA0000, ("-DSTM32L4=1",)),
     ("nucleo-l4r5zi", FLASH, 0x2004_0000, 0x2000_0000, 0xA0000, ("-DSTM32L4=1",)),
@@ -50,18 +50,22 @@ SEAMS = [
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
     def built(
-        *flags: str, code: int = FLASH, seam: int = 0, ram: int = 0x2000_0000, size: int = 0x10000
+        *flags: str,
+        code: int = FLASH,
+        boundary: int = 0,
+        ram: int = 0x2000_0000,
+        size: int = 0x10000,
     ) -> Path:
         script, elf = tmp_path / "start.ld", tmp_path / "start.elf"
         text = (FOLDER / "start.ld").read_text()
         places = {"CODE_BASE": code, "RAM_BASE": ram, "RAM_BYTES": size}
         for name, value in places.items():
             text = text.replace(name, hex(value))
-        loaded = seam and not any(flag.startswith("-DLARGE") for flag in flags)
+        loaded = boundary and not any(flag.startswith("-DLARGE") for flag in flags)
         lines = [line for line in text.split("\n") if loaded or ".seam" not in line]
-        script.write_text("\n".join(lines).replace("SEAM_BASE", hex(seam)))
-        seams = [f"-DSEAM={seam:#x}"] if seam else []
-        command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, *seams, *flags]
+        script.write_text("\n".join(lines).replace("SEAM_BASE", hex(boundary)))
+        boundary_flags = [f"-DSEAM={boundary:#x}"] if boundary else []
+        command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, *boundary_flags, *flags]
         subprocess.run([*command, "-T", script, FOLDER / "start.c", "-o", elf], check=True)
         return elf
 
@@ -69,26 +73,28 @@ def build(tmp_path: Path) -> Build:
 
 
 def records_of(elf: Path) -> bincopy.BinFile:
-    """What a program puts in memory."""
+    """The bytes that a program puts in memory."""
     records = bincopy.BinFile()
     for address, data in parts_of(read_program(elf)):
         records.add_binary(data, address)
     return records
 
 
-@pytest.mark.parametrize(("board", "code", "seam", "ram", "size", "flags"), SEAMS)
+@pytest.mark.parametrize(("board", "code", "boundary", "ram", "size", "flags"), BOUNDARIES)
 def test_a_program_may_lie_over_two_memories(
-    build: Build, board: str, code: int, seam: int, ram: int, size: int, flags: tuple[str, ...]
+    build: Build, board: str, code: int, boundary: int, ram: int, size: int, flags: tuple[str, ...]
 ) -> None:
     right = "reset handler ran\nover a seam\n"
-    large = seam - ram + 0x2000
-    cleared = build(f"-DLARGE_BYTES={large}", *flags, code=code, seam=seam, ram=ram, size=size)
+    large = boundary - ram + 0x2000
+    cleared = build(
+        f"-DLARGE_BYTES={large}", *flags, code=code, boundary=boundary, ram=ram, size=size
+    )
     done = package.Board(board).load(cleared).run("1s")
     assert (done.exit_code, done.console) == (0, right), done.message
-    elf = build(*flags, code=code, seam=seam, ram=ram, size=size)
+    elf = build(*flags, code=code, boundary=boundary, ram=ram, size=size)
     done = package.Board(board).load(elf).run("1s")
     assert (done.exit_code, done.console) == (0, right), done.message
-    # The same in records of both kinds.
+    # The same program in records of both kinds.
     core = None if code else "cm4"
     records = records_of(elf)
     for text in (records.as_ihex(), records.as_srec()):
@@ -118,7 +124,7 @@ def test_a_core_starts_at_its_reset_vector_whatever_the_file_says(build: Build) 
     assert f"it starts at {main:#010x} as asked for (--entry)" in done.notes[0]
 
 
-def test_a_program_behind_a_bootloader_starts_with_its_own_table(build: Build) -> None:
+def test_a_program_after_a_bootloader_starts_with_its_own_table(build: Build) -> None:
     elf = build("-Wl,--entry=main", code=FLASH + 0x8000)
     done = package.Board("stm32f4-disco").load(elf).run("1s")
     assert (done.exit_code, done.console) == (0, "reset handler ran\n"), done.message
@@ -127,12 +133,12 @@ def test_a_program_behind_a_bootloader_starts_with_its_own_table(build: Build) -
         in done.notes[0]
     )
     assert done.notes[0].endswith("the chip alone starts with that at 0x00000000")
-    # What another table says is not looked at where the chip has one.
+    # Another vector table does not matter if the chip finds one.
     bare = package.Board("stm32f4-disco").load(bytes(16), base=FLASH).run("1s")
     assert "0x00000000, SP 0x00000000 and PC 0x00000000, as the chip does: " in bare.notes[0]
 
 
-def test_plain_bytes_at_a_wrong_base_are_told_where_they_belong(
+def test_plain_bytes_at_a_wrong_base_get_a_note_with_the_right_one(
     build: Build, tmp_path: Path, cyclescope: Command
 ) -> None:
     plain = tmp_path / "start.bin"
@@ -152,7 +158,7 @@ def test_plain_bytes_at_a_wrong_base_are_told_where_they_belong(
         assert note.endswith("first words mean a base of 0x08008000"), note
     done = package.Board("stm32f4-disco").load(plain, base=FLASH + 0x8000).run("1s")
     assert done.console == "reset handler ran\n"
-    # What is too much is refused before it is read: this has no blocks on the disk.
+    # A file that is too large is refused before it is read: this one has no blocks on the disk.
     with plain.open("r+b") as file:
         file.truncate(500 << 20)
     refused = cyclescope("run", plain, "--board=stm32f4-disco", f"--base={FLASH:#x}")
@@ -180,9 +186,9 @@ def test_a_program_for_another_core_has_the_times_of_this_one(
     elf = build("-target", f"thumb-freestanding-{target}", f"-mcpu={cpu}", "-DNO_FPU=1")
     done = package.Board("stm32f4-disco").load(elf).run("1s")
     assert (done.exit_code, done.console) == (0, "reset handler ran\n"), done.message
-    (told,) = done.notes
-    assert note in told
-    assert told.endswith("(its build attributes)")
+    (message,) = done.notes
+    assert note in message
+    assert message.endswith("(its build attributes)")
 
 
 def test_standard_output_has_the_bytes_of_the_console(build: Build, cyclescope: Command) -> None:
@@ -252,7 +258,7 @@ def test_monitor_commands_are_those_of_openocd_or_errors(build: Build, tmp_path:
         assert client.monitor("reset halt") == "the board is at reset\n"
         assert client.ask("pf") == start != "40000008"
         assert client.monitor("reset run").startswith("the board is at reset; it runs by continue")
-        for command, told in {
+        for command, message in {
             "rset halt": "did you mean 'reset'?",
             "reset hard": "it takes other words, or more",
             "flash probe 0": "there is no such command",
@@ -261,7 +267,7 @@ def test_monitor_commands_are_those_of_openocd_or_errors(build: Build, tmp_path:
             before = len(client.output)
             assert client.ask("qRcmd," + command.encode().hex()) == "E01"
             text = client.output[before:].decode()
-            assert text.startswith(f"monitor {command} is not understood: {told}"), text
+            assert text.startswith(f"monitor {command} is not understood: {message}"), text
             # The next one is done again.
             assert "cpu0" in client.monitor("time")
         client.ask("vCont;s:1")
@@ -273,6 +279,6 @@ def test_a_debugger_reads_and_writes_over_two_memories(build: Build, tmp_path: P
         assert client.ask("M2001bffc,8:0102030405060708") == "OK"
         assert client.memory(0x2001_BFFC, 8) == bytes(range(1, 9))
         assert client.memory(0x2001_C000, 4) == bytes(range(5, 9))
-        # Behind the second one there is nothing.
+        # Nothing is mapped after the second one.
         assert client.ask("m2001fffc,8") == "00000000"
         assert client.ask("M2001fffc,8:0102030405060708").startswith("E")

@@ -1,4 +1,4 @@
-"""What devices print on serial lines beside the console: whole lines, behind their names."""
+"""Output of serial lines other than the console: whole lines, each after its line's name."""
 
 from __future__ import annotations
 

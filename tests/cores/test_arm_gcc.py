@@ -32,7 +32,7 @@ def built(folder: Path, isa: str) -> Path:
 
 
 def expected_console() -> list[str]:
-    """Behind the line with the compiler's version; what main.c computes."""
+    """The output after the line with the compiler's version: the results of main.c."""
     values, state = [], 1
     for _ in range(16):
         state = (state * 1664525 + 1013904223) % 2**32

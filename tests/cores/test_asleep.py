@@ -52,19 +52,21 @@ def test_cycles_asleep_and_events(board: str) -> None:
         (3, r"interrupt 28 is pending, but masked by PRIMASK, and with SCR.SEVONPEND clear"),
     ],
 )
-def test_what_is_pending_and_wakes_nothing(cyclescope: Command, end: int, why: str) -> None:
+def test_a_pending_interrupt_that_wakes_nothing_is_named(
+    cyclescope: Command, end: int, why: str
+) -> None:
     done = cyclescope("run", build(DISCOVERY, end), "--board", DISCOVERY, "--limit", "1s")
     assert done.status == Status.ASLEEP
     assert done.error.startswith("cpu0 waits for an event at pc 0x")
     assert done.error.endswith(f"({why} that is no event); nothing on the board is due to send one")
 
 
-def test_a_handler_that_clears_nothing_is_told() -> None:
+def test_a_handler_that_clears_nothing_is_reported() -> None:
     done = Board(DISCOVERY).load(build(DISCOVERY, 4)).run("20ms")
     assert done.outcome == "limit"
-    told = [note for note in done.notes if "in a row" in note]
+    notes = [note for note in done.notes if "in a row" in note]
     pattern = r"cpu0: interrupt 28 from timers2 was taken (\d+) times in a row, .* \(timers2: UIF\)"
-    (found,) = (re.match(pattern, note) for note in told)
+    (found,) = (re.match(pattern, note) for note in notes)
     assert found
     assert int(found[1]) > 1000
 

@@ -12,7 +12,7 @@ import cyclescope as package
 from cyclescope import firmware
 
 SOURCES = ROOT / "tests" / "firmware" / "stm32"
-# Behind data and below the stack in SRAM1, or SRAM2; SRAM2, or SRAM3; what the data bus has.
+# After data and below the stack in SRAM1, or SRAM2; SRAM2, or SRAM3; the data bus's own memory.
 PLACES = {
     "stm32f4-disco": [("0x2001A000", "0x2001C100", "0x10000000")],
     "nucleo-l4r5zi": [
@@ -21,10 +21,10 @@ PLACES = {
     ],
 }
 CASES = [(board, *places) for board, several in PLACES.items() for places in several]
-# Eight pairs of loads, one right behind the other: N + 1; and of stores, one a cycle (Cortex-M4
+# Eight pairs of loads, back to back: N + 1 cycles; and of stores, one a cycle (Cortex-M4
 # TRM, 3.3.3).
 LOADS, STORES = 17, 16
-# What is between the counter's reads beside them.
+# Cycles between the counter's reads apart from the accesses.
 AROUND = 4
 
 
@@ -35,13 +35,13 @@ GRANTED = [
     ("nucleo-l4r5zi", "0x2002A000", "0x20040100"),
 ]
 GRANTED_ANEW = {"0x20030000"}
-# What each row of eight waits for grants: a cycle where the bus is idle behind a load.
+# Cycles that each row of eight waits for grants: one where the bus is idle after a load.
 GRANTS = {
     "loads apart": 8,
     "loads in a row": 1,
     "loads written back": 16,
     "loads behind stores": 0,
-    # A store waits in the write buffer, and what is right behind it waits for that.
+    # A store waits in the write buffer, and the access right after it waits for the store.
     "loads right behind stores": 8,
     "stores apart": 1,
     "stores in pairs": 8 + 1,
@@ -68,7 +68,7 @@ def test_a_turn_takes_a_cycle_of_loads_and_none_of_stores(
     done = package.Board(board).load(elf).run("1s", compile_after=compile_after)
     assert done.exit_code == 0, done.console
     taken = {name: (int(loads), int(stores)) for name, loads, stores in lines(done.console)}
-    # The row begins on an idle bus, behind the counter's load.
+    # The row begins on an idle bus, after the counter's load.
     around = AROUND + (first in GRANTED_ANEW)
     # The first load of a row is of the slave of the load before it, all others turn.
     assert taken == {
@@ -81,7 +81,7 @@ def test_a_turn_takes_a_cycle_of_loads_and_none_of_stores(
 
 @pytest.mark.parametrize("compile_after", [0, 1], ids=["interpreted", "compiled"])
 @pytest.mark.parametrize(("board", "at_once", "granted"), GRANTED)
-def test_what_begins_on_an_idle_bus_waits_for_a_grant_but_not_behind_a_store(
+def test_an_access_on_an_idle_bus_waits_for_a_grant_but_not_after_a_store(
     board: str, at_once: str, granted: str, compile_after: int
 ) -> None:
     elf = build("idle_grants", board, {"AT_ONCE": at_once, "GRANTED": granted})

@@ -23,10 +23,10 @@ LINE = "0123456789abcdefghijklmnopqrstuvwxyz\n"
 
 @dataclass(frozen=True)
 class Change:
-    """What a program does to a board's clocks.
+    """Changes that a program makes to a board's clocks.
 
     The core's clock, in hertz, goes through `rates_hz`; a line of the console takes `line_times`
-    as long behind the change.
+    as long after the change.
     """
 
     board: str
@@ -46,7 +46,7 @@ CHANGES = (
 )
 
 
-# The program does not set its divider anew: who listens follows its rate, whatever that is.
+# The program does not set its divider again: the receiver follows the rate, whatever it is.
 FOLLOWED = '/ { chosen { stdout-path = "serial0"; }; };'
 
 

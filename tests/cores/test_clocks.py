@@ -190,7 +190,7 @@ def usual(name: str) -> RunResult:
 
 
 def share(name: str, result: RunResult) -> float:
-    """What an app prints, as a part of what the simulation has."""
+    """The app's printed time as a fraction of the simulated time."""
     timed = TIMED[name]
     assert (result.outcome, result.exit_code) == ("exit", 0), result.message
     lines = [line for line in result.console.splitlines() if line.startswith("{")]

@@ -1,5 +1,5 @@
-"""Results do not depend on what is compiled for the host: by nobody, after any number of runs, or
-by a thread beside the run, on cores of each kind.
+"""Results do not depend on compiled code: no code is compiled, or blocks after any number of runs,
+or a thread compiles during the run, on cores of each kind.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shipped_programs import NAMES, PROGRAMS, built, loaded
 
 from cyclescope._engine import EngineError
 
-# Of each kind of core, its caches, its interrupts, and what is not compiled.
+# For each kind of core: its caches, its interrupts, and code that is not compiled.
 SHORT = {
     "rv32-cached",
     "rv32-interrupts",
@@ -29,12 +29,12 @@ SHORT = {
     "mips",
     "mips-local",
 }
-# the last is the most; no block runs so often
+# the last is the maximum; no block runs that many times
 RUNS = st.one_of(st.integers(1, 40), st.integers(41, 3000), st.just(65535))
 
 
 def result(name: str, compile_after: int | None, skip_polling: bool = True) -> str:
-    """What `run --json` would write, behind the console's text."""
+    """The console's text, then the output of `run --json`."""
     done = loaded(name).run(compile_after=compile_after, skip_polling=skip_polling)
     assert (done.outcome, done.exit_code) == ("exit", 0), done.message
     return done.console + json.dumps(done.to_dict(), indent=2)
@@ -60,18 +60,18 @@ def test_results_are_the_same_where_a_thread_compiles(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", tiers.mostly_long(NAMES, SHORT))
-def test_what_can_be_compiled_is_and_what_can_not_is_told(name: str) -> None:
+def test_code_is_compiled_or_counted_as_never_compiled(name: str) -> None:
     program, machine = PROGRAMS[name], loaded(name).start()
     machine.compile_after(1)
     cores = machine.run(None, None)["cores"]
     for core, (regions, refused) in zip(cores, machine.compiled(), strict=True):
         assert (regions > 0) == program.compiles, core["name"]
         assert refused == 0
-        told = core["never_compiled"]
+        interpreted = core["never_compiled"]
         if program.compiles:
-            assert 0 < told < core["instructions"] / 2, core["name"]
+            assert 0 < interpreted < core["instructions"] / 2, core["name"]
         else:
-            assert told > 0.9 * core["instructions"], core["name"]
+            assert interpreted > 0.9 * core["instructions"], core["name"]
 
 
 @pytest.mark.parametrize("name", ["rv32-cached", "mips"])
@@ -83,7 +83,7 @@ def test_the_command_line_writes_the_same_file(name: str, cyclescope: Command) -
     assert json.loads(written.pop())["cores"][0]["never_compiled"] > 0
 
 
-def test_a_number_of_runs_that_is_none_is_refused(cyclescope: Command) -> None:
+def test_an_invalid_number_of_runs_is_refused(cyclescope: Command) -> None:
     call = ("run", built("rv32-local"), "--board", "minimal-rv32", "--compile-after", "65536")
     assert "65536 is not in the range 0<=x<=65535" in cyclescope(*call).error
     with pytest.raises(EngineError):

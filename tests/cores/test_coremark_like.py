@@ -29,7 +29,7 @@ def checksum(console: str) -> str:
 
 
 def run(board: str, **settings: Value) -> str:
-    """What it computes on a board, whose settings these are."""
+    """The program's result on a board, with `settings`."""
     chosen = {"iterations": ROUNDS, **settings}
     elf = firmware.build(firmware.app_recipe(firmware.load_app(APP), board, chosen))
     done = package.Board(board).load(elf).run("1s")
@@ -38,7 +38,7 @@ def run(board: str, **settings: Value) -> str:
 
 
 def emulate(command: list[str], elf: Path) -> str:
-    """What it prints on QEMU, some versions of which put UHI's standard output on their error."""
+    """Its output on QEMU. Some versions write UHI's standard output to their standard error."""
     done = subprocess.run(
         [*command, *NO_CARDS, "-nographic", "-semihosting", "-kernel", str(elf)],
         stdin=subprocess.DEVNULL,

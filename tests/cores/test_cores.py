@@ -1,4 +1,4 @@
-"""What cores tell of themselves: storms, a lock-up, windows; where a Cortex-M begins."""
+"""Messages about cores: excessive event rates, a lock-up, windows; a Cortex-M's first address."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def built(name: str) -> Path:
     return firmware.build(firmware.board_recipe(name, M4, [source]))
 
 
-def test_a_timer_that_ticks_every_other_cycle_is_named_as_a_storm(cyclescope: Command) -> None:
+def test_a_timer_that_ticks_every_other_cycle_is_named_in_the_message(cyclescope: Command) -> None:
     done = cyclescope("run", built("storm"), "--board", M4, "--limit", "60ms")
     assert done.status == LIMIT_STATUS
     notes = [line for line in done.stderr.splitlines() if line.startswith("cyclescope: note:")]

@@ -1,4 +1,4 @@
-"""Snapshots have all of what devices are: those of every shipped board, and those in Python."""
+"""Snapshots have the whole state of devices: on every shipped board, and in Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cyclescope.devices import registry
 
 ACCESSES = 6_000
 SEEDS = range(3)
-# All that these have is on other boards, too, but for a chip or two.
+# Other boards have all devices of the following boards, except a chip or two.
 VARIANTS = {
     "ben-nanonote-rf230",
     "nucleo-l4r5zi-n25q128a",
@@ -79,7 +79,7 @@ def test_devices_go_on_with_the_state_that_was_saved(board: str, seed: int) -> N
 
 
 def of_python(folder: Path, number: int, body: str) -> list[str]:
-    """What is lost of a device in Python that does this at its events."""
+    """State that a snapshot loses of a device in Python whose events run `body`."""
     file = folder / f"plain{number}.py"
     file.write_text(PLAIN.format(number=number, body=body), encoding="utf-8")
     devices.load(file)
@@ -115,7 +115,7 @@ def test_a_class_can_say_itself_what_is_saved(tmp_path: Path) -> None:
     assert of_python(tmp_path, 5, saves) == []
 
 
-def test_what_a_class_forgets_is_found(tmp_path: Path) -> None:
+def test_state_that_a_class_forgets_is_found(tmp_path: Path) -> None:
     forgets = (
         "pass\n\n"
         "    def save_state(self):\n"

@@ -71,7 +71,7 @@ def machine(board: str = BOARD) -> Machine:
 
 
 def refused(call: Callable[..., Any], *arguments: Any) -> str | None:
-    """What a call is refused with, a line or one for each fault of a board; None if it is not."""
+    """The message of a refused call, with a line for each fault of a board; None if accepted."""
     try:
         call(*arguments)
     except EngineError as error:
@@ -118,7 +118,7 @@ def deep(levels: int, width: int = 1) -> dict[str, Any]:
         (LEAF, "no enabled cpu"),
     ],
 )
-def test_what_is_no_tree_of_nodes_is_refused(tree: Any, said: str) -> None:
+def test_an_invalid_tree_of_nodes_is_refused(tree: Any, said: str) -> None:
     assert said in (refused(Machine, tree) or "")
 
 

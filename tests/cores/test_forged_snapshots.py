@@ -32,7 +32,7 @@ def machine() -> Machine:
 
 
 def outcome(snapshot: bytes, state: bytes) -> str:
-    """What comes of a snapshot whose state is another one."""
+    """The outcome of a snapshot whose state was replaced."""
     other = machine()
     try:
         other.restore(forged.with_state(snapshot, state))
@@ -42,7 +42,7 @@ def outcome(snapshot: bytes, state: bytes) -> str:
 
 
 def forged_at(snapshot: bytes, places: Iterable[int]) -> Counter[str]:
-    """What comes of a byte that is 0xff in each of these places."""
+    """The outcomes with the byte 0xff at each of `places`."""
     state = forged.state_of(snapshot)
     return Counter(
         outcome(snapshot, state[:place] + b"\xff" + state[place + 1 :]) for place in places
@@ -55,7 +55,7 @@ def test_no_forged_byte_brings_a_panic_or_a_run_without_an_end() -> None:
     snapshot = first.snapshot()
     count = len(forged.state_of(snapshot))
     came_to = forged_at(snapshot, range(0, count, max(1, count // PLACES)))
-    # what the machine has said of itself is at the end
+    # the machine's own description is at the end
     came_to += forged_at(snapshot, range(count - LAST_BYTES, count))
     assert not any("\n" in end for end in came_to)
     assert came_to["the snapshot is damaged"] > 0

@@ -46,9 +46,9 @@ def test_each_core_type_with_caches_needs_a_marked_memory(
     unmarked: Callable[[str], Path], name: str, cores: list[str]
 ) -> None:
     warnings = package.Board(unmarked(name)).warnings
-    told = [re.match(r"\S+\.dtsi?:\d+: (\w+): its caches", warning) for warning in warnings]
-    assert [match[1] for match in told if match] == cores
-    assert all(CORE in warning for warning, match in zip(warnings, told, strict=True) if match)
+    matches = [re.match(r"\S+\.dtsi?:\d+: (\w+): its caches", warning) for warning in warnings]
+    assert [match[1] for match in matches if match] == cores
+    assert all(CORE in warning for warning, match in zip(warnings, matches, strict=True) if match)
     second_level = [warning for warning in warnings if warning.startswith("the second-level cache")]
     assert len(second_level) == (name in ("stm32mp157c-dk2", "sama5d2-xplained"))
 
@@ -59,13 +59,13 @@ def test_without_caches_nothing_has_to_be_marked(changed_board: Change) -> None:
     assert board.warnings == ()
 
 
-def test_one_cache_is_told_as_one(changed_board: Change) -> None:
+def test_one_cache_is_reported_as_one(changed_board: Change) -> None:
     source = f"&ddr {{ /delete-property/ {MARK[:-1]}; }};\n&cpu0 {{ i-cache-size = <0>; }};"
     (warning,) = package.Board(changed_board(source)).warnings
     assert "cpu0: its cache never keeps anything" in warning
 
 
-def test_what_is_tightly_coupled_is_no_use_to_a_cache(changed_board: Change) -> None:
+def test_tightly_coupled_memory_does_not_count_as_cacheable(changed_board: Change) -> None:
     source = f"&ddr {{ /delete-property/ {MARK[:-1]}; }};\n&lmb {{ {MARK} }};"
     (warning,) = package.Board(changed_board(source)).warnings
     assert CORE in warning

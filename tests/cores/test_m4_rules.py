@@ -40,7 +40,7 @@ def test_each_sequence_takes_the_cycles_that_it_should(result: ExperimentResult)
 
 
 def test_the_table_has_the_programs_sequences() -> None:
-    """What stands beside the expected cycles is what the program runs."""
+    """The instructions beside the expected cycles are those that the program runs."""
     written = {
         (name, copies, set_up, code)
         for name, set_up, code, copies in _RULE.findall(RULES.read_text(encoding="utf-8"))
@@ -51,19 +51,19 @@ def test_the_table_has_the_programs_sequences() -> None:
         for line in csv.DictReader(lines)
     }
     assert table <= written
-    # the manual gives a range of these
+    # the manual gives a range for them
     assert {name for name, *_ in written - table} == {"isb"}
     assert all(line["sum"] and line["source"] for line in csv.DictReader(lines))
 
 
-# Sums that are words, or have some before them or behind.
+# Sums that are words, or have words before or after them.
 _TERMS = re.compile(r"(?:^|: )([\d BP x+/()-]*[\d)])(?:$|[:,])")
 _LETTER = re.compile(r", ([BP]) = (\d)$")
 _IN_WORDS = {"an operand is 0": 2, "3 bits by 7": 3, "three cycles total": 3}
 
 
 def of_sum(text: str) -> int:
-    """What a sum of the table gives; a quotient is rounded down."""
+    """The value of a sum of the table; a quotient is rounded down."""
     if text in _IN_WORDS:
         return _IN_WORDS[text]
     terms = _TERMS.search(text)

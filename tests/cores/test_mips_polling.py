@@ -15,7 +15,7 @@ TEXT = b"rounds that are all the same\n"
 
 
 def run(skip: bool) -> tuple[Any, ...]:
-    """What the run came to, console, registers, and skipped cycles."""
+    """The run's outcome, console, registers, and skipped cycles."""
     # The line follows the firmware, which has a rate of its own.
     tree = board_tree(BOARD)
     apply_overrides(tree, {"chosen.stdout-path": ":"})

@@ -9,7 +9,7 @@ import mips_assembly
 from cyclescope import _engine
 from cyclescope.board import board_tree
 
-# what the program counts: by Cause.ExcCode, and refills
+# the program's counters: by Cause.ExcCode, and refills
 COUNTERS, REFILLS = 0x4000, 0x4080
 TLB_MODIFIED, TLB_LOAD, TLB_STORE, ADDRESS_LOAD, ADDRESS_STORE = 1, 2, 3, 4, 5
 SYSCALL, COPROCESSOR_UNUSABLE = 8, 11
@@ -24,7 +24,7 @@ def loaded() -> _engine.Machine:
 
 
 def counters(machine: _engine.Machine) -> tuple[dict[int, int], int]:
-    """How often each exception was taken, but for refills, and those."""
+    """The count of each exception except refills, and the count of refills."""
     counts = struct.unpack("<32I", machine.read_memory(COUNTERS, 128))
     (refills,) = struct.unpack("<I", machine.read_memory(REFILLS, 4))
     return {code: count for code, count in enumerate(counts) if count}, refills

@@ -15,7 +15,7 @@ from fuzz.target_ways import LOOPING, Ways
 from shipped_programs import PROGRAMS, built
 
 SEEDS = tiers.sized(30, 3000)
-BEGINNINGS = tiers.sized(8, 400)
+FIRST_LOOPS = tiers.sized(8, 400)
 TABLES = tiers.sized(24, 400)
 # On boards whose memories and flash interfaces differ, and on each core.
 WHOLE = ("f4", "f411", "l4r5", "m4", "a5", "a7-and-m4-talking", "rv32-cached", "nios-v", "mips")
@@ -32,7 +32,7 @@ def made_of(program: Program, board: str, limit_ps: int) -> Input:
     }
 
 
-def test_random_programs_on_all_boards_come_to_the_same_in_all_ways() -> None:
+def test_random_programs_on_all_boards_give_equal_results_in_all_ways() -> None:
     target, outcomes = Ways(), set()
     for seed in range(SEEDS):
         made = target.make(f"same run {seed}")
@@ -44,10 +44,10 @@ def test_random_programs_on_all_boards_come_to_the_same_in_all_ways() -> None:
 
 
 @pytest.mark.parametrize("board", LOOPING)
-def test_no_access_of_several_words_at_the_beginning_reaches_the_host(board: str) -> None:
-    """It begins the first block of all, which is compiled; at last it goes where nothing is."""
-    for seed in range(BEGINNINGS):
-        program = loops_arm_m.beginning(Random(seed), boards.facts(board))
+def test_no_access_of_several_words_in_the_first_block_reaches_the_host(board: str) -> None:
+    """The access begins the first block of all, which is compiled; at last it meets no memory."""
+    for seed in range(FIRST_LOOPS):
+        program = loops_arm_m.first_loop(Random(seed), boards.facts(board))
         made = made_of(program, board, 10**12)
         interpreted = ways.at_once(made, 0, skip=False)
         assert interpreted is not None
@@ -57,7 +57,7 @@ def test_no_access_of_several_words_at_the_beginning_reaches_the_host(board: str
 
 
 @pytest.mark.parametrize("board", tables_arm_a.PLACES)
-def test_tables_changed_behind_the_tlbs_come_to_the_same_in_all_ways(board: str) -> None:
+def test_tables_changed_without_tlb_maintenance_give_equal_results_in_all_ways(board: str) -> None:
     """TLBs and tables say where an address leads, whatever was decoded before, and when."""
     for seed in range(TABLES):
         random = Random(seed)
@@ -73,7 +73,7 @@ def test_tables_changed_behind_the_tlbs_come_to_the_same_in_all_ways(board: str)
 
 
 @pytest.mark.parametrize("name", tiers.mostly_long(WHOLE, {"f4", "l4r5"}))
-def test_whole_programs_come_to_the_same_in_all_ways(name: str) -> None:
+def test_whole_programs_give_equal_results_in_all_ways(name: str) -> None:
     program, random = PROGRAMS[name], Random(name)
     assert not program.overrides
     made = {"board": program.board, "elf": built(name).read_bytes(), "limit_ps": 10**12}

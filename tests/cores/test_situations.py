@@ -1,6 +1,6 @@
-"""What firmware does beside its work costs no decoded and no compiled code.
+"""Common situations of firmware discard no decoded and no compiled code.
 
-On that rests the host's speed, which `bench/speed/situations.py` has.
+The host's speed in these situations depends on it: `bench/speed/situations.py` measures it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def ended(situation: int, hindered: int, loops: int, compile_after: int = 20) ->
 
 
 def regions(situation: int, hindered: int, loops: int) -> int:
-    """How often code was compiled."""
+    """The number of compilations."""
     return sum(count for count, _ in ended(situation, hindered, loops).compiled())
 
 

@@ -1,5 +1,5 @@
-"""A run that goes on from a snapshot, in another machine or in the same, is the run without: its
-report, what it prints, waveforms, profiles and timelines.
+"""A run that continues from a snapshot, in another machine or in the same, equals the run without
+one: its report, output, waveforms, profiles and timelines.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def board_of(name: str) -> Board:
 
 @dataclass(frozen=True)
 class Watched:
-    """What a run is watched by."""
+    """The recordings of a run."""
 
     waits: bool = False
     profile: bool = False
@@ -79,7 +79,7 @@ class Watched:
 
 @dataclass
 class Seen:
-    """All that can be seen of a run."""
+    """All visible results of a run."""
 
     report: dict[str, Any] | None = None
     console: list[bytes] = field(default_factory=list)
@@ -113,7 +113,7 @@ def machine_of(name: str, watched: Watched) -> Machine:
     machine = board_of(name).start()
     if name == HOSTED:
         machine.semihosting(None, None, [b"hosted", b"remove", b"nothing", b"remove", b"it"])
-    # where a skip begins and ends a timeline shows, and that depends on where the run stops
+    # a timeline shows where a skip begins and ends, and that depends on where the run stops
     machine.skip_polling(watched.skip_polling and not watched.timeline)
     if watched.waits:
         machine.report_waits()
@@ -160,7 +160,7 @@ WATCHED = st.builds(Watched, *(st.booleans() for _ in range(5)))
 @pytest.mark.parametrize("name", mostly_long(ALL, SHORT))
 @settings(max_examples=1, suppress_health_check=[HealthCheck.too_slow])
 @given(watched=WATCHED, share=st.floats(0, 1))
-def test_a_run_goes_on_from_a_snapshot_as_without(
+def test_a_run_from_a_snapshot_equals_the_whole_run(
     name: str, watched: Watched, share: float
 ) -> None:
     check(name, watched, share)
@@ -190,12 +190,12 @@ def refused(board: Board, snapshot: bytes) -> str:
     return str(raised.value)
 
 
-def test_what_a_snapshot_is_not_of_is_told() -> None:
+def test_a_snapshot_of_another_board_or_program_is_refused() -> None:
     snapshot = taken(hello())
     assert "the snapshot is of the board" in refused(hello("kc705-axi-quad-spi"), snapshot)
     faster = hello(**{"cpu0.cyclescope,load-use-cycles": 5})
-    told = refused(faster, snapshot)
-    assert told.startswith("the snapshot is of a board that is not the same: /cpus/"), told
+    message = refused(faster, snapshot)
+    assert message.startswith("the snapshot is of a board that is not the same: /cpus/"), message
     other = Board(HELLO).load(firmware.build_app("coremark_like", HELLO, {"iterations": 1}))
     assert refused(other, snapshot) == "the snapshot is of another program"
 
@@ -219,7 +219,9 @@ def hello_snapshot() -> bytes:
     return taken(hello())
 
 
-def test_the_command_line_takes_a_snapshot_and_goes_on(cyclescope: Command, tmp_path: Path) -> None:
+def test_the_command_line_takes_a_snapshot_and_continues_from_it(
+    cyclescope: Command, tmp_path: Path
+) -> None:
     elf = firmware.build_app("coremark_like", HELLO, {"iterations": 2})
     call = ("run", elf, "--board", HELLO)
     cyclescope(*call, "--json", "whole.json")

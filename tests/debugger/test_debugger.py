@@ -16,9 +16,9 @@ LIMIT = "3s"
 
 def what_counts(result: RunResult) -> dict[str, object]:
     """A result without the host's part of it."""
-    told = result.to_dict()
-    told.pop("host", None)
-    return {key: value for key, value in told.items() if "wall" not in key and "host" not in key}
+    data = result.to_dict()
+    data.pop("host", None)
+    return {key: value for key, value in data.items() if "wall" not in key and "host" not in key}
 
 
 @pytest.fixture(params=TARGETS.values(), ids=TARGETS)
@@ -104,7 +104,7 @@ def test_registers_and_memory_can_be_read_and_set(target: Target) -> None:
         debugger.mem.u32(0xFFFF_FFF0 if target.name != "m4" else 0x5FFF_0000)
 
 
-def test_a_store_to_memory_is_halted_behind() -> None:
+def test_a_store_to_memory_halts_after_the_instruction() -> None:
     debugger = TARGETS["m4"].load().debug()
     debugger.run(until="xQueueGenericSend")
     sp = debugger.core.regs["sp"]
@@ -116,7 +116,7 @@ def test_a_store_to_memory_is_halted_behind() -> None:
     assert debugger.run().reason == "end"
 
 
-def test_what_can_not_be_watched_is_said() -> None:
+def test_an_impossible_watchpoint_is_reported() -> None:
     debugger = TARGETS["m4"].load().debug()
     with pytest.raises(EngineError, match="can't be watched"):
         debugger.watch(0x2000_0000, loads=True)

@@ -21,7 +21,7 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 
 def state(debugger: Debugger) -> dict[str, Any]:
-    """What the cores are doing."""
+    """The state of the cores."""
     return {
         name: (dict(core.regs), core.instructions, core.time_ps)
         for name, core in debugger.cores.items()
@@ -58,7 +58,7 @@ def test_ways_back_and_forth_come_by_the_same_moments(target: Target) -> None:
     assert debugger.run(limit=LIMIT).reason == "end"
     result = debugger.result()
     assert what_counts(result.to_dict()) == what_counts(plain.to_dict())
-    # what was printed once is not printed again
+    # output is not printed twice
     assert result.console == plain.console
 
 
@@ -96,7 +96,7 @@ def test_the_last_store_is_found_and_gone_back_to() -> None:
     assert (debugger.mem.u32(sp), state(debugger)) == (stored, here)
 
 
-def test_nothing_has_stored_where_nobody_did() -> None:
+def test_an_address_without_a_store_has_no_last_store() -> None:
     debugger = TARGETS["rv32"].load().debug()
     debugger.run(until="clock_ticks")
     assert debugger.last_store(debugger.core.regs["sp"] - 4096) is None

@@ -32,7 +32,7 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 
 def bases_of(target: Target) -> list[int]:
-    """Where the board's devices are."""
+    """The addresses of the board's devices."""
     devices = target.load().describe()["devices"]
     # a MIPS core has them without caches in KSEG1
     segment = 0xA000_0000 if target.name == "mips" else 0
@@ -186,7 +186,7 @@ class LookedAt(Device):
     assert is_plain(state)
 
 
-def test_a_run_goes_on_from_a_halts_snapshot(target: Target) -> None:
+def test_a_run_continues_from_a_halts_snapshot(target: Target) -> None:
     plain = target.load().run(limit=LIMIT)
     debugger = target.load().debug()
     debugger.run(until=target.function)
@@ -199,7 +199,7 @@ def test_a_run_goes_on_from_a_halts_snapshot(target: Target) -> None:
     again.run(limit=LIMIT)
     ran = target.load().run(limit=LIMIT, start_from=snapshot)
     assert what_counts(again.result()) == what_counts(ran) == what_counts(plain)
-    # what was printed before is not printed again
+    # earlier output is not printed again
     assert plain.console.endswith(ran.console)
     with pytest.raises(UsageError, match="has ended"):
         again.snapshot()

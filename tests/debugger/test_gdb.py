@@ -93,7 +93,7 @@ def test_a_device_register_is_watched(target: Target, tmp_path: Path) -> None:
     )
     # as it is set, and as it is hit
     assert held.output.count("watchpoint 1: ") == 2, held.output
-    # behind the access, as in Python, and the user's step is one step
+    # after the access, as in Python, and the user's step is one step
     debugger = target.load().debug()
     debugger.watch(addr, 1, loads=True)
     halts = [debugger.run(limit=LIMIT), debugger.core.step()]

@@ -1,4 +1,4 @@
-"""What clients of the debugger's port may do: interrupt, let go, leave, talk nonsense."""
+"""Clients of the debugger's port: they interrupt, resume, leave, or send nonsense."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_client_interrupts_and_lets_go(tmp_path: Path, program: Callable[[str]
     assert "cyclescope: error:" in errors
 
 
-def test_a_client_is_told_that_nothing_ends_a_sleep(
+def test_a_client_gets_a_message_that_nothing_ends_a_sleep(
     tmp_path: Path, program: Callable[[str], Path]
 ) -> None:
     elf = program("sleep_forever")
@@ -65,7 +65,7 @@ NONSENSE = [b"", b"$vCont;c#a8", b"$zzz", b"GET / HTTP/1.1\r\n\r\n", b"$g#00"]
 
 
 @pytest.mark.parametrize("said", mostly_long(NONSENSE, short={b"", b"$zzz"}))
-def test_who_leaves_or_talks_nonsense_is_told_of_and_the_run_goes_on(
+def test_a_client_that_leaves_or_sends_nonsense_is_reported_and_the_run_goes_on(
     tmp_path: Path, said: bytes
 ) -> None:
     arguments = (RV32.elf, "--board", BOARD, "-q")

@@ -16,7 +16,7 @@ from cyclescope.statuses import Status
 pytestmark = pytest.mark.skipif(
     gdb_for(Target("rv32", BOARD, Path, "main")) is None, reason="no GDB is installed"
 )
-TOLD = re.compile(r"condition (\d), ([^\n]*), has become true at [^(]* \((\d+) ps\)")
+REPORT = re.compile(r"condition (\d), ([^\n]*), has become true at [^(]* \((\d+) ps\)")
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,9 @@ def test_conditions_halt_forth_and_back(target: Target, tmp_path: Path) -> None:
         "delete",
         "detach",
     )
-    told = TOLD.findall(held.output)
-    assert [number for number, *_ in told] == ["0"] * 5, held.output
-    at_ps = [int(ps) for *_, ps in told]
+    reported = REPORT.findall(held.output)
+    assert [number for number, *_ in reported] == ["0"] * 5, held.output
+    at_ps = [int(ps) for *_, ps in reported]
     assert at_ps[0] == busy.first_ps
     assert sorted(set(at_ps)) == at_ps[:3]
     # from the third to the second, and to the first

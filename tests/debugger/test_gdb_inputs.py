@@ -1,4 +1,4 @@
-"""What people type, and what a firmware reads of its standard input, is there again on the way."""
+"""Typed input, and standard input that a firmware reads, is repeated when a run is replayed."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def straight(cyclescope: Command, board: str, folder: Path) -> dict[str, Any]:
     "board",
     mostly_long(["minimal-rv32", "stm32f4-disco", "stm32mp157c-dk2"], short={"minimal-rv32"}),
 )
-def test_what_was_typed_is_typed_again_on_the_way(
+def test_typed_input_is_repeated_in_a_replay(
     cyclescope: Command, tmp_path: Path, board: str
 ) -> None:
     arguments = (shell(board), "--board", board, "--console", "stdio", "--no-pace", "-q")
@@ -94,7 +94,7 @@ def test_what_was_typed_is_typed_again_on_the_way(
         person.read_until("\nthree\n> ")
         client.interrupt()
         goes_back_and_forth(client)
-        # to the beginning, and what is typed now comes behind all that was
+        # to the start, and input that is typed now follows all earlier input
         assert "replaylog:begin" in client.ask("bc")
         assert client.ask("vCont;s:1").startswith("T05")
         person.type("echo four\r")
@@ -112,7 +112,7 @@ def test_what_was_typed_is_typed_again_on_the_way(
         client.line.close()
         status, stdout, errors = rsp.wait(run)
     assert (status, errors) == (3, "")
-    # what was printed is not printed again, but for the run that began anew
+    # output is not printed twice, except by the run that started again
     assert (person.seen + stdout).count("\nthree\n") == 2
     held = json.loads((tmp_path / "held.json").read_text())
     counts = held["counters"]
@@ -151,7 +151,7 @@ def test_any_way_back_and_forth_leads_to_the_same_end(
                 assert client.ask("vCont;s:1" if way == "s" else way).startswith("T0")
             furthest_ps = max(furthest_ps, time_of(client))
         assert client.ask(f"z0,{address:x},2") == "OK"
-        # what came faster than the shell reads may be lost, and half a line may be there
+        # input faster than the shell reads may be lost, and half a line may be there
         for text in ("", "\x15", "exit 3\r"):
             until_ps = furthest_ps + 10**11
             person.type(text)
@@ -161,7 +161,7 @@ def test_any_way_back_and_forth_leads_to_the_same_end(
                 stopped = client.interrupt() if text != "exit 3\r" else client.answer()
                 if stopped == "W03":
                     break
-                # it may be that of an interrupt which came too late for what it was meant for
+                # it may answer an interrupt that came too late
                 assert stopped.startswith("T02")
                 furthest_ps = max(furthest_ps, time_of(client))
         assert stopped == "W03"
@@ -197,7 +197,7 @@ def read_in_two_pieces(board: str, folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "board", mostly_long(hosted.BOARDS, short={"minimal-armv7m", "minimal-mips32"})
 )
-def test_what_was_read_of_standard_input_is_read_again(tmp_path: Path, board: str) -> None:
+def test_standard_input_is_read_again_in_a_replay(tmp_path: Path, board: str) -> None:
     arguments = (hosted.built(board), "--board", board, "--stdin", "-", "-q", "--json", "held.json")
     with rsp.served(tmp_path, *arguments, "--", "lines", stdin=subprocess.PIPE) as (run, client):
         assert isinstance(client, rsp.Client)

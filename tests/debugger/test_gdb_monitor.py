@@ -114,15 +114,15 @@ def test_a_chip_is_described_by_its_own_label(tmp_path: Path) -> None:
         assert "flash0           on spi0\n" in client.monitor("devices")
 
 
-def test_a_run_goes_on_from_a_snapshot_of_a_session(tmp_path: Path, cyclescope: Command) -> None:
+def test_a_run_continues_from_a_snapshot_of_a_session(tmp_path: Path, cyclescope: Command) -> None:
     plain = M4.load().run(limit=LIMIT).to_dict()
     with rsp.served(tmp_path, *arguments(M4)) as (_, line):
         client = client_of(line)
         some_way(client, 500)
-        told = client.monitor("snapshot here.snap")
-        assert told.startswith("here.snap: the board at ")
+        reply = client.monitor("snapshot here.snap")
+        assert reply.startswith("here.snap: the board at ")
         some_way(client, 100)
-        # it takes the place of another one
+        # it replaces an existing file
         inode = (tmp_path / "here.snap").stat().st_ino
         (tmp_path / "here.snap").chmod(0o640)
         assert client.monitor("snapshot here.snap").startswith("here.snap: the board at ")
@@ -199,8 +199,8 @@ def test_a_timeline_of_what_is_between_two_halts(tmp_path: Path) -> None:
     assert what_counts(json.loads((tmp_path / "r.json").read_text())) == what_counts(plain)
 
 
-def picoseconds(told: str) -> int:
-    return int(told.partition("(")[2].split()[0])
+def picoseconds(reply: str) -> int:
+    return int(reply.partition("(")[2].split()[0])
 
 
 def test_a_timeline_of_the_whole_run_is_left_alone(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_timeline_of_the_whole_run_is_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "x.pftrace").exists()
 
 
-def test_going_back_behind_the_begin_of_a_timeline_ends_it(tmp_path: Path) -> None:
+def test_going_back_before_the_begin_of_a_timeline_ends_it(tmp_path: Path) -> None:
     with rsp.served(tmp_path, str(RV32.elf), "--board", BOARD, "-q") as (_, line):
         client = client_of(line)
         some_way(client, 20)

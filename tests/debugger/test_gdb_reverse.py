@@ -1,4 +1,4 @@
-"""Going back: by an instruction, to a breakpoint, to who stored last; and forth again the same."""
+"""Going back: by an instruction, to a breakpoint, to the last store; then forward, the same way."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 
 def numbers(output: str) -> list[int]:
-    """What `output` commands have printed between angle brackets."""
+    """The output of `output` commands, between angle brackets."""
     return [int(number) for number in re.findall(r"<(\d+)>", output)]
 
 
@@ -63,17 +63,17 @@ def test_back_is_where_it_was_and_forth_again_the_same(target: Target, tmp_path:
     at = numbers(held.output)
     begin, second, later, back, first, again, halted = zip(at[::2], at[1::2], strict=True)
     assert (back, first, again) == (second, begin, later), held.output
-    # it may have come by once more
+    # the program may have passed here once more
     assert halted[0] == begin[0]
     assert what_counts(held.result) == what_counts(plain)
-    # what was printed once is not printed again
+    # output is not printed twice
     assert [held.console.count(line) for line in run.console.splitlines()] == [
         run.console.count(line) for line in run.console.splitlines()
     ]
 
 
 @pytest.mark.parametrize("last", ["detach", "disconnect"])
-def test_who_leaves_in_the_past_sees_the_rest_only(last: str, tmp_path: Path) -> None:
+def test_after_a_detach_in_the_past_only_the_rest_is_printed(last: str, tmp_path: Path) -> None:
     target = TARGETS["rv32"]
     run = target.load().run(limit="3s")
     held = session(
@@ -90,7 +90,7 @@ def test_who_leaves_in_the_past_sees_the_rest_only(last: str, tmp_path: Path) ->
     assert what_counts(held.result) == what_counts(run.to_dict())
 
 
-def test_who_writes_in_the_past_sees_all_that_comes_of_it(tmp_path: Path) -> None:
+def test_a_write_in_the_past_changes_the_rest_of_the_run(tmp_path: Path) -> None:
     target = TARGETS["rv32"]
     run = target.load().run(limit="3s")
     held = session(
@@ -105,7 +105,7 @@ def test_who_writes_in_the_past_sees_all_that_comes_of_it(tmp_path: Path) -> Non
     assert held.console.count(run.console[:10]) == 2
 
 
-def test_who_stored_last_is_found_and_a_watchpoint_goes_back_to_it(tmp_path: Path) -> None:
+def test_the_last_store_is_found_and_a_watchpoint_goes_back_to_it(tmp_path: Path) -> None:
     target = TARGETS["m4"]
     held = session(
         target,
@@ -122,8 +122,8 @@ def test_who_stored_last_is_found_and_a_watchpoint_goes_back_to_it(tmp_path: Pat
         "delete",
         "detach",
     )
-    before, behind = numbers(held.output)
-    assert behind == before + 1
+    before, after = numbers(held.output)
+    assert after == before + 1
     assert re.search(r"stored at [\d.]+ ms \(\d+ ps\), instruction \d+ of cpu0", held.output)
 
 

@@ -1,4 +1,4 @@
-"""What comes after the end of a run: `run` begins the firmware anew, in extended mode."""
+"""After the end of a run, `run` starts the firmware again, in extended mode."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINE = "2 interrupts, "
 
 @NEEDS_GDB
 @pytest.mark.parametrize("name", ["rv32", "a7-m4"])
-def test_run_begins_anew_and_breakpoints_stay(tmp_path: Path, name: str) -> None:
+def test_run_starts_again_and_breakpoints_stay(tmp_path: Path, name: str) -> None:
     target = TARGETS[name]
     if gdb_for(target) is None:
         pytest.skip("no GDB for this core")
@@ -32,7 +32,7 @@ def test_run_begins_anew_and_breakpoints_stay(tmp_path: Path, name: str) -> None
         "continue",
         'printf "<%u>\\n", $pc',
         "stepi 100",
-        # while it runs, behind its end, and after it was killed
+        # while it runs, after its end, and after it was killed
         "run",
         'printf "<%u>\\n", $pc',
         "delete",
@@ -46,7 +46,7 @@ def test_run_begins_anew_and_breakpoints_stay(tmp_path: Path, name: str) -> None
         'printf "<%u>\\n", $pc',
         "delete",
         "continue",
-        # GDB leaves behind the end
+        # GDB leaves after the end
     )
     where = [line for line in held.output.splitlines() if line.startswith("<")]
     assert len(where) == 4, held.output
@@ -59,7 +59,7 @@ def test_run_begins_anew_and_breakpoints_stay(tmp_path: Path, name: str) -> None
 
 
 @NEEDS_GDB
-def test_who_kills_and_leaves_has_ended_the_run(tmp_path: Path) -> None:
+def test_kill_ends_the_run(tmp_path: Path) -> None:
     held = session(RV32, tmp_path, "break clock_ticks", "continue", "kill")
     assert held.result["outcome"] == "interrupted", held.output
     assert held.status == 0
@@ -70,7 +70,7 @@ def extended(client: rsp.Client) -> None:
     assert "multiprocess+" in client.ask("qSupported:multiprocess+")
 
 
-def test_a_client_that_stays_may_ask_after_the_end_and_begin_anew(tmp_path: Path) -> None:
+def test_a_client_that_stays_may_ask_after_the_end_and_start_again(tmp_path: Path) -> None:
     with rsp.served(tmp_path, RV32.elf, "--board", BOARD, "-q") as (run, client):
         assert isinstance(client, rsp.Client)
         extended(client)
@@ -81,7 +81,7 @@ def test_a_client_that_stays_may_ask_after_the_end_and_begin_anew(tmp_path: Path
         assert client.ask("?") == "W00;"
         assert "instruction" in client.monitor("last-write 0x40600004")
         assert client.monitor("reset") == "the run is over; run begins another one\n"
-        # who resumes it is told so, however often
+        # each attempt to resume it gets this answer
         assert client.ask("vCont;c") == "X09"
         assert client.ask("vCont;s:1") == "X09"
         assert client.ask("bc") == "X09"
@@ -102,7 +102,7 @@ def test_a_client_that_stays_may_ask_after_the_end_and_begin_anew(tmp_path: Path
 @pytest.mark.parametrize(
     "name", mostly_long(["rv32", "picorv32", "m4", "mips"], short={"rv32", "m4"})
 )
-def test_what_lines_still_send_is_there_at_the_end(tmp_path: Path, name: str) -> None:
+def test_characters_that_lines_still_send_are_in_the_result(tmp_path: Path, name: str) -> None:
     target = TARGETS[name]
     plain = target.load().run(limit=LIMIT)
     run_it = (target.elf, "--board", target.board, "--limit", LIMIT, "-q")

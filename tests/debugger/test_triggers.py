@@ -1,4 +1,4 @@
-"""Conditions over what goes on on a board: when they become true, and what is done then."""
+"""Conditions over a board's activities: when they become true, and their actions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cyclescope.errors import UsageError
 from cyclescope.statuses import Status
 
 # activities that are recorded only when they are over
-TOLD_LATE = (".idle", ".held_in_reset")
+RECORDED_AT_END = (".idle", ".held_in_reset")
 
 
 def without_triggers(result: cyclescope.RunResult) -> dict[str, Any]:
@@ -56,9 +56,9 @@ def recorded(board: cyclescope.Board, path: Path) -> dict[str, list[tuple[int, i
 
 
 def rises(changes: list[tuple[int, int]], end_ps: int) -> tuple[int, int]:
-    """How often a signal rises, and for how long it is high in all."""
+    """The number of a signal's rising edges, and its total time at the high level."""
     count, high_ps, since = 0, 0, None
-    # what a device knew ahead is there, too
+    # spans that a device recorded ahead are there, too
     for at_ps, level in (change for change in changes if change[0] < end_ps):
         if level and since is None:
             count, since = count + 1, at_ps
@@ -81,7 +81,7 @@ def test_signals_are_seen_as_waveforms_have_them(name: str, tmp_path: Path) -> N
     wanted = [
         signal
         for signal in changes
-        if any(level for _, level in changes[signal]) and not signal.endswith(TOLD_LATE)
+        if any(level for _, level in changes[signal]) and not signal.endswith(RECORDED_AT_END)
     ]
     conditions = [f'node("{scope}")["{name}"]' for scope, name in map(split, wanted)]
     result = board.run(count_when=conditions)
@@ -137,7 +137,7 @@ def test_numbers_are_reached_to_the_cycle(logger: cyclescope.Board) -> None:
     core = whole.cores[0]
     cycle_ps = whole.elapsed_ps // core.cycles
     at_ps = 1_234_567_890
-    time, cycles, behind, instructions, never = counted(
+    time, cycles, after, instructions, never = counted(
         logger,
         f'time >= duration("{at_ps}ps")',
         "cpu0.cycles >= 1000000",
@@ -149,7 +149,7 @@ def test_numbers_are_reached_to_the_cycle(logger: cyclescope.Board) -> None:
     for trigger, expected_ps in (
         (time, at_ps),
         (cycles, 1_000_000 * cycle_ps),
-        (behind, 1_000_078 * cycle_ps),
+        (after, 1_000_078 * cycle_ps),
     ):
         assert trigger.count == 1
         assert trigger.first_ps is not None
@@ -268,7 +268,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("condition", REFUSED)
-def test_what_is_no_condition_is_refused_in_one_line(
+def test_an_invalid_condition_is_refused_in_one_line(
     logger: cyclescope.Board, condition: str
 ) -> None:
     with pytest.raises(UsageError) as raised:

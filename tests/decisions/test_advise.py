@@ -1,4 +1,4 @@
-"""What would make a program faster: each what-if is a run, and is ranked by what it saves."""
+"""Changes that make a program faster: each what-if is a run, ranked by the time that it saves."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_line_is_what_a_run_with_that_change_gives() -> None:
     assert one.gain_pct == pytest.approx((1 - changed.elapsed_ps / alone.elapsed_ps) * 100)
     assert one.is_gain
     ranked = [gain for one in found.tried if (gain := one.gain_pct) is not None]
-    # lines that are alike stay in the order of the what-ifs
+    # equal lines stay in the order of the what-ifs
     assert all(after <= before + 0.1 for before, after in itertools.pairwise(ranked))
 
 
@@ -93,7 +93,7 @@ def test_a_metric_and_what_the_user_wants_tried(program: Program) -> None:
 SWITCHES = {"rhealstone.operation": "task-switch", "rhealstone.loops": 100}
 
 
-def test_what_an_experiment_allows_has_settings_of_its_app() -> None:
+def test_what_ifs_of_an_experiment_include_settings_of_its_app() -> None:
     request = Request("rhealstone", sets=SWITCHES, metrics=("cycles",))
     allowed = {one.how: one for one in study(request, {}, False, Stop()).what_ifs}
     assert allowed["--set rhealstone.memory=sram"].takes
@@ -177,7 +177,7 @@ def test_other_results_are_no_gain() -> None:
     assert not tried({"t": 100}, {"t": 50}, differs=("sum",)).is_gain
 
 
-def test_what_touches_the_same_does_not_go_together() -> None:
+def test_what_ifs_with_a_common_target_are_not_combined() -> None:
     first, second = (WhatIf("", "", "", presets=(Preset(4, bits, bits),)) for bits in (1, 3))
     assert first.touches & second.touches
     level = WhatIf("", "", "", changes={"flags": "-O3"})
@@ -190,7 +190,7 @@ def test_what_touches_the_same_does_not_go_together() -> None:
     assert whole.presets == first.presets
 
 
-def test_a_board_that_allows_nothing_is_told(program: Program) -> None:
+def test_a_board_without_what_ifs_is_reported(program: Program) -> None:
     board = "minimal-rv32"
     found = advised(build_app("hello", board, {}), board)
     assert found.at_once is None
@@ -226,7 +226,7 @@ def test_the_command_ranks_and_keeps(cyclescope: Command, tmp_path: Path) -> Non
         (("--limit", "soon"), "soon"),
     ],
 )
-def test_what_can_not_be_is_one_line(
+def test_impossible_options_are_one_line(
     cyclescope: Command, program: Program, options: tuple[str, ...], words: str
 ) -> None:
     done = cyclescope("advise", program("results"), "--board", BOARD, *options)
@@ -235,7 +235,7 @@ def test_what_can_not_be_is_one_line(
     assert done.stdout == ""
 
 
-def test_a_program_that_fails_is_told(program: Program) -> None:
+def test_a_program_that_fails_is_reported(program: Program) -> None:
     with pytest.raises(UsageError, match="the run itself fails: "):
         advised(program("exit_code"))
 
@@ -250,7 +250,7 @@ def test_a_program_that_never_ends_needs_a_metric(program: Program) -> None:
     assert [one.is_more_better for one in found.measures] == [True]
 
 
-def test_a_board_is_told_where_none_was(cyclescope: Command, program: Program) -> None:
+def test_a_board_is_required(cyclescope: Command, program: Program) -> None:
     done = cyclescope("advise", program("results"))
     assert "--board is missing" in done.error
     assert BOARD in done.error

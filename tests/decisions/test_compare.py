@@ -82,7 +82,7 @@ def compared(before: Path, after: Path, *arguments: str) -> tuple[int, str]:
 
 
 def changed(results: Path, name: str, change: Callable[[Any], None]) -> tuple[int, str]:
-    """The comparison with a copy of which one file is changed."""
+    """The comparison with a copy in which one file is changed."""
     after = results.parent / "after"
     shutil.copytree(results, after)
     data = json.loads((after / name).read_text())
@@ -91,7 +91,7 @@ def changed(results: Path, name: str, change: Callable[[Any], None]) -> tuple[in
     return compared(results, after, "--results")
 
 
-def test_it_is_a_program_of_its_own(results: Path) -> None:
+def test_the_script_runs_as_a_program(results: Path) -> None:
     command = [sys.executable, SCRIPT, results, results, "--results"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -99,71 +99,71 @@ def test_it_is_a_program_of_its_own(results: Path) -> None:
 
 
 def test_equal_results_are_counted(results: Path) -> None:
-    status, told = compared(results, results, "--results")
+    status, output = compared(results, results, "--results")
     assert status == 0
-    assert "3 of 3 rows are equal" in told
-    assert "2 of 2 published cells of copy are equal" in told
-    assert "1 of 1 runs are equal" in told
-    assert "2 of 2 stacks are equal" in told
+    assert "3 of 3 rows are equal" in output
+    assert "2 of 2 published cells of copy are equal" in output
+    assert "1 of 1 runs are equal" in output
+    assert "2 of 2 stacks are equal" in output
     for kind in ("sections", "counters", "windows", "console texts"):
-        assert f"1 of 1 {kind} are equal" in told
-    assert "2 of 2 files are equal" in told
-    assert "->" not in told
+        assert f"1 of 1 {kind} are equal" in output
+    assert "2 of 2 files are equal" in output
+    assert "->" not in output
 
 
 def test_a_changed_cycle_count_is_found(results: Path) -> None:
     def change(runs: Any) -> None:
         runs["copy"]["runs"][0]["result"]["cores"][0]["stack"][1]["cycles"] = 31
 
-    status, told = changed(results, "runs.json", change)
+    status, output = changed(results, "runs.json", change)
     assert status == 1
-    assert "1 of 2 stacks are equal" in told
+    assert "1 of 2 stacks are equal" in output
     place = "copy / runs / copy size=4 on desk / result / cores / cpu0 / stack / load: ddr / cycles"
-    assert f"{place}: 30 -> 31" in told
+    assert f"{place}: 30 -> 31" in output
 
 
 def test_a_changed_cause_is_found(results: Path) -> None:
     def change(runs: Any) -> None:
         runs["copy"]["runs"][0]["result"]["cores"][0]["stack"][0]["cause"] = "executing"
 
-    status, told = changed(results, "runs.json", change)
+    status, output = changed(results, "runs.json", change)
     assert status == 1
-    assert 'stack / execute: {"cause": "execute", "cycles": 70, "ps": 700} -> (missing)' in told
-    assert "stack / executing: (missing) -> " in told
+    assert 'stack / execute: {"cause": "execute", "cycles": 70, "ps": 700} -> (missing)' in output
+    assert "stack / executing: (missing) -> " in output
 
 
 def test_causes_in_another_order_are_found(results: Path) -> None:
     def change(runs: Any) -> None:
         runs["copy"]["runs"][0]["result"]["cores"][0]["stack"].reverse()
 
-    status, told = changed(results, "runs.json", change)
+    status, output = changed(results, "runs.json", change)
     assert status == 1
-    assert "stack / order" in told
+    assert "stack / order" in output
 
 
 def test_a_missing_row_is_found(results: Path) -> None:
-    status, told = changed(results, "results.json", lambda rows: rows.pop(1))
+    status, output = changed(results, "results.json", lambda rows: rows.pop(1))
     assert status == 1
-    assert "2 of 3 rows are equal" in told
-    assert "1 of 2 published cells of copy are equal" in told
-    assert "copy / rows / write (time) on desk: size=4: {" in told
-    assert "-> (missing)" in told
+    assert "2 of 3 rows are equal" in output
+    assert "1 of 2 published cells of copy are equal" in output
+    assert "copy / rows / write (time) on desk: size=4: {" in output
+    assert "-> (missing)" in output
 
 
 def test_a_row_that_only_looks_equal_is_found(results: Path) -> None:
-    status, told = changed(results, "results.json", lambda rows: rows[0].update(simulated=90.0))
+    status, output = changed(results, "results.json", lambda rows: rows[0].update(simulated=90.0))
     assert status == 1
-    assert "simulated: 90 -> 90.0" in told
+    assert "simulated: 90 -> 90.0" in output
 
 
-def test_a_changed_console_is_told_by_its_line(results: Path) -> None:
+def test_a_changed_console_is_reported_by_its_line(results: Path) -> None:
     def change(runs: Any) -> None:
         runs["copy"]["runs"][0]["result"]["console"] = "ready\nDone\n"
 
-    status, told = changed(results, "runs.json", change)
+    status, output = changed(results, "runs.json", change)
     assert status == 1
-    assert 'result / console / line 2: "done" -> "Done"' in told
-    assert "0 of 1 console texts are equal" in told
+    assert 'result / console / line 2: "done" -> "Done"' in output
+    assert "0 of 1 console texts are equal" in output
 
 
 @pytest.mark.parametrize(
@@ -174,14 +174,14 @@ def test_a_changed_console_is_told_by_its_line(results: Path) -> None:
         ("windows", [], "windows"),
     ],
 )
-def test_what_a_run_counted_is_compared(results: Path, key: str, value: Any, kind: str) -> None:
+def test_counters_of_a_run_are_compared(results: Path, key: str, value: Any, kind: str) -> None:
     def change(runs: Any) -> None:
         runs["copy"]["runs"][0]["result"][key] = value
 
-    status, told = changed(results, "runs.json", change)
+    status, output = changed(results, "runs.json", change)
     assert status == 1
-    assert f"{kind} are equal" in told
-    assert f"/ result / {key}" in told
+    assert f"{kind} are equal" in output
+    assert f"/ result / {key}" in output
 
 
 def test_the_report_may_name_another_version(results: Path) -> None:
@@ -190,19 +190,19 @@ def test_the_report_may_name_another_version(results: Path) -> None:
     report.write_text(report.read_text().replace("1.2.3", "1.3.0"))
     assert compared(results, after)[0] == 0
     report.write_text(report.read_text().replace("90 us", "91 us"))
-    status, told = compared(results, after)
+    status, output = compared(results, after)
     assert status == 1
-    assert 'report.html / line 2: "<p>90 us</p>" -> "<p>91 us</p>"' in told
+    assert 'report.html / line 2: "<p>90 us</p>" -> "<p>91 us</p>"' in output
 
 
 def test_differences_are_bounded(results: Path) -> None:
     after = shutil.copytree(results, results.parent / "after")
     rows = [_row(f"row {number}", number) for number in range(50)]
     _write(after / "results.json", rows)
-    status, told = compared(results, after, "--most", "5")
+    status, output = compared(results, after, "--most", "5")
     assert status == 1
-    assert told.count("->") == 5
-    assert "more (--most says how many are told)" in told
+    assert output.count("->") == 5
+    assert "more (--most sets how many are listed)" in output
 
 
 def test_only_the_experiments_that_are_named_are_compared(results: Path) -> None:
@@ -214,28 +214,28 @@ def test_only_the_experiments_that_are_named_are_compared(results: Path) -> None
     rows[-1]["experiment"] = "other"
     _write(after / "results.json", rows)
     assert compared(results, after)[0] == 1
-    status, told = compared(results, after, "copy")
+    status, output = compared(results, after, "copy")
     assert status == 0
-    assert "after has more experiments than these: results.csv and report.html are not" in told
+    assert "after has more experiments than these: results.csv and report.html are not" in output
     assert compared(results, after, "none")[0] == 2
-    status, told = compared(results, after, "copy", "ohter", "other")
+    status, output = compared(results, after, "copy", "ohter", "other")
     assert status == 2
-    assert "neither has results of ohter; near matches: other" in told
+    assert "neither has results of ohter; similar names: other" in output
 
 
 def test_a_missing_file_is_a_difference(results: Path) -> None:
     after = shutil.copytree(results, results.parent / "after")
     (after / "results.csv").unlink()
     (after / "report.html").unlink()
-    status, told = compared(results, after)
+    status, output = compared(results, after)
     assert status == 1
-    assert "0 of 2 files are equal" in told
-    assert 'results.csv: "experiment,board\\ncopy,desk\\n" -> (missing)' in told
+    assert "0 of 2 files are equal" in output
+    assert 'results.csv: "experiment,board\\ncopy,desk\\n" -> (missing)' in output
     (results / "results.csv").unlink()
     (results / "report.html").unlink()
-    status, told = compared(results, after)
+    status, output = compared(results, after)
     assert status == 0
-    assert "neither has results.csv and report.html" in told
+    assert "neither has results.csv and report.html" in output
 
 
 @pytest.mark.parametrize(
@@ -255,9 +255,9 @@ def test_a_missing_file_is_a_difference(results: Path) -> None:
 def test_files_of_another_shape_are_no_results(results: Path, name: str, data: Any) -> None:
     after = shutil.copytree(results, results.parent / "after")
     _write(after / name, data)
-    status, told = compared(results, after)
+    status, output = compared(results, after)
     assert status == 2
-    assert f"{after}: is no result of a bench" in told
+    assert f"{after}: is no result of a bench" in output
     (after / "report.html").write_bytes(b"\xff")
     assert compared(results, after)[0] == 2
 
@@ -265,18 +265,18 @@ def test_files_of_another_shape_are_no_results(results: Path, name: str, data: A
 def test_without_runs_the_rest_is_compared(results: Path) -> None:
     after = shutil.copytree(results, results.parent / "after")
     (after / "runs.json").unlink()
-    status, told = compared(results, after)
+    status, output = compared(results, after)
     assert status == 0
-    assert "after has no runs.json" in told
-    assert "3 of 3 rows are equal" in told
+    assert "after has no runs.json" in output
+    assert "3 of 3 rows are equal" in output
 
 
-def test_what_is_no_result_is_said(results: Path, tmp_path: Path) -> None:
+def test_a_folder_without_results_is_reported(results: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    status, told = compared(results, empty)
+    status, output = compared(results, empty)
     assert status == 2
-    assert "no such file" in told
+    assert "no such file" in output
 
 
 @pytest.fixture
@@ -294,19 +294,19 @@ def _set_stub(checkout: Path, does: str) -> None:
     folder = checkout / ".venv" / "bin"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "cyclescope").write_text("")
-    told = 'echo "$@" > arguments; out=$(dirname "$2")'
-    (folder / "python").write_text(f"#!/bin/sh\n{told}\n{does}\n")
+    output = 'echo "$@" > arguments; out=$(dirname "$2")'
+    (folder / "python").write_text(f"#!/bin/sh\n{output}\n{does}\n")
     (folder / "python").chmod(0o755)
 
 
 def test_a_checkout_runs_its_own_bench(results: Path, checkout: Path, tmp_path: Path) -> None:
-    status, told = compared(results, checkout)
-    assert status == 0, told
+    status, output = compared(results, checkout)
+    assert status == 0, output
     arguments = (checkout / "arguments").read_text().split()
     assert arguments[0] == str(ROOT / "scripts" / "compare" / "recorded_bench.py")
     assert arguments[2:4] == ["--all", "--out"]
-    status, told = compared(checkout, results, "copy", "--quick", "--out", str(tmp_path / "kept"))
-    assert status == 0, told
+    status, output = compared(checkout, results, "copy", "--quick", "--out", str(tmp_path / "kept"))
+    assert status == 0, output
     assert (checkout / "arguments").read_text().split()[2:4] == ["copy", "--quick"]
     assert compared(tmp_path / "kept" / "before", results)[0] == 0
     assert not (tmp_path / "kept" / "after").exists()
@@ -318,7 +318,7 @@ def test_a_failed_run_is_compared(results: Path, checkout: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("does", "told"),
+    ("does", "output"),
     [
         ("exit 1", "status 1, and without results.json and runs.json"),
         ('cp stored/runs.json "$out"; exit 1', "status 1, and without results.json;"),
@@ -327,7 +327,7 @@ def test_a_failed_run_is_compared(results: Path, checkout: Path) -> None:
     ],
 )
 def test_results_of_an_earlier_bench_are_not_taken_for_new(
-    results: Path, checkout: Path, tmp_path: Path, does: str, told: str
+    results: Path, checkout: Path, tmp_path: Path, does: str, output: str
 ) -> None:
     kept = tmp_path / "kept"
     assert compared(results, checkout, "--out", str(kept))[0] == 0
@@ -335,29 +335,31 @@ def test_results_of_an_earlier_bench_are_not_taken_for_new(
     _set_stub(checkout, does)
     status, said = compared(results, checkout, "--out", str(kept))
     assert status == 2
-    assert f"{checkout}: the bench ended with {told}" in said
+    assert f"{checkout}: the bench ended with {output}" in said
 
 
 @pytest.mark.parametrize("side", ["before", "after"])
-def test_what_is_compared_is_not_overwritten(checkout: Path, tmp_path: Path, side: str) -> None:
+def test_compared_results_are_not_overwritten(checkout: Path, tmp_path: Path, side: str) -> None:
     kept = tmp_path / "kept"
     shutil.copytree(checkout / "stored", kept / side)
     (tmp_path / "link").symlink_to(kept)
     for given in (kept / side, tmp_path / "link" / side):
         for places in ((checkout, given), (given, checkout)):
-            status, told = compared(*places, "--out", str(kept))
+            status, output = compared(*places, "--out", str(kept))
             assert status == 2
-            assert f"{given}: --out {kept} would write over it; name another" in told
+            assert f"{given}: --out {kept} would write over it; name another" in output
     assert not (checkout / "arguments").exists()
     assert {path.name for path in kept.iterdir()} == {side}
 
 
 @pytest.mark.parametrize("missing", ["python", "cyclescope"])
-def test_a_checkout_that_is_not_built_is_told(results: Path, checkout: Path, missing: str) -> None:
+def test_a_checkout_that_is_not_built_is_reported(
+    results: Path, checkout: Path, missing: str
+) -> None:
     (checkout / ".venv" / "bin" / missing).unlink()
-    status, told = compared(results, checkout)
+    status, output = compared(results, checkout)
     assert status == 2
-    assert "run `make build` there" in told
+    assert "run `make build` there" in output
 
 
 # of one run, and of several
@@ -374,6 +376,6 @@ def test_the_bench_records_what_its_runs_printed(tmp_path: Path, experiment: str
     assert all(run["result"]["console"] and run["result"]["counters"] for run in runs)
     assert all("wall_ns" not in run["result"] for run in runs)
     assert str(ROOT) not in (tmp_path / "runs.json").read_text()
-    status, told = compared(tmp_path, tmp_path)
+    status, output = compared(tmp_path, tmp_path)
     assert status == 0
-    assert f"{len(runs)} of {len(runs)} runs are equal" in told
+    assert f"{len(runs)} of {len(runs)} runs are equal" in output

@@ -229,7 +229,7 @@ def test_markdown_for_a_pull_request(
     assert "by function" in piped.stderr
 
 
-def test_a_run_that_ends_otherwise_is_told_and_fails(
+def test_a_run_that_ends_differently_is_reported_and_fails(
     cyclescope: Command, program: Program, loop: Callable[[str], Path]
 ) -> None:
     elfs = (loop("nop"), program("exit_main"))

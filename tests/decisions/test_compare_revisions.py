@@ -91,7 +91,7 @@ def test_a_folder_of_the_repository_is_where_it_is_built(
         (("HEAD", ".", "--experiment", "m4-rules", "--board", BOARD), "an experiment says its own"),
     ],
 )
-def test_what_is_wrong_is_one_line(
+def test_wrong_arguments_are_one_line(
     cyclescope: Command, project: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     done = cyclescope("compare", *arguments, folder=project)

@@ -150,7 +150,9 @@ def test_a_change_in_percent_is_never_shown_as_nothing(before: int, after: int, 
         ("load", "%", None),
     ],
 )
-def test_which_way_a_metric_gets_worse(name: str, unit: str, expected: str | None) -> None:
+def test_a_metric_gets_worse_in_the_expected_direction(
+    name: str, unit: str, expected: str | None
+) -> None:
     assert worse(name, unit) == expected
 
 
@@ -187,7 +189,7 @@ def test_a_metric_exceeds_only_for_the_worse() -> None:
         (0, 0.1, True),
     ],
 )
-def test_what_is_more_than_two_percent(
+def test_a_change_of_more_than_two_percent_exceeds_the_limit(
     before: int | float, after: int | float, moves: bool
 ) -> None:
     assert limits.exceeds(Change(before, after), limits.parse_percent("2%")) is moves
@@ -224,7 +226,7 @@ def test_cycles_and_functions_exceed_by_more_than_was_allowed_and_no_less() -> N
 
 
 @pytest.mark.parametrize("text", ["2", "", "%", "-1%", "two%", "1e3%", "2%%", "nan%", "9" * 20])
-def test_what_is_no_percent_is_refused(text: str) -> None:
+def test_an_invalid_percentage_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="expected percent such as 2%"):
         limits.parse_percent(text)
 

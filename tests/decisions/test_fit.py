@@ -1,4 +1,4 @@
-"""Fits: hidden values of a board are found again, and what cells can't tell is said."""
+"""Fits: hidden values of a board are found again; undetermined ones are reported."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CACHES = ("4K", "8K", "16K")
 
 @cache
 def sections(elf: Path, hidden: tuple[tuple[str, int], ...], size: str) -> list[tuple[str, int]]:
-    """What functions take, in cycles, where the data cache has this size."""
+    """Cycles of functions with a data cache of this size."""
     sets = int(size[:-1]) * 1024 // 16
     caches = {"cpu0.d-cache-size": size, "cpu0.d-cache-sets": str(sets)}
     result = Board(BOARD, {**dict(hidden), **caches}).load(elf).run(sections=FUNCTIONS)
@@ -76,7 +76,7 @@ def test_hidden_values_are_found(program: Program, tmp_path: Path) -> None:
     assert result.cross_validated.before_mean_pct > 1
 
 
-# of values that noise moves, test_fit_intervals.py has small forms
+# test_fit_intervals.py has small forms with values that noise moves
 @pytest.mark.long
 def test_hidden_values_are_within_their_intervals(program: Program, tmp_path: Path) -> None:
     elf = program("measured")
@@ -88,12 +88,14 @@ def test_hidden_values_are_within_their_intervals(program: Program, tmp_path: Pa
         assert low <= value <= high
     widths = {one.free.path: one.possible[1] - one.possible[0] for one in result.parameters}
     assert 0 < widths[DDR] < 10
-    # noise of a hundredth tells of the divisions' few cycles little
+    # with noise of a hundredth the divisions' few cycles are hardly determined
     assert result.cross_validated is not None
     assert 0.3 < result.cross_validated.mean_pct < 3
 
 
-def test_two_that_are_always_added_can_not_be_told_apart(program: Program, tmp_path: Path) -> None:
+def test_two_that_are_always_added_can_not_be_distinguished(
+    program: Program, tmp_path: Path
+) -> None:
     elf = program("measured")
     hidden = {DDR: 30, **dict.fromkeys(PAIR, 3)}
     table = measured(elf, hidden, tmp_path / "cells.csv")
@@ -141,7 +143,9 @@ def test_more_parameters_than_cells_carry_is_a_warning(program: Program, tmp_pat
     assert "2 parameters for 7 independent cells: too many to determine" in warnings[0]
 
 
-def test_a_prior_holds_what_cells_tell_little_of(program: Program, tmp_path: Path) -> None:
+def test_a_prior_holds_parameters_that_cells_hardly_determine(
+    program: Program, tmp_path: Path
+) -> None:
     elf = program("measured")
     table = measured(elf, {UART: 6}, tmp_path / "cells.csv")
     free = {UART: "2:60"}
@@ -150,7 +154,7 @@ def test_a_prior_holds_what_cells_tell_little_of(program: Program, tmp_path: Pat
     assert held.values == {UART: of(held, UART).free.board_value}
 
 
-def test_cells_that_are_not_fitted_to_tell_how_good_it_is(program: Program, tmp_path: Path) -> None:
+def test_cells_that_are_not_fitted_rate_the_fit(program: Program, tmp_path: Path) -> None:
     elf = program("measured")
     table = measured(elf, {DDR: 33, DDR_WRITE: 8}, tmp_path / "cells.csv", noise=0.01)
     result = fit(elf, BOARD, [DDR, DDR_WRITE], table, every=3, threads=2)
@@ -182,7 +186,7 @@ def test_numbers_that_were_measured_again_are_held_out_together(
 def test_an_experiment_is_fitted_to_what_was_published() -> None:
     path = "cm4.cyclescope,taken-branch-cycles"
     result = fit("rpmsg-tty", None, [path], every=3, threads=2)
-    # of numbers that follow from one another, all or none
+    # numbers that follow from one another are fitted together or not at all
     assert result.independent == 2
     assert 2 <= len(result.fitted) < len(result.cells) == 11
     assert result.cells[0].label == "512 B x 1"

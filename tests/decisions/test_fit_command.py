@@ -26,7 +26,7 @@ DIVIDE = "cpu0.cyclescope,divide-cycles"
 
 
 def table(elf: Path, path: Path, **changed: int) -> Path:
-    """What a board takes with other values, as if it had been measured."""
+    """The times of a board with other values, in the form of measurements."""
     hidden = {DDR: 33, DIVIDE: 36}
     functions = ("divide", "stride", "fill", "print")
     sections = Board(BOARD, hidden).load(elf).run(sections=functions).cores[0].sections
@@ -36,7 +36,7 @@ def table(elf: Path, path: Path, **changed: int) -> Path:
     return path
 
 
-def test_it_prints_and_writes_what_it_found(
+def test_the_command_prints_and_writes_the_fit(
     cyclescope: Command, program: Program, tmp_path: Path
 ) -> None:
     elf = program("measured")
@@ -107,7 +107,7 @@ def test_the_board_that_it_writes_is_the_old_one_with_these_values(
     for _, new in changed:
         assert new.basis == "calibrated"
         assert new.source.startswith("fitted to 8 cells of cells.csv by cyclescope fit")
-    # it can be fitted again, beside a program of its own
+    # the written request can be fitted again, with its own program
     own = tmp_path / "boards" / "again.dts"
     own.parent.mkdir()
     done = cyclescope(
@@ -128,7 +128,7 @@ def test_the_board_that_it_writes_is_the_old_one_with_these_values(
     assert next(one for one in Board(own).parameters if one.label == "ddr").value == "33"
 
 
-def test_a_node_without_a_label_of_its_own_is_named_by_its_path(tmp_path: Path) -> None:
+def test_a_node_without_its_own_label_is_named_by_its_path(tmp_path: Path) -> None:
     board, path = "stm32mp157c-dk2", "/apb1/from-mlahb.cyclescope,request-cycles"
     (free,) = parameters.resolved([parameters.parse(path)], board, {})
     judged = Judgement(free, free.board_value + 1, DETERMINED, (free.board_value + 1,))
@@ -196,7 +196,7 @@ def test_a_file_has_all_of_a_fit(cyclescope: Command, program: Program, tmp_path
         (("--free", DDR, "--limit", "1 week"), "time '1 week'"),
     ],
 )
-def test_what_can_not_be_fitted_runs_nothing(
+def test_an_impossible_fit_runs_nothing(
     program: Program,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -242,7 +242,7 @@ def refused(stderr: str, words: str) -> None:
         ('metric,value\n"a,1\n', "cells.csv:1: unexpected end"),
     ],
 )
-def test_a_table_that_is_none_runs_nothing(
+def test_an_invalid_table_runs_nothing(
     program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
 ) -> None:
     monkeypatch.setattr(running, "run", None)
@@ -253,7 +253,7 @@ def test_a_table_that_is_none_runs_nothing(
     assert "\n" not in str(refusal.value)
 
 
-def test_a_metric_that_no_run_has_is_told(
+def test_a_metric_that_no_run_has_is_reported(
     cyclescope: Command, program: Program, tmp_path: Path
 ) -> None:
     (tmp_path / "cells.csv").write_text("metric,value\ncpu0.cycle,4000\n")
@@ -263,7 +263,9 @@ def test_a_metric_that_no_run_has_is_told(
     assert "no run has cpu0.cycle; did you mean 'cpu0.cycles'" in done.stderr
 
 
-def test_a_run_that_fails_is_told(cyclescope: Command, program: Program, tmp_path: Path) -> None:
+def test_a_run_that_fails_is_reported(
+    cyclescope: Command, program: Program, tmp_path: Path
+) -> None:
     (tmp_path / "cells.csv").write_text("metric,value\nelapsed_ps,4ms\n")
     elf = program("trap_without_handler")
     done = cyclescope("fit", elf, "--board", BOARD, "--cells", "cells.csv", "--free", DDR)

@@ -59,7 +59,7 @@ def ends(of: Problem) -> list[tuple[str, int, tuple[int, ...]]]:
     return [(one.told, one.value, one.possible) for one in judge(of, found).parameters]
 
 
-def test_where_cells_are_sums_an_interval_is_that_of_slopes() -> None:
+def test_the_interval_of_cells_that_are_sums_follows_from_slopes() -> None:
     """Half of it: Student's t, times the standard deviation by the inverse of J'J."""
     weights = numpy.array([[3, 1], [1, 2], [2, 2], [1, 0], [0, 3], [4, 1]])
 
@@ -67,19 +67,19 @@ def test_where_cells_are_sums_an_interval_is_that_of_slopes() -> None:
         return [float(one @ numpy.array(values) + 1000) for one in weights]
 
     made = problem(give, (100, 150), 400, [0.004, -0.006, 0.003, 0.008, -0.002, 0.001])
-    told = ends(made)
-    point = tuple(value for _, value, _ in told)
+    found = ends(made)
+    point = tuple(value for _, value, _ in found)
     slopes = weights / numpy.array([[cell.value] for cell in made.model.cells]) / 0.01
     half = stats.t.ppf(0.975, 4) * numpy.sqrt(numpy.diag(numpy.linalg.inv(slopes.T @ slopes)))
-    for value, one, (_, _, (low, high)) in zip(point, half, told, strict=True):
+    for value, one, (_, _, (low, high)) in zip(point, half, found, strict=True):
         assert 1 < one < 100
         assert low == pytest.approx(value - one, abs=1.5)
         assert high == pytest.approx(value + one, abs=1.5)
 
 
 @pytest.mark.parametrize("hidden", [40, 31, 30, 20, 5])
-def test_what_a_buffer_hides_has_an_end_on_one_side(hidden: int) -> None:
-    """Up to 30 cells don't move; from there a step is 3.5 standard deviations, of which 2.2 count.
+def test_a_latency_that_a_buffer_hides_has_one_sided_bounds(hidden: int) -> None:
+    """Up to 30 cells don't move; from there a step is 3.5 standard deviations, and 2.2 count.
 
     So a value may be wrong by one, and from 30 down all are as good.
     """
@@ -107,7 +107,7 @@ def test_an_interval_takes_few_runs() -> None:
     assert len(made.model.asked - before) < 40  # type: ignore[attr-defined]
 
 
-def test_what_hardly_moves_a_cell_stays_weak() -> None:
-    (told, _, possible), _ = ends(problem(lambda a, b: [1e6 + a, 1000 + 9 * b], (5, 50), 100))
-    assert told == WEAK
+def test_a_parameter_that_hardly_moves_a_cell_stays_weak() -> None:
+    (judged, _, possible), _ = ends(problem(lambda a, b: [1e6 + a, 1000 + 9 * b], (5, 50), 100))
+    assert judged == WEAK
     assert possible == (0, 100)

@@ -72,7 +72,7 @@ def test_a_snapshot_is_asked_for_written_and_kept(
     again.stdout.no_fnmatch_line("cyclescope: wrote*")
 
 
-def test_what_moved_is_named_with_its_cause(
+def test_a_changed_metric_is_named_with_its_cause(
     bench: Callable[..., pytest.RunResult], pytester: pytest.Pytester
 ) -> None:
     bench(source(), "--cyclescope-update").assert_outcomes(passed=1)
@@ -118,7 +118,7 @@ def test_metrics_ends_and_boards_are_held_to_the_snapshot(
     damaged.stdout.fnmatch_lines(["*test_time.json is no snapshot: `pytest --cyclescope-update`*"])
 
 
-def test_each_test_and_each_name_has_a_file_of_its_own(
+def test_each_test_and_each_name_has_its_own_file(
     bench: Callable[..., pytest.RunResult], pytester: pytest.Pytester
 ) -> None:
     test = f"""

@@ -28,7 +28,7 @@ from cyclescope.sweeps.results import SweepResult, SweepRow
 
 Program = Callable[[str], Path]
 
-# Values of a setting; two of these settings are too many runs, and a million is what one may have.
+# Values of a setting: two such settings make too many runs; one setting may have a million.
 MANY = sized(10_000, 1_000_000)
 SHORT = {
     "rhealstone.operation": "task-switch",
@@ -95,7 +95,7 @@ def test_runs_that_were_made_are_not_made_again(
     assert not any(row.is_kept for row in package.sweep(elf, BOARD, vary, sections=["main"]).rows)
 
 
-def test_a_damaged_outcome_is_made_anew(program: Program, tmp_path: Path) -> None:
+def test_a_damaged_outcome_is_made_again(program: Program, tmp_path: Path) -> None:
     elf, vary = program("results"), {"ddr.cyclescope,first-word-cycles": "20,40"}
     first = package.sweep(elf, BOARD, vary)
     for kept, text in zip(tmp_path.glob("cache/runs/*/*/*.json"), ("{", "[]"), strict=True):
@@ -139,7 +139,7 @@ def test_programs_may_print_different_metrics(program: Program) -> None:
     assert [row.error for row in asked.rows] == [None, "it gave no answer"]
 
 
-def test_a_sweep_that_is_stopped_goes_on(program: Program) -> None:
+def test_a_stopped_sweep_resumes(program: Program) -> None:
     elf, vary = program("results"), {"ddr.cyclescope,first-word-cycles": "20:60:1"}
     stop = Stop()
 
@@ -209,7 +209,7 @@ def test_an_app_that_does_not_build_is_a_row() -> None:
         ),
     ],
 )
-def test_what_can_not_be_runs_nothing(
+def test_an_impossible_sweep_runs_nothing(
     program: Program, vary: Mapping[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*arguments: object) -> None:
@@ -324,7 +324,7 @@ def made_up(
 
 
 def test_main_effects_of_a_sum_are_its_terms() -> None:
-    """Of 10 a + 4 b over a, b in 0, 1: variances 25 and 4, and nothing together."""
+    """10 a + 4 b over a, b in 0, 1: variances 25 and 4, and no interaction."""
     axes = (Axis("a", ("0", "1")), Axis("b", ("0", "1")))
     found = sweeps.effects(made_up(axes, Design(), lambda a, b: 10 * a + 4 * b))
     assert [effect.name for effect in found.effects] == ["a", "b"]
@@ -334,7 +334,7 @@ def test_main_effects_of_a_sum_are_its_terms() -> None:
     assert (first.best, first.best_mean, first.worst, first.worst_mean) == (0, 2, 1, 12)
 
 
-def test_what_two_settings_do_only_together_is_the_rest() -> None:
+def test_interactions_of_two_settings_are_the_rest() -> None:
     axes = (Axis("a", ("0", "1")), Axis("b", ("0", "1")))
     found = sweeps.effects(made_up(axes, Design(), lambda a, b: a ^ b))
     assert [effect.first for effect in found.effects] == pytest.approx([0, 0])
@@ -370,11 +370,11 @@ def test_sobol_indices_are_those_of_the_ishigami_function() -> None:
     assert indices["c"] == pytest.approx((0.0, 0.2437), abs=0.03)
 
 
-def test_what_is_worth_its_price() -> None:
+def test_rows_that_are_worth_their_price_are_found() -> None:
     axes = (Axis("a", ("1", "2", "3", "4")), Axis("b", ("0", "5")))
     times = made_up(axes, Design(), lambda a, b: 10 - a + (a == 3) * 4 + b)
     assert [(row.price, row.values["cost"]) for row in times.pareto()] == [(1, 9), (2, 8), (4, 6)]
-    # of a rate, more is better
+    # for a rate, more is better
     rates = made_up(axes, Design(), lambda a, b: a + b, unit="kB/s")
     assert [row.values["cost"] for row in rates.pareto()] == [6, 7, 8, 9]
     best = rates.best()
@@ -383,7 +383,7 @@ def test_what_is_worth_its_price() -> None:
 
 
 def test_the_user_says_which_way_a_metric_gets_worse(program: Program) -> None:
-    """It goes before the unit, here ps, and turns round what is best and what matters."""
+    """A given direction overrides that of the unit, here ps, and reverses best row and effects."""
     elf, vary = program("results"), {"ddr.cyclescope,first-word-cycles": "20,40"}
     given = {"sections": ["main"], "prices": {"ddr.cyclescope,first-word-cycles": "20:0,40:1"}}
     by_unit = package.sweep(elf, BOARD, vary, metrics=["main.ps"], **given)
@@ -403,11 +403,11 @@ def test_the_user_says_which_way_a_metric_gets_worse(program: Program) -> None:
             package.sweep(elf, BOARD, vary, **{way: ["anser"]})
 
 
-def test_which_way_a_metric_in_several_settings_gets_worse() -> None:
+def test_a_metric_in_several_settings_has_its_own_direction() -> None:
     """A name without settings is of all of them, one with settings of that alone."""
     run = Outcome(None, "exit", metrics=tuple(Metric("x", "", n, {"n": n}) for n in (1, 2)))
-    told = {"x": directions.MORE, "x[n=2]": directions.LESS}
-    found = measures.all_measures(measures.Namer([run]), [run], told)
+    chosen = {"x": directions.MORE, "x[n=2]": directions.LESS}
+    found = measures.all_measures(measures.Namer([run]), [run], chosen)
     ways = {name: measure.worse for name, measure in found.items() if measure.is_printed}
     assert ways == {"x[n=1]": directions.MORE, "x[n=2]": directions.LESS}
 

@@ -1,4 +1,4 @@
-"""What `--vary` means: values, ranges, spans; and how points are chosen of them."""
+"""Arguments of `--vary`: values, ranges, spans; and the choice of points."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_span_is_for_samples() -> None:
         ("a.b=5,1:8", "needs its step"),
     ],
 )
-def test_nonsense_is_told(argument: str, words: str) -> None:
+def test_nonsense_is_reported(argument: str, words: str) -> None:
     with pytest.raises(SettingError) as refused:
         parse_vary(argument)
     assert words in str(refused.value)
@@ -147,7 +147,7 @@ def test_sobol_wants_a_power_of_two() -> None:
         list(Design(SOBOL, 10).points(AXES))
 
 
-def test_a_grid_that_nobody_runs_is_told_with_its_count() -> None:
+def test_a_grid_that_nobody_runs_is_reported_with_its_count() -> None:
     # a million is what one setting may have
     count = sized(10_000, 1_000_000)
     large = [axis(name, f"1:{count}:1") for name in "ab"]
@@ -169,6 +169,6 @@ def test_prices_by_value_and_by_unit() -> None:
 
 
 @pytest.mark.parametrize("argument", ["a", "a=", "a=1", "a=1:x", "a=1:nan", "a=0.1/0", "a=x/1K"])
-def test_a_price_that_is_none(argument: str) -> None:
+def test_an_invalid_price_is_refused(argument: str) -> None:
     with pytest.raises(SettingError, match="--price a"):
         parse_price(argument)

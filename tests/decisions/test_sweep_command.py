@@ -1,4 +1,4 @@
-"""`cyclescope sweep`: what it prints, writes and refuses; interrupted, it goes on."""
+"""`cyclescope sweep`: its output, files and errors; it resumes after an interruption."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import cyclescope as package
 
 Program = Callable[[str], Path]
 WORDS = "ddr.cyclescope,first-word-cycles"
-# Values of a setting, of which a million is what it may have.
+# Values of a setting: it may have a million.
 MANY = sized(10_000, 1_000_000)
 
 
@@ -40,7 +40,7 @@ def test_the_files_have_what_python_gives(
     assert "4 runs" in done.stderr
 
 
-def test_rows_effects_and_prices_are_told(
+def test_rows_effects_and_prices_are_printed(
     cyclescope: Command, program: Program, tmp_path: Path
 ) -> None:
     done = cyclescope(
@@ -66,7 +66,7 @@ def test_rows_effects_and_prices_are_told(
     assert "% of the variance" in done.stdout
 
 
-def test_failed_rows_are_told_once_and_all_failed_is_a_failure(
+def test_failed_rows_are_reported_once_and_all_failed_is_a_failure(
     cyclescope: Command, program: Program, tmp_path: Path
 ) -> None:
     elf = program("endless_loop")
@@ -136,7 +136,7 @@ def test_a_result_never_replaces_what_is_swept(
     assert elf.read_bytes() == before
 
 
-def test_an_interrupted_sweep_goes_on(
+def test_an_interrupted_sweep_resumes(
     cyclescope: Command, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # more than what is run while the signal comes
@@ -181,8 +181,8 @@ def test_the_user_says_which_row_is_better(
     assert "less of main.calls counts as better" in (out / "sweep.html").read_text()
     ways = (("--less-is-worse", "less"), ("--more-is-worse", "more"))
     for option, way in ways[: sized(1, 2)]:
-        told = cyclescope("sweep", elf, *options, option, "main.calls", "--json", "-")
-        assert told.status == 0, told.stderr
-        assert "counts as better" not in told.stderr + (out / "sweep.html").read_text()
-        (metric,) = json.loads(told.stdout)["metrics"]
+        done = cyclescope("sweep", elf, *options, option, "main.calls", "--json", "-")
+        assert done.status == 0, done.stderr
+        assert "counts as better" not in done.stderr + (out / "sweep.html").read_text()
+        (metric,) = json.loads(done.stdout)["metrics"]
         assert metric["worse_by"] == way

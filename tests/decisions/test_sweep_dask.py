@@ -157,7 +157,7 @@ def test_runs_that_this_machine_has_do_not_go_there(
 
 
 @pytest.mark.long
-def test_the_command_starts_a_cluster_of_its_own(
+def test_the_command_starts_its_own_cluster(
     cyclescope: Command, program: Program, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"

@@ -8,7 +8,7 @@ from assembler import Item, Label, word
 
 MOV, MVN = 0b1101, 0b1111
 COMPARISONS = range(0b1000, 0b1100)
-# Where rd is in bits 15:12 and the others are n and m.
+# Encodings with rd in bits 15:12; the other registers are n and m.
 MEDIA = (
     "cccc 01101000 nnnndddd iiiii t01 mmmm",  # pkhbt, pkhtb
     "cccc 0110101i iiiidddd iiiii t01 mmmm",  # ssat
@@ -26,7 +26,7 @@ MEDIA = (
 EXTENSIONS = (0b000, 0b010, 0b011, 0b100, 0b110, 0b111)
 PARALLEL_KINDS = (1, 2, 3, 5, 6, 7)
 PARALLEL = (0, 1, 2, 3, 4, 7)
-# Where rd is in bits 19:16, and what is added in 15:12.
+# Encodings with rd in bits 19:16, and the addend in 15:12.
 PRODUCTS = (
     "cccc 0000000f dddd0000 ssss 1001 mmmm",  # mul
     "cccc 0000001f ddddnnnn ssss 1001 mmmm",  # mla
@@ -43,7 +43,7 @@ PRODUCTS = (
     "cccc 01111000 ddddnnnn ssss 0001 mmmm",  # usada8
     "cccc 01111000 dddd1111 ssss 0001 mmmm",  # usad8
 )
-# Where both d and a are written.
+# Encodings that write both d and a.
 LONG_PRODUCTS = (
     "cccc 00000100 ddddaaaa ssss 1001 mmmm",  # umaal
     "cccc 00001oof ddddaaaa ssss 1001 mmmm",  # umull, umlal, smull, smlal

@@ -74,7 +74,7 @@ def table(rng: Rng, later: list[Label]) -> list[Item]:
     skipped = [branch(ALWAYS, rng.choice(later))]
     return [
         made(rng, "1110 0010 0000 nnnn dddd 0000 00000011", d=index),
-        # add pc, pc, index, lsl #2: to what is behind the next instruction.
+        # add pc, pc, index, lsl #2: to the place after the next instruction.
         made(rng, "cccc 0000 1000 1111 1111 00010 000 mmmm", c=condition, m=index),
         *skipped,
         *(branch(ALWAYS, rng.choice(later), links=rng.random() < 0.2) for _ in range(4)),
@@ -82,7 +82,7 @@ def table(rng: Rng, later: list[Label]) -> list[Item]:
 
 
 def loop(counter: int, rounds: int, body: list[Item]) -> list[Item]:
-    """So many rounds of something."""
+    """A loop of `rounds` iterations of `body`, counted in register `counter`."""
     start = Label()
     set_up = word(0xE3A00000 | counter << 12 | rounds)
     count = word(0xE2500001 | counter << 16 | counter << 12)

@@ -51,7 +51,7 @@ def word_or_byte(rng: Rng) -> list[Item]:
 
 
 def scaled(rng: Rng) -> list[Item]:
-    """The same with a register for an offset, shifted in every way."""
+    """Accesses with a register as offset, shifted in every way."""
     is_byte, is_load, (p, w) = rng.randrange(2), rng.randrange(2), mode(rng)
     rn, rm = base(rng, p == 0 or w == 1), rng.destination()
     rt = rng.destination() if is_load else rng.register()

@@ -7,7 +7,7 @@ import re
 from arm_harness import BOARD
 from conftest import ROOT
 
-# What only this core has.
+# Instructions that only this core has.
 OWN = ("cyclescope,divide-cycles", "cyclescope,transfer-words")
 
 

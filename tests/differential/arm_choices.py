@@ -1,4 +1,4 @@
-"""What the generators of random Arm programs choose from, and how encodings are put together.
+"""Registers and values for the generators of random Arm programs, and building of encodings.
 
 Kept out of the random destinations: r7, r11 and sp point into the data, r10 and r12 count loops.
 r7 always points to its middle; the other two are set again after they were written back.
@@ -23,13 +23,13 @@ class Rng(choices.Rng):
     """Random choices; `free` are the registers that may be destinations."""
 
     free: Sequence[int] = FREE
-    # What may be the base of an access, and be written back.
+    # Registers that may be the base of an access, and be written back.
     bases: Sequence[int] = (POINTER, SECOND, SP)
     # Words and halfwords need not be aligned.
     unaligned: bool = False
     # Floating point is on.
     vfp: bool = False
-    # What only privileged modes have may come.
+    # Instructions of privileged modes may come.
     privileged: bool = True
     # There are exclusive accesses to two words.
     two_exclusive_words: bool = True
@@ -44,7 +44,7 @@ class Rng(choices.Rng):
         return self.choice(self.free)
 
     def destinations(self, count: int) -> list[int]:
-        """So many, none twice."""
+        """`count` different registers."""
         return self.sample(list(self.free), count)
 
     def condition(self) -> int:

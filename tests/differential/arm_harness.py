@@ -36,7 +36,7 @@ def loaded(program: Program, board: str = BOARD, overrides: Overrides = NONE) ->
 
 
 def rows(machine: _engine.Machine, count: int) -> np.ndarray:
-    """The states after so many instructions; those that IT blocks skip are not counted."""
+    """The states after each of `count` instructions, without those that IT blocks skip."""
     found = np.zeros((0, reference.ROW_WORDS), dtype=np.uint32)
     while missing := count - len(found):
         trace = np.frombuffer(machine.trace(missing), dtype="<u4").reshape(-1, reference.ROW_WORDS)
@@ -57,7 +57,7 @@ def reference_trace(program: Program) -> tuple[np.ndarray, bytes]:
 
 
 def divergence(program: Program, before: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> str:
-    """What is to be said of an instruction after which the two states differ."""
+    """The description of an instruction after which the two states differ."""
     pc = int(before[0])
     at = pc - choices.CODE
     encoding = program.code[at : at + 4]

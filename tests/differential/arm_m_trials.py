@@ -1,10 +1,10 @@
-"""Single T32 encodings on an M-profile core, each in a state of its own, on both sides.
+"""Single T32 encodings on an M-profile core, each with its own initial state, on both sides.
 
-A program goes from trial to trial. Before each it loads all registers and the flags, and keeps the
-address of the next: HardFault's handler returns there. Unicorn has no handlers: `enter` does what
-exception, handler and return come to. So the rows of the handler are left out on the engine's side.
-What would go on anywhere else, by Unicorn, is left out beforehand; and so is what stores outside
-the data.
+A program goes from trial to trial. Before each trial it loads all registers and the flags, and
+keeps the address of the next trial: HardFault's handler returns there. Unicorn has no handlers:
+`enter` has the effect of exception, handler and return. So the rows of the handler are left out on
+the engine's side. A trial that would continue anywhere else, by Unicorn, is left out beforehand,
+and so is a trial that stores outside the data.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Filter:
         self._strays |= not DATA <= address <= DATA + DATA_BYTES - size
 
     def takes(self, trial: Trial) -> bool:
-        """True if the trial goes on behind itself or is undefined."""
+        """True if the trial continues after its instruction or is undefined."""
         core = self._core
         core.mem_write(SLOT, trial.code())
         core.ctl_remove_cache(SLOT, SLOT + 4)

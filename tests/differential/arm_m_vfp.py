@@ -1,4 +1,4 @@
-"""Floating point as an M-profile core with single precision has it: what of `arm_vfp` is there."""
+"""Floating point of an M-profile core with single precision: its part of `arm_vfp`."""
 
 from __future__ import annotations
 

@@ -47,11 +47,11 @@ class Set:
     unit: Callable[[Rng, list[Label]], list[Item]]
     # Goes on at a label of the set with that lowest bit.
     switch: Callable[[Rng, Label, int], list[Item]]
-    # So many rounds of a body, counted by a register.
+    # A number of iterations of a body, counted by a register.
     loop: Callable[[int, int, list[Item]], list[Item]]
     # A unit of system instructions.
     privileged_unit: Callable[[Rng], list[Item]] | None = None
-    # What comes between some of the units.
+    # Code between some of the units.
     between: Sequence[Item] = ()
 
 
@@ -169,7 +169,7 @@ def body(rng: Rng, sets: Sequence[Set], parts: int, units: int) -> list[Item]:
 
 
 def go_to(rng: Rng, current: Set, following: Set) -> list[Item]:
-    """What is between parts of two sets."""
+    """Code between parts in two instruction sets."""
     target = Label()
     jump = current.switch(rng, target, following.bit) if current is not following else []
     return [*jump, asm.ALIGN, target]

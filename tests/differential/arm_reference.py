@@ -31,7 +31,7 @@ IT = 0x0600FC00
 
 @dataclass(frozen=True)
 class Entry:
-    """What an exception does: its mode, the vector's offset, what it adds to pc for LR by T."""
+    """An exception: its mode, the vector's offset, and the offset of LR to pc by T."""
 
     mode: int
     offset: int
@@ -40,7 +40,7 @@ class Entry:
     masks: int = MASK_I
 
 
-# By Unicorn's numbers; undefined instructions have a hook of their own. Unicorn's pc is behind a
+# By Unicorn's numbers; undefined instructions have their own hook. Unicorn's pc is after a
 # supervisor call, else at the instruction.
 SVC = Entry(0x13, 0x08, 0, 0)
 PREFETCH_ABORT = Entry(0x17, 0x0C, 4, 4, MASK_A | MASK_I)
@@ -122,7 +122,7 @@ def trace(
 
 
 def skipped(rows: np.ndarray) -> np.ndarray:
-    """True where an IT block skips what comes next: Unicorn doesn't tell of such instructions."""
+    """True where an IT block skips the next instruction: Unicorn calls no hook for it."""
     cpsr = rows[:, 16]
     state = cpsr >> 8 & 0xFC | cpsr >> 25 & 3
     n, z, c, v = (cpsr >> place & 1 == 1 for place in (31, 30, 29, 28))

@@ -1,6 +1,6 @@
 """Modes, status registers, exceptions and system control, in A32.
 
-What runs before a random program, handlers behind its vectors, and units of system instructions.
+Code that runs before a random program, handlers of its vectors, and units of system instructions.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def handlers(rng: Rng) -> tuple[dict[int, Label], list[Item]]:
     """A handler each for supervisor calls, undefined instructions and data aborts."""
     calls, undefined, aborts = Label(), Label(), Label()
     items = [calls, *call_handler(rng)]
-    # movs pc, lr; subs pc, lr, #4: on behind the instruction.
+    # movs pc, lr; subs pc, lr, #4: continue after the instruction.
     items += [undefined, word(0xE1B0F00E), aborts, word(0xE25EF004)]
     return {0x08: calls, 0x04: undefined, 0x10: aborts}, items
 
@@ -78,7 +78,7 @@ def call_handler(rng: Rng) -> list[Item]:
         return [word(0xE92D0001), *to_supervisor, word(0xE8BD0001), word(0xE1B0F00E)]
     if kind == 1:
         return [word(0xE92D4001), *to_supervisor, word(0xE8FD8001)]
-    # srsdb sp!, #19 has the mode that was: so it comes behind the change of spsr.
+    # srsdb sp!, #19 stores the earlier mode, so it follows the change of spsr.
     moved = [word(0xE52D0004), *to_supervisor, word(0xE49D0004)]
     return [*moved, word(0xF96D0513), word(0xF8BD0A00)]
 
@@ -165,28 +165,28 @@ def banked_block(rng: Rng) -> list[Item]:
 
 def exception_return(rng: Rng) -> list[Item]:
     """To a label, with a new status from SPSR."""
-    behind, status, target = Label(), *rng.destinations(2)
+    after, status, target = Label(), *rng.destinations(2)
     value = any_status(rng, SVC)
     set_status = [*a32.constant(rng, status, value), word(0xE16FF000 | status)]
-    point = a32.address(target, behind)
+    point = a32.address(target, after)
     skipped = a32.operation(rng)
     kind = rng.randrange(4)
     if kind == 0:
         back: list[Item] = [made(rng, "1110 0001 1011 0000 1111 0000 0000 mmmm", m=target)]
     elif kind == 1:
         imm = rng.randrange(0, 256, 4)
-        point = a32.address(target, behind, imm)
+        point = a32.address(target, after, imm)
         back = [made(rng, "1110 0010 0101 nnnn 1111 0000 iiiiiiii", n=target, i=imm)]
     elif kind == 2:
         store = made(rng, "1110 0101 1000 nnnn tttt 000000000100", n=POINTER, t=target)
         listed = 1 << PC | 1 << rng.randrange(7)
         back = [store, made(rng, "1110 1000 1101 nnnn rrrrrrrrrrrrrrrr", n=POINTER, r=listed)]
     else:
-        return rfe(rng, behind, value, target, status)
-    return [*set_status, *point, *back, *skipped, behind]
+        return rfe(rng, after, value, target, status)
+    return [*set_status, *point, *back, *skipped, after]
 
 
-def rfe(rng: Rng, behind: Label, value: int, target: int, status: int) -> list[Item]:
+def rfe(rng: Rng, after: Label, value: int, target: int, status: int) -> list[Item]:
     """By the two words in memory, in each of the four ways."""
     pu = rng.randrange(4)
     first = {0: -4, 1: 0, 2: -8, 3: 4}[pu] + 32
@@ -197,8 +197,8 @@ def rfe(rng: Rng, behind: Label, value: int, target: int, status: int) -> list[I
     ]
     add = made(rng, "1110 0010 1000 nnnn dddd 0000 00100000", n=POINTER, d=base)
     load = made(rng, "1111 100 pp 0w1 nnnn 0000 1010 0000 0000", p=pu, n=base)
-    point = [*a32.address(target, behind), *a32.constant(rng, status, value)]
-    return [*point, *stores, add, load, *a32.operation(rng), behind]
+    point = [*a32.address(target, after), *a32.constant(rng, status, value)]
+    return [*point, *stores, add, load, *a32.operation(rng), after]
 
 
 def frames(rng: Rng) -> list[Item]:

@@ -13,7 +13,7 @@ from assembler import Instruction, Item, Label, half, word
 NOP, ISB = 0xBF00, 0xF3BF8F6F
 MOVE, MOVE_NOT = 2, 3
 OPERATIONS = (0, 1, MOVE, MOVE_NOT, 4, 8, 10, 11, 13, 14)
-# Those that have a comparison in the place of a result: tst, teq, cmn, cmp.
+# Instructions with a comparison in place of a result: tst, teq, cmn, cmp.
 COMPARED = (0, 4, 8, 13)
 LOW = tuple(register for register in FREE if register < 8)
 PARALLEL = (0, 1, 2, 4, 5, 6)
@@ -282,7 +282,7 @@ SINGLE: dict[Callable[[Rng], list[Item]], int] = {
 
 
 def single(rng: Rng) -> list[Item]:
-    """One of those of one instruction."""
+    """One of the units of one instruction."""
     return rng.choices(list(SINGLE), list(SINGLE.values()))[0](rng)
 
 

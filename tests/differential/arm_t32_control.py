@@ -124,7 +124,7 @@ def jump(rng: Rng, target: Label, bit: int) -> list[Item]:
 
 
 def table(rng: Rng, later: list[Label]) -> list[Item]:
-    """tbb or tbh with a table behind it, by the value of a register."""
+    """tbb or tbh with a table after it, by the value of a register."""
     index, here = rng.destination(), Label()
     cases = [rng.choice(later) for _ in range(4)]
     halfwords = rng.randrange(2)
@@ -133,7 +133,7 @@ def table(rng: Rng, later: list[Label]) -> list[Item]:
 
     def distance(case: Label) -> int:
         steps = case.address - here.address >> 1
-        # Out of reach: behind the table.
+        # Out of reach: to the place after the table.
         return steps if halfwords or steps < 256 else 2
 
     def entry(first: int) -> Item:
@@ -151,7 +151,7 @@ def one_if(rng: Rng) -> Item:
 
 
 def it_block(rng: Rng) -> list[Item]:
-    """it with one to four instructions, of which the last may be a jump."""
+    """it with one to four instructions. The last may be a jump."""
     count, first = rng.randrange(1, 5), rng.randrange(15)
     # For always there is no else.
     others = [first & 1 if first == ALWAYS else rng.randrange(2) for _ in range(count - 1)]
@@ -172,7 +172,7 @@ def conditional_access(rng: Rng) -> list[Item]:
 
 
 def loop(counter: int, rounds: int, body: list[Item]) -> list[Item]:
-    """So many rounds of something."""
+    """A loop of `rounds` iterations of `body`, counted in register `counter`."""
     start = Label()
     set_up = wide_word(0xF04F0000 | counter << 8 | rounds)
     count = wide_word(0xF1B00001 | counter << 16 | counter << 8)

@@ -50,7 +50,7 @@ def narrow_several(rng: Rng) -> list[Item]:
     rn, is_load = low(rng), rng.randrange(2)
     listed = rng.randrange(1 << 7)
     if not is_load:
-        # Of a base that is stored only the first register's place gets what it was.
+        # A stored base has its old value only in the first register's place.
         listed = listed & -1 << rn | rng.randrange(2) << POINTER
     pattern = "1100 l nnn rrrrrrrr"
     access = narrow(rng, pattern, l=is_load, n=rn, r=listed or 1 << rn)

@@ -17,7 +17,7 @@ T = 1 << 5
 
 
 def as_t32(items: list[Item]) -> list[Item]:
-    """Instructions to coprocessors, which both sets encode alike."""
+    """Instructions to coprocessors, which both sets encode the same way."""
     return [wide_word(item.encode(0)) for item in items if isinstance(item, Instruction)]
 
 
@@ -78,17 +78,17 @@ def saved_status(rng: Rng) -> list[Item]:
 
 def exception_return(rng: Rng) -> list[Item]:
     """subs pc, lr: to a label, with a new status from SPSR."""
-    behind, status, imm = Label(), rng.choice(range(7)), rng.randrange(0, 256, 2)
+    after, status, imm = Label(), rng.choice(range(7)), rng.randrange(0, 256, 2)
     set_status = t32.constant(status, system.any_status(rng, SVC) | T)
     write = wide_word(0xF3908F00 | status << 16)
     back = wide_word(0xF3DE8F00 | imm)
-    point = t32.address(LR, behind, imm)
-    return [*set_status, write, *point, back, *t32.operation(rng), behind]
+    point = t32.address(LR, after, imm)
+    return [*set_status, write, *point, back, *t32.operation(rng), after]
 
 
 def rfe(rng: Rng) -> list[Item]:
     """By the two words in memory, above the base register or below."""
-    behind, (status, target) = Label(), rng.destinations(2)
+    after, (status, target) = Label(), rng.destinations(2)
     upwards = rng.randrange(2)
     first = 32 if upwards else 24
     base = rng.choice([each for each in FREE if each not in (target, status)])
@@ -100,8 +100,8 @@ def rfe(rng: Rng) -> list[Item]:
     add = wide(rng, "11110010 0000 nnnn 0000 dddd 00100000", n=POINTER, d=base)
     load = wide(rng, "1110100 uu0w1 nnnn 1100000000000000", u=3 * upwards, n=base)
     value = system.any_status(rng, SVC) | T
-    point = [*t32.address(target, behind), *t32.constant(status, value)]
-    return [*point, *stores, add, load, *t32.operation(rng), behind]
+    point = [*t32.address(target, after), *t32.constant(status, value)]
+    return [*point, *stores, add, load, *t32.operation(rng), after]
 
 
 def frames(rng: Rng) -> list[Item]:

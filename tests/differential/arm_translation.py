@@ -9,7 +9,7 @@ import struct
 
 from arm_choices import DATA, DATA_MIDDLE
 
-# First level, and behind it the second level for the section of pages.
+# The first level, followed by the second level for the section of pages.
 TABLE, SECTION, PAGE = 0x8008_0000, 0x10_0000, 0x1000
 TABLE_BYTES = 0x4000
 # Other names of the RAM: to be read only; pages; a domain whose permissions nobody checks; a domain

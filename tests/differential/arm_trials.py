@@ -1,4 +1,4 @@
-"""Single T32 instructions, each in a state of its own, as one program for the engine and Unicorn.
+"""Single T32 instructions, each with its own state, as one program for the engine and Unicorn.
 
 A dispatcher in A32, which is every exception's handler, takes the next trial from a table, writes
 the encoding into a slot, and returns to it with registers and flags set. What is around the slot
@@ -19,7 +19,7 @@ from arm_choices import ALWAYS, CODE, DATA, DATA_BYTES, Rng
 from arm_programs import EXIT, Program
 from assembler import Item, Label, word
 
-# What is around the slot, addresses for pop to jump to, the trials.
+# The code around the slot, addresses for pop to jump to, the trials.
 AREA, POINTERS, TABLE = CODE + 0x1000, CODE + 0x2400, CODE + 0x2800
 AREA_BYTES = POINTERS - AREA
 # The instruction before the trial is a nop or an it: the trial is at no multiple of four.
@@ -106,8 +106,8 @@ def program(seed: int, trials: list[Trial]) -> Program:
     assert len(code) == AREA - CODE
     around = bytearray(struct.pack("<I", TRAP) * (AREA_BYTES // 4))
     # Room for what an it before the slot, or in it, reaches.
-    behind = SLOT + 2 - AREA
-    around[behind : behind + 8] = struct.pack("<4H", *[NOP] * 4)
+    after = SLOT + 2 - AREA
+    around[after : after + 8] = struct.pack("<4H", *[NOP] * 4)
     pointers = struct.pack("<256I", *(any_target(rng) for _ in range((TABLE - POINTERS) // 4)))
     records = b"".join(trial.record() for trial in trials) + bytes(4)
     image = code + bytes(around) + pointers + records

@@ -107,7 +107,7 @@ def registers(encoding: int) -> bool:
         divides = bits(encoding, 22, 20) in (1, 3)
         return divides or bad(rn, rm, rd, ra) or ra == rd
     if bits(encoding, 31, 24) == 0xFB:
-        # Of those that need something to subtract from, smmls: mls is undefined without.
+        # Without a minuend smmls is unpredictable; mls is undefined then.
         subtracts = encoding & 0xFFF000E0 == 0xFB600000
         return bad(rn, rm, rd) or ra == SP or (subtracts and ra == PC)
     extends = bits(encoding, 23, 23) == 0 and bits(encoding, 7, 7) == 1

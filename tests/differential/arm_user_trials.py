@@ -1,8 +1,9 @@
-"""Single 32-bit encodings of A32 and T32, each in a state of its own, in User mode, on both sides.
+"""Single 32-bit encodings of A32 and T32, each with its own state, in User mode, on both sides.
 
-A program goes from trial to trial. Before each it loads all registers and the flags, and keeps the
-address of the next for the handlers: whatever is undefined or aborts goes on there. What would go
-on anywhere else, by Unicorn, is left out beforehand; and so is what stores outside the data.
+A program goes from trial to trial. Before each trial it loads all registers and the flags, and
+keeps the address of the next trial for the handlers: an undefined instruction or an abort continues
+there. A trial that would continue anywhere else, by Unicorn, is left out beforehand, and so is a
+trial that stores outside the data.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Filter:
         self._strays |= not DATA <= address <= DATA + DATA_BYTES - size
 
     def takes(self, trial: Trial) -> bool:
-        """True if the trial goes on behind itself, is undefined, or is a data abort."""
+        """True if the trial continues after its instruction, is undefined, or is a data abort."""
         core = self._core
         core.mem_write(SLOT, trial.code())
         core.ctl_remove_cache(SLOT, SLOT + 4)

@@ -1,4 +1,4 @@
-"""Random VFP instructions: what A32 and T32 encode alike, as A32 with the condition 1110.
+"""Random VFP instructions that A32 and T32 encode the same way, as A32 with the condition 1110.
 
 Left out is vcvt from 32-bit fixed point to singles: the manual rounds to nearest, Unicorn as FPSCR
 says.
@@ -11,7 +11,7 @@ import struct
 
 from arm_choices import ALWAYS, PC, POINTER, Rng, fill
 
-# Data processing on two or three registers of one kind; z tells doubles.
+# Data processing on two or three registers of one kind; z is 1 for doubles.
 ARITHMETIC = (
     "cccc 11100D0t nnnndddd 101z Nu M 0 mmmm",  # vmla, vmls, vnmla, vnmls
     "cccc 11100D10 nnnndddd 101z Nu M 0 mmmm",  # vmul, vnmul
@@ -88,7 +88,7 @@ def stack(rng: Rng) -> list[int]:
     words = 2 * rng.randrange(1, 9)
     count = words // 2 if is_double else words
     fields = {"z": is_double, "i": words}
-    # So many registers from a first one on that is low enough.
+    # `count` registers, from a first one that is low enough.
     firsts = [rng.randrange(33 - count) for _ in range(2)]
     places = [
         (first & 15, first >> 4) if is_double else (first >> 1, first & 1) for first in firsts

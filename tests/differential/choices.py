@@ -1,4 +1,4 @@
-"""What the generators of random programs choose from: registers, values, places.
+"""Registers, values and places for the generators of random programs.
 
 Five registers are kept out of the random destinations: x2, x9 and x30 point into the data, x29 and
 x31 count loops. A core may keep more. `test_encodings` has every register in every field.

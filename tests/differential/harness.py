@@ -18,7 +18,7 @@ from cyclescope import _engine
 from cyclescope.board import board_tree
 from cyclescope.board.description.overrides import OverrideValue, apply_overrides
 
-# How many instructions to compare one by one; the other tests' programs grow in number with it.
+# The number of instructions to compare one by one; the other tests run more programs with it.
 WHOLE = 2_000_000
 # Programs of a test, however few instructions there are to be.
 LEAST = 2
@@ -69,7 +69,7 @@ def engine(
 def loaded(
     program: programs.Program, compile_after: int | None = None, **board: Any
 ) -> _engine.Machine:
-    """A machine with a random program; its blocks are compiled after so many runs (0: never)."""
+    """A machine with a random program; its blocks are compiled after `runs` runs (0: never)."""
     code = elf32.Segment(choices.CODE, program.code)
     machine = engine(code, elf32.Segment(choices.DATA, program.data), **board)
     if compile_after is not None:
@@ -104,7 +104,7 @@ def ended(stepped: _engine.Machine, what: str) -> dict[str, Any]:
     return report
 
 
-def assert_runs_alike(
+def assert_equal_runs(
     run: _engine.Machine,
     stepped: _engine.Machine,
     by_steps: dict[str, Any],
@@ -121,7 +121,7 @@ def assert_runs_alike(
 def divergence(
     seed: int, before: np.ndarray, ours: np.ndarray, theirs: np.ndarray, code: bytes
 ) -> str:
-    """What is to be said of an instruction after which the two states differ."""
+    """The description of an instruction after which the two states differ."""
     pc = int(before[0])
     at = pc - choices.CODE
     encoding = int.from_bytes(code[at : at + 4], "little")

@@ -10,7 +10,7 @@ from assembler import Item, word
 MSTATUS, MIE, MTVEC, MSCRATCH, MEPC = 0x300, 0x304, 0x305, 0x340, 0x341
 MSTATUS_MIE, MIE_MTIE = 1 << 3, 1 << 7
 MRET = 0x30200073
-# What the handler keeps: x5 to x7, where the log ends, and the log of mepc.
+# The handler's data: x5 to x7, the end of the log, and the log of mepc.
 SAVED = 0x8006_0000
 LOG = SAVED + 16
 LOG_BYTES = 0x1_0000 - 16

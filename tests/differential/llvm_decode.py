@@ -1,4 +1,4 @@
-"""Prints what LLVM makes of RISC-V encodings: the numbers that the engine's decoder tests pin.
+"""Prints LLVM's decoding of RISC-V encodings: the numbers that the engine's decoder tests pin.
 
 Run by hand when a table changes: `python tests/differential/llvm_decode.py` (needs llvm-mc, from
 Debian's package llvm). The decoder tests compute the same numbers from the engine's own tables, so
@@ -35,7 +35,7 @@ EXPANSIONS = {
 
 
 def wrongly_accepted(mnemonic: str, args: list[str]) -> bool:
-    """What LLVM 14 wrongly takes: shifts by 32 or more, c.lui and c.addi16sp of 0."""
+    """Encodings that LLVM 14 wrongly accepts: shifts by 32 or more, c.lui and c.addi16sp of 0."""
     if mnemonic in SHIFTS:
         return int(args[-1]) > 31
     return mnemonic in ("c.lui", "c.addi16sp") and int(args[-1]) == 0
@@ -68,7 +68,7 @@ def disassemble(encodings: list[int], length: int) -> dict[int, tuple[str, list[
 
 
 def expand(mnemonic: str, args: list[str]) -> str:
-    """What a compressed instruction stands for, by the expansions listed in the C chapter."""
+    """The expansion of a compressed instruction, by the list in the C chapter."""
     base = mnemonic.removeprefix("c.")
     args = [*args, "0"] if base == "nop" or base.endswith("64") else list(args)
     if base in ("j", "jal", "beqz", "bnez"):

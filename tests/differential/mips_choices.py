@@ -1,4 +1,4 @@
-"""What the generators of random MIPS32 programs choose from: registers and places.
+"""Registers and places for the generators of random MIPS32 programs.
 
 Registers that are never a random destination: the two of the handler, which the comparison leaves
 out, those with addresses of data, and those that count loops.

@@ -109,7 +109,7 @@ def inner_loop(rng: Rng, kind: Kind) -> list[Item]:
 def patch(rng: Rng, kind: Kind) -> list[Item]:
     """Changes an instruction in memory: of one nearby, or of one of the body's end."""
     pointer, value = rng.sample([register for register in rng.free if register], 2)
-    here, behind = Label(), Label()
+    here, after = Label(), Label()
     target = here if rng.random() < 0.7 else rng.choice(kind.targets)
     changed = Instruction(4, lambda _: mips.three(mips.THREE["addu"], value, pointer, pointer))
     change = [
@@ -120,9 +120,9 @@ def patch(rng: Rng, kind: Kind) -> list[Item]:
         word(mips.SYNC),
         word(mips.immediate(mips.CACHE, mips.CACHE_I_HIT, pointer, 0)),
         # A jump: Unicorn has translated what follows.
-        mips.jump(mips.J, behind),
+        mips.jump(mips.J, after),
         word(mips.NOP),
-        behind,
+        after,
     ]
     return [*change, here, changed] if rng.random() < 0.5 else [here, changed, *change]
 

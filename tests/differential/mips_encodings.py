@@ -106,7 +106,7 @@ def random_trial(
         encoding = encoding & ~0xFFFF | (to - place - 4) >> 2 & 0xFFFF
     if opcode == SPECIAL and encoding & 0x3F in (mips.JR, mips.JALR):
         values = [target(rng, count, is_user) for _ in range(31)]
-        # Of the hints, QEMU knows none and the one of jr.hb and jalr.hb.
+        # QEMU knows the hint 0, and the hint of jr.hb and jalr.hb.
         encoding = encoding & ~SA | encoding & 0x400 | (encoding >> 21 & 31 or 1) << 21
     elif opcode in ACCESSES:
         values = [pointer(rng, is_user) for _ in range(31)]
@@ -116,7 +116,7 @@ def random_trial(
             # QEMU knows of no alignment, and of no translation, where sc fails.
             encoding = encoding & ~3 | (encoding >> 21 & 31 or 1) << 21
     else:
-        # Comparisons are about operands that are alike.
+        # Equal operands matter to comparisons.
         values = [choices.any_value(rng) for _ in range(31)]
         values = [rng.choice(values) if rng.random() < 0.3 else value for value in values]
     return Trial(encoding, tuple(values), (choices.any_value(rng), choices.any_value(rng)))

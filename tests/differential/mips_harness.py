@@ -23,7 +23,7 @@ NONE: Overrides = {}
 BOARD = "minimal-mips32"
 RAM_BYTES = 0x10_0000
 MOST = 60_000
-# Behind what Unicorn tells, too, the engine's rows have these.
+# The engine's rows have these after the registers that Unicorn's rows have, too.
 STATUS, CAUSE, EPC = range(reference.ROW_WORDS, reference.ROW_WORDS + 3)
 ENGINE_WORDS = reference.ROW_WORDS + 3
 VECTORS = (KERNEL + programs.REFILL_VECTOR, KERNEL + programs.GENERAL_VECTOR)
@@ -75,7 +75,7 @@ def trace(machine: _engine.Machine, count: int) -> np.ndarray:
 
 
 def rows(machine: _engine.Machine, begin: int, count: int) -> tuple[np.ndarray, list[Taken]]:
-    """The states from `begin` on after so many instructions, handlers left out, and exceptions."""
+    """States after each of `count` instructions from `begin` without handlers, and exceptions."""
     found = trace(machine, 200)
     found = found[int(np.flatnonzero(found[:, 0] == begin)[0]) :]
     while (missing := count - int((~in_handler(found)).sum())) > 0:
@@ -87,12 +87,12 @@ def rows(machine: _engine.Machine, begin: int, count: int) -> tuple[np.ndarray, 
 
 
 def exceptions(rows: np.ndarray) -> list[Taken]:
-    """What handlers found."""
+    """The exceptions that handlers found."""
     return [taken_at(rows, int(at)) for at in np.flatnonzero(np.isin(rows[:-1, 0], VECTORS))]
 
 
 def taken_at(rows: np.ndarray, at: int) -> Taken:
-    """What the handler finds that is entered at row `at`: it reads BadVAddr into $26 first."""
+    """The exception whose handler is entered at row `at`: it reads BadVAddr into $26 first."""
     row = rows[at]
     code = int(row[CAUSE]) >> 2 & 31
     address = int(rows[at + 1][1 + K0]) if code in reference.WITH_ADDRESS else None
@@ -100,7 +100,7 @@ def taken_at(rows: np.ndarray, at: int) -> Taken:
 
 
 def divergence(program: Program, before: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> str:
-    """What is to be said of an instruction after which the two states differ."""
+    """The description of an instruction after which the two states differ."""
     pc = int(before[0])
     at = pc - program.view - CODE
     encoding = int.from_bytes(program.code[at : at + 4], "little")

@@ -2,7 +2,7 @@
 
 The program's image, its data and the vectors are seen at `view`, which is kseg0 or, in user mode,
 where the TLB maps them; and without caches at `uncached`. The handler uses $26 and $27 alone. It
-goes on behind the instruction that raised the exception.
+returns to the instruction after the one that raised the exception.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PAGE_MASK = 0x001FE000
 CACHED, NOT_CACHED = 3, 2
 # UHI: exit with status 0.
 EXIT = [0x24190001, 0x24040000, 0x7000007F]
-# Of the vectors and the code that leads to the program.
+# Places of the vectors and of the code that leads to the program.
 HANDLER_BYTES = 0x800
 
 
@@ -65,7 +65,7 @@ class Program:
 
 
 def handler() -> list[Item]:
-    """Reads what an exception left, and goes on behind it."""
+    """Reads the registers of an exception, and returns to the next instruction."""
     beyond = Label()
     return [
         word(mips.mfc0(K0, mips.BAD_VADDR)),
@@ -105,7 +105,7 @@ def setup(is_user: bool, begin: Label) -> list[Item]:
 
 
 def vectors(is_user: bool, begin: Label, general: Callable[[], list[Item]]) -> bytes:
-    """What is at the beginning of memory: a handler for all exceptions, and the code from reset."""
+    """The first code in memory: a handler for all exceptions, and the code from reset."""
     image = b""
     for vector in (REFILL_VECTOR, GENERAL_VECTOR):
         image = image.ljust(vector, b"\0") + asm.assemble(general(), KERNEL + vector)

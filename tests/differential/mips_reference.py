@@ -17,7 +17,7 @@ from reference import ON_CODE
 from unicorn import mips_const
 from unicorn.unicorn_py3 import unicorn as wrapper
 
-# pc, $0 to $31, HI, LO: the order in the engine's trace, which has Status, Cause and EPC behind.
+# pc, $0 to $31, HI, LO: the order in the engine's trace, then Status, Cause and EPC.
 GENERAL = [mips_const.UC_MIPS_REG_0 + index for index in range(32)]
 REGISTERS = [mips_const.UC_MIPS_REG_PC, *GENERAL, mips_const.UC_MIPS_REG_HI]
 REGISTERS.append(mips_const.UC_MIPS_REG_LO)
@@ -120,26 +120,26 @@ class Tracer:
         return self._executed(self._rows[: self._count()]), self._taken()
 
     def _once(self, begin: int, end: int) -> bool:
-        """Up to the next exception; False if there was none."""
+        """Up to the next exception; False if the run ended without one."""
         self._number = None
         try:
             self._core.emu_start(begin, end, count=self._most - self._count())
         except unicorn.UcError:
-            # What it says of accesses beside the exception.
+            # Unicorn's errors about accesses, in addition to the exception.
             assert self._number is not None
         return self._number is not None
 
     def _skip(self) -> int:
-        """The registers are as before the last instruction; the address of the one behind it."""
+        """Undoes the last instruction; gives the address of the next one."""
         row = self._rows[self._count() - 1]
-        # What Unicorn knows of a delay slot goes with the rest of its state.
+        # Unicorn's state of a delay slot is dropped with the rest of its state.
         self._core.context_restore(self._clean)
         for register, value in zip(REGISTERS[1:], row[1:], strict=True):
             self._core.reg_write(register, int(value))
         return int(row[0]) + 4
 
     def _taken(self) -> Taken:
-        """What the handler finds after the last instruction."""
+        """The exception's registers after the last instruction."""
         assert self._number is not None
         count = self._count()
         row, pc = self._rows[count - 1], int(self._rows[count - 1][0])
@@ -156,7 +156,7 @@ class Tracer:
         return Taken(cause, pc - 4 if in_slot else pc, address)
 
     def _executed(self, rows: np.ndarray) -> np.ndarray:
-        """Without the delay slots that likely branches annul: Unicorn tells of most."""
+        """Without the delay slots that likely branches annul: Unicorn calls the hook for most."""
         pcs, positions = np.unique(rows[:, 0], return_inverse=True)
         words = np.array([self._word(int(pc)) for pc in pcs], dtype=np.uint32)[positions]
         is_next = rows[1:, 0] == rows[:-1, 0] + np.uint32(4)

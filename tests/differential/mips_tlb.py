@@ -1,11 +1,11 @@
 """Random work with a MIPS32 core's TLB: entries written, read and probed, and accesses by them.
 
-Each step is a piece of code that leaves what came of it in a record. On the engine they run as one
-program, whose handler notes what exceptions leave in coprocessor 0, and goes on with the next step.
-Unicorn runs them one by one.
+Each step is a piece of code that leaves its result in a record. On the engine the steps run as one
+program. Its handler records the exceptions' registers of coprocessor 0, and continues with the next
+step. Unicorn runs the steps one by one.
 
-Entries match different addresses, or different address spaces: what comes of two that match is
-undefined. Nor have EntryHi and EntryLo bits within the page, which may be kept or not.
+Entries match different addresses, or different address spaces: the result of two matching entries
+is undefined. EntryHi and EntryLo have no bits within the page, which a core may keep or not.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TLBR, TLBWI, TLBP, SSNOP = 0x42000001, 0x42000002, 0x42000008, 0x00000040
 V0, A0, T0, RESUME, RECORD, RA = 2, 4, 8, 22, 23, 31
 ADDIU, LW, SW = mips.IMMEDIATES["addiu"], mips.LOADS["lw"], mips.STORES["sw"]
 NOT_FOUND = 1 << 31
-# Behind QEMU's number of an exception, Cause.ExcCode: a store to a page that is not writable.
+# Cause.ExcCode by QEMU's number of an exception: a store to a page that is not writable.
 CODES = reference.CODES | {25: 1}
 
 
@@ -57,7 +57,7 @@ class Entry:
     page_bytes: int
     asid: int
     is_global: bool
-    # Where the pair begins.
+    # The address of the pair.
     address: int
 
     @property
@@ -94,7 +94,7 @@ def keep(register: int, at: int) -> list[Item]:
 
 
 def free_regions(steps: Steps, asid: int | None) -> list[int]:
-    """Where a page of an address space, or of all, matches no other's addresses."""
+    """An address at which a page, of one address space or of all, matches no other page."""
     taken = {
         entry.region
         for entry in steps.entries.values()
@@ -109,7 +109,7 @@ def new_entry(steps: Steps, asid: int) -> Entry:
     size = rng.choice(SIZES)
     entry = Entry(0, size, asid, rng.random() < 0.3, 0)
     entry.region = rng.choice(free_regions(steps, None if entry.is_alone else asid))
-    # What is accessed has the same place in each MiB as in memory.
+    # Accessed data have the same offset in each MiB as in memory.
     is_small = 2 * size <= WINDOW_BYTES
     inside = WINDOW + rng.randrange(WINDOW_BYTES // (2 * size)) * 2 * size if is_small else 0
     entry.address = entry.region + inside
@@ -220,7 +220,7 @@ def access(steps: Steps, page: int, asid: int | None) -> None:
 
 def generate(seed: int, count: int) -> Steps:
     steps = Steps(Rng(seed))
-    # Of entries that were never written, each side has another idea.
+    # Entries that were never written differ between both sides.
     for index in range(ENTRIES):
         nowhere = KERNEL + 0x2000 * index
         hi, lo = to_cp0(mips.ENTRY_HI, nowhere), (mips.ENTRY_LO_0, mips.ENTRY_LO_1, mips.PAGE_MASK)
@@ -243,7 +243,7 @@ def kept_by_handler() -> list[Item]:
 
 
 def vectors() -> bytes:
-    """The handlers, and behind them what Unicorn runs in their place."""
+    """The handlers, followed by the code that Unicorn runs in their place."""
     common, end = Label(), Label()
     handler = [
         *keep(mips.CAUSE, CAUSE),
@@ -264,7 +264,7 @@ def vectors() -> bytes:
 
 
 def window() -> bytes:
-    """Pages that begin with a function that tells them apart."""
+    """Pages that begin with a function that identifies the page."""
     pages = []
     for number in range(WINDOW_BYTES // PAGE):
         code = struct.pack("<2I", mips.JR | RA << 21, mips.immediate(ADDIU, V0, 0, 0x100 + number))
@@ -305,7 +305,7 @@ def on_engine(steps: Steps, board: str) -> tuple[list[Record], bytes]:
 
 
 def on_unicorn(steps: Steps) -> tuple[list[Record], bytes]:
-    """The same by Unicorn, which leaves exceptions to us: word VECTOR stays 0, Cause has a code."""
+    """Unicorn's record; exceptions are left to us: word VECTOR stays 0, Cause has a code."""
     core = reference.machine(harness.RAM_BYTES)
     for at, data in ((0, vectors()), (WINDOW, window()), (CODE, image(steps))):
         core.mem_write(at, data)
@@ -322,7 +322,7 @@ def on_unicorn(steps: Steps) -> tuple[list[Record], bytes]:
         try:
             core.emu_start(begin.address, end.address, count=1000)
         except unicorn.UcError:
-            # What it says of accesses beside the exception.
+            # Unicorn's errors about accesses, in addition to the exception.
             assert raised
         if raised:
             at = RECORDS + RECORD_BYTES * number

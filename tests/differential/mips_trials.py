@@ -1,6 +1,6 @@
-"""Single MIPS32 instructions, each in a state of its own, as one program for the engine.
+"""Single MIPS32 instructions, each with its own initial state, as one program for the engine.
 
-Each trial has a place of its own, with an instruction behind it, which may be its delay slot, and
+Each trial has its own place, followed by an instruction, which may be its delay slot, and
 two breaks. A dispatcher, which is the handler of every exception, takes the next trial's place and
 registers from a table: whatever a trial does, the dispatcher comes next.
 """
@@ -31,8 +31,8 @@ MOST = 1500
 # Place, HI, LO, $1 to $31.
 RECORD_WORDS = 34
 RECORD_BYTES = 4 * RECORD_WORDS
-# addiu $9, $9, 1: behind each trial.
-BEHIND = 0x25290001
+# addiu $9, $9, 1: after each trial.
+FOLLOWING = 0x25290001
 DISPATCHED = 60
 LW, ADDIU = mips.LOADS["lw"], mips.IMMEDIATES["addiu"]
 
@@ -67,12 +67,12 @@ def place(number: int, is_user: bool) -> int:
 
 def image(trials: list[Trial]) -> bytes:
     """The code at all places."""
-    each = (struct.pack("<4I", t.encoding, BEHIND, mips.BREAK, mips.BREAK) for t in trials)
+    each = (struct.pack("<4I", t.encoding, FOLLOWING, mips.BREAK, mips.BREAK) for t in trials)
     return b"".join(each)
 
 
 def dispatcher() -> list[Item]:
-    """Ends with the table: its last place is none."""
+    """Ends with the table: its last place is empty."""
     general = [register for register in range(1, 32) if register != K0]
     end = Label()
     return [
@@ -97,7 +97,7 @@ def dispatcher() -> list[Item]:
 
 
 def on_engine(trials: list[Trial], window: bytes, is_user: bool) -> tuple[list[Outcome], bytes]:
-    """What the engine makes of the trials, and the window's bytes at the end."""
+    """The engine's results of the trials, and the window's bytes at the end."""
     assert len(trials) <= MOST
     records = b"".join(t.record(place(number, is_user)) for number, t in enumerate(trials))
     first = Label(place(len(trials), is_user))
@@ -147,7 +147,7 @@ class Reference:
         return bytes(self._core.mem_read(WINDOW, WINDOW_BYTES))
 
     def run(self, number: int) -> Outcome:
-        """What Unicorn makes of a trial."""
+        """Unicorn's result of a trial."""
         trial = self._trials[number]
         self._core.context_restore(self._clean)
         values = (0, *trial.registers, *trial.hi_lo)

@@ -12,7 +12,7 @@ from mips_choices import LOW_POINTER, POINTERS, SOURCES
 
 @dataclass(frozen=True)
 class Kind:
-    """What a sequence may have."""
+    """The kinds of units that a sequence may have."""
 
     is_user: bool
     has_patches: bool
@@ -120,7 +120,7 @@ def trap(rng: Rng) -> list[Item]:
 
 
 def exception(rng: Rng) -> list[Item]:
-    """What raises an exception in any case, or in user mode."""
+    """An instruction that raises an exception always, or in user mode."""
     rs, rt = source(rng), source(rng)
     encodings = (
         mips.SYSCALL | rng.getrandbits(20) << 6,
@@ -137,7 +137,7 @@ def exception(rng: Rng) -> list[Item]:
 
 
 def hint(rng: Rng) -> list[Item]:
-    """What changes no register."""
+    """An instruction that changes no register."""
     pref = mips.immediate(mips.PREF, rng.randrange(32), rng.choice(POINTERS), rng.getrandbits(10))
     return [word(rng.choice((mips.NOP, 0x40, mips.SYNC, pref)))]
 
@@ -150,7 +150,7 @@ def privileged(rng: Rng) -> list[Item]:
     return [word(mips.mtc0(source(rng), mips.EPC)), word(mips.mfc0(destination(rng), mips.EPC))]
 
 
-# Those of one instruction, which fit into a delay slot.
+# Units of one instruction, which fit into a delay slot.
 SINGLE = (three, shift, immediate, product, memory, trap, exception, hint)
 SINGLE_WEIGHTS = (35, 10, 20, 12, 18, 3, 1, 2)
 LONGER = (constant, unaligned, far_memory, linked, privileged)

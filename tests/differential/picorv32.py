@@ -1,7 +1,7 @@
 """Random programs for a PicoRV32: its interrupts, and how a core without them is to see a program.
 
 An interrupt writes x3 and x4 and gives back neither. The programs keep a constant in each: the
-handler sets x4 again, and retirq x3, where it can leave the address behind itself as a jump does.
+handler sets x4 again, and retirq sets x3 if it can leave the next address there as a jump does.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from interrupts import LOG, X5, X6, load, store
 from programs import Core
 
 BOARD = str(Path(__file__).resolve().parent / "picorv32.dts")
-# What the handler keeps at address 0: x5, x6, and where the log ends.
+# The handler's data at address 0: x5, x6, and the end of the log.
 SCRATCH, SCRATCH_BYTES = 0, 0x1000
 SAVED_X5, SAVED_X6, LOG_END = 0, 4, 8
 ENTRY_BYTES = 8
 EXIT = 0x0010_0000
-# What interrupts write.
+# Registers that interrupts write.
 RETURN_ADDRESS, CAUSES = 3, 4
 CUSTOM_0 = 0x0B
 X4_VALUE = 0x1234_5678
@@ -53,11 +53,11 @@ def addi(rd: int, rs1: int, imm: int) -> Item:
 
 @dataclass(frozen=True)
 class Timer:
-    """How many cycles lie between two interrupts at least, up to 1792."""
+    """The least number of cycles between two interrupts, up to 1792."""
 
     cycles: int
-    # Behind the handler's retirq.
-    _behind: Label = field(default_factory=Label)
+    # After the handler's retirq.
+    _after: Label = field(default_factory=Label)
 
     def handler(self) -> list[Item]:
         """Logs x3 and x4 and starts the timer again, for a time that depends on the address."""
@@ -76,7 +76,7 @@ class Timer:
             load(X6, 0, SAVED_X6),
             *asm.load_immediate(CAUSES, X4_VALUE),
             retirq(RETURN_ADDRESS),
-            self._behind,
+            self._after,
         ]
 
     def switch_on(self, _entry: int) -> list[Item]:
@@ -84,7 +84,7 @@ class Timer:
         return [
             *asm.load_immediate(X5, LOG),
             store(0, X5, LOG_END),
-            *asm.load_address(RETURN_ADDRESS, self._behind),
+            *asm.load_address(RETURN_ADDRESS, self._after),
             *asm.load_immediate(CAUSES, X4_VALUE),
             maskirq(0, 0),
             addi(X5, 0, self.cycles),

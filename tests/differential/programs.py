@@ -32,18 +32,18 @@ Generator = Callable[[Rng], list[Item]]
 
 
 class Timer(Protocol):
-    """What interrupts a program."""
+    """The source of a program's interrupts."""
 
     def handler(self) -> list[Item]:
-        """What is run in between; it leaves the registers as they are."""
+        """Code that is run in between; it keeps the registers."""
 
     def switch_on(self, entry: int) -> list[Item]:
-        """What has to be done before, with the handler at `entry`."""
+        """Code that has to run before, with the handler at `entry`."""
 
 
 @dataclass(frozen=True)
 class Core:
-    """What differs between cores: the end of a run, and instructions that not all have."""
+    """Differences between cores: the end of a run, and instructions that only some have."""
 
     exit: tuple[int, ...] = tuple(EXIT)
     has_csrs: bool = True
@@ -105,7 +105,7 @@ def generate(
 
 @dataclass(frozen=True)
 class Kind:
-    """What a sequence may have."""
+    """The kinds of units that a sequence may have."""
 
     core: Core
     has_timer: bool
@@ -250,11 +250,11 @@ def fences(rng: Rng, kind: Kind) -> list[Item]:
 
 
 def refetch(kind: Kind) -> list[Item]:
-    """What makes a core see changed code: fence.i, or a jump, where only the next is prefetched."""
+    """Makes a core see changed code: fence.i, or a jump if one instruction is prefetched."""
     if kind.core.has_fence_i:
         return [word(asm.FENCE_I)]
-    behind = Label()
-    return [asm.jump(0, behind), behind]
+    after = Label()
+    return [asm.jump(0, after), after]
 
 
 def patch(rng: Rng, kind: Kind) -> list[Item]:

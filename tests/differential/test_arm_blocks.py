@@ -1,6 +1,6 @@
 """An Arm program run block by block ends as by single steps, whatever the caches.
 
-Registers and memory have to be Unicorn's; the time and its causes have to be those of single steps.
+Registers and memory must equal Unicorn's; the time and its causes must equal those of single steps.
 """
 
 from __future__ import annotations
@@ -77,4 +77,4 @@ def compare(program: arm_programs.Program, board: str) -> None:
     for after in (0, 1, 3):
         run = arm_harness.loaded(program, board)
         run.compile_after(after)
-        harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}, {after}")
+        harness.assert_equal_runs(run, stepped, by_steps, data, f"seed {seed}, {after}")

@@ -54,7 +54,7 @@ def registers(rng: random.Random, encoding: int) -> tuple[int, ...]:
     values = [choices.any_value(rng) for _ in range(15)]
     if group == 0xBD:
         values[SP] = trials.POINTERS + rng.randrange(0, 0x300, 4)
-    # Comparisons are about operands that are alike.
+    # Equal operands matter to comparisons.
     if rng.random() < 0.2:
         values[encoding >> 3 & 7] = values[encoding & 7]
     return tuple(values)

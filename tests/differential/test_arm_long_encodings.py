@@ -1,7 +1,7 @@
 """Random 32-bit encodings of A32 and T32, each executed once in User mode.
 
-Unicorn says what the registers and flags are afterwards, what the data are at the end, and which
-encodings mean nothing; in what it has no say, `arm_unpredictable` tells.
+Unicorn gives the registers and flags afterwards, the data at the end, and the undefined encodings.
+`arm_unpredictable` decides where Unicorn's result means nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def state(rng: Rng) -> tuple[int, ...]:
 
 
 def compare(rng: Rng, encodings: Iterable[int], *, is_t32: bool, most: int) -> int:
-    """Tries up to so many encodings; gives the number of those that were compared."""
+    """Tries up to `most` encodings; gives the number of those that were compared."""
     unicorn = arm_user_trials.Filter(vfp=True)
     data = b"".join(choices.any_value(rng).to_bytes(4, "little") for _ in range(DATA_BYTES // 4))
     taken: list[Trial] = []

@@ -1,7 +1,7 @@
 """Random 32-bit encodings of T32 on an M-profile core, each executed once.
 
-Unicorn says what the registers and flags are afterwards, what the data are at the end, and which
-encodings mean nothing; in what it has no say, `arm_unpredictable_t32` and `is_left_out` tell.
+Unicorn gives the registers and flags afterwards, the data at the end, and the undefined encodings.
+`arm_unpredictable_t32` and `is_left_out` decide where Unicorn's result means nothing.
 """
 
 from __future__ import annotations

@@ -56,4 +56,4 @@ def test_blocks_end_as_single_steps_do(setting: str, changed_board: Callable[...
         for after in (0, 1, 3):
             run = arm_m_harness.loaded(program, board)
             run.compile_after(after)
-            harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}, {after}")
+            harness.assert_equal_runs(run, stepped, by_steps, data, f"seed {seed}, {after}")

@@ -5,7 +5,7 @@ the least number of instructions (2000000 if unset, an eighth of it in `make tes
 the first program's seed. Out of the programs' reach, and why:
 
 - what the manual calls unpredictable;
-- isb in an IT block, and exceptions in one that go on behind: Unicorn forgets about the block;
+- isb in an IT block, and exceptions in one whose handler returns into it: Unicorn drops the block;
 - sdiv and udiv: the Cortex-A5 has none;
 - interrupts, and exceptions' entry as such: Unicorn leaves it to `arm_reference`;
 - fault status, and faults by alignment: Unicorn's core has no idea of them.

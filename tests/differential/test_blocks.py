@@ -1,6 +1,6 @@
 """A program run block by block, or compiled, ends as by single steps, whatever the caches.
 
-Registers and memory have to be Unicorn's; the time and its causes have to be those of single steps.
+Registers and memory must equal Unicorn's; the time and its causes must equal those of single steps.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def compare(seed: int, board: str, overrides: Mapping[str, OverrideValue]) -> No
     for after in (0, 1, 3):
         run = harness.loaded(program, after, board=board, overrides=overrides)
         data = (choices.DATA, their_data)
-        harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}, {after}")
+        harness.assert_equal_runs(run, stepped, by_steps, data, f"seed {seed}, {after}")
 
 
 def test_an_instruction_cache_of_one_line_is_refused() -> None:

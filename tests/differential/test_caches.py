@@ -23,7 +23,7 @@ DEFAULT = {
 
 
 def data_address(encoding: int, registers: np.ndarray) -> tuple[int, bool] | None:
-    """Where a load or store goes, and whether it is a store; None for other instructions."""
+    """The address of a load or store, and whether it is a store; None for other instructions."""
     if encoding & 3 == 3:
         is_store = encoding & 0x7F == asm.STORES["sb"]
         if not is_store and encoding & 0x7F != asm.LOADS["lb"]:

@@ -7,7 +7,7 @@ mtval come from the manual. What Unicorn does otherwise, and so has no say in:
   of F and D, c.subw, c.addw, and reserved ones. (LLVM's word on them is in the engine's own tests.)
 - it executes c.slli, c.srli and c.srai by 32 and more, which are not RV32 (chapter 27);
 - it does misaligned accesses, which trap here (an implementation may do either);
-- ebreak and ecall stop it without telling the machine-mode cause.
+- ebreak and ecall stop it without a machine-mode cause.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def registers(rng: random.Random, encoding: int) -> tuple[int, ...]:
         step = 1 if long and rng.random() < 0.2 else 4
         return tuple(trials.WINDOW_MIDDLE + rng.randrange(-1000, 1000, step) for _ in range(31))
     values = [choices.any_value(rng) for _ in range(31)]
-    # Branches and divisions are about operands that are alike.
+    # Equal operands matter to branches and divisions.
     return tuple(rng.choice(values) if rng.random() < 0.2 else value for value in values)
 
 
@@ -81,7 +81,7 @@ def misaligned(trial: Trial) -> Outcome | None:
 
 
 def expected(core: trials.Reference, trial: Trial) -> Outcome:
-    """What has to come out of a trial."""
+    """The expected result of a trial."""
     if trial.encoding in (asm.C_EBREAK, asm.EBREAK):
         return Outcome(cause=trials.CAUSE_BREAKPOINT, value=trials.SLOT)
     if trial.length == 2 and not_rv32imc(trial.encoding):

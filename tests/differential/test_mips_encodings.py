@@ -23,7 +23,7 @@ EACH = max(5, len(harness.seeds(0, 12)))
 
 
 def expected(unicorn: trials.Reference, trial: Trial, number: int, is_user: bool) -> Outcome:
-    """What has to come out of a trial."""
+    """The expected result of a trial."""
     cause = encodings.expected_cause(trial.encoding, is_user)
     if cause is None:
         return unicorn.run(number)
@@ -32,7 +32,7 @@ def expected(unicorn: trials.Reference, trial: Trial, number: int, is_user: bool
 
 
 def divergence(trial: Trial, *outcomes: Outcome) -> str:
-    """What the engine and Unicorn make of a trial: what each instruction changed, the exception."""
+    """The results of a trial on the engine and on Unicorn: changed registers, and the exception."""
     lines = [f"{trial.encoding:#010x} with {list(map(hex, trial.registers))}"]
     for outcome in outcomes:
         before = outcome.rows[0]

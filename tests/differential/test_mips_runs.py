@@ -1,6 +1,6 @@
 """A MIPS32 program that runs freely ends as by single steps, whatever the caches and the times.
 
-Registers and memory have to be Unicorn's; the time and its causes have to be those of single steps.
+Registers and memory must equal Unicorn's; the time and its causes must equal those of single steps.
 """
 
 from __future__ import annotations
@@ -63,4 +63,4 @@ def compare(program: mips_programs.Program, board: str) -> None:
     for after in (0, 1, 3):
         run = mips_harness.loaded(program, board)
         run.compile_after(after)
-        harness.assert_runs_alike(run, stepped, by_steps, data, f"seed {seed}, {after}")
+        harness.assert_equal_runs(run, stepped, by_steps, data, f"seed {seed}, {after}")

@@ -35,7 +35,7 @@ def test_engine_and_unicorn_agree_after_each_instruction() -> None:
 
 
 def entry(encoding: int) -> tuple[int, int]:
-    """Where an instruction stands in the manual's tables."""
+    """The place of an instruction in the manual's tables."""
     opcode = encoding >> 26
     if opcode == mips_encodings.REGIMM:
         return opcode, encoding >> 16 & 0x1F

@@ -114,7 +114,7 @@ STOPS = {
 
 
 @pytest.mark.parametrize("name", STOPS)
-def test_what_would_interrupt_stops_a_core_whose_interrupts_are_masked(name: str) -> None:
+def test_a_stop_with_masked_interrupts_is_a_fault(name: str) -> None:
     encoding, what = STOPS[name]
     code = struct.pack("<2I", asm.i_type(asm.I_OPS["addi"], 1, 0, 7), encoding)
     machine = harness.engine(elf32.Segment(choices.CODE, code), board=picorv32.BOARD)

@@ -1,4 +1,4 @@
-"""Single instructions, each in a state of its own, on both sides.
+"""Single instructions, each with its own initial state, on both sides.
 
 The engine runs a small dispatcher: it takes the next trial from a table in RAM, writes the encoding
 into a slot (and executes fence.i), loads x1 to x31 and jumps to the slot. Everything around the
@@ -55,7 +55,7 @@ class Outcome:
 
 def dispatcher(count: int) -> tuple[bytes, int]:
     """The program around the trials, and its trap handler's address."""
-    handler, spin = Label(), Label()
+    handler, wait_loop = Label(), Label()
     csrr, lw, sw = asm.CSRS["csrrs"], asm.LOADS["lw"], asm.STORES["sw"]
 
     def go_to_slot(pc: int) -> int:
@@ -73,7 +73,7 @@ def dispatcher(count: int) -> tuple[bytes, int]:
         word(asm.u_type(asm.LUI, X31, CURSOR >> 12)),
         word(asm.i_type(lw, X30, X31, 0)),
         *asm.load_immediate(X28, TABLE + count * RECORD_BYTES),
-        asm.branch("beq", X30, X28, spin),
+        asm.branch("beq", X30, X28, wait_loop),
         word(asm.i_type(0x13, X29, X30, RECORD_BYTES)),
         word(asm.s_type(sw, X31, X29, 0)),
         word(asm.i_type(lw, X29, X30, 0)),
@@ -82,8 +82,8 @@ def dispatcher(count: int) -> tuple[bytes, int]:
         word(asm.FENCE_I),
         *(word(asm.i_type(lw, rd, X30, 4 * rd)) for rd in (*range(1, 30), 31, 30)),
         asm.Instruction(4, go_to_slot),
-        spin,
-        asm.jump(0, spin),
+        wait_loop,
+        asm.jump(0, wait_loop),
     ]
     code = asm.assemble(items, RAM)
     assert handler.address % 4 == 0
@@ -100,7 +100,7 @@ def table(trials: list[Trial]) -> bytes:
 
 
 def on_engine(trials: list[Trial], window: bytes) -> tuple[list[Outcome], bytes]:
-    """What the engine makes of the trials, and the window's bytes at the end."""
+    """The engine's results of the trials, and the window's bytes at the end."""
     assert len(trials) <= MOST
     code, handler = dispatcher(len(trials))
     fill = half(asm.C_EBREAK).encode(0).to_bytes(2, "little") * ((AREA_END - AREA) // 2)
@@ -154,7 +154,7 @@ class Reference:
         return bytes(self._core.mem_read(WINDOW, WINDOW_BYTES))
 
     def run(self, trial: Trial) -> Outcome:
-        """What Unicorn makes of a trial."""
+        """Unicorn's result of a trial."""
         self._core.mem_write(SLOT, table([trial])[:4] + b"\x02\x90" * 2)
         self._core.ctl_remove_cache(SLOT, SLOT + 8)
         identifiers = reference.REGISTERS[2:]
@@ -167,7 +167,7 @@ class Reference:
                 return Outcome(cause=CAUSE_LOAD_FAULT, value=self._fault_address)
             if error.errno == unicorn.UC_ERR_WRITE_UNMAPPED:
                 return Outcome(cause=CAUSE_STORE_FAULT, value=self._fault_address)
-            # A jump to nowhere is complete; the fetch behind it isn't part of the trial.
+            # A jump to nowhere is complete; the fetch after it isn't part of the trial.
             if error.errno != unicorn.UC_ERR_FETCH_UNMAPPED:
                 raise
         if self._illegal:

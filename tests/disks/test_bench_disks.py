@@ -1,4 +1,4 @@
-"""Runs with a disk: each has its own copy, results tell nothing of it, damage fails the run."""
+"""Runs with a disk: each has its own copy, results don't name it, damage fails the run."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ def outcome(run: Run) -> RunRecord:
     return record
 
 
-def test_a_run_that_leaves_its_disk_sound_succeeds_and_tells_nothing_of_where_it_was() -> None:
+def test_a_run_that_leaves_its_disk_sound_succeeds_and_does_not_name_its_place() -> None:
     record = outcome(READS)
     assert record.error is None
     assert record.result is not None
     assert record.settings == {"bytes": 1024, "spi0.xlnx,xip-mode": 1}
     (result,) = bench.tabulate([of(READS)], [record])
-    told = result_files.to_json([result]) + record.label + json.dumps(record.result.to_dict())
-    assert "cyclescope-disk" not in told
-    assert ".img" not in told
+    written = result_files.to_json([result]) + record.label + json.dumps(record.result.to_dict())
+    assert "cyclescope-disk" not in written
+    assert ".img" not in written
 
 
 def test_a_run_that_damages_its_disk_has_failed_and_the_next_finds_it_sound() -> None:
@@ -107,7 +107,7 @@ def test_an_image_that_the_user_names_is_copied_too(tmp_path: Path) -> None:
     assert "none.img" in record.error
 
 
-def test_a_disk_that_can_not_be_is_told_before_the_run() -> None:
+def test_an_impossible_disk_is_reported_before_the_run() -> None:
     record = outcome(replace(READS, disk=replace(DISK, fat_bits=16)))
     assert record.result is None
     assert record.error is not None

@@ -1,4 +1,4 @@
-"""fat-access and card-probe: the numbers agree with what the board says of its card."""
+"""fat-access and card-probe: the numbers agree with the board's parameters of its card."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_long_commands_are_as_fast_as_the_wire_and_short_ones_as_the_card() -> N
         for crc in ("computed", "off"):
             found = [rates[metric, crc, length] for length in lengths]
             assert all(one < two for one, two in itertools.pairwise(found))
-    # a block a command: the card is busy for as long as behind any lone block
+    # a block a command: the card is busy for as long as after any lone block
     busy_s = (parameter("page-program-us") + 3 * parameter("sector-copy-us")) / 1e6
     assert SECTOR_BYTES / (busy_s + 0.0006) < rates["write_throughput", "off", 1]
     assert rates["write_throughput", "off", 1] < SECTOR_BYTES / busy_s
@@ -101,7 +101,7 @@ def test_long_commands_are_as_fast_as_the_wire_and_short_ones_as_the_card() -> N
 @pytest.mark.parametrize("port", tiers.mostly_long(["mmc", "spi"], ["mmc"]))
 def test_the_probe_finds_what_the_board_says_of_its_card(port: str) -> None:
     sets = [("card_probe.operation", "probe"), ("card_probe.port", port)]
-    # of written blocks the CRCs change nothing here: in the short tier the last job alone
+    # CRCs of written blocks change nothing here: in the short tier the last job alone
     jobs = planning.plan([card_probe.EXPERIMENT], sets)
     result = done(jobs if tiers.ALL else jobs[-1:])
     assert {row.settings["port"] for row in result.rows} == {port}

@@ -143,7 +143,7 @@ def test_a_disk_that_can_not_be_is_one_line(disk: Disk, said: str) -> None:
         ("read_file", b"0123", r"A\.BIN: Cyclescope reads 5 bytes, mtools 4"),
     ],
 )
-def test_witnesses_that_disagree_are_told(
+def test_checkers_that_disagree_are_reported(
     monkeypatch: pytest.MonkeyPatch, tool: str, answer: object, said: str
 ) -> None:
     look = {"findings": disks.check, "read_file": lambda path: disks.read_file(path, "A.BIN")}[tool]
@@ -154,7 +154,9 @@ def test_witnesses_that_disagree_are_told(
             look(image)
 
 
-def test_damage_that_fsck_does_not_find_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_that_fsck_does_not_find_is_reported_as_such(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with disks.copy_of(disks.image(SMALL)) as image:
         with image.open("r+b") as volume:
             volume.seek(_fat_start(image) + 3)

@@ -63,7 +63,7 @@ def test_without_a_card_an_app_says_so(app: str, port: str, changed_board: Chang
 
 
 @every_app
-def test_a_card_without_a_volume_is_told_from_none(app: str, port: str) -> None:
+def test_a_card_without_a_volume_is_distinguished_from_no_card(app: str, port: str) -> None:
     assert_fails(run(app, port, BOARD), "f_mount card: FR_NO_FILESYSTEM (13)")
 
 
@@ -83,7 +83,7 @@ def test_a_write_protected_card_stays_as_it_is(
 # The others take longer; what they do to a card they do by the same driver.
 @pytest.mark.parametrize("app", tiers.mostly_long(APPS, ["fat_write"]))
 @both_ports
-def test_high_capacity_cards_with_fat32_are_used_alike(app: str, port: str) -> None:
+def test_high_capacity_cards_with_fat32_are_used_the_same_way(app: str, port: str) -> None:
     with disks.copy_of(disks.image(SDHC)) as image:
         result = run(app, port, BOARD, image)
         assert (result.outcome, result.exit_code) == ("exit", 0)

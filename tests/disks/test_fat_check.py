@@ -53,7 +53,7 @@ class Image:
             self.write(at, struct.pack("<H", old & keep | low))
 
     def entry(self, name: str) -> int:
-        """Where a file's entry is."""
+        """The offset of a file's entry."""
         return self.volume.file(name)[0].place
 
 
@@ -126,7 +126,7 @@ def spoil_directory(image: Image) -> None:
 SPOILS = [spoil for name, spoil in globals().items() if name.startswith("spoil_")]
 
 
-def test_what_is_whole_is_sound(image: Image) -> None:
+def test_an_undamaged_volume_has_no_findings(image: Image) -> None:
     put(image.path, "NEW.BIN", b"x" * 100_000)
     put(image.path, "EMPTY.BIN", b"")
     assert fat_check.findings(image.path) == []
@@ -183,7 +183,7 @@ def test_directories_are_walked_and_their_files_belong_to_the_volume(tmp_path: P
         assert found.startswith("SUB/A.BIN: ")
 
 
-def test_an_image_that_is_gone_or_cut_is_told(tmp_path: Path) -> None:
+def test_an_image_that_is_gone_or_cut_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DiskError, match="can't be read: No such file"):
         disks.check(tmp_path / "none.img")
     with disks.copy_of(disks.image(SMALL[12])) as copy:
@@ -219,7 +219,7 @@ def test_any_bytes_give_findings_or_one_line(bits: int, changes: list[tuple[int,
 
 
 def looked_at(image: Path) -> str:
-    """The error of what a run's disk goes through; nothing if there is none."""
+    """The error of the checks that a run's disk goes through; empty without an error."""
     try:
         fat_check.findings(image)
         entry, _ = Volume(image).file("USED000.BIN")

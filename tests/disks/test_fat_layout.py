@@ -119,7 +119,7 @@ def unlike(bits: int) -> set[int]:
 
 
 def digest(image: Path, bits: int) -> str:
-    """Of an image without the bytes that are `unlike`."""
+    """The digest of an image without the bytes that are `unlike`."""
     skipped = unlike(bits)
     found = hashlib.sha256()
     with image.open("rb") as file:
@@ -158,7 +158,7 @@ def layouts(size_mib: int) -> Iterator[tuple[Disk, fat_layout.Layout]]:
 
 
 def digest_of_geometries(size_mib: int, tools: Path | None = None) -> str:
-    """Of the beginnings of all volumes; of those that mkfs.fat makes in a folder `tools`."""
+    """The digest of the first sectors of all volumes, or of those that `tools`' mkfs.fat makes."""
     found = hashlib.sha256()
     for disk, layout in layouts(size_mib):
         skipped = unlike(disk.fat_bits)

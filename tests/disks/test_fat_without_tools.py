@@ -16,7 +16,7 @@ from cyclescope.disks import fat_tools
 from cyclescope.experiments import card_probe, fat_access, fat_write
 from cyclescope.host import programs
 
-# What builds need: cargo names the folders of FatFs's sources.
+# Required by builds: cargo names the folders of FatFs's sources.
 TOOLS = ("cargo", "rustc")
 SHORT = [
     ("fat_write.file_bytes", "6000"),

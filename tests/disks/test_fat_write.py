@@ -100,11 +100,11 @@ def test_all_55_published_cells_are_compared() -> None:
     assert values["crc_time", 2048] == 3.19086
     assert values["xmit_occurrences", 32768] == values["crc_occurrences", 32768] == 4185
     assert values["busy_time", 512] is None
-    # a result that does not say its size is none of the document's
+    # a result without its size is not in the document
     assert EXPERIMENT.published_value(R006, EXPERIMENT.cells[0]) is None
 
 
-def test_files_are_the_buffers_beginning_in_whole_calls() -> None:
+def test_files_are_the_buffers_start_in_whole_calls() -> None:
     buffer = fat_write.buffer(2 * 2**20 + 2048)
     files = fat_write.files(SETTINGS)
     assert len(files) == 11
@@ -117,7 +117,7 @@ def test_files_are_the_buffers_beginning_in_whole_calls() -> None:
     assert fat_write.deleted(SETTINGS) == ()
 
 
-def test_where_one_file_is_written_again_and_again_the_last_size_stays() -> None:
+def test_a_file_that_is_written_repeatedly_keeps_its_last_size() -> None:
     settings = SETTINGS | {"files": "one"}
     each = list(fat_write.files(SETTINGS).values())
     assert fat_write.files(settings) == {"BENCH.BIN": each[-1]}
@@ -146,7 +146,7 @@ def total(order: str, size: int, simulated: float, published: float | None = Non
     )
 
 
-def test_what_the_write_order_costs_is_said_with_its_numbers() -> None:
+def test_findings_give_the_cost_of_the_write_order() -> None:
     old = [total("r006", size, size / 4, 200.25) for size in fat_write.ODD_SIZES]
     new = [total("current", size, size / 100) for size in fat_write.ODD_SIZES]
     (sentence,) = EXPERIMENT.findings([*old, *new])

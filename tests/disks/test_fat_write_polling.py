@@ -1,4 +1,4 @@
-"""fat-write in little with polling loops skipped and with every round of them run: all the same."""
+"""A small fat-write with polling loops skipped and with every iteration run: equal results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(job: planning.Job, skip_polling: bool) -> tuple[RunResult, str]:
         return result, hashlib.sha256(image.read_bytes()).hexdigest()
 
 
-# One that writes whole sectors in order, and one that goes back behind the card's open block.
+# One that writes whole sectors in order, and one that goes back before the card's open block.
 @pytest.mark.parametrize(
     "case",
     tiers.mostly_long(["mmc-512", "mmc-768", "spi-512", "spi-768"], ["mmc-768", "spi-512"]),

@@ -45,7 +45,7 @@ def test_all_sizes_are_written_right_in_both_orders(port: str) -> None:
     }
     assert list(totals) == [(order, size) for order in ("r006", "current") for size in SIZES]
     for size in fat_write.ODD_SIZES:
-        # going back behind the open block costs the card a merge each time
+        # going back before the open block costs the card a merge each time
         assert totals["r006", size] > 2 * totals["current", size]
     for size in (512, 4096):
         assert totals["r006", size] == pytest.approx(totals["current", size], rel=0.02)
@@ -95,7 +95,7 @@ def test_counts_of_what_f_write_does_are_those_of_its_algorithm() -> None:
         assert (count("copies", size) == 0) == is_whole
         assert (count("flushes", size) == 0) == is_whole
     # 8 calls: sector 0, half of 1 | half of 1, 2 | 3, half of 4 | half of 4, 5 | ...: the buffer
-    # of 1 goes out when it is wanted for 4, and that of 10 with the file
+    # the sector of 1 is written when the buffer is needed for 4, and that of 10 with the file
     assert count("copies", 768) == 8
     assert count("flushes", 768) == 3
     assert count("single_writes", 768) == 8 + 3
@@ -107,7 +107,7 @@ def test_counts_of_what_f_write_does_are_those_of_its_algorithm() -> None:
     assert count("multi_writes", 65536) == 2
 
 
-def test_what_deleted_files_left_is_checked_in_their_clusters(tmp_path: Path) -> None:
+def test_the_clusters_of_deleted_files_are_checked(tmp_path: Path) -> None:
     (job, *_) = planning.plan([EXPERIMENT], SHORT)
     other = replace(job, run=replace(job.run, deleted=_with_a_wrong_byte))
     assert bench.run_job(other).error == "file 3 of those deleted differs from byte 5999 on"

@@ -1,4 +1,4 @@
-"""What experiments answer from rows: other rows give another answer, missing ones none."""
+"""Answers of experiments from rows: other rows give another answer, missing rows give no answer."""
 
 from __future__ import annotations
 

@@ -30,14 +30,14 @@ from cyclescope.experiments.bitbang_spi_follows import FEWER, MORE
 
 LOOPS, FRAMES = 10, 3
 MEASURED = ("access", "reception", "transmission")
-# What the report prints of each kind of its numbers; the rest follows from these or is no time.
+# The printed numbers of each kind; the rest follows from these or is not a time.
 TIMES = {
     "access-time": "time_us",
     "data-rate": "data_rate_kbps",
     "overhead": "overhead_us",
     "cpu-load": "cpu_load_percent",
 }
-# At least so many percent of its cells are met within 10 %, all of them within 25 %.
+# At least MOST_PCT of its cells are met within 10 %, all of them within 25 %.
 MOST_PCT, NEAR_PCT, FAR_PCT = 90, 10, 25
 # Bytes between the report's two lengths of a buffer access.
 BYTES_BETWEEN = 119
@@ -82,7 +82,7 @@ def cells(result: ExperimentResult) -> list[Row]:
 
 
 def value(result: ExperimentResult, metric: str, stack: str, **wanted: object) -> float:
-    """What a driver has, in a run that does not only count operations."""
+    """A driver's settings, in a run that does not only count operations."""
     wanted = {"stack": stack} | wanted
     (row,) = (
         row
@@ -136,9 +136,9 @@ def test_the_short_form_has_the_same_published_cells() -> None:
 
 
 def test_drivers_are_in_the_reports_order(result: ExperimentResult) -> None:
-    """In each of its columns: what is faster there is faster here, what is alike there is so here.
+    """In each column: a driver that is faster in the report is faster here, equal ones are equal.
 
-    Its times are whole microseconds: one of them, or a hundredth, is no difference.
+    The report's times are whole microseconds: a microsecond, or a hundredth, is no difference.
     """
     compared = 0
     for one, other in combinations(cells(result), 2):
@@ -156,7 +156,7 @@ def test_drivers_are_in_the_reports_order(result: ExperimentResult) -> None:
 
 
 def column(row: Row) -> Mapping[str, object]:
-    """What a row has, but for its driver and what only another board has."""
+    """A row's settings, except its driver and those that only another board has."""
     names = ("operation", "data_bytes", "frame_bytes")
     settings = {name: row.settings[name] for name in names if name in row.settings}
     return {"metric": row.metric} | settings

@@ -129,7 +129,7 @@ def test_a_stack_elsewhere_costs_what_the_bus_matrix_takes(
 
 
 @pytest.mark.parametrize("board", [F407, L4R5])
-def test_code_in_sram_comes_a_cycle_later_behind_each_jump(
+def test_code_in_sram_comes_a_cycle_later_after_each_jump(
     by_board: Callable[[str], tuple[Path, RunResult]], board: str
 ) -> None:
     usual = ends(by_board(board)[1])[16, "off"]
@@ -151,7 +151,7 @@ def test_a_memory_that_the_chip_lacks_is_refused(board: str, stack: str, said: s
         firmware.build_app(APP, board, {"sweep": "ends", "stack": stack})
 
 
-def test_where_code_begins_in_a_line_matters_with_all_off(
+def test_the_offset_of_code_in_a_line_matters_with_all_off(
     by_board: Callable[[str], tuple[Path, RunResult]],
 ) -> None:
     usual, moved = ends(by_board(F407)[1]), ends(run(F407, offset=4)[1])
@@ -274,7 +274,7 @@ def test_times_and_gains_follow_from_cycles(result: ExperimentResult) -> None:
     assert 1.5 < most[5] < 3
 
 
-def told(text: str) -> list[float]:
+def numbers_of(text: str) -> list[float]:
     """The percentages and the numbers of cycles in a text."""
     return [
         float(n.replace(",", ""))
@@ -288,7 +288,7 @@ def test_the_answer_has_what_rows_say(result: ExperimentResult) -> None:
         for board, mhz in HIGHEST.items()
         for way in ("all", "caches", "off")
     ]
-    assert told(result.answer) == [float(f"{share:.3g}") for share in shares]
+    assert numbers_of(result.answer) == [float(f"{share:.3g}") for share in shares]
     one_board = [row for row in result.rows if row.board == F407]
     one, both = EXPERIMENT.answer(one_board), result.answer
     assert both.startswith(one.removesuffix("."))
@@ -315,7 +315,7 @@ def test_findings_have_what_rows_say(result: ExperimentResult) -> None:
             more = 100 * max(moved) / min(moved) - 100
             assert f"takes {min(moved):,} to {max(moved):,} cycles a round, {more:.2g} % " in text
         ways = [cycles(board, mhz, way) for way in ("prefetch", "caches", "all")]
-        assert told(alone) == ways
+        assert numbers_of(alone) == ways
         # by all words of a line
         assert OFFSETS[board] == tuple(range(4, LINE_BYTES[board], 4))
         assert f"moved by up to {LINE_BYTES[board] - 4} bytes" in off

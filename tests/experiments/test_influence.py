@@ -1,4 +1,4 @@
-"""What cells rest on: moves, their changes, and the file that has them for what is checked in."""
+"""Influences on cells: moves, their changes, and the checked-in file that has them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -134,7 +134,7 @@ def test_fewer_values_are_calibrated_than_when_it_was_a_label() -> None:
 
 
 @pytest.mark.parametrize("name", experiments.ALL)
-def test_what_is_calibrated_names_a_cell_that_it_was_chosen_by(name: str) -> None:
+def test_the_source_of_a_calibrated_value_names_a_cell(name: str) -> None:
     experiment = experiments.ALL[name]
     cells = _labels(experiment)
     for source in _calibrated(experiment).values():
@@ -142,7 +142,7 @@ def test_what_is_calibrated_names_a_cell_that_it_was_chosen_by(name: str) -> Non
 
 
 def _calibrated(experiment: Experiment) -> dict[tuple[str, str, str], str]:
-    """Sources of what is calibrated; a value that parts of a kind share counts once."""
+    """Sources of calibrated values; a value that parts of a kind share is one."""
     boards = dict.fromkeys(run.board for run in moves.published_runs(experiment))
     found = [one for board in boards for one in Board(board).parameters]
     found += [choice.parameter for choice in experiment.choices]
@@ -154,7 +154,7 @@ def _calibrated(experiment: Experiment) -> dict[tuple[str, str, str], str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_left_out_comes_by_its_effect(name: str) -> None:
+def test_omissions_are_sorted_by_their_effect(name: str) -> None:
     effects = [omission.effect_pct for omission in experiments.ALL[name].left_out]
     assert effects
     assert effects == sorted(effects, reverse=True)
@@ -171,7 +171,7 @@ def test_measured_again_the_strongest_move_gives_what_the_file_has(name: str) ->
     assert Change(strongest, cell, pct) in changes
 
 
-def test_a_stopped_measurement_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_measurement_resumes(monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = replace(experiments.ALL["rhealstone"], choices=())
     runs = [
         run

@@ -67,12 +67,12 @@ def worker_ticks(wakeup_ns: int) -> int:
     return ticks
 
 
-def test_the_way_to_a_worker_and_back_takes_time_of_its_own() -> None:
+def test_a_hand_over_to_a_worker_and_back_takes_time() -> None:
     # two switches with all that is around them: a few hundred instructions
     assert 1 * TICKS_A_MICROSECOND < worker_ticks(0) < 10 * TICKS_A_MICROSECOND
 
 
-def test_what_a_larger_kernel_spends_is_spent_once_a_wake_up() -> None:
+def test_the_time_of_a_larger_kernel_counts_once_a_wake_up() -> None:
     own = worker_ticks(0)
     for microseconds in (10, 45):
         spent = worker_ticks(1000 * microseconds) - own

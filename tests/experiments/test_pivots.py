@@ -67,7 +67,7 @@ def test_rows_meet_where_their_line_crosses_their_column() -> None:
     assert table.summary == "4 of 4 published numbers are met exactly."
 
 
-def test_what_is_off_is_counted_and_listed_the_worst_first() -> None:
+def test_rows_that_are_off_are_counted_and_listed_the_worst_first() -> None:
     rows = [
         row(of("alu", "single", 1), 10_001, 10_000),
         row(of("alu", "single", 2), 99, 100),
@@ -120,7 +120,7 @@ def test_many_that_are_off_are_not_all_listed_on_the_terminal() -> None:
     assert f"and {100 - experiment_tables.MOST_OFF} more, which results.csv has" in text
 
 
-def test_what_a_row_does_not_have_is_a_dash() -> None:
+def test_a_missing_value_of_a_row_is_a_dash() -> None:
     (table,) = pivots.tables(
         [row({"program": "p", "mode": "m"}, 1, 1, pivot=Pivot("", ("x",), ()))]
     )
@@ -149,7 +149,7 @@ def test_values_stand_with_the_published_number_and_the_error() -> None:
     assert table.summary == (
         "2 of 3 published numbers are met within 10 %, 3 within 25 %; the furthest off is -20.0 %."
     )
-    # what is close needs no line of its own
+    # a close value needs no line of its own
     assert table.furthest_off == [rows[2]]
     text = " ".join(shown(rows).split())
     assert "Time: simulated (published, error)" in text
@@ -242,12 +242,12 @@ def test_a_rounded_number_stands_as_it_was_printed() -> None:
     assert "233500 (2E+05, as printed)" in shown([rounded])
 
 
-def test_what_just_has_its_default_is_not_told() -> None:
+def test_settings_at_their_default_are_not_shown() -> None:
     settings = {"program": "alu", "mode": "dual", "optimise": "O2"}
     off = row(settings, 60, 50)
     assert "optimise=O2" in shown([off])
     run = dataclasses.replace(off.run, implied=("optimise",))
-    told = shown([dataclasses.replace(off, run=run)])
-    assert "(a program=alu mode=dual)" in told
-    assert "optimise" not in told
+    page = shown([dataclasses.replace(off, run=run)])
+    assert "(a program=alu mode=dual)" in page
+    assert "optimise" not in page
     assert dataclasses.replace(off, run=run).to_dict()["settings"] == settings

@@ -29,7 +29,7 @@ def test_the_rows_of_a_csv_file_have_numbers_words_and_gaps() -> None:
     assert RTL.find("dummy", where) is None
 
 
-def test_a_part_of_a_question_tells_whether_there_is_an_answer() -> None:
+def test_a_part_of_a_question_says_whether_there_is_an_answer() -> None:
     assert RTL.has("cycles", {"soc": "hx8k", "program": "branch"})
     assert not RTL.has("cycles", {"soc": "icebreaker", "program": "branch"})
     assert not RTL.has("time_us", {"soc": "hx8k"})

@@ -17,7 +17,7 @@ QUICK = "rpmsg-tty"
 
 
 @pytest.mark.parametrize("name", fit_store.FREE)
-def test_what_was_free_is_what_the_board_has(name: str) -> None:
+def test_free_parameters_agree_with_the_board(name: str) -> None:
     free = fit_store.request(name).plan().free
     stored = source().fits[name]["parameters"]
     assert [(one["path"], one["bounds"], one["before"]) for one in stored] == [
@@ -55,7 +55,7 @@ def test_fitted_again_a_board_gives_what_the_file_has() -> None:
 
 
 def test_numbers_that_were_seen_come_out_better_and_the_others_hardly() -> None:
-    """What docs/trust.md says below the table."""
+    """The text of docs/trust.md below the table."""
     gains = {}
     for name, fit in source().fits.items():
         seen, others = (

@@ -95,7 +95,7 @@ def test_the_findings_and_the_answer_have_their_numbers(result: ExperimentResult
     assert "At 55.3 MHz the window gives" in result.answer
 
 
-def test_the_frame_is_told_apart_by_phases(result: ExperimentResult) -> None:
+def test_the_frame_is_divided_by_phases(result: ExperimentResult) -> None:
     (frame,) = (run.result.frame for run in result.runs if run.result and run.result.frame)
     assert EXPERIMENT.frames is not None
     spans = [*frame.spans(EXPERIMENT.frames.phases_of({}))]
@@ -133,6 +133,6 @@ def test_waveforms_have_the_flashs_wires_and_the_pins(cyclescope: Command, tmp_p
     assert sorted(codes.values()) == ["pd24", "pd25", "pd26", "pd27", "pd28"]
     body = text.partition("$enddefinitions")[2].partition("$end\n")[2]
     edges = [codes[code] for code in re.findall(r"^[01](\S+)$", body, re.MULTILINE)]
-    # What is measured begins, one task stops and the other one starts, and it ends.
+    # The measurement begins, one task stops and the other one starts, and it ends.
     measured = len(edges) - 1 - edges[::-1].index("pd24")
     assert edges[measured - 3 : measured + 1] == ["pd24", "pd25", "pd26", "pd24"]

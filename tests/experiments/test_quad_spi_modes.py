@@ -1,4 +1,4 @@
-"""What follows from the runs of `quad-spi-throughput`: modes, clocks, the wire, parts of times."""
+"""Numbers derived from `quad-spi-throughput`: modes, clocks, the wire, parts of times."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_sck_stands_still_only_where_the_fifo_runs_empty() -> None:
     assert {row.published for row in rows("idle_clocks")} == {0}
 
 
-def test_what_is_counted_is_what_the_waveform_shows(tmp_path: Path) -> None:
+def test_counters_agree_with_the_waveform(tmp_path: Path) -> None:
     """Rising edges of SCK within frames, and how much further apart they are than a period."""
     elf = build_app(APP, BOARD, with_defaults(APP, {"pages": 2, "read_command": "io"}))
     vcd = tmp_path / "wire.vcd"
@@ -203,7 +203,7 @@ def test_findings_say_what_quad_mode_does_not_shorten() -> None:
 
 
 def test_throughput_is_cut_as_the_program_prints_it() -> None:
-    """The note's own times give the numbers that it prints behind them."""
+    """The note's own times give the numbers that it prints after them."""
     row = pick(result().rows, "write_time", mode="dual", access="dma", completion="polls")
     assert row is not None
     settings = dict(row.settings) | {"pages": 4096}

@@ -45,7 +45,7 @@ def test_the_short_form_has_as_many_cells_of_fewer_pages() -> None:
         assert short.settings.get("pages", SHORT_PAGES) == SHORT_PAGES
 
 
-# The short ones are those of which other tests ask what they do.
+# Other tests check the effect of the short ones.
 @pytest.mark.parametrize("name", mostly_long(CHOICES, SHORT))
 def test_each_choice_has_an_alternative_that_runs(name: str) -> None:
     other = measured(CHOICES[name])
@@ -54,7 +54,7 @@ def test_each_choice_has_an_alternative_that_runs(name: str) -> None:
     assert other != measured()
 
 
-def test_what_is_fitted_is_what_is_timed_of_a_page() -> None:
+def test_the_fitted_work_is_inside_the_timed_part_of_a_page() -> None:
     (fitted,) = (choice for choice in EXPERIMENT.choices if choice.basis == CALIBRATED)
     with_work = measured(fitted)
     assert with_work["write_time"] == with_work["write_page_time"]

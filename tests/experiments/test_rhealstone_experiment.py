@@ -25,7 +25,7 @@ from cyclescope.experiments.rhealstone_ratios import DIVIDER, OTHER_OPERATIONS, 
 BOARD = "sama5d2-xplained"
 OPERATIONS = (*PUBLISHED_OPERATIONS, *OTHER_OPERATIONS)
 MANY = 200
-# Of the swept clocks, enough to tell a line from a curve.
+# Of the swept clocks, enough to distinguish a line from a curve.
 DIVIDERS = (2, 4, 8)
 # What is run alone, once and swept over clocks: in the short tier one operation, as others compile
 # as much again. All are in the runs of many loops.
@@ -81,7 +81,7 @@ def result() -> ExperimentResult:
 
 
 def cycles(result: ExperimentResult, operation: str, **wanted: object) -> float:
-    """What an operation takes in the one run with these settings."""
+    """The time of an operation in the one run with these settings."""
     wanted = {"operation": operation, "spck_divider": 3, "tick": "on", **wanted}
     (row,) = (
         row
@@ -107,7 +107,7 @@ def test_without_caches_memories_are_in_the_notes_order(
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_on_a_hit_all_memories_are_alike(result: ExperimentResult, operation: str) -> None:
+def test_on_a_hit_all_memories_take_the_same_time(result: ExperimentResult, operation: str) -> None:
     times = in_memories(result, operation, "on", MANY)
     # 200 loops: what is loaded once still counts
     assert max(times) < 1.05 * min(times)
@@ -136,7 +136,7 @@ def test_without_a_hit_time_is_linear_in_the_flashs_period(
     result: ExperimentResult, operation: str, cache: str
 ) -> None:
     half, quarter, eighth = by_clock(result, operation, cache, 1)
-    # a constant part and one for each serial clock, of which some hide behind other waits
+    # a constant part and one for each serial clock; some clocks overlap with other waits
     assert eighth - quarter == pytest.approx(2 * (quarter - half), rel=0.05)
     assert eighth > 2.5 * half
 
@@ -226,8 +226,8 @@ def test_speed_over_the_flashs_clock_is_what_the_note_claims(result: ExperimentR
         # A hit among 200 loops still has what is loaded once.
         assert slope < 0.1 if f" caches on {MANY}," in label else 0.7 < slope <= 1, label
     assert len([row for row in lines if row.metric == "spck_correlation"]) == len(slopes)
-    told = list(rhealstone_clocks.findings(result.rows))
-    assert [sentence.split(":")[0] for sentence in told] == [
+    findings = list(rhealstone_clocks.findings(result.rows))
+    assert [sentence.split(":")[0] for sentence in findings] == [
         "The note has performance proportional to SPCK without caches",
         "The note has performance proportional to SPCK when caches miss",
         "The note has performance independent of SPCK when caches hit",
@@ -294,7 +294,7 @@ def test_a_fetch_has_the_clocks_of_its_width(widths: ExperimentResult) -> None:
     single, usual = continuous["single-bit-spi"], continuous["quad-io"]
     a_clock = (single - usual) / (clocks["single-bit-spi"] - clocks["quad-io"])
     for width, cycles_of in continuous.items():
-        # All but the frames is alike: what differs from quad I/O is in proportion to the clocks.
+        # All but the frames is equal: the difference to quad I/O is proportional to the clocks.
         assert cycles_of - usual == pytest.approx(
             a_clock * (clocks[width] - clocks["quad-io"]), abs=200
         )
@@ -370,7 +370,7 @@ def drawn() -> ExperimentResult:
 
 
 def levels(drawn: ExperimentResult, operation: str) -> list[tuple[int, ...]]:
-    """Which tasks and handler run while an operation is measured, one behind the other."""
+    """The tasks and handlers that run while an operation is measured, in their order."""
     (record,) = (run for run in drawn.runs if run.settings["operation"] == operation)
     assert record.result is not None
     frame = record.result.frame

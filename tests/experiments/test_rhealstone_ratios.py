@@ -1,4 +1,4 @@
-"""What follows from the cells of `rhealstone`, with the published cells in their place."""
+"""Numbers derived from the cells of `rhealstone`, with the published cells in their place."""
 
 import itertools
 
@@ -78,7 +78,7 @@ def test_the_published_cells_give_the_range_of_hits() -> None:
     assert [row.label for row in ends.values() if round(row.simulated, 2) != row.published] == []
 
 
-def test_what_is_missing_gives_no_row() -> None:
+def test_missing_cells_give_no_row() -> None:
     only = [row for row in cells() if row.settings["memory"] == "qspi"]
     assert [row.metric for row in ratios.rows(only)] == ["improvement"] * 4
     assert list(ratios.findings(only)) == []

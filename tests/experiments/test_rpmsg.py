@@ -60,7 +60,7 @@ def test_a_sender_without_a_free_buffer_waits_or_says_so() -> None:
         "channel loop addr 0x0",
         "ring takes 16",
         "trysend -1, remote has 0",
-        # the remote tells of returned buffers only while someone waits for one
+        # the remote notifies of returned buffers only while a sender waits for one
         "send 0, remote has 16, waits 1, told of 1 returned",
         "then 17, told of 1 returned",
         "host: vring1: no free buffer for 15000 ms: the other side has all 16 and returns none",
@@ -122,7 +122,7 @@ REFUSED = {
 
 def test_a_remotes_program_is_loaded_or_refused_with_the_reason() -> None:
     lines = iter(console_of("loader").splitlines())
-    # bytes 0 and 255 of the code, the first one behind it, which is cleared
+    # bytes 0 and 255 of the code, and the first one after it, which is cleared
     loaded = "code 5a a5 0, vrings 10040000 10041000 of 16, status 7, features 1, trace at 800"
     assert [next(lines), next(lines)] == ["whole", f"  {loaded}"]
     for damage, reason in REFUSED.items():

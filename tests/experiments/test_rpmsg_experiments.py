@@ -19,7 +19,7 @@ from cyclescope.board.description.parameters import ASSUMED, CALIBRATED
 from cyclescope.experiments import ipc_modes, rpmsg_tty
 from cyclescope.experiments.rpmsg_tty_follows import LOG_PART, share_pct
 
-# Of the cells that nothing was fitted to.
+# The limit for cells to which no value was fitted.
 MOST_OFF_PCT = 5
 CELLS = 11
 # A tick of the clock that the client reads, 24 MHz.
@@ -32,9 +32,9 @@ def report() -> ExperimentResult:
     experiment = rpmsg_tty.EXPERIMENT
     logged = next(run for run in experiment.runs if run.documented)
     quiet = next(run for run in experiment.runs if dict(run.settings).get("log") == "off")
-    told = next(run for run in experiment.runs if dict(run.settings).get("transcript") == "on")
+    printed = next(run for run in experiment.runs if dict(run.settings).get("transcript") == "on")
     most = experiment.runs[-1]
-    return tabulated(replace(experiment, runs=(logged, told, quiet, most)))
+    return tabulated(replace(experiment, runs=(logged, printed, quiet, most)))
 
 
 def tabulated(experiment: experiments.Experiment) -> ExperimentResult:
@@ -111,7 +111,7 @@ def test_without_the_log_each_test_takes_a_fraction() -> None:
         assert quiet[row.label].simulated < row.simulated / 20
 
 
-def test_what_the_text_claims_follows() -> None:
+def test_claims_of_the_text_follow_from_the_rows() -> None:
     derived = {row.label: row for row in report().rows if row.basis == DERIVED}
     claims = ("best rate", "gain of 4096 B x 1 over 512 B x 8")
     assert all(abs(derived[label].error_pct or 0) < MOST_OFF_PCT for label in claims)
@@ -128,7 +128,7 @@ def test_the_clients_log_has_the_reports_stamps() -> None:
     assert stamps[0].published == 1
     assert stamps[-1].label == "host log: 4096 B x 1"
     assert stamps[-1].published == 37
-    # whole milliseconds, of which each end may be off by one
+    # whole milliseconds: each end may be off by one
     off = {row.label: row.simulated - (row.published or 0) for row in stamps}
     assert all(abs(ms) <= 3 for ms in off.values()), off
     (kernel,) = [row for row in report().rows if row.metric == "kernel_log"]
@@ -137,13 +137,13 @@ def test_the_clients_log_has_the_reports_stamps() -> None:
 
 
 def test_the_transcript_takes_no_time_of_the_tests() -> None:
-    told = {
+    printed = {
         row.label: row.simulated
         for row in report().rows
         if row.metric == "time" and row.settings["transcript"] == "on"
     }
     # but for where code then lies
-    assert told == pytest.approx({row.label: row.simulated for row in cells()}, rel=1e-4)
+    assert printed == pytest.approx({row.label: row.simulated for row in cells()}, rel=1e-4)
 
 
 def test_more_than_all_buffers_come_through_where_the_sender_waits() -> None:

@@ -40,7 +40,7 @@ def ran(elf: Path) -> RunResult:
 
 
 def run(**settings: Value) -> RunResult:
-    """What a program does; programs that are the same run once."""
+    """The result of a program; identical programs run once."""
     return ran(firmware.build_app(APP, BOARD, settings))
 
 
@@ -109,7 +109,7 @@ def test_the_log_is_nearly_all_of_the_time() -> None:
     assert silent[512, 8] < logged[512, 8] / 20
 
 
-def test_what_linux_takes_is_once_a_test() -> None:
+def test_linuxs_delay_counts_once_a_test() -> None:
     for blocks in (1, 8) if ALL else (8,):
         without = times(one(512, blocks, log="off"))[512, blocks]
         delayed = times(one(512, blocks, log="off", linux_delay_us=100))[512, blocks]

@@ -93,7 +93,7 @@ def test_without_elfs_a_line_says_how_to_get_them(cyclescope: Command) -> None:
         (["pqm5"], "did you mean 'pqm4'"),
     ],
 )
-def test_what_does_not_go_together_is_said(
+def test_conflicting_options_are_reported(
     cyclescope: Command, arguments: list[str], message: str
 ) -> None:
     done = cyclescope("bench", *arguments)
@@ -156,7 +156,7 @@ def test_results_do_not_overwrite_a_program(cyclescope: Command, tmp_path: Path)
         ({"DECAPS": None}, 2, "no cycle count of decaps was printed"),
     ],
 )
-def test_what_a_program_does_wrong_is_said(
+def test_a_programs_misuse_is_reported(
     cyclescope: Command, tmp_path: Path, macros: dict[str, str | None], rows: int, message: str
 ) -> None:
     given = {name: value for name, value in (PRINTS | macros).items() if value is not None}
@@ -190,7 +190,7 @@ def test_odd_files_are_left_out_and_the_others_run(cyclescope: Command, tmp_path
 
 def test_embench_is_timed_between_its_triggers(cyclescope: Command, tmp_path: Path) -> None:
     elf = put(tmp_path / "elfs", "crc32", {"SUITE_EMBENCH": "1"})
-    # it goes on behind them for as long as it may
+    # it continues after them until its limit
     call = ("bench", "embench", "--board", BOARD, "--limit", f"{sized(1, 100)}s", "--elfs")
     done = cyclescope(*call, "elfs")
     assert done.status == 0, done.stderr
@@ -226,7 +226,7 @@ def test_coremark_is_timed_by_its_port(cyclescope: Command, tmp_path: Path) -> N
     assert (first["simulated"], second["simulated"]) == (171.97, 1.72)
 
 
-def test_coremark_with_wrong_results_is_none(cyclescope: Command, tmp_path: Path) -> None:
+def test_coremark_with_wrong_results_is_a_failure(cyclescope: Command, tmp_path: Path) -> None:
     wrong = {"SUITE_COREMARK": "1", "WRONG": r'"[0]ERROR! list crc 0x1234 - should be 0xe714\n"'}
     put(tmp_path / "elfs", "coremark.elf", wrong)
     done = cyclescope("bench", "coremark", "--elfs", "elfs", "--board", BOARD)
@@ -269,8 +269,8 @@ def test_kinds_of_code_and_steadiness_are_those_of_the_published_table() -> None
     def row(scheme: str, implementation: str, operation: str, published: int) -> Row:
         where = {"scheme": scheme, "implementation": implementation, "operation": operation}
         run = RunRecord("", "", "nucleo-l4r5zi", {}, None)
-        told = ("cycles", "cycles", published, published, "predicted", "x", run)
-        return Row("pqm4", "nucleo-l4r5zi", where, *told)
+        expected = ("cycles", "cycles", published, published, "predicted", "x", run)
+        return Row("pqm4", "nucleo-l4r5zi", where, *expected)
 
     rows = [
         row("bikel1", "m4f", "decaps", 56744036),
@@ -286,7 +286,7 @@ def test_kinds_of_code_and_steadiness_are_those_of_the_published_table() -> None
 
 
 @pytest.mark.parametrize(
-    ("stem", "told"),
+    ("stem", "expected"),
     [
         ("crypto_kem_ml-kem-768_m4fspeed_speed", ("kem", "ml-kem-768", "m4fspeed")),
         ("mupq_crypto_sign_mirith_hypercube_Ia_fast_opt_speed", None),
@@ -294,18 +294,20 @@ def test_kinds_of_code_and_steadiness_are_those_of_the_published_table() -> None
         ("crypto_sign_fndsa_provisional-512_m4f_speed", ("sign", "fndsa_provisional-512", "m4f")),
     ],
 )
-def test_names_say_scheme_and_implementation(stem: str, told: tuple[str, str, str] | None) -> None:
+def test_names_say_scheme_and_implementation(
+    stem: str, expected: tuple[str, str, str] | None
+) -> None:
     found = pqm4.identify(stem)
     assert found is not None
-    if told is not None:
-        assert tuple(found.values()) == told
+    if expected is not None:
+        assert tuple(found.values()) == expected
     table = published.load(pqm4.SUITE.tables["nucleo-l4r5zi"])
     where = {name: found[name] for name in ("scheme", "implementation")}
     assert table.has("mean", where)
 
 
 @pytest.mark.parametrize("stem", ["", "boardtest", "crypto_kem_ml-kem-768_m4_test", "_speed"])
-def test_other_names_are_none(stem: str) -> None:
+def test_other_names_identify_no_program(stem: str) -> None:
     assert pqm4.identify(stem) is None
     assert embench.identify(stem) is None
     assert coremark.identify(stem) is None
@@ -431,7 +433,7 @@ def test_coremark_without_a_time_has_no_mark(console: str, error: str) -> None:
     assert error in (reads.error or "")
 
 
-def test_coremark_by_what_it_prints_unless_its_two_functions_tell() -> None:
+def test_coremark_is_read_from_its_two_functions_or_its_console() -> None:
     printed = "Iterations : 10\nTotal time (secs) : 2.5\n"
     result = replace(called(), console=printed)
     values = [one.value for one in coremark.reads({"port": "coremark"}, result).readings]
@@ -482,7 +484,7 @@ def test_a_programs_board_is_that_whose_memory_and_devices_it_uses(
         (0x2002_0000, "stm32f4-disco"),
     ],
 )
-def test_pqm4s_linker_scripts_tell_its_boards(stack: int, board: str) -> None:
+def test_pqm4s_linker_scripts_identify_its_boards(stack: int, board: str) -> None:
     """The ends of RAM in pqm4's own linker scripts, one of them for schemes with large stacks."""
     maps = [Map.of(name) for name in pqm4.SUITE.tables]
     parts = ((0x0800_0000, struct.pack("<2I", stack, 0x0800_0101)),)

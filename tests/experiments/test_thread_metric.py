@@ -20,11 +20,11 @@ from cyclescope.experiments import thread_metric
 from cyclescope.experiments.thread_metric import APP, BASE, BOARD, EXPERIMENT, TESTS
 
 # Cycles of a yield: the loop, the service, entry, PendSV_Handler up to the call, vTaskSwitchContext
-# (a fifth of the rounds goes past the end of the list), the handler behind it, return. The page
+# (a fifth of the rounds goes past the end of the list), the rest of the handler, return. The page
 # docs/thread-metric.md has the sum.
 YIELD = 9 + 10 + 12 + 37 + 47.4 + 28 + 10
 SHORT_MS = sized(10, 20)
-# What is run without caches, which takes long to simulate.
+# Runs without caches, which take long to simulate.
 FETCHED = "all" if ALL else "message"
 
 
@@ -35,7 +35,7 @@ def ran(elf: Path, compile_after: int | None) -> RunResult:
 
 
 def run(settings: dict[str, Value], compile_after: int | None = None) -> RunResult:
-    """What a program does; programs that are the same run once."""
+    """The result of a program; identical programs run once."""
     elf = firmware.build_app(APP, BOARD, BASE | {"window_ms": SHORT_MS} | settings)
     return ran(elf, compile_after)
 
@@ -164,7 +164,7 @@ def test_a_rows_stack_is_its_window(result: ExperimentResult) -> None:
     whole = 80e6 * thread_metric.SHORT_WINDOW_MS / 1000
     assert sum(stack.values()) == pytest.approx(whole, rel=1e-3)
     yields = whole / rows["cooperative"].simulated
-    # entry 12 and return 10, of which bx takes 2
+    # entry 12 and return 10, with 2 for bx
     assert stack["exception entry and return"] / yields == pytest.approx(20, rel=0.01)
 
 
@@ -172,7 +172,7 @@ def stack_of(row: Row) -> dict[str, float]:
     return {share.cause: share.cycles for share in row.stack}
 
 
-def test_answer_and_findings_tell_what_rows_show(result: ExperimentResult) -> None:
+def test_answer_and_findings_agree_with_the_rows(result: ExperimentResult) -> None:
     taken = {row.settings["test"]: row.simulated for row in result.rows if row.unit == "cycles"}
     yields = taken["cooperative"]
     assert EXPERIMENT.answer(result.rows) == (
@@ -184,7 +184,7 @@ def test_answer_and_findings_tell_what_rows_show(result: ExperimentResult) -> No
     assert list(EXPERIMENT.findings(result.rows)) == []
 
 
-def test_findings_tell_how_much_longer_a_yield_takes_by_the_kept_rows() -> None:
+def test_findings_say_how_much_longer_a_yield_takes_by_the_kept_rows() -> None:
     rows = source().results.experiments["thread-metric"].rows
     known = {
         row.settings["accelerators"]: row.simulated
@@ -199,7 +199,7 @@ def test_findings_tell_how_much_longer_a_yield_takes_by_the_kept_rows() -> None:
     assert 1.5 < known["none"] / known["all"] < 2.5
 
 
-def test_a_setting_that_is_none_is_refused(cyclescope: Command) -> None:
+def test_an_unknown_setting_is_refused(cyclescope: Command) -> None:
     refused = cyclescope("bench", "thread-metric", "--set", "thread_metric.test=mail")
     assert refused.status == 121
     assert "thread_metric.test=mail: allowed: all, basic" in refused.error

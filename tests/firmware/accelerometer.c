@@ -1,4 +1,4 @@
-/* An LIS3DH behind Altera's SPI core: samples by its interrupt, and then by polling its status register. */
+/* An LIS3DH at Altera's SPI core: samples by its interrupt, and then by polling its status register. */
 #include <stdint.h>
 
 #include "board.h"

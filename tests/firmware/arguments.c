@@ -1,4 +1,4 @@
-/* Calls of functions whose parameters tests know by name; their values tell how long each takes. */
+/* Calls of functions whose parameters tests know by name; their values decide how long each call takes. */
 #include <stdint.h>
 
 enum colour { RED, BLUE = 7 };

@@ -1,4 +1,4 @@
-/* Writes a block to the card behind each of the board's two controllers, waits for it, and reads it back. */
+/* Writes a block to the card at each of the board's two controllers, waits for it, and reads it back. */
 #include "altera_timer.h"
 #include "sd_card.h"
 

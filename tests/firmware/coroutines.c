@@ -1,5 +1,5 @@
-/* Two coroutines that write to one UART: each looks whether there is room, and lets the other one look if there is
- * none. No exception is between them. */
+/* Two coroutines that write to one UART: each polls for room, and lets the other one poll if the FIFO is full. They
+ * switch without an exception. */
 #include "board.h"
 #include "exit.h"
 #include "mmio.h"
@@ -11,7 +11,7 @@
 
 #define TEXTS 8u
 #define STACK_WORDS 256u
-/* What `swap` keeps on a stack: ra, s0 to s11, up to 16 bytes. */
+/* Registers that `swap` keeps on a stack: ra, s0 to s11, up to 16 bytes. */
 #define KEPT_WORDS 16u
 
 /* Goes on in the coroutine whose stack pointer this is, and leaves that of the present one in `*left`. */

@@ -1,4 +1,4 @@
-/* ecall from machine mode and a plain ebreak trap with their causes, and the program goes on behind them. */
+/* ecall from machine mode and a plain ebreak trap with their causes, and the program continues after them. */
 #include "console.h"
 #include "trap.h"
 

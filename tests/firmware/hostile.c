@@ -1,5 +1,5 @@
-/* Tries by semihosting to get at files of the host that are none of its business, in all the ways
-   that there are: the status is how many it got. */
+/* Tries by semihosting to reach files of the host that it must not reach, by every call that could:
+   the status is the number of files that it reached. */
 #include "call.h"
 
 #include <stdint.h>

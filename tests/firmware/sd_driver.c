@@ -1,5 +1,5 @@
-/* The SD driver against a card in software, which says what it is sent: "index:crc" of each command, in hexadecimal the
- * tokens. What the driver makes of the answers follows. */
+/* The SD driver against a card in software, which prints its input: "index:crc" of each command, and tokens in
+ * hexadecimal. The driver's results follow. */
 #include "altera_timer.h"
 #include "console.h"
 #include "error.h"
@@ -14,7 +14,7 @@ enum kind { HIGH_CAPACITY, STANDARD, MMC };
 
 static struct {
     enum kind kind;
-    uint32_t refused_block; /* counted from 1 within a write; 0 is none */
+    uint32_t refused_block; /* counted from 1 within a write; 0: no block */
     bool is_dead;           /* the line has this level from now on, whatever is sent */
     uint8_t dead_level;
     uint8_t frame[6];
@@ -141,7 +141,7 @@ static void try_card(enum kind kind, const char *name, struct sd_card *sd)
     print_error(sd_read(sd, 1u << 23, data, 1));
 }
 
-/* A line that stays at one level, from the beginning and from then on. */
+/* A line that stays at one level, from the start and from then on. */
 static void try_dead_line(uint8_t level)
 {
     struct sd_card sd;

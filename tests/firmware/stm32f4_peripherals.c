@@ -172,7 +172,7 @@ static uint32_t wait_i2c(uint32_t flags)
     return status;
 }
 
-/* Two bytes behind a START: the temperature is where the pointer points out of reset. */
+/* Two bytes after a START: out of reset the pointer points to the temperature. */
 static void read_i2c(void)
 {
     mmio_write(I2C1, 0x04, 16);

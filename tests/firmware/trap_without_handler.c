@@ -1,5 +1,5 @@
 /* The trap vector itself points to nothing: after the first exception the core can't fetch any more. The simulator
-   must say so and stop, not spin. */
+   must say so and stop, not run on. */
 #include "riscv.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-"""`make fuzz`: run inputs for some minutes, or files of inputs again, and print what came of it."""
+"""`make fuzz`: run inputs for some minutes, or files of inputs again, and print the results."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ _FINDINGS = Path("findings")
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
-    parser.add_argument("--minutes", type=float, help="for so long [default: 3]")
-    parser.add_argument("--inputs", type=int, help="or so many inputs")
+    parser.add_argument("--minutes", type=float, help="time limit in minutes [default: 3]")
+    parser.add_argument(
+        "--inputs", type=int, help="limit of the number of inputs, in place of a time"
+    )
     parser.add_argument("--seed", default=str(time.time_ns()), help="the same one, the same inputs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes")
     parser.add_argument("--target", action="append", help="only this one; may be repeated")
@@ -40,7 +42,7 @@ def main() -> int:
         limits = Limits(options.inputs, seconds, options.longest)
         print(f"seed {options.seed}, {options.jobs} workers", flush=True)
     jobs = 1 if options.replay else options.jobs
-    # however it is stopped, it says what it has found
+    # however it is stopped, it prints its findings
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     with Driver(targets.ALL, source, options.findings, limits, jobs, _say) as driver:

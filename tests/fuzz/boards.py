@@ -15,7 +15,7 @@ from cyclescope.board.description import devicetree
 from cyclescope.board.description.devicetree import Node
 
 NAMES = tuple(shipped_boards())
-# Of a device's registers most are at its beginning.
+# Most of a device's registers are at its start.
 _FIRST_BYTES, _FAR = 0x100, 0x104
 
 
@@ -30,7 +30,7 @@ def _parsed(board: str) -> Node:
 
 
 def tree(board: str) -> Node:
-    """A board's tree, to be changed: nodes are copied, what they hold is not to be changed."""
+    """A board's tree, to be changed: nodes are copied, but their values are shared."""
     return _copied(_parsed(board))
 
 
@@ -51,7 +51,7 @@ def machine(board: str) -> Machine:
 
 @functools.cache
 def facts(board: str) -> Facts:
-    """What programs on a board need to know of it."""
+    """Facts about a board that programs need."""
     description = machine(board).describe()
     memories, registers, near = [], [], []
     for entry in description["map"]:
@@ -84,7 +84,7 @@ class Facts:
         return random.choice(self.near if random.random() < 0.8 else self.registers)
 
     def memory(self, random: Random) -> int:
-        """A word of a memory: at its beginning, its end, or anywhere."""
+        """A word of a memory: at its start, its end, or anywhere."""
         base, size = random.choice(self.memories)
         offset = random.choice((0, 4, 0x40, 0x1000, size // 2, size - 4, random.randrange(size)))
         return base + (offset % size & ~3)

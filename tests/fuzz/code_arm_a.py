@@ -1,4 +1,4 @@
-"""Random programs for Cortex-A5 and A7, in A32 and T32; beside a Cortex-M4 where there is one."""
+"""Random programs for Cortex-A5 and A7, in A32 and T32, with a Cortex-M4's on some boards."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CONTROL_BITS = (1, 4, 1 << 12, 1 << 11, 2, 1 << 13, 1 << 25, 1 << 30, 1 << 29, 
 
 
 def program(random: Random, facts: Facts) -> Program:
-    """Vectors, whose handlers go on behind an instruction, and a program behind them."""
+    """Vectors, whose handlers return to the next instruction, followed by a program."""
     base = random.choice(PLACES.get(facts.board, (DDR,)))
     return Program(elf32.EM_ARM, base, _segments(random, facts, base, []))
 
@@ -75,7 +75,7 @@ def _segments(
 
 
 def _vectors(random: Random) -> list[int]:
-    """The first is a branch over the others; what a prefetch abort does can't be behind it."""
+    """The first is a branch over the others; a prefetch abort can't skip its instruction."""
     vectors = [0xEA00_0006, _MOVS_PC_LR, _MOVS_PC_LR, 0xE25E_F000, _SUBS_PC_LR_4, _NOP]
     vectors += [_SUBS_PC_LR_4, _SUBS_PC_LR_4]
     if random.random() < 0.1:
@@ -106,7 +106,7 @@ def _descriptor(random: Random, facts: Facts) -> int:
 
 
 def _control(random: Random, bits: int) -> list[int]:
-    """SCTLR, as it is with some bits more; ISB, perhaps."""
+    """Sets some more bits of SCTLR; mostly followed by ISB."""
     for _ in range(random.choice((0, 0, 1, 2))):
         bits |= random.choice(_CONTROL_BITS)
     code = [0xEE11_0F10, *constant(1, bits), 0xE180_0001, 0xEE01_0F10]
@@ -114,7 +114,7 @@ def _control(random: Random, bits: int) -> list[int]:
 
 
 def unit(random: Random, facts: Facts, base: int, at: int) -> list[int]:
-    """An instruction or some, so many words behind the base."""
+    """One or more instructions, `at` words after the base."""
     chance = random.random()
     if chance < 0.38:
         return _access(random, facts)
@@ -223,7 +223,7 @@ def _call(random: Random, facts: Facts) -> list[int]:
 
 
 def _thumb(random: Random, facts: Facts, at: int) -> bytes:
-    """A32 to get there, and what is run then."""
+    """A32 code that switches to T32, and the code that runs then."""
     enter = words([0xE28F_0001, 0xE12F_FF10])
     return enter + halves(code_arm_m.body(random, facts, at + len(enter)))
 

@@ -10,11 +10,11 @@ from fuzz.boards import Facts, value
 from fuzz.program import Program, halves, words
 
 _STACK, _CODE = 0x2000_8000, 0x1000
-# Of the STM32MP157: vectors in the retention RAM, the program in its SRAM.
+# On the STM32MP157: vectors in the retention RAM, the program in its SRAM.
 _RETRAM, _SRAM, _SRAM_STACK = 0x3800_0000, 0x1000_0000, 0x1004_0000
 _RCC = 0x5000_0000
 START = ((_RCC + 0xA00, 0xFFFF_FFFF), (_RCC + 0xA08, 0xFFFF_FFFF), (_RCC + 0x10C, 1))
-"""What the first core stores to have clocks run and the second core go."""
+"""Stores of the first core that start clocks and the second core."""
 
 _VECTORS = 16 + 64
 # ldr r0, [sp, #24]; adds r0, #2; str; bx lr
@@ -45,7 +45,7 @@ def program(random: Random, facts: Facts) -> Program:
 
 
 def second_core(random: Random, facts: Facts) -> list[tuple[int, bytes | bytearray]]:
-    """What runs on an STM32MP157's Cortex-M4."""
+    """The program for an STM32MP157's Cortex-M4."""
     return _segments(random, facts, _RETRAM, _SRAM, _SRAM_STACK)
 
 
@@ -109,7 +109,7 @@ def unit(random: Random, facts: Facts, at: int) -> list[int]:
     if chance < 0.91:
         return _call(random, facts)
     if chance < 0.94:
-        # it, and what is in its block
+        # the instruction, and the rest of its block
         return [0xBF00 | random.randrange(16, 256), *(random.randrange(0x4800) for _ in range(3))]
     return [random.getrandbits(16), random.getrandbits(16)]
 

@@ -24,7 +24,7 @@ _T0, _T1, _T2, _K0, _A0, _T9 = 8, 9, 10, 26, 4, 25
 
 
 def program(random: Random, facts: Facts) -> Program:
-    """Handlers that go on behind an instruction, most often, and a program."""
+    """Handlers that mostly return to the next instruction, and a program."""
     base = random.choice(_PLACES)
     code: list[int] = []
     if random.random() < 0.7:
@@ -50,7 +50,7 @@ def _handler(random: Random) -> list[int]:
 
 
 def _refill(random: Random) -> list[int]:
-    """Maps the page, somewhere; or goes on behind."""
+    """Maps the page to some address, or returns to the next instruction."""
     if random.random() < 0.5:
         return _handler(random)
     low = random.choice((0x17, 0x1F, 0x400 << 6 | 0x1F, value(random)))
@@ -59,7 +59,7 @@ def _refill(random: Random) -> list[int]:
 
 
 def unit(random: Random, facts: Facts, base: int, at: int) -> list[int]:
-    """An instruction or some, so many words behind the base."""
+    """One or more instructions, `at` words after the base."""
     chance = random.random()
     if chance < 0.40:
         return _access(random, facts)

@@ -10,7 +10,7 @@ from fuzz.boards import Facts, value
 from fuzz.program import Program, words
 
 _FLASH = 0x0010_0000
-# Where programs lie; on PicoSoC in the flash, with the interrupts' entry at 0x10 in the SRAM.
+# Bases of programs; on PicoSoC in the flash, with the interrupts' entry at 0x10 in the SRAM.
 _PLACES = {
     "kc705-axi-quad-spi": (0x8000_0000, 0x8000_0000, 0xC000_0000, 0, 0x8000_0FF0),
     "nios2-mmc": (0, 0x1000, 0x10_0000),
@@ -38,7 +38,7 @@ _HANDLER_BYTES = 16
 
 
 def program(random: Random, facts: Facts) -> Program:
-    """Some accesses and instructions, most often with a handler that goes on behind a fault."""
+    """Some accesses and instructions, mostly with a handler that skips the faulting instruction."""
     picosoc = facts.board.startswith("picosoc")
     base = random.choice(_PLACES.get(facts.board, (facts.memories[0][0],)))
     has_handler = random.random() < 0.85
@@ -70,7 +70,7 @@ def _enables(random: Random) -> list[int]:
 
 
 def unit(random: Random, facts: Facts, base: int, at: int, picosoc: bool) -> list[int]:
-    """An instruction or some, so many words behind the base."""
+    """One or more instructions, `at` words after the base."""
     chance = random.random()
     if chance < 0.40:
         return _access(random, facts)
@@ -137,7 +137,7 @@ def _loop(random: Random) -> list[int]:
 
 
 def _change_of_code(random: Random, base: int, at: int) -> list[int]:
-    """A store into what was run, or is about to be."""
+    """A store into code that was run, or is about to be run."""
     target = base + 4 * max(0, at + random.randrange(-8, 12)) + random.choice((0, 0, 2))
     new = random.choice((0x13, _operation(random), random.getrandbits(32), 0))
     store = random.choice(_STORES) | 29 << 20 | _T5 << 15
@@ -165,7 +165,7 @@ def _call(random: Random, facts: Facts) -> list[int]:
 
 
 def _end(random: Random, back: int) -> list[int]:
-    """Waits, runs on from the start, or goes on into what is behind."""
+    """Waits, continues at the start, or runs into the memory after the program."""
     return random.choice(([_WFI, jal(0, -4)], [jal(0, 0)], [jal(0, 4 * back)], []))
 
 

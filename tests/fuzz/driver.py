@@ -1,4 +1,4 @@
-"""The parent: starts workers, watches them, keeps what they find."""
+"""The parent: starts workers, watches them, keeps their findings."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from fuzz.inputs import Input, save
 from fuzz.worker import OUTCOMES, Slot, Source, Target, confine, work
 
 _LOOK_S = 0.05
-# how often it says how far it is
-_TELL_S = 60
+# how often it prints its progress
+_PROGRESS_S = 60
 # A panic's message comes before Python's dump of the stack: 100 lines, then all extension modules.
 _LAST_WORDS_BYTES = 64 << 10
-# how many inputs are kept that found the same
-_KEPT_ALIKE = 3
+# how many inputs are kept of those with the same finding
+_KEPT_OF_A_KIND = 3
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Limits:
 
 @dataclass
 class Finding:
-    """What was found, in a line, with the file of the input that did it."""
+    """A finding: a line about it, and the file of its input."""
 
     target: str
     what: str
@@ -49,7 +49,7 @@ class Finding:
 
 @dataclass
 class Sums:
-    """What a target's inputs came to."""
+    """Totals of a target's inputs."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     busy_s: float = 0.0
@@ -59,13 +59,13 @@ class Sums:
 
     @property
     def inputs(self) -> int:
-        """How many were run to their end."""
+        """The number of inputs that were run to their end."""
         return sum(self.outcomes.values())
 
 
 @dataclass
 class Figures:
-    """What a run of the driver came to."""
+    """Totals of a run of the driver."""
 
     took_s: float
     sums: dict[str, Sums]
@@ -84,7 +84,7 @@ class _Worker:
 
     def start(self, numbers: Iterator[int]) -> None:
         self.slot.idle()
-        for name in ("files", "told"):
+        for name in ("files", "reported"):
             shutil.rmtree(self.scratch / name, ignore_errors=True)
             (self.scratch / name).mkdir()
         self.pid = os.fork()
@@ -96,22 +96,22 @@ class _Worker:
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
-            confine(self.scratch / "files", self.log, self.scratch / "told")
-            work(self._targets, self._source, numbers, self.slot, self._tell)
+            confine(self.scratch / "files", self.log, self.scratch / "reported")
+            work(self._targets, self._source, numbers, self.slot, self._report)
             status = 0
         finally:
             os._exit(status)
 
-    def _tell(self, number: int, target: int, made: Input, what: str, details: str) -> None:
-        told = self.scratch / "told"
-        save(told / f"{number}.json", made)
+    def _report(self, number: int, target: int, made: Input, what: str, details: str) -> None:
+        reported = self.scratch / "reported"
+        save(reported / f"{number}.json", made)
         text = f"{target}\n{' '.join(what.split())}\n{details}"
-        (told / f"{number}.part").write_text(text, encoding="utf-8", errors="replace")
-        (told / f"{number}.part").rename(told / f"{number}.txt")
+        (reported / f"{number}.part").write_text(text, encoding="utf-8", errors="replace")
+        (reported / f"{number}.part").rename(reported / f"{number}.txt")
 
-    def told(self) -> Iterator[tuple[int, str, str, Path]]:
+    def reported(self) -> Iterator[tuple[int, str, str, Path]]:
         """Findings: target's index, what, details, file of the input."""
-        for note in sorted((self.scratch / "told").glob("*.txt")):
+        for note in sorted((self.scratch / "reported").glob("*.txt")):
             target, what, details = note.read_text(encoding="utf-8").split("\n", 2)
             yield int(target), what, details, note.with_suffix(".json")
             note.unlink()
@@ -136,16 +136,16 @@ class _Worker:
             self.pid = None
 
     def last_words(self) -> str:
-        """What it wrote last."""
+        """The end of its output."""
         if not self.log.exists():
             return ""
         return self.log.read_bytes()[-_LAST_WORDS_BYTES:].decode(errors="replace")
 
 
 class Driver:
-    """Runs inputs of a source on so many workers; also a context manager, which cleans up.
+    """Runs inputs of a source on `workers` workers; also a context manager, which cleans up.
 
-    Findings go to a folder: the input, and beside it what was found.
+    Findings go to a folder: the input, and a text about the finding beside it.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class Driver:
         """Run until the source has no more, or a limit is reached."""
         began_s = time.monotonic()
         self._deadline_s = began_s + (self._limits.seconds or float("inf"))
-        tell_s = began_s + _TELL_S
+        progress_s = began_s + _PROGRESS_S
         for index, worker in enumerate(self._workers):
             worker.start(self._numbers(index))
             self._running[index] = worker
@@ -190,17 +190,17 @@ class Driver:
                 time.sleep(_LOOK_S)
                 for index, worker in list(self._running.items()):
                     self._look_at(index, worker)
-                if time.monotonic() > tell_s:
-                    tell_s += _TELL_S
-                    self._tell(time.monotonic() - began_s)
+                if time.monotonic() > progress_s:
+                    progress_s += _PROGRESS_S
+                    self._say_progress(time.monotonic() - began_s)
         except KeyboardInterrupt:
             self._say("interrupted")
         for worker in self._workers:
             worker.kill()
-            self._take_told(worker)
+            self._take_reports(worker)
         return self.figures(time.monotonic() - began_s)
 
-    def _tell(self, took_s: float) -> None:
+    def _say_progress(self, took_s: float) -> None:
         all_sums = self.figures(took_s).sums.values()
         total, programs = (
             sum(sums.inputs for sums in all_sums),
@@ -210,7 +210,7 @@ class Driver:
         self._say(f"{counts} in {took_s:.0f} s, findings: {self._found()}")
 
     def figures(self, took_s: float) -> Figures:
-        """What there is up to now."""
+        """The totals up to now."""
         sums = {
             target.name: self._sums(index, target) for index, target in enumerate(self._targets)
         }
@@ -229,7 +229,7 @@ class Driver:
         return total
 
     def _numbers(self, first: int) -> Iterator[int]:
-        """Numbers of inputs, in turn with the other workers, while there is time."""
+        """Numbers of a worker's inputs, interleaved with the other workers', until the deadline."""
         end = self._limits.inputs
         for number in itertools.count(first, len(self._workers)):
             if (end is not None and number >= end) or time.monotonic() > self._deadline_s:
@@ -237,10 +237,10 @@ class Driver:
             yield number
 
     def _found(self) -> int:
-        return sum(len(alike) for alike in self._findings.values())
+        return sum(len(similar) for similar in self._findings.values())
 
     def _look_at(self, index: int, worker: _Worker) -> None:
-        self._take_told(worker)
+        self._take_reports(worker)
         status = worker.ended()
         number, target = worker.slot.now()
         if status is None and not worker.is_late(self._limits.longest_s):
@@ -257,30 +257,30 @@ class Driver:
         worker.start(self._numbers(number + len(self._workers)))
 
     def _lost(self, worker: _Worker, number: int, target: int, what: str) -> None:
-        """An input cost its worker: it is made once more, to be kept."""
+        """An input ended its worker: it is made once more, to be kept."""
         found = self._source(number)
         assert found is not None
         file = worker.scratch / "lost.json"
         save(file, found[1])
         self._keep(target, what, worker.last_words(), file)
 
-    def _take_told(self, worker: _Worker) -> None:
-        for target, what, details, file in worker.told():
+    def _take_reports(self, worker: _Worker) -> None:
+        for target, what, details, file in worker.reported():
             self._keep(target, what, details, file)
 
     def _keep(self, target: int, what: str, details: str, file: Path) -> None:
         name = self._targets[target].name
         signature = f"{name}: {re.sub('(0x)?[0-9a-f]*[0-9][0-9a-f]*', '#', what)}"
-        alike = self._findings.setdefault(signature, [])
-        if len(alike) >= _KEPT_ALIKE:
-            alike[0].times += 1
+        similar = self._findings.setdefault(signature, [])
+        if len(similar) >= _KEPT_OF_A_KIND:
+            similar[0].times += 1
             return
         self._folder.mkdir(parents=True, exist_ok=True)
         free = (self._folder / f"{name}-{number}.json" for number in itertools.count(1))
         kept = next(path for path in free if not path.exists())
         shutil.copyfile(file, kept)
         kept.with_suffix(".txt").write_text(f"{what}\n\n{details}", encoding="utf-8")
-        alike.append(Finding(name, what, kept))
+        similar.append(Finding(name, what, kept))
         self._say(f"finding in {name}: {what}\n    make fuzz REPLAY={_shown(kept)}")
 
 
@@ -289,7 +289,7 @@ def _how(status: int) -> str:
 
 
 def _first_line(words: str) -> str:
-    """What a panic or an abort says first; nothing of it is left if it says nothing."""
+    """The first line of a panic or an abort; empty if there is no message."""
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     return next((line for line in lines if "panicked" in line or "memory" in line), "").strip()
 

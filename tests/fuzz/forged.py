@@ -1,4 +1,4 @@
-"""Snapshots with other contents whose digest fits: what nobody but a forger makes."""
+"""Snapshots with other contents whose digest fits: only a forger makes them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SUMS = struct.Struct("<QQQ")
 
 
 def state_of(snapshot: bytes) -> bytes:
-    """What it has of the machine."""
+    """The machine's state in a snapshot."""
     return snapshot[_state_at(snapshot) :]
 
 
 def with_state(snapshot: bytes, state: bytes) -> bytes:
-    """The same with another state, and the digest of that."""
+    """The snapshot with another state and its digest."""
     head = snapshot[_HEAD_BYTES + _SUMS.size : _state_at(snapshot)]
     sums = _SUMS.pack(len(head) + len(state), _digest([head, state]), len(head))
     return snapshot[:_HEAD_BYTES] + sums + head + state
@@ -37,7 +37,7 @@ def _mixed(number: int) -> int:
 
 
 def _digest(parts: list[bytes]) -> int:
-    """As `engine/src/state/digest.rs` has it."""
+    """The digest of `engine/src/state/digest.rs`."""
     total = 0
     for part in parts:
         whole = len(part) // 8 * 8

@@ -1,4 +1,4 @@
-"""Inputs: plain data that says all there is to run, and files of them."""
+"""Inputs: plain data that describes a whole run, and files of inputs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 CORPUS = Path(__file__).resolve().parent / "corpus"
 
 Input = dict[str, Any]
-"""What a target takes: "target" names it; "why", where it is, says what was found by it once."""
+"""The input of a target: "target" names the target; "why", if present, names an earlier finding."""
 
 # More than this is packed in a file.
 _READABLE_BYTES = 256
 
 
 class MisbehaviourError(Exception):
-    """An input brought about what must never be: the message says what."""
+    """An input caused something that must never happen: the message says what."""
 
 
 def save(path: Path, made: Input) -> None:

@@ -22,7 +22,7 @@ class Labelled:
         self._code += units
 
     def mark(self, name: str) -> None:
-        """What comes next has this label."""
+        """The next instruction has this label."""
         self._labels[name] = self.here
 
     def jump(self, name: str, make: Jump) -> None:
@@ -32,7 +32,7 @@ class Labelled:
 
     @property
     def here(self) -> int:
-        """The address of what comes next."""
+        """The address of the next instruction."""
         return self._base + self._unit_bytes * len(self._code)
 
     def at(self, name: str) -> int:
@@ -40,7 +40,7 @@ class Labelled:
         return self._labels[name]
 
     def code(self) -> list[int]:
-        """All of it, with its jumps."""
+        """The whole code, with its jumps."""
         for at, name, make in self._jumps:
             units = make(self._labels[name] - self._base - self._unit_bytes * at)
             self._code[at : at + len(units)] = units

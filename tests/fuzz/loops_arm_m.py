@@ -18,7 +18,7 @@ from fuzz.program import Program, halves, words
 
 _SYSTICK, _MPU_CTRL, _MPU_RBAR, _MPU_RASR = 0xE000_E010, 0xE000_ED94, 0xE000_ED9C, 0xE000_EDA0
 _CPACR, _CCR = 0xE000_ED88, 0xE000_ED14
-# Where the flash interfaces of the STM32s have their access control: F4, L4+.
+# Addresses of the access control of the STM32s' flash interfaces: F4, L4+.
 _FLASH_ACR = {
     0x4002_3C00: (0x000, 0x001, 0x005, 0x105, 0x205, 0x305, 0x405, 0x505, 0x705, 0x605),
     0x4002_2000: (0x000, 0x001, 0x004, 0x100, 0x200, 0x304, 0x404, 0x600, 0x704),
@@ -50,10 +50,10 @@ def program(random: Random, facts: Facts) -> Program:
     return Program(elf32.EM_ARM, start | 1, [(flash, words(table)), (base, halves(maker.code))])
 
 
-def beginning(random: Random, facts: Facts) -> Program:
-    """The reset handler is a loop that begins with an access by SP; at last, nothing is there.
+def first_loop(random: Random, facts: Facts) -> Program:
+    """The reset handler is a loop that begins with an access by SP, which at last meets no memory.
 
-    Its block is the first of all that are decoded, at the beginning and when all were dropped.
+    Its block is decoded before all others, at the start and after all blocks were dropped.
     """
     flash = _flash(facts)
     base = flash + 0x200
@@ -189,7 +189,7 @@ class Maker:
         return [*constant(3, addr), *constant(4, number), 0x601C]
 
     def flash_control(self) -> list[int]:
-        """Other wait states and caches of the flash, where it has an access control."""
+        """Other wait states and caches of a flash with an access control."""
         return self.write(self.acr, self.drawn_control()) if self.acr else []
 
     def drawn_control(self) -> int:
@@ -197,7 +197,7 @@ class Maker:
         return self.random.choice(_FLASH_ACR[self.acr]) if self.acr else 0
 
     def change(self) -> list[int]:
-        """What accesses and addresses mean, or the code itself."""
+        """A change of the memory map's meaning, or of the code itself."""
         random = self.random
         choices = [
             self.write(_MPU_CTRL, random.choice((0, 5, 5))),

@@ -1,9 +1,9 @@
-"""Many small programs in one image: a harness calls one after the other, and sums up what each did.
+"""Many small programs in one image: a harness calls one after the other, and sums up their results.
 
-What an image consists of, whatever instruction set it is of. The harness has a table with an entry
-for each program and one of zeros behind the last. Before each call it gives the registers the
-values that the entry names, afterwards it adds them to a sum in memory, so that whatever differs
-once stays so. What a program does wrong leads to the next one. In memory it keeps where in the
+The parts of an image, the same for all instruction sets. The harness has a table with an entry
+for each program, and an entry of zeros after the last one. Before each call it sets the registers
+to the values that the entry names, afterwards it adds them to a sum in memory, so that a difference
+persists. A fault of a program leads to the next program. In memory it keeps where in the
 table it is.
 """
 
@@ -19,13 +19,13 @@ from fuzz.inputs import Input
 
 ENTRY_BYTES = 16
 _ENTRY = struct.Struct("<4I")
-# Code that lies so far apart is in two segments.
+# Code that lies this far apart is in two segments.
 _GAP_BYTES = 0x1_0000
-# So few programs are made shorter, by so many bytes at a time.
+# Up to this number of programs, each is made shorter, by _STEPS bytes at a time.
 _FEW = 4
 _STEPS = {2: (8, 4, 2), 4: (8, 4)}
 SETS = 8
-"""So many sets of values for registers an image has."""
+"""The number of sets of register values in an image."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,16 @@ class Small:
     registers: int
 
     def packed(self) -> list[object]:
-        """As an input has it."""
+        """The program in the form of an input."""
         return [self.base, self.code, self.entry, self.runs, self.registers]
 
 
 @dataclass
 class Image:
-    """Harness, programs, where the table is to be, and the word that tells how far the harness is.
+    """Harness, programs, the address of the table, and that of the harness's progress word.
 
-    `nop` does nothing, `tail` is how many bytes of each program lead back, and `cycles` what one
-    may take, with all of its calls.
+    `nop` is an instruction without an effect, `tail` the number of bytes at the end of each program
+    that lead back to the harness, and `cycles` the limit of a program with all of its calls.
     """
 
     machine: int
@@ -63,7 +63,7 @@ class Image:
 
 
 def table(programs: list[Small]) -> bytes:
-    """What the harness reads."""
+    """The table that the harness reads."""
     entries = ((small.entry, small.runs, small.registers, 0) for small in programs)
     return b"".join(_ENTRY.pack(*entry) for entry in entries) + bytes(ENTRY_BYTES)
 
@@ -83,7 +83,7 @@ def code_segments(programs: list[Small]) -> list[tuple[int, bytes]]:
 
 
 def runs(random: Random) -> int:
-    """How often a program is called: it is compiled after the second time at the latest."""
+    """The number of calls of a program: it is compiled after the second one at the latest."""
     return random.choice((3, 3, 3, 4))
 
 
@@ -120,7 +120,7 @@ def _with_fewer(made: Input, fails: Callable[[Input], bool], until_s: float) -> 
 def _with_nops(
     made: Input, number: int, step: int, fails: Callable[[Input], bool], until_s: float
 ) -> Input:
-    """In place of what a program can do without; its last instruction leads back."""
+    """Replaces unneeded instructions with nops, except the last one, which leads back."""
     nop = made["nop"]
     end = len(made["programs"][number][1]) - made["tail"]
     for at in range(0, end - step + 1, len(nop)):

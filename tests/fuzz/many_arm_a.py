@@ -14,7 +14,7 @@ from fuzz.labelled import Labelled
 from fuzz.many import SETS, Image, Small, runs
 from fuzz.program import halves, words
 
-# Behind the vectors and the harness, from the place on that an image has.
+# After the vectors and the harness, relative to the base of an image.
 _SETS, _TABLE, _PAGES, _STATE, _DATA, _STACK, _CODE = (
     0x800,
     0x1000,
@@ -42,7 +42,7 @@ _WILD, _T32 = 0.04, 0.2
 
 
 def image(random: Random, facts: Facts, count: int) -> Image:
-    """So many programs."""
+    """An image of `count` programs."""
     base = random.choice(code_arm_a.PLACES.get(facts.board, (code_arm_a.DDR,))) & ~0xFFFF
     bits = random.choice((0, _I, _C, _I | _C, _I | _C | _Z, _I | _C | _Z, _I | _C | _Z))
     if random.random() < 0.5:
@@ -128,7 +128,7 @@ def _harness(base: int, sctlr: int) -> Labelled:
     made.mark("end")
     made.add(*constant(0, 0x18), *constant(1, 0x20026), 0xEF12_3456, 0xEAFF_FFFE)
     made.mark("fault")
-    # cpsid aif, #svc; everything as in the beginning
+    # cpsid aif, #svc; everything as at the start
     made.add(0xF10E_01D3)
     _control(made, base, sctlr)
     made.jump("next", _b)
@@ -170,7 +170,7 @@ def _program(random: Random, facts: Facts, base: int, at: int, after: int, wild:
 
 
 def _t32(random: Random, at: int, after: int) -> list[int]:
-    """The same in T32: loads and stores above all."""
+    """An operation in T32: mostly loads and stores."""
     code: list[int] = []
     loops = random.random() < 0.45
     for _ in range(random.randrange(2, 6)):
@@ -249,7 +249,7 @@ def _operation(random: Random) -> int:
 
 
 def _change(random: Random, words_ahead: int) -> list[int]:
-    """Of the MMU, the caches, or code in the words from the beginning on, if any may be."""
+    """A change of the MMU, the caches, or code in the first `words_ahead` words, if not 0."""
     chance = random.random()
     if chance < 0.25:
         # mrc sctlr; eor; mcr

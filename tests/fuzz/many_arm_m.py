@@ -14,9 +14,9 @@ from fuzz.many import SETS, Image, Small, runs
 from fuzz.program import halves, words
 
 _RAM = 0x2000_0000
-# In the first RAM, at places that are not round: what the harness keeps, the stack, programs.
+# In the first RAM, at places that are not round: the harness's state, the stack, programs.
 _STATE, _STACK, _RAM_CODE, _RAM_CODE_END = _RAM + 0x1C40, _RAM + 0xF00, _RAM + 0x2000, _RAM + 0x8000
-_BEHIND = _RAM + 0x1FF0
+_RETURN = _RAM + 0x1FF0
 _SETS, _TABLE, _CODE = 0x400, 0x800, 0x4000
 _SET_BYTES = 13 * 4
 _CPACR, _CCR, _SHCSR, _MPU_CTRL = 0xE000_ED88, 0xE000_ED14, 0xE000_ED24, 0xE000_ED94
@@ -24,15 +24,15 @@ _MPU = 0xE000_ED90
 _SYSTICK, _DEMCR, _DWT = 0xE000_E010, 0xE000_EDFC, 0xE000_1000
 _BARRIERS = ([0xF3BF, 0x8F4F, 0xF3BF, 0x8F6F], [0xF3BF, 0x8F6F], [0xF3BF, 0x8F5F], [], [])
 _NOP, _BKPT_AB = 0xBF00, 0xBEAB
-# Of images, those with programs that may do anything.
+# The share of images with programs that may do anything.
 _WILD = 0.05
-# A program that is at the same call for so many cycles is given up.
+# A program that is at the same call for this number of cycles is given up.
 _LONGEST_CYCLES = 1500
 _STORE, _LOAD_1, _BX_LR = 0x6001, 0x6801, 0x4770
 
 
 def image(random: Random, facts: Facts, count: int) -> Image:
-    """So many programs, or fewer if they are long."""
+    """An image of `count` programs, or fewer if they are long."""
     flash = 0 if facts.board.startswith("minimal") else 0x0800_0000
     rams = [memory for memory in facts.memories if memory[0] >= 0x1000_0000]
     base = flash + 0x200
@@ -47,9 +47,9 @@ def image(random: Random, facts: Facts, count: int) -> Image:
         (base, halves(harness.code())),
         (flash + _SETS, words([value for _ in range(SETS) for value in _set(random, maker)])),
     ]
-    behind = harness.at("after")
+    after = harness.at("after")
     # a jump to it from the RAM, too: ldr pc
-    made.segments.append((_BEHIND, halves([0xF8DF, 0xF000]) + words([behind | 1])))
+    made.segments.append((_RETURN, halves([0xF8DF, 0xF000]) + words([after | 1])))
     places = {False: flash + _CODE, True: _RAM_CODE}
     wild = random.random() < _WILD
     for _ in range(count):
@@ -57,7 +57,7 @@ def image(random: Random, facts: Facts, count: int) -> Image:
         at = places[in_ram] + 2 * random.randrange(4)
         registers = flash + _SETS + _SET_BYTES * random.randrange(SETS)
         code = halves(
-            _program(random, facts if wild else None, maker, at, _BEHIND if in_ram else behind)
+            _program(random, facts if wild else None, maker, at, _RETURN if in_ram else after)
         )
         made.programs.append(Small(at, code, at | 1, runs(random), registers))
         places[in_ram] = at + len(code)
@@ -81,7 +81,7 @@ def _set(random: Random, maker: loops_arm_m.Maker) -> list[int]:
 
 
 def _settings(random: Random, maker: loops_arm_m.Maker) -> list[int]:
-    """What an image begins with."""
+    """The first settings of an image."""
     code = maker.flash_control() if random.random() < 0.8 else []
     return code + (maker.write(_MPU_CTRL, 5) if random.random() < 0.2 else [])
 
@@ -125,7 +125,7 @@ def _harness(base: int, table: int, period: int, settings: list[int]) -> Labelle
 
 
 def _fault(made: Labelled) -> None:
-    """Everything as in the beginning, and on with the next call."""
+    """Sets everything as at the start, and continues with the next call."""
     made.mark("fault")
     for at, value in ((_MPU_CTRL, 0), (_CCR, 0x201), (_SHCSR, 0)):
         made.add(*constant(0, at), *constant(1, value), _STORE)
@@ -139,7 +139,7 @@ def _fault(made: Labelled) -> None:
 
 
 def _tick(made: Labelled, ticks: int) -> None:
-    """Gives up what has been at the same call for so many ticks."""
+    """Gives up a program that has been at the same call for this number of ticks."""
     made.mark("tick")
     # r1 = sum of place and calls left; ldr r2, [r0, #16]; str r1, [r0, #16]; cmp; bne
     made.add(*constant(0, _STATE), 0x6801, 0x6842, 0x1889, 0x6902, 0x6101, 0x4291)
@@ -171,7 +171,7 @@ def _add_ror(rd: int, rn: int, rm: int, bits: int) -> list[int]:
 
 
 def _program(
-    random: Random, facts: Facts | None, maker: loops_arm_m.Maker, at: int, behind: int
+    random: Random, facts: Facts | None, maker: loops_arm_m.Maker, at: int, after: int
 ) -> list[int]:
     """Some instructions, a loop of them perhaps, and a jump back to the harness."""
     maker.base, maker.code = at, []
@@ -201,7 +201,7 @@ def _program(
         maker.code += [0x3F01, 0xDC00 | back & 0xFF] if back >= -128 else []
     if changes and random.random() < 0.5:
         maker.code += maker.write(_MPU_CTRL, 0)
-    return [*maker.code, *_b_wide(behind - maker.here())]
+    return [*maker.code, *_b_wide(after - maker.here())]
 
 
 def _operation(random: Random) -> list[int]:
@@ -253,7 +253,7 @@ def _access(random: Random, rd: int, base: int) -> list[int]:
         (
             *([random.choice(short) | word << 6 | base << 3 | rd],) * 2,
             *([random.choice(wide) | base, rd << 12 | 4 * word + odd],) * 3,
-            # by a register; before and behind the address
+            # by a register; before and after the address
             [0x5000 | random.randrange(8) << 9 | 7 << 6 | base << 3 | rd],
             [moving, rd << 12 | 0xB04 | odd],
             [moving, rd << 12 | 0xD04],
@@ -266,7 +266,7 @@ def _access(random: Random, rd: int, base: int) -> list[int]:
 
 
 def _other(random: Random, rd: int, base: int) -> list[int]:
-    """What is no load or store, and exclusive ones."""
+    """Instructions other than loads and stores, and exclusive ones."""
     rn = random.randrange(3, 7)
     exclusive = ([0xE850 | base, rd << 12 | 0xF00], [0xE840 | base, rd << 12 | rn << 8])
     multiply = ([0xFB00 | rn, 0xF003 | rd << 8], [0xFBA0 | rn, rd << 12 | rn << 8 | 3])
@@ -281,7 +281,7 @@ def _other(random: Random, rd: int, base: int) -> list[int]:
 
 
 def _change(random: Random, maker: loops_arm_m.Maker, wild: bool) -> list[int]:
-    """Of the MPU, the flash's control, or code: its own, or what follows."""
+    """A change of the MPU, the flash's control, or code: its own, or the code that follows."""
     chance = random.random()
     if chance < 0.1:
         return maker.change()
@@ -293,6 +293,6 @@ def _change(random: Random, maker: loops_arm_m.Maker, wild: bool) -> list[int]:
     if chance < 0.55 and maker.acr:
         # movw r4; str r4, [r9]
         return [*constant(4, maker.drawn_control())[:2], 0xF8C9, 0x4000]
-    # strh or str r12, [lr, #offset]; lr is the beginning, and odd
+    # strh or str r12, [lr, #offset]; lr is the start, and odd
     offset = 2 * random.choice((random.randrange(12), random.randrange(24), random.randrange(64)))
     return [random.choice((0xF8AE, 0xF8AE, 0xF8CE)), 0xC001 + offset]

@@ -16,7 +16,7 @@ from fuzz.program import words
 _KSEG0, _KSEG1 = 0x8000_0000, 0xA000_0000
 _REFILL, _GENERAL = _KSEG0, _KSEG0 + 0x180
 _BASE = _KSEG0 + 0x1_0000
-# Behind the harness, from there on.
+# After the harness, relative to _BASE.
 _SETS, _TABLE, _STATE, _DATA, _STACK, _CODE = 0x800, 0x1000, 0x4000, 0x5000, 0x8000, 0x9000
 # Registers that programs find set: t0 to t7 and s0 to s4.
 _SETTINGS = range(8, 21)
@@ -32,7 +32,7 @@ _WILD = 0.04
 
 
 def image(random: Random, facts: Facts, count: int) -> Image:
-    """So many programs."""
+    """An image of `count` programs."""
     harness = _harness()
     made = Image(elf32.EM_MIPS, _BASE, _BASE + _TABLE, _BASE + _STATE - _KSEG0, words([_NOP]), 8)
     made.cycles = 600 if facts.board.startswith("minimal") else 2500
@@ -75,7 +75,7 @@ def _harness() -> Labelled:
     made.jump("call", _b)
     made.add(_NOP)
     made.mark("after")
-    # at = sums, of which half without carries; hi, lo; the counter; it is 5 / 32 of what was
+    # at = sums, half of them without carries; hi, lo; the counter; it is 5 / 32 of its last value
     made.add(*(_AT << 21 | number << 16 | _AT << 11 | 0x21 for number in range(2, 16)))
     made.add(*(_AT << 21 | number << 16 | _AT << 11 | 0x26 for number in range(16, 32)))
     for move in (0x0000_1010, 0x0000_1012, 0x4002_4800):
@@ -182,7 +182,7 @@ def _operation(random: Random) -> int:
 
 
 def _change(random: Random, words_ahead: int) -> list[int]:
-    """Of caches and the TLB, or code so many words from the beginning on, if any may be changed."""
+    """A change of caches or the TLB, or of code in the first `words_ahead` words, if not 0."""
     chance = random.random()
     if chance < 0.35:
         place = random.choice((8, 9, 10, _T9)) << 21

@@ -13,7 +13,7 @@ from fuzz.labelled import Jump, Labelled
 from fuzz.many import SETS, Image, Small, runs
 from fuzz.program import halves, words
 
-# Where images lie; behind the harness, from there on.
+# The bases of images; the parts after the harness are relative to a base.
 _PLACES = {
     "kc705-axi-quad-spi": (0x8000_0000, 0x8000_0000, 0xC000_0000),
     "nios2-mmc": (0, 0x10_0000),
@@ -21,7 +21,7 @@ _PLACES = {
 }
 _FLASH = 0x0010_0000
 _SETS, _TABLE, _CODE = 0x800, 0x1000, 0x5000
-# In memory, behind what is read only on a PicoSoC: what the harness keeps, data, the stack.
+# In memory, after the part that is read-only on a PicoSoC: the harness's state, data, the stack.
 _STATE, _DATA, _STACK = 0x4000, 0x4100, 0x4A00
 _PICO_STATE, _PICO_DATA, _PICO_STACK = 0x60, 0x100, 0x3E0
 _SETTINGS = range(5, 18)
@@ -36,7 +36,7 @@ _WILD = 0.04
 
 
 def image(random: Random, facts: Facts, count: int) -> Image:
-    """So many programs."""
+    """An image of `count` programs."""
     is_pico = facts.board.startswith("picosoc")
     base = _FLASH if is_pico else random.choice(_PLACES[facts.board])
     state, data, stack = (
@@ -96,7 +96,7 @@ def _harness(base: int, state: int, stack: int, is_pico: bool) -> Labelled:
     made.add(_lw(7, 6, 4), store_word(7, 5, 4), store_word(0, 5, 8))
     made.jump("call", _jump)
     made.mark("after")
-    # sums, of which half without carries; the cycle counter
+    # sums, half of them without carries; the cycle counter
     made.add(*(0x33 | number << 20 | _T6 << 15 | _T6 << 7 for number in range(1, 16)))
     made.add(*(0x4033 | number << 20 | _T6 << 15 | _T6 << 7 for number in range(16, 31)))
     made.add(csr(2, 6, _RDCYCLE, 0), 0x33 | 6 << 20 | _T6 << 15 | _T6 << 7)
@@ -196,7 +196,7 @@ def _operation(random: Random) -> int:
 
 
 def _change(random: Random, bytes_ahead: int, is_pico: bool) -> bytes:
-    """Code so many bytes from the beginning on, if any may be changed, or what counts."""
+    """A change of code in the first `bytes_ahead` bytes, if not 0, or of a counter."""
     if not bytes_ahead:
         return words([_FENCE_I if not is_pico else _NOP])
     offset = 2 * random.randrange(bytes_ahead // 2) if not is_pico else 4 * random.randrange(8)

@@ -1,4 +1,4 @@
-"""What the makers of programs for all instruction sets share."""
+"""Common code of the makers of programs for all instruction sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs firmware on a machine, and looks whether what it tells can be true."""
+"""Runs firmware on a machine, and checks whether its reports can be true."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ import cyclescope
 from cyclescope._engine import EngineError, Machine
 from fuzz.inputs import Input, MisbehaviourError
 
-# One of two cores may have come further than the other, in an instruction or a quantum.
+# One of two cores may be ahead of the other, by an instruction or a quantum.
 _QUANTUM_PS = 10**6
-# How far a single instruction or transfer may lead behind the limit.
+# How far a single instruction or transfer may run past the limit.
 _LIMITS_PS = (10**6, 10**7, 10**7, 2 * 10**7, 10**8, 10**9)
 _LIMIT_WEIGHTS = (20, 30, 20, 15, 12, 3)
 
 
-# What reading a file of less than 1 MiB may take.
+# Limits for reading a file of less than 1 MiB.
 READ_MEMORY_BYTES = 1 << 30
 READ_S = 5.0
 
 
 @contextlib.contextmanager
 def reading() -> Iterator[None]:
-    """What a reader does: memory is bounded meanwhile, and time is looked at afterwards."""
+    """Runs a reader with bounded memory, and checks its time afterwards."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     has_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (has_bytes + READ_MEMORY_BYTES, before[1]))
@@ -45,7 +45,7 @@ def reading() -> Iterator[None]:
 
 
 def options(random: Random) -> Input:
-    """How a program is to be run: how long, what is recorded, how the simulator goes about it."""
+    """Options of a run: its limit, its recordings, and the simulator's own settings."""
     (limit_ps,) = random.choices(_LIMITS_PS, _LIMIT_WEIGHTS)
     chosen: Input = {"limit_ps": limit_ps}
     if random.random() < 0.2:
@@ -74,7 +74,7 @@ def refused(act: Callable[[], object]) -> bool:
 
 
 def check_message(error: Exception) -> None:
-    """Raises `MisbehaviourError` for what is no line, or no text, about what was wrong."""
+    """Raises `MisbehaviourError` for a message that is not one line of text."""
     lines = getattr(error, "faults", None) or [str(error)]
     for line in lines:
         if not line.strip() or "\n" in line or "panicked" in line:
@@ -152,7 +152,7 @@ def check_report(report: dict[str, Any]) -> None:
 
 
 def run_whole(board: str, elf: bytes, made: Input) -> str:
-    """The same through the package, as a user's script does it, with waveforms in a file."""
+    """A run through the package, as in a user's script, with waveforms in a file."""
     vcd = Path("waves.vcd") if made.get("waves") else None
     try:
         result = cyclescope.Board(board).load(elf).run(limit=made["limit_ps"], vcd=vcd)

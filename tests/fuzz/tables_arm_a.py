@@ -17,7 +17,7 @@ PLACES = {
     "sama5d2-xplained": (0x0020_0000, 0x2000_0000),
     "stm32mp157c-dk2": (0xC000_0000,),
 }
-"""Where a program is on boards with such a core."""
+"""Bases of programs on boards with such a core."""
 
 _SECTION, _PAGE = 0x10_0000, 0x1000
 _WINDOW = 0x4000_0000
@@ -54,7 +54,7 @@ def program(random: Random, facts: Facts) -> Program:
 
 
 def _vectors() -> list[int]:
-    """What can't be fetched is a function that adds 1; what can't be accessed is passed over."""
+    """A fetch abort has the effect of a function that adds 1; a data abort skips the access."""
     prefetch = 0xEA00_0000 | 3
     vectors = [0xEA00_0008, _MOVS_PC_LR, _MOVS_PC_LR, prefetch, _SUBS_PC_LR_4, _MOVS_PC_LR]
     return [*vectors, _SUBS_PC_LR_4, _SUBS_PC_LR_4, _ADD_R4 | 1, _MOVS_PC_R11]
@@ -76,7 +76,7 @@ def _first_level(random: Random, base: int) -> bytes:
 
 
 def _copies(random: Random) -> bytes:
-    """In each page a function at its beginning, and one that goes on in the next page."""
+    """In each page a function at its start, and one that continues in the next page."""
     data = bytearray()
     for number in range(_COPY_COUNT):
         says = _ADD_R4 | 2 + number
@@ -87,13 +87,13 @@ def _copies(random: Random) -> bytes:
 
 
 class _Pages:
-    """What can be done with the pages of the window, some of which are used more than others."""
+    """Changes of the pages of the window. Some pages are used more often than others."""
 
     def __init__(self, base: int, favourites: list[int], random: Random) -> None:
         self._base, self._favourites, self._random = base, favourites, random
 
     def descriptor(self) -> int:
-        """Of a page that leads to one of the functions."""
+        """The descriptor of a page that leads to one of the functions."""
         copy = self._base + _COPIES + self._random.randrange(_COPY_COUNT) * _PAGE
         kind = self._random.choice(_PAGE_KINDS)
         return copy | kind if kind else 0

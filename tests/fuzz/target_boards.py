@@ -1,4 +1,4 @@
-"""Boards that are not as they should be: their text, their trees, and what `--set` does to them."""
+"""Damaged boards: their text, their trees, and changes by `--set`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class BoardText:
         return {"target": self.name, "source": text}
 
     def run(self, made: Input) -> str:
-        """What the parser says, or the engine."""
+        """The parser's message, or the engine's."""
         for included in resources.boards().resolve().glob("*.dtsi"):
             if not Path(included.name).exists():
                 Path(included.name).symlink_to(included)
@@ -176,7 +176,7 @@ def _apply(root: Node, change: dict[str, Any]) -> None:
 
 
 class Overrides:
-    """What stands behind `--set`, more than once perhaps."""
+    """Arguments of `--set`, one or several."""
 
     name = "set"
 

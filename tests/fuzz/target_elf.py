@@ -1,4 +1,4 @@
-"""Spoiled ELF files: fields of headers, symbols, line numbers, and what they load."""
+"""Damaged ELF files: fields of headers, symbols, line numbers, and loaded bytes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Elf:
         self._seeds = [(seed, elf_parts.fields(seed["elf"])) for seed in whole if _sound(seed)]
 
     def make(self, seed: str) -> Input:
-        """A sound file of the corpus or made by hand, spoiled; or bytes behind the magic."""
+        """A valid file of the corpus or made by hand, damaged; or random bytes after the magic."""
         random = Random(seed)
         base, places = random.choice(self._seeds)
         elf = bytearray(base["elf"])
@@ -62,7 +62,7 @@ class Elf:
         return {**made, "limit_ps": random.choice((10**5, 10**6, 10**7))}
 
     def run(self, made: Input) -> str:
-        """What the loader says, or the program's end."""
+        """The loader's message, or the program's end."""
         machine = boards.machine(made["board"])
         if "symbols" in made:
             running.refused(lambda: machine.load_symbols(made["symbols"], made["elf"], "firmware"))
@@ -70,7 +70,7 @@ class Elf:
 
 
 def _sound(seed: Input) -> bool:
-    """True if what its header says of tables is so: only then its fields can be found."""
+    """True if its header describes its tables correctly: only then its fields can be found."""
     elf = seed["elf"]
     table, sections = struct.unpack_from("<II", elf, 28)
     counts = struct.unpack_from("<HHHH", elf, 42)

@@ -1,4 +1,4 @@
-"""Spoiled files beside ELF: programs as Intel HEX, S-records and UF2, and CMSIS-SVD files."""
+"""Damaged files other than ELF: programs as Intel HEX, S-records and UF2, and CMSIS-SVD files."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ProgramFile:
         self._seeds = [*_formats(), *(seed["file"] for seed in corpus(self.name))]
 
     def make(self, seed: str) -> Input:
-        """A sound file, spoiled, or none; with and without an address."""
+        """A valid file, damaged, or random bytes; with and without an address."""
         random = Random(seed)
         data = spoiled(random, random.choice(self._seeds), list(self._TOKENS), 5)
         made: Input = {"target": self.name, "file": data, "limit_ps": 10**6}
@@ -77,7 +77,7 @@ class ProgramFile:
         return made
 
     def run(self, made: Input) -> str:
-        """What the loader says, or the program's end."""
+        """The loader's message, or the program's end."""
         board = cyclescope.Board(_BOARD, unmapped="warn")
         try:
             with running.reading():
@@ -132,7 +132,7 @@ class Svd:
         self._seeds = [_SVD.read_bytes(), *(seed["svd"] for seed in corpus(self.name))]
 
     def make(self, seed: str) -> Input:
-        """A sound file, or one of arrays and of what derives from others, spoiled."""
+        """A valid file, or one with arrays and derived parts, damaged."""
         random = Random(seed)
         base = random.choice(self._seeds)
         if random.random() < 0.3:
@@ -141,7 +141,7 @@ class Svd:
         return {"target": self.name, "svd": data}
 
     def run(self, made: Input) -> str:
-        """What is said of the file, or that boards came of it."""
+        """The message about the file, or that it gave boards."""
         file = Path("chip.svd")
         file.write_bytes(made["svd"])
         try:

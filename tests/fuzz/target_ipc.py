@@ -1,4 +1,4 @@
-"""What `cyclescope ipc` reads: requests to the clock, a terminal's bytes, answers to a client."""
+"""Input of `cyclescope ipc`: requests to the clock, a terminal's bytes, answers to a client."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Ipc:
 
 
 def _steps(random: Random) -> list[list[Any]]:
-    """Requests ask for no more bytes than came: the server waits for what is under way."""
+    """Requests ask for no more bytes than have arrived: the server waits for bytes under way."""
     steps: list[list[Any]] = []
     written, is_connected = 0, False
     for _ in range(random.randrange(1, 9)):
@@ -147,7 +147,7 @@ class _Board:
 
 
 class _Echo:
-    """What a `VirtualTty` needs of a machine: takes a byte in a microsecond, sends it back."""
+    """A machine for a `VirtualTty`: it takes a byte in a microsecond, and sends it back."""
 
     def __init__(self) -> None:
         self._now_ps = 0
@@ -202,7 +202,7 @@ def _serve(steps: list[list[Any]]) -> None:
                 if what == "clock":
                     if client is None:
                         client = open_things.enter_context(_connected(server.port))
-                        # what is written from now on is this client's
+                        # bytes written from now on belong to this client
                         client.sendall(b"now\n")
                         client.recv(200)
                     client.sendall(data[0])
@@ -256,7 +256,7 @@ def _ask_clock(made: Input) -> None:
 
 
 class _Link:
-    """A port at which an answer is there at once."""
+    """A port that answers at once."""
 
     port, clock = "PORT", "host"
 

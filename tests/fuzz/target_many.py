@@ -42,25 +42,25 @@ MAKERS: dict[str, Callable[[Random, Facts, int], Image]] = {
 }
 """By board."""
 
-# Boards that differ in what hangs on their wires share.
+# Boards that differ only in the chips on their wires have a smaller weight each.
 _SHARES = {name: 0.4 for name in MAKERS if name.startswith(("nucleo-l4r5zi", "stm32mp157c"))}
 _SHARES |= {name: 0.5 for name in MAKERS if name.startswith(("nucleo-f411re", "ben-nanonote"))}
-# So many programs an image has, and so often what has run once is compiled; else what has twice.
+# Programs of an image; the share of images whose code is compiled after one run, else after two.
 _COUNT, _EARLIEST = 512, 0.03
-# Of each memory so much is compared, from its beginning.
+# Bytes that are compared of each memory, from its start.
 _SEEN_BYTES = 0x1_0000
 # Instructions at a time, and how many at the end are run in blocks.
 _TRACED, _LAST = 1 << 11, 16
-# Where fewer were run, what the harness needs is spoiled more often than not.
+# If fewer were run, the harness itself is damaged more often than not.
 _LEAST = 8
-# What was found is made small for so long.
+# The time limit for reducing a finding.
 _REDUCE_S = 5.0
 
 
 class Many:
-    """An image of programs, which all have to do the same in two ways.
+    """An image of programs. Each has to do the same when it is run in two ways.
 
-    One that brings its run to an end is the last of its machine; those behind it have another.
+    A program that ends its run is the last of its machine; those after it run on another one.
     """
 
     name = "many"
@@ -104,7 +104,7 @@ class Many:
                 return str(compiled["outcome"]), ran
 
     def reduced(self, made: Input) -> Input:
-        """Those of its programs alone that it takes to have it fail."""
+        """The input with only those programs that make it fail."""
         return many.reduced(made, self._fails, time.process_time() + _REDUCE_S)
 
     def _fails(self, made: Input) -> bool:
@@ -140,7 +140,7 @@ def _limit_ps(made: Input) -> int:
 
 
 def _seen(made: Input, machine: Machine) -> Seen:
-    """All that there is to compare of a run that goes on up to its end."""
+    """The whole state of a run that continues up to its end, for comparisons."""
     report = machine.run(_limit_ps(made), None)
     keys = ("cycles", "instructions", "stack", "counters", "mispredictions")
     digest = hashlib.blake2b()
@@ -156,7 +156,7 @@ def _seen(made: Input, machine: Machine) -> Seen:
 
 
 def _programs(made: Input, machine: Machine) -> int:
-    """How many programs were begun."""
+    """The number of programs that were started."""
     (place,) = struct.unpack("<I", machine.read_memory(made["progress"], 4))
     number, rest = divmod(place - made["table"], many.ENTRY_BYTES)
     count = len(made["programs"])
@@ -165,12 +165,12 @@ def _programs(made: Input, machine: Machine) -> int:
 
 
 def _blamed(made: Input, compiled: Seen) -> str:
-    """Which way it is that differs from blocks that are not compiled."""
+    """The way whose result differs from that of uncompiled blocks."""
     return "compiled" if _difference(_in_blocks(made), compiled) else "stepped"
 
 
 def _difference(one: Seen | None, other: Seen | None) -> str:
-    """What differs, in a line; empty if nothing does."""
+    """The difference in a line; empty without a difference."""
     if one is None or other is None:
         return "" if one is other else "one is refused"
     keys = [key for key in one if one[key] != other[key]]

@@ -96,7 +96,7 @@ class Dwarf:
         }
 
     def run(self, made: Input) -> str:
-        """What it has of addresses, functions and code, and how it ends."""
+        """The reader's addresses, functions and code, and its outcome."""
         machine = boards.machine(_BOARD)
         with running.reading():
             if running.refused(lambda: machine.load(made["elf"], "firmware")):
@@ -149,7 +149,7 @@ def _sections(random: Random) -> hostile_files.Sections:
     for _ in range(random.randrange(1, 6)):
         named = ((random.choice(_NAMES), random.choice(_FORMS)) for _ in range(random.randrange(5)))
         tags.append((random.choice(_TAGS), random.randrange(2), tuple(named)))
-    # what an implicit constant is lacks: the table goes on as it can
+    # the value of an implicit constant is missing: the table continues without it
     entries = bytes(random.choices(range(len(tags) + 1), k=size)) + random.randbytes(size)
     known = hostile_files.shared_lines(random.choice((1, 100)), 1)
     made = hostile_files.drawn_units(tags, entries, random.choice((1, 3, 100)))
@@ -207,7 +207,7 @@ class Request:
         return {"target": self.name, "toml": head + "".join(pieces)}
 
     def run(self, made: Input) -> str:
-        """What is said of it; a plan is not made."""
+        """The message about it; no plan is made."""
         file = Path("request.toml")
         file.write_text(made["toml"], encoding="utf-8")
         said = [_refused(read, file) for read in (sweeps.read_toml, fits.read_toml)]
@@ -259,7 +259,7 @@ class SerialScript:
         return {"target": self.name, "script": "".join(pieces)}
 
     def run(self, made: Input) -> str:
-        """What is said of it, or that it has steps."""
+        """The message about it, or that it has steps."""
         readers = (lambda text: parse_script(text).items(), lambda it: parse_can_script(it).items())
         said = [_refused(read, made["script"]) for read in readers]
         return "refused" if all(said) else "done"

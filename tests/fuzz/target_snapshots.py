@@ -11,7 +11,7 @@ from fuzz.running import refused
 from fuzz.target_code import Code
 
 _MOST_PS = 10**7
-# Of long states most is memory: what is at the beginning leads to the rest.
+# Most of a long state is memory: the bytes at its start lead to the rest.
 _FIRST_BYTES = 12_000
 _NUMBERS = (0, 1, 0xFF, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 63, (1 << 64) - 1)
 

@@ -11,7 +11,7 @@ from fuzz.target_code import Code
 LOOPING = ("minimal-armv7m", "nucleo-f411re", "nucleo-l4r5zi", "stm32f4-disco")
 """Boards with a Cortex-M alone, for which there are programs that loop."""
 
-_LOOPS, _BEGINNINGS = 0.5, 0.15
+_LOOPS, _FIRST_LOOPS = 0.5, 0.15
 _LIMITS_PS = (3 * 10**8, 10**9, 3 * 10**9)
 _MOST_PS = 10**8
 _WAYS = 3
@@ -53,7 +53,7 @@ class Ways:
 
 def looping(random: Random, board: str) -> Input:
     """A program of loops for a board with a Cortex-M."""
-    make = loops_arm_m.beginning if random.random() < _BEGINNINGS else loops_arm_m.program
+    make = loops_arm_m.first_loop if random.random() < _FIRST_LOOPS else loops_arm_m.program
     program = make(random, boards.facts(board))
     return {
         "board": board,

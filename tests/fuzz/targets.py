@@ -1,4 +1,4 @@
-"""The targets, and where inputs for them come from."""
+"""The targets, and the sources of their inputs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ALL: tuple[Target, ...] = (
     Request(),
     SerialScript(),
 )
-# Of so many inputs, how many a target gets: what takes long gets few.
+# The relative number of inputs of a target: slow targets get few.
 _WEIGHTS = {
     **{"elf": 25, "dts": 2, "tree": 18, "set": 15, "code": 38, "ipc": 2, "file": 5, "svd": 3},
     **{"ways": 20, "many": 1, "snapshots": 8, "dwarf": 3, "toml": 1, "script": 1},
@@ -44,12 +44,12 @@ _WEIGHTS = {
 
 
 def names() -> list[str]:
-    """Of all targets."""
+    """The names of all targets."""
     return [target.name for target in ALL]
 
 
 def generated(seed: str, chosen: Iterable[str]) -> Source:
-    """Inputs without an end, of these targets in turn."""
+    """Inputs of the chosen targets without an end, drawn by weight."""
     indices = [names().index(name) for name in chosen]
     sums = list(itertools.accumulate(_WEIGHTS[ALL[index].name] for index in indices))
 
@@ -62,7 +62,7 @@ def generated(seed: str, chosen: Iterable[str]) -> Source:
 
 
 def replayed(files: Iterable[Path]) -> Source:
-    """The inputs of these files, once each."""
+    """The inputs of `files`, once each."""
     inputs = [load(path) for path in files]
 
     def source(number: int) -> tuple[int, Input] | None:

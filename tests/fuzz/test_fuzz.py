@@ -1,4 +1,4 @@
-"""Whatever bytes come, the loaders refuse them with an error of theirs, or take them: no panic."""
+"""Loaders refuse any bytes with one of their own errors, or accept them: no panic."""
 
 from __future__ import annotations
 

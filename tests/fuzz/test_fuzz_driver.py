@@ -1,4 +1,4 @@
-"""The fuzzing driver finds what is planted for it, keeps it, and goes on."""
+"""The fuzzing driver finds planted faults, keeps them, and continues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_S = 1.0
 
 
 class Planted:
-    """Numbers, of which some are bad."""
+    """Numbers. Some of them are bad."""
 
     name = "planted"
 
@@ -52,7 +52,7 @@ def die(deep: int) -> None:
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> Figures:
-    """What comes of all inputs, those that hang among them."""
+    """The figures of a run with all inputs, including those that hang."""
     planted, folder = Planted(), tmp_path_factory.mktemp("found")
 
     def source(number: int) -> tuple[int, Input]:
@@ -72,7 +72,7 @@ def test_a_crash_a_hang_and_what_is_wrong_are_kept_and_the_rest_is_run(figures: 
     assert said[11] == said[12] == "hang: more than 1 s"
     assert said[17] == "two and two is five"
     assert said[31].startswith("MemoryError")
-    # of five that are alike three are kept, and the others counted
+    # of five equal findings three are kept, and the others counted
     assert sum(23 <= number <= 27 for number in numbers) == 3
     assert sum(finding.times for finding in figures.findings) == 10
     assert "ZeroDivisionError" in numbers[23].file.with_suffix(".txt").read_text()

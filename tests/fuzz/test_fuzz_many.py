@@ -34,7 +34,7 @@ def test_all_programs_of_an_image_are_run(board: str, monkeypatch: pytest.Monkey
     assert Many().run(image(board, monkeypatch)) == (end, FEW)
 
 
-def test_what_differs_is_reduced_to_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_difference_is_reduced_to_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
     made = image("minimal-rv32", monkeypatch)
     planted = made["programs"][7]
     stepped = target_many.stepped

@@ -1,4 +1,4 @@
-"""Whatever a MIPS program does, its time is accounted for, and there is no panic."""
+"""The time of any MIPS program is accounted for, without a panic."""
 
 from __future__ import annotations
 

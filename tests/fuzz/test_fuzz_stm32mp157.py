@@ -1,4 +1,4 @@
-"""Whatever both cores of an STM32MP157 do, their time is accounted for: no panic, no hang."""
+"""The time of both cores of an STM32MP157 is accounted for in any program: no panic, no hang."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLES = settings(
 )
 # The A7 runs from DDR; the M4's vectors are in RETRAM, its program in SRAM1.
 A7_START, M4_START, VECTORS, STACK = 0xC000_0000, 0x1000_0000, 0x3800_0000, 0x1004_0000
-# Rings and lists of DMA transfers: what devices read by themselves.
+# Rings and lists of DMA transfers, which devices read by themselves.
 SHARED = 0x1005_0000
 RCC, MDMA, VIRTIO = 0x5000_0000, 0x5800_0000, 0x5808_0000
 QUANTUM_PS = 10**6
@@ -99,7 +99,7 @@ def run(elf: bytes, limit_ps: int) -> None:
     """A program runs up to its end, a fault or a limit."""
     result = shipped().load(elf).run(limit=limit_ps)
     for core in result.cores:
-        # one may have come further, in an instruction or a quantum
+        # one core may be ahead, by an instruction or a quantum
         assert abs(sum(entry.ps for entry in core.stack) - result.elapsed_ps) <= QUANTUM_PS
 
 
@@ -286,12 +286,12 @@ def test_boards_with_odd_values(tmp_path: Path, data: st.DataObject) -> None:
         program(T32, devices, [T32.wait, 0xE7FD]),
     )
     with contextlib.suppress(EngineError):
-        # a core may be so slow that its first instruction ends long behind the limit
+        # a core may be so slow that its first instruction ends long after the limit
         package.Board(path).load(elf).run(limit=10**7)
 
 
 def test_a_core_that_holds_itself_in_reset_ends_the_run(tmp_path: Path) -> None:
-    """Then no core runs, and what a device still does is its last."""
+    """No core runs then: the run ends after the devices' last action."""
     path = tmp_path / "board.dts"
     path.write_text(f'/dts-v1/;\n/include/ "{SHIPPED}"\n&rcc {{ st,mcu = <&cpu0>; }};\n')
     uart = 0x4001_0000

@@ -1,5 +1,5 @@
-"""The same run in different ways, which must all come to the same: at once, in slices, stepped,
-from a snapshot, looked at by a debugger, compiled sooner or later, with polls skipped, profiled.
+"""The same run in different ways, which must all give equal results: at once, in slices, stepped,
+from a snapshot, under a debugger, compiled sooner or later, with polls skipped, profiled.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from fuzz import boards
 from fuzz.inputs import Input
 
 Seen = dict[str, Any]
-"""All that can be seen of a run's end: its report, registers, memories."""
+"""The visible state at a run's end: its report, registers, memories."""
 
 Way = Callable[[Input, Random], Seen | None]
 """Runs a program; None where it is refused."""
 
-# Of each memory, bytes at its beginning, its middle and its end.
+# Bytes that are compared of each memory at its start, its middle and its end.
 _SEEN_BYTES = 0x800
 _RUNS = (1, 2, 3, 16)
 
@@ -45,7 +45,7 @@ def _elf(made: Input) -> bytes:
 
 
 def seen(made: Input, run: Machine, report: dict[str, Any], printed: list[bytes]) -> Seen:
-    """What there is to compare of a run that has ended."""
+    """The state of an ended run, for comparisons."""
     keys = ("cycles", "instructions", "stack", "counters", "mispredictions")
     cores = [{key: core.get(key) for key in keys} for core in report["cores"]]
     ended = {
@@ -117,7 +117,7 @@ def restored(made: Input, random: Random) -> Seen | None:
 
 
 def held(made: Input, random: Random) -> Seen | None:
-    """By a debugger, who steps for a while and looks at things that change nothing."""
+    """Under a debugger that steps for a while and reads state, which changes nothing."""
     run = machine(made, _drawn_runs(random))
     if run is None:
         return None
@@ -154,7 +154,7 @@ def _looked_and_stepped(
 
 
 def _span(made: Input) -> int:
-    """The time in which something happens: most of these programs end before their limit."""
+    """The time in which something happens: most programs end before their limit."""
     return max(1, min(made["limit_ps"], made.get("ended_ps", made["limit_ps"])))
 
 
@@ -176,7 +176,7 @@ def drawn(random: Random) -> tuple[str, Way]:
 
 
 def difference(one: Seen | None, other: Seen | None) -> str:
-    """Where they differ, in a line; empty if nowhere."""
+    """The difference in a line; empty without a difference."""
     if one == other:
         return ""
     if one is None or other is None:

@@ -1,4 +1,4 @@
-"""A worker: runs inputs one after the other, and tells in shared memory which one it is at."""
+"""A worker: runs inputs one after the other, and notes the current one in shared memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import landlock
 from fuzz.inputs import Input, MisbehaviourError
 
 OUTCOMES = ("refused", "exit", "asleep", "fault", "limit", "done")
-"""What becomes of an input that is as it should be."""
+"""Outcomes of an input without a finding."""
 
 # A board may have as much memory as there are addresses; next to nothing of it is touched.
 MEMORY_BYTES = 10 << 30
@@ -29,7 +29,7 @@ _FINISHED = 2**64 - 1
 
 
 class Target(Protocol):
-    """What is fuzzed."""
+    """A kind of input, and the code that runs it."""
 
     name: str
 
@@ -37,26 +37,26 @@ class Target(Protocol):
         """An input; the same for the same seed and corpus."""
 
     def run(self, made: Input) -> str | tuple[str, int]:
-        """Run an input: one of `OUTCOMES`; where it is of several programs, how many were run.
+        """Run an input: one of `OUTCOMES`, and the number of programs if the input has several.
 
-        Raises anything at all if it is not as it must be.
+        Any exception is a finding.
         """
 
 
 @runtime_checkable
 class Reducing(Protocol):
-    """A target that can make an input smaller that is not as it must be."""
+    """A target that can reduce an input with a finding."""
 
     def reduced(self, made: Input) -> Input:
-        """One that fails as well, in some seconds."""
+        """A smaller input that fails, too, made in some seconds."""
 
 
 Source = Callable[[int], tuple[int, Input] | None]
-"""The n-th input with its target's index; None behind the last."""
+"""The n-th input with its target's index; None after the last."""
 
 
 class Slot:
-    """What a worker and its parent share: the input under way, and sums for each target."""
+    """State that a worker shares with its parent: the input under way, and sums for each target."""
 
     # number of the input, target's index, when it began by the clock (0: none is under way) and by
     # the time that the process has had of the processor
@@ -73,7 +73,7 @@ class Slot:
         self._NOW.pack_into(self._memory, 0, number, target, *now)
 
     def end(self, number: int, target: int, outcome: str | None, programs: int = 1) -> None:
-        """It is done, and was of so many programs; without an outcome it was a finding."""
+        """The input is done, and had `programs` programs; without an outcome it was a finding."""
         *_, began = self._NOW.unpack_from(self._memory, 0)
         took = time.process_time_ns() - began
         busy, slowest, which, ran, *counts = self.sums(target)
@@ -87,7 +87,7 @@ class Slot:
         self.idle(number)
 
     def idle(self, number: int = 0) -> None:
-        """Nothing is under way behind an input."""
+        """No input is under way after number `number`."""
         self._NOW.pack_into(self._memory, 0, number, 0, 0, 0)
 
     def finished(self) -> None:
@@ -123,7 +123,7 @@ class Slot:
 
 
 def _processor_s(pid: int) -> float:
-    """How long a process has had the processor; 0 if it has ended."""
+    """The processor time of a process; 0 if it has ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -132,8 +132,8 @@ def _processor_s(pid: int) -> float:
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
-Tell = Callable[[int, int, Input, str, str], None]
-"""Takes a finding: number, target, input, what it is in a line, and details."""
+Report = Callable[[int, int, Input, str, str], None]
+"""Takes a finding: number, target, input, a line about it, and details."""
 
 
 def work(
@@ -141,9 +141,9 @@ def work(
     source: Source,
     numbers: Iterator[int],
     slot: Slot,
-    tell: Tell,
+    report: Report,
 ) -> None:
-    """Run inputs until there are none left."""
+    """Run all inputs."""
     for number in numbers:
         slot.begin(number, 0)
         found = source(number)
@@ -164,7 +164,7 @@ def work(
                 if isinstance(error, MisbehaviourError)
                 else f"{type(error).__name__}: {error}"
             )
-            tell(number, target, _reduced(targets[target], made), what, traceback.format_exc())
+            report(number, target, _reduced(targets[target], made), what, traceback.format_exc())
             slot.begin(number, target)
         slot.end(number, target, outcome, programs)
     slot.finished()
@@ -174,18 +174,18 @@ def _reduced(target: Target, made: Input) -> Input:
     return target.reduced(made) if isinstance(target, Reducing) else made
 
 
-def confine(scratch: Path, log: Path, told: Path) -> None:
-    """Bind this process: to so much memory, to writes in two folders, its words to a file."""
+def confine(scratch: Path, log: Path, reports: Path) -> None:
+    """Limit this process: its memory, its writes to two folders, its output to a file."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream in (1, 2):
         os.dup2(descriptor, stream)
     os.close(descriptor)
-    # where in Python a crash was
+    # prints the place of a crash in Python
     faulthandler.enable(2)
     os.chdir(scratch)
     tempfile.tempdir = os.fspath(scratch)
-    # elsewhere the targets' own care has to do
+    # without Landlock, only the targets' own checks protect the host
     with contextlib.suppress(landlock.NotAvailableError):
-        landlock.restrict(["/"], [scratch, told, log, "/dev/pts", "/dev/ptmx", "/dev/null"])
+        landlock.restrict(["/"], [scratch, reports, log, "/dev/pts", "/dev/ptmx", "/dev/null"])

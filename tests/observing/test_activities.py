@@ -1,4 +1,4 @@
-"""What devices tell of what they do: the same however a run is simulated."""
+"""Activities of devices: equal however a run is simulated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import tiers
-from activities import IN_PLACE, KINDS, OF_CORES, Span, Told, record, record_job, record_program
+from activities import IN_PLACE, KINDS, OF_CORES, Recorded, Span, record, record_job, record_program
 from conftest import ROOT
 from sama5d2 import build as build_sama5d2
 from test_spi_waveforms import cards
@@ -51,7 +51,7 @@ def of_stm32(name: str) -> Path:
     return firmware.build(firmware.board_recipe(name, "nucleo-l4r5zi", [source]))
 
 
-def run_experiment(name: str, **how: object) -> Told:
+def run_experiment(name: str, **how: object) -> Recorded:
     module, sets = SHORT[name]
     experiment = import_module(f"cyclescope.experiments.{module}").EXPERIMENT
     app = experiment.runs[0].app
@@ -61,7 +61,7 @@ def run_experiment(name: str, **how: object) -> Told:
     return record_job(job, experiment.short_form(job.run), LIMITS.get(name), **how)
 
 
-def run_program(name: str, **how: object) -> Told:
+def run_program(name: str, **how: object) -> Recorded:
     match name:
         case "adc":
             return record_program("nucleo-l4r5zi", of_stm32("adc_l4"), **how)
@@ -92,18 +92,18 @@ IN_SHORT = (
 ENDS = {"two-cores": "20ms", "qspi": "4ms"}
 
 
-def run(name: str, **how: object) -> Told:
+def run(name: str, **how: object) -> Recorded:
     return run_experiment(name, **how) if name in SHORT else run_program(name, **how)
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """What is run, by its name, and what was recorded of it as it is run usually."""
+    """A program or experiment by its name, and the recording of its usual run."""
 
     name: str
-    usual: Told
+    usual: Recorded
 
-    def again(self, **how: object) -> Told:
+    def again(self, **how: object) -> Recorded:
         return run(self.name, **how)
 
 
@@ -117,31 +117,31 @@ def simulated(request: pytest.FixtureRequest) -> Iterator[Simulated]:
 
 
 def test_how_a_run_is_simulated_changes_nothing(simulated: Simulated) -> None:
-    told = simulated.usual
-    assert told.spans
-    assert told.outcome == simulated.again(kinds=None).outcome
+    recorded = simulated.usual
+    assert recorded.spans
+    assert recorded.outcome == simulated.again(kinds=None).outcome
     for how in ({"skip_polling": False}, {"compile_after": 0}, {"compile_after": 1}):
         other = simulated.again(**how)
-        assert other.outcome == told.outcome, how
+        assert other.outcome == recorded.outcome, how
         different = next(
-            (pair for pair in zip(told.spans, other.spans, strict=False) if pair[0] != pair[1]),
+            (pair for pair in zip(recorded.spans, other.spans, strict=False) if pair[0] != pair[1]),
             None,
         )
-        assert (different, len(other.spans)) == (None, len(told.spans)), how
+        assert (different, len(other.spans)) == (None, len(recorded.spans)), how
 
 
 @pytest.mark.parametrize("simulated", ["qspi", "octospi", "picorv32"], indirect=True)
-def test_reads_in_place_are_told_where_they_are_asked_for(simulated: Simulated) -> None:
+def test_reads_in_place_are_recorded_on_request(simulated: Simulated) -> None:
     kinds = (*KINDS, *OF_CORES, IN_PLACE)
-    told, without = simulated.again(kinds=kinds), simulated.usual
-    assert told.outcome == without.outcome
-    frames = {span.name for span in told.spans} - {span.name for span in without.spans}
+    recorded, without = simulated.again(kinds=kinds), simulated.usual
+    assert recorded.outcome == without.outcome
+    frames = {span.name for span in recorded.spans} - {span.name for span in without.spans}
     assert "read in place" in frames
-    assert simulated.again(kinds=kinds, skip_polling=False).spans == told.spans
-    assert simulated.again(kinds=kinds, compile_after=0).spans == told.spans
+    assert simulated.again(kinds=kinds, skip_polling=False).spans == recorded.spans
+    assert simulated.again(kinds=kinds, compile_after=0).spans == recorded.spans
 
 
-def test_the_reference_has_what_is_told(simulated: Simulated) -> None:
+def test_the_reference_has_all_recorded_activities(simulated: Simulated) -> None:
     known = {activity[0] for entry in bindings() for activity in entry.activities} | {"interrupt"}
     assert {span.name for span in simulated.usual.spans} <= known
 
@@ -162,21 +162,21 @@ def test_spans_of_a_track_do_not_overlap(simulated: Simulated) -> None:
 
 @pytest.mark.parametrize("simulated", ["octospi"], indirect=True)
 def test_a_flash_is_busy_as_long_as_its_board_says(simulated: Simulated) -> None:
-    told = simulated.usual
+    recorded = simulated.usual
     # A subsector in 250 ms, 64 of 256 bytes in a fourth of 500 us.
-    (erase,) = told.of("flash0", "subsector erase")
+    (erase,) = recorded.of("flash0", "subsector erase")
     assert (erase.length_ps, erase.detail) == (250_000_000_000, "0x0, 4096 bytes")
-    assert [span.length_ps for span in told.of("flash0", "page program")] == [125_000_000]
+    assert [span.length_ps for span in recorded.of("flash0", "page program")] == [125_000_000]
 
 
 @pytest.mark.parametrize("simulated", ["octospi"], indirect=True)
 def test_frames_have_the_bytes_that_passed(simulated: Simulated) -> None:
-    told = simulated.usual
-    identification = told.of("octospi1", "frame")[0]
+    recorded = simulated.usual
+    identification = recorded.of("octospi1", "frame")[0]
     assert identification.detail == "sent 9f; received ff 20 ba 18"
     shifting = [
         span
-        for span in told.of("octospi1", "shifting")
+        for span in recorded.of("octospi1", "shifting")
         if identification.begin_ps <= span.begin_ps < identification.end_ps
     ]
     # 32 clocks of 4 MHz

@@ -1,7 +1,7 @@
-"""All that counts calls counts the same ones: profiles, sections, single calls, conditions.
+"""All features that count calls agree: profiles, sections, single calls, conditions.
 
 A Cortex-M4's program makes the calls that a script says, in two tasks, with interrupts that come
-late, pend each other, and are taken one behind the other. The engine's tests have programs for all
+late, pend each other, and are taken one after the other. The engine's tests have programs for all
 instruction sets (conformance/following.rs).
 """
 
@@ -30,7 +30,7 @@ SOURCE = ROOT / "tests" / "firmware" / "armv7m" / "calls.c"
 WORK, CALL, TAIL, RECUR, PEND, TRY, SWITCH, THROW = range(16, 144, 16)
 END = b"\0"
 HALF = 256
-# what the program has in the places of its scripts and of the ticks' period
+# placeholders in the program for its scripts and for the ticks' period
 SCRIPT_MARK = b"the script of calls begins"
 PERIOD_MARK = struct.pack("<4I", 0x70657269, 0x6F64206F, 0x66207469, 0x636B730A)
 HANDLERS = ["SysTick_Handler", "PendSV_Handler", "Interrupt0_Handler", "Interrupt1_Handler"]
@@ -39,12 +39,12 @@ FUNCTIONS = [*STEPS, "recurs", "thrower", "helper", "set_jump", "long_jump", *HA
 
 
 class ThrownError(Exception):
-    """The function does not go on."""
+    """The function ends here."""
 
 
 @dataclass
 class Script:
-    """What a task does, at random, and how often it calls what."""
+    """A random script of a task, and the counts of its calls."""
 
     random: Random
     acts: bytearray = field(default_factory=bytearray)
@@ -125,7 +125,7 @@ def by_profile(result: RunResult) -> Spans:
 
 
 def under_way(spans: list[tuple[int, int]]) -> tuple[int, int]:
-    """How often some call was under way, and for how long."""
+    """The number of times that some call was under way, and the total time."""
     count, held_ps, until_ps = 0, 0, -1
     for begin_ps, took_ps in spans:
         end_ps = begin_ps + took_ps
@@ -177,5 +177,5 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(seed=st.integers(0, 2**32), period=st.integers(300, 3000))
-def test_whatever_counts_calls_counts_the_same(folder: Path, seed: int, period: int) -> None:
+def test_all_ways_of_counting_calls_agree(folder: Path, seed: int, period: int) -> None:
     check(*scripted(folder, seed, period))

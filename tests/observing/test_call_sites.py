@@ -59,7 +59,7 @@ def profiles(name: str) -> tuple[Profile, Profile]:
 
 
 def known(core: CoreProfile) -> dict[str, Any]:
-    """All that a profile says, without the numbers of its paths and causes."""
+    """The contents of a profile, without the numbers of its paths and causes."""
     return {
         "paths": Counter(
             (tuple(core.names(index)), replace(path, parent=None, return_address=None))
@@ -89,7 +89,7 @@ def test_paths_by_call_sites_are_joined_to_the_ones_without(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", APPS)
-def test_calls_return_behind_an_instruction_of_their_callers(name: str) -> None:
+def test_calls_return_after_an_instruction_of_their_callers(name: str) -> None:
     _, by_site = profiles(name)
     assert by_site.by_call_site is not None
     for core in by_site.by_call_site:
@@ -99,17 +99,17 @@ def test_calls_return_behind_an_instruction_of_their_callers(name: str) -> None:
             while core.paths[path].kind not in (FUNCTION, EXCEPTION, TASK):
                 path = core.paths[path].parent or 0
             ran.setdefault(path, []).append(cost.address or 0)
-        told = 0
+        with_address = 0
         for path in core.paths:
             if path.kind != FUNCTION or path.return_address is None or path.parent is None:
                 continue
-            told += 1
+            with_address += 1
             # what began with a task, or was called by a tail call, has no frame of its own there
             before = [path.return_address - address for address in ran.get(path.parent, ())]
             assert any(0 < distance <= LONGEST_CALL for distance in before), path
         called = [path for path in core.paths if path.kind == FUNCTION and path.calls]
         # others are jumped to, and have no place to return to
-        assert told >= 0.7 * len(called)
+        assert with_address >= 0.7 * len(called)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The critical path through runs: who held whom up, as sums by hand have it."""
+"""The critical path through runs: which core or device waited for which, as in sums by hand."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_m4s_log_holds_the_a7_up() -> None:
 
 def test_the_a7_holds_the_m4_up() -> None:
     path = path_of(rpmsg())
-    assert held(path, "cpu0", "cm4", "rcc").times == 1  # it was let out of reset
+    assert held(path, "cpu0", "cm4", "rcc").times == 1  # the core was released from reset
     # then it waits for messages, in a loop: it looks at flags that its interrupt's handler sets
     assert held(path, "cpu0", "cm4", "ipcc").ps > 1e9
     work = {row.core: row.ps for row in path.rows if row.what == "CPU and accesses"}
@@ -111,18 +111,20 @@ def test_one_core_holds_itself_up() -> None:
 
 
 @pytest.fixture(scope="module")
-def told(command_line: WarmStart, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    """What the command prints of the test of 4096 bytes, and the JSON that it writes."""
+def outputs(command_line: WarmStart, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """The command's output for the test of 4096 bytes, and the JSON that it writes."""
     elf = str(firmware.build_app("rpmsg_tty", TWO_CORES, BLOCK))
     call = ["run", elf, "--board", TWO_CORES, "--waits", "--json", "run.json"]
-    folder = tmp_path_factory.mktemp("told")
+    folder = tmp_path_factory.mktemp("outputs")
     status, output, errors = command_line.call(call, folder, os.environ, timeout_s=300)
     assert status == Status.SUCCESS, errors.decode()
     return output.decode(), (folder / "run.json").read_text()
 
 
-def test_the_command_shows_it_of_several_cores(told: tuple[str, str], cyclescope: Command) -> None:
-    shown, _ = told
+def test_the_command_shows_it_of_several_cores(
+    outputs: tuple[str, str], cyclescope: Command
+) -> None:
+    shown, _ = outputs
     assert re.search("^critical path: what held the run up +$", shown, re.M)
     assert re.search("^│ cm4 +│ uart7: character sent +│ .* % │$", shown, re.M)
     assert re.search("^│ cm4 +│ cpu0 +│ ipcc +│ .* 36.4[0-9]* ms", shown, re.M)
@@ -132,8 +134,10 @@ def test_the_command_shows_it_of_several_cores(told: tuple[str, str], cyclescope
     assert "critical path" not in plain.stdout
 
 
-def test_the_json_has_it_if_waits_are_asked_for(told: tuple[str, str], cyclescope: Command) -> None:
-    data = json.loads(told[1])
+def test_the_json_has_it_if_waits_are_asked_for(
+    outputs: tuple[str, str], cyclescope: Command
+) -> None:
+    data = json.loads(outputs[1])
     assert faults("run", data) == []
     assert data["critical_path"] == path_of(rpmsg()).to_dict()
     elf = firmware.build_app("rpmsg_tty", TWO_CORES, BLOCK)

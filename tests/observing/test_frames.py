@@ -26,7 +26,7 @@ from cyclescope.board.observing.frames import (
 )
 from cyclescope.report import render
 
-# Of another bus and another kind among them, which are not looked at.
+# Signals of another bus and of another kind among them must be ignored.
 SIGNALS = [
     ("irq", "cs0", False),
     ("bus", "sck", False),
@@ -78,7 +78,7 @@ def test_a_bit_that_changes_with_the_edge_is_what_it_was_before() -> None:
     assert byte.value == 0x7F
 
 
-def test_a_byte_that_breaks_off_is_none() -> None:
+def test_an_incomplete_byte_is_left_out() -> None:
     clocks = tuple(range(100, 2400, 100))
     (byte,) = Frame(0, 2400, {MOSI: Wire(1, ()), CLOCK: Wire(0, clocks)}).bytes_on(MOSI)
     assert byte == Byte(100, 1600, 0xFF)
@@ -102,7 +102,7 @@ def test_the_first_frame_with_a_byte_is_kept_and_nothing_else() -> None:
     assert set(found.to_dict()["wires"]) == {SELECT, CLOCK, MOSI, MISO}
 
 
-def test_without_a_whole_frame_there_is_none() -> None:
+def test_an_incomplete_frame_is_not_kept() -> None:
     changes = transfer(IDLE, b"\x9c", b"\x00")
     assert kept_frame(SIGNALS, changes[:-1], Trigger("bus")) is None
     assert kept_frame(SIGNALS, changes, Trigger("irq")) is None
@@ -155,7 +155,7 @@ def test_plots_are_in_the_pages_colours_and_the_same_each_time() -> None:
 
 def test_without_frames_there_is_no_plot() -> None:
     assert "On the wire" not in page(kept("slow", None))
-    # what a run that failed put on the wires shows nothing
+    # the wires of a failed run show nothing
     assert "On the wire" not in page(kept("slow", frame(), "it fell over"))
 
 

@@ -101,7 +101,7 @@ def test_of_few_kept_calls_the_longest_are_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OFTEN)
-def test_all_else_is_as_without(name: str) -> None:
+def test_kept_calls_change_nothing_else(name: str) -> None:
     data = usual(name).to_dict()
     for core in data["cores"]:
         for section in core["sections"]:
@@ -130,7 +130,7 @@ def arguments(board_name: str, elf: Path) -> RunResult:
     return Board(board_name).load(elf).run(calls=["mixed", "wide", "none"])
 
 
-def told(result: RunResult, function: str) -> list[dict[str, str]]:
+def arguments_of(result: RunResult, function: str) -> list[dict[str, str]]:
     """The arguments of a function's calls as text, in the order of the calls."""
     (calls,) = (calls for section, calls in sections(result) if section.name == function)
     in_order = sorted(calls, key=lambda call: call.number)
@@ -148,7 +148,7 @@ CASES = [(board_name, flags) for board_name in BOARDS for flags in ((), ("-O0",)
 def test_arguments_have_the_names_of_parameters(case: tuple[str, tuple[str, ...]]) -> None:
     board_name, flags = case
     result = arguments(board_name, built(board_name, *flags))
-    mixed = told(result, "mixed")
+    mixed = arguments_of(result, "mixed")
     texts = {call.pop("text") for call in mixed}
     assert len(texts) == 1
     assert re.fullmatch("0x[0-9a-f]+", texts.pop())
@@ -157,8 +157,8 @@ def test_arguments_have_the_names_of_parameters(case: tuple[str, tuple[str, ...]
         {"small": "200", "negative": "-300", "colour": "0"},
         {"small": "20", "negative": "5", "colour": "7"},
     ]
-    assert told(result, "wide") == [{"first": "11"}]
-    assert told(result, "none") == [{}]
+    assert arguments_of(result, "wide") == [{"first": "11"}]
+    assert arguments_of(result, "none") == [{}]
     (longest, *_) = (calls for section, calls in sections(result) if section.name == "mixed")
     # the first call has code to fetch
     assert (longest[0].number, {call.number for call in longest}) == (2, {1, 2, 3})
@@ -184,7 +184,7 @@ def test_without_debug_information_arguments_are_registers(tmp_path: Path) -> No
     for board_name, letter in ((BOARD, "a"), ("minimal-armv7m", "r"), ("ben-nanonote", "a")):
         elf = without_debug(board_name, tmp_path / f"{board_name}.elf")
         result = arguments(board_name, elf)
-        mixed = told(result, "mixed")
+        mixed = arguments_of(result, "mixed")
         assert list(mixed[0]) == [f"{letter}{number}" for number in range(4)]
         assert [call[f"{letter}1"] for call in mixed] == ["0x3", "0xc8", "0x14"]
         assert {call.caller for _, calls in sections(result) for call in calls} == {"main"}
@@ -232,7 +232,7 @@ def test_the_json_has_them(cyclescope: Command) -> None:
     }
 
 
-def test_what_is_not_there_is_said(cyclescope: Command) -> None:
+def test_an_unknown_function_is_reported(cyclescope: Command) -> None:
     elf = firmware.build(firmware.board_recipe("arguments", BOARD, [ARGUMENTS]))
     call = ("run", elf, "--board", BOARD)
     done = cyclescope(*call, "--calls", "mixer")

@@ -178,7 +178,7 @@ def test_a_limit_is_no_fault(cyclescope: Command, program: Program) -> None:
     assert "cyclescope: note: the limit" in done.stderr
 
 
-def test_a_fault_of_the_firmware_is_told_behind_its_profile(
+def test_a_fault_of_the_firmware_is_reported_after_its_profile(
     cyclescope: Command, program: Program
 ) -> None:
     done = cyclescope("profile", program("trap_without_handler"), "--board", BOARD)
@@ -187,7 +187,7 @@ def test_a_fault_of_the_firmware_is_told_behind_its_profile(
     assert done.error
 
 
-def test_what_cannot_be_written_is_told(profiled: Callable[..., Finished]) -> None:
+def test_a_profile_that_cannot_be_written_is_reported(profiled: Callable[..., Finished]) -> None:
     early = profiled("--flame", "nowhere/flame.html")
     assert early.status == Status.USAGE
     assert early.stdout == ""

@@ -1,4 +1,4 @@
-"""Profiles as files of other programs, read back by others than who wrote them."""
+"""Profiles as files of other programs, read back with other code than the code that wrote them."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def test_speedscope_has_all_cycles(cores: tuple[CoreProfile, CoreProfile]) -> No
 
 
 def read_by_gprof2dot(parser: Any) -> Any:
-    with contextlib.redirect_stderr(io.StringIO()) as told:
+    with contextlib.redirect_stderr(io.StringIO()) as errors:
         found = parser.parse()
-    assert told.getvalue() == ""
+    assert errors.getvalue() == ""
     return found
 
 
@@ -114,7 +114,7 @@ def test_callgrind_is_read_by_gprof2dot() -> None:
     read = read_by_gprof2dot(gprof2dot.CallgrindParser(io.StringIO(text)))
     by_name = {function.name: function for function in read.functions.values()}
     assert read[gprof2dot.SAMPLES] == CYCLES
-    # what is inlined is part of who it was inlined in
+    # an inlined function is part of the function that it was inlined in
     assert by_name["fill"][gprof2dot.SAMPLES] == 600
     assert by_name["work"][gprof2dot.TOTAL_TIME_RATIO] == pytest.approx(900 / CYCLES)
     (call,) = [one for one in by_name["main"].calls.values() if one.callee_id == by_name["work"].id]
@@ -134,7 +134,7 @@ def test_callgrind_is_read_by_valgrind(tmp_path: Path) -> None:
         found[2]: int(found[1].replace(",", ""))
         for found in re.finditer(r"^ *([\d,]+) .*[:?](\w+) \[cpu0\]$", done.stdout, re.MULTILINE)
     }
-    # of fib it adds what its calls of itself took, as of any program's
+    # for fib it adds the time of recursive calls, as for any program
     assert (rows["main"], rows["work"], rows["fill"], rows["tick"]) == (CYCLES - 9, 900, 600, 24)
 
 
@@ -199,7 +199,7 @@ def packed(data: bytes) -> list[int]:
 
 
 def samples(data: bytes) -> list[tuple[list[str], list[int], dict[str, str]]]:
-    """Of each sample the frames, innermost first, the values, and the labels."""
+    """The frames of each sample, innermost first, its values, and its labels."""
     message = fields(gzip.decompress(data))
     texts = [text.decode() for text in message[6]]
     functions = {one[1][0]: texts[one.get(2, [0])[0]] for one in map(fields, message.get(5, []))}

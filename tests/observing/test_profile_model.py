@@ -36,7 +36,7 @@ def test_inlined_functions_are_frames_of_their_own() -> None:
     assert kinds == ["task", "function", "function", "function", "inlined", "inlined"]
 
 
-def test_what_nobody_called_is_a_function_below_its_task() -> None:
+def test_a_function_without_a_caller_is_below_its_task() -> None:
     made = core()
     starts = [cost for cost in made.costs if cost.place.function == "_start"]
     assert [made.names(cost.path) for cost in starts] == [["from reset", "_start"]]
@@ -53,7 +53,7 @@ def test_functions_have_their_own_cycles_and_those_of_what_they_call() -> None:
     assert table["work"].cpi == 1.8
     assert table["work"].causes == {"issue": 150, "load: ddr": 120}
     assert (table["work"].longest_cycles, table["work"].longest_at_ps) == (400, 7_000)
-    # what is inlined has cycles and no calls
+    # an inlined function has cycles and no calls
     assert (table["set_word"].self_cycles, table["set_word"].calls) == (497, None)
     assert (table["set_words"].self_cycles, table["set_words"].total_cycles) == (100, 597)
     # a recursion counts once

@@ -25,7 +25,7 @@ needs_browser = pytest.mark.skipif(
     CHROMIUM is None or DRIVER is None, reason="chromium or chromium-driver is not installed"
 )
 FOLDER = ROOT / "cyclescope" / "report" / "speedscope"
-# Of version 1.25.0, as npm has it.
+# The hash of version 1.25.0 from npm.
 RELEASE = {
     "speedscope.js": "12b7fcfa95b1f07633886569903e0117043d810c83951ac9084e34c689ef1044",
     "speedscope.css": "0f823f58242a0ca365d46761dd99034626931157a08e24dd667b310363209bc9",

@@ -1,5 +1,5 @@
-"""What is in FIFOs, as timelines and waveforms have it: the same however a run is simulated, each
-byte that was written, and never more than there is room for.
+"""Contents of FIFOs in timelines and waveforms: equal however a run is simulated, with each byte
+that was written, and never more than the FIFO holds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import test_activities
 import timelines
-from activities import NO_END_PS, Span, Told, record_program
+from activities import NO_END_PS, Recorded, Span, record_program
 from conftest import BOARD, ROOT, Command
 from tiers import mostly_long
 from tutorial_pages import File, steps
@@ -83,27 +83,31 @@ def by_fifo(spans: Iterable[Span]) -> dict[tuple[str, str], list[Span]]:
 
 
 @cache
-def usual(name: str) -> Told:
+def usual(name: str) -> Recorded:
     return run(name, kinds=QUEUES)
 
 
 @pytest.mark.parametrize("name", mostly_long(PROGRAMS, {"page-programs", "nucleo-l4r5zi-sensors"}))
 def test_how_a_run_is_simulated_changes_nothing(name: str) -> None:
-    told = usual(name)
-    assert told.outcome == run(name, kinds=None).outcome
-    assert {span.scope for span in told.spans} == set(PROGRAMS[name])
+    recorded = usual(name)
+    assert recorded.outcome == run(name, kinds=None).outcome
+    assert {span.scope for span in recorded.spans} == set(PROGRAMS[name])
     for how in ({"skip_polling": False}, {"compile_after": 0}, {"compile_after": 1}):
         other = run(name, kinds=QUEUES, **how)
-        assert other.outcome == told.outcome, how
-        assert other.spans == told.spans, how
+        assert other.outcome == recorded.outcome, how
+        assert other.spans == recorded.spans, how
 
 
-def test_entries_of_skipped_iterations_are_told(polling: Path) -> None:
-    told = record_program(BOARD, polling, SLOW, kinds=QUEUES)
+def test_entries_of_skipped_iterations_are_recorded(polling: Path) -> None:
+    recorded = record_program(BOARD, polling, SLOW, kinds=QUEUES)
     every = record_program(BOARD, polling, SLOW, kinds=QUEUES, skip_polling=False)
-    assert told.bytes < every.bytes / 4
-    assert told.outcome == every.outcome == record_program(BOARD, polling, SLOW, kinds=None).outcome
-    assert told.spans == every.spans
+    assert recorded.bytes < every.bytes / 4
+    assert (
+        recorded.outcome
+        == every.outcome
+        == record_program(BOARD, polling, SLOW, kinds=None).outcome
+    )
+    assert recorded.spans == every.spans
 
 
 @pytest.mark.parametrize("name", mostly_long(PROGRAMS, {"page-programs", "nucleo-l4r5zi-sensors"}))
@@ -114,19 +118,19 @@ def test_a_fifo_has_no_more_than_it_has_room_for(name: str) -> None:
         assert [span.end_ps for span in spans] == sorted(span.end_ps for span in spans)
 
 
-def test_what_is_written_enters_and_what_is_read_leaves() -> None:
-    told = run("page-programs", kinds=("queue", "bus"))
+def test_written_data_enter_and_read_data_leave() -> None:
+    recorded = run("page-programs", kinds=("queue", "bus"))
     accessed: Counter[str] = Counter()
-    for span in told.spans:
+    for span in recorded.spans:
         if span.scope.startswith("axi"):
             what, size, *_ = re.split(", |: ", span.detail)
             # each of a burst's words is a byte for the FIFO
             accessed[what] += int(size.removesuffix(" bytes")) // 4
-    entries = {fifo: len(spans) for fifo, spans in by_fifo(told.spans).items()}
+    entries = {fifo: len(spans) for fifo, spans in by_fifo(recorded.spans).items()}
     assert entries["spi0", TX] == accessed["write spi0 + 0x68"]
     assert entries["uart0", TX] == accessed["write uart0 + 0x4"]
     # A byte comes for each that was sent; what is in a FIFO as that is reset is neither.
-    counters = told.outcome["counters"]
+    counters = recorded.outcome["counters"]
     sent = counters["spi0.bytes"]
     assert entries["spi0", RX] + counters["spi0.rx_overruns"] == sent <= entries["spi0", TX]
     assert accessed["read spi0 + 0x6c"] <= entries["spi0", RX]
@@ -137,7 +141,7 @@ def trace(elf: Path, file: Path, **how: object) -> dict[str, list[tuple[int, int
     overrides = {**QUICK, **SLOW}
     package.Board(BOARD, overrides).load(elf).run(trace=file, trace_kinds=["queue"], **how)
     counters = timelines.read(file).counters
-    return {track: told for track, told in counters.items() if track.endswith("FIFO")}
+    return {track: recorded for track, recorded in counters.items() if track.endswith("FIFO")}
 
 
 def entries_of(elf: Path) -> list[Span]:
@@ -146,10 +150,10 @@ def entries_of(elf: Path) -> list[Span]:
     machine.skip_polling(False)
     machine.run(None, None)
     tracks = machine.activities().tracks()
-    told = machine.activities().instances(0, NO_END_PS, 1 << 20)
+    recorded = machine.activities().instances(0, NO_END_PS, 1 << 20)
     return [
         Span(tracks[track][0], tracks[track][1], 0, "", begin, end, detail)
-        for track, begin, end, detail in told
+        for track, begin, end, detail in recorded
     ]
 
 
@@ -207,8 +211,8 @@ def test_a_waveform_has_when_a_fifo_has_any(throughput: Path, tmp_path: Path) ->
     for at_ps, level in levels(spans):
         if at_ps < end_ps and (level > 0) != bool(changes and changes[-1][1]):
             changes.append((at_ps, int(level > 0)))
-    told = [it for it in edges(file.read_text(), "spi0") if it.wire == "tx_fifo"]
-    assert [(it.at_ps, it.level) for it in told] == changes
+    recorded = [it for it in edges(file.read_text(), "spi0") if it.wire == "tx_fifo"]
+    assert [(it.at_ps, it.level) for it in recorded] == changes
 
 
 def test_waveforms_without_choice_leave_fifos_out(throughput: Path, tmp_path: Path) -> None:

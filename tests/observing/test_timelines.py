@@ -168,7 +168,7 @@ def test_totals_are_counters(whole: Whole) -> None:
         values = [value for _, value in timeline.counters[name]]
         assert values == sorted(values)
         assert values[-1] == result.counters[name.replace("/", ".", 1)]
-    # what stays 0 has no track
+    # a counter that stays 0 has no track
     assert "spi0/flash0.subsectors_erased" not in timeline.tracks
 
 
@@ -189,7 +189,7 @@ def test_a_window_has_what_is_in_it(throughput: Path, whole: Whole, tmp_path: Pa
     assert sorted(shown) == sorted(cut)
 
 
-def test_what_has_no_room_is_left_out_from_the_beginning(
+def test_spans_without_room_are_dropped_from_the_start(
     throughput: Path, whole: Whole, tmp_path: Path
 ) -> None:
     file = tmp_path / "out.pftrace"
@@ -201,7 +201,7 @@ def test_what_has_no_room_is_left_out_from_the_beginning(
     assert timeline.slices[-1].end_ns == whole.timeline.slices[-1].end_ns
 
 
-def test_calls_behind_a_window_take_no_room(throughput: Path, tmp_path: Path) -> None:
+def test_calls_after_a_window_take_no_room(throughput: Path, tmp_path: Path) -> None:
     window = {"trace_from": "1200us", "trace_for": "10ms", "trace_kinds": ["function"]}
     plenty, whole = run(throughput, tmp_path / "whole.pftrace", **window)
     little, part = run(throughput, tmp_path / "part.pftrace", trace_memory="16KiB", **window)
@@ -251,7 +251,7 @@ def test_no_slice_of_a_track_crosses_another(whole: Whole, tmp_path: Path) -> No
     assert timelines.crossings(whole.file) == []
 
 
-def test_what_polling_loops_skip_takes_as_long_as_if_it_was_run(tmp_path: Path) -> None:
+def test_skipped_iterations_last_as_long_as_run_ones(tmp_path: Path) -> None:
     busy: list[dict[str, int]] = []
     for skip_polling in (True, False):
         file = tmp_path / "out.pftrace"
@@ -281,12 +281,12 @@ def test_the_command_writes_one(cyclescope: Command, throughput: Path, tmp_path:
     assert done.error == "size 'much': expected a number and KiB, MiB or GiB, or of bytes"
 
 
-def test_kinds_that_are_none(throughput: Path) -> None:
+def test_unknown_kinds_are_refused(throughput: Path) -> None:
     with pytest.raises(UsageError, match=r"no kind of activity is called 'buzy'.*busy"):
         package.Board(BOARD).load(throughput).run(trace="x", trace_kinds=["buzy"])
 
 
-def test_a_full_disk_is_told(throughput: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported(throughput: Path, tmp_path: Path) -> None:
     full = tmp_path / "full.pftrace"
     full.symlink_to("/dev/full")
     result = package.Board(BOARD, QUICK).load(throughput).run(trace=full)
@@ -386,7 +386,7 @@ def test_tasks_of_a_polling_loop_that_is_skipped_run_as_if_it_was_not(
 ) -> None:
     # each way of the cache has one coroutine's stack, so that no iteration waits for memory
     loaded = Board(BOARD, {"cpu0.d-cache-sets": 512}).load(program("coroutines"))
-    # of a longer time there are very many turns to read; at its end nothing swaps
+    # a longer time gives very many slices to read; at its end no task switches
     limit = {} if ALL else {"limit": "3000400ns"}
     shown: list[tuple[list[Turn], dict[str, tuple[int | None, int]]]] = []
     for how in ({}, {"skip_polling": False}, {"compile_after": 1}):

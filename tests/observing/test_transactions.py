@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import test_activities
 import timelines
-from activities import NO_END_PS, Span, Told
+from activities import NO_END_PS, Recorded, Span
 from conftest import BOARD, Command
 from tiers import mostly_long
 from waveforms import edges, read_of
@@ -52,13 +52,13 @@ def throughput() -> Path:
 
 @pytest.mark.parametrize("name", mostly_long(NAMES, SHORT))
 def test_how_a_run_is_simulated_changes_nothing(name: str, run) -> None:
-    told = run(name, kinds=BUS)
-    assert told.outcome == run(name, kinds=None).outcome
-    assert len(told.spans) > 1000
+    recorded = run(name, kinds=BUS)
+    assert recorded.outcome == run(name, kinds=None).outcome
+    assert len(recorded.spans) > 1000
     for how in ({"skip_polling": False}, {"compile_after": 0}, {"compile_after": 1}):
         other = run(name, kinds=BUS, **how)
-        assert other.outcome == told.outcome, how
-        assert other.spans == told.spans, how
+        assert other.outcome == recorded.outcome, how
+        assert other.spans == recorded.spans, how
 
 
 @pytest.mark.parametrize("name", mostly_long(NAMES, SHORT))
@@ -70,17 +70,17 @@ def test_transactions_of_a_track_follow_each_other(name: str, run) -> None:
         assert all(one.end_ps <= next_one.begin_ps for one, next_one in pairwise(spans))
 
 
-def lengths(told: Told, scope: str, what: str) -> set[int]:
-    return {one.length_ps for one in told.spans if one.scope == scope and what in one.detail}
+def lengths(recorded: Recorded, scope: str, what: str) -> set[int]:
+    return {one.length_ps for one in recorded.spans if one.scope == scope and what in one.detail}
 
 
 def test_they_take_what_the_board_says(run) -> None:
-    told = run("page-programs", kinds=BUS)
+    recorded = run("page-programs", kinds=BUS)
     # Clocks of 10 ns: the interconnect's 2 there and 1 back, and 4 of the SPI core's to read a
     # register, 5 to write one. UART, timers and DMA engines have 4 each way.
-    assert lengths(told, "axi", "read spi0 + 0x64, 4 bytes") == {70_000}
-    assert lengths(told, "axi", "write spi0 + 0x60, 4 bytes") == {80_000}
-    assert lengths(told, "axi_lite", " + ") == {70_000}
+    assert lengths(recorded, "axi", "read spi0 + 0x64, 4 bytes") == {70_000}
+    assert lengths(recorded, "axi", "write spi0 + 0x60, 4 bytes") == {80_000}
+    assert lengths(recorded, "axi_lite", " + ") == {70_000}
 
 
 def test_dma_engines_move_their_bytes_in_transactions(throughput: Path, tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_a_waveform_has_when_a_bus_is_busy(throughput: Path, tmp_path: Path, run
     machine.activities().start(["bus"], 1 << 28)
     machine.run(None, None)
     tracks = machine.activities().tracks()
-    told = machine.activities().instances(0, NO_END_PS, 1 << 20)
-    spans = sorted((begin, end) for track, begin, end, _ in told if tracks[track][0] == "axi")
+    recorded = machine.activities().instances(0, NO_END_PS, 1 << 20)
+    spans = sorted((begin, end) for track, begin, end, _ in recorded if tracks[track][0] == "axi")
     busy: list[tuple[int, int]] = []
     for begin, end in spans:
         if busy and begin <= busy[-1][1]:
@@ -161,7 +161,7 @@ def test_recording_may_begin_while_a_program_runs(app: str, board: str, end_ms: 
     end_ps = end_ms * 10**9
     middle_ps = end_ps // 2
 
-    def told(begin_ps: int) -> list[tuple[int, int, int, str]]:
+    def recorded(begin_ps: int) -> list[tuple[int, int, int, str]]:
         machine = package.Board(board).load(elf).start()
         machine.run(begin_ps, None)
         machine.activities().start(["bus"], 1 << 29)
@@ -171,9 +171,9 @@ def test_recording_may_begin_while_a_program_runs(app: str, board: str, end_ms: 
         within = range(middle_ps + 10_000_000, end_ps - 10_000_000)
         return [span[1:] for span in spans if span[1] in within]
 
-    late = told(middle_ps)
+    late = recorded(middle_ps)
     assert len(late) > 100
-    assert late == told(0)
+    assert late == recorded(0)
 
 
 def test_the_command_names_kinds(cyclescope: Command, throughput: Path, tmp_path: Path) -> None:

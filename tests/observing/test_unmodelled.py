@@ -1,4 +1,4 @@
-"""Start-up code meets peripherals without a model: it gets to main, and a table tells of them."""
+"""Start-up code meets peripherals without a model: it reaches main, and a table lists them."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ def test_the_command_shows_the_table_and_json_has_all_of_it(
     assert "registers without a model" in done.stdout
     line = next(line for line in done.stdout.splitlines() if "iwdg2+0x0" in line)
     assert line.split()[1:8:2] == ["iwdg2+0x0", "0x5a002000", "0", "3"]
-    told = json.loads(result.read_text())["unmodelled"]
-    first = {key: told[0][key] for key in ("device", "name", "offset", "address", "reads")}
+    rows = json.loads(result.read_text())["unmodelled"]
+    first = {key: rows[0][key] for key in ("device", "name", "offset", "address", "reads")}
     assert first == {
         "device": "adc",
         "name": None,
@@ -156,7 +156,7 @@ def test_the_command_shows_the_table_and_json_has_all_of_it(
         "address": 0x48003000,
         "reads": 100,
     }
-    assert told[0]["effect_on_time"] == ADC_WAIT
+    assert rows[0]["effect_on_time"] == ADC_WAIT
 
 
 def test_without_the_option_it_is_a_fault_that_names_the_peripheral(
@@ -188,25 +188,25 @@ def test_polls_of_what_has_no_model_are_skipped_and_counted(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "no CMSIS-SVD file"),
         ("<device>", "no CMSIS-SVD file"),
         ("<device><name>X</name></device>", "no CMSIS-SVD file"),
     ],
 )
-def test_what_is_no_svd_file_is_one_line(
-    cyclescope: Command, tmp_path: Path, text: str, told: str
+def test_an_invalid_svd_file_is_one_line(
+    cyclescope: Command, tmp_path: Path, text: str, message: str
 ) -> None:
     file = tmp_path / "chip.svd"
     file.write_text(text)
     done = cyclescope("new-board", file, "--clock", "1M", "--memory", "ram=0:4Ki")
     assert (done.status, done.stdout) == (Status.USAGE, "")
-    assert told in done.error
+    assert message in done.error
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--clock", "0", "--memory", "ram=0:4Ki"], "--clock 0: expected a frequency"),
         (["--clock", "1M", "--memory", "ram"], "expected NAME=ADDRESS:SIZE"),
@@ -215,11 +215,11 @@ def test_what_is_no_svd_file_is_one_line(
     ],
 )
 def test_a_board_that_can_not_be_made_is_one_line(
-    cyclescope: Command, arguments: list[str], told: str
+    cyclescope: Command, arguments: list[str], message: str
 ) -> None:
     done = cyclescope("new-board", vendor.SVD, *arguments)
     assert done.status == Status.USAGE
-    assert told in done.error
+    assert message in done.error
 
 
 def test_a_stub_says_what_its_registers_may_be(cyclescope: Command, tmp_path: Path) -> None:

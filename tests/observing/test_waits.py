@@ -1,4 +1,4 @@
-"""What cores wait for: exact to the picosecond, and the same however a run is simulated."""
+"""Waits of cores: exact to the picosecond, and equal however a run is simulated."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CARD = "card"
 CARD_SETTINGS = {"port": "mmc", "file_bytes": "4096", "gap_s": "0", "write_order": "r006"}
 CARD_SECTION = "f_write"
 
-# What each core waits for above all, and which share of the run that is at the least.
+# The longest waits of each core, and their least share of the run.
 EXPECTED: dict[str, dict[str, dict[str, float]]] = {
     "console": {"cpu0": {"usart2: character sent": 0.9}},
     # the driver sleeps until a timer wakes it to look at the UART again
@@ -71,7 +71,7 @@ EXPECTED: dict[str, dict[str, dict[str, float]]] = {
     },
     CARD: {"cpu0": {}},
 }
-# What a run took that was not simulated as usual.
+# Ways to simulate a run, other than the usual one.
 HOWS = [{"skip_polling": False}, {"compile_after": 0}, {"compile_after": 1}]
 
 
@@ -165,7 +165,7 @@ def test_waits_do_not_depend_on_how_a_run_is_simulated(case: tuple[str, dict[str
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_waited_for_is_told_by_its_name(name: str) -> None:
+def test_waits_have_the_name_of_their_device(name: str) -> None:
     result = usual(name)
     waits = {
         core.name: {entry.cause: entry.ps / result.elapsed_ps for entry in core.waits or ()}
@@ -272,7 +272,7 @@ def test_a_sleep_is_of_the_device_whose_interrupt_ended_it() -> None:
         assert not any(name.startswith(("asleep", other)) for name in waits)
 
 
-def test_a_profile_without_waits_has_none(program: Program) -> None:
+def test_a_profile_without_waits_has_an_empty_table(program: Program) -> None:
     profile = Board(BOARD).load(program("exit_main")).run(profile=True).profile
     assert profile is not None
     assert profile.cores[0].waits is None

@@ -1,4 +1,4 @@
-"""What was waited for, beside the sums by hand of docs/: the wire, a page program, a card's busy.
+"""Waits, compared with the sums by hand of docs/: the wire, a page program, a card's busy.
 
 The characters of rpmsg-tty are in test_critical_path.py.
 """
@@ -25,7 +25,7 @@ DMA_NS = 10 * (10 + 6 + 3 + 16 * 23)
 # The flash's data sheet.
 PROGRAM_US = 500
 BULK_ERASE_S = 170
-# docs/fat-write.md: the card's busy behind a lone block, and what shows of it behind a pair.
+# docs/fat-write.md: the card's busy after a lone block, and its visible part after a pair.
 LONE_US, PAIR_US = 2351, 1834 - 626
 
 
@@ -65,7 +65,7 @@ def test_a_page_is_as_long_on_the_wire_as_its_clocks() -> None:
     }
     assert went_on["spi0: shifting"] / 1000 == pytest.approx(WIRE_NS, rel=0.01)
     assert went_on["dma0: DMA transfer"] / 1000 == pytest.approx(DMA_NS, rel=0.01)
-    # what was not waited for is work: the driver writes the last words while the wire is busy
+    # the rest of the time is work: the driver writes the last words while the wire is busy
     own_ps = sum(entry.ps for entry in page.waits if entry.kind not in ("wire", "transfer"))
     for name, went_on_ps in went_on.items():
         if name in ("spi0: shifting", "dma0: DMA transfer"):

@@ -1,4 +1,4 @@
-"""What was waited for in windows: all of their time, however a run is simulated; and of rows."""
+"""Waits in windows add up to all of their time, however a run is simulated; and waits of rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cyclescope.bench.rows import DERIVED, Row
 from cyclescope.board.results import CoreResult, RunResult, StackEntry
 from cyclescope.experiments import fat_write, rpmsg_tty
 
-# Of which functions' calls there are windows, and what these wait for the longest.
+# The functions whose calls have windows, and the longest wait in these.
 WINDOWS = {
     "console": ("console_print", "usart2: character sent"),
     "timer": ("console_print", "clint: counting"),
@@ -49,7 +49,7 @@ def summed(stacks: list[tuple[StackEntry, ...]]) -> Counter[str]:
 
 
 def waits_of(core: CoreResult) -> dict[str, int]:
-    """What was waited for, which is all of a core's time and of that of its sections."""
+    """The waits, which add up to all of a core's time and of its sections' time."""
     for part in (core, *core.sections):
         assert part.waits is not None
         assert sum(entry.ps for entry in part.waits) == sum(entry.ps for entry in part.stack)
@@ -117,7 +117,7 @@ def assert_own_waits(rows: list[Row]) -> None:
         assert abs(sum(entry.ps for entry in row.waits) - all_ps) <= 1
     whole = summed([run.result.cores[0].waits or ()])
     for cause, ps in summed([row.waits for row in rows]).items():
-        # what an access is counted as is known only in whole cycles
+        # accesses are counted in whole cycles only
         assert ps <= whole[cause] or cause in {"CPU", *_accesses(rows)}
 
 
@@ -135,7 +135,7 @@ def test_each_size_of_fat_write_has_its_own_waits() -> None:
     for row in totals:
         # the program's own clock, in milliseconds
         assert sum(entry.ps for entry in row.waits) / 1e12 == pytest.approx(row.simulated, abs=2e-3)
-    # calls of 768 bytes go back behind the card's open block
+    # calls of 768 bytes go back before the card's open block
     by_size = {row.settings["transfer"]: summed([row.waits]) for row in totals}
     kind = {entry.cause: entry.kind for row in totals for entry in row.waits}
     busy = {

@@ -124,7 +124,7 @@ def test_notes_need_a_section(project: Path) -> None:
 
 
 def trend(tmp_path: Path, **numbers: float) -> str:
-    """What the script prints for new numbers."""
+    """The script's output for new numbers."""
     measured = tmp_path / "speed.json"
     measured.write_text(json.dumps({**numbers, "printed": ["a line"]}))
     command = [sys.executable, str(ROOT / "scripts/speed-trend")]

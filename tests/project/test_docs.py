@@ -1,4 +1,4 @@
-"""The pages: lines that fit a screen, a README that is read to its end, files that are there."""
+"""The pages: lines that fit a screen, a short README, existing files."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def test_the_readme_is_short() -> None:
 
 
 def missing_files(page: str, text: str) -> list[str]:
-    """Our files that a page names in backticks and that are not there.
+    """Our files that a page names in backticks and that do not exist.
 
-    On pages about the engine they may be relative to its sources; a bare name is in any folder.
+    Pages about the engine may name them relative to its sources; a bare name is in any folder.
     """
     is_of_engine = page.startswith("docs/architecture") or page == "CONTRIBUTING.md"
     code = " ".join(CODE.findall(CODE_BLOCK.sub("", text)))
@@ -116,7 +116,7 @@ def toml(name: str) -> dict[str, Any]:
         *(f"docs/{name}.md" for name in ("tutorials/first-run", "how-to/install", "how-to/ci")),
     ],
 )
-def test_what_a_build_needs_is_what_pages_say(page: str) -> None:
+def test_pages_name_the_required_versions(page: str) -> None:
     text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
     python = toml("pyproject.toml")["project"]["requires-python"].removeprefix(">=")
     cargo = toml("Cargo.toml")["workspace"]["package"]["rust-version"]
@@ -134,7 +134,7 @@ def test_the_page_on_installing_has_all_extras() -> None:
 # ---- the page of questions
 
 QUESTIONS = ROOT / "docs" / "how-to" / "can-it-tell-me.md"
-# What firmware engineers look for: each is on the page as it is, for the site's search.
+# Words that firmware engineers search for: each is on the page, for the site's search.
 ASKED = (
     "cycles of a function",
     "stack depth",
@@ -199,7 +199,7 @@ ANSWERS = {"yes", "partly", "no", "untested", "by WSL"}
 
 
 @pytest.mark.parametrize("words", ASKED)
-def test_what_is_asked_is_on_the_page_of_questions(words: str) -> None:
+def test_words_that_users_search_for_are_on_the_page_of_questions(words: str) -> None:
     text = QUESTIONS.read_text(encoding="utf-8")
     assert re.search(rf"(?<![\w-]){re.escape(words)}(?!\w)", text)
 
@@ -223,7 +223,7 @@ def commands(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def unknown(text: str) -> list[str]:
-    """What a page's commands name that there is not: commands, options, boards."""
+    """Names in a page's commands that do not exist: commands, options, boards."""
     found = []
     for name, words in commands(text):
         command = cli.get_command(click.Context(cli), name)

@@ -1,4 +1,4 @@
-"""What the forge reads: workflows call make and nothing else, forms are whole, versions agree."""
+"""Files for the forge: workflows call only make, forms are complete, versions agree."""
 
 from __future__ import annotations
 

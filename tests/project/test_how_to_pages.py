@@ -88,6 +88,6 @@ def test_the_counter_of_the_page_counts(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "check.py"], cwd=tmp_path, capture_output=True, text=True
     )
-    # the store to the control register comes behind 5 cycles, and counting begins 3 later; three
+    # the store to the control register comes after 5 cycles, and counting begins 3 later; three
     # loads of 2 cycles, three stores of 1
     assert done.stdout == "8 1 6 3\n", done.stderr

@@ -36,12 +36,12 @@ def imported(path: Path, known: dict[str, Path]) -> set[str]:
             assert node.level == 0, f"{path}: a relative import"
             names += [f"{node.module}.{alias.name}" for alias in node.names]
     names = [name for name in names if not name.startswith("cyclescope._engine")]
-    # what is imported of a module may be one itself, or a name in it
+    # an imported name may be a module, or a name in one
     return {name if name in known else name.rpartition(".")[0] for name in names} & known.keys()
 
 
 def rank(name: str, path: Path) -> int:
-    """How far down a module stands."""
+    """The depth of a module's layer."""
     if name in ABOVE:
         return -1
     part = name.split(".")[1]

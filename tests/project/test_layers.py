@@ -48,7 +48,7 @@ USE = re.compile(r"\bcrate::(?:(\w+)|\{)")
 
 
 def used_by_module() -> dict[str, set[tuple[str, Path]]]:
-    """What each of the engine's modules uses of the others outside its tests, and in which file."""
+    """Names that each module of the engine uses of others outside its tests, with the file."""
     used: dict[str, set[tuple[str, Path]]] = {}
     for path in SOURCES.rglob("*.rs"):
         within = path.relative_to(SOURCES)

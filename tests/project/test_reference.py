@@ -28,7 +28,7 @@ def strings(node: Node, name: str) -> list[str]:
 
 
 def binding_of(node: Node) -> Binding | None:
-    """What the reference has of a node."""
+    """The reference's entry for a node."""
     device_type = "".join(strings(node, "device_type"))
     return described.binding_of(node.name, strings(node, "compatible"), device_type)
 

@@ -28,7 +28,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 
 def faults(arguments: list[str]) -> Iterator[str]:
-    """What a call asks for that does not exist."""
+    """Parts of a call that do not exist."""
     name, *rest = arguments
     command = cli.get_command(click.Context(cli), name)
     if command is None:
@@ -69,7 +69,7 @@ def test_parts_to_include_are_shipped(page: str) -> None:
     assert not [name for name in named if not (ROOT / "boards" / name).is_file()]
 
 
-def test_what_does_not_exist_is_found() -> None:
+def test_names_that_do_not_exist_are_found() -> None:
     text = "```sh\ncyclescope benhc\ncyclescope run a.elf --baord x\n```\n"
     text += "```console\n$ cyclescope run a.elf \\\n    --board none -- --own | head\noutput\n```\n"
     text += "```sh\ncyclescope bench --quick none --set a=b fat-write   # all\n```\n"

@@ -34,14 +34,14 @@ def environment() -> dict[str, str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     caches = {"ZIG_GLOBAL_CACHE_DIR": compiled, "ZIG_LOCAL_CACHE_DIR": compiled}
     plugin = {} if plugin_is_installed() else {"PYTEST_PLUGINS": "cyclescope.testing.plugin"}
-    # What makes pytest and others print for a CI's log, or for another width than a pipe's.
+    # Variables that make pytest and others print for a CI's log, or for another width.
     others = {"CI", "BUILD_NUMBER", "COLUMNS"}
     terminal = {name: value for name, value in os.environ.items() if name not in others}
     return terminal | caches | plugin | {"PATH": path, "LC_ALL": "C.UTF-8"}
 
 
 def run(call: Call, folder: Path) -> str:
-    """What a command prints, on both streams, as a terminal shows it."""
+    """A command's output on both streams, as on a terminal."""
     done = subprocess.run(
         ["bash", "-c", call.command],
         cwd=folder,

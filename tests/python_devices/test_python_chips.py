@@ -84,7 +84,7 @@ def deselect(self):
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("def select(self): return 256", "ValueError: the byte shown is 256, and has to be"),
         ("def transfer(self, byte_in): return 'x'", "TypeError: the byte shown is 'x'"),
@@ -98,6 +98,6 @@ def deselect(self):
         ("def reset(self): 1 // 0", "ZeroDivisionError"),
     ],
 )
-def test_what_goes_wrong_in_a_chip_ends_the_run(bench: Bench, body: str, told: str) -> None:
+def test_an_error_in_a_chip_ends_the_run(bench: Bench, body: str, message: str) -> None:
     bench.device(body, HEAD)
-    assert told in bench.run().error
+    assert message in bench.run().error

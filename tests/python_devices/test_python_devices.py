@@ -60,8 +60,8 @@ def event(self, token):
         self.irq(True)
         self.schedule(after_ps=1)""")
     result = bench.result()
-    told = "3 at 50\n1 at 123457\n2 at 123457\n0 at 123458\n"
-    assert result["streams"] == {"part0": told}
+    printed = "3 at 50\n1 at 123457\n2 at 123457\n0 at 123458\n"
+    assert result["streams"] == {"part0": printed}
 
 
 def test_the_console_is_printed_on(bench: Bench) -> None:
@@ -80,9 +80,9 @@ def test_a_device_ends_the_run(bench: Bench) -> None:
     assert bench.run().status == 42
 
 
-def test_a_note_is_told_once(bench: Bench) -> None:
+def test_a_note_is_printed_once(bench: Bench) -> None:
     bench.device(
-        "value = Register(0)\n@value.on_write\ndef told(self, value): self.note('is\\n written')"
+        "value = Register(0)\n@value.on_write\ndef noted(self, value): self.note('is\\n written')"
     )
     bench.program([(BASE, 1), (BASE, 2)])
     notes = bench.result()["notes"]
@@ -157,11 +157,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize(
-    ("method", "result", "told"),
+    ("method", "result", "message"),
     [(method, *case) for method, cases in WRONG.items() for case in cases.items()],
 )
-def test_what_goes_wrong_ends_the_run_as_a_fault(
-    bench: Bench, method: str, result: str, told: str
+def test_an_error_in_a_device_ends_the_run_as_a_fault(
+    bench: Bench, method: str, result: str, message: str
 ) -> None:
     arguments = "offset, size" if method == "read" else "offset, size, value"
     bench.device(f"def {method}(self, {arguments}):\n    return {result}")
@@ -171,10 +171,10 @@ def test_what_goes_wrong_ends_the_run_as_a_fault(
     assert finished.error.startswith(f"part.py:{line}") or finished.error.startswith(
         f"part.py:{line + 1}"
     )
-    assert f": part0 (acme,part): {told}" in finished.error
+    assert f": part0 (acme,part): {message}" in finished.error
     assert f", in {call}" in finished.error
     assert " of simulated time; CYCLESCOPE_TRACEBACK=1 " in finished.error
-    # what was done by then is kept
+    # results up to then are kept
     kept = json.loads((bench.folder / "result.json").read_text())
     assert (kept["outcome"], kept["message"]) == ("fault", finished.error)
     assert finished.status == 125
@@ -216,12 +216,12 @@ def reset(self):
 def test_properties_are_attributes(bench: Bench) -> None:
     bench.device(PROPERTIES)
     bench.node("\t\tacme,wait-cycles = <3>;")
-    told = "3 2 slow none False [1, 2] part0\n100000000\n"
-    assert bench.result()["streams"] == {"part0": told}
+    printed = "3 2 slow none False [1, 2] part0\n100000000\n"
+    assert bench.result()["streams"] == {"part0": printed}
     given = 'acme,size = <4>; acme,word = "fast"; acme,text = "it"; acme,flag; acme,list = <7>;'
     bench.node(f"\t\tacme,wait-cycles = <5>; {given}")
-    told = "5 4 fast it True [7] part0\n100000000\n"
-    assert bench.result()["streams"] == {"part0": told}
+    printed = "5 4 fast it True [7] part0\n100000000\n"
+    assert bench.result()["streams"] == {"part0": printed}
 
 
 def test_ignored_properties_may_be_there(bench: Bench) -> None:
@@ -268,7 +268,7 @@ def test_a_timing_property_has_a_source(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("class Part(\n", "part.py:1: '(' was never closed"),
         ("\nimport nothing_like_that\n", "part.py:2: ModuleNotFoundError: No module named"),
@@ -289,14 +289,14 @@ def test_a_timing_property_has_a_source(bench: Bench) -> None:
         (HEAD.replace('"acme,part"', '"ingenic,jz4740-gpio", replace=True'), "can't be replaced"),
     ],
 )
-def test_a_file_that_can_t_be_run_is_one_line(bench: Bench, text: str, told: str | None) -> None:
+def test_a_file_that_can_t_be_run_is_one_line(bench: Bench, text: str, message: str | None) -> None:
     (bench.folder / "part.py").write_text(text)
     finished = bench.call("devices", "--devices", "part.py")
-    if told is None:
+    if message is None:
         assert finished.status == 0, finished.stderr
         return
     assert finished.status == Status.USAGE
-    assert told in finished.error
+    assert message in finished.error
     assert finished.error.startswith("part.py")
     assert len(finished.stderr.splitlines()) == 1
 

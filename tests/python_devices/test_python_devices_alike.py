@@ -36,8 +36,8 @@ def program(name: str) -> Path:
 
 
 Waves = dict[str, list[tuple[int, int]]]
-# What only the engine's models tell.
-TOLD = {"timer0.counting", "lm75.conversion"}
+# Activities that only the engine's models record.
+OF_ENGINE = {"timer0.counting", "lm75.conversion"}
 
 
 def run(cyclescope: Command, folder: Path, *arguments: object) -> tuple[dict[str, Any], Waves, str]:
@@ -48,10 +48,10 @@ def run(cyclescope: Command, folder: Path, *arguments: object) -> tuple[dict[str
     console = finished.stdout.partition("instructions ")[0]
     result = json.loads((folder / "run.json").read_text())
     waves = read_of(folder / "run.vcd")
-    return result, {name: waves[name] for name in waves if name not in TOLD}, console
+    return result, {name: waves[name] for name in waves if name not in OF_ENGINE}, console
 
 
-def alike(cyclescope: Command, folder: Path, port: str, *arguments: object) -> dict[str, Any]:
+def same_result(cyclescope: Command, folder: Path, port: str, *arguments: object) -> dict[str, Any]:
     """Runs both, and gives the result that they have in common."""
     engines = run(cyclescope, folder, *arguments)
     python = run(cyclescope, folder, *arguments, "--devices", PORTS / f"{port}.py")
@@ -65,7 +65,7 @@ def test_a_timer_with_events_and_interrupts(
 ) -> None:
     tier = ("--compile-after", compile_after)
     elf = program("interval_timer")
-    result = alike(cyclescope, tmp_path, "altr_timer", elf, "--board", BOARD, *tier)
+    result = same_result(cyclescope, tmp_path, "altr_timer", elf, "--board", BOARD, *tier)
     assert result["exit_code"] == 0
     causes = {entry["cause"] for core in result["cores"] for entry in core["stack"]}
     assert {"load: timer0", "wait for interrupt"} <= causes
@@ -75,7 +75,7 @@ def test_a_chip_on_spi_with_an_interrupt(cyclescope: Command, tmp_path: Path) ->
     board = tmp_path / "accelerometer.dts"
     shipped = resources.boards().resolve() / f"{BOARD}.dts"
     board.write_text(f'/dts-v1/;\n/include/ "{shipped}"\n{ACCELEROMETER}', encoding="utf-8")
-    result = alike(cyclescope, tmp_path, "lis3dh", program("accelerometer"), "--board", board)
+    result = same_result(cyclescope, tmp_path, "lis3dh", program("accelerometer"), "--board", board)
     assert "accelerometer0" in "".join(result["notes"])
 
 
@@ -90,7 +90,7 @@ def test_a_chip_on_i2c(
     elf = firmware.build_app("i2c_thermometer", "stm32mp157c-dk2", {"bus_khz": bus_khz})
     board = ("--board", "stm32mp157c-dk2-lm75")
     warm = ("--set", f"lm75.cyclescope,temperature-millicelsius={millicelsius}")
-    result = alike(cyclescope, tmp_path, "lm75", elf, *board, *warm)
+    result = same_result(cyclescope, tmp_path, "lm75", elf, *board, *warm)
     assert any(name.endswith("lm75.conversions") for name in result["counters"])
 
 

@@ -138,5 +138,5 @@ def test_a_board_has_the_objects_of_its_last_run(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True
     )
-    told = "there is no device in Python called 'ram': there is part0"
-    assert done.stdout.splitlines() == ["77 True", "77 False", told, "5 77"], done.stderr
+    message = "there is no device in Python called 'ram': there is part0"
+    assert done.stdout.splitlines() == ["77 True", "77 False", message, "5 77"], done.stderr

@@ -73,7 +73,7 @@ class Page(HTMLParser):
 
 
 def scripts(html: str) -> str:
-    """All that the page would run."""
+    """All code that the page would run."""
     return "".join(re.findall(r"<script.*?</script>", html, re.DOTALL))
 
 
@@ -333,7 +333,7 @@ def test_times_far_apart_are_shown_as_shares() -> None:
     assert stacks.panel([(RowName("row", ""), ())]) is None
 
 
-def test_rows_of_one_label_are_told_apart() -> None:
+def test_rows_of_one_label_are_distinguished() -> None:
     one = row(record("a", {"mode": "quad", "pages": 1}), "write", None, UNPUBLISHED)
     two = row(
         record("b", {"mode": "quad", "pages": 1, "spi0.xlnx,sck-ratio": 8}),

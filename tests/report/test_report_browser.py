@@ -171,7 +171,7 @@ def test_a_filter_keeps_rows_by_words_and_numbers(
 
 
 @pytest.mark.parametrize("width", mostly_long(WIDTHS, {390}))
-def test_a_point_tells_its_numbers_and_leads_to_its_row(
+def test_a_point_shows_its_numbers_and_links_to_its_row(
     browser: Browser, page: Path, width: int
 ) -> None:
     browser.show(page, width)
@@ -197,7 +197,7 @@ def test_a_point_tells_its_numbers_and_leads_to_its_row(
     assert "26,000" in found.text
 
 
-def test_the_keyboard_reaches_what_a_point_tells(browser: Browser, page: Path) -> None:
+def test_the_keyboard_reaches_the_numbers_of_a_point(browser: Browser, page: Path) -> None:
     browser.show(page, 1440)
     browser.script("document.querySelector('#overview .cell a').focus()")
     tip = browser.find_element(By.CLASS_NAME, "tip")

@@ -51,7 +51,7 @@ def made_up(**parts: object) -> Excerpt:
 
 
 def shown(found: Excerpt | str, **parts: object) -> Page:
-    """The report of an experiment, of which one run has this window."""
+    """The report of an experiment. One of its runs has the window `found`."""
     moment = Moment("A page", "What there is to see.", {}, "work", MS, before_ps=MS // 2)
     moment = dataclasses.replace(moment, **parts)
     ours: ExperimentResult = experiment()
@@ -97,7 +97,7 @@ def test_a_window_has_what_devices_and_functions_did() -> None:
     assert len(frames) > 10
 
 
-def test_a_window_behind_the_runs_end_is_empty() -> None:
+def test_a_window_after_the_runs_end_is_empty() -> None:
     board = throughput()
     elapsed_ps = board.run().elapsed_ps
     found = excerpt(board.start(), elapsed_ps + MS, elapsed_ps + 2 * MS)
@@ -193,13 +193,13 @@ def test_lanes_have_what_went_on_and_when() -> None:
         "time since work was called, us",
     ):
         assert said in words
-    # what is around all of the window is no news
+    # a span around the whole window says nothing
     assert "cpu0: main" not in words
     assert "02 00" in page.texts
     assert len(page.of_class("span")) == 5
 
 
-def test_which_task_runs_is_a_lane() -> None:
+def test_the_running_task_is_a_lane() -> None:
     spans = (Span(0, 3 * MS // 2, "idle"), Span(3 * MS // 2, 9 * MS, "send"))
     tasks = Track("cpu0", "tasks", "task", spans)
     page = shown(made_up(tracks=(tasks,)))
@@ -210,14 +210,14 @@ def test_which_task_runs_is_a_lane() -> None:
     assert "cpu0: idle" not in page.words
 
 
-def test_what_is_hidden_or_too_deep_is_not_drawn() -> None:
+def test_hidden_tracks_and_too_deep_calls_are_not_drawn() -> None:
     words = shown(made_up(), hidden=("uart0: *",), depth=1).words
     assert "uart0" not in words
     assert "cpu0: work" in words
     assert "cpu0: inner" not in words
 
 
-def test_what_is_too_short_to_be_seen_is_drawn_together() -> None:
+def test_spans_too_short_to_be_seen_are_drawn_together() -> None:
     step = 100_000
     short = tuple(Span(MS + n * step, MS + n * step + step // 2, f"f{n % 4}") for n in range(5000))
     one = made_up(tracks=(), wires=(), calls=(Calls("cpu0", "task", short),))

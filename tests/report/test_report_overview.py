@@ -97,7 +97,7 @@ def test_a_number_without_a_logarithm_is_left_out_and_counted() -> None:
     assert "1 number with a 0 has no place on these axes." in words
 
 
-def test_what_follows_from_other_rows_is_no_point() -> None:
+def test_derived_rows_are_not_points() -> None:
     rows = [row({"n": n}, 4, 5) for n in range(2)]
     rows[1] = dataclasses.replace(rows[1], basis=DERIVED)
     assert len(found(result(rows, exact=False)).shown) == 1
@@ -160,7 +160,7 @@ def test_a_row_keeps_its_id_when_others_come_and_go() -> None:
     assert Anchors([changed]).of(later) == Anchors([first]).of(rows[0])
 
 
-def test_rows_that_are_alike_in_everything_have_ids_of_their_own() -> None:
+def test_identical_rows_have_different_ids() -> None:
     twins = [row({"n": 1}, 1, 1), row({"n": 1}, 2, 1)]
     anchors = Anchors([result(twins)])
     assert anchors.of(twins[1]) == f"{anchors.of(twins[0])}-2"
@@ -175,7 +175,7 @@ def test_every_row_is_listed_once_wherever_tables_of_groups_show_it() -> None:
     assert sorted(listed) == sorted(anchors.of(each) for each in rows)
 
 
-def test_what_was_fitted_comes_folded_and_behind_the_first_picture() -> None:
+def test_fitted_values_come_folded_and_after_the_first_picture() -> None:
     html = usual()
     assert html.index("<svg") < html.index("What was calibrated")
     section = html[html.index('<section class="experiment"') :]

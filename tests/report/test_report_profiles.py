@@ -34,7 +34,7 @@ NAME = "quad-quad-0123abcd"
 
 
 def profiled() -> ExperimentResult:
-    """The usual experiment, of which a run has a profile."""
+    """The usual experiment. One of its runs has a profile."""
     found = experiment()
     own = profiles.packed(NAME, 'quad: "a" </script>', made_up())
     run = dataclasses.replace(found.rows[0].run, profile=own)
@@ -62,7 +62,7 @@ def test_a_runs_file_is_its_profile_and_the_same_each_time(tmp_path: Path) -> No
     assert pages.files([experiment()], tmp_path) == {}
 
 
-def test_each_run_has_a_name_of_its_own_that_holds() -> None:
+def test_each_run_has_a_unique_stable_name() -> None:
     jobs = planning.plan(list(experiments.ALL.values()), with_extra=True)
     names = [job.profile_name for job in jobs]
     assert len(set(names)) == len(names)

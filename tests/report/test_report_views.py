@@ -1,4 +1,4 @@
-"""The report's tables of groups, its plots over a setting, and what it says of exact numbers."""
+"""The report's tables of groups, its plots over a setting, and its text about exact numbers."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_rows_of_a_pivot_are_a_table_of_groups_and_no_bars() -> None:
     assert not page.of_class("simulated")
 
 
-def test_what_is_off_is_listed_with_all_that_tells_it_apart() -> None:
+def test_rows_that_are_off_are_listed_with_their_distinguishing_settings() -> None:
     page = Page(render([result(kernels(3))]))
     assert "5 of 6 published numbers are met exactly; the furthest off is +0.100 %." in page.words
     assert "Not met:" in page.words
@@ -166,7 +166,7 @@ def test_a_sweep_of_nothing_but_zeros_is_drawn() -> None:
     assert "Speed: a" in Page(render([result(rows)])).words
 
 
-def test_what_two_parts_of_a_kind_have_alike_was_fitted_once() -> None:
+def test_a_value_that_two_parts_of_a_kind_share_was_fitted_once() -> None:
     ours = experiment()
     ((board, parameters),) = ours.parameters.items()
     (fitted,) = (found for found in parameters if found.basis == CALIBRATED)
@@ -179,7 +179,7 @@ def test_what_two_parts_of_a_kind_have_alike_was_fitted_once() -> None:
     assert "board-a ddr first-word-cycles 1 cycles" in words
 
 
-def test_what_an_experiment_fitted_itself_counts_too() -> None:
+def test_values_that_an_experiment_fitted_itself_count_too() -> None:
     named = ("the card", "fragments", 12, CALIBRATED, "quad write")
     choice = Choice(*named, alternative=13, change=lambda run: run)
     ours = dataclasses.replace(experiment(), choices=(choice.parameter,))
@@ -218,9 +218,9 @@ def test_a_logarithmic_sweep_has_its_numbers_in_order_and_the_published_line_fir
 
 
 def test_a_published_line_has_the_colour_of_what_it_is_of() -> None:
-    told = dataclasses.replace(LOG, published="the note")
-    rows = [dataclasses.replace(found, published=9, sweeps=(told,)) for found in sized()]
-    drawn = sweeps.lines(told, rows)
+    sweep = dataclasses.replace(LOG, published="the note")
+    rows = [dataclasses.replace(found, published=9, sweeps=(sweep,)) for found in sized()]
+    drawn = sweeps.lines(sweep, rows)
     assert [(line.name, line.of) for line in drawn if line.published] == [
         ("here, the note", "here"),
         ("there, the note", "there"),

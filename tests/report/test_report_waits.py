@@ -1,4 +1,4 @@
-"""What rows waited for: in the bench's rows and files, and first in the report."""
+"""Waits of rows: in the bench's rows and files, and first in the report."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def test_waits_change_no_number(run: ExperimentResult) -> None:
     assert with_all.result is not None
     assert without.result is not None
     plain = without.result.to_dict()
-    told = with_all.result.to_dict()
-    told.pop("critical_path", None)
-    for core in told["cores"]:
+    explained = with_all.result.to_dict()
+    explained.pop("critical_path", None)
+    for core in explained["cores"]:
         del core["waits"]
         for section in core["sections"]:
             del section["waits"]
-    assert told == plain
+    assert explained == plain
 
 
 def test_waits_are_read_back_and_older_results_have_none(
@@ -88,18 +88,18 @@ def test_waits_are_read_back_and_older_results_have_none(
     assert "waits" not in result_files.to_csv([run]).splitlines()[0]
 
 
-def test_what_was_waited_for_is_the_first_chart_of_each_part() -> None:
+def test_waits_are_the_first_chart_of_each_part() -> None:
     page = Page(render([waiting()]))
     words = page.words
     assert words.count("What the time was spent waiting for") == 2
     for part in ("Published and simulated", "Beyond the document"):
-        behind = words[words.rindex(part) :]
-        first = behind.index("What the time was spent waiting for")
-        assert first < behind.index("Where the time went")
+        after = words[words.rindex(part) :]
+        first = after.index("What the time was spent waiting for")
+        assert first < after.index("Where the time went")
     assert "quad write: flash0: page program, 20 ms, 21.1 %" in words
 
 
-def test_rows_that_tell_nothing_have_no_such_chart() -> None:
+def test_rows_without_information_have_no_such_chart() -> None:
     assert "waiting for" not in Page(usual()).words
 
 
@@ -115,7 +115,7 @@ def test_the_cores_own_work_looks_like_no_wait_and_stands_last() -> None:
     assert panel.rows[0].total_ps == sum(ps for _, ps in many)
 
 
-def test_a_run_that_told_calls_apart_shows_what_all_of_it_waited_for() -> None:
+def test_a_run_divided_by_calls_shows_the_waits_of_the_whole_run() -> None:
     found = experiment()
     core = found.rows[0].run.result
     assert core is not None

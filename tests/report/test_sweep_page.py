@@ -41,7 +41,7 @@ MEASURES = {
 
 
 def ns(settings: Mapping[str, Value]) -> float:
-    """What a run of these settings takes."""
+    """The time of a run with `settings`."""
     size, clock = settings.get(SIZES.path, 1000), settings.get(CLOCKS.path, 10_000_000)
     assert isinstance(size, int)
     assert isinstance(clock, int)
@@ -108,7 +108,7 @@ def page_of(*axes: Axis, metric: str = "latency") -> str:
 
 
 def plots(html: str) -> dict[str, ElementTree.Element]:
-    """The plots by their titles, each of which is valid XML."""
+    """The plots by their titles. Each is valid XML."""
     drawn = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
     found = [ElementTree.fromstring(one) for one in drawn]
     return {one.attrib["aria-label"]: one for one in found}
@@ -262,7 +262,7 @@ def test_very_many_rows_make_a_page_that_browsers_take() -> None:
     assert template.count("<tr") == many + 1
 
 
-def test_what_is_worth_its_price_is_joined_and_listed() -> None:
+def test_rows_that_are_worth_their_price_are_joined_and_listed() -> None:
     found = swept(SIZES, CLOCKS)
     priced = [
         row(one.settings, price=float(one.settings[SIZES.path]) / 1024 + n % 3)
@@ -300,7 +300,7 @@ def test_cycle_stacks_are_those_of_the_best_row_for_each_value() -> None:
     assert "Where the time went" not in without
 
 
-def test_what_matters_is_a_table_with_bars() -> None:
+def test_effects_are_a_table_with_bars() -> None:
     page = Page(page_of(SIZES, CLOCKS))
     assert len(page.of_class("reach")) == 2
     assert "several settings together explain another 0.0%" in page.words

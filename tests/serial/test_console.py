@@ -28,18 +28,18 @@ def run(board: str, **options: object) -> RunResult:
 
 
 def facts(result: RunResult) -> tuple[object, ...]:
-    """What must not depend on how a run was simulated."""
+    """Results that must not depend on the way of simulation."""
     return result.console, result.elapsed_ps, result.counters, result.cores, result.notes
 
 
-# that of the STM32MP157 takes longest; the tests below have it
+# the STM32MP157's run takes longest; the tests below have it
 @pytest.mark.parametrize(
     "board", tiers.mostly_long(BOARDS, lambda board: board != "stm32mp157c-dk2")
 )
 def test_a_session_at_each_uart_is_the_same_to_the_cycle(board: str) -> None:
     uart, result = BOARDS[board], run(board, script=session())
     assert (result.outcome, result.exit_code) == ("exit", 0), result.message
-    # "ekho", three of which are taken back, and the rest
+    # "ekho", three characters of it are deleted, and the rest
     assert result.counters[f"{uart}.rx_characters"] == 5 + (4 + 3 + 15) + 5 + 7
     assert result.counters[f"{uart}.rx_lost_characters"] == 0
     assert result.elapsed_ps > 500 * 10**9
@@ -94,7 +94,7 @@ def test_a_wait_that_fails_ends_the_run_with_what_came_instead(
 
 
 class Keys:
-    """A terminal at which a key is pressed at each so many looks, and one more while it is sent."""
+    """A terminal on which a key is pressed at every fifth look, and one more while it is sent."""
 
     is_over = False
     wants_end = False
@@ -121,7 +121,7 @@ class Keys:
 
 
 @pytest.mark.parametrize("board", ["minimal-rv32", "stm32mp157c-dk2", "nios2-mmc"])
-def test_what_was_typed_does_the_same_again_as_a_script(board: str) -> None:
+def test_a_saved_session_repeats_the_run_as_a_script(board: str) -> None:
     keys, session = Keys(b"echo ab\rexit 2\r"), Session()
     typed = run(board, terminals={None: keys}, pace=False, session=session, limit=None)
     assert (typed.exit_code, keys.shown.decode()) == (2, typed.console)
@@ -140,7 +140,7 @@ def test_a_text_that_is_expected_when_the_firmware_ends_is_a_failure() -> None:
     assert (done.outcome, done.exit_code) == ("exit", 3)
 
 
-def test_a_script_that_is_not_done_at_the_limit_is_told() -> None:
+def test_a_script_that_is_not_done_at_the_limit_is_reported() -> None:
     result = run(BOARD, script=[Expect("> "), Wait(10**12), End()], limit="100ms")
     assert result.outcome == "limit"
     assert [
@@ -148,11 +148,11 @@ def test_a_script_that_is_not_done_at_the_limit_is_told() -> None:
     ]
 
 
-def test_input_that_no_receiver_takes_waits_and_is_told() -> None:
+def test_input_that_no_receiver_takes_waits_and_is_reported() -> None:
     result = run("sama5d2-xplained", typed={"uart0": b"abc", None: b"exit 0\r"}, limit="20ms")
     assert "uart0.rx_characters" not in result.counters
-    told = [note for note in result.notes if note.startswith("uart0: 3 characters of the input")]
-    assert len(told) == 1
+    notes = [note for note in result.notes if note.startswith("uart0: 3 characters of the input")]
+    assert len(notes) == 1
 
 
 def test_without_input_a_result_says_nothing_of_it() -> None:
@@ -164,7 +164,7 @@ def test_without_input_a_result_says_nothing_of_it() -> None:
 def test_lines_that_can_not_be_are_refused(cyclescope: Command, tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("end\n")
     elf = shell(BOARD)
-    for options, told in (
+    for options, message in (
         (["--console", "uart9=pty"], "no serial port 'uart9': the board's serial ports are uart0"),
         (["--console", "phone"], "--console phone: expected stdio, pty, tcp,"),
         (["--console", "tcp:99999"], "--console tcp:99999: a port is a number"),
@@ -176,10 +176,10 @@ def test_lines_that_can_not_be_are_refused(cyclescope: Command, tmp_path: Path) 
     ):
         done = cyclescope("run", elf, "--board", BOARD, *options)
         assert done.status == Status.USAGE, options
-        assert told in done.error, done.error
+        assert message in done.error, done.error
 
 
-def test_a_label_that_is_none_and_steps_that_are_none_are_refused() -> None:
+def test_unknown_labels_and_steps_are_refused() -> None:
     with pytest.raises(UsageError, match="no serial port 'x'"):
         run(BOARD, typed={"x": b""})
     with pytest.raises(UsageError, match="two inputs"):

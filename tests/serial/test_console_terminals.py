@@ -53,7 +53,7 @@ class Line:
         self.heard = b""
 
     def expect(self, text: bytes) -> bytes:
-        """What comes up to a text."""
+        """The output up to a text."""
         until_s = time.monotonic() + PATIENCE_S
         while text not in self.heard:
             ready, _, _ = select.select([self._descriptor], [], [], PATIENCE_S)
@@ -91,7 +91,7 @@ def running(
 
 
 def place(program: subprocess.Popen[bytes]) -> str:
-    """Where its line is, as it says."""
+    """The place of the line, from the command's message."""
     assert program.stderr is not None
     said = program.stderr.readline().decode()
     match = re.fullmatch(r"cyclescope: uart0 is at (\S+)\n", said)
@@ -217,7 +217,7 @@ def at_a_terminal(folder: Path, *options: str) -> Iterator[tuple[subprocess.Pope
         os.close(slave)
 
 
-def test_keys_go_to_the_board_and_those_behind_ctrl_a_to_the_command(tmp_path: Path) -> None:
+def test_keys_go_to_the_board_and_those_after_ctrl_a_to_the_command(tmp_path: Path) -> None:
     with at_a_terminal(tmp_path, "--save-script", "s.txt") as (program, line):
         line.expect(b"> ")
         line.send(b"ab\x7f\x01\x03")
@@ -261,7 +261,7 @@ def test_a_pipe_in_the_terminals_place_ends_and_the_run_ends_by_itself(tmp_path:
         line.expect(b"> ")
         os.write(writer, b"echo \x01x\r")
         os.close(writer)
-        # what is typed at a pipe has no commands of ours
+        # Ctrl-A commands do not work at a pipe
         line.expect(b"echo x")
         out, error = program.communicate(timeout=PATIENCE_S)
         assert program.returncode == Status.LIMIT

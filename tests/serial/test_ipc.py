@@ -59,7 +59,7 @@ def test_blocks_begin_with_the_header_and_go_on_as_in_the_reports_client() -> No
     first, second = blocks_of(TtyTest(512, 2))
     assert first[:4] == b"\xcd\xab\x00\x04"
     assert first[6:] == bytes(k & 0xFF for k in range(6, 512))
-    # it sends block n from the n-th byte of its one buffer
+    # the peer sends block n from the n-th byte of its one buffer
     assert second == first[1:4] + b"\x00\x00" + bytes(k & 0xFF for k in range(6, 513))
     assert (len(first), len(second)) == (512, 512)
     checked = b"".join(blocks_of(TtyTest(65535, 1), checked=True))
@@ -125,13 +125,13 @@ def after_first(answer: bytes) -> Answer:
         ),
     ],
 )
-def test_what_goes_wrong_is_one_clear_line(answer: Answer, said: str) -> None:
+def test_a_fault_of_the_peer_is_one_clear_line(answer: Answer, said: str) -> None:
     with Peer(answer) as peer:
         error = error_at(peer)
         assert re.fullmatch(f"test 512x2: {said}", error), error
 
 
-def test_a_wrong_crc_is_told_with_both() -> None:
+def test_a_wrong_crc_is_reported_with_both_values() -> None:
     def garbled(data: bytes) -> bytes:
         return acknowledge_with_crc(data if len(data) == 512 else data[:-1] + b"?")
 
@@ -144,7 +144,7 @@ def test_a_wrong_crc_is_told_with_both() -> None:
     )
 
 
-def test_a_peer_that_stops_reading_is_told() -> None:
+def test_a_peer_that_stops_reading_is_reported() -> None:
     with Peer(most_bytes=512) as peer:
         error = error_at(peer, "16384x3")
     assert error == (

@@ -41,7 +41,7 @@ def on_the_board(test: str) -> int:
 
 
 def test_the_reports_tests_take_their_time_and_the_same_each_time(cyclescope: Command) -> None:
-    # by itself the command makes all of them, as those of other boards show
+    # by default the command makes all of them, as other boards' tests show
     chosen = () if ALL else ("--test", "512x1", "--test", "1024x2")
     arguments = ("ipc", "--board", BOARD, "--json", "-", *chosen)
     first, second = (cyclescope(*arguments).stdout for _ in range(2))
@@ -75,7 +75,7 @@ def test_more_than_the_buffers_hold_waits_for_them(cyclescope: Command) -> None:
     assert 65_000_000 < measured(cyclescope, "--test", "4096x2")["4096x2"] < 75_000_000
 
 
-def test_the_original_overflow_is_told_with_who_waits(cyclescope: Command) -> None:
+def test_the_original_overflow_is_reported_with_the_waiting_side(cyclescope: Command) -> None:
     arguments = ("--test", "512x1", "--test", "4096x2", "--set", "overflow=original")
     finished = cyclescope("ipc", "--board", BOARD, "--timeout", "300ms", *arguments)
     assert finished.status == 1
@@ -93,7 +93,7 @@ def test_the_original_overflow_is_told_with_who_waits(cyclescope: Command) -> No
     assert "512x1" in finished.stdout
 
 
-def test_a_setting_that_is_none_is_refused(cyclescope: Command) -> None:
+def test_an_unknown_setting_is_refused(cyclescope: Command) -> None:
     wrong = cyclescope("ipc", "--board", BOARD, "--set", "log=maybe")
     assert (wrong.status, wrong.error) == (Status.USAGE, "--set log=maybe: allowed: on, off")
     absent = cyclescope("ipc", "--board", BOARD, "--set", "logs=on")

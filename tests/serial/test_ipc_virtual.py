@@ -123,7 +123,7 @@ def test_time_stands_still_while_nothing_is_asked_for(board: Path) -> None:
         found.close()
 
 
-def test_a_second_client_and_a_wrong_request_are_told(board: Path) -> None:
+def test_a_second_client_and_a_wrong_request_are_refused(board: Path) -> None:
     with Server(VirtualTty(Board(board), build())) as server:
         first = clock.connect(server.port)
         assert first
@@ -181,14 +181,14 @@ def test_any_program_may_use_the_terminal(board: Path) -> None:
         ("RING", "PORT: changed: its program ended, with status 1; .* the console needs a reset.*"),
     ],
 )
-def test_a_board_that_fails_is_told(board: Path, fault: str, said: str) -> None:
+def test_a_board_that_fails_is_reported(board: Path, fault: str, said: str) -> None:
     results = measure(board, build(fault), (TtyTest(512, 1), TtyTest(512, 2)))
     assert len(results.measured) == 1
     assert results.error
     assert re.fullmatch(f"test 512x2: {said}", results.error), results.error
 
 
-def test_a_block_that_the_board_does_not_take_is_told(board: Path) -> None:
+def test_a_block_that_the_board_does_not_take_is_reported(board: Path) -> None:
     # the second packet is taken and not answered; then the driver's four buffers of 4096 fill up
     with (
         Server(VirtualTty(Board(board), build("STOPS"))) as server,
@@ -205,7 +205,7 @@ def test_the_board_gets_what_was_written(board: Path) -> None:
     assert checked.error is None
 
 
-def test_a_board_without_a_tty_is_told(cyclescope: Command) -> None:
+def test_a_board_without_a_tty_is_reported(cyclescope: Command) -> None:
     finished = cyclescope("ipc", "--board", BOARD, "--firmware", build())
     assert (finished.status, finished.error) == (
         1,
@@ -223,7 +223,7 @@ def test_the_command_measures_a_board(cyclescope: Command, board: Path, tmp_path
     assert first["tests"] == second["tests"]
 
 
-def test_the_command_tells_what_a_failing_board_printed(cyclescope: Command, board: Path) -> None:
+def test_the_command_shows_what_a_failing_board_printed(cyclescope: Command, board: Path) -> None:
     arguments = ("--firmware", build("STOPS"), "--timeout", "20ms")
     finished = cyclescope("ipc", "--board", board, *arguments)
     assert finished.status == 1
@@ -320,7 +320,7 @@ def test_a_client_that_leaves_does_not_block_the_next(board: Path) -> None:
         first = clock.connect(server.port)
         assert first
         started_ps = first.now_ps()
-        # hours of the host's time; a client that only waits is told meanwhile
+        # hours of the host's time; a client that only waits gets messages meanwhile
         first._lines.send(f"sent 1000 {10**6 * 10**12}")
         with pytest.raises(IpcError, match="another client has the board's clock"):
             clock.connect(server.port)

@@ -28,7 +28,7 @@ def steps(text: str) -> list[Step]:
 def test_all_that_a_script_can_say() -> None:
     text = r"""
     # a comment
-    expect "> " within 100ms   # and one behind a step
+    expect "> " within 100ms   # and one after a step
     expect "a \"quoted\" # text"
     send "\r\n\t\e\0\\\x7fé"
     wait 10us
@@ -61,7 +61,7 @@ def test_places_are_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ('expect "x', "a text has no closing quote"),
         ("expect x", "a text stands in quotes"),
@@ -75,11 +75,11 @@ def test_places_are_lines() -> None:
         ("frob", "frob: expected expect"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(line: str, told: str) -> None:
+def test_faults_are_reported_with_their_line(line: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_script(f"end\n{line}", "s.txt")
     assert str(caught.value).startswith("s.txt:2: ")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_steps_in_python_are_checked() -> None:
@@ -125,10 +125,10 @@ words = st.sampled_from(
 
 @given(st.lists(words | st.text(max_size=6)).map(" ".join) | st.text())
 def test_any_text_is_a_script_or_refused_in_one_line(text: str) -> None:
-    told = "s:"
+    message = "s:"
     try:
         parse_script(text, "s").items()
     except UsageError as error:
-        told = str(error)
-    assert told.startswith("s:")
-    assert "\n" not in told
+        message = str(error)
+    assert message.startswith("s:")
+    assert "\n" not in message

@@ -1,4 +1,4 @@
-"""What a firmware gets of the host's by semihosting: what the user names, and nothing else."""
+"""Semihosting gives a firmware the files that the user names, and nothing else of the host."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def lines(board: str, *arguments: str, **given: object) -> list[str]:
-    """What the program prints for its arguments; it must end by itself, with status 0."""
+    """The program's output for its arguments; it must end by itself, with status 0."""
     loaded = package.Board(board).load(hosted.built(board))
     result = loaded.run("1s", arguments=arguments, **given)
     assert (result.outcome, result.exit_code) == ("exit", 0), result.message
@@ -52,7 +52,7 @@ def test_an_exit_status_is_the_firmwares(cyclescope: Command, board: str) -> Non
         done = cyclescope(*run, "--", "exit", str(status))
         assert done.status == status, done.stderr
         assert "note" not in done.stderr
-    # statuses of Cyclescope's own, and what a shell could not tell
+    # Cyclescope's own statuses, and those that a shell can't distinguish
     others = (OTHER_OF_FIRMWARE, Status.USAGE, Status.LIMIT, 255, 256)
     for status in others if ALL or first else others[-1:]:
         done = cyclescope(*run, "--", "exit", str(int(status)))
@@ -62,7 +62,7 @@ def test_an_exit_status_is_the_firmwares(cyclescope: Command, board: str) -> Non
         assert cyclescope(*run, "--quiet", "--", "exit", "255").stderr == ""
 
 
-def test_it_may_be_enough_that_the_firmware_has_ended(cyclescope: Command) -> None:
+def test_exit_status_ran_accepts_any_status_of_the_firmware(cyclescope: Command) -> None:
     board = "minimal-rv32"
     run = ("run", hosted.built(board), "--board", board, "--exit-status", "ran")
     for status in ("0", "3", "255"):
@@ -156,7 +156,7 @@ def test_few_files_are_open_at_once(board: str, folder: Path) -> None:
     assert lines(board, "many", "file", semihosting_dir=folder) == ["opened 64", "errno 24"]
 
 
-def test_handles_and_addresses_that_are_none_are_errors(board: str, folder: Path) -> None:
+def test_invalid_handles_and_addresses_are_errors(board: str, folder: Path) -> None:
     (folder / "file").write_text("contents")
     console = lines(board, "misuse", "file", semihosting_dir=folder)
     bad_handle, bad_address = ["handle -1", "errno 9"], ["address -1", "errno 14"]
@@ -211,7 +211,7 @@ def test_a_link_within_the_folder_is_followed(board: str, folder: Path) -> None:
     assert lines(board, "get", "link", semihosting_dir=folder)[-1] == "contents"
 
 
-def test_what_is_refused_is_noted(folder: Path) -> None:
+def test_refused_calls_are_noted(folder: Path) -> None:
     (folder / "out").symlink_to("../secret")
     loaded = package.Board("minimal-rv32").load(hosted.built("minimal-rv32"))
     result = loaded.run(arguments=["get", "out", "remove", "sub"], semihosting_dir=folder)
@@ -269,7 +269,7 @@ def test_an_input_that_is_closed_is_one_line() -> None:
     assert done.stderr == "cyclescope: error: --stdin -: the standard input is closed\n"
 
 
-def test_arguments_come_behind_the_programs_name(cyclescope: Command, board: str) -> None:
+def test_arguments_follow_the_programs_name(cyclescope: Command, board: str) -> None:
     elf = hosted.built(board)
     words = ["arguments", "two words", "", "it's", "--json", "--", 'a"b']
     done = cyclescope("run", elf, "--board", board, "--", *words)
@@ -314,7 +314,7 @@ WAITING = mostly_long(hosted.BOARDS, {hosted.BOARDS[0], hosted.MIPS})
 
 
 @pytest.mark.parametrize("board", WAITING)
-def test_what_was_printed_is_there_before_input_is_waited_for(board: str) -> None:
+def test_output_is_visible_before_input_is_awaited(board: str) -> None:
     with _started(board, "exit?", "", "lines") as run:
         assert run.stdout.readline() == b"no such command\n"
         run.stdin.write(b"typed\n")
@@ -351,15 +351,15 @@ def test_clocks_are_simulated_time() -> None:
     for board in hosted.ARM_OPERATIONS:
         loaded = package.Board(board).load(hosted.built(board))
         result = loaded.run(arguments=["times"])
-        told = dict(line.split() for line in result.console.splitlines())
-        assert (told["clock"], told["time"]) == ("0", "0")
-        assert told["frequency"] == str(10**9)
-        assert 0 < int(told["elapsed"]) * 1000 < result.elapsed_ps < SECOND_PS // 100
+        values = dict(line.split() for line in result.console.splitlines())
+        assert (values["clock"], values["time"]) == ("0", "0")
+        assert values["frequency"] == str(10**9)
+        assert 0 < int(values["elapsed"]) * 1000 < result.elapsed_ps < SECOND_PS // 100
         assert loaded.run(arguments=["times"]) == result
 
 
 @pytest.mark.parametrize("board", hosted.ARM_OPERATIONS)
-def test_what_there_is_no_host_for(board: str, folder: Path) -> None:
+def test_calls_without_a_counterpart_on_the_host_fail(board: str, folder: Path) -> None:
     console = lines(
         board,
         "heap",

@@ -25,7 +25,7 @@ def elf(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return elf
 
 
-def test_what_main_returns_is_the_status(cyclescope: Command, elf: Path) -> None:
+def test_the_return_value_of_main_is_the_status(cyclescope: Command, elf: Path) -> None:
     for status in (0, 3, 111):
         done = cyclescope("run", elf, "--board", BOARD, "--", "return", status)
         assert done.status == status, done.stderr

@@ -126,9 +126,9 @@ def test_blinky_shows_its_light_and_takes_its_button(
     )
     assert shown.status == 0, shown.stderr
     assert re.search(rf"│ {label} +│ {re.escape(led.pin)} +│ off │ +22 │ +22 │", shown.stdout)
-    told = json.loads(result.read_text())
-    assert next(one for one in told["leds"] if one["label"] == label) == led.to_dict()
-    assert told["elapsed_ps"] == done.elapsed_ps
+    data = json.loads(result.read_text())
+    assert next(one for one in data["leds"] if one["label"] == label) == led.to_dict()
+    assert data["elapsed_ps"] == done.elapsed_ps
     assert f" {label} $end" in waves.read_text()
 
 
@@ -279,7 +279,7 @@ def test_a_script_drives_pins_and_waits_for_edges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("press B2", "s:1: no button 'B2'; the board's buttons are B1"),
         ("expect led green on", "s:1: no light 'green'; the board's lights are LD2"),
@@ -292,11 +292,11 @@ def test_a_script_drives_pins_and_waits_for_edges() -> None:
         ('press "B1', "s:1: a text has no closing quote"),
     ],
 )
-def test_a_step_that_can_not_be_is_told_with_its_place(line: str, told: str) -> None:
+def test_an_impossible_step_is_reported_with_its_place(line: str, message: str) -> None:
     board = package.Board("nucleo-f411re").load(blinky("nucleo-f411re"))
     with pytest.raises(UsageError) as error:
         board.run("1ms", script=parse_script(line, "s"))
-    assert str(error.value).startswith(told)
+    assert str(error.value).startswith(message)
 
 
 def test_a_pin_that_two_drive_is_low_with_a_note() -> None:
@@ -310,7 +310,7 @@ def test_a_pin_that_two_drive_is_low_with_a_note() -> None:
 
 
 def test_a_script_of_pins_leaves_the_line_to_others(cyclescope: Command, tmp_path: Path) -> None:
-    """It is at no line, so somebody may type there; and a snapshot of the run goes on the same."""
+    """The script is at no line, so a user may type there; a run from a snapshot gives the same."""
     elf, script = blinky("nucleo-f411re"), tmp_path / "pins.txt"
     script.write_text("wait 1ms\npress B1 for 2ms\nexpect pin gpioa.5 falling within 20ms\nend 3\n")
     (tmp_path / "typed").write_text("x")
@@ -403,7 +403,7 @@ def test_a_board_of_ones_own_has_lights_and_buttons(cyclescope: Command, tmp_pat
     # two lights at one pin, lit by the two levels
     assert [led.is_on for led in done.leds] == [True, False]
     bad = tmp_path / "bad.dts"
-    for text, told in (
+    for text, message in (
         ("&gpiob { cyclescope,board-pull-ups = <16 47>, <40 47>; };", "a port has pins 0 to 31"),
         (
             "&gpiob { cyclescope,board-pull-ups = <1 5>; cyclescope,board-pull-downs = <1 5>; };",
@@ -412,7 +412,7 @@ def test_a_board_of_ones_own_has_lights_and_buttons(cyclescope: Command, tmp_pat
         ('/ { leds { other { label = "x"; }; }; };', "gpios"),
     ):
         bad.write_text(board.read_text() + text)
-        with pytest.raises(EngineError, match=told):
+        with pytest.raises(EngineError, match=message):
             package.Board(bad)
 
 
@@ -443,7 +443,7 @@ def test_a_board_counts_pins_through_the_banks_of_a_port(tmp_path: Path) -> None
 
 
 def test_a_device_in_python_drives_and_watches_pins(tmp_path: Path) -> None:
-    """It follows the light's pin with another one, turned round."""
+    """Drives a pin with the inverted level of the light's pin."""
     text = '/ { inverter0: inverter { compatible = "test,inverter"; in-gpios = <&gpioa 5 0>;'
     board = tmp_path / "own.dts"
     board.write_text(
@@ -488,8 +488,8 @@ def test_a_device_in_python_drives_and_watches_pins(tmp_path: Path) -> None:
         }
     finally:
         registry.forget(__file__)
-    for pins, told in (({"in": "x"}, "end with -gpios"), ({"-gpios": "x"}, "names no pin")):
-        with pytest.raises(UsageError, match=told):
+    for pins, message in (({"in": "x"}, "end with -gpios"), ({"-gpios": "x"}, "names no pin")):
+        with pytest.raises(UsageError, match=message):
             package.device("test,inverter", pins=pins)(Inverter)
     with pytest.raises(UsageError, match="a chip has no pins of ports"):
 

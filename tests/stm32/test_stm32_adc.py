@@ -16,10 +16,10 @@ def test_a_program_converts_a_sequence_by_dma() -> None:
     board = package.Board("nucleo-l4r5zi", {"adc1.cyclescope,temperature-millicelsius": 35_000})
     done = board.load(elf).run("1s")
     assert (done.exit_code, done.notes) == (0, ()), done.console
-    told = dict(line.split(": ", 1) for line in done.console.splitlines())
-    (calibration,) = map(int, re.findall(r"\d+", told["calibration"]))
+    lines = dict(line.split(": ", 1) for line in done.console.splitlines())
+    (calibration,) = map(int, re.findall(r"\d+", lines["calibration"]))
     assert 116 - 10 <= calibration <= 116 + 20
-    reference, sensor, cycles = map(int, re.findall(r"\d+", told["codes"]))
+    reference, sensor, cycles = map(int, re.findall(r"\d+", lines["codes"]))
     # 1.212 V, and 0.76 V at 30 degrees with 2.5 mV for each more, of 3.3 V in 12 bits.
     assert (reference, sensor) == (1_212_000 * 4096 // 3_300_000, 772_500 * 4096 // 3_300_000)
     # 247.5 and 640.5 cycles of sampling, 12.5 each of conversion, 2 before.

@@ -17,7 +17,7 @@ BOARDS = {
     "nucleo-f411re": (16_000_000, 100_000_000),
     "nucleo-l4r5zi": (4_000_000, 120_000_000),
 }
-# Of 115200 baud, with start and stop bit.
+# Bits of a character at 115200 baud, with start and stop bit.
 CHARACTER_PS = 10 * 10**12 // 115_200
 
 
@@ -59,7 +59,7 @@ def test_a_program_raises_its_clocks_and_its_console_keeps_its_rate(board: str) 
         ("nucleo-l4r5zi", "10016470", 2048),
     ],
 )
-def test_a_chip_tells_which_it_is(board: str, code: str, flash_kib: int) -> None:
+def test_a_chip_has_its_identity_code(board: str, code: str, flash_kib: int) -> None:
     done = package.Board(board).load(build("identity", board)).run("1s")
     assert done.exit_code == 0, done.console
     first, unique = done.console.splitlines()

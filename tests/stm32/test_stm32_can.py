@@ -39,14 +39,14 @@ def elf() -> Path:
     return firmware.build(firmware.board_recipe("can", BOARD, [source]))
 
 
-def told(result: RunResult) -> dict[str, str]:
+def lines_of(result: RunResult) -> dict[str, str]:
     assert (result.exit_code, result.notes) == (0, ()), (result.console, result.notes)
     return dict(line.split(": ", 1) for line in result.console.splitlines())
 
 
 def test_alone_on_the_bus_nobody_acknowledges(elf: Path) -> None:
     result = package.Board(BOARD).load(elf).run("1s")
-    said = told(result)
+    said = lines_of(result)
     joined, sent = map(int, re.findall(r"in (\d+)", said["loop back"]))
     # 11 bits of 32 cycles, and some instructions.
     assert 11 * 32 <= joined <= 11 * 32 + 60
@@ -69,7 +69,7 @@ def test_a_node_acknowledges_and_its_frames_come(elf: Path, tmp_path: Path) -> N
     vcd = tmp_path / "can.vcd"
     node = CanNode(steps, log=True, bits_per_second=500_000)
     result = board.run("1s", can={"can1": node}, waves=vcd)
-    said = told(result)
+    said = lines_of(result)
     assert said["once"] == "status 3, errors 0"
     assert said["again"] == "status 3, errors 0"
     assert said["first"] == "321 2 b0a 0"
@@ -102,9 +102,9 @@ def test_an_stm32l4r5_has_one_of_them() -> None:
     source = ROOT / "tests" / "firmware" / "stm32" / "can.c"
     elf = firmware.build(firmware.board_recipe("can", board, [source], {"STM32L4": "1"}))
     loaded = package.Board(board).load(elf)
-    assert told(loaded.run("1s"))["again"] == "status 8, errors 800033"
+    assert lines_of(loaded.run("1s"))["again"] == "status 8, errors 800033"
     node = CanNode([SendFrame(Frame(0x7, b"\x05"))], bits_per_second=500_000)
-    said = told(loaded.run("1s", can={"can1": node}))
+    said = lines_of(loaded.run("1s", can={"can1": node}))
     assert (said["once"], said["first"]) == ("status 3, errors 0", "7 1 5 0")
 
 
@@ -122,7 +122,7 @@ def test_without_a_pin_it_is_bus_off(board: str, signal: str) -> None:
     assert said["once"].startswith("status 9, errors ")
     # A dominant bit that was recessive (5), error-passive and bus-off (7): TEC is beyond 255.
     assert said["again"] == "status 8, errors 57"
-    # 16 errors in a row, then 16 frames of which each is one; the last 15 of them behind a request.
+    # 16 errors in a row, then 16 frames with an error each; the last 15 frames follow a request.
     assert result.counters["canbus1.errors"] == 32
     assert result.counters["can1.frames_sent"] == 1
     assert result.streams.get("can1", "") == ""
@@ -138,14 +138,14 @@ def test_another_rate_destroys_the_frames(elf: Path) -> None:
         .load(elf)
         .run("1s", can={"can1": CanNode(bits_per_second=250_000, log=True)})
     )
-    said = told(result)
+    said = lines_of(result)
     assert said["once"].startswith("status 9")
     assert result.streams.get("can1", "") == ""
 
 
 def test_two_controllers_share_a_bus(elf: Path, changed_board: Callable[..., Path]) -> None:
     result = package.Board(changed_board(JOINED, BOARD)).load(elf).run("1s")
-    said = told(result)
+    said = lines_of(result)
     # the second one acknowledges only once it is there
     assert said["once"] == "status 9, errors 80030"
     assert said["again"].startswith("status 3")
@@ -226,7 +226,7 @@ def test_all_that_a_file_can_say() -> None:
         ("(0.5) can0 123#", "expected FRAME"),
     ],
 )
-def test_what_is_no_step_is_told(line: str, why: str) -> None:
+def test_an_unknown_step_is_reported(line: str, why: str) -> None:
     with pytest.raises(UsageError) as error:
         parse_can_script(f"\n{line}\n", "f.txt")
     assert str(error.value).startswith("f.txt:2: ")

@@ -1,4 +1,4 @@
-"""The console's line at its own rate, and accesses right behind the enable of a clock."""
+"""The console's line at its own rate, and accesses right after the enable of a clock."""
 
 from __future__ import annotations
 

@@ -19,19 +19,19 @@ def test_a_program_uses_a_flash_in_all_modes() -> None:
     loaded = package.Board("nucleo-l4r5zi-n25q128a").load(elf)
     done = loaded.run("1s")
     assert (done.exit_code, done.notes) == (0, ()), done.console
-    told = dict(line.split(": ", 1) for line in done.console.splitlines())
-    assert told["id"] == "18ba20"
+    lines = dict(line.split(": ", 1) for line in done.console.splitlines())
+    assert lines["id"] == "18ba20"
     # 250 ms of a subsector, found by the poll that follows: each 116 clocks and two margins.
-    cycles = int(told["erase"].split()[0])
+    cycles = int(lines["erase"].split()[0])
     assert 0 <= cycles - HZ // 4 <= 2 * 120 + 100
     # 64 of a page's 256 bytes, in a fourth of 500 us.
-    cycles = int(told["program"].split()[0])
+    cycles = int(lines["program"].split()[0])
     assert 0 <= cycles - HZ // 8000 <= 2 * 120 + 100
     # 40 clocks up to the data, and two a byte; what begins and ends it comes on top.
-    wrong, cycles = map(int, re.findall(r"\d+", told["read"]))
+    wrong, cycles = map(int, re.findall(r"\d+", lines["read"]))
     assert wrong == 0
     assert 40 + 64 * 2 <= cycles <= 40 + 64 * 2 + 40
-    word, cycles, result = re.split(r", | cycles, ", told["mapped"])
+    word, cycles, result = re.split(r", | cycles, ", lines["mapped"])
     assert (word, result) == ("20202020", "84")
     assert 40 + 4 * 2 <= int(cycles) <= 40 + 4 * 2 + 20
     # Skipping iterations of polling loops makes no difference.

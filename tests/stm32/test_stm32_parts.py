@@ -1,4 +1,4 @@
-"""What programs of an STM32 meet first: pins, serial lines, random numbers, watchdogs, stimuli."""
+"""Parts that every STM32 program uses: pins, serial lines, random numbers, watchdogs, stimuli."""
 
 from __future__ import annotations
 
@@ -55,21 +55,21 @@ def test_each_part_does_what_its_manual_says(
 ) -> None:
     elf = build(f"parts-{board}", *flags)
     done = package.Board(board).load(elf).run("1s")
-    told = dict(
+    lines = dict(
         re.fullmatch(r"(.*) ([0-9a-f]{8})", line).groups()
         for line in done.console.split("\n")
         if line
     )
-    assert int(told.pop("cycles for a word"), 16) in range(rng_cycles, rng_cycles + 60)
+    assert int(lines.pop("cycles for a word"), 16) in range(rng_cycles, rng_cycles + 60)
     # One exception, of 12 cycles in and 10 out; the return's own jump is an instruction's.
-    assert 12 <= int(told.pop("events")[2:4], 16) <= 22
+    assert 12 <= int(lines.pop("events")[2:4], 16) <= 22
     # Bit i % 32 was last written with bit 0 of i // 32; a pass reads what the one before wrote.
     bits = [0] * 32
     total = 0
     for i in range(4000):
         bits[i % 32] = i >> 5 & 1
         total += bits[(i + 7) % 32]
-    assert told == {
+    assert lines == {
         "pin": "00000010",
         "interrupts": "00000003",
         "bits": f"{sum(bit << n for n, bit in enumerate(bits)):08x}",
@@ -79,7 +79,7 @@ def test_each_part_does_what_its_manual_says(
         **({"bit of ODR": "00000020"} if bit_of_odr else {}),
     }
     assert done.streams == {"usart1": "the other line\n", "itm": "by port 0\n"}
-    # The watchdog ends the run: 32 steps of 4 clocks at 32 kHz behind its last reload.
+    # The watchdog ends the run: 32 steps of 4 clocks at 32 kHz after its last reload.
     assert done.exit_code == 1
     assert any("IWDG" in note and "resets the board" in note for note in done.notes), done.notes
 

@@ -42,7 +42,7 @@ def test_only_a_pin_with_its_function_carries_a_signal() -> None:
     ]
 
 
-def test_what_comes_while_rx_has_no_pin_is_lost() -> None:
+def test_characters_that_arrive_while_rx_has_no_pin_are_lost() -> None:
     source = ROOT / "tests" / "firmware" / "stm32" / "rx_pin.c"
     elf = firmware.build(firmware.board_recipe("rx_pin", BOARD, [source]))
     session = parse_script('expect "off"\nsend "abc"\nexpect "on"\nsend "d"\n')

@@ -1,4 +1,4 @@
-"""What others would flash on an STM32F4 Discovery: C libraries, C++, an RTOS, Rust."""
+"""Programs for an STM32F4 Discovery from other sources: C libraries, C++, an RTOS, Rust."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RUST = ROOT / "tests" / "firmware" / "rust_cortex_m"
 # Symbols as rustc makes them by default from 2026 on: _RNvCs...
 RUST_NAMES = "-C symbol-mangling-version=v0"
 RUST_TARGET = "thumbv7em-none-eabihf"
-# Debian's compiler and the sources of its library, of which cargo can build one for another target.
+# Debian's compiler and the sources of its library: cargo can build them for another target.
 DEBIAN_RUSTC = Path("/usr/bin/rustc")
 DEBIAN_LIBRARY = Path("/usr/lib/rustlib/src/rust/library")
 
@@ -79,9 +79,9 @@ CMSIS_DSP = os.environ.get("CYCLESCOPE_CMSIS_DSP", "")
 )
 def test_cmsis_dsp_at_168_mhz() -> None:
     lines = fft.run_of(Path(CMSIS_DSP)).console.splitlines()
-    told = [line.rpartition(", ")[0] for line in lines]
+    steps = [line.rpartition(", ")[0] for line in lines]
     # a sine of amplitude 1 is half of the points at its bin, the cosine half of that
-    assert told == [
+    assert steps == [
         "fft 32: -16.0 at 3, 8.0 at 10",
         "fft 512: -256.0 at 3, 128.0 at 10",
         "fft 1024: -512.0 at 3, 256.0 at 10",
@@ -171,7 +171,7 @@ def rust_build() -> tuple[list[str], dict[str, str]] | None:
 
 @cache
 def rust_target() -> Path:
-    """Where programs in Rust are built: what they share is built once."""
+    """The folder for programs in Rust: their common crates are built once."""
     target = Path(tempfile.mkdtemp(prefix="cyclescope-rust-"))
     atexit.register(shutil.rmtree, target, ignore_errors=True)
     return target
@@ -194,7 +194,7 @@ def rust_program(name: str, chip: str = "stm32f407") -> Path:
     return rust_target() / RUST_TARGET / "release" / name
 
 
-# Where the library has to be built, that takes 25 s of a processor.
+# If the library has to be built, that takes 25 s of processor time.
 @pytest.mark.long
 def test_rust_on_cortex_m_rt(cyclescope: Command, tmp_path: Path) -> None:
     elf = rust_program("rust-cortex-m")

@@ -1,4 +1,4 @@
-"""What STM32s show at address 0 by SYSCFG_MEMRMP: code, vectors and data of flash and SRAM1."""
+"""Memory of STM32s at address 0 by SYSCFG_MEMRMP: code, vectors and data of flash and SRAM1."""
 
 from __future__ import annotations
 

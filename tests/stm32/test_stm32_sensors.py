@@ -77,19 +77,19 @@ def test_sensors_answer_in_the_time_of_their_wires(board: str) -> None:
     case = CASES[board]
     done = package.Board(board).load(build(case)).run("1s")
     assert (done.exit_code, done.notes) == (0, ()), done.console
-    told = dict(line.split(": ", 1) for line in done.console.splitlines())
-    assert told["id"] == case.identity
+    lines = dict(line.split(": ", 1) for line in done.console.splitlines())
+    assert lines["id"] == case.identity
     # From the end of the access that turned it on, which is a few cycles before.
-    cycles = int(told["ready"].split()[0])
+    cycles = int(lines["ready"].split()[0])
     assert 0 <= case.ready_us * case.core_hz // 1_000_000 - cycles <= 200
-    z, cycles = map(int, re.findall(r"\d+", told["z"]))
+    z, cycles = map(int, re.findall(r"\d+", lines["z"]))
     # Seven bytes of eight clocks of four cycles, without a pause.
     assert z == case.z
     assert 7 * 32 <= cycles <= 7 * 32 + 60
     if case.i2c_cycles is None:
-        assert "temperature" not in told
+        assert "temperature" not in lines
     else:
-        value, took = told["temperature"].split(", ")
+        value, took = lines["temperature"].split(", ")
         # 21.5 degrees.
         assert value == "1580"
         assert case.i2c_cycles <= int(took.split()[0]) <= case.i2c_cycles + 200

@@ -1,4 +1,4 @@
-"""What STM32s take as it is written, and a board on which nothing is plugged in: RTC, SPI, USB."""
+"""Settings that STM32s accept, and a board with nothing plugged in: RTC, SPI, USB."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def numbers(text: str, pattern: str) -> list[int]:
     return [int(number, 0) for number in found.groups()]
 
 
-def told(board: str, macros: dict[str, str]) -> tuple[dict[str, str], package.RunResult]:
-    """What the program says on a board, by what it is about, and its run."""
+def printed(board: str, macros: dict[str, str]) -> tuple[dict[str, str], package.RunResult]:
+    """The program's output on a board, by subject, and its run."""
     source = SOURCES / "stm32" / "taken.c"
     elf = firmware.build(firmware.board_recipe("taken", board, [source], macros))
     loaded = package.Board(board).load(elf)
@@ -35,7 +35,7 @@ def told(board: str, macros: dict[str, str]) -> tuple[dict[str, str], package.Ru
 
 
 def test_an_stm32f407_takes_what_firmware_writes() -> None:
-    lines, done = told("stm32f4-disco", {})
+    lines, done = printed("stm32f4-disco", {})
     # RM0090 26.3.5: the registers are loaded as written; alarm A compares date 0, second 1.
     us, time, date = numbers(lines["alarm"], r"(\d+) us, time 00000(\d), date 0*(\d+)$")
     assert 1000 <= us <= 1200
@@ -57,7 +57,7 @@ def test_an_stm32f407_takes_what_firmware_writes() -> None:
 
 
 def test_an_stm32l4r5_takes_what_firmware_writes() -> None:
-    lines, done = told("nucleo-l4r5zi", {"STM32L4": "1"})
+    lines, done = printed("nucleo-l4r5zi", {"STM32L4": "1"})
     cycles, status = numbers(lines["one line"], r"(\d+) cycles, SR (\d+)$")
     assert 3200 <= cycles <= 3300
     assert status == 2
@@ -128,7 +128,7 @@ def test_an_advised_answer_was_tried(cyclescope: Command, waits: Path, tmp_path:
         "run", waits, "--board", "stm32f4-disco", "--unmapped", "warn", "--limit", "1ms"
     )
     assert "`ones 0x80000000` ends the wait (tried)" in " ".join(first.stderr.split())
-    # What it advised leads to the next wait, for a bit that the hardware clears.
+    # The advised change leads to the next wait, for a bit that the hardware clears.
     board = tmp_path / "board.dts"
     board.write_text(STUB.replace("REGISTER", "ones 0x80000000"))
     second = cyclescope("run", waits, "--board", board, "--limit", "1ms")

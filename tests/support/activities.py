@@ -1,4 +1,4 @@
-"""What devices of a run told that they did, for tests."""
+"""Activities of the devices of a run, for tests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Told:
+class Recorded:
     """A run's outcome and the activities that were recorded; bytes of memory that these took."""
 
     outcome: Mapping[str, Any]
@@ -60,7 +60,7 @@ def record(
     skip_polling: bool = True,
     compile_after: int | None = None,
     most_bytes: int = 1 << 30,
-) -> Told:
+) -> Recorded:
     """Runs a program; with no `kinds` nothing is recorded."""
     machine = board.load(str(elf)).start()
     recorded = machine.activities()
@@ -82,17 +82,17 @@ def record(
             (tracks[track], *rest) for track, *rest in each
         )
     ]
-    return Told(outcome, spans, used)
+    return Recorded(outcome, spans, used)
 
 
 def record_program(
     board: str, elf: Path, overrides: Mapping[str, OverrideValue] | None = None, **how: Any
-) -> Told:
+) -> Recorded:
     """Runs a program on a board as it ships, but for some properties."""
     return record(Board(board, dict(overrides or {})), elf, "10s", **how)
 
 
-def record_job(job: planning.Job, run: Run, limit: str | None = None, **how: Any) -> Told:
+def record_job(job: planning.Job, run: Run, limit: str | None = None, **how: Any) -> Recorded:
     """Runs a job of an experiment, in some form, up to a limit if there is one."""
     configured = planning.Job(job.experiment, run, job.extra).configured
     elf = firmware.build_app(

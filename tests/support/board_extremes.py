@@ -1,8 +1,8 @@
-"""Each property that a board has or may have set to extremes in turn: build, poke devices, run.
+"""Sets each property that a board has or may have to extremes: build, poke devices, run.
 
-In a process of its own, as what is looked for may end it: an abort, a hang, all of the memory.
-Which case it is at stands in a file, in whose folder it works. As a program it says on stdout, as
-JSON, what it found.
+It runs in a separate process, because a fault may end the process: an abort, a hang, all of the
+memory. A file has the number of the current case; the process works in the file's folder. As a
+program it prints its findings on stdout, as JSON.
 
     python tests/support/board_extremes.py BOARD STRIDE OFFSET PROGRESS
 """
@@ -25,18 +25,18 @@ import pokes
 from cyclescope._engine import BoardError, EngineError, Machine
 from cyclescope.board import board_tree
 
-# Of the host's processor, for one case that takes some milliseconds.
+# The limit of processor time for one case, which takes some milliseconds.
 MOST_S = 10
 MEMORY_BYTES = 3 << 30
 PROGRESS_BYTES = 200
 
 
 def cells(*numbers: int) -> bytes:
-    """The value of a property of these cells."""
+    """The value of a property with `numbers` as its cells."""
     return b"".join(number.to_bytes(4, "big") for number in numbers)
 
 
-# Ends of cells, ends of the ranges that properties have, and what is no single cell.
+# Ends of cells, ends of the ranges that properties have, and values other than a single cell.
 EXTREMES = {
     **{f"<{number:#x}>": cells(number) for number in (0, 1, 2, 3)},
     **{f"<{number:#x}>": cells(number) for number in (2**31 - 1, 2**31, 2**32 - 1)},
@@ -76,7 +76,7 @@ def single_cells(prop: Tree) -> Iterator[tuple[str, bytes]]:
 
 
 def strings(node: Tree, name: str) -> list[str]:
-    """The strings of a node's property; none if it is not there."""
+    """The strings of a node's property; empty without the property."""
     values = [prop["value"] for prop in node["props"] if prop["name"] == name]
     return values[0].decode().rstrip("\0").split("\0") if values else []
 
@@ -102,7 +102,7 @@ def cases(tree: Tree) -> Iterator[tuple[str, Tree, str, bytes]]:
 
 
 def complaint(tree: Tree, elf: bytes, limit_ps: int | None = pokes.LIMIT_PS) -> str | None:
-    """What is wrong with how a board is refused or run, if anything is."""
+    """The fault of a board's refusal or run, if there is one."""
     try:
         machine = Machine(tree)
         machine.load(elf, "pokes")
@@ -122,7 +122,7 @@ def complaint(tree: Tree, elf: bytes, limit_ps: int | None = pokes.LIMIT_PS) -> 
 
 
 def changed(tree: Tree, elf: bytes, node: Tree, name: str, value: bytes) -> str | None:
-    """As `complaint`, with a node's property set to a value meanwhile."""
+    """Calls `complaint` with a node's property set to a value."""
     before = node["props"]
     new = {"name": name, "value": value, "kind": "mixed", "file": "--set", "line": 0}
     others = [prop for prop in before if prop["name"] != name]
@@ -134,7 +134,7 @@ def changed(tree: Tree, elf: bytes, node: Tree, name: str, value: bytes) -> str 
 
 
 def tried(board: str, stride: int, offset: int, progress: Path) -> dict[str, Any]:
-    """Try every so manyth case: how many these were, and what was wrong.
+    """Try every `stride`-th case: the number of cases, and the faults.
 
     The process has bounds of memory and of time from then on, and another folder.
     """

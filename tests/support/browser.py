@@ -23,7 +23,7 @@ _FLAGS = (
 
 
 class Browser(webdriver.Chrome):
-    """Chromium with what the report's readers change: the window, the colours, the medium."""
+    """Chromium with the options that a report's readers change: window, colours, medium."""
 
     def show(
         self,
@@ -34,7 +34,7 @@ class Browser(webdriver.Chrome):
         height: int = 900,
         scale: float = 1,
     ) -> None:
-        """Load a page anew, in a window of so many pixels; `place` is an id in it."""
+        """Load a page again, in a window of this size in pixels; `place` is an id in it."""
         self.settle(width, dark, height=height, scale=scale)
         self.get("about:blank")
         self.get(page.as_uri() + (f"#{place}" if place else ""))
@@ -47,7 +47,7 @@ class Browser(webdriver.Chrome):
         height: int = 900,
         scale: float = 1,
     ) -> None:
-        """Change the window and what the page is shown on."""
+        """Change the window and the medium of the page."""
         is_phone = width < 500
         size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": is_phone}
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -59,11 +59,11 @@ class Browser(webdriver.Chrome):
         return self.execute_cdp_cmd(name, parameters)
 
     def script(self, body: str, *arguments: Any) -> Any:
-        """What a function of this body returns in the page."""
+        """The return value of a function with this body in the page."""
         return self.execute_script(body, *arguments)
 
     def wait_for(self, condition: str, *arguments: Any) -> None:
-        """Draw frames until an expression of the page holds; raises `TimeoutException` if none."""
+        """Draw frames until an expression of the page holds; else raises `TimeoutException`."""
         self.execute_async_script(
             "const [done, given] = [[...arguments].pop(), arguments];"
             f"const holds = function () {{ return {condition}; }};"

@@ -1,4 +1,4 @@
-"""A firmware for each kind of core, to be debugged: what it is built of, and where it halts."""
+"""A firmware for each kind of core, to be debugged: its sources, and the place of its halts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _program(name: str, board: str) -> Callable[[], Path]:
 
 @dataclass(frozen=True)
 class Target:
-    """A program on a board, a function that it calls several times, and what interrupts lead to."""
+    """A program on a board, a function that it calls several times, and its interrupt handler."""
 
     name: str
     board: str

@@ -1,4 +1,4 @@
-"""What the reference says of a board's node."""
+"""The reference's entry for a board's node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BINDINGS = {entry.compatible: entry for entry in bindings()}
 
 
 def binding_of(name: str, compatibles: Sequence[str], device_type: str) -> Binding | None:
-    """The binding of a node of this name, as the engine finds its model; None if it has none."""
+    """The binding of a node by its name, found as in the engine; None without a model."""
     known = [compatible for compatible in compatibles if compatible in BINDINGS]
     if name.startswith("cpu@"):
         return BINDINGS[known[0] if known else "riscv"]

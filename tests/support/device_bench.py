@@ -55,7 +55,7 @@ class Bench:
         return self.call("run", "program.elf", *given)
 
     def result(self, *arguments: object) -> dict[str, Any]:
-        """What a run gives, whatever its end."""
+        """The result of a run, whatever its end."""
         self.run("--json", "result.json", *arguments)
         result: dict[str, Any] = json.loads((self.folder / "result.json").read_text())
         return result

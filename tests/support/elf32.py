@@ -36,7 +36,7 @@ def executable(
     bits: int = 1,
     order: int = 1,
 ) -> bytes:
-    """An ELF32 executable of these segments; the defaults are what the board runs."""
+    """An ELF32 executable of `segments`; the defaults fit the board."""
     header_bytes = 52 + 32 * len(segments)
     ident = b"\x7fELF" + bytes([bits, order, 1]) + bytes(9)
     header = struct.pack(

@@ -1,4 +1,4 @@
-"""What is in the ELF files that builds give: segments, bytes, symbols."""
+"""Contents of built ELF files: segments, bytes, symbols."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def words(data: bytes, offset: int, count: int) -> tuple[int, ...]:
 
 
 def _loadable(data: bytes) -> list[tuple[int, ...]]:
-    """The program headers of what is loaded."""
+    """The program headers of loaded segments."""
     (table,) = words(data, 28, 1)
     size, count = struct.unpack_from("<2H", data, 42)
     headers = [words(data, table + i * size, 8) for i in range(count)]
@@ -27,7 +27,7 @@ def segments(elf: Path) -> list[range]:
 
 
 def loaded(elf: Path, start: int, end: int) -> bytes:
-    """What an ELF has for a range of addresses."""
+    """The bytes of an ELF file for a range of addresses."""
     data = elf.read_bytes()
     for _, offset, address, _, file_bytes, _, _, _ in _loadable(data):
         if address <= start and end <= address + file_bytes:
@@ -41,7 +41,7 @@ def symbols(elf: Path) -> dict[str, int]:
 
 
 def sizes(elf: Path) -> dict[str, int]:
-    """How many bytes an ELF's symbols stand for."""
+    """The number of bytes that an ELF's symbols cover."""
     return {name: size for name, _, size in _symbol_table(elf)}
 
 

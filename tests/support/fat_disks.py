@@ -1,4 +1,4 @@
-"""FatFs on a virtual card: a fresh volume, one run on it, and what the run left there."""
+"""FatFs on a virtual card: a fresh volume, one run on it, and the files that the run leaves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Left:
 
     @property
     def last_line(self) -> str:
-        """The last that the app said: on an error, what went wrong."""
+        """The last line of the app: on an error, its message."""
         return self.result.console.strip().splitlines()[-1]
 
     @property
@@ -63,7 +63,7 @@ class Left:
 
     @property
     def reported_bytes(self) -> int:
-        """How many bytes the app says were written before the error."""
+        """The number of bytes written before the error, as the app reports it."""
         found = re.search(r" after (\d+) bytes", self.last_line)
         assert found is not None, self.last_line
         return int(found[1])
@@ -88,7 +88,7 @@ class Left:
 
 
 def data_start(image: Path) -> int:
-    """Where a FAT volume's first cluster is: behind the boot sectors, FATs and root directory."""
+    """The offset of a FAT volume's first cluster: after boot sectors, FATs and root directory."""
     with image.open("rb") as volume:
         boot = volume.read(SECTOR_BYTES)
 

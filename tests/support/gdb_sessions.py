@@ -23,7 +23,7 @@ def gdb_for(target: Target) -> str | None:
 
 @dataclass(frozen=True)
 class Session:
-    """What GDB printed, what the run printed, and its result."""
+    """The output of GDB, the output of the run, and its result."""
 
     output: str
     status: int
@@ -46,9 +46,9 @@ def session(
     )
     try:
         assert command.stderr is not None
-        told = command.stderr.readline()
-        assert "waiting for a debugger" in told, told
-        port = told.rpartition(":")[2].strip()
+        line = command.stderr.readline()
+        assert "waiting for a debugger" in line, line
+        port = line.rpartition(":")[2].strip()
         script = folder / "session.gdb"
         begin = ["set pagination off", "set confirm off", "set width 0", "set style enabled off"]
         file = [f"file {target.elf}"] if has_file else []

@@ -1,4 +1,4 @@
-"""What a program asked of the host's file system, from strace's log."""
+"""A program's calls to the host's file system, from strace's log."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def is_there() -> bool:
 def traced(
     command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path
 ) -> tuple[subprocess.CompletedProcess[bytes], Calls]:
-    """Run a command in a folder: how it ended, and what it did."""
+    """Run a command in a folder: its end, and its calls."""
     strace = [
         "strace",
         "-f",

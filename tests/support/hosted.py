@@ -1,4 +1,4 @@
-"""A program that asks the host for what its arguments say, for a board of each instruction set."""
+"""A program whose arguments choose calls to the host, for a board of each instruction set."""
 
 from __future__ import annotations
 

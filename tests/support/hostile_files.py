@@ -64,7 +64,7 @@ def doubled_name(levels: int) -> str:
     return f"_Z1fI1pIiiE{''.join(twice)}Evv"
 
 
-# What is no name, as one finds when all readings of its beginning have been tried.
+# Not a name: that is found only after all readings of its start have been tried.
 MISREAD_NAME = "_ZD0nw" + "St" * 9 + "I1fSt" * 12 + "1f" * 14
 
 
@@ -131,7 +131,7 @@ def shared_lines(rows: int, units: int) -> Sections:
 def drawn_units(
     tags: list[tuple[int, int, tuple[tuple[int, int], ...]]], entries: bytes, units: int
 ) -> Sections:
-    """Units of these entries, each the same, after one that has the program's addresses."""
+    """Identical units of the given entries, after one that has the program's addresses."""
     first = (_COMPILE_UNIT, 1, (*_SPAN, (_STMT_LIST, _SEC_OFFSET)))
     begin = b"\1" + struct.pack("<III", 0, 0x1000, 0)
     moved = bytes((number + 1) & 7 for number in entries)
@@ -150,7 +150,7 @@ def attributes_of_nothing(attributes: int, entries: int) -> Sections:
 
 
 def elf_files() -> Iterator[tuple[str, bytes]]:
-    """Programs that run, each with something that can't be told in full."""
+    """Programs that run, each with debug information that can't be shown in full."""
     yield "a name without an end", executable(doubled_name(20))
     yield "no name at all", executable(MISREAD_NAME)
     yield "one long name for all", executable("x" * 300_000, symbols=30_000)
@@ -188,7 +188,7 @@ def _peripheral(name: str, registers: str, more: str = "", base: str = "") -> st
 
 
 def svd(peripherals: str) -> str:
-    """A chip of these peripherals."""
+    """A chip with `peripherals`."""
     cpu = (
         "<cpu><name>CM4</name><revision>r0p1</revision><endian>little</endian>"
         "<mpuPresent>true</mpuPresent><fpuPresent>true</fpuPresent>"
@@ -216,7 +216,7 @@ def many_fields() -> str:
 
 
 def svd_files() -> Iterator[tuple[str, str, str]]:
-    """Chips that are refused: what they are, the text, and what is said of it."""
+    """Chips that are refused: a description, the text, and the expected message."""
     wide = _register("R%s", _dim(200_000))
     registers, peripherals = "more than 262144 registers", "more than 2048 peripherals"
     yield "indices", svd(_peripheral("A", _register("R%s", _dim(4, "0-400000000")))), "indices"
@@ -249,7 +249,7 @@ def svd_files() -> Iterator[tuple[str, str, str]]:
 
 
 def toml_files() -> Iterator[tuple[str, str, str]]:
-    """Requests that are refused, and what is said of them."""
+    """Requests that are refused, and the expected messages."""
     yield "parts", ".".join(["a"] * 200_000) + "=1", "(at line 1)"
     quoted = ".".join(['"a b"'] * 100_000)
     yield "quoted parts", f'x = "y"\n{quoted} = 1', "(at line 2)"
@@ -269,11 +269,11 @@ def _ihex(kind: int, addr: int, data: bytes) -> str:
 
 
 def record_files() -> Iterator[tuple[str, str, str]]:
-    """Programs in records that are refused, and what is said of them."""
+    """Programs in records that are refused, and the expected messages."""
     downwards = "".join(_ihex(0, 2 * n, b"\0") for n in range(32_000, 0, -1))
     yield "parts downwards", downwards, "more than 16384 parts"
     twice = _ihex(0, 0, bytes(16)) + _ihex(0, 8, bytes(16))
     yield "data twice", twice, "it has data for 0x8 twice"
     yield "a long record", ":" + "0" * 900_000, "..."
     high = _ihex(4, 0, b"\xff\xff") + _ihex(2, 0, b"\xff\xff") + _ihex(0, 0xFFFF, bytes(16))
-    yield "behind the end", high, ":3: its data at"
+    yield "after the end", high, ":3: its data at"

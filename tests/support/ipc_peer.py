@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from cyclescope.ipc.protocol import CHECKED, COUNT, HEADER, PREAMBLE, crc16
 
-# what a peer does when all bytes of a test are there: gives its answer, or None to hang up
+# a peer's reaction when all bytes of a test are there: its answer, or None to hang up
 Answer = Callable[[bytes], bytes | None]
 
 

@@ -30,7 +30,7 @@ class NotAvailableError(Exception):
 
 
 def version() -> int:
-    """Which version of the interface the kernel has. Raises `NotAvailableError`."""
+    """The kernel's version of the interface. Raises `NotAvailableError`."""
     try:
         return _call(_CREATE_RULESET, None, 0, _VERSION_FLAG)
     except OSError as error:

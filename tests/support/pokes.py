@@ -25,7 +25,7 @@ TOGETHER = 16
 
 @dataclass(frozen=True)
 class Home:
-    """Where a board's first core runs a program, and in which instruction set."""
+    """The address of a program for a board's first core, and its instruction set."""
 
     isa: str
     address: int
@@ -72,7 +72,7 @@ def program(home: Home, pokes: Sequence[Poke], sleeps: bool = False) -> bytes:
 
 
 def harmless_pokes(home: Home, board: dict[str, Any]) -> list[Poke]:
-    """Those of all devices' first registers that a board takes without a fault or an end."""
+    """The pokes of all devices' first registers that cause neither a fault nor an end."""
     offset = 0xA000_0000 if home.isa == "mips" else 0
     entries = Machine(board).describe()["map"]
     windows = [entry for entry in entries if entry["kind"] == "device"]
@@ -88,7 +88,7 @@ def harmless_pokes(home: Home, board: dict[str, Any]) -> list[Poke]:
 
 
 def _harmless(home: Home, board: dict[str, Any], pokes: Sequence[Poke]) -> Sequence[Poke]:
-    """Those of some pokes that do no harm: mostly all, so that they are tried together first."""
+    """The harmless pokes: mostly all of them, so they are tried together first."""
     if _ends_by_limit(home, board, pokes):
         return pokes
     if len(pokes) == 1:

@@ -1,4 +1,4 @@
-"""What a test takes of a processor: the process, its children, and calls of the command line."""
+"""The processor time of a test: the process, its children, and calls of the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def used_s(command_line: WarmStart) -> float:
 
 @contextlib.contextmanager
 def check_processor_time(command_line: WarmStart, limit_s: float | None) -> Iterator[None]:
-    """Fails the test if what is done inside took more than `limit_s` seconds; None for no limit."""
+    """Fails the test if the block takes more than `limit_s` seconds; None for no limit."""
     before_s = used_s(command_line)
     yield
     took_s = used_s(command_line) - before_s

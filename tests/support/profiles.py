@@ -16,7 +16,7 @@ ELSEWHERE = -1
 MAIN, WORK, FILL, FIB, ISR, BARE = 0x8000_0100, 0x8000_0200, 0x8000_0300, 0x8000_0400, 0x500, 0x600
 SOURCE, HEADER = "/src/app.c", "/src/fill.h"
 
-# Where each address is, innermost first; `fill` has a loop of fill.h inlined in it, twice deep.
+# The place of each address, innermost first; `fill` has a loop of fill.h inlined in it, twice deep.
 PLACES: dict[int, Frames] = {
     0x8000_0000: [("_start", "/src/start.S", 3, None)],
     MAIN: [("main", SOURCE, 10, 1)],
@@ -33,7 +33,7 @@ PLACES: dict[int, Frames] = {
 }
 
 CAUSES = ["issue", "load: ddr", "fetch: ddr", "jumps and taken branches"]
-# The paths: what reset runs, a recursion, an interrupt, code without a symbol.
+# The paths: code from reset, a recursion, an interrupt, code without a symbol.
 PATHS = [
     (-1, "task", -1, "", 0, 0, 0, 0, 0),
     (0, "function", MAIN, "", 0, 0, 0, 0, 0),
@@ -87,7 +87,7 @@ CYCLES = sum(charge[3] for charge in CHARGES)
 
 
 def raw(core: str = "cpu0") -> dict[str, Any]:
-    """What the engine might give of a core."""
+    """A profile of a core, in the engine's form."""
     return {
         "core": core,
         "rates": [(50_000_000, 23), (100_000_000, CYCLES - 23)],
@@ -130,7 +130,7 @@ FILES = [None, "/a.c", "/b;c d.h"]
 
 @st.composite
 def any_core(draw: st.DrawFn, name: str = "cpu0") -> CoreProfile:
-    """A profile of a core with paths and costs at random, within what the engine may give."""
+    """A profile of a core with random paths and costs, of kinds that the engine may give."""
     addresses = [0x1000 + 4 * number for number in range(12)]
     frame = st.tuples(
         st.sampled_from(NAMES),

@@ -1,4 +1,4 @@
-"""A client of GDB's remote protocol, as small as it can be: what GDB itself would send."""
+"""A minimal client of GDB's remote protocol: it sends the same packets as GDB."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Client:
         return self.answer()
 
     def monitor(self, command: str) -> str:
-        """What a monitor command prints."""
+        """The output of a monitor command."""
         before = len(self.output)
         assert self.ask("qRcmd," + command.encode().hex()) == "OK"
         text = self.output[before:].decode()
@@ -99,9 +99,9 @@ def served(
     )
     try:
         assert run.stderr is not None
-        told = run.stderr.readline()
-        assert "waiting for a debugger" in told, told + run.stderr.read()
-        line = socket.create_connection(("127.0.0.1", int(told.rpartition(":")[2])))
+        announced = run.stderr.readline()
+        assert "waiting for a debugger" in announced, announced + run.stderr.read()
+        line = socket.create_connection(("127.0.0.1", int(announced.rpartition(":")[2])))
         line.settimeout(120)
         with line:
             yield run, Client(line) if client else line
@@ -112,7 +112,7 @@ def served(
 
 
 def wait(run: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """The end of a run: status, and what it printed."""
+    """The end of a run: its status and its output."""
     begun = time.monotonic()
     stdout, stderr = run.communicate(timeout=120)
     assert time.monotonic() - begun < 120

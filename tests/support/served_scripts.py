@@ -39,7 +39,7 @@ for line in sys.stdin:
 
 @contextmanager
 def served(name: str, once: str = "") -> Iterator[Script]:
-    """What calls the script, for as long as the block lasts."""
+    """A caller of the script, for as long as the block lasts."""
     folder = ROOT / "scripts" / name
     if ALL:
         yield lambda *arguments: _called(folder, arguments)

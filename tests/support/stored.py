@@ -1,4 +1,4 @@
-"""What `cyclescope show` makes of results that a bench has stored."""
+"""The output of `cyclescope show` for results that a bench has stored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def table(result: ExperimentResult) -> str:
 
 
 def table_from_files(result: ExperimentResult, folder: Path) -> str:
-    """The same from the files that the bench writes of the experiment."""
+    """The output for the files that the bench writes of the experiment."""
     path = folder / "results.json"
     path.write_text(result_files.to_json([result]))
     path.with_name(result_files.NOTES).write_text(result_files.to_notes([result]))

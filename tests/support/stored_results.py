@@ -1,4 +1,4 @@
-"""What the pages are made from: docs/results.csv, docs/speed.json and files beside them."""
+"""The sources of the pages: docs/results.csv, docs/speed.json and files beside them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FITS = ROOT / "docs" / "fits.json"
 
 @cache
 def source() -> Source:
-    """What the pages are made from."""
+    """The sources of the pages."""
     speeds = json.loads((ROOT / "docs" / "speed.json").read_text(encoding="utf-8"))
     suites, compilers = suite_store.load(SUITES), compiler_store.load(COMPILERS)
     return Source(store.load(STORED), speeds, suites, compilers, fit_store.load(FITS))

@@ -13,16 +13,16 @@ from typing import Any, TypeVar
 import pytest
 
 ALL = os.environ.get("CYCLESCOPE_TESTS") == "all"
-# What a test of the short tier may take of a processor, with all the processes that it starts.
+# The limit of processor time for a test of the short tier, with all the processes that it starts.
 MOST_CPU_S = 20.0
-# Of properties, Hypothesis tries this number of examples in the short tier, and 100 otherwise.
+# Hypothesis tries this number of examples of a property in the short tier, and 100 otherwise.
 SHORT_EXAMPLES = 20
 
 Value = TypeVar("Value")
 
 
 def sized(short: int, whole: int) -> int:
-    """How much a test does of something: `short` in `make test`, `whole` in `make test-all`."""
+    """A number of repetitions: `short` in `make test`, `whole` in `make test-all`."""
     return whole if ALL else short
 
 
@@ -31,7 +31,7 @@ def mostly_long(
     short: Collection[Any] | Callable[[Value], bool],
     key: Callable[[Value], Any] = lambda value: value,
 ) -> list[Any]:
-    """Parameters of a test, of which `make test` runs only those that `short` has or accepts.
+    """Parameters of a test. `make test` runs only those that `short` has or accepts.
 
     `key` is what `short` has of a value. Raises `ValueError` if `make test` would run none.
     """

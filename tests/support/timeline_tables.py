@@ -46,7 +46,7 @@ def tables(file: Path) -> sqlite3.Connection:
 
 
 def printed(database: sqlite3.Connection, query: str) -> str:
-    """What `trace_processor` prints for a query."""
+    """The output of `trace_processor` for a query."""
     found = database.execute(query)
     lines = [[f'"{column[0]}"' for column in found.description]]
     lines += [[_cell(value) for value in row] for row in found]
@@ -56,7 +56,10 @@ def printed(database: sqlite3.Connection, query: str) -> str:
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:f}"
-    return str(value) if isinstance(value, int) else f'"{"[NULL]" if value is None else value}"'
+    if isinstance(value, int):
+        return str(value)
+    text = "[NULL]" if value is None else value
+    return f'"{text}"'
 
 
 def _with_depths(timeline: Timeline) -> Iterator[tuple[Slice, int]]:

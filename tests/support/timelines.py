@@ -13,7 +13,7 @@ Value = int | str
 
 @dataclass(frozen=True)
 class Slice:
-    """Something on a track; what has no length ends where it begins."""
+    """A slice of a track; an instant ends where it begins."""
 
     track: str
     name: str
@@ -25,7 +25,7 @@ class Slice:
 
     @property
     def length_ps(self) -> int:
-        """As exact as the file has it."""
+        """The length with the file's exact times."""
         begin = self.arguments.get("begin_ps", 1000 * self.begin_ns)
         end = self.arguments.get("end_ps", 1000 * self.end_ns)
         assert isinstance(begin, int)
@@ -34,7 +34,7 @@ class Slice:
 
     @property
     def busy_ps(self) -> int:
-        """How long something went on: of a slice for many times, of all of these together."""
+        """The length of an activity; the total length if the slice stands for many."""
         busy = self.arguments.get("busy_ps", self.length_ps)
         assert isinstance(busy, int)
         return busy
@@ -118,7 +118,7 @@ def crossings(file: Path) -> list[tuple[int, int]]:
     trace = Trace()
     trace.ParseFromString(file.read_bytes())
     events = [packet for packet in trace.packet if packet.HasField("track_event")]
-    # the file has each slice's end behind its begin
+    # in the file, each slice's end follows its begin
     ends = {
         id(begin): end.timestamp
         for begin, end in itertools.pairwise(events)

@@ -1,8 +1,8 @@
-"""A tutorial's Markdown as a list of what its reader does: files to write, commands to type.
+"""A tutorial's Markdown as a list of its reader's steps: files to write, commands to type.
 
 A fenced block with `title="NAME"` is a file. `title="NAME, added"` stands at the end of that file,
-`title="NAME, in its place"` replaces what was added last. A `console` block holds commands behind
-`$ ` (a line that ends in a backslash goes on), each with what it prints: `...` stands for any text
+`title="NAME, in its place"` replaces what was added last. A `console` block holds commands after
+`$ ` (a line that ends in a backslash continues), each with its output: `...` stands for any text
 within a line, alone in a line for any lines. A block with `needs="TOOL"` is left out where there is
 no such tool.
 """
@@ -31,7 +31,7 @@ class File:
 
 @dataclass(frozen=True)
 class Call:
-    """A command of the page, and what it prints there."""
+    """A command of the page, and its output in the page."""
 
     line: int
     command: str
@@ -42,7 +42,7 @@ Step = File | Call
 
 
 def steps(page: Path) -> Iterator[Step]:
-    """What the reader of a page does, in order."""
+    """The steps of a page's reader, in order."""
     text = page.read_text(encoding="utf-8")
     for block in _BLOCK.finditer(text):
         title = _TITLE.search(block["info"])
@@ -54,7 +54,7 @@ def steps(page: Path) -> Iterator[Step]:
 
 
 def shown(page: Path, tool: str) -> Iterator[Call]:
-    """The commands of a page that are left out where there is no such tool."""
+    """The commands of a page that are left out without their tool."""
     text = page.read_text(encoding="utf-8")
     for block in _BLOCK.finditer(text):
         needed = _NEEDS.search(block["info"])
@@ -98,7 +98,7 @@ class Scratch:
         self._before: dict[str, str] = {}
 
     def write(self, file: File) -> None:
-        """Do what the page says of a file."""
+        """Write or change a file as the page says."""
         path = self.folder / file.name
         if file.how == "added":
             self._before[file.name] = path.read_text(encoding="utf-8")
@@ -107,7 +107,7 @@ class Scratch:
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Whether a command printed what the page shows; spaces at the ends of lines do not count."""
+    """Whether a command's output matches the page's; spaces at the ends of lines do not count."""
     lines = [line.rstrip() for line in shown.splitlines()]
     pattern = "".join(
         r"(?:.*\n)*?" if line == "..." else ".*?".join(map(re.escape, line.split("..."))) + r"\n"

@@ -1,8 +1,8 @@
-"""The command line as a process of its own each time, without the time that its imports take.
+"""The command line as a separate process for each call, without the time of its imports.
 
-A server has imported the package once; each call is a fork of it. So a call has standard streams, a
-folder, an environment, signals and an end of its own, as `python -m cyclescope` has, in some
-milliseconds. What is about the start of a process itself starts one (`sys.executable`).
+A server has imported the package once; each call is a fork of it. So a call has its own standard
+streams, folder, environment, signals and end, like `python -m cyclescope`, in some milliseconds.
+Tests of a process's start itself start a new one (`sys.executable`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 
 # Only some commands need these, and they take long to import: a call that does imports them itself.
 _LEFT_TO_CALLS = ("cyclescope.testing", "cyclescope.__main__", "cyclescope.dataframes")
-# What a command imports each time, and few others do: before the first call of that command.
+# Modules of a command that few others import: imported before the first call of that command.
 _OF_COMMANDS = {"sweep": ("pandas", "pyarrow.parquet"), "doctor": ("pandas", "distributed")}
 _MESSAGE_BYTES = 1 << 20
 
@@ -91,7 +91,7 @@ class WarmStart:
             self._socket, theirs = socket.socketpair()
             with theirs:
                 command = [sys.executable, __file__, str(theirs.fileno())]
-                # a fork has none of the threads that NumPy's and Arrow's libraries would begin
+                # a fork lacks the threads that NumPy's and Arrow's libraries would start
                 threads = {"OPENBLAS_NUM_THREADS": "1"}
                 threads |= {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
                 environment = os.environ | threads
@@ -102,7 +102,7 @@ class WarmStart:
 
 
 def _serve(requests: socket.socket) -> None:
-    """Answer calls until nobody is left to make one."""
+    """Answer calls until no client is left."""
     _import_all()
     while True:
         header, descriptors, _, _ = socket.recv_fds(requests, 4, 2)
@@ -165,7 +165,7 @@ def _run(
 
 
 def _confine(memory_bytes: int, cpu_s: int) -> None:
-    """Have this process end where it takes more than so much."""
+    """Have this process end if it takes more memory or processor time than allowed."""
     has_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     most_bytes = has_bytes + memory_bytes
     resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))

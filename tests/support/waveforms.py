@@ -19,7 +19,7 @@ NEEDS_SIGROK = pytest.mark.skipif(
 
 @dataclass(frozen=True)
 class Frame:
-    """What went over an SPI bus while a chip was selected."""
+    """The data on an SPI bus while a chip was selected."""
 
     mosi: bytes
     miso: bytes
@@ -37,7 +37,7 @@ def decode_spi(
     """The frames on chip select `cs<select>` of the SPI bus with the label `bus`.
 
     sigrok looks at the wires each `step_ps`, or each of the file's units if that is longer: fine
-    enough to tell edges apart, and not so fine that it takes for ever. `data` are the two lines of
+    enough to distinguish edges, and not so fine that it takes for ever. `data` are the two lines of
     data to and from the chip.
     """
     alone = vcd.with_suffix(".bus.vcd")
@@ -73,7 +73,7 @@ class Edge:
 
 
 def edges(vcd: str, scope: str) -> list[Edge]:
-    """All changes of the wires of one scope, in order; what changes at once is told one by one."""
+    """All changes of the wires of one scope, in order; simultaneous ones as separate edges."""
     names: dict[str, str] = {}
     levels: dict[str, int] = {}
     found: list[Edge] = []
@@ -118,7 +118,7 @@ def _octets(taken: list[Edge], wire: str) -> bytes:
 
 
 def only_scope(vcd: str, scope: str) -> str:
-    """A waveform with the signals of one scope alone: sigrok does not tell equal names apart."""
+    """A waveform with the signals of one scope alone: sigrok does not distinguish equal names."""
     kept: list[str] = []
     others: set[str] = set()
     inside = False
@@ -134,7 +134,7 @@ def only_scope(vcd: str, scope: str) -> str:
 
 
 def _is_of(codes: set[str], line: str) -> bool:
-    """Whether a line is a change of one of these variables, of one bit or of several."""
+    """Whether a line is a change of one of the variables, of one bit or of several."""
     code = line.partition(" ")[2] if line[:1] == "b" else line[1:] if line[:1] in "01" else ""
     return code in codes
 
@@ -155,7 +155,7 @@ def without_pauses(vcd: str, longest_ps: int = 10_000_000) -> str:
 
 
 def annotations(vcd: Path, decoders: str, of: str, step_ps: int = 1) -> list[str]:
-    """What sigrok's decoders say of a waveform: one line each of the decoder's class `of`."""
+    """The output of sigrok's decoders for a waveform: lines of the decoder's class `of`."""
     downsample = max(1, step_ps // unit_ps(vcd.read_text()))
     command = [
         "sigrok-cli",

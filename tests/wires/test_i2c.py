@@ -20,14 +20,14 @@ from cyclescope.statuses import Status
 BOARD = "stm32mp157c-dk2-lm75"
 KERNEL_PS = 15_625
 """A cycle of 64 MHz."""
-# tSYNC1: falling in 3 ns behind a filter of 50 ns are 3.4 cycles, so 4, and 2 of synchronisation.
+# tSYNC1: falling in 3 ns after a filter of 50 ns are 3.4 cycles, so 4, and 2 of synchronisation.
 # tSYNC2: rising in 96 ns, 146 ns, are 9.3 cycles, so 10, and 2.
 SYNC1, SYNC2 = 6, 12
 
 
 @dataclass(frozen=True)
 class Speed:
-    """What I2C_TIMINGR has, in cycles of the kernel clock."""
+    """The fields of I2C_TIMINGR, in cycles of the kernel clock."""
 
     khz: str
     low: int
@@ -80,12 +80,12 @@ def test_the_temperature_is_read(speed: Speed) -> None:
     result = run(speed)
     assert (result.outcome, result.exit_code, result.notes) == ("exit", 0, ())
     assert result.console.startswith("21.5 C\n")
-    # pointer and repeated START; address, and two bytes, the last of which nobody acknowledges
+    # pointer and repeated START; address, and two bytes; nobody acknowledges the last byte
     counts = {"frames": 2, "bytes": 5, "nacks": 1, "lm75.conversions": 3}
     assert {name: result.counters[f"i2c1.{name}"] for name in counts} == counts
 
 
-# With these the bus's clocks fall in step with the core's, so that iterations can be alike.
+# With these the bus's clocks fall in step with the core's, so that iterations can be equal.
 IN_STEP = {"pclk1.clock-frequency": 65_000_000, "ck_axi.clock-frequency": 325_000_000}
 
 
@@ -108,19 +108,19 @@ def test_frames_take_the_clocks_that_they_have(speed: Speed, tmp_path: Path) -> 
     assert [edge.level for edge in conditions] == [0, 0, 1]
     start, restart, stop = (edge.at_ps for edge in conditions)
     falls = [edge.at_ps for edge in found if (edge.wire, edge.level) == ("scl", 0)]
-    # Two bytes, 18 clocks, behind the first START. The pointer waited in I2C_TXDR.
+    # Two bytes, 18 clocks, after the first START. The pointer waited in I2C_TXDR.
     first = [start + (speed.hold + clock * speed.period) * KERNEL_PS for clock in range(19)]
     assert falls[:19] == first
-    # Three bytes, 27 clocks, behind the second one, whenever the program asks for it; then SCL is
+    # Three bytes, 27 clocks, after the second one, whenever the program asks for it; then SCL is
     # low, and high, once more up to the STOP.
     second = [restart + (speed.hold + clock * speed.period) * KERNEL_PS for clock in range(28)]
     assert falls[19:] == second
     assert stop == second[-1] + speed.period * KERNEL_PS
     # The program sees TC, and orders the START within some microseconds. That takes two cycles to
-    # the bus, SDA is set up, SCL rises, and SDA falls as long behind that as SCL is low elsewhere.
+    # the bus, SDA is set up, SCL rises, and SDA falls as long after that as SCL is low elsewhere.
     least = SYNC1 + 2 + speed.setup + SYNC2 + speed.low
     assert least * KERNEL_PS < restart - first[-1] < least * KERNEL_PS + 6_000_000
-    # It measures all of it, with its own polls and calls around.
+    # The program measures the whole transfer, with its own polls and calls.
     measured = json.loads(run(speed).console.splitlines()[1])
     assert measured["metric"] == "transfer_time"
     assert 0 < measured["value"] * 1000 - (stop - start) < 5_000_000
@@ -158,7 +158,7 @@ def test_without_the_chip_nobody_acknowledges(cyclescope: Command) -> None:
         ("lm75.cyclescope,temperature-millicelsius=200000", "-55000 to 125000"),
     ],
 )
-def test_what_no_chip_can_be_is_refused(cyclescope: Command, setting: str, said: str) -> None:
+def test_impossible_chip_settings_are_refused(cyclescope: Command, setting: str, said: str) -> None:
     done = cyclescope("run", thermometer(), "--board", BOARD, "--set", setting)
     assert done.status == Status.USAGE
     assert said in done.stderr

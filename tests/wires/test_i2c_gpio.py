@@ -105,7 +105,7 @@ def test_a_chip_at_another_address_does_not_answer(board: Path) -> None:
         ("scl-gpios", "sck-gpios", "scl-gpios"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(
+def test_faults_are_reported_with_their_place(
     cyclescope: Command, board: Path, old: str, new: str, said: str
 ) -> None:
     board.write_text(BOARD.replace(old, new))

@@ -71,19 +71,19 @@ def test_the_check_sequence_is_the_standards() -> None:
 
 
 def frames_read(vcd: Path, bus: str) -> list[bytes]:
-    """What reads of the frame buffer gave, the first byte of each being the frame's length."""
+    """The results of frame buffer reads. The first byte of each is the frame's length."""
     command = bytes([READ_FRAME])
     frames = sampled(vcd.read_text(), bus)
     return [frame.miso[1:] for frame in frames if frame.mosi[:1] == command]
 
 
 def whole(number: int, length: int) -> bytes:
-    """What a read of the peer's frame should give: its length, the frame, the link's quality."""
+    """The expected read of the peer's frame: its length, the frame, the link's quality."""
     return bytes([length]) + peers_frame(number, length) + bytes([LQI])
 
 
 @pytest.mark.parametrize("stack", mostly_long(BUSES, {"spi-gpio", CONTROLLER}))
-def test_what_the_peer_sent_is_what_is_read(stack: str, tmp_path: Path) -> None:
+def test_the_frames_read_are_the_peers_frames(stack: str, tmp_path: Path) -> None:
     lengths = [5, 127, 1, 60]
     vcd = tmp_path / "out.vcd"
     result = run(stack, lengths, RARELY_US, vcd, operation="reception", frames=3)
@@ -97,7 +97,7 @@ def test_what_the_peer_sent_is_what_is_read(stack: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stack", mostly_long(BUSES, {"spi_atben", CONTROLLER}))
-def test_what_is_sent_is_what_was_written(stack: str, tmp_path: Path) -> None:
+def test_the_bytes_sent_are_the_bytes_written(stack: str, tmp_path: Path) -> None:
     lengths = [1, 1, 120, 125]
     vcd = tmp_path / "out.vcd"
     result = run(stack, [5], OFTEN_US, vcd, operation="transmission", frames=3)
@@ -107,12 +107,12 @@ def test_what_is_sent_is_what_was_written(stack: str, tmp_path: Path) -> None:
         for frame in sampled(vcd.read_text(), BUSES[stack])
         if frame.mosi[:1] == bytes([WRITE_FRAME])
     ]
-    # the length counts the check sequence, which the transceiver puts behind it
+    # the length includes the check sequence, which the transceiver appends
     assert writes == [bytes([length + 2] + [FRAME_BYTE] * length) for length in lengths]
     assert counter(result, "frames_sent") == len(lengths)
     assert counter(result, "frames_sent_invalid") == 0
     assert counter(result, "bytes_sent") == sum(length + 2 for length in lengths)
-    # meanwhile the receiver is off, or is told not to hear: the peer's frames are lost
+    # meanwhile the receiver is off, or set not to receive: the peer's frames are lost
     assert counter(result, "frames_missed") > 0
     assert counter(result, "frames_received") == 0
     assert not [note for note in result.notes if "TRX_UR" in note]
@@ -130,7 +130,7 @@ def test_a_slow_driver_still_reads_a_frame_when_the_next_one_comes() -> None:
         for stack in ("spi-gpio", "spi-jz4740-gpio")
     )
     assert any("TRX_UR: the frame buffer was read ahead" in note for note in slow.notes)
-    # it is ahead of what comes in: the frame that it reads is whole
+    # the read is ahead of the reception: the frame is complete
     assert slow.exit_code == 0
     assert (fast.exit_code, fast.notes) == (0, ())
 
@@ -143,7 +143,7 @@ def test_a_short_frame_spoils_what_is_still_read(
     run(stack, [127, 1], OFTEN_US, vcd, operation="reception", frames=2)
     first, second, *_ = (read for read in frames_read(vcd, BUSES[stack]) if len(read) > 1)
     assert (first == whole(0, 127)) == is_whole
-    # what was read before the next one came is right
+    # bytes read before the next frame came are right
     assert first[:40] == whole(0, 127)[:40]
     assert second == whole(1, 1)
 

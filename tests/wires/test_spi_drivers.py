@@ -23,7 +23,7 @@ Change = Callable[..., Path]
 CONTROLLER = "spi-jz4740-ssi"
 DRIVERS = ["spi-gpio", "spi-gpio-atben", "spi-jz4740-gpio", "spi_atben", CONTROLLER]
 FAILED = 1
-# How often each access is made; once in the short tier, as in some programs of others.
+# The repetitions of each access; one in the short tier, as in some programs of other tests.
 LOOPS = sized(1, 3)
 PEER = (
     "&transceiver {{ cyclescope,air-frame-bytes = <{lengths}>; "
@@ -44,7 +44,7 @@ def ran(elf: Path, board: Path | str) -> RunResult:
 
 
 def run(stack: str, board: Path | None = None, **settings: Value) -> RunResult:
-    """What a program does; programs that are the same run once."""
+    """The result of a program; identical programs run once."""
     elf = firmware.build_app("bitbang_spi", board_of(stack), {"stack": stack} | settings)
     return ran(elf, board or board_of(stack))
 
@@ -65,7 +65,7 @@ def counts(found: dict[tuple[str, int], float], length: int) -> tuple[float, ...
     return tuple(found[metric, length] / found["frames", length] for metric in COUNTED)
 
 
-def test_what_a_driver_is_spared_makes_it_faster() -> None:
+def test_drivers_are_faster_in_the_order_of_their_savings() -> None:
     found = [results(run(stack, operation="access", loops=LOOPS)) for stack in DRIVERS]
     for slower, faster in pairwise(found):
         for bytes_ in (1, 120):
@@ -121,7 +121,7 @@ def test_frames_are_sent_in_the_wanted_period() -> None:
     assert found["cost_load", 10] == pytest.approx(found["transmission_cost", 10] / 30, abs=0.1)
 
 
-def test_what_linux_spends_on_wake_ups_is_on_top() -> None:
+def test_time_for_linuxs_wake_ups_is_added() -> None:
     for stack, messages in (("spi-gpio", 2), ("spi_atben", 0)):
         without, with_ = (
             results(run(stack, operation="access", loops=LOOPS, wakeup_ns=ns)) for ns in (0, 40_000)

@@ -153,7 +153,7 @@ def test_a_missing_wire_is_found(changed_board: Change, missing: str) -> None:
         package.Board(changed_board(source(wiring)))
 
 
-def test_pins_are_told_by_as_many_cells_as_the_port_says(changed_board: Change) -> None:
+def test_pins_are_given_by_as_many_cells_as_the_port_says(changed_board: Change) -> None:
     def with_second_select(pin: int) -> str:
         wiring = {name: value.replace(" 0>", " 0 0>") for name, value in WIRING.items()}
         selects = f"<&port 13 1 0>, <&port {pin} 1 0>"
@@ -171,7 +171,7 @@ def test_a_chip_without_such_a_pin_refuses_its_property(changed_board: Change) -
 
 
 @pytest.mark.parametrize(("pin", "text"), [(11, "sck-gpios of spi-pins has it"), (32, "0 to 31")])
-def test_an_interrupt_needs_a_pin_of_its_own(changed_board: Change, pin: int, text: str) -> None:
+def test_an_interrupt_needs_its_own_pin(changed_board: Change, pin: int, text: str) -> None:
     interrupt = f"interrupt-parent = <&port>; interrupts = <{pin} 4>;"
     with pytest.raises(BoardError, match=text):
         package.Board(changed_board(source(WIRING, interrupt)))

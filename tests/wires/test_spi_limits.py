@@ -1,4 +1,4 @@
-"""SPI modes and clocks beyond what the transceiver allows: wrong answers, told by numbers."""
+"""SPI modes and clocks beyond the transceiver's limits: wrong answers, counted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cyclescope.experiments import bitbang_spi_limits
 CONTROLLER, CONTROLLER_BOARD = "spi-jz4740-ssi", "ben-nanonote-ssi"
 # The PLL gives 336 MHz, by even numbers: the fastest that are not above what is asked for.
 CLOCKS_KHZ = [1000, 2000, 4000, 7304, 14000, 28000, 56000]
-# MISO has its bit 10 ns behind SCK's falling edge; a half period of 56 MHz is less than that.
+# MISO has its bit 10 ns after SCK's falling edge; a half period of 56 MHz is less than that.
 TOO_FAST_KHZ = 56000
 
 
@@ -29,7 +29,7 @@ def run(stack: str, board: str) -> RunResult:
 
 
 def measured(result: RunResult, metric: str) -> dict[tuple[int, int], float]:
-    """Values of a metric by mode and clock; that of mode 0 if it tells of none."""
+    """Values of a metric by mode and clock; mode 0 if the metric has no mode."""
     lines = [json.loads(line) for line in result.console.splitlines() if line.startswith("{")]
     return {
         (line.get("spi_mode", 0), line["sck_khz"]): line["value"]
@@ -49,7 +49,7 @@ def test_the_controller_answers_in_mode_0_up_to_the_limit_of_the_wire() -> None:
     right = [place for place, percent in answers.items() if percent == 100]
     assert right == [(0, clock) for clock in CLOCKS_KHZ if clock < TOO_FAST_KHZ]
     assert {answers[place] for place in answers if place not in right} == {0}
-    # of mode 0, whose clocks come first, each with its time
+    # for mode 0, whose clocks come first, each with its time
     assert noted(result, "the period of SCLK was 71.42") == 1
     assert noted(result, "t2, from SCLK's falling edge to its next rising edge, was 8.92") == 1
     assert noted(result, "t5, ") == 0
@@ -83,7 +83,7 @@ def answer(stack: str, mode: int, sck_khz: int, percent: float) -> Row:
     return Row("x", "a", settings, "right_answers", "%", percent, None, UNPUBLISHED, "row", record)
 
 
-def test_findings_tell_modes_and_clocks() -> None:
+def test_findings_name_modes_and_clocks() -> None:
     rows = [
         answer("pins", 0, 0, 100),
         answer("pins", 1, 0, 0),

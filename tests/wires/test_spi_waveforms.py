@@ -1,4 +1,4 @@
-"""What SPI controllers that know of clocks, not of pins, show in waveforms."""
+"""Waveforms of SPI controllers whose models have clocks, not pins."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def frames_on(vcd: Path) -> list[list[str]]:
 
 
 def octets(clocks: list[str], lines: int) -> str:
-    """What is on so many lines, as hexadecimal digits."""
+    """The data of `lines` lines, as hexadecimal digits."""
     bits = "".join(levels[-lines:] for levels in clocks)
     return bytes(int(byte, 2) for byte in re.findall("." * 8, bits)).hex()
 

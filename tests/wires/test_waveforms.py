@@ -138,7 +138,7 @@ def test_a_recording_without_a_change_is_a_note(
     assert (tmp_path / "out.vcd").read_text().count("$var") == len(WIRES) + 3
 
 
-def test_what_was_recorded_is_there_however_a_run_ends(throughput: Path, tmp_path: Path) -> None:
+def test_a_recording_is_saved_however_a_run_ends(throughput: Path, tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole.vcd", tmp_path / "cut.vcd"
     result = run(throughput, whole)
 
@@ -170,7 +170,7 @@ def test_a_pipe_takes_a_waveform_too(cyclescope: Command, throughput: Path, tmp_
     assert read == [file.read_text()]
 
 
-def test_a_full_disk_is_told_with_the_files_name(throughput: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_with_the_files_name(throughput: Path, tmp_path: Path) -> None:
     # the machine's writes go to a file that takes none
     full = tmp_path / "full.vcd"
     full.symlink_to("/dev/full")
@@ -267,7 +267,9 @@ def test_polling_is_skipped_while_signals_of_devices_are_recorded(tmp_path: Path
         ({"waves": "out.vcd", "vcd": "other.vcd"}, "name one file for waveforms"),
     ],
 )
-def test_files_that_are_none(given: dict[str, str], error: str, program: Program) -> None:
+def test_unknown_formats_and_windows_are_refused(
+    given: dict[str, str], error: str, program: Program
+) -> None:
     with pytest.raises(UsageError, match=error):
         package.Board(BOARD).load(program("exit_main")).run(**given)
 

@@ -1,4 +1,4 @@
-/* Sleeps once, for so many SECONDS. */
+/* Sleeps once, for SECONDS. */
 #include "clock.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* What others would bring: a program with start-up, linker script and drivers of its own, newlib and libgcc, built by
+/* A third-party program: with its own start-up, linker script and drivers, with newlib and libgcc, built by
  * GCC for a SAMA5D2. Registers and bits: SAMA5D2 Series data sheet; the performance monitor: ARM Architecture Reference
  * Manual, ARMv7-A edition, C12.8. */
 #include <math.h>
@@ -53,8 +53,8 @@ static uint32_t translation_table[4096] __attribute__((aligned(16384)));
 void on_svc(void);
 void on_undefined(void);
 
-/* newlib is built for processors that may access words at any address: they may in normal memory, and there is none
- * without the MMU. */
+/* newlib is built for processors that may access words at any address. That is allowed in normal memory only, and
+ * without the MMU no memory is normal. */
 static void memory_start(void)
 {
     translation_table[0x002] = SECTION(0x002) | SECTION_NORMAL_WRITE_BACK;
@@ -114,7 +114,7 @@ __attribute__((naked)) void on_svc(void)
     __asm__ volatile("add r0, r0, r1\n\tmovs pc, lr");
 }
 
-/* Behind the instruction, of 4 bytes in either instruction set. */
+/* Returns to the next instruction: this one has 4 bytes in either instruction set. */
 __attribute__((naked)) void on_undefined(void)
 {
     __asm__ volatile("push {r0-r3}\n\t"

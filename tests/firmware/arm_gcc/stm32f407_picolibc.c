@@ -1,6 +1,6 @@
 /*
  * A program for an STM32F4 Discovery with picolibc: its start-up, its linker script and its semihosting (for the exit)
- * do the rest. What is here is the UART behind stdout, USART2 at PA2 and PA3.
+ * do the rest. This file has the UART of stdout, USART2 at PA2 and PA3.
  */
 #include <math.h>
 #include <stdint.h>

@@ -23,7 +23,7 @@ extern void (*const init_start[])(void), (*const init_end[])(void);
 
 int main(void);
 
-/* What C++ destructors of global objects are registered with. */
+/* The handle with which C++ registers destructors of global objects. */
 void *__dso_handle;
 
 int _write(int file, const char *from, int count) {

@@ -17,7 +17,7 @@
 #define KEPT_WORDS 8u
 #define XPSR_T (1u << 24)
 
-/* What a script says: what is less than the first of these ends the function that reads it. */
+/* The bytes of a script: a byte below WORK ends the function that reads it. */
 enum act { WORK = 16, CALL = 32, TAIL = 48, RECUR = 64, PEND = 80, TRY = 96, SWITCH = 112, THROW = 128 };
 #define NUMBER 15u
 
@@ -35,7 +35,7 @@ uint32_t *next_stack(uint32_t *stack);
 int set_jump(uint32_t *buffer) __attribute__((returns_twice));
 _Noreturn void long_jump(uint32_t *buffer);
 
-/* Who runs the program writes the scripts of both tasks here, a half each, and the ticks' period. */
+/* The test writes the scripts of both tasks here, a half each, and the ticks' period. */
 __attribute__((used)) volatile uint8_t script[SCRIPT_BYTES] = "the script of calls begins";
 __attribute__((used)) volatile uint32_t period[4] = {0x70657269u, 0x6f64206fu, 0x66207469u, 0x636b730au};
 

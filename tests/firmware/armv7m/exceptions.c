@@ -1,6 +1,6 @@
 /* Exceptions of a Cortex-M4, of all kinds at once: a tick that computes with floating-point numbers and asks for
- * PendSV, interrupts that pend each other at three priorities, supervisor calls, and faults whose handler goes on
- * behind them. What is counted has to come out whatever their order. */
+ * PendSV, interrupts that pend each other at three priorities, supervisor calls, and faults whose handler
+ * skips the faulting instruction. The counts have to be right whatever the order. */
 #include "armv7m.h"
 #include "console.h"
 #include "nvic.h"

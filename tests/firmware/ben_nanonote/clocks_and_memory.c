@@ -1,4 +1,4 @@
-/* What software finds out about the board from the registers that the boot loader has set. */
+/* Reads the registers that the boot loader has set, as software does to identify the board. */
 #include "board.h"
 #include "console.h"
 #include "jz4740_cgu.h"

@@ -1,4 +1,4 @@
-/* What the core computes, and a function to be timed. */
+/* Calculations of the core, and a function to be timed. */
 #include <stdint.h>
 
 #include "console.h"

@@ -20,7 +20,7 @@ static void report(struct link_monitor *monitor)
     console_print("%s\n", monitor->text);
 }
 
-/* The report's CRC, bit by bit as it has it. */
+/* The CRC of the report, bit by bit as in the report. */
 static uint16_t crc16(const uint8_t *data, uint32_t bytes)
 {
     uint32_t crc = 0, reversed = 0;

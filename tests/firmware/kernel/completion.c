@@ -33,7 +33,7 @@ static void complete_and_note(void *arg)
     note('d');
 }
 
-/* What was done before does not have to be waited for, each time once. */
+/* A completion that was done before needs no wait: one for each time. */
 static void done_before(void)
 {
     completion_init(&done);
@@ -53,7 +53,7 @@ static void done_by_another(void)
     create(&first, first_stack, complete_and_note, 0, PRIORITY_LOWEST);
     note('m');
     wait_for_completion(&done);
-    /* The other one goes on after this thread: it has the lower priority. */
+    /* The other thread continues after this one: it has the lower priority. */
     note('n');
     thread_yield();
     expect_events("mcdn");

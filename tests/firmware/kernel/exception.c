@@ -1,4 +1,4 @@
-/* Exceptions that nobody expects: one each, chosen by a definition, and the line that is marked causes it. */
+/* Unexpected exceptions: a definition chooses one, and the marked line causes it. */
 #include <stdint.h>
 
 int main(void)

@@ -1,4 +1,4 @@
-/* What the programs of this folder have in common: they check, and tell of the first check that fails. */
+/* Common to the programs of this folder: checks. A program prints the first check that fails. */
 #ifndef EXPECT_H
 #define EXPECT_H
 
@@ -24,7 +24,7 @@ static inline void expect_between(uint32_t value, uint32_t least, uint32_t most,
     }
 }
 
-/* What happens, a letter each, in order. */
+/* The events in their order, a letter for each. */
 static char happened[64];
 static uint32_t events;
 

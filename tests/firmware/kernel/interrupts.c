@@ -56,7 +56,7 @@ static void start_in(struct timer *timer, timer_function *function, void *arg, u
     timer_start(timer, clock_ticks() + clock_ticks_of_us(microseconds));
 }
 
-/* What a waiter of this priority does while the program never gives way. */
+/* The order of events with a waiter of this priority, while the program never yields. */
 static void pre_empts(uint32_t priority, const char *expected)
 {
     struct timer timer;

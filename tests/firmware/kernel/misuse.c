@@ -1,4 +1,4 @@
-/* What the kernel says to programs that misuse it: one way each, chosen by a definition. */
+/* The kernel's messages to programs that misuse it: a definition chooses the misuse. */
 #include "completion.h"
 #include "delay.h"
 #include "expect.h"
@@ -9,7 +9,7 @@
 #define STACK_BYTES 1024
 
 static struct thread small;
-/* The thread has the upper end: what it overwrites below is nobody's. */
+/* The thread has the upper end: no other code uses the memory that it overwrites below. */
 THREAD_STACK(small_room, 2 * STACK_BYTES);
 #define SMALL_STACK (&small_room[STACK_BYTES / sizeof small_room[0]])
 

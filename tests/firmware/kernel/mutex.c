@@ -1,4 +1,4 @@
-/* Mutexes: one owner at a time, and nobody is forgotten. */
+/* Mutexes: one owner at a time, and no waiter is forgotten. */
 #include "mutex.h"
 
 #include "completion.h"

@@ -1,4 +1,4 @@
-/* Threads: who runs when, and that a switch keeps their registers. */
+/* Threads: the order in which they run; a switch keeps their registers. */
 #include "expect.h"
 #include "kernel.h"
 

@@ -18,7 +18,7 @@ static void host_received(struct rpmsg_endpoint *endpoint, void *data, uint32_t 
     at_host++;
 }
 
-/* A message of the host's, as it is in the ring before the remote is told. */
+/* A message of the host, in the ring before the remote is notified. */
 static struct rpmsg_header *host_message(void)
 {
     struct vring *vring = &link.host.tx.vring;
@@ -34,7 +34,7 @@ static volatile struct vring_desc *last_descriptor(void)
     return &vring->desc[vring->avail->ring[(link.host.tx.avail_idx - 1) & 15]];
 }
 
-/* A message of the remote's, as it is in the ring before the host is told. */
+/* A message of the remote, in the ring before the host is notified. */
 static struct rpmsg_header *remote_message(const void *data, uint32_t bytes)
 {
     struct vring *vring = &link.remote.tx.vring;

@@ -16,7 +16,7 @@ struct loopback {
     struct link_monitor host_monitor, remote_monitor;
     struct rpmsg_host host;
     struct rpmsg_remote remote;
-    uint32_t host_kicks[2], remote_kicks[2]; /* by whom, of which ring */
+    uint32_t host_kicks[2], remote_kicks[2]; /* by sender and by ring */
     bool host_called, remote_called;         /* rx has something */
     struct rpmsg_endpoint host_endpoint, remote_endpoint;
 };

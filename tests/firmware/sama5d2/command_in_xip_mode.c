@@ -8,7 +8,7 @@ BOARD_BOOT_CODE __attribute__((noinline)) static uint32_t read_with_command(cons
 {
     frame_set(QUAD_IO_FAST_READ, IFR_QUAD_IO | IFR_DUMMIES(10));
     uint32_t first = *from;
-    /* That frame has ended the mode: the confirmation bit was not 0. */
+    /* The last frame has ended the mode: its confirmation bit was not 0. */
     frame_set(QUAD_IO_FAST_READ, IFR_QUAD_IO | IFR_DUMMIES(10));
     return first;
 }

@@ -1,4 +1,4 @@
-/* Runs from the flash, which nobody has programmed. */
+/* Runs from the flash, which is erased. */
 #include "board.h"
 
 int main(void)

@@ -66,7 +66,7 @@ static void print(const char *how)
     }
 }
 
-/* Chip select goes inactive behind the word that the transmit register has when LASTXFER is written. */
+/* Chip select goes inactive after the word that the transmit register has when LASTXFER is written. */
 static uint32_t exchange(uint32_t word, bool last)
 {
     qspi_wait_for(SR_TDRE);

@@ -1,4 +1,4 @@
-/* Does what its arguments say, one command after the other, and prints what came of it. */
+/* Executes its arguments as commands, one after the other, and prints the results. */
 #include "host.h"
 
 /* No multiple of what the host copies at once. */
@@ -62,7 +62,7 @@ void say_number(const char *what, int number)
     say(at);
 }
 
-/* What came of a call; why not, if it failed. */
+/* The result of a call; the reason if it failed. */
 static void came(const char *command, int result)
 {
     say_number(command, result);
@@ -151,7 +151,7 @@ static void large(const char *name)
     say_number("wrong", (int)wrong);
 }
 
-/* Handles and addresses that are none. */
+/* Invalid handles and addresses. */
 static void misuse(const char *name)
 {
     int handle = host_open(name, MODE_UPDATE);

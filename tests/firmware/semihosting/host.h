@@ -21,11 +21,11 @@ int host_length(int handle);
 int host_is_terminal(int handle);
 int host_remove(const char *path);
 int host_rename(const char *from, const char *to);
-/* Of the call that failed last. */
+/* The error number of the last failed call. */
 int host_errno(void);
 /* Gives how many there are, the program's name included. */
 int host_arguments(char **arguments, int most);
-/* What only one of the interfaces has: 0 if it is unknown here. */
+/* Calls that only one of the interfaces has: 0 if it is unknown here. */
 int host_other(const char *command, const char *argument);
 _Noreturn void host_exit(int status);
 

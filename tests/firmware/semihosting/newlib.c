@@ -1,4 +1,4 @@
-/* An ordinary C program: its arguments say what it does with the C library. */
+/* An ordinary C program: its arguments choose calls of the C library. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

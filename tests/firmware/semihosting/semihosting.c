@@ -56,7 +56,7 @@ int host_errno(void)
     return semihosting_call(0x13, 0);
 }
 
-/* As start-up code of C libraries takes the line apart. */
+/* Splits the command line as the start-up code of C libraries does. */
 int host_arguments(char **arguments, int most)
 {
     static char line[1024];

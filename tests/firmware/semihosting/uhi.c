@@ -47,7 +47,7 @@ int host_seek(int handle, int place)
     return call(6, (unsigned)handle, (unsigned)place, 0) == place ? 0 : -1;
 }
 
-/* Of what fstat tells: the word at 4 is st_mode, that at 16 the low half of st_size. */
+/* A word of fstat's result: at 4 it is st_mode, at 16 the low half of st_size. */
 static int stat_word(int handle, int place)
 {
     unsigned stat[26];

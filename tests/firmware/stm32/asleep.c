@@ -74,7 +74,7 @@ static inline void send_event(void)
     __asm__ volatile("sev" : : : "memory");
 }
 
-/* Cycles of a wfe behind which nothing is left of earlier events. */
+/* Cycles of a wfe that leaves no earlier event pending. */
 static uint32_t cycles_of_wait(uint32_t exti_event)
 {
     send_event();

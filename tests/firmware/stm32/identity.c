@@ -1,4 +1,4 @@
-/* Which chip it is: the debug unit's code, the flash's size, the unique number. Addresses are those of RM0090 and
+/* The chip's identity: the debug unit's code, the flash's size, the unique number. Addresses are those of RM0090 and
  * RM0432, "Device electronic signature". */
 #include "board.h"
 #include "console.h"

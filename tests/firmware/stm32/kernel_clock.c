@@ -1,5 +1,5 @@
 /* USART2 of an STM32L4R5 by HSI16, which is off at first: nothing is sent before it runs. Then USART2 is reset, and a
- * byte is stored in one of its registers. The status tells the first step that went wrong. */
+ * byte is stored in one of its registers. The status is the first step that went wrong. */
 #include <stdint.h>
 
 #include "board.h"

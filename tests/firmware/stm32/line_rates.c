@@ -1,5 +1,5 @@
-/* The console's line of an STM32F407 at 115200 baud, and USART2 at other rates, in another format: it sends, and tells
- * what it received with which flags. And an access right behind the enable of a clock. */
+/* The console's line of an STM32F407 at 115200 baud, and USART2 at other rates, in another format: it sends, and prints
+ * what it received, with the flags. And an access right after the enable of a clock. */
 #include "board.h"
 #include "console.h"
 #include "mmio.h"
@@ -31,7 +31,7 @@ int main(void)
     /* 16 MHz / 115200 is 139; 2 % and 11 % off, half the rate, even parity. */
     say(142, 0, "near\n");
     say(278, 0, "h");
-    /* What comes at the line's rate while it listens at half of it. */
+    /* Receives at half of the line's rate. */
     uint32_t received = 0, flags = 0;
     for (uint32_t look = 0; look < 20000u; look++) {
         uint32_t status = mmio_read(USART2, SR);

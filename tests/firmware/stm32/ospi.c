@@ -1,6 +1,6 @@
 /* An N25Q128A on OCTOSPI1 of an STM32L4R5 out of reset, SCK of 4 MHz: identification, erase and program with status
- * polling, a quad read by DMA, and a function that runs in place. With WITHOUT_PIN, that pin of port E is none of
- * OCTOSPIM's, and the identification is all there is. */
+ * polling, a quad read by DMA, and a function that runs in place. With WITHOUT_PIN, that pin of port E does not
+ * belong to OCTOSPIM, and the program ends after the identification. */
 #include "armv7m.h"
 #include "console.h"
 #include "mmio.h"

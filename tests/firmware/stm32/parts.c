@@ -1,5 +1,5 @@
 /* Uses each of the parts that every program of an STM32 meets: pins, interrupts of pins, serial lines, random numbers,
- * CRC unit, watchdog, bit-banding, cycle counter and stimulus ports. It tells what it sees, and ends by its watchdog.
+ * CRC unit, watchdog, bit-banding, cycle counter and stimulus ports. It prints its results, and ends by its watchdog.
  *
  * For an STM32F407 at 16 MHz, and with STM32L4 for an STM32L4R5 at 4 MHz: their rates out of reset. */
 #include <stdint.h>
@@ -215,7 +215,7 @@ static void try_numbers(void)
     tell("crc ", REGISTER(CRC));
 }
 
-/* What each counter has counted in a loop that runs long enough to be compiled; an interrupt comes in its middle. */
+/* The counts of each counter in a loop that runs long enough to be compiled; an interrupt comes in its middle. */
 static void try_events(void)
 {
     static volatile uint32_t words[16];

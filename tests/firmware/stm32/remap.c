@@ -1,4 +1,4 @@
-/* What an STM32F4 and, with STM32L4, an STM32L4R5 shows at address 0, by SYSCFG_MEMRMP.MEM_MODE: code and vectors of
+/* Memory at address 0 of an STM32F4 and, with STM32L4, of an STM32L4R5, by SYSCFG_MEMRMP.MEM_MODE: code and vectors of
  * flash and of SRAM1. */
 #include "armv7m.h"
 #include "console.h"

@@ -1,5 +1,5 @@
 /* Rows of loads and stores, and how many cycles they take: each is between two reads of the cycle counter (DWT_CYCCNT),
- * behind a load of its first address. */
+ * after a load of its first address. */
 #ifndef ROWS_H
 #define ROWS_H
 

@@ -154,7 +154,7 @@ static void select(uint32_t on)
     mmio_write(CS_PORT, 0x18, 1u << (CS_PIN + (on ? 16u : 0u)));
 }
 
-/* An access of so many bytes by DMA at PCLK2 / 4: how many cycles it took. */
+/* An access of some bytes by DMA at PCLK2 / 4: the cycles that it took. */
 static uint32_t exchange(uint8_t first, uint8_t second, uint32_t bytes)
 {
     command[0] = first;

@@ -1,6 +1,6 @@
 /*
- * How a Cortex-M4 starts, and memories that lie side by side, of which programs make one: main tells by semihosting
- * whether the reset handler ran, and does at SEAM, where one RAM ends and the next begins, what may reach over it.
+ * The start of a Cortex-M4, and adjacent memories that programs use as one: main prints by semihosting whether the
+ * reset handler ran, and makes accesses across `SEAM`, the address where one RAM ends and the next begins.
  */
 #include <stdint.h>
 
@@ -38,7 +38,7 @@ __attribute__((section(".vectors"), used)) static void *const table[32] = {stack
 
 #ifdef SEAM
 #ifdef LARGE_BYTES
-/* Cleared by the loader: it lies over the seam. */
+/* Cleared by the loader: it lies in both memories. */
 static uint8_t large[LARGE_BYTES];
 #else
 /* In the program's file, 16 bytes on each side. */
@@ -51,7 +51,7 @@ static void check(int is_right, const char *what)
 		print(what);
 }
 
-/* Eight registers stored, and loaded again, by instructions that begin four words before the seam. */
+/* Eight registers stored, and loaded again, by instructions that begin four words before the boundary. */
 static uint32_t several(uint32_t *at)
 {
 	uint32_t sum;
@@ -66,7 +66,7 @@ static uint32_t several(uint32_t *at)
 	return sum;
 }
 
-/* A function of four halfwords, of which two lie on each side: r0 + 3. */
+/* A function of four halfwords, two on each side: r0 + 3. */
 static uint32_t run_over(void)
 {
 	volatile uint16_t *code = (uint16_t *)(SEAM - 4);

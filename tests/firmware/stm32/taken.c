@@ -1,5 +1,5 @@
-/* What an STM32F407 (and, with STM32L4, an STM32L4R5) takes as it is written: no date in the RTC, as ST's HAL sets its
- * time base; one data line of SPI; the backup SRAM; the start of a USB device that nobody plugs in. */
+/* Settings that an STM32F407 (and, with STM32L4, an STM32L4R5) accepts: no date in the RTC, as ST's HAL sets
+ * its time base; one data line of SPI; the backup SRAM; the start of a USB device that is not plugged in. */
 #include "armv7m.h"
 #include "console.h"
 #include "mmio.h"
@@ -114,7 +114,7 @@ static void one_line(void)
     }
     uint32_t cycles = armv7m_cycles() - begun;
     console_print("one line: %u cycles, SR %x\n", cycles, mmio_read(SPI2, 0x08) & ~0x1800u);
-    /* RXONLY: SCK runs by itself, and nobody reads. */
+    /* RXONLY: SCK runs by itself, and the program does not read. */
     mmio_write(SPI2, 0x00, 0);
     mmio_write(SPI2, 0x00, 1u << 10 | 1u << 9 | 1u << 8 | 1u << 6 | 1u << 3 | 1u << 2);
     wait(400);

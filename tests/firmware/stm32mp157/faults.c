@@ -1,4 +1,4 @@
-/* Ends by an exception that nobody expects. */
+/* Ends by an unexpected exception. */
 #include "board.h"
 #include "console.h"
 #include "gic.h"

@@ -73,7 +73,7 @@ int main(void)
 
     arm_cp15_write(0, c9, c12, 0, PMCR_E);
     arm_cp15_write(0, c9, c12, 1, PMCNTENSET_C);
-    /* Until predictions of the loop's beginning and end do not change any more. */
+    /* Until predictions of the loop's start and end do not change any more. */
     for (unsigned i = 0; i < 4; i++) {
         (void)loop_cycles(ROUNDS);
     }

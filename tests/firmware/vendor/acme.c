@@ -1,5 +1,5 @@
 /*
- * What a vendor's start-up does on a chip that has no board here but a CMSIS-SVD file (tests/svd/acme.svd): the
+* The start-up of a vendor on a chip that has no board here, only a CMSIS-SVD file (tests/svd/acme.svd): the
  * oscillator and the PLL on, each waited for, wait states, a pin, the watchdog, a conversion.
  */
 #include "semihosting.h"

@@ -1,5 +1,5 @@
 /*
- * What a vendor's start-up does on a SAMA5D2, by the register names of its data sheet (DS60001476): the watchdog off,
+* The start-up of a vendor on a SAMA5D2, by the register names of its data sheet (DS60001476): the watchdog off,
  * the peripherals' clocks on, a pin, the security module's back-up registers, a conversion.
  */
 #include "semihosting.h"

@@ -1,5 +1,5 @@
 /*
- * What a vendor's start-up does on the Cortex-M4 of an STM32MP157, by the register names of its manual (RM0436): the
+* The start-up of a vendor on the Cortex-M4 of an STM32MP157, by the register names of its manual (RM0436): the
  * floating-point unit on, clocks of ports and converter on, the independent watchdog fed, a pin, a conversion.
  */
 #include "semihosting.h"

@@ -1,5 +1,5 @@
 //! A blinky as HALs in Rust have it: pins whose types say what they are, traits for what can be done with them, and the
-//! peripherals taken once. Which board it is, the chip's identity tells, or a feature. It blinks, lights the light
+//! peripherals taken once. The chip's identity, or a feature, decides the board. It blinks, lights the light
 //! while the button is pressed, then has the button's interrupt toggle it four times.
 #![no_std]
 #![no_main]
