@@ -171,7 +171,7 @@ class Board:
     def inputs(self) -> dict[str, str]:
         """The files that a run must not overwrite with results, each with a description.
 
-        They are the sources of the board, the loaded firmware, and the images of chips.
+        These files are the sources of the board, the loaded firmware, and the images of chips.
         """
         firmware = {} if self._elf is None else {self._elf: "the firmware"}
         images = {image: f"the image of {label}" for label, image in self._images}
@@ -228,7 +228,7 @@ class Board:
         return end - base
 
     def _meant_base(self, file: str | os.PathLike[str] | bytes) -> str:
-        """The probable load address of a raw binary; "" if unknown, or if the file has addresses."""
+        """A hint on the load address of a raw binary; "" if unknown or if the file has addresses."""
         places = [(place["base"], place["base"] + place["size"] - 1) for place in self._map()]
         if isinstance(file, bytes):
             return meant_base(file[:TABLE_BYTES], len(file), places)

@@ -141,7 +141,7 @@ def attach(machine: Machine, nodes: Mapping[str, CanNode]) -> None:
     for label, node in nodes.items():
         bus = bus_of(label, buses)
         if bus in taken:
-            raise UsageError(f"{label} and {taken[bus]} are on the same CAN bus: give one node for it")
+            raise UsageError(f"{label} and {taken[bus]} are on the same CAN bus: give one node")
         taken[bus] = label
         try:
             machine.attach_can(label, node.items(), node.log, node.bits_per_second)

@@ -413,7 +413,7 @@ class Debugger:
         return self._machine.snapshot()
 
     def result(self) -> RunResult:
-        """End the run here and return its result, as `Board.run` does; it can't continue after that."""
+        """End the run here and return its result, as `Board.run` does; it can't continue then."""
         if self._result is None:
             outcome = self.hold.end(self._console.write, self._streams.write)
             self._console.finish()

@@ -244,14 +244,14 @@ class RunResult:
     the first. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's time in
     nanoseconds. `results` has the words that the firmware wrote to each `cyclescope,result-port`,
     in order, by the device's label. `streams` has the output of serial lines other than the
-    console, by the device's label. `frame` is the frame that the run was told to keep. `windows`
-    are the recorded calls of functions, in the order of their ends. `failed_saves` has one sentence
-    for each file on the host that could not be written: images of chips, waveforms. `unmodelled`
-    are the registers without a model that the firmware used. `host_work` has the amounts of each
-    core's code that were compiled or skipped on this host. `profile` is present if the run recorded
-    it; `to_dict` leaves it out. `critical_path` shows which core waited for which, if the run
-    recorded waits. `triggers` are the results of conditions. `leds` are the board's LEDs, with
-    their activity.
+    console, by the device's label. `frame` is the frame that the run kept on request. `windows` are
+    the recorded calls of functions, in the order of their ends. `failed_saves` has one sentence for
+    each file on the host that could not be written: images of chips, waveforms. `unmodelled` are
+    the registers without a model that the firmware used. `host_work` has the amounts of each core's
+    code that were compiled or skipped on this host. `profile` is present if the run recorded it;
+    `to_dict` leaves it out. `critical_path` shows which core waited for which, if the run recorded
+    waits. `triggers` are the results of conditions. `leds` are the board's LEDs, with their
+    activity.
     """
 
     board: str

@@ -244,7 +244,7 @@ def _steps(text: str, name: str) -> Iterator[tuple[str, Step]]:
                 characters = _text(text, place)
                 if len(characters) > _MOST_PAUSES:
                     most = f"at most {_MOST_PAUSES:,} one by one"
-                    raise UsageError(f"{place}: {len(characters):,} characters with pausing: {most}")
+                    raise UsageError(f"{place}: {len(characters):,} characters: {most}")
                 for character in characters:
                     yield from ((place, Send(bytes([character]))), (place, pause))
             case _:
@@ -318,7 +318,7 @@ def _name(word: str, place: str) -> str:
 
 def _text(word: str, place: str) -> bytes:
     if not word.startswith('"'):
-        raise UsageError(f'{place}: {inputs.printable(word)}: expected a text in quotes, as in "> "')
+        raise UsageError(f'{place}: {inputs.printable(word)}: expected a quoted text such as "> "')
     out, at = bytearray(), 0
     body = word[1:-1]
     for match in _ESCAPE.finditer(body):

@@ -19,17 +19,17 @@ from cyclescope.similar_names import did_you_mean_or
 class BindingProperty:
     """A property that a node may have.
 
-    `kind` is the type of the value: "number" (one cell), "numbers" (cells), "flag" (empty: its
-    presence is its value), "word" (a string out of a few), "words" and "string" (any), "ranges"
-    (pairs of address and size), or the kind of node that it refers to ("clocks", "interrupts", "DMA
-    requests", "pins", "ports", "core", "bus"); the value of "any" is not read. `unit` is the unit
-    of a number ("" for a count or an address). `default` is the value of an absent property, as
-    text; None if it has no default. `range` is the allowed values; None if `meaning` has them, or
-    any value is allowed. `meaning` has one text, or one for each item of a list (`clocks`,
-    `interrupts`). `required` properties must be present, under the condition `when` if that is
-    given. `timing` properties are timing parameters, with their sources in `cyclescope,sources`.
-    `ignored` properties are accepted for compatibility with Linux and have no effect. `when` is the
-    condition under which the property is read; None is always.
+    `kind` is the type of the value: "number" (one cell), "numbers" (cells), "flag" (empty: true if
+    present), "word" (a string out of a few), "words" and "string" (any), "ranges" (pairs of address
+    and size), or the kind of node that it refers to ("clocks", "interrupts", "DMA requests",
+    "pins", "ports", "core", "bus"); the value of "any" is not read. `unit` is the unit of a number
+    ("" for a count or an address). `default` is the value of an absent property, as text; None if
+    it has no default. `range` is the allowed values; None if `meaning` has them, or any value is
+    allowed. `meaning` has one text, or one for each item of a list (`clocks`, `interrupts`).
+    `required` properties must be present, under the condition `when` if that is given. `timing`
+    properties are timing parameters, with their sources in `cyclescope,sources`. `ignored`
+    properties are accepted for compatibility with Linux and have no effect. `when` is the condition
+    under which the property is read; None is always.
     """
 
     name: str

@@ -66,7 +66,8 @@ def find(root: Node, path: str, value: OverrideValue) -> tuple[Node, str] | None
     node = _find_node(root, node_part) if dot else None
     if node is None:
         return None
-    becomes_true = value is True or value == "true"  # 1 is not accepted: the path may be a misspelt number
+    # 1 is not accepted here: the path may be a misspelt number
+    becomes_true = value is True or value == "true"
     return (node, name) if name in node.props or becomes_true else None
 
 
@@ -109,8 +110,8 @@ def _left_out(root: Node, path: str) -> SettingError | None:
         return None
     default = f", {known.default} by default" if known.default is not None else ""
     return SettingError(
-        f"--set {path}: {node_part} can have this property ({known.kind}{default}), but the board's "
-        ".dts does not: add it there first, then --set can change it"
+        f"--set {path}: {node_part} can have this property ({known.kind}{default}), but the board "
+        "file does not: add it there first, then --set can change it"
     )
 
 
@@ -137,7 +138,9 @@ def _assign(root: Node, node: Node, name: str, path: str, value: OverrideValue) 
     old = node.props.get(name) or Property(name, b"", "empty", ORIGIN, 0)
     if value is False or (old.kind == "empty" and value in FALSE):
         if old.kind != "empty":
-            raise SettingError(f"--set {path}: only a flag can be false; this property holds {old.kind}")
+            raise SettingError(
+                f"--set {path}: only a flag can be false; this property holds {old.kind}"
+            )
         del node.props[name]
         return
     if (node.path, name) == CONSOLE and isinstance(value, str) and value.startswith(":"):
@@ -151,7 +154,7 @@ def _encode(root: Node, old: Property, path: str, value: OverrideValue) -> tuple
     """The kind and bytes of a new value; a text is parsed as the property's kind."""
     if old.kind == "empty":
         if value not in TRUE:
-            raise SettingError(f"--set {path}={value}: this property is a flag: set it to true or false")
+            raise SettingError(f"--set {path}={value}: this is a flag: set it to true or false")
         return "empty", b""
     if old.kind == "strings":
         return "strings", b"".join(_string(path, text) for text in _strings(old, value))

@@ -62,7 +62,7 @@ def _check(memories: tuple[Memory, ...]) -> None:
 
 def _head(name: str, clock_hz: int) -> Iterator[str]:
     yield "/*"
-    yield f" * {name}, from its CMSIS-SVD file: peripherals keep the values that are stored in them,"
+    yield f" * {name}, from its CMSIS-SVD file: peripherals keep what is stored in them,"
     yield " * and do nothing. Bits that firmware waits for can be set in their registers, as in"
     yield ' * "CR 0x0 reset 0x83 ones 0x02000000". Memories answer without wait states.'
     yield " */"

@@ -89,7 +89,7 @@ def timeline_of(
     if path is None:
         return None
     if begin is not None and when is not None:
-        raise UsageError("--trace-from and --trace-when exclude each other: give one start of the timeline")
+        raise UsageError("--trace-from and --trace-when exclude each other")
     from_ps = 0 if begin is None else _time_ps(begin)
     to_ps = _NEVER_PS if length is None else min(_NEVER_PS, from_ps + _time_ps(length))
     memory = MEMORY if memory is None else memory

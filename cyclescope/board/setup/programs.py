@@ -88,7 +88,7 @@ def read_program(
         data = inputs.read(path, inputs.MOST_ELF_BYTES)
     if data.startswith(b"\x7fELF"):
         if base is not None or entry is not None:
-            raise UsageError(f"{name}: an ELF file has its own addresses: leave out --base and --entry")
+            raise UsageError(f"{name}: an ELF file takes no --base and no --entry")
         return Program(name, elf=data)
     if base is not None:
         return Program(name, parts=_raw(name, data, base), start=entry)
@@ -254,7 +254,7 @@ def _joined(name: str, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[in
         if part and at + len(part) != addr:
             parts += 1
             if parts >= _MOST_PARTS:
-                raise UsageError(f"{name}: it has more than {_MOST_PARTS} parts with gaps between them")
+                raise UsageError(f"{name}: it has more than {_MOST_PARTS} parts with gaps between")
             yield at, bytes(part)
             part = bytearray()
         if not part:

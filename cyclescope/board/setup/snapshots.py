@@ -1,5 +1,4 @@
-"""Snapshots of a run in files: one run takes a snapshot at a time, another continues from it.
-"""
+"""Snapshots of a run in files: one run takes a snapshot at a time, another continues from it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class PinUse:
 
 
 def pin_uses(tree: _Tree, ports: Mapping[str, int]) -> tuple[PinUse, ...]:
-    """All uses of the pins of these ports, by port and number."""
+    """All uses of the ports' pins, by port and number."""
     handles = {node["phandle"]: _label(node) for node in _walk(tree) if node["phandle"] is not None}
     cells = {
         label: (_number(node, "#gpio-cells"), _number(node, "#interrupt-cells"))

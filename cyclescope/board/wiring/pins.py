@@ -48,7 +48,7 @@ class Pins:
             there = _those_of("GPIO ports", self.ports)
             hint = did_you_mean_or(port, list(self.ports), there)
             said = inputs.printable(name)
-            raise UsageError(f"{place}: no pin {said!r}: expected a port and a number, as in gpioa.5{hint}")
+            raise UsageError(f"{place}: no pin {said!r}: expected PORT.NUMBER{hint}")
         if number not in map(str, range(count)):
             said = inputs.printable(name)
             raise UsageError(f"{place}: no pin {said!r}: {port} has the pins 0 to {count - 1}")
