@@ -12,7 +12,7 @@ from cyclescope.bench.views import Moment
 from cyclescope.board import Board
 from cyclescope.board.excerpts import Excerpt, excerpt
 from cyclescope.errors import EngineError
-from cyclescope.errors import told as in_words
+from cyclescope.errors import error_text as in_words
 from cyclescope.firmware import build_app
 from cyclescope.profile.profile import Profile
 

@@ -27,7 +27,7 @@ from cyclescope.board.excerpts import Excerpt
 from cyclescope.board.observing.frames import Trigger
 from cyclescope.board.results import INTERRUPTED, Metric, RunResult, Value
 from cyclescope.errors import EngineError, FirmwareError
-from cyclescope.errors import told as in_words
+from cyclescope.errors import error_text as in_words
 from cyclescope.firmware import build_app, load_app, unchanging
 from cyclescope.profile.profile import Profile
 

@@ -163,15 +163,15 @@ class Board:
         """Warnings about the description: values that weaken the results, and probable mistakes.
 
         Warnings are for values without a source, for values outside their plausible range (one line
-        for each of these two kinds), and for caches that no memory can use.
+        for each of the two kinds), and for caches that no memory can use.
         """
         return (*parameters.warnings(self.parameters, self._path), *self._description["warnings"])
 
     @property
     def inputs(self) -> dict[str, str]:
-        """The files that a run must not overwrite with results, each with a description.
+        """The files that a run must not overwrite, each with a description.
 
-        These files are the sources of the board, the loaded firmware, and the images of chips.
+        Inputs are the sources of the board, the loaded firmware, and the images of chips.
         """
         firmware = {} if self._elf is None else {self._elf: "the firmware"}
         images = {image: f"the image of {label}" for label, image in self._images}
@@ -228,7 +228,7 @@ class Board:
         return end - base
 
     def _meant_base(self, file: str | os.PathLike[str] | bytes) -> str:
-        """A hint on the load address of a raw binary; "" if unknown or if the file has addresses."""
+        """A hint on a raw binary's load address; "" if unknown or if the file has addresses."""
         places = [(place["base"], place["base"] + place["size"] - 1) for place in self._map()]
         if isinstance(file, bytes):
             return meant_base(file[:TABLE_BYTES], len(file), places)
@@ -399,7 +399,10 @@ class Board:
             before, kept_files = start_from, self.inputs
         else:
             before = snapshots.read(start_from)
-            kept_files = {**self.inputs, os.fspath(start_from): "the snapshot that the run is from"}
+            kept_files = {
+                **self.inputs,
+                os.fspath(start_from): "the snapshot that the run starts from",
+            }
         outputs.check_outputs(written, kept_files)
         if taken is not None and terminals:
             raise UsageError("no snapshot can be taken while people type (--console)")

@@ -11,7 +11,7 @@ import pytest
 
 from cyclescope._engine import Stop
 from cyclescope.bench.threads import side_by_side
-from cyclescope.errors import UsageError, told
+from cyclescope.errors import UsageError, error_text
 from cyclescope.suites import pqm4, running
 from cyclescope.suites.programs import Program
 from cyclescope.suites.running import Done
@@ -95,6 +95,6 @@ def test_programs_of_a_suite_are_told_in_their_order(monkeypatch: pytest.MonkeyP
 
 
 def test_foreseen_errors_speak_for_themselves() -> None:
-    assert told(UsageError("a.elf: not there")) == "a.elf: not there"
-    assert told(OSError(2, "No such file")) == "[Errno 2] No such file"
-    assert told(KeyError("x")).startswith("a fault of Cyclescope at ")
+    assert error_text(UsageError("a.elf: not there")) == "a.elf: not there"
+    assert error_text(OSError(2, "No such file")) == "[Errno 2] No such file"
+    assert error_text(KeyError("x")).startswith("a fault of Cyclescope at ")

@@ -13,7 +13,7 @@ from dataclasses import replace
 from cyclescope.board.description.devicetree import Node, Property
 from cyclescope.errors import SettingError
 from cyclescope.host.inputs import printable
-from cyclescope.similar_names import asked, near_matches
+from cyclescope.similar_names import asked, similar_names
 from cyclescope.units import parse_number
 
 ORIGIN = "--set"
@@ -120,9 +120,9 @@ def _similar(path: str, known: list[str]) -> list[str]:
     owner, _, name = path.rpartition(".")
     siblings = [other for other in known if other.rpartition(".")[0] == owner]
     if siblings:
-        return near_matches(path, siblings, cutoff=0.75) or siblings[:8]
+        return similar_names(path, siblings, cutoff=0.75) or siblings[:8]
     return (
-        near_matches(path, known)
+        similar_names(path, known)
         or [other for other in known if other.rpartition(".")[2] == name][:8]
     )
 

@@ -13,7 +13,7 @@ class Led:
     The LED went on `times_on` times and off `times_off` times, the last time at `last_ps`, and was
     on for `on_ps` in all. `period_ps` is the mean of its last periods (up to eight), each from
     switching on to the next switching on, and `on_in_period_ps` is the mean on-time in a period;
-    both are None for fewer than two periods, or if one differs from the mean by more than a tenth.
+    both stay None without two periods, or if a period differs from the mean by more than 10 %.
     """
 
     label: str
