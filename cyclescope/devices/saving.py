@@ -64,5 +64,5 @@ class _Reader(pickle.Unpickler):
         if isinstance(found, type) and found.__module__ == module:
             return found
         raise pickle.UnpicklingError(
-            f"{module}.{name} can't be part of a snapshot: define the class's save_state and load_state"
+            f"{module}.{name} can't be part of a snapshot: define its save_state and load_state"
         )

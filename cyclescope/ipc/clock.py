@@ -136,7 +136,7 @@ class Clock:
             raise IpcError(f"{self._terminal}: {rest}")
         if not _TIME_AND_COUNT.fullmatch(rest):
             raise IpcError(
-                f"{self._terminal}: its clock gave the invalid answer {answer!r}: is it another program?"
+                f"{self._terminal}: invalid clock answer {answer!r}: is it another program?"
             )
         at, _, count = rest.partition(" ")
         return int(at), int(count or 0)

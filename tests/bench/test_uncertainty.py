@@ -116,7 +116,7 @@ def test_few_runs_name_no_causes(cyclescope: Command, program: Program, tmp_path
     done = cyclescope("run", program("results"), *options)
     assert done.status == 0, done.stderr
     assert "mostly because of" not in done.stdout
-    assert "Because of which values, 10 runs do not tell from chance" in done.stdout
+    assert "Causes: 10 runs are too few to distinguish them from chance" in done.stdout
     data = json.loads(out.read_text())
     assert [one["causes"] for one in data["intervals"]] == [[]] * len(data["intervals"])
 

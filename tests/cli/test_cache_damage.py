@@ -149,7 +149,7 @@ def test_a_cache_that_cannot_be_is_told(monkeypatch: pytest.MonkeyPatch, tmp_pat
     taken = tmp_path / "file"
     taken.write_text("mine")
     monkeypatch.setenv("CYCLESCOPE_CACHE", str(taken))
-    with pytest.raises(FirmwareError, match=r"no firmware can be built there: .*CYCLESCOPE_CACHE"):
+    with pytest.raises(FirmwareError, match=r"can't build firmware there: .*CYCLESCOPE_CACHE"):
         firmware.build(recipe())
 
 

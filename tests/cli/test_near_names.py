@@ -37,15 +37,15 @@ def test_whatever_is_typed_some_names_or_none_are_near(name: str, known: list[st
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["rnu", "a.elf"], "no command is called 'rnu'; did you mean 'run'?"),
-        (["frobnicate"], "no command is called 'frobnicate'; there are advise, annotate, bench,"),
+        (["rnu", "a.elf"], "unknown command 'rnu'; did you mean 'run'?"),
+        (["frobnicate"], "unknown command 'frobnicate'; there are advise, annotate, bench,"),
         (["board", BOARD, "--sets", "a=b"], "'--set'"),
         (["bench", "fat-wirte"], "did you mean 'fat-write'"),
         (["show", "rhealston"], "did you mean 'rhealstone'?"),
         (["board", "minimal-rv23"], "did you mean 'minimal-rv32'"),
         (
             ["board", "minimal-rv32", "--set", "cpu0.i-cache-size=4096"],
-            "cpu0 may have this property (number), but the board does not say it",
+            "cpu0 can have this property (number), but the board file does not",
         ),
         (["board", "./bords/mine.dts"], "./bords/mine.dts: no such board file"),
         (["devices", "xlnx,axi-quad-spi"], "did you mean 'xlnx,axi-quad-spi-1.00.a'"),

@@ -141,7 +141,7 @@ def test_verbose_tells_what_lies_where_and_what_the_host_did(
     )
     (segment, *_) = package.Board(BOARD).load(program("exit_main")).loaded
     assert f"cpu0: {segment.address:#010x}-" in done.stderr
-    assert f"in ddr: {segment.file_bytes:,} bytes of the file" in done.stderr
+    assert f"in ddr: {segment.file_bytes:,} bytes from the file" in done.stderr
     for text in ("counters", "uart0.tx_characters", "regions compiled", "skipped"):
         assert text in done.stdout
 

@@ -38,7 +38,7 @@ def _rows(path: CriticalPath) -> Table:
 
 def _hand_overs(path: CriticalPath) -> Table:
     table = Fitted(title="waits of cores for other cores", title_justify="left")
-    for heading in ("who", "whom"):
+    for heading in ("held up by", "core"):
         table.add_column(heading)
     table.add_column("woken by", goes=2)
     for heading, goes in {"times": 3, "time": None, "longest": 4, "from": 1}.items():

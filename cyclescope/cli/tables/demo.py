@@ -97,7 +97,7 @@ def advice(found: Advice) -> Iterator[RenderableType]:
     """The what-ifs that gain most, and the steps for the best one."""
     table = _headed("saves")
     table.add_column(f"what if ({len(found.tried)} tried, each a run)", overflow="fold")
-    table.add_column("needs", overflow="fold")
+    table.add_column("what it takes", overflow="fold")
     gains = found.gains[:_MOST_GAINS]
     for one in gains:
         table.add_row(f"[bold]{pct(one)}[/]", Text(one.what_if.what), Text(one.what_if.takes))
