@@ -287,7 +287,7 @@ def test_without_the_file_the_report_says_nothing_of_it(monkeypatch: pytest.Monk
         (("--uncertainty", "--sensitivity"), "--uncertainty makes its own runs"),
         (("--uncertainty", "--quick"), "--uncertainty makes its own runs"),
         (("--uncertainty", "10", "--set", "a.b=1"), "--uncertainty makes its own runs"),
-        (("pqm4", "--elfs", ".", "--uncertainty"), "--elfs goes with"),
+        (("pqm4", "--elfs", ".", "--uncertainty"), "--elfs only takes"),
     ],
 )
 def test_what_does_not_go_together_is_one_line(

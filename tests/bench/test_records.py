@@ -64,11 +64,11 @@ def test_words_become_metrics_in_the_settings_of_their_case() -> None:
     ("words", "said"),
     [
         ((), "wrote 0 words of results, expected 3 for each of 2 cases"),
-        ((0x100, 5, 6), "gave 3 words"),
-        ((0x100, 5, 6, 0x101, 7, 8, 9), "gave 7 words"),
+        ((0x100, 5, 6), "wrote 3 words"),
+        ((0x100, 5, 6, 0x101, 7, 8, 9), "wrote 7 words"),
         (
             (0x100, 5, 6, 0x100, 7, 8),
-            "record 1 of the results begins with 0x00000100, not 0x00000101",
+            "record 1 of the results begins with 0x00000100, expected 0x00000101",
         ),
     ],
 )

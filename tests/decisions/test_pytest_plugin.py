@@ -115,7 +115,9 @@ def test_metrics_ends_and_boards_are_held_to_the_snapshot(
     snapshot(pytester).write_text("<<<<<<< HEAD\n")
     damaged = bench(source())
     damaged.assert_outcomes(failed=1)
-    damaged.stdout.fnmatch_lines(["*test_time.json is not a snapshot: run `pytest --cyclescope-update`*"])
+    damaged.stdout.fnmatch_lines(
+        ["*test_time.json is not a snapshot: run `pytest --cyclescope-update`*"]
+    )
 
 
 def test_each_test_and_each_name_has_a_file_of_its_own(

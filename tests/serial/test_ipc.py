@@ -229,7 +229,9 @@ def test_a_failure_keeps_what_was_measured(cyclescope: Command) -> None:
     written = json.loads(finished.stdout)
     assert (finished.status, len(written["tests"])) == (1, 1)
     assert finished.error == written["error"]
-    assert written["error"].startswith(f"test 512x2: {peer.port}: received 1 of the answer's 2 bytes")
+    assert written["error"].startswith(
+        f"test 512x2: {peer.port}: received 1 of the answer's 2 bytes"
+    )
 
 
 def test_an_interruption_keeps_what_was_measured(tmp_path: Path) -> None:

@@ -176,7 +176,10 @@ def test_any_program_may_use_the_terminal(board: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("STOPS", "PORT: no answer within 20 ms to 1024 bytes: the firmware did not receive all of .*"),
+        (
+            "STOPS",
+            "PORT: no answer within 20 ms to 1024 bytes: the firmware did not receive all of .*",
+        ),
         ("ENDS", r"PORT: changed: its program ended.*; it printed: echo \| no more \| .* status 3"),
         ("RING", "PORT: changed: its program ended, with status 1; .* the console needs a reset.*"),
     ],

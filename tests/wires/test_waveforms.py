@@ -279,4 +279,7 @@ def test_the_command_writes_both(cyclescope: Command, throughput: Path, tmp_path
         done = cyclescope(*command, "--waves", f"out.{ending}", "--waves-timescale", "1us")
         assert (done.status, "rounded to 1 us" in done.stderr) == (0, True)
     assert read_of(tmp_path / "out.vcd") == read_of(tmp_path / "out.fst")
-    assert cyclescope(*command, "--waves", "x.txt").error == "x.txt: expected a file that ends in .vcd or .fst"
+    assert (
+        cyclescope(*command, "--waves", "x.txt").error
+        == "x.txt: expected a file that ends in .vcd or .fst"
+    )
