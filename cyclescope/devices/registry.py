@@ -90,7 +90,7 @@ def device(
                 "pins": list((pins or {}).items()),
                 "properties": [one.described for one in cls.properties],
                 "make": lambda *given: _made(cls, *given),
-                "tell": lambda made, *what: failing.message(cls, made, *what),
+                "report": lambda made, *what: failing.message(cls, made, *what),
             }
             _engine.declared([described])
         except (EngineError, TypeError, OverflowError) as error:

@@ -155,8 +155,8 @@ def test_ranks_tell_by_as_many_rows_as_chance_needs() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--uncertainty", "--waves", "x.vcd"), "--waves: not with --uncertainty"),
-        (("--uncertainty", "--verbose"), "-v: not with --uncertainty"),
+        (("--uncertainty", "--waves", "x.vcd"), "--waves is for a single run"),
+        (("--uncertainty", "--verbose"), "-v is for a single run"),
         (("--uncertainty", "9"), "10<=x<=100000"),
         (("--uncertainty", "--set", "ddr.nothing=1"), "no such board property"),
     ],

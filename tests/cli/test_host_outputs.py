@@ -182,7 +182,7 @@ def test_a_folder_is_checked_with_those_that_it_is_to_be_in(tmp_path: Path) -> N
     for name, said in (
         ("file", "is not a folder"),
         ("file/a", "file is not a folder"),
-        ("nowhere", "leads nowhere"),
+        ("nowhere", "is a broken link"),
     ):
         with pytest.raises(OutputError, match=said):
             outputs.check_folder(tmp_path / name)

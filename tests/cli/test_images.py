@@ -140,7 +140,7 @@ def test_a_card_is_one_runs_alone_unless_all_only_read_it(program: Program, card
     with running(elf, CARD_BOARD, "--set", f"{CARD}={card}"):
         with pytest.raises(BoardError, match=TAKEN):
             Board(CARD_BOARD, settings).load(elf).run("1ms")
-        with pytest.raises(DiskError, match="another run has it"), disks.copy_of(card):
+        with pytest.raises(DiskError, match="another run uses it"), disks.copy_of(card):
             pass
     protected = settings | {"card0.cyclescope,write-protect": True}
     flag = ("--set", "card0.cyclescope,write-protect=true")

@@ -179,7 +179,7 @@ def test_a_pipe_has_a_bound(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = subprocess.Popen(["sh", "-c", f"cat /dev/zero > {pipe}"], stderr=subprocess.DEVNULL)
-    with pytest.raises(UsageError, match="pipe: larger than 1 MiB"):
+    with pytest.raises(UsageError, match="pipe: larger than the limit of 1 MiB"):
         inputs.read(pipe, 2**20)
     writer.wait(60)
 

@@ -140,7 +140,7 @@ def test_plain_bytes_at_a_wrong_base_are_told_where_they_belong(
     # the linker's own headers come before it
     records.exclude(0, FLASH + 0x8000)
     plain.write_bytes(bytes(records.as_binary()))
-    meant = "suggest --base 0x08008000"
+    meant = "mean a base of 0x08008000"
     for base in (0x3000_0000, 0x0810_0000 - 16, None):
         with pytest.raises(ElfError, match=meant):
             package.Board("stm32f4-disco").load(plain, base=base)
@@ -149,7 +149,7 @@ def test_plain_bytes_at_a_wrong_base_are_told_where_they_belong(
     # The board takes them all the same where it has a memory.
     for base in (FLASH, FLASH + 0x4000):
         note = package.Board("stm32f4-disco").load(plain, base=base).run("1ms").notes[0]
-        assert note.endswith("first words suggest --base 0x08008000"), note
+        assert note.endswith("first words mean a base of 0x08008000"), note
     done = package.Board("stm32f4-disco").load(plain, base=FLASH + 0x8000).run("1s")
     assert done.console == "reset handler ran\n"
     # What is too much is refused before it is read: this has no blocks on the disk.

@@ -135,7 +135,7 @@ def meant_base(words: bytes, size: int, places: Iterable[tuple[int, int]]) -> st
     if base is None:
         return ""
     what = f"stack pointer {stack:#010x}, reset vector {first:#010x}"
-    return f"its first words ({what}) suggest --base {base:#010x}"
+    return f"its first words ({what}) mean a base of {base:#010x}"
 
 
 def _raw(name: str, data: bytes, base: int) -> Parts:
