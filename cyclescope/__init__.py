@@ -1,8 +1,8 @@
 """Cyclescope: a virtual bench for embedded boards.
 
-It runs the firmware that you would flash on a board that it simulates with timing, measures it,
-and shows where every cycle went. Start at `Board`; `bindings` says what the nodes of a board of
-your own may have. `cyclescope.experiments` has the experiments and `cyclescope.bench` runs them.
+It runs the firmware that you would flash on a simulated board with timing, measures it, and shows
+where every cycle went. Start at `Board`; `bindings` documents the nodes of board files.
+`cyclescope.experiments` has the experiments and `cyclescope.bench` runs them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ __all__ = [
     "sweep",
 ]
 
-# Where each is.
+# The module of each public name.
 _MODULES = {
     "Advice": "advising.results",
     "Binding": "board.description.devicetree_bindings",
@@ -89,12 +89,12 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """What the package has is imported when it is asked for: the command need not wait for it."""
+    """Import a public name on first use, so that the command does not wait for all imports."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    """What there is to ask for, also if nobody has yet."""
+    """All public names, including those not imported yet."""
     return [*globals(), *__all__]

@@ -1,4 +1,4 @@
-"""Rows as data frames of pandas or polars, neither of which the package needs."""
+"""Rows as data frames of pandas or polars; the package requires neither."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Row = dict[str, Any]
 
 
 def dataframe(rows: list[Row], columns: list[str] | None = None) -> pandas.DataFrame:
-    """Rows as a pandas DataFrame. Raises `ImportError`, saying what to install, without pandas."""
+    """Rows as a pandas DataFrame. Raises `ImportError` with the install command."""
     try:
         import pandas
     except ImportError as absent:
@@ -23,7 +23,7 @@ def dataframe(rows: list[Row], columns: list[str] | None = None) -> pandas.DataF
 def chosen(
     rows: list[Row], columns: list[str], use_polars: bool
 ) -> pandas.DataFrame | polars.DataFrame:
-    """Rows as a DataFrame of polars or pandas. Raises `ImportError`, saying what to install."""
+    """Rows as a polars or pandas DataFrame. Raises `ImportError` with the install command."""
     if not use_polars:
         return dataframe(rows, columns)
     try:

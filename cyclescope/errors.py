@@ -1,7 +1,7 @@
-"""The errors of the package: one base, one line of text each, the place first.
+"""The errors of the package: one base class, one line of text each, with the place first.
 
-`EngineError` and what derives from it are the engine's own; the rest are raised before the engine
-is reached. Whoever wants one `except` takes `EngineError`.
+`EngineError` and the classes from `_engine` are the engine's own; the others are raised before the
+engine is called. `except EngineError` catches all of them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ __all__ = [
     "SettingError",
     "UsageError",
     "complain",
+    "error_text",
     "fault",
-    "in_words",
     "warn",
 ]
 
@@ -35,7 +35,7 @@ _MOST_WORDS = 200
 
 
 class UsageError(EngineError):
-    """What was asked for does not exist or makes no sense: a board, an experiment, a time."""
+    """The request is invalid: for example an unknown board or experiment, or a bad time."""
 
 
 class SettingError(UsageError):
@@ -47,7 +47,7 @@ class FirmwareError(EngineError):
 
 
 class DiskError(EngineError):
-    """A disk image could not be made, or what a run left on it is wrong."""
+    """A disk image could not be made, or is wrong after a run."""
 
 
 class OutputError(EngineError):
@@ -55,30 +55,30 @@ class OutputError(EngineError):
 
 
 class IpcError(EngineError):
-    """A serial port, or what answers at it, is not as the tests over it need it."""
+    """A serial port, or the firmware at it, is not suitable for the tests over it."""
 
 
 def board_error(faults: list[str]) -> BoardError:
-    """A `BoardError` found on the Python side, in the form that the engine's own have."""
+    """A `BoardError` from Python code, in the form of the engine's own."""
     error = BoardError("\n".join(faults))
     error.faults = faults
     return error
 
 
 def complain(message: str) -> None:
-    """Say on stderr, in one line, what went wrong."""
-    # digits by the thousand tell nothing
+    """Print an error on stderr, in one line."""
+    # thousands of digits are of no use
     text = _DIGITS.sub(lambda digits: f"{digits[0][:8]}...({len(digits[0])} digits)", message)
     print(f"cyclescope: error: {text}", file=sys.stderr)
 
 
 def warn(message: str) -> None:
-    """Say on stderr, in one line, what results would be better without."""
+    """Print a warning on stderr, in one line."""
     print(f"cyclescope: warning: {message}", file=sys.stderr)
 
 
 def fault(error: BaseException) -> str:
-    """What to say of an error that nobody has foreseen: that is a fault of ours."""
+    """The message for an unexpected error, which is a fault of Cyclescope."""
     if os.environ.get("CYCLESCOPE_TRACEBACK"):
         traceback.print_exception(error)
     frames = traceback.extract_tb(error.__traceback__)
@@ -86,15 +86,15 @@ def fault(error: BaseException) -> str:
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(package)]
     place = next((f"{_short(frame)}:{frame.lineno}" for frame in reversed(own or frames)), "?")
     words = " ".join(str(error).split())[:_MOST_WORDS]
-    told = f"{type(error).__name__}: {words}" if words else type(error).__name__
+    description = f"{type(error).__name__}: {words}" if words else type(error).__name__
     return (
-        f"a fault of Cyclescope at {place}: {told}; CYCLESCOPE_TRACEBACK=1 in the environment "
-        "shows more: please report it"
+        f"a fault of Cyclescope at {place}: {description}; please report it; "
+        "CYCLESCOPE_TRACEBACK=1 in the environment shows the traceback"
     )
 
 
-def in_words(error: Exception) -> str:
-    """The message of an error that ends one run of several: its own, or a fault of Cyclescope."""
+def error_text(error: Exception) -> str:
+    """The text of an error that ends one run of several: an expected error's own message."""
     return str(error) if isinstance(error, EngineError | OSError) else fault(error)
 
 

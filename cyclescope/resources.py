@@ -1,7 +1,6 @@
-"""Where the boards, the firmware sources and the published tables are.
+"""The folders of the boards, the firmware sources and the published tables.
 
-In a checkout they lie beside the package; an installed package carries them inside itself, in
-`cyclescope/data/`.
+In a checkout they are beside the package; an installed package contains them in `cyclescope/data/`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ def boards() -> Path:
 
 
 def firmware() -> Path:
-    """The folder of the apps, drivers, runtime and boards that firmware is built from."""
+    """The folder of the sources of firmware: apps, drivers, runtime and boards."""
     return _folder("firmware")
 
 
@@ -32,14 +31,14 @@ def published() -> Path:
 
 
 def bench_costs() -> Path:
-    """The table of what the bench's runs take on the host that it was made on."""
+    """The table of the durations of the bench's runs, on the host where it was made."""
     return _folder("bench-costs.json")
 
 
 def cache() -> Path:
-    """The folder for what can be built again: firmware and the compiler's own cache.
+    """The folder for files that can be built again: firmware and the compiler's own cache.
 
-    `CYCLESCOPE_CACHE` overrides the place; it is `cyclescope` in the user's cache folder else.
+    `CYCLESCOPE_CACHE` overrides the default, which is `cyclescope` in the user's cache folder.
     """
     if chosen := os.environ.get("CYCLESCOPE_CACHE"):
         return Path(chosen)

@@ -1,45 +1,45 @@
-"""Names that may be meant by a misspelt one: one wording for all that users type.
+"""Suggestions for misspelt names, with the same wording in all messages.
 
-The engine says the same of what boards name (`similar_names` in dt/fault.rs).
+The engine has the same for names in boards (`similar_names` in dt/fault.rs).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-# The near matches of longer names would take long to find, and help nobody.
+# For longer names the search would be slow, and of no use.
 _LONGEST = 256
 _CUTOFF = 0.6
-# Shorter parts are in too many names.
+# Shorter parts occur in too many names.
 _LEAST_PART = 3
 
 
-def near_matches(
+def similar_names(
     name: str, known: Iterable[str], most: int = 3, cutoff: float = _CUTOFF
 ) -> list[str]:
-    """Up to `most` of the known names that look like `name` or have it in them, best first."""
-    import difflib  # only what is misspelt needs it
+    """Up to `most` known names that are similar to `name` or contain it, the best first."""
+    import difflib  # only misspelt names need it
 
     if not 0 < len(name) <= _LONGEST:
         return []
     short = dict.fromkeys(other for other in known if len(other) <= _LONGEST)
-    alike = difflib.get_close_matches(name, short, n=most, cutoff=cutoff)
+    similar = difflib.get_close_matches(name, short, n=most, cutoff=cutoff)
     longer = [other for other in short if name in other] if len(name) >= _LEAST_PART else []
     first = sorted(longer, key=lambda other: not other.startswith(name))
-    return list(dict.fromkeys([*alike, *first]))[:most]
+    return list(dict.fromkeys([*similar, *first]))[:most]
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = _CUTOFF) -> str:
-    """What to add to the message about an unknown name; empty if no known one looks like it."""
-    return asked(near_matches(name, known, cutoff=cutoff))
+    """A suggestion for the message about an unknown name; empty without similar names."""
+    return asked(similar_names(name, known, cutoff=cutoff))
 
 
 def did_you_mean_or(name: str, known: Iterable[str], otherwise: str) -> str:
-    """The same, with a further clause in its place if no known name looks like it."""
+    """A suggestion like `did_you_mean`, or `otherwise` if no known name is similar."""
     return did_you_mean(name, known) or f"; {otherwise}"
 
 
-def asked(near: Iterable[str]) -> str:
-    """The question whether one of these names is meant, behind a semicolon; empty for none."""
-    names = " or ".join(f"'{name}'" for name in near)
+def asked(similar: Iterable[str]) -> str:
+    """A semicolon and the question "did you mean ...?"; empty without names."""
+    names = " or ".join(f"'{name}'" for name in similar)
     return f"; did you mean {names}?" if names else ""

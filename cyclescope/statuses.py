@@ -1,8 +1,8 @@
 """The exit statuses of the command line, in one table.
 
-`run` returns the firmware's own status, so the firmware has a range for itself: 0 to 111 unchanged,
-and 112 for all other values. Cyclescope's own statuses are above that, up to 127, where `timeout`
-and `env` have theirs (124 is also `timeout`'s). From 129 on are signals, as in shells.
+`run` returns the firmware's own status, so the firmware has its own range: 0 to 111 unchanged, and
+112 for all other values. Cyclescope's own statuses are above that, up to 127, like those of
+`timeout` and `env` (124 is also `timeout`'s). Statuses from 129 on are signals, as in shells.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import IntEnum
 
 
 def status_of(number: int) -> int:
-    """The exit status of a program that this signal ended, as shells have it."""
+    """The exit status of a program that this signal ended, as in shells."""
     return 128 + number
 
 
@@ -46,7 +46,7 @@ class Status(IntEnum):
         return status
 
 
-# What the firmware's other statuses become: one byte has no room for 32 bits.
+# The status for all other values of the firmware: one byte has no room for 32 bits.
 OTHER_OF_FIRMWARE = 112
 
 OF_FIRMWARE = (
@@ -60,5 +60,5 @@ EPILOG = "\b\nExit statuses (0 is success): docs/reference/exit-statuses.md"
 
 
 def of_firmware(code: int) -> int:
-    """The exit status of `run` for that of a firmware, which may have 32 bits."""
+    """The exit status of `run` for a firmware's status, which may have 32 bits."""
     return code if 0 <= code < OTHER_OF_FIRMWARE else OTHER_OF_FIRMWARE

@@ -1,4 +1,4 @@
-"""Times and numbers as people write them, to and from exact integers.
+"""Times and numbers in text, converted to and from exact integers.
 
 Simulated time is an integer of picoseconds everywhere; a human unit appears only where text is
 read or printed.
@@ -16,10 +16,10 @@ from cyclescope.errors import UsageError
 _PS_PER = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns|ps)")
 _FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
-# No unit of the SI is K: sizes of memory are written so.
+# K is not an SI prefix: it is common for memory sizes.
 _FACTORS["K"] = _FACTORS["Ki"]
 _NUMBER = re.compile(r"(-?)(0[xX][0-9a-fA-F]+|\d+)(k|K|M|G|Ki|Mi|Gi)?")
-# A number of more digits than these is as good as infinite; what is longer costs time to read.
+# A longer number is out of every range, and would take time to parse.
 _MOST_DIGITS = 40
 
 # The engine counts picoseconds in 64 bits.
@@ -32,13 +32,13 @@ _SHIFTS = {"": 0, "KiB": 10, "MiB": 20, "GiB": 30}
 def parse_time_ps(text: str) -> int:
     """A time such as "10s", "500ms", "20us" or "3ns" in picoseconds.
 
-    Raises `UsageError` if the text is no such time, is not a whole number of picoseconds, is 0 or
-    is above 213 days.
+    Raises `UsageError` if the text is not a time, is not a whole number of picoseconds, is 0 or is
+    above 213 days.
     """
     match = _TIME.fullmatch(text.strip())
     if not match:
         raise UsageError(f"time {text!r}: expected a number and s, ms, us, ns or ps, as in 10s")
-    # with all of its digits
+    # exact, with all digits
     time_ps = Fraction(Decimal(match[1])) * _PS_PER[match[2]]
     if time_ps.denominator != 1:
         raise UsageError(f"time {text!r}: finer than a picosecond")
@@ -56,7 +56,7 @@ def parse_bytes(text: str) -> int:
 
 
 def format_bytes(size_bytes: int) -> str:
-    """A size in the largest binary unit that has it whole: "16 KiB", "100 bytes"."""
+    """A size in the largest binary unit in which it is a whole number: "16 KiB", "100 bytes"."""
     for unit in ("GiB", "MiB", "KiB"):
         if size_bytes and size_bytes % (1 << _SHIFTS[unit]) == 0:
             return f"{size_bytes >> _SHIFTS[unit]} {unit}"
@@ -72,7 +72,7 @@ def format_ps(time_ps: int) -> str:
 
 
 def format_share(part: int, whole: int) -> str:
-    """A share of something in percent; nothing of nothing."""
+    """A share in percent; empty if the whole is 0."""
     return f"{part / whole:.1%}".replace("%", " %") if whole else ""
 
 
@@ -87,7 +87,7 @@ def format_hz(hz: int) -> str:
 def parse_number(text: str) -> int | None:
     """A decimal or hexadecimal integer; k, M, G are powers of 1000, Ki (or K), Mi, Gi of 1024.
 
-    One of very many digits is read as one that is out of every range.
+    A number with very many digits is parsed as one that is out of every range.
     """
     match = _NUMBER.fullmatch(text.strip())
     if not match:
@@ -99,13 +99,13 @@ def parse_number(text: str) -> int | None:
 
 
 def rounded(value: float, digits: int) -> str:
-    """A number with so many digits, zeros at its end too: 3.90; whole ones in full: 12345."""
+    """A number with `digits` digits, including trailing zeros: 3.90; larger ones in full: 12345."""
     before_point = math.floor(math.log10(abs(value))) + 1 if value else digits
     return f"{value:.{max(digits - before_point, 0)}f}"
 
 
 def format_duration(seconds: float) -> str:
-    """A time of the host as people say it: "1 min 35 s"."""
+    """A duration for people: "1 min 35 s"."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

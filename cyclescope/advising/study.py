@@ -16,7 +16,7 @@ from cyclescope.board.description import digests, trees
 from cyclescope.board.description.devicetree import Node, Property
 from cyclescope.board.description.overrides import apply_overrides
 from cyclescope.board.results import RunResult
-from cyclescope.errors import EngineError, SettingError, UsageError, in_words
+from cyclescope.errors import EngineError, SettingError, UsageError, error_text
 from cyclescope.sweeps import running
 from cyclescope.sweeps.measures import Measure, Namer
 from cyclescope.sweeps.outcomes import Outcome
@@ -192,7 +192,7 @@ def _check(made: Study, what_if: WhatIf) -> None:
     try:
         made.trial(what_if).check()
     except EngineError as error:
-        raise SettingError(in_words(error).replace("--set ", "--try ", 1)) from None
+        raise SettingError(error_text(error).replace("--set ", "--try ", 1)) from None
 
 
 def _is_allowed(made: Study, what_if: WhatIf) -> bool:

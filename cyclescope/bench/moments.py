@@ -11,7 +11,7 @@ from cyclescope.bench.planning import Job
 from cyclescope.bench.views import Moment
 from cyclescope.board import Board
 from cyclescope.board.excerpts import Excerpt, excerpt
-from cyclescope.errors import EngineError, in_words
+from cyclescope.errors import EngineError, error_text
 from cyclescope.firmware import build_app
 from cyclescope.profile.profile import Profile
 
@@ -59,7 +59,7 @@ def of_run(
     try:
         return moment, _excerpt(run.changed(moment.shortened), moment, stop, profile)
     except EngineError as error:
-        return moment, in_words(error)
+        return moment, error_text(error)
 
 
 def _excerpt(short: Run, moment: Moment, stop: Stop | None, profile: Profile | None) -> Excerpt:

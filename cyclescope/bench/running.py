@@ -26,7 +26,7 @@ from cyclescope.board import Board
 from cyclescope.board.excerpts import Excerpt
 from cyclescope.board.observing.frames import Trigger
 from cyclescope.board.results import INTERRUPTED, Metric, RunResult, Value
-from cyclescope.errors import EngineError, FirmwareError, in_words
+from cyclescope.errors import EngineError, FirmwareError, error_text
 from cyclescope.firmware import build_app, load_app, unchanging
 from cyclescope.profile.profile import Profile
 
@@ -191,7 +191,7 @@ def run_job(
         return record
     except Exception as error:
         # a failure must not lose the other runs
-        return job.record(None, in_words(error))
+        return job.record(None, error_text(error))
 
 
 def _result(

@@ -1,9 +1,9 @@
-"""A virtual board: its description, the board itself, and what a run of it gives back.
+"""A virtual board: its description, the board itself, and the results of a run.
 
 The modules of this folder are for users: `board` (the class `Board`), `results`, `debugger`,
-`excerpts`, and `scripts` and `can` for what is sent to a board. The folders are what they are made
-of: `description` of the board's files, `setup` of a run, `wiring` of lines and pins, `observing` of
-a run, `outcome` of its result. Nothing here knows how firmware is built.
+`excerpts`, and `scripts` and `can` for the input of a board. The folders have their parts:
+`description` reads the board's files, `setup` prepares a run, `wiring` connects lines and pins,
+`observing` records a run, `outcome` makes its result. Nothing here knows how firmware is built.
 """
 
 from cyclescope.board.board import Board

@@ -60,17 +60,18 @@ class LoadedSegment:
 
 
 class Board:
-    """A virtual board, checked as a whole when it is made.
+    """A virtual board; the constructor checks the whole description.
 
-    It has the devices in Python that are registered by then (`cyclescope.device`).
+    The board has the Python devices that are registered when it is constructed
+    (`cyclescope.device`).
 
     `name_or_path` is a shipped board's name or the path of a .dts; `overrides` maps paths such as
-    "spi0.clock-frequency" to values. With `unmapped` "warn", accesses where nothing is on the board
-    are answered, and the result tells of them; with "fault" they are bus faults; by default the
-    board says which. `svd` is a CMSIS-SVD file: each peripheral of it that the board has no model
-    of becomes a `cyclescope,stub` with the file's registers.
+    "spi0.clock-frequency" to values. With `unmapped` "warn", accesses to unmapped addresses are
+    answered with 0 and listed in the result; with "fault" they are bus faults; the default is the
+    board's own choice. `svd` is a CMSIS-SVD file: each of its peripherals without a model on the
+    board becomes a `cyclescope,stub` with the file's registers.
 
-    Raises `UsageError` if there is no such board, `BoardError` with every fault of the description,
+    Raises `UsageError` if there is no such board, `BoardError` with all errors of the description,
     `SettingError` for an override that does not fit.
     """
 
@@ -112,27 +113,27 @@ class Board:
 
     @property
     def serial_ports(self) -> tuple[list[str], str | None]:
-        """Labels of the serial ports that can receive, and that of the console's, if known."""
+        """Labels of the serial ports that can receive, and the console's label, if known."""
         return self._serial_ports
 
     @property
     def pins(self) -> Pins:
-        """Its GPIO ports, lights and buttons, by the names that scripts have for them."""
+        """The board's GPIO ports, LEDs and buttons, by the names that scripts use."""
         return Pins.of(self._loaded_machine() if self._program else self._unloaded_machine())
 
     @property
     def pin_uses(self) -> tuple[PinUse, ...]:
-        """What hangs on the pins of its ports."""
+        """Uses of the ports' pins: the parts and signals that are connected to them."""
         return pin_uses(self._tree, self.pins.ports)
 
     @property
     def pin_functions(self) -> dict[str, tuple[str, ...]]:
-        """Which signals of peripherals its pins can carry, and by which alternate function."""
+        """The peripheral signals that each pin can carry, with their alternate functions."""
         return pin_functions(self._tree)
 
     @property
     def interrupts(self) -> list[interrupt_lines.Line]:
-        """The interrupts of devices: the device, its controller, and the number there."""
+        """The interrupts of devices: device, interrupt controller, and interrupt number."""
         return interrupt_lines.lines(self._root)
 
     @property
@@ -147,9 +148,10 @@ class Board:
         )
 
     def device(self, label: str) -> Model:
-        """A device in Python by the label of its node, as the last run has left it.
+        """The Python device with this node label, in its state after the last run.
 
-        Each run has a new one. Raises `UsageError` if there is none of that label.
+        Each run makes a new object. Raises `UsageError` if there is no Python device with that
+        label.
         """
         if label not in self._devices:
             known = ", ".join(self._devices) or "none"
@@ -158,18 +160,18 @@ class Board:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What its results would be less worth for, and what is hardly meant.
+        """Warnings about the description: values that weaken the results, and probable mistakes.
 
-        Those are values without a source, or outside the range that it calls plausible: a line a
-        kind, whatever their number; and caches that no memory can use.
+        Warnings are for values without a source, for values outside their plausible range (one line
+        for each of the two kinds), and for caches that no memory can use.
         """
         return (*parameters.warnings(self.parameters, self._path), *self._description["warnings"])
 
     @property
     def inputs(self) -> dict[str, str]:
-        """The files that a run must not take for results, each with what it is.
+        """The files that a run must not overwrite, each with a description.
 
-        Those are the sources of the board, the loaded firmware, and the images of chips.
+        Inputs are the sources of the board, the loaded firmware, and the images of chips.
         """
         firmware = {} if self._elf is None else {self._elf: "the firmware"}
         images = {image: f"the image of {label}" for label, image in self._images}
@@ -180,7 +182,7 @@ class Board:
         for label, image in self._images:
             for path, what in inputs.items():
                 if outputs.is_same(image, path):
-                    raise UsageError(f"{image}: is {what}, and can't be the image of {label}")
+                    raise UsageError(f"{image}: this file is {what}: give {label} another image")
 
     def load(
         self,
@@ -189,15 +191,15 @@ class Board:
         entry: int | None = None,
         core: str | None = None,
     ) -> Board:
-        """Load a program, from a path or from its bytes; gives the board itself.
+        """Load a program, from a path or from its bytes; returns the board itself.
 
-        An ELF, Intel HEX, S-record or UF2 file, or plain bytes that go to the address `base`. A
-        Cortex-M starts at its reset vector, other cores at the file's entry point; a file without
-        headers starts at `entry`, if that is given. It is for the first core that it fits, or for
-        the one called `core`; other cores than the board's first run alone. Raises `ElfError` if it
-        is not an executable for this board, `UsageError` if it is no file, larger than 512 MiB,
-        damaged, or the image of a chip, `EngineError` if there is no such core, `OSError` if it
-        can't be read.
+        The program is an ELF, Intel HEX, S-record or UF2 file, or a raw binary for the address
+        `base`. A Cortex-M starts at its reset vector, other cores at the file's entry point; a file
+        without headers starts at `entry`, if given. The program runs on `core`, by default on the
+        first core that it fits; if that is not the board's first core, it runs alone. Raises
+        `ElfError` if the file is not an executable for this board; `UsageError` if it is not a
+        regular file, is larger than 512 MiB or damaged, or is the image of a chip; `EngineError` if
+        there is no such core; `OSError` if it can't be read.
         """
         if not isinstance(elf, bytes):
             self._check_images({os.fspath(elf): "the firmware"})
@@ -218,7 +220,7 @@ class Board:
         self._program, self._core, self._elf = program, core, None
 
     def _room(self, base: int) -> int:
-        """How many bytes from an address on lie where the board has something."""
+        """The number of mapped bytes from an address on."""
         end = base
         for place in sorted(self._map(), key=lambda place: int(place["base"])):
             if place["base"] <= end < place["base"] + place["size"]:
@@ -226,7 +228,7 @@ class Board:
         return end - base
 
     def _meant_base(self, file: str | os.PathLike[str] | bytes) -> str:
-        """Where plain bytes seem to belong; "" if nobody can tell, and of what says it itself."""
+        """A hint on a raw binary's load address; "" if unknown or if the file has addresses."""
         places = [(place["base"], place["base"] + place["size"] - 1) for place in self._map()]
         if isinstance(file, bytes):
             return meant_base(file[:TABLE_BYTES], len(file), places)
@@ -239,7 +241,7 @@ class Board:
 
     @property
     def loaded(self) -> tuple[LoadedSegment, ...]:
-        """Where the segments of the loaded firmware lie, and of programs that it carries."""
+        """The segments of the loaded firmware, and of the programs that it contains."""
         if self._machine is None:
             return ()
         names = [core["name"] for core in self._description["cores"]]
@@ -247,22 +249,22 @@ class Board:
         return tuple(LoadedSegment(names[core], *segment) for core, *segment in segments)
 
     def places(self, core: str, addresses: Iterable[int]) -> list[list[PlaceFrame]]:
-        """Where addresses of the loaded firmware are in its sources, as the ELF tells.
+        """The source lines of addresses in the loaded firmware, from the ELF's debug information.
 
-        For each address function, file, line and column, of inlined functions the innermost first.
-        Raises `EngineError` if nothing is loaded, or there is no such core.
+        Each address has a list of function, file, line and column: the innermost inlined function
+        first. Raises `EngineError` if nothing is loaded, or there is no such core.
         """
         return self._loaded_machine().places(core, list(addresses))
 
     def functions(self, core: str) -> list[tuple[int, int, str]]:
-        """The functions of a core's program as its ELF names them: address, bytes, name.
+        """The functions of a core's program, from the ELF: address, bytes, name.
 
-        Names are as programmers write them. Raises `EngineError` as `places` does.
+        Names are demangled. Raises `EngineError` as `places` does.
         """
         return self._loaded_machine().functions(core)
 
     def _loaded_machine(self) -> Machine:
-        """The machine that the next run starts with."""
+        """The machine for the next run, with firmware loaded."""
         if self._machine is None or self._program is None:
             self._machine = self.start()
         return self._machine
@@ -315,71 +317,71 @@ class Board:
         """Run the loaded firmware from reset, until it exits, faults or reaches the limit.
 
         `limit` bounds simulated time: a text such as "10s", picoseconds, or None for no bound.
-        `console` gets the console's text in chunks as it comes; the run waits for it. Bytes that
-        are no UTF-8 are in it as `console_errors` says, which is that of `bytes.decode`:
-        "surrogateescape" keeps them all. The result
-        keeps the first 16 MiB of the console and of each stream. Each function named in `sections`
-        gets a cycle stack of its own; "cm4:main" is one of another core than the first. The result
-        has a window for each call of each of the first core's functions named in `windows`. Without
-        `skip_polling`, polling loops are run in full: that takes longer and changes nothing
-        else. `waves` is a file for waveforms: of the board's wires (SPI buses, interrupt and
-        control lines) and of what its devices do (busy, interrupts, transfers), as a Value Change
-        Dump (`.vcd`) or a Fast Signal Trace (`.fst`); `vcd` is a Value Change Dump whatever it is
-        called. `vcd_signals` are patterns such as "spi0.*" of the signals to record, and
-        `vcd_timescale` is the file's unit of time, such as "10ns", in place of the coarsest that is
-        exact. `trace` is a file for a timeline of what devices and cores did, as Perfetto reads it:
-        from `trace_from` on, for `trace_for`, of `trace_kinds` (`timelines.KINDS`; "default" for
-        all but "bus", "queue", "pin" and "reads in place"), with the last `trace_memory` of it
-        ("64MiB"). The result keeps the first frame on the SPI bus that `frame_on` names by its
-        label, or the one that a trigger is for. `stream` gets the whole lines that are printed on
-        serial lines beside the console, each behind the device's label. `stop` ends the run early,
-        from another thread or a signal handler: its outcome is then "interrupted".
-        `note` gets those of the result's notes at once that tell what makes the run slow. Code that
-        ran `compile_after` times (0 to 65535; 0: none) is compiled for the host, and waited for;
-        without a number, a thread compiles what runs often. The result is the same.
+        `console` is called with each chunk of the console's text; the run waits until it returns.
+        `console_errors` is the `errors` argument of `bytes.decode` for bytes that are not UTF-8:
+        "surrogateescape" keeps them all. The result keeps the first 16 MiB of the console and of
+        each stream. Each function named in `sections` gets its own cycle stack; "cm4:main" names a
+        function of another core than the first. The result has a window for each call of the first
+        core's functions named in `windows`. Without `skip_polling`, every iteration of polling
+        loops is run: that takes longer and changes nothing else. `waves` is a file for waveforms of
+        the board's wires (SPI buses, interrupt and control lines) and of the activity of its
+        devices (busy, interrupts, transfers): a Value Change Dump (`.vcd`) or a Fast Signal Trace
+        (`.fst`); `vcd` is a Value Change Dump with any file name. `vcd_signals` are patterns such
+        as "spi0.*" of the signals to record, and `vcd_timescale` is the file's unit of time, such
+        as "10ns" [default: the coarsest exact one]. `trace` is a file for a Perfetto timeline of
+        devices and cores: from `trace_from` on, for `trace_for`, with the kinds of activity in
+        `trace_kinds` (`timelines.KINDS`; "default" for all but "bus", "queue", "pin" and "reads in
+        place"), and the most recent records that fit in `trace_memory` ("64MiB"). The result keeps
+        the first frame on the SPI bus with the label `frame_on`, or the frame that a `Trigger`
+        selects. `stream` is called with each whole line that is printed on a serial line other than
+        the console: the device's label, then the line. `stop` ends the run early, from another
+        thread or a signal handler: its outcome is then "interrupted". `note` is called during the
+        run with those notes of the result that say why the run is slow. Code that ran
+        `compile_after` times (0 to 65535; 0: never) is compiled for the host, and the run waits for
+        the compiler; without a number, a thread compiles frequently executed code. The result is
+        the same.
 
-        By semihosting the firmware gets the files of `semihosting_dir`, as its standard input
-        `stdin` (bytes, or an open binary file), and its name and `arguments` as its command line.
+        Semihosting gives the firmware the files of `semihosting_dir`, the standard input `stdin`
+        (bytes, or an open binary file), and a command line of its name and `arguments`.
 
-        On the console's serial line `typed` is sent to it from time 0 on, as fast as the line is,
-        or `script` says what is sent and expected when (`cyclescope.board.scripts`); a mapping has
-        that for other lines, too, by their labels. `terminals` are there in the same way while
-        people type, and then simulated time is held back to the host's unless `pace` is false;
-        `session` learns what they type. A
-        script that does not get what it expects ends the run with the outcome "script". `can` has
-        nodes of CAN buses by the labels of controllers (`cyclescope.board.can`).
+        `typed` is sent on the console's serial line from time 0 on, at the line's rate; `script`
+        sends and expects text at given times (`cyclescope.board.scripts`). A mapping from ports'
+        labels names other serial lines as well. `terminals` connects lines to interactive terminals
+        in the same way: simulated time then runs no faster than the host's unless `pace` is false,
+        and `session` records the input. A script whose expected text does not arrive ends the run
+        with the outcome "script". `can` maps the labels of controllers to nodes on CAN buses
+        (`cyclescope.board.can`).
 
         With `profile` the result's `profile` has each cycle by call path, instruction and cause;
-        the run itself stays the same to the last cycle. Of functions that are named there
-        ("cm4:main" of another core than the first), each call is kept with its time. With
-        `call_sites` the profile tells calls of a function apart by the places that they come from,
-        too (`Profile.by_call_site`). With `waits`
-        each core's time, each section's and each call path's of a profile is shared out by what was
-        waited for, too, and the result's `critical_path` tells who held whom up. That takes up to
-        some 4 times as long where a core polls, and changes nothing else. Functions named in
-        `calls` are watched as those of `sections`, with `waits`, and of each the `longest_calls` (1
-        to 10000) are kept by themselves: each one's time by what it waited for, its arguments and
-        its caller.
+        profiling does not change the number of cycles. If `profile` names functions ("cm4:main" for
+        another core than the first), it also has the time of each of their calls. With `call_sites`
+        the profile distinguishes calls of a function by their call sites (`Profile.by_call_site`).
+        With `waits` the time of each core, of each section and of each call path of a profile is
+        also divided by the events that were waited for, and the result's `critical_path` shows
+        which core waited for which. `waits` can make polling up to 4 times slower to simulate, and
+        changes nothing else. Functions named in `calls` are watched like those of `sections`, with
+        `waits`; the `longest_calls` (1 to 10000) of each function are kept with their waits,
+        arguments and callers.
 
-        `gdb` is a debugger (`cyclescope.host.gdb_port`), who holds the machine from reset on, until
-        it lets go.
+        `gdb` is a debugger (`cyclescope.host.gdb_port`) that controls the machine from reset on,
+        until it detaches.
 
-        `snapshot` is a file for all that has changed on the board when the run has come to
-        `snapshot_at`; `start_from` is such a file, or its bytes, of the same board and firmware:
-        the run goes on from there, to the same end as without. What is recorded and watched begins
-        there, beside what was watched before.
+        `snapshot` is a file for the board's state at the time `snapshot_at`; `start_from` is such a
+        file, or its bytes, of the same board and firmware: the run continues from there, with the
+        same end as a run from reset. Recording starts there; functions that were watched before
+        stay watched.
 
-        Conditions are those of docs/how-to/conditions.md. The result's `triggers` tell how often
-        each of `count_when` became true, when, and for how long it was; where one of `break_when`
-        does, the run halts for `gdb`. With `trace_when` the timeline begins where that becomes
-        true, with `snapshot_when` the snapshot is taken there.
+        Conditions are described in docs/how-to/conditions.md. The result's `triggers` has, for each
+        condition in `count_when`, how often it became true, when, and for how long. When a
+        condition in `break_when` becomes true, the run halts for `gdb`. The timeline starts when
+        `trace_when` becomes true, and the snapshot is taken when `snapshot_when` does.
 
-        An exception of a sink stops the run too, and is raised when all else is written. Raises
-        `EngineError` if nothing is loaded, or the firmware has no such function, or the board no
-        such bus; `UsageError` for patterns, endings, units and numbers that are none, `OutputError`
-        if a file can't be written, `BoardError` if another run has an image of the board, `OSError`
-        if there is no such folder. What turns out to be impossible to write in the end is in the
-        result's `failed_saves`.
+        An exception in a callback also stops the run, and is raised after all files are written.
+        Raises `EngineError` if no firmware is loaded, the firmware has no such function, or the
+        board has no such bus; `UsageError` for invalid patterns, file endings, units and numbers;
+        `OutputError` if a file can't be written; `BoardError` if another run uses an image of the
+        board; `OSError` if there is no such folder. Files that could not be written at the end of
+        the run are in the result's `failed_saves`.
         """
         kept = list(dict.fromkeys(calls))
         check_most(longest_calls)
@@ -397,7 +399,10 @@ class Board:
             before, kept_files = start_from, self.inputs
         else:
             before = snapshots.read(start_from)
-            kept_files = {**self.inputs, os.fspath(start_from): "the snapshot that the run is from"}
+            kept_files = {
+                **self.inputs,
+                os.fspath(start_from): "the snapshot that the run starts from",
+            }
         outputs.check_outputs(written, kept_files)
         if taken is not None and terminals:
             raise UsageError("no snapshot can be taken while people type (--console)")
@@ -473,10 +478,11 @@ class Board:
         console: ConsoleSink | None = None,
         start_from: bytes | str | os.PathLike[str] | None = None,
     ) -> Debugger:
-        """The loaded firmware, halted at reset, to be run as a program in Python wants.
+        """A debugger for the loaded firmware, halted at reset and controlled from Python.
 
-        `start_from` is a snapshot of the same board and firmware, or its file: the run is halted
-        where that was taken. Raises `EngineError` if nothing is loaded, or for another's snapshot.
+        `start_from` is a snapshot of the same board and firmware, or its file: the run is halted at
+        the snapshot's time. Raises `EngineError` if no firmware is loaded, or if the snapshot is
+        from another board or firmware.
         """
         from cyclescope.board.debugger import Debugger  # few runs have one
 
@@ -489,7 +495,7 @@ class Board:
         return Debugger(machine, self.name, self._program_name(), console)
 
     def _program_name(self) -> str:
-        """The name of the loaded program; a machine that has started has one."""
+        """The name of the loaded program; a machine that has started always has one."""
         assert self._program is not None
         return self._program.name
 
@@ -497,15 +503,15 @@ class Board:
         """Raises `EngineError` for a function of a core that the board has not."""
         cores = [core["name"] for core in self._description["cores"]]
         for core, colon, name in (section.partition(":") for section in sections):
-            # what has two colons is a name of C++
+            # two colons: a C++ name, without a core
             if colon and core and core not in cores and not name.startswith(":"):
                 hint = did_you_mean_or(core, cores, f"it has {', '.join(cores)}")
                 raise EngineError(f"the board has no core {core}{hint}")
 
     def start(self) -> Machine:
-        """The machine itself at reset, with the loaded firmware, for who runs it in steps.
+        """The machine itself at reset, with the loaded firmware, for callers that run it in steps.
 
-        The next run has another one. Raises `EngineError` if nothing is loaded.
+        The next run uses another machine. Raises `EngineError` if no firmware is loaded.
         """
         if self._program is None:
             raise EngineError("no firmware is loaded: call load() first")
@@ -517,24 +523,24 @@ class Board:
         return machine
 
     def _unloaded_machine(self) -> Machine:
-        """A machine without firmware: the one that described the board, if none went there yet."""
+        """A machine without firmware: the one that described the board, if it is unused."""
         machine = self._machine
         if self._program is not None or machine is None:
             return Machine(self._tree, self._models)
-        # what can't be loaded may leave a part of itself there
+        # a program that fails to load may leave a part of itself in memory
         self._machine = None
         return machine
 
 
 class _Sinks:
-    """Who gets what is printed: a sink that fails stops the run, and does not lose it."""
+    """The callbacks for output: an exception in one stops the run, and keeps the result."""
 
     def __init__(self, stop: Stop) -> None:
         self.stop = stop
         self._first: Exception | None = None
 
     def guarded(self, sink: Callable[..., None] | None) -> Callable[..., None] | None:
-        """The sink, of which nothing is raised; after a failure it gets no more."""
+        """A sink that keeps an exception for `raise_first`, and is not called again after it."""
 
         def call(*printed: str) -> None:
             if self._first is not None or sink is None:
@@ -548,7 +554,7 @@ class _Sinks:
         return call if sink else None
 
     def raise_first(self) -> None:
-        """Raise what a sink has raised."""
+        """Raise the first exception of a sink, if any."""
         if self._first is not None:
             raise self._first
 
@@ -559,7 +565,7 @@ def _host_work(machine: Machine, cores: Sequence[CoreResult]) -> tuple[HostWork,
 
 
 def _profiled(profile: bool | Iterable[str]) -> list[str] | None:
-    """The functions whose calls a profile keeps; None if there is to be no profile."""
+    """The functions whose calls a profile keeps; None without a profile."""
     if isinstance(profile, bool):
         return [] if profile else None
     return list(dict.fromkeys(profile))

@@ -1,7 +1,7 @@
-"""Nodes of CAN buses that no firmware drives: they acknowledge, and follow a script.
+"""CAN nodes that are not driven by firmware: they acknowledge frames, and follow a script.
 
-A script is a text of lines, in simulated time. Frames are written as by can-utils, and a line of
-`candump -L` is one of a script:
+A script is a text of lines; times are simulated. Frames are in the notation of can-utils, and a
+line of `candump -L` is a line of a script, too:
 
 bitrate 500000
 expect 123#0102 within 20ms
@@ -41,7 +41,7 @@ _RATES = range(10_000, 1_000_001)
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame: an identifier of 11 bits, or of 29; data, or, of a remote frame, their number."""
+    """A frame: an identifier of 11 or 29 bits, and data, or the data length of a remote frame."""
 
     identifier: int
     data: bytes = b""
@@ -50,11 +50,11 @@ class Frame:
     length: int | None = None
 
     def item(self) -> tuple[int, bool, bool, int, bytes]:
-        """As the engine takes it. Raises `UsageError` for one that there is not."""
+        """The frame in the engine's form. Raises `UsageError` for an invalid frame."""
         length = len(self.data) if self.length is None else self.length
         bits = 29 if self.extended else 11
         if not 0 <= self.identifier < 1 << bits or not 0 <= length <= 15 or len(self.data) > 8:
-            raise UsageError(f"{self!r} is no frame: {bits} bits and up to 8 bytes")
+            raise UsageError(f"{self!r}: expected an identifier of {bits} bits and up to 8 bytes")
         return self.identifier, self.extended, self.remote, length, self.data
 
 
@@ -67,7 +67,7 @@ class SendFrame:
 
 @dataclass(frozen=True)
 class ExpectFrame:
-    """Wait until another node has sent a frame; with `any_data` only the identifier counts.
+    """Wait until another node has sent a frame; with `any_data` only the identifier is compared.
 
     It fails after `within_ps` picoseconds (None: at the end of the run).
     """
@@ -85,10 +85,10 @@ Item = tuple[str, str, tuple[int, bool, bool, int, bytes] | None, bool, int | No
 class CanNode:
     """A node beside the board's controllers on a CAN bus.
 
-    `steps` is a script, of lines (`read_can_script`) or made in Python; without steps the node
-    acknowledges, and with None it only listens. With `log` each frame on the bus is a line of
-    `candump -L` in the result's `streams`. Without `bits_per_second` it takes the rate of the first
-    controller that comes to the bus.
+    `steps` is a script, from lines (`read_can_script`) or made in Python; without steps the node
+    only acknowledges, and with None it only listens. With `log` each frame on the bus is a line of
+    `candump -L` in the result's `streams`. Without `bits_per_second` the node takes the rate of the
+    first controller that joins the bus.
     """
 
     steps: Iterable[Step] | None = ()
@@ -97,7 +97,7 @@ class CanNode:
     places: tuple[str, ...] = field(default=(), repr=False)
 
     def items(self) -> list[Item] | None:
-        """The steps as the engine takes them. Raises `UsageError` for one that is none."""
+        """The steps in the engine's form. Raises `UsageError` for an invalid step."""
         if self.steps is None:
             return None
         places = iter(self.places)
@@ -109,18 +109,18 @@ class CanNode:
 
 
 def read_can_script(path: str | os.PathLike[str], log: bool = False) -> CanNode:
-    """The node that a file describes. Raises `UsageError` with the line at fault, `OSError`."""
+    """The node that a file describes. Raises `UsageError` with the faulty line, `OSError`."""
     data = inputs.read(Path(path), _MOST_SCRIPT_BYTES)
     return parse_can_script(data.decode("utf-8", "surrogateescape"), inputs.printable(path), log)
 
 
 def parse_can_script(text: str, name: str = "script", log: bool = False) -> CanNode:
-    """The node that a text describes, whose name is for messages. Raises `UsageError`."""
+    """The node that a text describes; `name` is for messages. Raises `UsageError`."""
     steps: list[tuple[str, Step]] = []
     rate = None
     for number, line in enumerate(text.split("\n"), 1):
         place = f"{name}:{number}"
-        # within a frame, # is no comment
+        # within a frame, # does not start a comment
         words = re.split(r"(?:^|\s)#", line, maxsplit=1)[0].split()
         if words[:1] == ["bitrate"] and len(words) == 2:
             rate = parse_rate(words[1], place)
@@ -141,7 +141,7 @@ def attach(machine: Machine, nodes: Mapping[str, CanNode]) -> None:
     for label, node in nodes.items():
         bus = bus_of(label, buses)
         if bus in taken:
-            raise UsageError(f"{label} and {taken[bus]} are on one CAN bus: two nodes beside it")
+            raise UsageError(f"{label} and {taken[bus]} are on the same CAN bus: give one node")
         taken[bus] = label
         try:
             machine.attach_can(label, node.items(), node.log, node.bits_per_second)
@@ -160,7 +160,7 @@ def bus_of(label: str, buses: Mapping[str, str]) -> str:
 
 
 def parse_frame(word: str, place: str = "frame") -> tuple[Frame, bool]:
-    """A frame as can-utils write it, and whether it is an identifier alone.
+    """A frame in the notation of can-utils, and whether it is an identifier alone.
 
     Raises `UsageError`.
     """
@@ -190,13 +190,13 @@ def parse_rate(word: str, place: str) -> int:
     """A bit rate. Raises `UsageError`."""
     if word.isascii() and word.isdecimal() and len(word) <= 7 and int(word) in _RATES:
         return int(word)
-    told = f"a bit rate is {_RATES.start} to {_RATES.stop - 1}, in bit/s"
-    raise UsageError(f"{place}: {inputs.printable(word)}: {told}")
+    allowed = f"expected a bit rate of {_RATES.start} to {_RATES.stop - 1} bit/s"
+    raise UsageError(f"{place}: {inputs.printable(word)}: {allowed}")
 
 
 def _steps(words: list[str], place: str) -> Iterator[Step]:
     if stamp := _STAMP.fullmatch(words[0]):
-        # what candump adds behind a frame is R or T: which way it went
+        # after a frame, candump adds its direction: R or T
         if len(words) not in (3, 4):
             raise UsageError(f"{place}: {inputs.printable(' '.join(words))}: {_HOW}")
         yield At((int(stamp[1]) * 10**6 + int(stamp[2])) * 10**6)
@@ -255,7 +255,7 @@ def _item(
             return "at", None, False, _ps(place, time_ps)
         case End(status) if isinstance(status, int) and 0 <= status <= 255:
             return "end", None, False, status
-    raise UsageError(f"{place}: {step!r} is no step of a script on a CAN bus")
+    raise UsageError(f"{place}: {step!r} is not a step of a CAN script")
 
 
 def _ps(place: str, time_ps: int) -> int:

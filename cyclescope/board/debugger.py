@@ -1,4 +1,4 @@
-"""A run that halts where a program in Python wants it to: for tests and notebooks.
+"""A run that a Python program halts and continues: for tests and notebooks.
 
     debugger = cyclescope.Board("nucleo-f411re").load("app.elf").debug()
     debugger.run(until="main")
@@ -27,20 +27,20 @@ from cyclescope.units import parse_time_ps
 __all__ = ["Access", "Breakpoint", "Core", "Debugger", "Devices", "Halt", "Memory", "Registers"]
 
 _LIMIT = "10s"
-# longer than anybody waits for a step
+# longer than a user waits for a step
 _MOST_PS = parse_time_ps("1000s")
 
 State: TypeAlias = dict[str, Any] | list[Any] | int | bool | str | bytes | None
-"""A state: of plain data, nested in dicts and lists."""
+"""The state of a device: plain data, nested in dicts and lists."""
 
 
 @dataclass(frozen=True)
 class Halt:
     """Why a run halted, and where.
 
-    `reason` is "break", "watch", "step", "condition" (which ones are `conditions`), "time" (the
-    time that was asked for has come), "end" (the firmware ended, can't go on, or reached the
-    limit), "interrupted", or "begin" (there is nothing before).
+    `reason` is "break", "watch", "step", "condition" (those that became true are in `conditions`),
+    "time" (the requested time was reached), "end" (the firmware ended, faulted, or reached the
+    limit), "interrupted", or "begin" (the run was at its start already).
     """
 
     reason: str
@@ -53,15 +53,15 @@ class Halt:
     conditions: tuple[str, ...] = ()
 
 
-# Whether the run is to halt there; what is not false says so.
+# The run halts if the callback returns a true value.
 Callback = Callable[["Halt"], object]
 
 
 @dataclass(frozen=True)
 class Access:
-    """An access that was looked for: when, before which instruction of `core`, and by whom.
+    """An access that was searched for: its time, the next instruction of `core`, and its initiator.
 
-    `device` is the device that made it, or None: the core did, with the instruction before `pc`.
+    `device` is the device that made the access, or None for the core: the instruction before `pc`.
     """
 
     time_ps: int
@@ -74,9 +74,9 @@ class Access:
 
 @dataclass
 class Breakpoint:
-    """Where a run halts: before the instruction at `addr`, whichever core comes there.
+    """A breakpoint: the run halts before the instruction at `addr`, on any core.
 
-    With a `callback` it halts there if that gives something true; `hits` counts all.
+    With a `callback` the run halts only if that returns a true value; `hits` counts all hits.
     """
 
     addr: int
@@ -85,14 +85,14 @@ class Breakpoint:
     _remove: Callable[[Breakpoint], None] | None = field(default=None, init=False, repr=False)
 
     def remove(self) -> None:
-        """Halt there no more."""
+        """Remove the breakpoint."""
         if self._remove is not None:
             self._remove(self)
             self._remove = None
 
 
 class Registers(Mapping[str, int]):
-    """A core's registers by their names, lower case; they can be set."""
+    """A core's registers by their lower-case names; they can be set."""
 
     def __init__(self, hold: Hold, core: int) -> None:
         self._hold = hold
@@ -102,16 +102,16 @@ class Registers(Mapping[str, int]):
         return self._hold.registers(self._core)
 
     def __getitem__(self, name: str) -> int:
-        """A register's value; `KeyError` if there is none of that name."""
+        """A register's value; `KeyError` if there is no such register."""
         for known, _, _, value in self._all():
             if known == name:
                 return value
         raise KeyError(name)
 
     def __setitem__(self, name: str, value: int) -> None:
-        """Set a register, without time.
+        """Set a register; this takes no simulated time.
 
-        `KeyError` if there is none of that name, `UsageError` if it can't be written.
+        Raises `KeyError` if there is no such register, `UsageError` if it can't be written.
         """
         for number, (known, bits, _, _) in enumerate(self._all()):
             if known == name:
@@ -121,7 +121,7 @@ class Registers(Mapping[str, int]):
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        """Their names, the general ones first."""
+        """The registers' names, the general-purpose ones first."""
         return iter([name for name, *_ in self._all()])
 
     def __len__(self) -> int:
@@ -132,9 +132,9 @@ class Registers(Mapping[str, int]):
 class Memory:
     """Memory as a core sees it: `mem[0x2000_0000]`, `mem[0x2000_0000:0x2000_0010]`, `mem.u32(a)`.
 
-    A register of a device is read as the core would read it now, and then all is as it was: nothing
-    changes by it. `load` reads with what that does to the device. Raises `EngineError` where
-    nothing is, or an error answers, or the board can't be had again as it was.
+    Reading a device's register gives the value that the core would read now, without the side
+    effects of a read. `load` reads with these side effects. Raises `EngineError` for an unmapped
+    address, for a bus error, or if the board's state can't be restored after the read.
     """
 
     def __init__(self, hold: Hold, core: int) -> None:
@@ -142,32 +142,32 @@ class Memory:
         self._core = core
 
     def __getitem__(self, at: int | slice) -> Any:
-        """A byte, or bytes."""
+        """The byte at an address, or the bytes of a slice."""
         if isinstance(at, slice):
             return self.read(at.start, at.stop - at.start)
         return self.read(at, 1)[0]
 
     def __setitem__(self, at: int | slice, value: int | bytes) -> None:
-        """Set a byte, or bytes, without time; of a slice all of it."""
+        """Set a byte, or all bytes of a slice; this takes no simulated time."""
         if isinstance(at, slice):
             data = bytes(value)
             if len(data) != at.stop - at.start:
-                raise UsageError(f"{len(data)} bytes for {at.stop - at.start}")
+                raise UsageError(f"{len(data)} bytes for a slice of {at.stop - at.start}")
             self.write(at.start, data)
         else:
             self.write(at, bytes([value]))  # type: ignore[list-item]
 
     def read(self, addr: int, length: int) -> bytes:
-        """So many bytes."""
+        """Read `length` bytes."""
         data = self._hold.read(self._core, addr, length)
         if len(data) < length:
-            raise EngineError(f"{addr + len(data):#010x}: nothing that can be read by a debugger")
+            raise EngineError(f"{addr + len(data):#010x}: the debugger can't read this address")
         return data
 
     def write(self, addr: int, data: bytes) -> None:
-        """Write bytes, without time; flash, too, where its model can be programmed so."""
+        """Write bytes, also to flash whose model allows it; this takes no simulated time."""
         if not self._hold.write(self._core, addr, data):
-            raise EngineError(f"{addr:#010x}: no memory that can be written by a debugger")
+            raise EngineError(f"{addr:#010x}: the debugger can't write memory at this address")
 
     def u8(self, addr: int) -> int:
         """A byte."""
@@ -182,31 +182,32 @@ class Memory:
         return int.from_bytes(self.read(addr, 4), "little")
 
     def load(self, addr: int, length: int = 4) -> int:
-        """Load 1, 2 or 4 bytes as the core does, with what that does to a device."""
+        """Load 1, 2 or 4 bytes as the core does, with the side effects on a device."""
         return self._hold.force_read(self._core, addr, length)
 
 
 class Devices(Mapping[str, State]):
-    """States of devices, and of chips that hang on them, by their labels: `devices["usart2"]`.
+    """States of devices, and of chips connected to them, by their labels: `devices["usart2"]`.
 
-    A state is what the device's model keeps, under the model's own names, which may change from one
-    version to the next. A variant with fields is a dict of its name, a time is picoseconds. It is
-    as it was when the device did something last: what depends on time alone, as a counter, is
-    worked out when it is asked for, as `mem.u32` of its register does. Looking changes nothing.
+    A state has the model's variables under the model's own names, which may change between
+    versions. A variant with fields is a dict with the variant's name as its key; a time is in
+    picoseconds. The state is from the device's last activity: a value that depends on time alone,
+    such as a counter, is calculated only when its register is read, for example with `mem.u32`.
+    Reading a state changes nothing.
     """
 
     def __init__(self, hold: Hold) -> None:
         self._hold = hold
 
     def __getitem__(self, label: str) -> State:
-        """The state of a device or a chip; `KeyError` if there is none of that label."""
+        """The state of a device or a chip; `KeyError` if there is no such label."""
         state: State = self._hold.device_state(label)
         if state is None and label not in self._hold.devices():
             raise KeyError(label)
         return state
 
     def __iter__(self) -> Iterator[str]:
-        """Labels of the devices, each followed by those of its chips."""
+        """Labels of the devices, each followed by the labels of its chips."""
         return iter(self._hold.devices())
 
     def __len__(self) -> int:
@@ -215,7 +216,7 @@ class Devices(Mapping[str, State]):
 
 
 class Core:
-    """A core of a run that is halted: `name`, its registers `regs`, its view of memory `mem`."""
+    """A core of a halted run: `name`, registers `regs`, and its view of memory `mem`."""
 
     def __init__(self, debugger: Debugger, index: int, name: str) -> None:
         self.name = name
@@ -231,24 +232,24 @@ class Core:
 
     @property
     def instructions(self) -> int:
-        """Instructions that it has run."""
+        """Number of instructions that the core has run."""
         return self._debugger.hold.position(self._index)[2]
 
     @property
     def time_ps(self) -> int:
-        """Its local time: cores may be a microsecond apart."""
+        """The core's local time in picoseconds: cores may be a microsecond apart."""
         return self._debugger.hold.position(self._index)[3]
 
     @property
     def function(self) -> str:
-        """The function that it is in, as its program's ELF names it; empty if that is unknown."""
+        """The function at the PC, by its name in the ELF; empty if unknown."""
         return self._debugger.function_at(self.name, self.pc)
 
     def step(self, count: int = 1, into_handlers: bool = False) -> Halt:
-        """Run so many instructions of this core; the others run as they would.
+        """Run `count` instructions of this core; the other cores run beside it.
 
-        The handler of an interrupt that comes first is run, too, and not counted, unless steps go
-        `into_handlers`. A breakpoint on the way halts it.
+        An interrupt that is taken first runs its handler to the end, which is not counted; with
+        `into_handlers` the step stops in the handler. A breakpoint on the way halts the run.
         """
         halt = None
         for _ in range(count):
@@ -260,9 +261,10 @@ class Core:
         return halt
 
     def step_back(self, count: int = 1) -> Halt:
-        """Go back by so many instructions of this core: all is as it was then.
+        """Go back by `count` instructions of this core: the board has its state of that time.
 
-        Those of interrupt handlers are counted. Raises `EngineError` where there is no way back.
+        Instructions of interrupt handlers are counted. Raises `EngineError` if the run can't go
+        back.
         """
         halt = None
         for _ in range(count):
@@ -277,7 +279,7 @@ class Core:
 class Debugger:
     """A loaded board's run, halted at reset: `Board.debug` makes one.
 
-    `cores` are its cores by name, `core` is the one that runs the program, `mem` that one's view of
+    `cores` are the cores by name, `core` is the one that runs the program, `mem` is its view of
     memory, and `devices` are states of devices by their labels.
     """
 
@@ -308,10 +310,10 @@ class Debugger:
     def run(
         self, until: str | int | None = None, limit: str | int = _LIMIT, core: str | None = None
     ) -> Halt:
-        """Run on to a breakpoint, or `until` a function begins, an address or a time is reached.
+        """Continue to a breakpoint, or `until` a function, an address or a time is reached.
 
-        A text that is a time, such as "1.5ms", is the time since reset; another one is a function
-        of the program (of `core`'s). `limit` is the most simulated time since reset.
+        A text such as "1.5ms" is a time since reset; any other text is a function of `core`'s
+        program. `limit` is a limit of simulated time since reset.
         """
         limit_ps = parse_time_ps(limit) if isinstance(limit, str) else limit
         until_ps = _time_of(until)
@@ -325,20 +327,20 @@ class Debugger:
                 return halt
 
     def run_back(self) -> Halt:
-        """Go back to the last breakpoint, watched access or condition: all is as it was then.
+        """Go back to the last breakpoint, watched access or condition.
 
-        Of an access it is the moment before. Callbacks are not called. What was printed stays
-        printed, and is not printed again. Memory, registers or breakpoints that this program has
-        set are no part of the firmware's run: there is no way back to before memory or a register
-        was set. Raises `EngineError` where there is no way back.
+        The board has its state of that time. For an access the run halts just before it. Callbacks
+        are not called. Output stays printed, and is not printed again. The run can't go back to
+        before this program set memory or a register, as that is not part of the firmware's run.
+        Raises `EngineError` if the run can't go back.
         """
         return self._go_back(None)
 
     def last_store(self, addr: int, length: int = 4) -> Access | None:
-        """Who stored to memory last, or to a device's register: the run stays where it is.
+        """The last store to memory or to a device's register; the run does not move.
 
-        None if nobody did since reset, or since this program has set memory or a register. Raises
-        `EngineError` where there is no way back.
+        None if there was no store since reset, or since this program set memory or a register.
+        Raises `EngineError` if the run can't be searched backwards.
         """
         self._check_runs()
         first = self._physical(addr)
@@ -352,24 +354,24 @@ class Debugger:
     def break_at(
         self, place: str | int, callback: Callback | None = None, core: str | None = None
     ) -> Breakpoint:
-        """Halt at a function's begin or an address, or call back there."""
+        """Halt at the start of a function or at an address, or call `callback` there."""
         breakpoint = Breakpoint(self.address(place, core), callback)
         breakpoint._remove = self._breakpoints.remove
         self._breakpoints.append(breakpoint)
         return breakpoint
 
     def break_when(self, condition: str, callback: Callback | None = None) -> None:
-        """Halt where a condition becomes true, or call back there: docs/how-to/conditions.md.
+        """Halt when a condition becomes true, or call `callback`: docs/how-to/conditions.md.
 
-        Raises `UsageError` for what is no condition over what the board has.
+        Raises `UsageError` for an invalid condition.
         """
         number = triggers.add(self._machine, condition, triggers.HALT)
         self._conditions[number] = (condition, callback)
 
     def watch(self, addr: int, length: int = 4, loads: bool = False, stores: bool = True) -> None:
-        """Halt behind accesses to memory or a device's register; loads of devices only.
+        """Halt after accesses to memory or to a device's register.
 
-        Raises `EngineError` if that can't be watched.
+        Loads are watched on devices only. Raises `EngineError` if the range can't be watched.
         """
         physical = self._physical(addr)
         watches = [*self._watches, (physical, physical + length - 1, loads, stores)]
@@ -377,12 +379,12 @@ class Debugger:
         self._watches = watches
 
     def unwatch(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching accesses."""
         self._watches = []
         self.hold.set_watches([])
 
     def address(self, place: str | int, core: str | None = None) -> int:
-        """The address of a function, by its name; an address is itself.
+        """The address of a function, by its name; an address is returned unchanged.
 
         Raises `UsageError` if there is no such function.
         """
@@ -396,22 +398,22 @@ class Debugger:
         raise UsageError(f"the firmware has no function {place}{hint}")
 
     def function_at(self, core: str, addr: int) -> str:
-        """The function of a core's program that an address is in; empty if that is unknown."""
+        """The function of a core's program that contains an address; empty if unknown."""
         for begin, size, name in self._functions_of(core):
             if begin <= addr < begin + max(size, 1):
                 return name
         return ""
 
     def snapshot(self) -> bytes:
-        """All that has changed on the board, for `start_from` of `Board.run` or `Board.debug`.
+        """A snapshot of the board's state, for `start_from` of `Board.run` or `Board.debug`.
 
-        Raises `EngineError` if something of it can't be saved.
+        Raises `EngineError` if a part of the state can't be saved.
         """
         self._check_runs()
         return self._machine.snapshot()
 
     def result(self) -> RunResult:
-        """End the run where it is: its result, as `Board.run` gives it. Nothing runs any more."""
+        """End the run here and return its result, as `Board.run` does; it can't continue then."""
         if self._result is None:
             outcome = self.hold.end(self._console.write, self._streams.write)
             self._console.finish()
@@ -423,7 +425,7 @@ class Debugger:
 
     @property
     def console(self) -> str:
-        """What the firmware has printed on its console, up to its last whole character."""
+        """The console's text up to now, up to the last whole character."""
         return self._console.text
 
     def _step(self, core: int, into_handlers: bool) -> Halt:
@@ -487,15 +489,15 @@ class Debugger:
             raise UsageError("this run has ended: its result was taken")
 
     def _physical(self, addr: int) -> int:
-        """An address as the bus has it, of what the program's core has there."""
+        """The physical address of an address of the program's core."""
         physical = self.hold.physical(self.core._index, addr)
         if physical is None:
-            raise EngineError(f"{addr:#010x}: nothing is there")
+            raise EngineError(f"{addr:#010x}: this address is not mapped")
         return physical
 
     def _halts_on(self, halt: Halt) -> bool:
         here = [callback for text, callback in self._conditions.values() if text in halt.conditions]
-        # each gets to know
+        # every callback is called
         answers = [callback is None or bool(callback(halt)) for callback in here]
         return any(answers)
 

@@ -1,7 +1,7 @@
-"""What devices and cores did in a window of time, for who wants to show it.
+"""The activity of devices and cores in a window of time, for display.
 
-Nothing of it is sampled: each span is exact to the picosecond, whether its iteration of a polling
-loop was run or skipped.
+Nothing is sampled: each span is exact to the picosecond, also if the iteration of a polling loop
+was skipped.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from cyclescope.board.observing.timelines import ASKED_FOR, KINDS
 from cyclescope.board.observing.waveforms import asked_for, changes, chosen
 
 CORE, EXCEPTION, TASK = "core", "exception", "task"
-"""Kinds of what cores do: they sleep, they take exceptions, they run tasks."""
+"""Kinds of the cores' activity: sleep, exceptions, tasks."""
 IN_PLACE = "reads in place"
-"""The kind of clocks of reads in a memory window: only where they are asked for."""
+"""The kind of SPI clocks of reads in a memory window: only recorded on request."""
 _FUNCTION = "function"
 _MOST_BYTES = 1 << 26
 _MOST_CALLS = 1 << 18
@@ -25,7 +25,7 @@ _MOST_SPANS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that went on from `begin_ps` to `end_ps` of the run; `text` says more of it."""
+    """An activity from `begin_ps` to `end_ps` of the run; `text` has details."""
 
     begin_ps: int
     end_ps: int
@@ -34,10 +34,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Track:
-    """What one device or core did of one kind, in the order of time.
+    """Activity of one kind on one device or core, in the order of time.
 
-    `scope` is its label, `name` what it did; `part` tells channels of a device apart, and `line` is
-    where an interrupt line leads.
+    `scope` is its label, `name` the activity; `part` distinguishes channels of a device, and `line`
+    is the destination of an interrupt line.
     """
 
     scope: str
@@ -49,7 +49,7 @@ class Track:
 
     @property
     def title(self) -> str:
-        """What it did, and which part of it."""
+        """The activity, with its part or its interrupt line."""
         if self.line:
             return f"{self.name} to {self.line}"
         return f"{self.name} {self.part}" if self.part else self.name
@@ -57,10 +57,10 @@ class Track:
 
 @dataclass(frozen=True)
 class Calls:
-    """The functions that a core was in on one of its stacks: callers before what they called.
+    """The functions on one of a core's stacks: callers before callees.
 
-    `task` is whose stack that is, if that is known. It is in its functions as long as they have not
-    returned, also while the core runs another task.
+    `task` is the stack's task, if known. A function lasts until it returns, also while the core
+    runs another task.
     """
 
     core: str
@@ -70,7 +70,7 @@ class Calls:
 
 @dataclass(frozen=True)
 class Wire:
-    """A wire by its name in waveforms: its level at the begin, and when it changed."""
+    """A wire by its name in waveforms: its level at the begin, and the times of its changes."""
 
     name: str
     first: int
@@ -79,9 +79,9 @@ class Wire:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What went on in a window of a run; spans may begin before it and end behind it.
+    """Activity in a window of a run; spans may begin before it and end after it.
 
-    It `is_whole` unless there was too much of it.
+    `is_whole` is false if there was too much activity to keep it all.
     """
 
     begin_ps: int
@@ -94,7 +94,7 @@ class Excerpt:
 
     @property
     def length_ps(self) -> int:
-        """How long the window is."""
+        """The length of the window."""
         return self.end_ps - self.begin_ps
 
 
@@ -106,10 +106,10 @@ def excerpt(
     in_place: bool = False,
     stop: Stop | None = None,
 ) -> Excerpt:
-    """Run a machine that has not run yet up to the end of a window, and tell what went on in it.
+    """Run a new machine to the end of a window, and return the window's activity.
 
-    `wires` are patterns such as "spi0.*"; with `in_place` clocks of reads in place are told, too.
-    Raises `UsageError` for wires that there are not.
+    `wires` are patterns such as "spi0.*"; with `in_place` the SPI clocks of reads in place are
+    included. Raises `UsageError` for unknown wires.
     """
     kinds = [kind for kind in KINDS if kind not in (_FUNCTION, *ASKED_FOR)]
     kinds += [IN_PLACE] if in_place else []

@@ -1,10 +1,10 @@
-"""What a run gives back: plain data, with units in the names.
+"""Results of a run: plain data, with units in the names.
 
-A `RunResult` is one execution of one firmware on one board. Nothing here knows how the engine
-works, how firmware is built or what an experiment is.
+A `RunResult` is one execution of one firmware on one board. This module does not depend on the
+engine, on firmware builds or on experiments.
 
-Host time (`wall_ns`) never takes part in a comparison or in a file: the same run gives the same
-data on any machine.
+Host time (`wall_ns`) is never part of a comparison or a file: the same run gives the same data on
+any machine.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ Settings = Mapping[str, Value]
 class Section:
     """A watched function: its completed calls, and the cycle stack of the time inside them.
 
-    `waits` shares the same time out by what was waited for, as those of `CoreResult`. If the run
-    was asked to keep its calls, `longest_calls` are the longest of them, and `shortest_ps` is what
-    the shortest took, if one has ended.
+    `waits` divides the same time by the events that were waited for, as in `CoreResult`. If the run
+    kept the function's calls, `longest_calls` are the longest of them, and `shortest_ps` is the
+    time of the shortest, if one has ended.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Section:
     longest_calls: tuple[Call, ...] | None = None
 
     def __repr__(self) -> str:
-        """Its sums."""
+        """The section with its sums, for an interpreter."""
         return reprs.short(
             self,
             name=self.name,
@@ -66,12 +66,12 @@ class Section:
 
     @property
     def ps(self) -> int:
-        """What all its completed calls took."""
+        """The time of all completed calls."""
         return sum(entry.ps for entry in self.stack)
 
     @property
     def cycles(self) -> int:
-        """What all its completed calls took, in cycles of its core."""
+        """The cycles of all completed calls."""
         return sum(entry.cycles for entry in self.stack)
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Section:
 
 @dataclass(frozen=True)
 class ClockRate:
-    """A rate that a core's clock had, and for how long: its cycles and the time they took."""
+    """A rate of a core's clock, with the cycles and the time at that rate."""
 
     hz: int
     cycles: int
@@ -103,18 +103,19 @@ class ClockRate:
 
 @dataclass(frozen=True)
 class CoreResult:
-    """What one core did in a run.
+    """The results of one core in a run.
 
-    `hz` is the rate of its clock at the end; `clock_rates` are all that it had, in their order.
+    `hz` is the rate of its clock at the end; `clock_rates` are all its rates, in order.
 
-    The `ps` of `stack` sum exactly to the run's elapsed time; `sections` are the functions that
-    the run was asked to watch. `never_compiled` are those of its `instructions` that the simulator
-    has no compiled form of: they are slow, on the host. It does not depend on what was compiled.
+    The `ps` of `stack` sum exactly to the run's elapsed time; `sections` are the functions that the
+    run was asked to watch. `never_compiled` counts those of its `instructions` that the simulator
+    can't compile, and that are slow on the host; it does not depend on the code that was compiled
+    in this run.
 
-    `waits` is None unless the run was asked for it: the time of `stack` by what was waited for. It
-    has what devices did while the core polled or slept ("flash0: page program"), the longest first,
-    then what other accesses took ("access: ddr"), then the core's own work ("CPU"). Its `ps` sum
-    exactly to the elapsed time; its `cycles` are rounded down, each for itself.
+    `waits` divides the time of `stack` by the events that were waited for; None unless the run
+    recorded waits. It has the devices' activities while the core polled or slept ("flash0: page
+    program"), the longest first, then the time of other accesses ("access: ddr"), then the core's
+    own work ("CPU"). Its `ps` sum exactly to the elapsed time; its `cycles` are each rounded down.
     """
 
     name: str
@@ -128,7 +129,7 @@ class CoreResult:
     waits: tuple[WaitEntry, ...] | None = None
 
     def __repr__(self) -> str:
-        """Its sums, and the names of its sections."""
+        """The core with its sums and the names of its sections, for an interpreter."""
         return reprs.short(
             self,
             name=self.name,
@@ -142,8 +143,8 @@ class CoreResult:
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON of a run.
 
-        The rates of its clock are there only if there was more than one, `waits` only if the run
-        was asked for them.
+        The clock rates are included only if there was more than one, `waits` only if the run
+        recorded them.
         """
         rates = [vars(rate) for rate in self.clock_rates]
         return {
@@ -165,12 +166,12 @@ def _waits(waits: tuple[WaitEntry, ...] | None) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Window:
-    """A call of a watched function, and what every core did from its begin to its end.
+    """A call of a watched function, with the results of every core from its begin to its end.
 
     Times are simulated time in picoseconds. `sections` of `cores` count the calls that ended within
-    the window. A core other than the caller may be counted up to the engine's quantum (1 us) off.
-    If the run was asked for it, `waits` of cores and sections share out the same time: a wait that
-    goes on beyond the window's begin or end is split there.
+    the window. A core other than the caller may be counted with an error of up to the engine's
+    quantum (1 us). If the run recorded waits, `waits` of cores and sections divide the same time: a
+    wait across the window's begin or end is split there.
     """
 
     section: str
@@ -188,7 +189,7 @@ class Window:
 class Metric:
     """One result that the firmware printed on its console as a JSON line.
 
-    `settings` are the settings that it was measured in, where one run measures in several.
+    `settings` are the settings of this measurement, if one run measures with several.
     """
 
     name: str
@@ -199,10 +200,11 @@ class Metric:
 
 @dataclass(frozen=True)
 class HostWork:
-    """What the simulator did for a core on this host; no two runs have to do the same.
+    """The simulator's work for a core on this host; it may differ from run to run.
 
-    `compiled` are regions of code that became host code, `refused` those that could not. Of the
-    core's cycles, `skipped_cycles` were iterations of polling loops that were not run one by one.
+    `compiled` counts regions of code that were compiled to host code, `refused` regions that could
+    not be. `skipped_cycles` are cycles of the core in iterations of polling loops that were
+    fast-forwarded.
     """
 
     core: str
@@ -213,10 +215,10 @@ class HostWork:
 
 @dataclass(frozen=True)
 class TriggerResult:
-    """How a condition was in a run.
+    """The results of a condition in a run.
 
-    It became true `count` times, at `first_ps` first and at `last_ps` last, and was true for
-    `true_ps` in all. `action` is what was done: "count", "snapshot" or "trace".
+    The condition became true `count` times, at `first_ps` first and at `last_ps` last, and was true
+    for `true_ps` in all. `action` is "count", "snapshot" or "trace".
     """
 
     condition: str
@@ -236,21 +238,20 @@ class RunResult:
     """One execution of one firmware on one virtual board.
 
     `outcome` is "exit" (the firmware ended by itself, with `exit_code`), "limit" (the limit on
-    simulated time was reached), "asleep" (all cores sleep, and nothing is left that would wake
-    one), "fault" (the firmware did what can't go on), "script" (a script did not get what it
-    expected from it) or "interrupted" (it was stopped); `message` is one line for all but the
-    first. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's time
-    in nanoseconds. `results` has the words that the firmware
-    wrote to each device that takes results (a `cyclescope,result-port`), in order, by the device's
-    label. `streams` has what was printed on serial lines beside the console, by the device's label.
-    `frame` is the first one on an SPI bus if the run was asked to keep it. `windows` are the calls
-    of functions that it was asked to keep, in the order of their ends. `failed_saves` says, in a
-    sentence each, which files on the host could not be written: images of chips, waveforms.
-    `unmodelled` are the registers without a model that the firmware used.
-    `host_work` tells how much of each core's code was compiled or skipped on this host. `profile`
-    is there if the run was asked for it; what `to_dict` gives has no part of it. `critical_path`
-    tells who held whom up, if the run was asked for what cores waited for. `triggers` tell how the
-    conditions were that it was asked for. `leds` are the board's lights, with what they did.
+    simulated time was reached), "asleep" (all cores sleep, and no event is left that would wake
+    one), "fault" (a fault of the firmware ended the run), "script" (a script did not receive the
+    text that it expected) or "interrupted" (the run was stopped); `message` is one line for all but
+    the first. `elapsed_ps` is simulated time in picoseconds, `wall_ns` the host's time in
+    nanoseconds. `results` has the words that the firmware wrote to each `cyclescope,result-port`,
+    in order, by the device's label. `streams` has the output of serial lines other than the
+    console, by the device's label. `frame` is the frame that the run kept on request. `windows` are
+    the recorded calls of functions, in the order of their ends. `failed_saves` has one sentence for
+    each file on the host that could not be written: images of chips, waveforms. `unmodelled` are
+    the registers without a model that the firmware used. `host_work` has the amounts of each core's
+    code that were compiled or skipped on this host. `profile` is present if the run recorded it;
+    `to_dict` leaves it out. `critical_path` shows which core waited for which, if the run recorded
+    waits. `triggers` are the results of conditions. `leds` are the board's LEDs, with their
+    activity.
     """
 
     board: str
@@ -277,7 +278,7 @@ class RunResult:
     leds: tuple[Led, ...] = ()
 
     def __repr__(self) -> str:
-        """How it ended, and what it has: a few lines, whatever the firmware printed."""
+        """The outcome and a summary, in a few lines."""
         return reprs.short(
             self,
             board=self.board,
@@ -316,13 +317,13 @@ class RunResult:
         return tuple(parse_metrics(self.console))
 
     def core(self, name: str) -> CoreResult:
-        """The core of this name. Raises `UsageError`, with those that there are."""
+        """The core of this name. Raises `UsageError`, with the names of the run's cores."""
         return _named(name, "core", {core.name: core for core in self.cores})
 
     def section(self, name: str) -> Section:
-        """The watched function of this name; "cm4:main" is that of one core.
+        """The watched function of this name; "cm4:main" names the core, too.
 
-        Raises `UsageError`, with those that the run watched.
+        Raises `UsageError`, with the watched functions.
         """
         found: dict[str, Section] = {}
         for core in self.cores:
@@ -333,13 +334,13 @@ class RunResult:
         return _named(name, "section", found, "" if found else hint)
 
     def led(self, name: str) -> Led:
-        """The light of this label. Raises `UsageError`, with those that the board has."""
+        """The LED with this label. Raises `UsageError`, with the board's LEDs."""
         return _named(name, "light", {led.label: led for led in self.leds})
 
     def metric(self, name: str, **settings: Value) -> Metric:
-        """The first metric of this name that the firmware printed, with these settings.
+        """The first printed metric of this name, with these settings.
 
-        Raises `UsageError`, with those that it did print.
+        Raises `UsageError`, with the metrics that the firmware printed.
         """
         for metric in self.metrics:
             if metric.name == name and settings.items() <= metric.settings.items():
@@ -350,9 +351,9 @@ class RunResult:
     def to_dict(self) -> dict[str, Any]:
         """Everything but host time and the console, ready for JSON, in a stable order.
 
-        There are a `frame`, `windows`, `triggers`, a `critical_path` only if they were asked for,
-        and there are `streams` only if something was printed there, `failed_saves` and `unmodelled`
-        only if there are some, `leds` only if one went on or off.
+        `frame`, `windows`, `triggers` and `critical_path` are included only if they were requested;
+        `streams`, `failed_saves` and `unmodelled` only if they are not empty; `leds` only if one
+        went on or off.
         """
         leds = [led.to_dict() for led in self.leds] if any(led.moved for led in self.leds) else []
         frame = {"frame": self.frame.to_dict()} if self.frame else {}
@@ -385,11 +386,10 @@ class RunResult:
         }
 
     def calls(self) -> pandas.DataFrame:
-        """The single calls that the run kept as a pandas DataFrame, a line a call.
+        """The single calls that the run kept, as a pandas DataFrame with one row for each call.
 
-        `call` is its number among its function's calls; behind `ps`, all of its time, there is a
-        column for each kind of what it waited for, in picoseconds. Raises `ImportError` as
-        `to_dataframe` does.
+        `call` is its number among its function's calls. After `ps`, the call's time, there is a
+        column for each kind of wait, in picoseconds. Raises `ImportError` as `to_dataframe` does.
         """
         rows = [
             {"core": core.name, "function": section.name} | frame_row(call)
@@ -400,9 +400,9 @@ class RunResult:
         return dataframe(rows, FRAME_COLUMNS)
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """The cycle stacks as a pandas DataFrame, a line a core and cause.
+        """The cycle stacks as a pandas DataFrame, with one row for each core and cause.
 
-        Raises `ImportError`, saying what to install, where pandas is absent.
+        Raises `ImportError`, with the command to install it, if pandas is not installed.
         """
         rows = [
             {"core": core.name, "cause": entry.cause, "cycles": entry.cycles, "ps": entry.ps}
@@ -417,16 +417,16 @@ def _label(name: str, settings: Settings) -> str:
 
 
 def _named(name: str, what: str, known: Mapping[str, Any], hint: str = "") -> Any:
-    """The one of this name. Raises `UsageError`, with those that are known."""
+    """The item of this name. Raises `UsageError`, with the known names."""
     if name not in known:
         raise UsageError(f"the run has no {what} {name}; it has {', '.join(known) or 'none'}{hint}")
     return known[name]
 
 
 def parse_metrics(console: str) -> Iterator[Metric]:
-    """The results among a console's lines: JSON objects with metric, unit and value.
+    """The metrics among a console's lines: JSON objects with metric, unit and value.
 
-    What else an object has are settings of that one measurement.
+    All other members of an object are settings of that measurement.
     """
     for line in console.splitlines():
         if not line.startswith("{"):

@@ -1,4 +1,4 @@
-"""Sessions at serial lines and pins, in simulated time: what is sent, pressed and expected when.
+"""Scripts for serial lines and pins, in simulated time: steps that send, press and expect.
 
 A script is a text of lines, or a sequence of steps made in Python:
 
@@ -28,11 +28,11 @@ from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 from cyclescope.units import MAX_PS, format_ps, parse_time_ps
 
-# What the engine takes: place, what, characters, number.
+# A step in the engine's form: place, kind, characters, number.
 Item = tuple[str, str, bytes, int | None]
 
 _MOST_SCRIPT_BYTES = 16 << 20
-# Each is a step.
+# The types of steps.
 _MOST_PAUSES = 10_000
 _MOST_STEPS = 200_000
 _TOKEN = re.compile(r'\s*(?:(#.*)|("(?:[^"\\]|\\.)*")|([^\s"#]+))')
@@ -50,7 +50,7 @@ _CHANGES = {"rising": "rise", "falling": "fall"}
 
 @dataclass(frozen=True)
 class Expect:
-    """Wait until the board has sent a text behind the last one that was expected.
+    """Wait until the board has sent a text, after the last expected one.
 
     It fails after `within_ps` picoseconds (None: at the end of the run).
     """
@@ -68,14 +68,14 @@ class Send:
 
 @dataclass(frozen=True)
 class Wait:
-    """Let so many picoseconds pass."""
+    """Wait for `time_ps` picoseconds."""
 
     time_ps: int
 
 
 @dataclass(frozen=True)
 class At:
-    """Wait until so many picoseconds after the board's reset; it fails if that has passed."""
+    """Wait until `time_ps` picoseconds after the board's reset; fails if that time has passed."""
 
     time_ps: int
 
@@ -120,7 +120,7 @@ class ExpectPin:
 
 @dataclass(frozen=True)
 class ExpectLed:
-    """Wait until a light of the board, by its label, is on, or off; as `ExpectPin`."""
+    """Wait until an LED of the board, by its label, is on or off; like `ExpectPin`."""
 
     led: str
     is_on: bool = True
@@ -140,41 +140,42 @@ Step = Expect | Send | Wait | At | End | PinStep
 
 @dataclass(frozen=True)
 class Script:
-    """Steps, each with the place that messages name."""
+    """Steps, each with its place for messages."""
 
     steps: tuple[tuple[str, Step], ...]
 
     @staticmethod
     def of(script: Script | Iterable[Step]) -> Script:
-        """A script of steps, whose places are their numbers."""
+        """A script of steps, with their numbers as places."""
         if isinstance(script, Script):
             return script
         return Script(tuple((f"step {number}", step) for number, step in enumerate(script, 1)))
 
     def items(self, pins: Pins | None = None) -> list[Item]:
-        """The steps as the engine takes them, for a board with these pins; without, with none.
+        """The steps in the engine's form, for a board with these pins (default: no pins).
 
-        Raises `UsageError` for one that is none, and for what the board has not.
+        Raises `UsageError` for an invalid step, and for pins, LEDs and buttons that the board
+        lacks.
         """
         pins = pins or Pins()
         return [(place, *item) for place, step in self.steps for item in _items(place, step, pins)]
 
     @property
     def needs_line(self) -> bool:
-        """Whether it is for a serial line: it is not if it has to do with pins alone."""
+        """Whether the script is for a serial line: false if all its steps are for pins."""
         steps = [step for _, step in self.steps]
         has_to_do_with_pins = any(isinstance(step, PinStep) for step in steps)
         return not has_to_do_with_pins or any(isinstance(step, Expect | Send) for step in steps)
 
 
 def read_script(path: str | os.PathLike[str]) -> Script:
-    """The script in a file. Raises `UsageError` with the line at fault, `OSError`."""
+    """The script in a file. Raises `UsageError` with the faulty line, `OSError`."""
     data = inputs.read(Path(path), _MOST_SCRIPT_BYTES)
     return parse_script(data.decode("utf-8", "surrogateescape"), inputs.printable(path))
 
 
 def parse_script(text: str, name: str = "script") -> Script:
-    """The script that a text has, whose name is for messages. Raises `UsageError`."""
+    """The script in a text; `name` is for messages. Raises `UsageError`."""
     steps = tuple(itertools.islice(_steps(text, name), _MOST_STEPS + 1))
     if len(steps) > _MOST_STEPS:
         raise UsageError(f"{steps[-1][0]}: a script has at most {_MOST_STEPS:,} steps")
@@ -251,7 +252,7 @@ def _steps(text: str, name: str) -> Iterator[tuple[str, Step]]:
 
 
 def _words(line: str, place: str) -> list[str]:
-    """Words as they stand; a text with its quotes. Comments are left out."""
+    """The words of a line; a text keeps its quotes. Comments are left out."""
     words: list[str] = []
     at, end = 0, len(line.rstrip())
     while at < end:
@@ -311,20 +312,20 @@ def _within_ps(rest: list[str], place: str) -> int | None:
 
 
 def _name(word: str, place: str) -> str:
-    """A name, which may stand in quotes."""
+    """A name, with or without quotes."""
     return _text(word, place).decode("utf-8", "replace") if word.startswith('"') else word
 
 
 def _text(word: str, place: str) -> bytes:
     if not word.startswith('"'):
-        raise UsageError(f'{place}: {inputs.printable(word)}: a text stands in quotes, as in "> "')
+        raise UsageError(f'{place}: {inputs.printable(word)}: expected a quoted text such as "> "')
     out, at = bytearray(), 0
     body = word[1:-1]
     for match in _ESCAPE.finditer(body):
         escape = match[1]
         if len(escape) == 1 and escape not in _ESCAPED:
-            told = r"there are \n \r \t \e \0 \\ \" and \x1b"
-            raise UsageError(f"{place}: no escape {inputs.printable(match[0])}: {told}")
+            known = r"expected \n \r \t \e \0 \\ \" or \x1b"
+            raise UsageError(f"{place}: unknown escape {inputs.printable(match[0])}: {known}")
         byte = bytes([int(escape[1:], 16)]) if len(escape) > 1 else _ESCAPED[escape].encode()
         out += _encoded(body[at : match.start()]) + byte
         at = match.end()
@@ -346,7 +347,7 @@ _Work = tuple[str, bytes, int | None]
 
 
 def _items(place: str, step: Step, pins: Pins) -> list[_Work]:
-    """What the engine gets of a step."""
+    """The engine's items for a step."""
     match step:
         case Press(key, for_ps):
             name = pins.key(key, place)
@@ -388,7 +389,7 @@ def _item(place: str, step: Step) -> _Work:
             return "at", b"", _ps(place, time_ps)
         case End(status) if isinstance(status, int) and 0 <= status <= 255:
             return "end", b"", status
-    raise UsageError(f"{place}: {step!r} is no step of a script")
+    raise UsageError(f"{place}: {step!r} is not a step of a script")
 
 
 def _bytes(text: str | bytes) -> bytes:

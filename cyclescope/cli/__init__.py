@@ -1,6 +1,6 @@
 """The command line. Start at `entry`, which lists the commands.
 
-`commands` has a module for each, `options` what they have in common, `tables` what they print.
+`commands` has a module for each command, `options` their common options, `tables` their output.
 """
 
 from cyclescope.cli import startup as startup

@@ -1,6 +1,4 @@
-"""What `cyclescope bench` says while it works, on stderr: what it will do and how long that takes,
-then lines on experiments, and on a terminal below them one line that moves.
-"""
+"""Progress of `cyclescope bench` on stderr: plan, lines on experiments, and a status line."""
 
 from __future__ import annotations
 
@@ -24,12 +22,12 @@ from cyclescope.bench.rows import RunRecord
 from cyclescope.cli.tables.bench_lines import Lines
 from cyclescope.units import count, format_duration
 
-# until so much of the work is done, what it took says little of what is left
+# before this share of the work is done, the elapsed time does not predict the remaining time
 _ENOUGH_S = 2.0
 
 
 class Watch:
-    """Follows runs from their start to their end; what it shows does not matter to them."""
+    """Follows runs from their start to their end; does not affect them."""
 
     def __init__(self, jobs: Sequence[Job], forecast: Forecast) -> None:
         self.forecast = forecast
@@ -44,13 +42,13 @@ class Watch:
         self._lock = threading.Lock()
 
     def started(self, job: Job) -> None:
-        """A job begins; called by any thread."""
+        """Called when a job begins, by any thread."""
         with self._lock:
             self._running[id(job)] = job
             self._since_s[id(job)] = time.monotonic()
 
     def built(self, job: Job) -> None:
-        """A job's firmware is there, and it runs; called by any thread."""
+        """Called when a job's firmware is built and its run begins, by any thread."""
         now_s = time.monotonic()
         with self._lock:
             if self.forecast.is_new(job):
@@ -58,32 +56,32 @@ class Watch:
             self._since_s[id(job)] = now_s
 
     def finished(self, job: Job, record: RunRecord) -> None:
-        """A run has ended."""
+        """Called when a run has ended."""
         now_s = time.monotonic()
         with self._lock:
             self._running.pop(id(job), None)
             self._done += 1
             self._done_s += self.forecast.of(job)
-            # what was made before did not start
+            # cached runs did not start
             if record.error is None and id(job) in self._since_s:
                 self._runs[costs.key(job)] = now_s - self._since_s[id(job)]
         self._ran_s = now_s - self._began_s
 
     @property
     def elapsed_s(self) -> float:
-        """Since the start."""
+        """Seconds since the start."""
         return time.monotonic() - self._began_s
 
     @property
     def took(self) -> Table:
-        """What runs, builds and what came after all of them took up to now, in seconds."""
+        """Seconds that runs, builds and the rest took up to now."""
         after_s = self.elapsed_s - self._ran_s
         runs = self._runs | ({REPORT: after_s / self._done} if self._done else {})
         return Table(runs, {name: statistics.mean(own) for name, own in self._builds.items()})
 
     @property
     def left_s(self) -> float:
-        """How long it will still take: as planned at first, then by what was done so far."""
+        """The remaining seconds: by the forecast at first, then by the progress so far."""
         planned_s = self.forecast.expected_s
         if self._done_s > _ENOUGH_S:
             planned_s = self.elapsed_s * self.forecast.total_s / self._done_s
@@ -91,7 +89,7 @@ class Watch:
 
     @property
     def line(self) -> str:
-        """Runs done, time left, what is running."""
+        """The status line: finished runs, remaining time, current runs."""
         with self._lock:
             running = [job.configured.label for job in self._running.values()]
         more = f" and {len(running) - 1} more" if len(running) > 1 else ""
@@ -100,7 +98,7 @@ class Watch:
 
 
 def announcement(jobs: Sequence[Job], forecast: Forecast, threads: int) -> str:
-    """What will be done and how long that takes here, in a sentence or two."""
+    """The plan and its duration on this host, in a sentence or two."""
     experiments = len({job.experiment.name for job in jobs})
     boards = len({job.run.board for job in jobs})
     by = "as last time here" if forecast.is_from_here else "by how fast this machine is now"
@@ -116,7 +114,7 @@ def announcement(jobs: Sequence[Job], forecast: Forecast, threads: int) -> str:
 
 @contextmanager
 def shown(jobs: Sequence[Job], forecast: Forecast, threads: int) -> Iterator[Watch]:
-    """Say what will be done, and show the progress of what the watch is told until the end."""
+    """Print the plan, and show the progress of the jobs that are passed to the watch."""
     screen = Console(stderr=True)
     print(announcement(jobs, forecast, threads), file=sys.stderr, flush=True)
     if not screen.is_terminal:
@@ -128,7 +126,7 @@ def shown(jobs: Sequence[Job], forecast: Forecast, threads: int) -> Iterator[Wat
 
 
 class _Milestones(Watch):
-    """Into a file or pipe: lines as soon as there are some."""
+    """For a file or pipe: prints lines at once."""
 
     def __init__(self, jobs: Sequence[Job], forecast: Forecast) -> None:
         super().__init__(jobs, forecast)
@@ -144,7 +142,7 @@ class _Milestones(Watch):
 
 
 class _Line(_Milestones):
-    """On a terminal: the same, above one line that is gone in the end."""
+    """For a terminal: prints lines above a status line, which is removed at the end."""
 
     def __init__(self, jobs: Sequence[Job], forecast: Forecast, screen: Console) -> None:
         super().__init__(jobs, forecast)

@@ -1,4 +1,4 @@
-"""Whether tables are coloured: not if the user says so (https://no-color.org)."""
+"""Colours of tables, and how the user turns them off (https://no-color.org)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import click
 
 def _turn_off(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
     if value and not ctx.resilient_parsing:
-        # rich looks there, in whatever console is made from now on
+        # every later console of rich reads the variable
         os.environ["NO_COLOR"] = "1"
     return value
 
 
 def no_color_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command `--no-color`, which NO_COLOR in the environment stands for as well."""
+    """Give a command `--no-color`, which is equal to NO_COLOR in the environment."""
     return click.option(
         "--no-color",
         is_flag=True,

@@ -15,10 +15,10 @@ from cyclescope.host.inputs import printable
 
 @dataclass(frozen=True)
 class Revisions:
-    """What is done with git revisions, if the sides are such.
+    """Options for git revisions as sides.
 
-    `build` is a command of the shell that makes the program `elf`; or there is the `experiment`
-    whose rows are compared.
+    `build` is a shell command that builds the program `elf`; alternatively, the rows of
+    `experiment` are compared.
     """
 
     build: str | None
@@ -28,12 +28,12 @@ class Revisions:
     def check(self) -> None:
         """Raises `UsageError` for options that do not go together."""
         if self.experiment and (self.build or self.elf):
-            raise UsageError("--experiment builds its own: it goes without --build and --elf")
+            raise UsageError("--experiment builds its own programs: leave out --build and --elf")
         if (self.build is None) != (self.elf is None):
-            raise UsageError("--build COMMAND and --elf FILE go together: it makes that program")
+            raise UsageError("--build COMMAND and --elf FILE need each other: COMMAND builds FILE")
         if self.elf is not None and self.elf.is_absolute():
             raise UsageError(
-                f"--elf {printable(self.elf)}: relative to here: each revision has one"
+                f"--elf {printable(self.elf)}: give a relative path: each revision builds its own"
             )
 
     @property
@@ -46,9 +46,9 @@ class Revisions:
 def files(
     names: Sequence[Path], how: Revisions, sets: Sequence[str]
 ) -> Iterator[list[tuple[Path, str]]]:
-    """The files to compare, each with the revision that it is of; empty if it is just a file.
+    """The files to compare, each with its revision; "" for a plain file.
 
-    Raises `UsageError` for a revision that is none, or can't be built.
+    Raises `UsageError` for an unknown revision, or one that can't be built.
     """
     if not how.are_meant:
         yield [(name, "") for name in names]
@@ -58,7 +58,7 @@ def files(
         for name in map(str, names):
             tree = opened.enter_context(revisions.folder(name))
             out = opened.enter_context(leftovers.scratch(prefix="cyclescope-rows-"))
-            found.append((_file(tree, name, how, sets, out), _told(name)))
+            found.append((_file(tree, name, how, sets, out), _described(name)))
         yield found
 
 
@@ -74,5 +74,5 @@ def _file(tree: Path, revision: str, how: Revisions, sets: Sequence[str], out: P
     return program
 
 
-def _told(revision: str) -> str:
+def _described(revision: str) -> str:
     return "the working tree" if revision == revisions.HERE else revision

@@ -24,13 +24,13 @@ from cyclescope.profile.annotation import Code
 from cyclescope.units import format_ps, parse_time_ps
 
 _LIMIT = "10s"
-# What shows the comparison is imported while the first program runs.
+# The modules that show the comparison are imported while the first program runs.
 _TABLES = "cyclescope.cli.tables.compare"
 
 
 @dataclass(frozen=True)
 class Given:
-    """What programs are run on and with; `sets_b` are settings of the second alone."""
+    """Options for the programs' runs; `sets_b` are settings of the second only."""
 
     board: str | None
     sets: tuple[str, ...]
@@ -43,19 +43,21 @@ class Given:
     arguments: tuple[str, ...]
 
     def check_experiment(self) -> None:
-        """Raises `UsageError` for what an experiment says itself."""
+        """Raises `UsageError` for options that an experiment sets itself."""
         others = {"--board": self.board, "--set-b": self.sets_b, "--limit": self.limit}
         others |= {"--script": self.scripts, "--semihosting-dir": self.semihosting_dir}
         given = [option for option, value in others.items() if value]
         if given:
             raise UsageError(
-                f"{given[0]}: an experiment says its own: --experiment goes with --set"
+                f"{given[0]}: an experiment sets its own: --experiment only takes --set"
             )
 
     def check(self, sides: tuple[Side, Side]) -> None:
-        """Raises `UsageError` where something is said of a run that is not made."""
+        """Raises `UsageError` for options of a run that is not made."""
         if sides[1].read is not None and self.sets_b:
-            raise UsageError(f"--set-b: {sides[1].name} is a run's JSON: no program of it is run")
+            raise UsageError(
+                f"--set-b: {sides[1].name} is the JSON of a run: no program is run for B"
+            )
         options = {"--board": self.board, "--set": self.sets, "--limit": self.limit}
         options |= {"--script": self.scripts, "--semihosting-dir": self.semihosting_dir}
         given = [option for option, value in options.items() if value]
@@ -65,7 +67,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two: a program on its board, or what was read of a run. `sets` are all of it."""
+    """A side: a program on its board, or a run from a file. `sets` are its settings."""
 
     path: Path
     sets: tuple[str, ...]
@@ -75,12 +77,12 @@ class Side:
 
     @property
     def name(self) -> str:
-        """The file's name as it is told, or the revision that it is of."""
+        """The side's name in messages: its revision, or the file's name."""
         return inputs.printable(self.revision or self.path)
 
     @property
     def inputs(self) -> Mapping[str, str]:
-        """Files that no output may overwrite, and what they are."""
+        """Files that no output may overwrite, with descriptions."""
         if self.board is not None:
             return self.board.inputs
         return {str(self.path): "a run that is compared"}
@@ -134,7 +136,7 @@ def run(side: Side, given: Given, held: Held) -> Run:
 
 
 def labelled(before: Run, after: Run, sides: tuple[Side, Side]) -> tuple[Run, Run]:
-    """Two runs with labels that differ: those of one file by the settings of the second."""
+    """Two runs with different labels: two runs of one file differ by the second's settings."""
     if before.label != after.label:
         return before, after
     own = sides[1].sets[len(sides[0].sets) :]
@@ -142,7 +144,7 @@ def labelled(before: Run, after: Run, sides: tuple[Side, Side]) -> tuple[Run, Ru
 
 
 def _code(path: Path) -> dict[int, Code]:
-    """The instructions of a program by address; none of one that is no ELF."""
+    """The instructions of a program by address; empty if it is not an ELF."""
     try:
         return {row[0]: Code(*row[:5]) for row in listings.rows(path)}
     except EngineError:
@@ -150,7 +152,7 @@ def _code(path: Path) -> dict[int, Code]:
 
 
 class _Nowhere:
-    """Takes what nobody is to read: the consoles of two runs would be one text."""
+    """Discards text: the consoles of two runs would be mixed."""
 
     def write(self, text: str) -> None:
         """Nothing."""

@@ -1,6 +1,7 @@
-"""What a shell offers for a word that is being typed: boards, settings, wires, experiments ...
+"""Completions for a shell: boards, settings, wires, experiments and more.
 
-A shell waits for this, so each asks only for what it needs, and says nothing if that can't be had.
+The shell waits for them, so each function imports only what it needs, and returns nothing after an
+error.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ if TYPE_CHECKING:
 
 
 def _item(name: str, **more: Any) -> CompletionItem:
-    from click.shell_completion import CompletionItem  # only a shell that completes needs it
+    from click.shell_completion import CompletionItem  # only completion needs it
 
     return CompletionItem(name, **more)
 
 
 class ArgumentsKnown(click.Command):
-    """A command whose arguments are known while the value of an option behind them is typed.
+    """A command that keeps its arguments while the value of a later option is completed.
 
-    Click forgets them as that option has no value yet.
+    Click drops the arguments because that option has no value yet.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words that are complete."""
+        """Parse the complete words."""
         if ctx.resilient_parsing and args and args[-1].startswith("-"):
             args = args[:-1]
         return super().parse_args(ctx, args)
@@ -42,7 +43,7 @@ class ArgumentsKnown(click.Command):
 def _silent(
     names: Callable[[click.Context, str], Iterable[tuple[str, str | None]]],
 ) -> _Complete:
-    """A function for click of one that gives names with their meanings."""
+    """A completion function for click, from a function that returns names with their meanings."""
 
     @wraps(names)
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> _Items:
@@ -64,13 +65,13 @@ def _shipped(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
 
 
 def boards(ctx: click.Context, param: click.Parameter, incomplete: str) -> _Items:
-    """Shipped boards, or files if none begins so."""
+    """Shipped boards, or files if no board matches."""
     return _shipped(ctx, param, incomplete) or [_item(incomplete, type="file")]
 
 
 @_silent
 def settings(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
-    """Labels of the chosen board's nodes, and behind a dot the properties of one, for `--set`."""
+    """Labels of the board's nodes, and after a dot the properties of a node, for `--set`."""
     from cyclescope.board.description.overrides import paths
 
     known = paths(_tree(ctx))
@@ -82,7 +83,7 @@ def settings(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
 
 @_silent
 def wires(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
-    """Signals of the chosen board, and all of a node, for `--waves-signals`."""
+    """Signals of the board, and patterns for all signals of a node, for `--waves-signals`."""
     from cyclescope._engine import Machine
 
     signals = Machine(_tree(ctx).to_dict()).wave_signals()
@@ -91,7 +92,7 @@ def wires(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, None]]:
     return ((name, None) for name in [*(f"{scope}.*" for scope in scopes), *names])
 
 
-def _tree(ctx: click.Context):  # a devicetree.Node, whose import would take time
+def _tree(ctx: click.Context):  # a devicetree.Node; its import takes time
     from cyclescope.board.description.trees import board_tree
 
     return board_tree(ctx.params.get("board") or ctx.params.get("name") or "")
@@ -99,7 +100,7 @@ def _tree(ctx: click.Context):  # a devicetree.Node, whose import would take tim
 
 @_silent
 def compatibles(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | None]]:
-    """All that there are models of."""
+    """All compatibles with a model."""
     from cyclescope.board.description.devicetree_bindings import bindings
 
     return ((entry.compatible, entry.title) for entry in bindings())
@@ -107,7 +108,7 @@ def compatibles(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str 
 
 @_silent
 def benches(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | None]]:
-    """The experiments, and the suites whose programs a user builds."""
+    """The experiments, and the suites."""
     from cyclescope import experiments, suites
 
     yield from ((one.name, one.title) for one in experiments.ALL.values())
@@ -115,7 +116,7 @@ def benches(ctx: click.Context, incomplete: str) -> Iterable[tuple[str, str | No
 
 
 def sweeps(ctx: click.Context, param: click.Parameter, incomplete: str) -> _Items:
-    """What can be swept: the experiments, and files."""
+    """The experiments, and files, for `sweep`."""
     return [*experiments(ctx, param, incomplete), _item(incomplete, type="file")]
 
 

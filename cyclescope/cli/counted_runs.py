@@ -1,4 +1,4 @@
-"""The progress of many runs of one kind, on stderr: a bar on a terminal, tenths into a pipe."""
+"""The progress of many similar runs on stderr: a bar on a terminal, every tenth in a pipe."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.text import Text
 
 
 class CountedRuns:
-    """What is shown between `with` and its end: `title` first, each line under a command's name."""
+    """Shows progress within `with`: first `title`; each line begins with the command's name."""
 
     def __init__(self, name: str, title: str) -> None:
         self._name, self._title = name, title
@@ -30,7 +30,7 @@ class CountedRuns:
         self._bar.stop()
 
     def progress(self, done: int, total: int) -> None:
-        """So many of all runs are done."""
+        """Called when `done` of `total` runs are finished."""
         self._bar.update(self._task, completed=done, total=total)
         tenths = done * 10 // max(total, 1)
         if not self._console.is_terminal and tenths > self._tenths:

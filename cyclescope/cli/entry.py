@@ -1,8 +1,8 @@
 """The command line: `cyclescope demo | bench | show | run | board | devices | list | doctor ...`.
 
-Exit statuses are in `statuses.py`. What goes wrong is one line on stderr, never a traceback.
+Exit statuses are in `statuses.py`. An error is one line on stderr, never a traceback.
 
-An interruption stops runs at once, and what they did by then is written as at any end.
+An interruption stops runs at once, and their results up to then are written as usual.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cyclescope.host.interrupts import Interrupted
 from cyclescope.similar_names import did_you_mean_or
 from cyclescope.statuses import Status
 
-# Under headings of the help. Each is `<name>_command` in a module of that name, with underscores.
+# By heading of the help. Each is `<name>_command` in a module of that name, with underscores.
 _GROUPS = {
     "Run and look": ("demo", "run", "profile", "annotate", "disassemble", "debug"),
     "Compare and decide": ("compare", "sweep", "advise", "fit"),
@@ -37,9 +37,9 @@ _COMMANDS = tuple(name for names in _GROUPS.values() for name in names)
 
 
 class _Group(click.Group):
-    """The commands, each imported when it is asked for: none waits for what others need.
+    """The commands, each imported on request, so that none waits for imports of others.
 
-    Click would end the program by itself when a pipe breaks.
+    Click itself would end the program when a pipe breaks.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -54,7 +54,7 @@ class _Group(click.Group):
         return getattr(import_module(f"cyclescope.cli.commands.{name}"), f"{name}_command")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under their headings, each with its summary whole."""
+        """Write the commands under their headings, each with its full summary."""
         for heading, names in _GROUPS.items():
             commands = [(name, self.get_command(ctx, name)) for name in names]
             with formatter.section(heading):
@@ -65,12 +65,12 @@ class _Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the arguments name; a misspelt one is an error with similar names."""
+        """The command that the arguments name; an unknown one is an error with similar names."""
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             shown = printable(name)
             hint = did_you_mean_or(shown, _COMMANDS, f"there are {', '.join(_COMMANDS)}")
-            raise UsageError(f"no command is called '{shown}'{hint}")
+            raise UsageError(f"unknown command '{shown}'{hint}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -102,21 +102,21 @@ def main(arguments: list[str] | None = None) -> None:
     with terminal.prepared(), _faults_of_threads_shown(), interrupts.handled():
         try:
             status = _ended(lambda: _run(arguments))
-            # what is still held has to go where it can fail
+            # flush the rest here, where an error can be reported
             status = _ended(lambda: _flush(status))
         except Interrupted as interrupted:
             complain(str(interrupted))
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
             interrupts.leave(interrupted.status)
-    # the process ends: a garbage collection would only take time
+    # the process ends: garbage collection would only take time
     gc.freeze()
     sys.exit(status)
 
 
 @contextlib.contextmanager
 def _faults_of_threads_shown() -> Iterator[None]:
-    """A fault in a thread is one line on stderr, as everywhere."""
+    """Print an error in a thread as one line on stderr, like any other error."""
     before = threading.excepthook
     threading.excepthook = lambda ended: complain(fault(ended.exc_value or Exception()))
     try:
@@ -129,7 +129,7 @@ def _run(arguments: list[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     if any("\0" in argument for argument in given):
         raise UsageError("an argument has a zero byte")
-    # click's own help of a group without arguments is an error
+    # click treats a group without arguments as an error
     return cli.main(given or ["--help"], prog_name="cyclescope", standalone_mode=False) or 0
 
 
@@ -149,7 +149,7 @@ def _ended(work: Callable[[], int]) -> int:
     except EngineError as error:
         complain(str(error))
     except (BrokenPipeError, _NobodyReadsError):
-        # the reader of our output has closed it: there is nobody to write to
+        # the reader of our output has closed it: nothing more can be written
         terminal.hush()
         return Status.BROKEN_PIPE
     except OSError as error:
@@ -157,10 +157,10 @@ def _ended(work: Callable[[], int]) -> int:
         if error.filename == terminal.STANDARD_OUTPUT:
             terminal.hush()
     except MemoryError:
-        complain("this takes more memory than the host has")
+        complain("out of memory: this command needs more memory than the host has")
     except (Interrupted, SystemExit):
         raise
-    except BaseException as error:  # a panic of the engine is no Exception
+    except BaseException as error:  # a panic of the engine is not an Exception
         complain(fault(error))
         return Status.OWN_FAULT
     return Status.USAGE

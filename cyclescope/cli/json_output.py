@@ -1,4 +1,4 @@
-"""`--json FILE|-` of commands that only show what there is."""
+"""`--json FILE|-` for commands that only show data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def write(json_file: str, data: Any) -> None:
-    """Write plain data to a file, or to stdout for "-". Raises `OutputError` if that can't be."""
+    """Write plain data to a file, or to stdout for "-". Raises `OutputError` if that fails."""
     text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
     if json_file == "-":
         sys.stdout.write(text)

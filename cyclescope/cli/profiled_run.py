@@ -1,4 +1,4 @@
-"""A run with its profile, for the commands that show where its cycles went."""
+"""A run with its profile, for commands that show the costs of code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cyclescope.cli.options.board import board_option, devices_option, limit_opt
 from cyclescope.cli.options.program import program_options
 from cyclescope.cli.options.semihosting import semihosting_dir_option, stdin_option
 from cyclescope.cli.options.serial import LineOptions, line_options
-from cyclescope.cli.shown_run import tell
+from cyclescope.cli.shown_run import print_note
 from cyclescope.errors import OutputError, complain, warn
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.outputs import check_outputs
@@ -50,7 +50,7 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class ProfiledRun:
-    """What these options were given; `arguments` are the firmware's own."""
+    """The values of the options; `arguments` are the firmware's own."""
 
     board: str | None
     sets: tuple[str, ...]
@@ -80,11 +80,12 @@ class ProfiledRun:
         waits: bool = False,
         call_sites: bool = False,
     ) -> int:
-        """Run the program, keep the calls of functions, and show the profile; the exit status.
+        """Run the program, keep the calls of functions, and show the profile; gives the exit
+        status.
 
         `outputs` are the files that `show` writes, by their options. The console is written on
-        stderr if `to_stderr`. With `waits` the profile has what was waited for, with `call_sites`
-        where functions were called from.
+        stderr if `to_stderr`. With `waits` the profile has waits, with `call_sites` the call sites
+        of functions.
         """
         limit_ps = None if self.limit is None else parse_time_ps(self.limit)
         check_outputs({**outputs, **self.line.outputs}, loaded.inputs)
@@ -118,7 +119,7 @@ class ProfiledRun:
             except OutputError as error:
                 failed.append(str(error))
             for note in () if self.quiet else (*shown.notes, *result.profile.notes):
-                tell(note)
+                print_note(note)
         for failure in failed:
             complain(failure)
         stopped = stopped_run.status(result, held, shown.outlet)
@@ -127,18 +128,18 @@ class ProfiledRun:
 
 
 def _status(result: RunResult) -> int:
-    """A profile is as good whatever the firmware's own status is, and up to any limit."""
+    """The exit status: 0 also for a firmware that failed or reached the limit."""
     if result.outcome in ("exit", INTERRUPTED):
         return Status.SUCCESS
     if result.outcome in ("limit", "asleep"):
-        tell(str(result.message))
+        print_note(str(result.message))
         return Status.SUCCESS
     complain(result.message or result.outcome)
     return Status.SCRIPT if result.outcome == "script" else Status.FIRMWARE_FAULT
 
 
 def exporter() -> str:
-    """The program and its version, as files name who wrote them."""
+    """The program and its version, for the creator fields of files."""
     return f"cyclescope {version('cyclescope')}"
 
 

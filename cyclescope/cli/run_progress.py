@@ -1,7 +1,8 @@
-"""How far a run has come: one line on stderr that moves, where stderr is a terminal.
+"""The progress of a run: a status line on stderr, if stderr is a terminal.
 
-It appears once a run takes longer than a second, and is gone whenever something else is written. In
-the middle of a line of the console it is not shown: on a terminal, both stand in the same place.
+The line appears once a run takes longer than a second, and is removed whenever other text is
+written. It is not shown in the middle of a console line: on a terminal, both would be in the same
+place.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ if TYPE_CHECKING:
 _FIRST_S = 1.0
 _EVERY_S = 0.2
 _BAR_CELLS = 16
-# Before so much of the limit has passed, the time left would be a guess.
+# Before this share of the limit has passed, the remaining time would be a guess.
 _LEAST_SHARE = 0.005
 
 
 class Sink(Protocol):
-    """Where the console's text goes."""
+    """The destination of the console's text."""
 
     def write(self, text: str) -> None:
         """Write a piece."""
 
     def flush(self) -> None:
-        """Leave nothing behind."""
+        """Write all buffered text."""
 
 
 def words(reached_ps: int, limit_ps: int, elapsed_s: float) -> str:
-    """How far the run is on its way to the limit; a firmware may end long before."""
+    """The progress towards the limit; a firmware may end long before."""
     share = min(reached_ps / limit_ps, 1.0)
     text = f"{100 * share:3.0f} %  {_short(reached_ps)} of {format_ps(limit_ps)} simulated"
     if share >= _LEAST_SHARE:
@@ -46,16 +47,16 @@ def words(reached_ps: int, limit_ps: int, elapsed_s: float) -> str:
 
 
 def _short(time_ps: int) -> str:
-    """A time of four digits: it changes too fast for more."""
+    """A time with four digits: more would change too fast to read."""
     lost = 10 ** max(len(str(time_ps)) - 4, 0)
     return format_ps(time_ps // lost * lost)
 
 
 class Line:
-    """The moving line, shown within `with`, and the console's text beside it.
+    """The status line, shown within `with`, and the console's text beside it.
 
-    The text goes to `sink`, `on_terminal` or not. Nothing moves if that is not `wanted`, if there
-    is no limit, or if stderr is no terminal that can take a line back.
+    The text goes to `sink`, `on_terminal` or not. The line is not shown unless it is `wanted`,
+    there is a limit, and stderr is a terminal that can erase a line.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Line:
         self.hide()
 
     def write(self, text: str) -> None:
-        """Write text of the console, without the line in its way."""
+        """Write text of the console, after removing the status line."""
         with self._lock:
             self._hide()
             self._sink.write(text)
@@ -100,12 +101,12 @@ class Line:
         self._sink.flush()
 
     def hide(self) -> None:
-        """Have the line gone, for what else is written on stderr."""
+        """Remove the line before other text is written on stderr."""
         with self._lock:
             self._hide()
 
     def show(self, screen: Console) -> None:
-        """Show how far the run is now, unless the console's line is not at its end."""
+        """Show the current progress, unless the console is in the middle of a line."""
         from rich.progress_bar import ProgressBar
         from rich.text import Text
 
@@ -134,7 +135,7 @@ class Line:
     def _follow(self) -> None:
         if self._over.wait(_FIRST_S):
             return
-        # most runs are over by now: they have not waited for its import
+        # most runs are over by now and did not need the import
         from rich.console import Console
 
         screen = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""A run that a command shows: its console, other serial lines, and how far it is."""
+"""A run that a command shows: its console, other serial lines, and its progress."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from cyclescope.host.interrupts import Held
 from cyclescope.host.terminal import Outlet
 from cyclescope.units import parse_time_ps
 
-# Of other serial lines, while the console's line has no end.
+# The most held characters of other serial lines, while the console's line is incomplete.
 _MOST_HELD_CHARACTERS = 1 << 20
 _LIMIT = "10s"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A run that was shown: its result, where its console went, and the notes not told yet."""
+    """A run that was shown: its result, its console's outlet, and the notes not yet printed."""
 
     result: RunResult
     outlet: Outlet
@@ -43,9 +43,9 @@ def run(
 ) -> Shown:
     """Run a board, and write its console on stdout, or on stderr; as `Board.run` with `arguments`.
 
-    Without a limit there is one of 10 s, unless somebody may type. The rest of the command is
-    imported `meanwhile`. A terminal on which more than the console is shown gets text; all else
-    gets the bytes that the board has sent.
+    The default limit is 10 s, unless a line is interactive. `meanwhile` imports the rest of the
+    command during the run. A terminal that shows more than the console gets text; all other outputs
+    get the bytes that the board has sent.
     """
     if limit_ps is None and not lines.is_interactive:
         limit_ps = parse_time_ps(_LIMIT)
@@ -71,19 +71,17 @@ def run(
     )
     lines.close()
     writer.finish(begins_line=not quiet)
-    notes = [note for note in result.notes if note not in writer.told]
+    notes = [note for note in result.notes if note not in writer.printed]
     return Shown(stopped_run.with_reason(result, held, outlet), outlet, notes)
 
 
-def tell(note: str) -> None:
-    """Say a note on stderr, in one line."""
+def print_note(note: str) -> None:
+    """Print a note on stderr, in one line."""
     print(f"cyclescope: note: {note}", file=sys.stderr)
 
 
 class ConsoleWriter:
-    """Writes the console as it comes, and between its lines those of other serial lines behind
-    their names.
-    """
+    """Writes the console's text at once, and between its lines those of other serial lines."""
 
     def __init__(self, file: Line, not_shown: Container[str] = ()) -> None:
         self._file = file
@@ -91,7 +89,7 @@ class ConsoleWriter:
         self._within_line = False
         self._held: list[str] = []
         self._held_characters = 0
-        self.told: list[str] = []
+        self.printed: list[str] = []
 
     def console(self, text: str) -> None:
         """Write a piece of the console's text."""
@@ -103,13 +101,13 @@ class ConsoleWriter:
                 self._write(rest)
 
     def note(self, text: str) -> None:
-        """A note that does not wait for the end of the run."""
-        self.told.append(text)
+        """Print a note at once, before the end of the run."""
+        self.printed.append(text)
         self._file.hide()
-        tell(text)
+        print_note(text)
 
     def stream(self, name: str, line: str) -> None:
-        """Write a line of another serial line, unless the console's own line has no end yet."""
+        """Write a line of another serial line; held while a console line is incomplete."""
         if name in self._not_shown:
             return
         self._held.append(f"{name}: {line}\n")
@@ -120,13 +118,13 @@ class ConsoleWriter:
             self._release()
 
     def end_line(self) -> None:
-        """Begins a new line, unless that has been done, with nothing left to write."""
+        """Begin a new line if the last one is incomplete, and write all held lines."""
         if self._within_line:
             self._write("\n")
         self._release()
 
     def finish(self, begins_line: bool) -> None:
-        """Write what is left: behind it a summary `begins_line`, or nothing comes."""
+        """Write the held lines; `begins_line` if a summary follows."""
         if begins_line or self._held:
             self.end_line()
 

@@ -1,6 +1,4 @@
-"""What comes before anything else is imported: what is made by that stays, so nobody looks for
-garbage in it.
-"""
+"""Turns off garbage collection before the other imports: their objects live until the end."""
 
 import gc
 

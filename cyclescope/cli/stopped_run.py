@@ -1,4 +1,4 @@
-"""A run that may be stopped before its end: by a signal, or because nobody takes its output."""
+"""A run that a signal or a failed output may stop before its end."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def beside(
     meanwhile: Callable[[], object],
     progress: AbstractContextManager[object],
 ) -> RunResult:
-    """Run beside the main thread, which alone hears of signals, and does something else first.
+    """Run in a second thread, as only the main thread receives signals; it first calls `meanwhile`.
 
-    `progress` follows the run from its begin to its end.
+    `progress` follows the run from its start to its end.
     """
     outcome: list[RunResult | BaseException] = []
 
@@ -46,7 +46,7 @@ def beside(
 
 
 def with_reason(result: RunResult, held: Held, outlet: Outlet) -> RunResult:
-    """The result with what has stopped it, if it was stopped."""
+    """The result with the reason of the stop, if it was stopped."""
     if result.outcome != INTERRUPTED:
         return result
     by = f" by {held.name}" if held.name else ""
@@ -56,9 +56,9 @@ def with_reason(result: RunResult, held: Held, outlet: Outlet) -> RunResult:
 
 
 def status(result: RunResult, held: Held, outlet: Outlet) -> int | None:
-    """The exit status of a run that was stopped, or whose console was not written; None else.
+    """The exit status of a stopped run, or of one whose console was not written; None otherwise.
 
-    Says why on stderr. Raises `Interrupted` if it was a signal.
+    Prints the reason on stderr. Raises `Interrupted` after a signal.
     """
     is_stopped = result.outcome == INTERRUPTED
     if is_stopped and held.number is not None:
@@ -67,7 +67,7 @@ def status(result: RunResult, held: Held, outlet: Outlet) -> int | None:
         return None
     terminal.hush()
     nobody_reads = isinstance(outlet.error, BrokenPipeError)
-    # one that has ended by itself is not worse for a reader that has left
+    # a run that has ended by itself does not fail because a reader has left
     if nobody_reads and not is_stopped:
         return None
     complain(str(result.message) if is_stopped else _words(outlet.error))

@@ -29,17 +29,16 @@ _WITHIN = f"{LEVEL_PCT} % within: median"
 
 
 def run(experiments: Sequence[Experiment], out: Path, threads: int, samples: int) -> int:
-    """Draw values so many times, write what published cells do, and say how far they may be off.
+    """Draw values `samples` times, write the published cells' ranges, and print a summary.
 
-    The status tells whether runs failed; the numbers of others are written all the same.
-    Raises `UsageError` if there is nothing to draw, `EngineError` for a run that fails on the board
-    as it is, `OutputError` if the file can't be written, `Interrupted` if a signal ended it before
-    its time.
+    The exit status is 1 if runs failed; the numbers of the others are written all the same. Raises
+    `UsageError` if there is no value to draw, `EngineError` if a run fails on the unchanged board,
+    `OutputError` if the file can't be written, `Interrupted` after a signal.
     """
     planned = cell_draws.studies(experiments, samples)
     if not planned:
         names = ", ".join(one.name for one in experiments)
-        raise UsageError(f"{names}: no document has numbers that rest on what boards assume")
+        raise UsageError(f"{names}: no published numbers that depend on assumed values of boards")
     outputs.check_folder(out)
     began_s = time.monotonic()
     title = f"{samples} draws of {count(sum(len(one.parameters) for one in planned), 'value')}"
@@ -47,8 +46,8 @@ def run(experiments: Sequence[Experiment], out: Path, threads: int, samples: int
     with interrupts.held_back() as held, shown:
         found = cell_draws.measure(planned, threads, held.stop, Store(), shown.progress)
     if found is None:
-        assert held.number is not None  # nothing else stops it
-        message = f"interrupted by {held.name}: the same command goes on from there"
+        assert held.number is not None  # only a signal stops it
+        message = f"interrupted by {held.name}: the same command continues from there"
         raise Interrupted(held.number, message)
     outputs.make_folder(out)
     path = out / uncertainty.NAME
@@ -56,7 +55,7 @@ def run(experiments: Sequence[Experiment], out: Path, threads: int, samples: int
     screen = tables.console()
     screen.print(_table(planned, found.spreads))
     took = format_duration(time.monotonic() - began_s)
-    screen.print(Text(f"{samples} draws in {took}. What each cell may be: {path}"))
+    screen.print(Text(f"{samples} draws in {took}. The range of each cell: {path}"))
     for failure, runs in found.failures.items():
         complain(f"{count(runs, 'run')} failed: {failure}")
     return Status.FAILED if found.failures else Status.SUCCESS

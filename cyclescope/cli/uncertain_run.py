@@ -1,4 +1,4 @@
-"""`cyclescope run --uncertainty`: what a run's numbers may be for all that the board assumes."""
+"""`cyclescope run --uncertainty`: the ranges of a run's results over the board's assumptions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from cyclescope.sweeps.requests import Request
 from cyclescope.sweeps.uncertainty import Interval, Study, Uncertainty
 from cyclescope.units import count, rounded
 
-# What else may be said of such a run.
+# The other options of such a run.
 _TOGETHER = {
     "elf",
     "board",
@@ -46,7 +46,7 @@ _TOGETHER = {
 }
 _TOGETHER |= {"sections", "json_file", "uncertainty", "no_color"}
 _MOST_CAUSES = 3
-# Of larger numbers nobody wants fractions.
+# Larger numbers are shown without fractions.
 _WHOLE_FROM = 100_000
 
 
@@ -60,7 +60,7 @@ def run(
     json_file: str | None,
     samples: int,
 ) -> int:
-    """Make so many runs and tell the intervals; the exit status.
+    """Make the runs and print the intervals; returns the exit status.
 
     Raises `UsageError` for options of a single run.
     """
@@ -74,7 +74,7 @@ def run(
         loading=program,
     )
     if board is None:
-        program.load(board, request.sets, elf)  # it says which boards the program fits
+        program.load(board, request.sets, elf)  # the error names the boards that the program fits
     own_json = None if json_file == "-" else json_file
     outputs.check_outputs({"--json": own_json}, {str(elf): "the firmware"})
     study = uncertainty.study(request, samples)
@@ -84,7 +84,7 @@ def run(
         if held.number is not None:
             raise Interrupted(
                 held.number,
-                f"interrupted by {held.name}: the same command goes on from there",
+                f"interrupted by {held.name}: the same command continues from there",
             )
         with terminal.shown(False):
             tables.console(stderr=json_file == "-").print(Group(*_screen(found)))
@@ -112,45 +112,45 @@ def _measure(study: Study, runner: sweeps.Runner, held: Held) -> Uncertainty:
 
 
 def _check_options() -> None:
-    """Raises `UsageError` for an option that is of one run alone."""
+    """Raises `UsageError` for an option that applies to a single run only."""
     context = click.get_current_context()
     for param in context.command.params:
         given = context.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
         if given and isinstance(param, click.Option) and param.name not in _TOGETHER:
-            raise UsageError(f"{param.opts[0]}: not with --uncertainty, which makes many runs")
+            raise UsageError(f"{param.opts[0]} is for a single run: --uncertainty makes many")
 
 
 def _screen(found: Uncertainty) -> Iterator[RenderableType]:
     part = f"{uncertainty.PART:.0%}".replace("%", " %")
     yield Text(
-        f"{count(found.samples, 'run')} with {count(len(found.ranged), 'value')} drawn that no "
-        f"document settles: {part} of them lie between"
+        f"{count(found.samples, 'run')} with {count(len(found.ranged), 'value')} drawn "
+        f"from their ranges: {part} of the runs lie between"
     )
     table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("number", is_name=True)
-    for heading in ("as the board has it", "from", "to"):
+    for heading in ("unchanged board", "from", "to"):
         table.add_column(heading, justify="right", no_wrap=True)
     moved = [one for one in found.intervals if not one.is_sure]
-    tells_causes = any(one.causes for one in moved)
-    if tells_causes:
+    has_causes = any(one.causes for one in moved)
+    if has_causes:
         table.add_column("mostly because of", overflow="fold", goes=1)
     for one in moved:
         numbers = [_number(value) for value in (one.nominal, one.low, one.high)]
-        causes = [Text(_causes(one))] if tells_causes else []
+        causes = [Text(_causes(one))] if has_causes else []
         table.add_row(Text(_name(one)), *numbers, *causes)
     yield table
-    if moved and not tells_causes:
+    if moved and not has_causes:
         yield Text(
-            f"Because of which values, {count(found.samples, 'run')} do not tell from chance"
+            f"Causes: {count(found.samples, 'run')} are too few to distinguish them from chance"
         )
     if sure := [one.measure.name for one in found.intervals if one.is_sure]:
-        yield Text(f"The same in all runs: {', '.join(sure)}")
+        yield Text(f"Equal in all runs: {', '.join(sure)}")
     if found.unranged:
         names = ", ".join(
             f"{one.owner}.{words.short(one.property_name)}" for one in found.unranged[:4]
         )
         more = " ..." if len(found.unranged) > 4 else ""
-        yield Text(f"Not in it, for the board gives no range: {names}{more}")
+        yield Text(f"Not drawn, as the board gives no range: {names}{more}")
 
 
 def _name(one: Interval) -> str:

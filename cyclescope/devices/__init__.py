@@ -1,7 +1,8 @@
-"""Devices in Python: models of registers and chips that a board has beside the engine's own.
+"""Devices in Python: models of registers and chips, in addition to the engine's own.
 
-Start at `model`: what a class derives from. `device` registers it, `property` says what its node
-may have, `load` runs a file of such classes. Each access is a call: slow, and exact in time.
+Start at `model`: it has the base classes. `device` registers a class, `property` declares a
+property of its node, `load` runs a file with such classes. Each access is a Python call: slow, but
+exact in simulated time.
 """
 
 from cyclescope._engine import BusError

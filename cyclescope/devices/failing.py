@@ -1,4 +1,4 @@
-"""What the user is told of an exception in a device: one line."""
+"""Messages for the user about exceptions in a device: one line each."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _MOST_WORDS = 200
 _PACKAGE = str(Path(__file__).parent) + os.sep
 
 
-def told(
+def message(
     cls: type, made: Any, error: BaseException, method: str, arguments: tuple[Any, ...]
 ) -> str:
-    """Where, which device, what, in which call, and when."""
+    """The message: place, device, exception, call, and simulated time."""
     show_traceback(error)
     file, line = place(error) or _place_of(cls, method)
     name = getattr(cls, "compatible", cls.__name__)
@@ -30,9 +30,9 @@ HINT = "; CYCLESCOPE_TRACEBACK=1 in the environment shows more"
 
 
 def show_traceback(error: BaseException) -> None:
-    """Show the traceback, if the user has asked for it."""
+    """Show the traceback, if the user requested it."""
     if os.environ.get("CYCLESCOPE_TRACEBACK"):
-        import traceback  # only what goes wrong needs it
+        import traceback  # only errors need it
 
         traceback.print_exception(error)
 
@@ -44,7 +44,7 @@ def words(error: BaseException) -> str:
 
 
 def place(error: BaseException) -> tuple[str, int] | None:
-    """The file and line of the user's code that an exception comes from."""
+    """The file and line in the user's code at which an exception was raised."""
     found = None
     step: TracebackType | None = error.__traceback__
     while step is not None:
@@ -56,7 +56,7 @@ def place(error: BaseException) -> tuple[str, int] | None:
 
 
 def _place_of(cls: type, method: str) -> tuple[str, int]:
-    """Where a method stands, whose result is wrong."""
+    """The file and line of a method whose result is wrong."""
     code = getattr(getattr(cls, method, None), "__code__", None)
     if code is None:
         return cls.__module__, 0

@@ -1,4 +1,4 @@
-"""Files with devices in Python, run once each."""
+"""Files with Python devices, run once each."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _loaded: set[Path] = set()
 
 
 def load(file: str | os.PathLike[str]) -> None:
-    """Run a file whose classes are devices; modules beside it can be imported by it.
+    """Run a file that defines devices; it can import modules in its folder.
 
-    A file is run once, however often it is named. Raises `UsageError`, in one line with the place,
-    if it can't be run; `OSError` if it can't be read.
+    A file is run only once. Raises `UsageError`, one line with the place, if it fails; `OSError` if
+    it can't be read.
     """
     path = Path(file)
     text = inputs.read(path, _MOST_BYTES)
@@ -34,14 +34,16 @@ def load(file: str | os.PathLike[str]) -> None:
         sys.path.append(folder)
     sys.modules.setdefault(path.stem, module)
     before = sys.dont_write_bytecode
-    # what is imported by it leaves nothing beside the user's files
+    # its imports leave no __pycache__ beside the user's files
     sys.dont_write_bytecode = True
     try:
         exec(compile(text, os.fspath(path), "exec"), module.__dict__)
     except Exception as error:
         raise _refused(path, error) from error
     except SystemExit as error:
-        raise UsageError(f"{inputs.printable(path)}: it ends the program as it is run") from error
+        raise UsageError(
+            f"{inputs.printable(path)}: the file calls exit(): remove the call"
+        ) from error
     finally:
         sys.dont_write_bytecode = before
     _loaded.add(real)

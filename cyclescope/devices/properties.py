@@ -1,4 +1,4 @@
-"""Properties that the node of a device in Python may have."""
+"""Properties of the nodes of Python devices."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from cyclescope.errors import UsageError
 
 T = TypeVar("T")
 
-# What the names of timing properties end with; the engine knows them by that.
+# The endings of names of timing properties, by which the engine recognizes them.
 UNITS = ("cycles", "clocks", "ps", "ns", "us", "ms", "bytes")
 
 
 class Property(Generic[T]):
-    """A property of a node, as an attribute of the device: what `cyclescope.property` makes."""
+    """A property of a node as an attribute of the device; `cyclescope.property` makes it."""
 
     def __init__(self, name: str, default: T | None, described: dict[str, Any]) -> None:
         self.name = name
@@ -30,7 +30,7 @@ class Property(Generic[T]):
     @overload
     def __get__(self, device: object, owner: type) -> T: ...
     def __get__(self, device: object | None, owner: type) -> Any:
-        # a device that a board has made has the value itself, in its __dict__
+        # a device that a board has made has the value in its __dict__
         if device is None:
             return self
         if self.default is None:
@@ -80,21 +80,20 @@ def property(
     timing: bool = False,
     source: str = "",
 ) -> Any:
-    """A property that the node of a device may have, read and checked as those of other devices.
+    """Declare a property of a device's node; it is read and checked as for other devices.
 
-    `name` is the devicetree's, as in "acme,start-cycles"; `meaning` stands in messages and in
-    `cyclescope.devices.bindings`. By `type` the value is a number (`int`, a cell), true if the
-    property is there (`bool`), a text (`str`), or cells (`list[int]`). A number is from `least` to
-    `most`, or one of `values`; a text may have to be one of `values`. A number without a `default`
-    must be there; a text is then "" or the first of `values`.
+    `name` is its devicetree name, such as "acme,start-cycles"; `meaning` is for messages and for
+    `cyclescope.devices.bindings`. The `type` of the value is a number (`int`, a cell), a flag that
+    is true if the property is present (`bool`), a text (`str`), or cells (`list[int]`). A number is
+    from `least` to `most`, or one of `values`; `values` can also limit a text. A number without a
+    `default` is required; a text without one defaults to the first of `values`, or to "".
 
-    A `timing` property is listed among the board's timing parameters, and its node says in
-    `cyclescope,sources` where the value comes from; for the default, `source` does, as
-    "documented: <document, section>", "derived: <sum>" or "assumed <least> to <most>: <why>". A
-    `unit` must be what the name ends with: cycles, clocks, ps, ns, us, ms or bytes. The attribute's
-    value is in that unit.
+    A `timing` property is listed among the board's timing parameters, and its node has the source
+    of the value in `cyclescope,sources`; `source` is the source of the default, as "documented:
+    <document, section>", "derived: <sum>" or "assumed <least> to <most>: <why>". The name must end
+    with the `unit`: cycles, clocks, ps, ns, us, ms or bytes. The attribute's value is in that unit.
 
-    Raises `UsageError` for what does not go together.
+    Raises `UsageError` for arguments that do not fit together.
     """
     if unit is not None and (unit not in UNITS or not name.endswith(f"-{unit}")):
         raise UsageError(f"{name}: units are {', '.join(UNITS)}, and the name ends with -<unit>")
@@ -104,25 +103,25 @@ def property(
         described["range"], described["one_of"] = (least, most), list(values) or None
         _check(name, default, least, most, values)
     elif timing or unit:
-        raise UsageError(f"{name}: only numbers have a unit, and only they are timing")
+        raise UsageError(f"{name}: only numbers can have a unit or be timing")
     elif type is bool:
         described["kind"], default = "flag", False
         return Property(name, default, described)
     elif type is str:
         default = default or (values[0] if values else "")
         if values and default not in values:
-            raise UsageError(f"{name}: the default {default!r} is none of its values")
+            raise UsageError(f"{name}: the default {default!r} is not one of its values")
         described["words"] = [default, *(word for word in values if word != default)]
         described["kind"] = "word" if values else "string"
     elif type == list[int]:
         described["kind"], default = "numbers", list(default or ())
     else:
-        raise UsageError(f"{name}: the type is int, bool, str or list[int], and not {type!r}")
+        raise UsageError(f"{name}: the type must be int, bool, str or list[int], not {type!r}")
     described["default"] = None if described["kind"] == "word" else default
     return Property(name, default, described)
 
 
-# What a property has that has nothing of the kind.
+# Defaults of the fields that a kind of property does not use.
 _NOTHING: dict[str, Any] = {"default": None, "range": None, "one_of": None, "words": []}
 
 

@@ -1,4 +1,4 @@
-"""Registers of a device in Python: offset, reset value, access, and what happens at each."""
+"""Registers of a Python device: offset, reset value, access, and hooks for accesses."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Hook = TypeVar("Hook", bound=Callable[..., Any])
 class Register:
     """A register of 32 bits, as an attribute of a `Device`: its value, an int.
 
-    `offset` counts bytes from the beginning of the node's range, and is a multiple of 4. `reset` is
-    the value after reset, `mask` has the bits that firmware can write. `access` is "rw", "ro" (it
-    can't be written), "wo" (it reads 0), "w1c" (a 1 that is written clears a bit) or "rc" (a read
-    clears it). Accesses of bytes and halfwords reach their part of it.
+    `offset` is in bytes from the start of the node's range, a multiple of 4. `reset` is the value
+    after reset, `mask` has the bits that firmware can write. `access` is "rw", "ro" (it can't be
+    written), "wo" (it reads 0), "w1c" (writing a 1 clears the bit) or "rc" (a read clears it). Byte
+    and half-word accesses affect their part of it.
 
-    Raises `UsageError` for an offset, a value or an access that is none.
+    Raises `UsageError` for an invalid offset, value or access.
     """
 
     def __init__(
         self, offset: int, *, reset: int = 0, access: str = "rw", mask: int = _WORD
     ) -> None:
         if access not in _ACCESSES:
-            raise UsageError(f"access is one of {', '.join(_ACCESSES)}, and not {access!r}")
+            raise UsageError(f"access must be one of {', '.join(_ACCESSES)}, not {access!r}")
         if offset < 0 or offset % 4 or not 0 <= reset <= _WORD or not 0 <= mask <= _WORD:
-            raise UsageError("an offset is a multiple of 4, and reset and mask have 32 bits")
+            raise UsageError("the offset must be a multiple of 4, and reset and mask have 32 bits")
         self.offset = offset
         self.reset = reset
         self.access = access
@@ -53,17 +53,17 @@ class Register:
         device.__dict__[self.name] = value & _WORD
 
     def on_read(self, hook: Hook) -> Hook:
-        """A decorator: the method `hook(self)` is called before a read, and may give the value."""
+        """A decorator: the method `hook(self)` is called before a read; it may return the value."""
         self._read = hook
         return hook
 
     def on_write(self, hook: Hook) -> Hook:
-        """A decorator: the method `hook(self, value)` is called behind a write of `value`."""
+        """A decorator: the method `hook(self, value)` is called after a write of `value`."""
         self._write = hook
         return hook
 
     def read_by_firmware(self, device: object) -> int:
-        """What a read gives, with all that comes of it."""
+        """The value of a firmware read, with its side effects."""
         given = self._read(device) if self._read else None
         held: int = self.__get__(device, type(device))
         value = held if given is None else given
@@ -72,7 +72,7 @@ class Register:
         return 0 if self.access == "wo" else value
 
     def write_by_firmware(self, device: object, value: int) -> None:
-        """What a write of all 32 bits does."""
+        """A firmware write of all 32 bits, with its side effects."""
         held: int = self.__get__(device, type(device))
         if self.access == "w1c":
             self.__set__(device, held & ~(value & self.mask))

@@ -1,6 +1,6 @@
-"""Which devices there are in Python: `device` registers a class, boards are made with all of them.
+"""The registry of Python devices: `device` registers a class for all boards made later.
 
-The engine checks what a class says of itself as it is registered.
+The engine checks a class's declarations when it is registered.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cyclescope.devices.model import Device, Model
 from cyclescope.errors import EngineError, UsageError
 
 GROUP = "Devices in Python"
-# Clocks of sensors end at some 10 MHz.
+# Sensors have clocks of up to about 10 MHz.
 _MAX_HZ = 10_000_000
 _MOST_HZ = 4_000_000_000
 _MOST_RANGES = 16
@@ -31,7 +31,7 @@ M = TypeVar("M", bound=type[Model])
 
 @dataclass(frozen=True)
 class Registered:
-    """A class, what the engine gets of it, and where it stands."""
+    """A registered class, its description for the engine, and its place in the source."""
 
     cls: type[Model]
     described: dict[str, Any]
@@ -54,19 +54,18 @@ def device(
     max_hz: int = _MAX_HZ,
     group: str = GROUP,
 ) -> Callable[[M], M]:
-    """A decorator of a `Device`, `SpiChip` or `I2cChip`: boards that are made from now on have it.
+    """A decorator that registers a `Device`, `SpiChip` or `I2cChip` for all boards made later.
 
-    `compatible` is the devicetree compatible that it answers to. One that has a model already is an
-    error, unless `replace` has the class take its place; so is one of another class in Python.
-    `ignored` properties may stand in the node, as a supply does for Linux, and change nothing.
-    `clocks` are the meanings of the clocks that the node names in `clocks`, `interrupts` those of
-    its interrupt lines (a chip has one at the most). `pins` are properties that name a pin of a
-    port, as "reset-gpios", with their meanings: `Device.drive`, `level` and `pin_changed` have
-    "reset". A device has so many `ranges` of `reg` at least. A chip takes clocks up to `max_hz`,
-    unless its node has `spi-max-frequency`. The class's docstring and `group` stand in
-    `cyclescope.devices.bindings`.
+    `compatible` is the class's devicetree compatible. A compatible that already has a model, also
+    one in Python, is an error unless `replace` is true. `ignored` properties are accepted in the
+    node without effect, such as a supply for Linux. `clocks` are the meanings of the clocks in the
+    node's `clocks`, `interrupts` the meanings of its interrupt lines (a chip has one at most).
+    `pins` are properties that name a pin of a port, such as "reset-gpios", with their meanings;
+    `Device.drive`, `level` and `pin_changed` call that pin "reset". `ranges` is the least number of
+    ranges in `reg`. `max_hz` is a chip's highest clock, unless its node has `spi-max-frequency`.
+    `cyclescope.devices.bindings` shows the class's docstring and `group`.
 
-    Raises `UsageError` for a class that is none, and for what does not go together.
+    Raises `UsageError` for an unsuitable class, and for arguments that do not fit together.
     """
 
     def register(cls: M) -> M:
@@ -75,7 +74,7 @@ def device(
             _check(cls, file, compatible, interrupts, replace)
             _check_pins(cls, pins or {})
             if not 0 <= ranges <= _MOST_RANGES or not 1 <= max_hz <= _MOST_HZ:
-                raise UsageError(f"ranges are 0 to {_MOST_RANGES}, and max_hz is 1 to {_MOST_HZ}")
+                raise UsageError(f"ranges must be 0 to {_MOST_RANGES}, and max_hz 1 to {_MOST_HZ}")
             cls.compatible = compatible
             if issubclass(cls, Device):
                 cls.pins = tuple(name.removesuffix(_PINS) for name in pins or {})
@@ -91,7 +90,7 @@ def device(
                 "pins": list((pins or {}).items()),
                 "properties": [one.described for one in cls.properties],
                 "make": lambda *given: _made(cls, *given),
-                "tell": lambda made, *what: failing.told(cls, made, *what),
+                "report": lambda made, *what: failing.message(cls, made, *what),
             }
             _engine.declared([described])
         except (EngineError, TypeError, OverflowError) as error:
@@ -103,9 +102,9 @@ def device(
 
 
 def described(made: dict[str, Model] | None = None) -> list[dict[str, Any]]:
-    """What the engine gets of all classes, by their compatibles.
+    """Descriptions of all classes for the engine, by their compatibles.
 
-    Objects that it has made of them are kept in `made`, by the labels of their nodes.
+    The objects that the engine makes are kept in `made`, by the labels of their nodes.
     """
     models = [_registered[name].described for name in sorted(_registered)]
     if made is None:
@@ -122,26 +121,26 @@ def _kept(make: Callable[..., Model], made: dict[str, Model]) -> Callable[..., M
 
 
 def files() -> set[str]:
-    """The files that the classes stand in."""
+    """The files that define the classes."""
     return {one.file for one in _registered.values()}
 
 
 def forget(file: str | os.PathLike[str]) -> None:
-    """Boards that are made from now on have no devices of this file."""
+    """Unregister the devices of a file for all boards made later."""
     for name in [name for name, one in _registered.items() if one.file == os.fspath(file)]:
         del _registered[name]
 
 
 def bindings() -> list[dict[str, Any]]:
-    """What the nodes of all registered classes may have, as the engine says it of its own models.
+    """The bindings of all registered classes, in the form of the engine's own models.
 
     Each is a dict of its compatible, group, about (the class's docstring), properties, and
-    activities, of which it tells none.
+    activities (always empty).
     """
     found = []
     for described_one, properties in zip(described(), _engine.declared(described()), strict=True):
         one = _registered[described_one["compatible"]]
-        about = one.cls.__doc__ or "A device in Python."
+        about = one.cls.__doc__ or "A Python device."
         entry = {"compatible": described_one["compatible"], "group": one.group}
         entry |= {"about": _text(about), "properties": properties, "activities": []}
         found.append(entry)
@@ -153,7 +152,7 @@ def _place(frame: Any) -> tuple[str, int]:
 
 
 def _is_again(other: Registered, cls: type[Model], file: str) -> bool:
-    """Whether a class is the same one, written anew: a notebook's cell may run again."""
+    """Whether a class is a new version of a registered one: a notebook's cell may run again."""
     if (other.cls.__module__, other.cls.__qualname__) != (cls.__module__, cls.__qualname__):
         return False
     return cls.__module__ == "__main__" or other.file == file
@@ -162,28 +161,30 @@ def _is_again(other: Registered, cls: type[Model], file: str) -> bool:
 def _check(
     cls: type[Model], file: str, compatible: str, interrupts: Sequence[str], replace: bool
 ) -> None:
-    """Raises `UsageError` for what can't be registered."""
+    """Raises `UsageError` if the class can't be registered."""
     if not issubclass(cls, Model):
-        raise UsageError("it derives from none of cyclescope.devices' Device, SpiChip and I2cChip")
+        raise UsageError(
+            "the class must derive from cyclescope.devices' Device, SpiChip or I2cChip"
+        )
     if not _COMPATIBLE.fullmatch(compatible):
-        raise UsageError(f"{compatible!r} is no devicetree compatible, as in 'acme,counter'")
+        raise UsageError(f"{compatible!r}: expected a devicetree compatible such as 'acme,counter'")
     if not issubclass(cls, Device) and len(interrupts) > 1:
-        raise UsageError("a chip has one interrupt pin at the most")
+        raise UsageError("a chip can have only one interrupt pin")
     other = _registered.get(compatible)
     if other and not replace and not _is_again(other, cls, file):
         raise UsageError(
-            f"'{compatible}' is {other.cls.__qualname__} of {other.file} already; "
-            "replace=True takes its place"
+            f"'{compatible}' is already registered by {other.cls.__qualname__} in {other.file}; "
+            "give replace=True to replace it"
         )
 
 
 def _check_pins(cls: type[Model], pins: Mapping[str, str]) -> None:
-    """Raises `UsageError` for pins that can't be."""
+    """Raises `UsageError` for invalid pins."""
     if pins and not issubclass(cls, Device):
-        raise UsageError("a chip has no pins of ports; a Device may have some")
+        raise UsageError("a chip can't have pins of ports; only a Device can")
     for name in pins:
         if not name.endswith(_PINS) or name == _PINS:
-            raise UsageError(f"{name!r} names no pin: such properties end with {_PINS}")
+            raise UsageError(f"{name!r}: the name of a pin's property must end with {_PINS}")
 
 
 def _made(cls: type[Model], label: str, values: Sequence[Any], clocks: Sequence[int]) -> Model:
@@ -198,5 +199,5 @@ def _made(cls: type[Model], label: str, values: Sequence[Any], clocks: Sequence[
 
 
 def _text(docstring: str) -> str:
-    """Without the indentation of the lines behind the first."""
+    """A docstring without the indentation of its later lines."""
     return "\n".join(line.strip() for line in docstring.strip().splitlines())

@@ -1,7 +1,7 @@
-"""What a snapshot has of a device in Python: the attributes of the object, as bytes.
+"""The state of a Python device in a snapshot: the attributes of the object, as bytes.
 
-A snapshot may come from somebody else, so loading one makes nothing but plain data and objects of
-the classes of the device's own module.
+A snapshot may come from someone else, so loading one makes only plain data and objects of classes
+in the device's own module.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _DEFAULTS = {"bool", "bytes", "dict", "float", "int", "list", "str", "tuple"}
 
 
 def saved(model: Any) -> bytes:
-    """The attributes of a device that are not its node's. Raises `PicklingError` and the like."""
+    """The attributes of a device, except its node's. Raises `PicklingError` and the like."""
     data = pickle.dumps(_attributes(model), protocol=5)
-    # what can't be loaded is not saved either
+    # a state that can't be loaded is not saved either
     _Reader(model, data).load()
     return data
 
 
 def load(model: Any, data: bytes) -> None:
-    """Give a device the attributes that were saved."""
+    """Set a device's attributes from a saved state."""
     attributes, slots = _Reader(model, data).load()
     given = {name: value for name, value in model.__dict__.items() if name in _given(model)}
     model.__dict__.clear()
@@ -46,12 +46,12 @@ def _attributes(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _given(model: Any) -> set[str]:
-    """Attributes that the node gives: they stay."""
+    """Attributes from the node: they are not saved."""
     return {"label", "clocks"} | {one.attribute for one in model.properties}
 
 
 class _Reader(pickle.Unpickler):
-    """Loads nothing but plain data and what the device's own module defines."""
+    """Loads only plain data and objects of classes in the device's own module."""
 
     def __init__(self, model: Any, data: bytes) -> None:
         super().__init__(io.BytesIO(data))
@@ -64,5 +64,5 @@ class _Reader(pickle.Unpickler):
         if isinstance(found, type) and found.__module__ == module:
             return found
         raise pickle.UnpicklingError(
-            f"{module}.{name} can't be part of a snapshot: give the class save_state and load_state"
+            f"{module}.{name} can't be part of a snapshot: define its save_state and load_state"
         )

@@ -1,8 +1,7 @@
 """Disk images for cards: FAT volumes, made for a run and checked after it.
 
-Start at `images`. `fat_layout` says what a volume looks like, `fat_volume` reads one, `fat_check`
-finds what is wrong with it, and `fat_tools` asks other people's programs. Nothing here knows
-boards or firmware.
+Start at `images`. `fat_layout` lays out a volume, `fat_volume` reads one, `fat_check` finds its
+faults, and `fat_tools` calls independent programs. Nothing here knows boards or firmware.
 """
 
 from cyclescope.disks.fat_layout import SECTOR_BYTES

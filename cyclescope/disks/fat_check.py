@@ -1,4 +1,4 @@
-"""Whether a FAT volume is sound: both FATs alike, each cluster in one chain, sizes as chains are.
+"""A check of FAT volumes: equal FATs, each cluster in one chain, sizes that fit the chains.
 
 The rules are those of Microsoft's fatgen103, as in `fat_volume`.
 """
@@ -12,24 +12,24 @@ from cyclescope.disks.fat_layout import SECTOR_BYTES
 from cyclescope.disks.fat_volume import FIRST_CLUSTER, Chain, Entry, Volume
 from cyclescope.errors import DiskError
 
-# What fatgen103 has no name of 8 and 3 characters contain.
+# Characters that fatgen103 does not allow in a name of 8 and 3 characters.
 _NOT_IN_NAMES = frozenset(range(0x20)) | frozenset(b'"*+,./:;<=>?[\\]|')
 _DOTS = (b".          ", b"..         ")
 _UNKNOWN = 0xFFFFFFFF
-# Far beyond any card of an experiment, and seconds of a host.
+# Far more than any experiment's card has, and seconds of host time.
 _MOST_ENTRIES = 2**18
 
 
 def findings(path: Path) -> list[str]:
-    """What is wrong with the volume of an image, a sentence each; none if it is sound.
+    """The faults of an image's volume, one sentence each; empty if it is sound.
 
-    Raises `DiskError` if there is no volume.
+    Raises `DiskError` if the image has no volume.
     """
     return _Check(Volume(path)).findings
 
 
 class _Check:
-    """A walk over a volume: each cluster has one owner."""
+    """A walk over a volume that gives each cluster one owner."""
 
     def __init__(self, volume: Volume) -> None:
         self.findings: list[str] = []
@@ -43,7 +43,7 @@ class _Check:
             self._info()
 
     def _heads(self) -> None:
-        """The FATs are alike, and begin as they should."""
+        """Check that the FATs are equal, and that their first entries are right."""
         volume = self._volume
         if volume.fats == 2 and volume.is_mirrored:
             first, second = volume.fat, volume.copy_of_fat(1)
@@ -56,7 +56,7 @@ class _Check:
             self._found("the volume is marked as in use")
 
     def _directories(self) -> None:
-        """All directories from the root on. Each one's clusters are met once, so this ends."""
+        """Check all directories from the root on. Each cluster is visited once, so this ends."""
         volume = self._volume
         if volume.is_wide:
             entries = self._directory("the root directory", volume.root_cluster)
@@ -78,7 +78,7 @@ class _Check:
                 ahead.append((place, entry.first, inside[2:]))
 
     def _directory(self, path: str, first: int) -> list[Entry]:
-        """The entries of a directory that lies in clusters; none if its chain is not whole."""
+        """The entries of a directory in clusters; empty if its chain is broken."""
         chain = self._volume.chain(first, self._owners)
         self._own(path, chain)
         found = [] if chain.fault else list(self._volume.directory(chain))
@@ -88,16 +88,16 @@ class _Check:
         return found
 
     def _own(self, name: str, chain: Chain) -> None:
-        """A chain's clusters are its own, and it is whole."""
+        """Check that a chain is complete, and take its clusters for `name`."""
         if chain.fault is not None:
             self._found(f"{name}: {chain.fault}")
         self._owners |= dict.fromkeys(chain.clusters, name)
 
     def _dots(self, path: str, entries: list[Entry], own: int, parent: int) -> None:
-        """A directory other than the root begins with itself and the one that it is in."""
+        """Check that a directory other than the root begins with "." and ".."."""
         found = [(entry.raw_name, entry.is_directory, entry.first) for entry in entries]
         if found != [(_DOTS[0], True, own), (_DOTS[1], True, parent)]:
-            self._found(f"{path} does not begin with itself and the directory that it is in")
+            self._found(f'{path} does not begin with the entries "." and ".."')
 
     def _names(self, path: str, entries: list[Entry]) -> None:
         seen = set()
@@ -105,10 +105,10 @@ class _Check:
         for entry in entries:
             if entry.is_label:
                 continue
-            # 0x05 stands for 0xE5, which would be an entry without a file
+            # 0x05 stands for 0xE5, which would mark a free entry
             plain = entry.raw_name.replace(b"\x05", b"x", 1)
             if plain[0] == 0x20 or not _NOT_IN_NAMES.isdisjoint(plain):
-                self._found(f"a name that can't be{where}: {entry.raw_name!r}")
+                self._found(f"invalid name{where}: {entry.raw_name!r}")
             if entry.raw_name in seen:
                 self._found(f"two entries{where} are named {entry.name}")
             seen.add(entry.raw_name)
@@ -116,7 +116,7 @@ class _Check:
                 self._found(f"{entry.name} is a directory{where} with a size")
 
     def _lost(self) -> None:
-        """Clusters that are in use and nobody's."""
+        """Find clusters that are in use but belong to no file."""
         volume = self._volume
         lost = [
             at
@@ -124,10 +124,10 @@ class _Check:
             if entry not in (0, volume.bad) and at >= FIRST_CLUSTER and at not in self._owners
         ]
         if lost:
-            self._found(f"cluster {lost[0]} is in use and of no file, {len(lost)} in all")
+            self._found(f"cluster {lost[0]} is in use but belongs to no file, {len(lost)} in all")
 
     def _info(self) -> None:
-        """What FAT32 says a second time."""
+        """Check FAT32's copy of the boot sector, and its FSInfo sector."""
         volume = self._volume
         info, backup = (int.from_bytes(volume.boot[at : at + 2], "little") for at in (48, 50))
         sectors = range(1, volume.reserved)

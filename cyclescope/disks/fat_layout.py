@@ -1,9 +1,9 @@
-"""A new FAT volume: where its parts lie, and the sectors that say so.
+"""A new FAT volume: the layout of its parts, and the sectors that describe it.
 
-The fields are those of Microsoft's *FAT: General Overview of On-Disk Format* (fatgen103, version
-1.03), whose names stand beside them. What the document leaves open is as mkfs.fat of dosfstools 4.2
-chooses it (`mkfs.fat -F BITS -s SECTORS --invariant -n CYCLESCOPE`), so that both make the same
-volume. Only the code for a PC that would boot from it is not there: a card is no boot disk.
+The fields are from Microsoft's *FAT: General Overview of On-Disk Format* (fatgen103, version 1.03),
+with its names in comments. Choices that the document leaves open follow mkfs.fat of dosfstools 4.2
+(`mkfs.fat -F BITS -s SECTORS --invariant -n CYCLESCOPE`), so that both make the same volume. Only
+the boot code for a PC is left out: a card is not a boot disk.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from cyclescope.errors import DiskError
 
 SECTOR_BYTES = 512
-# fatgen103, "FAT Type Determination": the number of clusters alone tells the type.
+# fatgen103, "FAT Type Determination": the number of clusters alone determines the type.
 CLUSTERS = {12: (1, 4084), 16: (4085, 65524), 32: (65525, 2**28 - 12)}
 
 _FATS = 2
@@ -27,11 +27,12 @@ _MEDIA = 0xF8  # a fixed disk
 _LABEL = b"CYCLESCOPE "
 _VOLUME_ID = 0x1234ABCD
 _LABELLED_AT = struct.pack("<HH", 0x4B5A, 0x466E)  # 2015-03-14, 9:26:52
-_BACKUP_SECTOR = 6  # of FAT32: a second boot sector, and behind it a second FSInfo
+_BACKUP_SECTOR = 6  # of FAT32: a second boot sector, followed by a second FSInfo
 _ROOT_CLUSTER = 2  # of FAT32
-# mkfs.fat aligns what it lays out to clusters, but not on a volume of up to 4 MiB.
+# mkfs.fat aligns the parts to clusters, except on a volume of up to 4 MiB.
 _UNALIGNED_SECTORS = 8192
-# SD Specifications Part 2, File System, "CHS Recommendation": up to so many MiB, heads and sectors
+# SD Specifications Part 2, File System, "CHS Recommendation": up to a size in MiB, heads and
+# sectors
 # per track. No FAT depends on it, but mkfs.fat leaves out sectors that fill no track.
 _TRACKS = ((2, 2, 16), (16, 2, 32), (32, 4, 32), (128, 8, 32), (256, 16, 32))
 _LARGE_TRACKS = ((504, 16, 63), (1008, 32, 63), (2016, 64, 63), (4032, 128, 63))
@@ -40,7 +41,7 @@ _LARGEST_TRACKS = (255, 63)
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the parts of a volume lie, all in sectors."""
+    """The places of the parts of a volume, all in sectors."""
 
     bits: int
     sectors_per_cluster: int
@@ -53,12 +54,12 @@ class Layout:
 
     @property
     def root(self) -> int:
-        """The first sector of the root directory; of FAT32, that of the first cluster."""
+        """The first sector of the root directory; in FAT32, of the first cluster."""
         return self.reserved + _FATS * self.fat_sectors
 
     @property
     def clusters(self) -> int:
-        """How many clusters the volume has."""
+        """The number of clusters."""
         data = self.sectors - self.root - self.root_entries * _ENTRY_BYTES // SECTOR_BYTES
         return data // self.sectors_per_cluster
 
@@ -69,12 +70,12 @@ class Layout:
 
 
 def of(size_bytes: int, bits: int, sectors_per_cluster: int) -> Layout:
-    """The layout of a volume over a whole card. Raises `DiskError` if there is none."""
+    """The layout of a volume over a whole card. Raises `DiskError` if no layout fits."""
     if bits not in CLUSTERS:
-        raise DiskError(f"no FAT has entries of {bits} bits: 12, 16 or 32 do")
+        raise DiskError(f"FAT{bits} does not exist: use FAT12, FAT16 or FAT32")
     if sectors_per_cluster not in (1, 2, 4, 8, 16, 32, 64, 128):
         raise DiskError(
-            f"a cluster can't have {sectors_per_cluster} sectors: a power of two up to 128 does"
+            f"a cluster can't have {sectors_per_cluster} sectors: use a power of two up to 128"
         )
     heads, track = _tracks(size_bytes)
     sectors = size_bytes // SECTOR_BYTES // track * track
@@ -95,7 +96,7 @@ def of(size_bytes: int, bits: int, sectors_per_cluster: int) -> Layout:
             fat_sectors,
         )
 
-    # the smallest FAT that has an entry for each cluster that it leaves room for
+    # the smallest FAT with an entry for each cluster that fits beside it
     lengths = range(aligned, max(sectors, 2 * aligned), aligned)
     place = bisect_left(lengths, True, key=lambda length: with_fats(length).has_room)
     layout = with_fats(lengths[min(place, len(lengths) - 1)])
@@ -109,7 +110,7 @@ def of(size_bytes: int, bits: int, sectors_per_cluster: int) -> Layout:
 
 
 def blank(layout: Layout) -> Iterator[tuple[int, bytes]]:
-    """What a new volume has that is not zero: the byte where it begins, and the bytes."""
+    """The nonzero parts of a new volume: the first byte's position, and the bytes."""
     starts = [(0, _boot_sector(layout))]
     if layout.bits == 32:
         starts += [(1, _fs_info(layout))]
@@ -140,7 +141,7 @@ def _boot_sector(layout: Layout) -> bytes:
     bpb = struct.pack(
         "<3s8sHBHBHHBHHHII",
         b"\xeb\x58\x90" if wide else b"\xeb\x3c\x90",  # BS_jmpBoot, over the BPB
-        b"mkfs.fat",  # BS_OEMName, which "some FAT drivers" look at: that of the same volume
+        b"mkfs.fat",  # BS_OEMName, which "some FAT drivers" check: mkfs.fat's
         SECTOR_BYTES,  # BPB_BytsPerSec
         layout.sectors_per_cluster,  # BPB_SecPerClus
         layout.reserved,  # BPB_RsvdSecCnt

@@ -1,7 +1,7 @@
-"""fsck.fat of dosfstools and mcopy of mtools, where they are installed: a second witness.
+"""fsck.fat of dosfstools and mcopy of mtools, if installed: an independent check.
 
-What a run left on a card is checked and read by `fat_check` and the crate `fatfs`; these programs,
-which share nothing with either, are then asked too. Nothing needs them.
+`fat_check` and the crate `fatfs` check and read a card after a run; these programs, which share no
+code with either, then repeat that. They are optional.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from cyclescope.host.programs import find
 
 
 def findings(path: Path) -> list[str] | None:
-    """What fsck.fat says is wrong with a volume; None if it is not installed."""
+    """The faults that fsck.fat finds in a volume; None if fsck.fat is not installed."""
     done = _call("fsck.fat", "-n", path)
     if done is None:
         return None
     if done.returncode == 0:
         return []
-    # the first line is the program's version; the last names the image, whose place is nothing
+    # the first line is the program's version; the last names the image, whose path varies
     lines = [line.strip() for line in _words(done).splitlines()[1:] if str(path) not in line]
     return list(filter(None, lines)) or [f"its status is {done.returncode}"]
 
 
 def read_file(path: Path, name: str) -> bytes | None:
-    """A file's bytes as mcopy reads them; None if it is not installed.
+    """A file's bytes, read by mcopy; None if mcopy is not installed.
 
-    Raises `DiskError` if it can't read the file.
+    Raises `DiskError` if mcopy can't read the file.
     """
     done = _call("mcopy", "-i", path, f"::{name}", "-")
     if done is None:
@@ -44,7 +44,7 @@ def _call(tool: str, *arguments: object) -> subprocess.CompletedProcess[bytes] |
     found = find(tool)
     if found is None:
         return None
-    # the user's own drive letters and language would change what the tools do and say
+    # the user's own drive letters and language would change the tools' output
     settings = {"LC_ALL": "C", "MTOOLSRC": os.devnull}
     return leftovers.call([found, *map(str, arguments)], env=os.environ | settings)
 

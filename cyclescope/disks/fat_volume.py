@@ -1,7 +1,7 @@
-"""What an image has of a FAT volume: its boot sector, its FATs, and the entries of directories.
+"""A reader of FAT volumes: the boot sector, the FATs, and the entries of directories.
 
 Written from Microsoft's *FAT: General Overview of On-Disk Format* (fatgen103, version 1.03). The
-image may hold anything: what is no volume is a `DiskError`, and no chain is followed for ever.
+image may hold anything: an invalid volume is a `DiskError`, and no chain is followed endlessly.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ NOBODYS: Mapping[int, str] = {}
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a directory, of a name of 8 and 3 characters."""
+    """An entry of a directory, with a name of 8 and 3 characters."""
 
     raw_name: bytes
     attributes: int
     first: int  # cluster
     size_bytes: int
-    place: int  # the byte of the image where the entry is
+    place: int  # the entry's byte position in the image
 
     @property
     def name(self) -> str:
-        """As users write it: "USED000.BIN"."""
+        """The name in the usual form: "USED000.BIN"."""
         stem, extension = (
             part.rstrip(b" ").decode("ascii", "backslashreplace")
             for part in (self.raw_name[:8], self.raw_name[8:])
@@ -48,27 +48,27 @@ class Entry:
 
     @property
     def is_directory(self) -> bool:
-        """Whether it names a directory."""
+        """Whether the entry is a directory."""
         return bool(self.attributes & _DIRECTORY)
 
     @property
     def is_label(self) -> bool:
-        """Whether it is no file, but the volume's name."""
+        """Whether the entry is the volume's label, not a file."""
         return bool(self.attributes & _LABEL)
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Clusters that follow each other, and what is wrong with how they end, if anything."""
+    """A chain of clusters, and the fault at its end, if any."""
 
     clusters: tuple[int, ...]
     fault: str | None
 
 
 class Volume:
-    """A FAT volume that begins at the first byte of an image, which stays as it is.
+    """A FAT volume that begins at the first byte of an image; the image is only read.
 
-    Raises `DiskError` if the image can't be read or its boot sector is none.
+    Raises `DiskError` if the image can't be read, or if its boot sector is invalid.
     """
 
     def __init__(self, path: Path) -> None:
@@ -82,7 +82,7 @@ class Volume:
         self.sectors = short_sectors or long_sectors
         self.fat_sectors = short_fat or long_fat
         self.is_wide = short_fat == 0
-        # fatgen103, "BPB_ExtFlags" of FAT32: with bit 7, the FAT of this number alone is written
+        # fatgen103, "BPB_ExtFlags" of FAT32: with bit 7, only the FAT with this number is written
         (flags,) = struct.unpack_from("<H", self.boot, 40)
         self.is_mirrored = not (self.is_wide and flags & _ONE_FAT)
         self.active_fat = 0 if self.is_mirrored else flags & _ACTIVE_FAT
@@ -131,7 +131,7 @@ class Volume:
 
     @cached_property
     def fat(self) -> list[int]:
-        """The FAT in use: an entry for each cluster, and two before that."""
+        """The active FAT: two reserved entries, then one for each cluster."""
         return self.copy_of_fat(self.active_fat)
 
     def copy_of_fat(self, number: int) -> list[int]:
@@ -142,7 +142,7 @@ class Volume:
         if self.bits == 16:
             return list(struct.unpack(f"<{entries}H", data))
         if self.bits == 32:
-            # the upper four bits are no part of it
+            # the upper four bits are reserved
             return [entry & 0x0FFFFFFF for entry in struct.unpack(f"<{entries}I", data)]
         pairs = (int.from_bytes(data[at : at + 3], "little") for at in range(0, len(data), 3))
         unpacked = [entry for pair in pairs for entry in (pair & 0xFFF, pair >> 12)]
@@ -150,11 +150,11 @@ class Volume:
 
     @property
     def bad(self) -> int:
-        """The entry of a cluster that is not to be used; greater ones end a chain."""
+        """The entry that marks a bad cluster; greater ones end a chain."""
         return {12: 0xFF7, 16: 0xFFF7, 32: 0x0FFFFFF7}[self.bits]
 
     def chain(self, first: int, taken: Mapping[int, str] = NOBODYS) -> Chain:
-        """The clusters from one on, up to one that is `taken`, with the owner's name."""
+        """The clusters from `first` on, up to one in `taken` (owners' names by cluster)."""
         found: dict[int, None] = {}
         at = first
         while FIRST_CLUSTER <= at < len(self.fat) and at not in found and at not in taken:
@@ -163,17 +163,17 @@ class Volume:
                 return Chain(tuple(found), None)
             at = self.fat[at]
         if at in found:
-            fault = f"comes back to cluster {at}"
+            fault = f"its chain returns to cluster {at}"
         elif at in taken:
-            fault = f"goes on at cluster {at}, which is of {taken[at]}"
+            fault = f"its chain continues at cluster {at}, which belongs to {taken[at]}"
         elif at == 0:
-            fault = "goes on in clusters that the FAT has as free"
+            fault = "its chain continues in clusters that the FAT marks as free"
         else:
-            fault = f"goes on at 0x{at:x}, which is no cluster"
+            fault = f"its chain continues at 0x{at:x}, which is not a cluster"
         return Chain(tuple(found), fault)
 
     def root(self) -> Iterator[Entry]:
-        """The entries of the root directory, without those of long names."""
+        """The entries of the root directory, without entries of long names."""
         if not self.is_wide:
             place = self._root_sector * SECTOR_BYTES
             return self._entries([place], self.root_entries * ENTRY_BYTES)
@@ -181,29 +181,29 @@ class Volume:
 
     @property
     def root_cluster(self) -> int:
-        """Where the root directory of FAT32 begins; 0 without one there."""
+        """The first cluster of FAT32's root directory; 0 for other types."""
         return int.from_bytes(self.boot[44:48], "little") if self.is_wide else 0
 
     def directory(self, chain: Chain) -> Iterator[Entry]:
-        """The entries of a directory that lies in clusters."""
+        """The entries of a directory in clusters."""
         if len(chain.clusters) * self.cluster_bytes > max(_MOST_BYTES, self.cluster_bytes):
             raise DiskError(f"the disk has a directory of {len(chain.clusters)} clusters")
         return self._entries(map(self.place, chain.clusters), self.cluster_bytes)
 
     def place(self, cluster: int) -> int:
-        """The byte of the image where a cluster begins."""
+        """The byte position of a cluster in the image."""
         sectors = (cluster - FIRST_CLUSTER) * self.sectors_per_cluster
         return (self._data_sector + sectors) * SECTOR_BYTES
 
     def file(self, name: str) -> tuple[Entry, tuple[int, ...]]:
-        """A file in the root directory and its clusters. Raises `DiskError` if it is not whole."""
+        """A file in the root directory and its clusters. Raises `DiskError` for a broken chain."""
         found = [
             entry
             for entry in self.root()
             if not (entry.is_directory or entry.is_label) and entry.name == name.upper()
         ]
         if len(found) != 1:
-            raise DiskError(f"the disk has {len(found) or 'no'} files {name}")
+            raise DiskError(f"the disk has {len(found) or 'no'} files named {name}")
         (entry,) = found
         chain = self.chain_of(entry)
         if chain.fault is not None:
@@ -211,7 +211,7 @@ class Volume:
         return entry, chain.clusters
 
     def chain_of(self, entry: Entry, taken: Mapping[int, str] = NOBODYS) -> Chain:
-        """The clusters of a file, which must be as many as its size takes."""
+        """The clusters of a file; a fault if their number does not fit its size."""
         chain = self.chain(entry.first, taken) if entry.first else Chain((), None)
         wanted = -(-entry.size_bytes // self.cluster_bytes)
         if chain.fault is None and len(chain.clusters) != wanted:
@@ -220,7 +220,7 @@ class Volume:
         return chain
 
     def read(self, start: int, size_bytes: int) -> bytes:
-        """Bytes of the image. Raises `DiskError` if it has not so many."""
+        """Bytes of the image. Raises `DiskError` if the image ends before them."""
         try:
             with self.path.open("rb", buffering=0) as image:
                 data = os.pread(image.fileno(), size_bytes, start)
@@ -231,7 +231,7 @@ class Volume:
         return data
 
     def _entries(self, places: Iterable[int], size_bytes: int) -> Iterator[Entry]:
-        """The entries in pieces of the image, up to the first that is not in use."""
+        """The entries in pieces of the image, up to the end mark."""
         for start in places:
             data = self.read(start, size_bytes)
             for at in range(0, size_bytes, ENTRY_BYTES):
@@ -239,7 +239,7 @@ class Volume:
                 if name[0] == _END:
                     return
                 if name[0] != _DELETED and attributes & _ATTRIBUTES != _LONG_NAME:
-                    # only FAT32 has the upper half of the cluster's number
+                    # only FAT32 uses the upper half of the cluster number
                     first = high << 16 | low if self.is_wide else low
                     yield Entry(name, attributes, first, length, start + at)
 

@@ -1,9 +1,9 @@
 """Disk images for cards: FAT volumes, made for a run and checked after it.
 
-A `Disk` describes a volume. Its image is made once and kept by content; each run gets a sparse
-copy. What the firmware wrote there must be right for others than its own FatFs: `fat_check` looks
-whether the volume is sound, the crate `fatfs` reads its files, and where dosfstools and mtools are
-installed both are asked again (`fat_tools`).
+A `Disk` describes a volume. Its image is made once and cached by content; each run gets a sparse
+copy. The firmware's own FatFs must not be the only one that can read the result: `fat_check` checks
+the volume, the crate `fatfs` reads its files, and dosfstools and mtools repeat both if installed
+(`fat_tools`).
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from cyclescope.disks.fat_volume import ARCHIVE, FIRST_CLUSTER, Volume
 from cyclescope.errors import DiskError, EngineError
 from cyclescope.host import kept, leftovers
 
-# Of the images that are kept: another makes all of them anew.
+# The version of cached images: a new one makes all of them again.
 _LAYOUT_VERSION = 1
-# How many findings a message has.
-_TOLD = 5
+# The most findings in a message.
+_MOST_FINDINGS = 5
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -36,7 +36,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class Extent:
-    """Clusters of a volume in order: so many that a file takes, then so many that are free."""
+    """Clusters of a volume in order: `used` ones of a file, then `free` ones."""
 
     used: int
     free: int
@@ -46,8 +46,8 @@ class Extent:
 class Disk:
     """A FAT volume over a whole card.
 
-    A card with byte addresses can express sizes that are a multiple of 512 KiB, to 2 GiB.
-    `extents` says what the volume holds from its first cluster on; all behind them is free.
+    A card with byte addresses can express sizes that are a multiple of 512 KiB, to 2 GiB. `extents`
+    are the volume's contents from its first cluster on; all clusters after them are free.
     """
 
     size_bytes: int
@@ -57,13 +57,13 @@ class Disk:
 
     @property
     def cluster_bytes(self) -> int:
-        """Bytes of a cluster, the unit in which files take space."""
+        """Bytes of a cluster, the unit in which files are allocated."""
         return self.sectors_per_cluster * SECTOR_BYTES
 
 
 @contextmanager
 def copy_of(master: Path) -> Iterator[Path]:
-    """A copy of an image for one run, gone afterwards.
+    """A copy of an image for one run, deleted afterwards.
 
     Raises `DiskError` if it can't be copied: another run may be writing it.
     """
@@ -72,18 +72,18 @@ def copy_of(master: Path) -> Iterator[Path]:
         try:
             copy_sparse(master, copy)
         except BlockingIOError as error:
-            raise DiskError(f"{master}: another run has it: wait for its end") from error
+            raise DiskError(f"{master}: another run uses it: wait until it ends") from error
         except OSError as error:
-            # the folder's own name is another each time
+            # the name of the scratch folder changes each time
             place = folder.parent
             raise DiskError(f"{master} can't be copied to {place}: {error.strerror}") from error
         yield copy
 
 
 def image(disk: Disk) -> Path:
-    """The image of a disk as it is before any run, made if it was not yet: only to be read.
+    """The image of a disk before any run, made if needed; callers must only read it.
 
-    Raises `DiskError` if there is no such volume, or no place for its image.
+    Raises `DiskError` if there is no such volume, or if its image can't be written.
     """
     described = f"{disk!r} {_LAYOUT_VERSION}"
     digest = hashlib.sha256(described.encode()).hexdigest()[:16]
@@ -100,56 +100,56 @@ def image(disk: Disk) -> Path:
             copy_sparse(made, packed)
             kept.keep(packed, path)
     except OSError as error:
-        raise DiskError(f"{folder}: no disk image can be made there: {error.strerror}") from error
+        raise DiskError(f"{folder}: can't make a disk image there: {error.strerror}") from error
     return path
 
 
 def check(path: Path) -> None:
-    """Raises `DiskError` if a volume is not sound, with what is wrong.
+    """Raises `DiskError` with the faults of a volume that is not sound.
 
-    Where fsck.fat is installed it has to find the same: nothing.
+    If fsck.fat is installed, it must find no fault, either.
     """
     found, witness = fat_check.findings(path), fat_tools.findings(path)
     if found:
-        alone = "; fsck.fat finds nothing, which is a fault of one of the two"
+        alone = "; fsck.fat finds no damage, so one of the two is wrong"
         raise DiskError(f"the disk is damaged: {_some(found)}{alone if witness == [] else ''}")
     if witness:
         raise DiskError(
-            "fsck.fat finds the disk damaged, Cyclescope does not, which is a fault of one of the "
-            f"two: {_some(witness)}"
+            "fsck.fat finds the disk damaged, Cyclescope does not, so one of the "
+            f"two is wrong: {_some(witness)}"
         )
 
 
 def read_file(path: Path, name: str) -> bytes:
     """The bytes of a file in the root directory.
 
-    Raises `DiskError` if it is not there as a whole, or if mtools, where it is installed, reads
-    others.
+    Raises `DiskError` if the file is missing or incomplete, or if mtools, if installed, reads other
+    bytes.
     """
     return _read_file(Volume(path), name)
 
 
 def compare(path: Path, files: Mapping[str, bytes]) -> None:
-    """Raises `DiskError` if a volume's files are not what they should be, byte for byte."""
+    """Raises `DiskError` if a volume's files differ from the expected bytes."""
     volume = Volume(path)
     for name, expected in files.items():
         size_bytes = volume.file(name)[0].size_bytes
         if size_bytes != len(expected):
-            raise DiskError(f"{name} has {size_bytes} bytes, {len(expected)} were to be written")
+            raise DiskError(f"{name} has {size_bytes} bytes, expected {len(expected)}")
         found = _read_file(volume, name)
         place = _first_difference(found, expected)
         if place is not None:
             raise DiskError(
                 f"{name} differs from byte {place} on: 0x{found[place]:02x} on the disk, "
-                f"0x{expected[place]:02x} was to be written"
+                f"expected 0x{expected[place]:02x}"
             )
 
 
 def compare_deleted(path: Path, disk: Disk, deleted: Iterable[bytes]) -> None:
-    """Raises `DiskError` if a volume's clusters don't hold what files held before their deletion.
+    """Raises `DiskError` if a volume's clusters don't hold the contents of deleted files.
 
-    FatFs looks for a free cluster behind the last one that it took: so the clusters that were free
-    before the run hold the files one after the other, until they have come to the volume's end.
+    FatFs searches for a free cluster after the last one that it allocated: so the clusters that
+    were free before the run hold the files one after the other, up to the end of the volume.
     """
     volume = Volume(path)
     fat = Volume(image(disk)).fat
@@ -159,11 +159,11 @@ def compare_deleted(path: Path, disk: Disk, deleted: Iterable[bytes]) -> None:
         pieces = [volume.read(volume.place(one), volume.cluster_bytes) for one in clusters]
         place = _first_difference(b"".join(pieces)[: len(expected)], expected)
         if place is not None:
-            raise DiskError(f"file {number} of those deleted differs from byte {place} on")
+            raise DiskError(f"deleted file {number} differs from byte {place} on")
 
 
 def _first_difference(found: bytes, expected: bytes) -> int | None:
-    """Where two byte strings part; None if they are the same."""
+    """The first position at which two byte strings differ; None if they are equal."""
     if found == expected:
         return None
     pairs = enumerate(zip(found, expected, strict=False))
@@ -180,9 +180,9 @@ def _read_file(volume: Volume, name: str) -> bytes:
 
 
 def clusters_of(path: Path, name: str) -> list[tuple[int, int]]:
-    """Where a file in the root directory lies: the first and last cluster of each piece.
+    """The clusters of a file in the root directory: the first and last cluster of each piece.
 
-    Raises `DiskError` if it is not there as a whole.
+    Raises `DiskError` if the file is missing or incomplete.
     """
     _, clusters = Volume(path).file(name)
     pieces = groupby(enumerate(clusters), lambda numbered: numbered[1] - numbered[0])
@@ -191,16 +191,16 @@ def clusters_of(path: Path, name: str) -> list[tuple[int, int]]:
 
 
 def copy_sparse(source: Path, target: Path) -> None:
-    """Copy a file with holes where it has none but zeros.
+    """Copy a file, with holes in place of zeros.
 
-    Raises `OSError`: `BlockingIOError` if a run has the file, and may be writing it.
+    Raises `OSError`: `BlockingIOError` if a run uses the file, and may be writing it.
     """
     with target.open("wb", buffering=0) as new:
         copy_into(source, new)
 
 
 def copy_into(source: Path, new: IO[bytes]) -> None:
-    """As `copy_sparse`, into a new file that is open."""
+    """Like `copy_sparse`, into an open new file."""
     with source.open("rb", buffering=0) as old:
         fcntl.flock(old, fcntl.LOCK_SH | fcntl.LOCK_NB)
         new.truncate(os.fstat(old.fileno()).st_size)
@@ -220,7 +220,7 @@ def _make(disk: Disk, path: Path) -> None:
 
 
 def _occupy(disk: Disk, layout: Layout, path: Path) -> None:
-    """Files one behind the other; then those in the free places go."""
+    """Make files one after the other, then delete those in the free places."""
     files = []
     for number, extent in enumerate(disk.extents):
         files.append((f"USED{number:03}.BIN", extent.used))
@@ -232,7 +232,7 @@ def _occupy(disk: Disk, layout: Layout, path: Path) -> None:
     if len(files) >= layout.root_entries > 0:  # FAT32 has room for any number
         raise DiskError(
             f"extents of {len(files)} files: the root directory has {layout.root_entries} entries, "
-            "of which one is the label"
+            "one of them the label"
         )
     zeros = bytes(disk.cluster_bytes)
     _fatfs(_engine.fat_add, path, [(name, zeros, clusters) for name, clusters in files])
@@ -242,17 +242,17 @@ def _occupy(disk: Disk, layout: Layout, path: Path) -> None:
 
 
 def _check_places(path: Path, files: list[tuple[str, int]]) -> None:
-    """The crate promises no places; what the disk says of them must be so."""
-    first = FIRST_CLUSTER + (1 if Volume(path).is_wide else 0)  # FAT32: behind the root
+    """Check the files' clusters on the disk, as the crate does not guarantee them."""
+    first = FIRST_CLUSTER + (1 if Volume(path).is_wide else 0)  # FAT32: after the root
     for name, clusters in files:
         found, wanted = clusters_of(path, name), [(first, first + clusters - 1)]
         if found != wanted:
-            raise DiskError(f"{name} was put at the clusters {found}, and was to be at {wanted}")
+            raise DiskError(f"{name} is in the clusters {found}, expected {wanted}")
         first += clusters
 
 
 def _mark_as_new(path: Path) -> None:
-    """The attribute that says that no backup has a file, which the crate does not set."""
+    """Set the archive attribute of each file, which the crate does not set."""
     with path.open("r+b", buffering=0) as image:
         for entry in Volume(path).root():
             if not entry.is_label:
@@ -269,12 +269,12 @@ def _fatfs(
 
 
 def _some(findings: list[str]) -> str:
-    more = len(findings) - _TOLD
-    return " / ".join(findings[:_TOLD]) + (f" / and {more} more" if more > 0 else "")
+    more = len(findings) - _MOST_FINDINGS
+    return " / ".join(findings[:_MOST_FINDINGS]) + (f" / and {more} more" if more > 0 else "")
 
 
 def _difference(found: bytes, witness: bytes, one: str, other: str) -> str:
-    """Where two readings of a file part."""
+    """The first difference between two readings of a file."""
     if len(found) != len(witness):
         return f"{one} reads {len(found)} bytes, {other} {len(witness)}"
     place = next(at for at, byte in enumerate(found) if byte != witness[at])

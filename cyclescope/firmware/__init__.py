@@ -1,8 +1,8 @@
-"""Firmware: apps with their settings, compiled and linked for a board, and kept by content.
+"""Firmware: apps with their settings, compiled and linked for a board, and cached by content.
 
-Start at `apps`. `recipe` makes one program of its sources, `objects` compiles each of them, in
-`compiler_cache`; `once` has files read once for many builds. `crates` finds other people's sources,
-`clocks` what a program must know of its board. Nothing here knows experiments.
+Start at `apps`. `recipe` builds one program, `objects` compiles each source, with the cache of
+`compiler_cache`; `once` reads files once for many builds. `crates` finds third-party sources,
+`clocks` the clock frequencies of a board. Nothing here knows experiments.
 """
 
 from cyclescope.firmware.apps import (

@@ -2,11 +2,11 @@
 
 An app is a folder of `firmware/apps/` with an `app.toml`, a board's compiler settings, runtime and
 linker script are in `firmware/boards/<board>/board.toml`; paths in both are relative to
-`firmware/`, or to a crate that carries C sources. An app may also be ELFs that were built before,
-one of which its settings name.
+`firmware/`, or to a crate that carries C sources. An app may also consist of prebuilt ELFs, from
+which its settings select one.
 
-An app may have programs for further cores of a board. The program of the first core carries their
-ELFs and starts the cores; settings reach all of them.
+An app may have programs for further cores of a board. The program of the first core contains their
+ELFs and starts the cores; settings apply to all programs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from cyclescope.firmware.settings import SettingKind, defines, kinds, paths
 
 @dataclass(frozen=True)
 class Program:
-    """What an app's program for a further core is made from; paths as an `App` has them."""
+    """An app's program for a further core; paths as in `App`."""
 
     include: tuple[str, ...]
     sources: tuple[str, ...]
@@ -41,13 +41,13 @@ class Program:
 
 @dataclass(frozen=True)
 class App:
-    """An app as its `app.toml` describes it.
+    """An app, from its `app.toml`.
 
     Paths in `include` and `sources` are relative to `firmware/`, or begin with the name of one of
-    its `crates` in braces. `prebuilt` is the path of its ELF, with settings in braces, if it is not
-    built here; `records` is the form of the results that it gives as words. `paths` are
-    further paths by which `--set` takes settings ("fatfs.write-order"), with the settings' names.
-    `programs` are those for further cores, by the cores' labels.
+    its `crates` in braces. `prebuilt` is the path of a prebuilt ELF, with settings in braces;
+    `records` is the format of results that are words. `paths` are further paths of settings for
+    `--set` ("fatfs.write-order"), with the settings' names. `programs` are the programs for further
+    cores, by the cores' labels.
     """
 
     name: str
@@ -64,7 +64,7 @@ class App:
 
 @cache
 def load_app(name: str) -> App:
-    """An app of `firmware/apps/`. Raises `FirmwareError` if there is none."""
+    """An app of `firmware/apps/`. Raises `FirmwareError` if there is no such app."""
     path = resources.firmware() / "apps" / name / "app.toml"
     description = _read_toml(path, f"app {name}")
     app = description["app"]
@@ -89,7 +89,7 @@ def load_app(name: str) -> App:
 
 
 def with_defaults(app: str, settings: Settings) -> dict[str, Value]:
-    """All settings of an app, those that are not given at their defaults.
+    """All settings of an app; those that are not given have their defaults.
 
     Raises `FirmwareError` for a setting that the app does not have or a value it does not allow.
     """
@@ -97,7 +97,7 @@ def with_defaults(app: str, settings: Settings) -> dict[str, Value]:
     for name, value in settings.items():
         if name not in declared or declared[name].parse(str(value)) is None:
             allowed = declared.get(name, f"the settings {', '.join(declared) or 'none'}")
-            raise FirmwareError(f"app {app}: {name}={value}: allowed: {allowed}")
+            raise FirmwareError(f"app {app}: {name}={value}: expected {allowed}")
     return {name: settings.get(name, kind.default) for name, kind in declared.items()}
 
 
@@ -111,17 +111,19 @@ def build_app(
     overrides: Overrides | None = None,
     flags: Sequence[str] = (),
 ) -> Path:
-    """The ELF of an app of `firmware/apps/` for a board, built with settings or built before.
+    """The ELF of an app of `firmware/apps/` for a board, built with settings or prebuilt.
 
-    `overrides` are what was changed of the board: a program counts by its clocks. `flags` are
-    given to the compiler behind the board's own and the app's. Raises `FirmwareError` if there is
-    no such app, board, setting or prebuilt ELF, or with the compiler's messages.
+    `overrides` are the board's overrides: a program is built for its clocks. `flags` are passed to
+    the compiler after the flags of the board and the app. Raises `FirmwareError` if there is no
+    such app, board, setting or prebuilt ELF, or with the compiler's messages.
     """
     found = load_app(app)
     complete = with_defaults(app, settings)
     if found.prebuilt is not None:
         if flags:
-            raise FirmwareError(f"app {app} was built before: no compiler gets {' '.join(flags)}")
+            raise FirmwareError(
+                f"app {app} is prebuilt: it takes no compiler flags {' '.join(flags)}"
+            )
         elf = _prebuilt_path(found.prebuilt, complete)
         if not elf.is_file():
             raise FirmwareError(f"app {app} has no {elf.name}")
@@ -130,20 +132,20 @@ def build_app(
 
 
 def shipped_elf(app: str, board: str) -> Path:
-    """The ELF of an app that comes beside its sources, built for a board with default settings.
+    """The shipped ELF of an app for a board, built with default settings.
 
-    Raises `FirmwareError` if there is none.
+    Raises `FirmwareError` if the app has no shipped ELF for the board.
     """
     elf = resources.firmware().resolve() / "apps" / app / f"{board}.elf"
     if not elf.is_file():
-        raise FirmwareError(f"app {app} comes with no ELF for {board}: {elf} is not there")
+        raise FirmwareError(f"app {app} has no ELF for {board}: {elf} does not exist")
     return elf
 
 
 def unbuilt(
     app: str, board: str, settings: Settings, overrides: Overrides | None = None
 ) -> str | None:
-    """What names the ELF that `build_app` would have to make; None if it is in the cache.
+    """The digest of the ELF that `build_app` would have to build; None if it is in the cache.
 
     Raises `FirmwareError` as `build_app` does.
     """
@@ -161,7 +163,7 @@ def digest_of(
     overrides: Overrides | None = None,
     flags: Sequence[str] = (),
 ) -> str:
-    """Of all that `build_app` would make an ELF from, without making it; it raises the same."""
+    """Digest of all inputs of `build_app`, without building; raises the same errors."""
     found = load_app(app)
     complete = with_defaults(app, settings)
     if found.prebuilt is not None:
@@ -174,7 +176,7 @@ def digest_of(
 def companions_of(
     app: str, board: str, settings: Settings, overrides: Overrides | None = None
 ) -> dict[str, Path]:
-    """The ELFs that an app's ELF carries for further cores, by the labels of these.
+    """The ELFs for further cores in an app's ELF, by the labels of the cores.
 
     Raises `FirmwareError` as `build_app` does.
     """
@@ -187,9 +189,10 @@ def companions_of(
 def app_recipe(
     app: App, board: str, settings: Settings, overrides: Overrides | None = None
 ) -> Recipe:
-    """How to build an app for a board with settings, all of them given.
+    """The recipe of an app for a board, with all settings given.
 
-    Raises `FirmwareError` if the board has no build description or a crate of the app can't be had.
+    Raises `FirmwareError` if the board has no build description, or a crate of the app can't be
+    fetched.
     """
     folders = {name: crates.folder(name) for name in app.crates}
 
@@ -198,7 +201,7 @@ def app_recipe(
             sources = _placed(program.sources, folders)
             include = _placed(program.include, folders)
         except KeyError as absent:
-            raise FirmwareError(f"app {app.name}: {absent} is not among its crates") from absent
+            raise FirmwareError(f"app {app.name}: its app.toml lists no crate {absent}") from absent
         return replace(
             board_recipe(
                 name,
@@ -219,13 +222,13 @@ def app_recipe(
 
 
 def _placed(paths: Iterable[str], folders: Mapping[str, Path]) -> list[Path]:
-    """Paths of an `app.toml` as absolute ones."""
+    """Absolute paths from the paths of an `app.toml`."""
     root = resources.firmware().resolve()
     return [root / path.format_map(folders) for path in paths]
 
 
 def is_available(app: str, settings: Settings) -> bool:
-    """Whether an app can be built, or was built before, with these settings, all of them given."""
+    """Whether an app can be built, or is prebuilt, with these settings, all of them given."""
     prebuilt = load_app(app).prebuilt
     return prebuilt is None or _prebuilt_path(prebuilt, settings).is_file()
 
@@ -244,11 +247,11 @@ def board_recipe(
     core: str | None = None,
     overrides: Overrides | None = None,
 ) -> Recipe:
-    """How to build sources for a board, with its runtime; for another core than its first by label.
+    """The recipe of sources for a board, with its runtime; `core` is the label of a further core.
 
-    `settings` are a program's own; what else the board's programs may set has its value there.
-    `overrides` are what was changed of the board.
-    Raises `FirmwareError` if the board has no build description, or none for this core.
+    `settings` are the program's own; other settings of the board have their default values.
+    `overrides` are the board's overrides. Raises `FirmwareError` if the board has no build
+    description for this core.
     """
     root = resources.firmware().resolve()
     description = _read_toml(root / "boards" / board / "board.toml", f"board {board}")

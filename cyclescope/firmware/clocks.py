@@ -1,8 +1,8 @@
-"""The clocks of a board as its programs are built for them: the frequencies that its .dts gives.
+"""The clock frequencies of a board, for which its programs are built.
 
-A program has no clock of its own: `firmware/boards/<board>/board.toml` names the clocks by label,
-and the build defines a macro for each. So a program that is built for a board whose clock was
-changed counts by the changed one.
+A program has no frequencies of its own: `firmware/boards/<board>/board.toml` names the clocks by
+label, and the build defines a macro for each from the .dts. So a program that is built for a board
+with a changed clock uses the changed frequency.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cyclescope.errors import FirmwareError
 from cyclescope.firmware.once import once
 
 FREQUENCY = "clock-frequency"
-# What is a clock; of one that firmware changes, the frequency is the one out of reset.
+# The property of a clock; if firmware changes the clock, this is its frequency at reset.
 _CLOCKS = frozenset(("fixed-clock", "cyclescope,variable-clock"))
 
 
@@ -25,9 +25,8 @@ def macros(
 ) -> dict[str, str]:
     """The definitions of a board's clocks, each by its `BOARD_` macro: "100000000u", in hertz.
 
-    `labels` has the clocks' labels by the macros' names, `overrides` what was changed of the board.
-    Raises `FirmwareError` for a label without a frequency, `SettingError` for a frequency that is
-    none.
+    `labels` has the clocks' labels by the macros' names; `overrides` are the board's overrides.
+    Raises `FirmwareError` for a label without a frequency, `SettingError` for an invalid frequency.
     """
     if not labels:
         return {}
@@ -44,12 +43,12 @@ def _macros(
     found = frequencies_hz(tree)
     for macro, label in labels:
         if label not in found:
-            raise FirmwareError(f"board {board}: {macro} in its board.toml: no clock {label}")
+            raise FirmwareError(f"board {board}: {macro} in its board.toml: unknown clock {label}")
     return {f"BOARD_{macro}": f"{found[label]}u" for macro, label in labels}
 
 
 def frequencies(overrides: Mapping[str, OverrideValue]) -> dict[str, OverrideValue]:
-    """The overrides that a program is built for: those of frequencies."""
+    """The overrides that a program depends on: those of frequencies."""
     return {path: value for path, value in overrides.items() if path.endswith(f".{FREQUENCY}")}
 
 

@@ -1,4 +1,4 @@
-"""How much code an ELF has, and from where: bytes of functions by the file that they stand in.
+"""Code size of an ELF by source: bytes of functions by source file.
 
 Functions come from the debug information, whose paths the build makes portable: relative to this
 project's firmware, or to the crates' folder for one that carries C sources.
@@ -18,15 +18,15 @@ from elftools.elf.elffile import ELFFile
 from cyclescope.errors import FirmwareError
 
 _SHF_ALLOC = 2
-# DW_LANG_Mips_Assembler: what all assemblers call themselves
+# DW_LANG_Mips_Assembler: the language that all assemblers write
 _ASSEMBLER = 0x8001
 
 
 def functions(elf: Path, units: str = "") -> Mapping[str, int]:
     """Bytes of the functions of each source file, by its path; assembly files count as a whole.
 
-    Only compilation units whose path begins with `units` are looked at, with what they include.
-    Raises `FirmwareError` if the ELF has no debug information.
+    Only compilation units whose path begins with `units` are counted, with the files that they
+    include. Raises `FirmwareError` if the ELF has no debug information.
     """
     with elf.open("rb") as stream:
         file = ELFFile(stream)
@@ -39,7 +39,7 @@ def functions(elf: Path, units: str = "") -> Mapping[str, int]:
             if not _text(unit.get_top_DIE(), "DW_AT_name").startswith(units):
                 continue
             for path, low, size in _ranges(unit):
-                # what the linker has dropped is at an address of nothing
+                # functions that the linker has dropped are outside the sections
                 if any(first <= low < end for first, end in kept):
                     found[path] = found.get(path, 0) + size
         return found
@@ -79,7 +79,7 @@ def _ranges(unit: CompileUnit) -> Iterator[tuple[str, int, int]]:
 
 
 def _spans(unit: CompileUnit, top: DIE) -> Iterator[tuple[int, int]]:
-    """All that a unit has: one range, or a list of them."""
+    """The address ranges of a unit: one range, or a list."""
     span = _span(top)
     if span is not None:
         yield span

@@ -1,8 +1,8 @@
-"""The compiler's own cache, as far as it can be trusted.
+"""The folder of the compiler's own cache, which is not reused if it may be damaged.
 
-The compiler believes what it finds there: of an object that a power loss left empty it makes a
-wrong program without a word. So each boot of the host has a cache of its own, and there is a new
-one when something else that is kept was found damaged.
+The compiler trusts its cache: from an object that a power loss left empty it links a wrong program
+without an error. So each boot of the host has its own cache, and a new one is started when another
+cached file is found damaged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def folder() -> Path:
-    """The cache's folder. Raises `OSError` if there can be none."""
+    """The cache's folder. Raises `OSError` if it can't be made."""
     numbers = _numbers()
     if numbers:
         return _place(max(numbers))
@@ -32,7 +32,7 @@ def folder() -> Path:
 
 @cache
 def distrust() -> None:
-    """Begin a new cache, once in a process: others may still be at work with the old one."""
+    """Start a new cache, once in a process: other processes may still use the old one."""
     _made(max(_numbers(), default=-1) + 1)
 
 
@@ -55,7 +55,7 @@ def _numbers() -> list[int]:
 
 @cache
 def _boot() -> str:
-    """What tells this boot of the host from others; nothing where the host does not say it."""
+    """An identifier of this boot of the host; empty if the host does not provide one."""
     try:
         return _BOOT.read_text(encoding="ascii").strip()
     except OSError:

@@ -1,7 +1,7 @@
-"""C sources that firmware takes from crates: their folders, from cargo's own copy.
+"""C sources from crates: their folders in cargo's own cache.
 
-`firmware/crates/` holds a manifest that pins each crate, and its lock file with their checksums.
-Nothing of it is compiled as Rust: cargo only fetches, once, and tells where.
+`firmware/crates/` holds a manifest that pins each crate, and its lock file with the checksums.
+Nothing is compiled as Rust: cargo only fetches the crates, once, and returns their folders.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from cyclescope import resources
 from cyclescope.errors import FirmwareError
 from cyclescope.host import leftovers
 
-# Whose dependencies are fetched: a target without an operating system has the fewest.
+# The target of the fetched dependencies: one without an operating system has the fewest.
 _PLATFORM = "riscv32imc-unknown-none-elf"
 
 
 def folder(name: str) -> Path:
     """The folder of a crate that `firmware/crates/Cargo.toml` names.
 
-    Raises `FirmwareError` if it names none of this name, or cargo is absent or can't fetch.
+    Raises `FirmwareError` if it names no such crate, or if cargo is missing or can't fetch it.
     """
     return _package(name)[1]
 
@@ -41,7 +41,7 @@ def _package(name: str) -> tuple[str, Path]:
     packages = _packages(manifest)
     if name not in packages:
         known = ", ".join(packages) or "none"
-        raise FirmwareError(f"crate {name}: not among those of {manifest}: {known}")
+        raise FirmwareError(f"crate {name} is not in {manifest}, which has {known}")
     return packages[name]
 
 
@@ -79,21 +79,21 @@ def _metadata(manifest: Path) -> dict[str, Any]:
         done = leftovers.call(command)
     except OSError as error:
         raise FirmwareError(
-            f"{manifest}: cargo, which fetches these crates, can't be run: {error.strerror}; "
-            "it comes with Rust: see https://rustup.rs"
+            f"{manifest}: can't run cargo, which fetches these crates: {error.strerror}; "
+            "install Rust from https://rustup.rs"
         ) from error
     if done.returncode != 0:
         raise FirmwareError(
-            f"{manifest}: cargo can't give the crates: {_reason(done.stderr)}; it fetches them "
-            f"once, with a network: cargo fetch --locked --manifest-path {manifest}"
+            f"{manifest}: cargo can't fetch the crates: {_reason(done.stderr)}; run once, "
+            f"with a network: cargo fetch --locked --manifest-path {manifest}"
         )
     metadata: dict[str, Any] = json.loads(done.stdout)
     return metadata
 
 
 def _reason(stderr: bytes) -> str:
-    """Cargo's error and its causes on one line, without the progress before and advice behind."""
+    """Cargo's error and its causes on one line, without progress before it and advice after it."""
     text = stderr.decode(errors="replace").strip()
     error = text[text.find("error:") :].removeprefix("error:") if "error:" in text else text
     error = re.split(r"^As a reminder|^hint:", error, flags=re.MULTILINE)[0]
-    return re.sub(r"\s+", " ", error).strip() or "it said nothing"
+    return re.sub(r"\s+", " ", error).strip() or "no message"

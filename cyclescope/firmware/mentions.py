@@ -1,7 +1,7 @@
-"""Which macros C and assembly texts mention, as far as their words tell without the preprocessor.
+"""Macros that C and assembly texts mention, from their words, without the preprocessor.
 
-Conditions are not looked at: rather a word too many than one too few. A macro's body counts only
-where the macro itself may be used, and comments never do.
+Conditions are ignored: a word too many does no harm, a missing one does. A macro's body counts only
+if the macro itself may be used; comments never count.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _STRING = rb'"(?:\\.|[^"\\\n])*"' + rb"|'(?:\\.|[^'\\\n])*'"
 _COMMENT = rb"/\*.*?\*/|//[^\n]*"
 _STRING_OR_COMMENT = re.compile(rb"(%b)|%b" % (_STRING, _COMMENT), re.DOTALL)
 _CONTINUED = re.compile(rb"\\\r?\n")
-# Its name, what its parameters are, and its body.
+# A macro's name, its parameters, and its body.
 _DEFINE = re.compile(
     rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:\(([^)\n]*)\))?(.*)$", re.MULTILINE
 )
@@ -29,8 +29,9 @@ Words = frozenset[bytes]
 class Mentions:
     """The words of a text.
 
-    `outside` are those outside of macros' bodies, `bodies` has each macro's. It `pastes` if it may
-    put together a name from any two words: it may then mention any macro.
+    `outside` are the words outside of macros' bodies, `bodies` has the words of each macro.
+    `pastes` is true if the text may paste a name together from any two words: it may then mention
+    any macro.
     """
 
     outside: Words
@@ -45,7 +46,7 @@ def words(text: bytes) -> Words:
 
 @lru_cache(maxsize=4096)
 def mentions(text: bytes) -> Mentions:
-    """What a text mentions."""
+    """The words that a text mentions."""
     text = _STRING_OR_COMMENT.sub(rb"\1 ", text)
     text = _CONTINUED.sub(b" ", text)
     bodies: dict[bytes, Words] = {}
@@ -58,10 +59,10 @@ def mentions(text: bytes) -> Mentions:
 
 
 def mentioned(texts: tuple[Mentions, ...], given: Words) -> Words | None:
-    """The words of some texts that may matter to a program that is made of them; None for any.
+    """The words of some texts that may affect a program made from them; None means any word.
 
-    `given` are words that it has from elsewhere, such as the values of the compiler's macros. A
-    macro that a text defines is mentioned: to define it from outside as well would be an error.
+    `given` are words from elsewhere, such as the values of the compiler's macros. A macro that a
+    text defines counts as mentioned: to define it from outside as well would be an error.
     """
     if any(text.pastes for text in texts):
         return None
@@ -74,11 +75,11 @@ def mentioned(texts: tuple[Mentions, ...], given: Words) -> Words | None:
 
 
 def _reached(outside: Words, bodies: Mapping[bytes, Words]) -> Words:
-    """The words outside of bodies, with those of each body whose macro one of them may name."""
+    """The words outside of bodies, and of each body whose macro one of them may name."""
     found, waiting = set(outside), list(outside)
     while waiting:
         word = waiting.pop()
-        # put together with another one it may be any that begins so
+        # pasted with another word it may be any name with this start
         is_part = word.endswith(b"_")
         for name in [name for name in bodies if name.startswith(word)] if is_part else [word]:
             added = bodies.get(name, frozenset()) - found
@@ -88,8 +89,8 @@ def _reached(outside: Words, bodies: Mapping[bytes, Words]) -> Words:
 
 
 def may_name(words: Words | None, macro: str) -> bool:
-    """Whether one of the words is a macro, or its beginning up to a "_": more may be put to it."""
+    """Whether one of the words is a macro, or its start up to a "_", which may be pasted."""
     if words is None:
         return True
-    beginnings = (macro[: at + 1] for at, letter in enumerate(macro) if letter == "_")
-    return any(part.encode() in words for part in (macro, *beginnings))
+    prefixes = (macro[: at + 1] for at, letter in enumerate(macro) if letter == "_")
+    return any(part.encode() in words for part in (macro, *prefixes))

@@ -1,9 +1,9 @@
-"""Object files of C and assembly sources, kept by content and shared between programs.
+"""Object files of C and assembly sources, cached by content and shared between programs.
 
-A program's settings reach its sources as macros (`-DAPP_LOOPS=50000`). Few files mention any of
-them: an object is kept under what *it* depends on, so that 126 builds of one app compile most of
-its files once. What a file depends on is read from its text and from all that it includes, without
-regard to conditions: rather a header too many than one too few (`mentions`).
+A program's settings are macros (`-DAPP_LOOPS=50000`), and few files mention any of them: an
+object's key has only the macros that *it* depends on, so 126 builds of one app compile most of its
+files once. The dependencies of a file are found in its text and in all files that it includes,
+ignoring conditions: a header too many does no harm, a missing one does (`mentions`).
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ Roots = tuple[tuple[str, Path], ...]
 
 @dataclass(frozen=True)
 class Source:
-    """A source file with how it is compiled: the compiler's arguments but for file and output.
+    """A source file with the compiler's arguments, except the file and the output.
 
-    `include` are the folders in which its headers are looked for, in order.
+    `include` are the folders in which headers are searched, in order.
     """
 
     path: Path
@@ -48,16 +48,16 @@ class Source:
     roots: Mapping[str, Path]
     """Folders by the names that stand for them in a key, which is the same on any machine."""
     optional: frozenset[str] = frozenset()
-    """The roots that matter only where the file or one that it includes lies in them."""
+    """The roots that matter only if the file or one that it includes lies in them."""
 
     def relevant(self) -> list[str]:
-        """The arguments without what can't matter.
+        """The arguments without those that can't have an effect.
 
-        That are macros that the file and its headers do not mention, and folders in which none of
-        them lies: so programs with folders of their own share an object.
+        Left out are macros that the file and its headers do not mention, and folders without any of
+        the files: so programs with different folders share an object.
         """
         values = " ".join(flag.partition("=")[2] for flag in self.arguments)
-        # a macro may stand for another one
+        # a macro's value may name another macro
         named = _mentioned(self.path, self.include, words(values.encode()))
         folders = frozenset(self._of_folders_without_files())
         return [flag for flag in self.arguments if flag not in folders and _may_matter(flag, named)]
@@ -79,14 +79,14 @@ class Source:
         return folder in _folders_with_files(self.path, self.include)
 
     def closure(self) -> list[Path]:
-        """The file and all that it may include, directly or not.
+        """The file and all files that it may include, directly or indirectly.
 
         Raises `FirmwareError` if one of them can't be read.
         """
         return list(_closure(self.path, self.include))
 
     def key(self, relevant: Iterable[str]) -> str:
-        """What the object is kept by: a hash of all that it is made from."""
+        """The object's key in the cache: a hash of all its inputs."""
         digest = hashlib.sha256(zig_version().encode())
         roots = tuple(self.roots.items())
         for flag in (*relevant, *map(str, self.searched())):
@@ -96,12 +96,12 @@ class Source:
 
 
 def compiled(source: Source) -> Path:
-    """The object of a source, from the cache if it was made before.
+    """The object of a source, from the cache if possible.
 
-    Raises `FirmwareError` with the compiler's messages alone, `OSError` if it can't be kept.
+    Raises `FirmwareError` with the compiler's messages alone, `OSError` if it can't be cached.
     """
     folder = resources.cache().absolute() / "objects"
-    # what follows asks for the same files many times
+    # the following code reads the same files many times
     with unchanging():
         relevant = tuple(source.relevant())
         path = folder / f"{source.path.stem}-{source.key(relevant)}.o"
@@ -111,10 +111,10 @@ def compiled(source: Source) -> Path:
 
 @once
 def _kept_object(path: Path, source: Path, arguments: tuple[str, ...]) -> Path:
-    """The path of an object, which is compiled if it is not whole."""
+    """The path of an object; it is compiled if it is missing or damaged."""
     if not kept.is_whole(path):
         if path.exists():
-            # what damaged it may have damaged what the compiler keeps
+            # the compiler's cache may be damaged as well
             compiler_cache.distrust()
         path.parent.mkdir(parents=True, exist_ok=True)
         with leftovers.scratch(dir=path.parent) as scratch:
@@ -125,12 +125,12 @@ def _kept_object(path: Path, source: Path, arguments: tuple[str, ...]) -> Path:
 
 
 def prefix_map(folder: Path, name: str) -> str:
-    """The compiler's argument by which debug information has `name` instead of a folder."""
+    """The compiler's argument that replaces a folder by `name` in debug information."""
     return f"-ffile-prefix-map={folder}={name}"
 
 
 def portable(text: str, roots: Roots) -> str:
-    """A text with paths, as it would be on any machine."""
+    """A text with machine-independent paths."""
     for name, root in roots:
         text = text.replace(str(root), name)
     return text
@@ -138,7 +138,7 @@ def portable(text: str, roots: Roots) -> str:
 
 @cache
 def zig_version() -> str:
-    """The compiler's version: another one makes other programs."""
+    """The compiler's version, which affects the programs."""
     return importlib.metadata.version("ziglang")
 
 
@@ -148,7 +148,7 @@ def run_compiler(arguments: Sequence[str], output: Path) -> None:
     environment = os.environ | {
         "ZIG_GLOBAL_CACHE_DIR": str(zig_cache),
         "ZIG_LOCAL_CACHE_DIR": str(zig_cache),
-        # the user's own may not be there
+        # the user's own folder may be missing
         "TMPDIR": str(output.parent),
     }
     command = [_zig(), "cc", *arguments, "-o", str(output)]
@@ -156,12 +156,12 @@ def run_compiler(arguments: Sequence[str], output: Path) -> None:
     done = leftovers.call(command, cwd=resources.firmware(), env=environment)
     if done.returncode != 0 or not output.is_file():
         messages = done.stderr.decode(errors="replace").strip()
-        raise FirmwareError(messages or "the compiler said nothing")
+        raise FirmwareError(messages or "the compiler failed without a message")
 
 
 @cache
 def _zig() -> str:
-    """The compiler's program; `python -m ziglang` starts the same one, in twice the time."""
+    """The compiler's program; `python -m ziglang` starts it as well, but takes twice the time."""
     return str(Path(ziglang.__file__).parent / "zig")
 
 
@@ -173,19 +173,19 @@ _locks_lock = threading.Lock()
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Keep other threads from making the same file. Other processes may: either's will do."""
+    """Keep other threads from making the same file. Other processes may: the files are equal."""
     with _locks_lock:
         lock = _locks.setdefault(path, threading.Lock())
     with lock:
         yield
 
 
-# ---- what files say
+# ---- contents of files
 
 
 @dataclass(frozen=True, eq=False)
 class _Text:
-    """A file's text, its digest, and the names that it includes: None if one can't be known."""
+    """A file's text, its digest, and the names that it includes: None for an unknown name."""
 
     text: bytes
     digest: bytes
@@ -194,7 +194,7 @@ class _Text:
 
 @once
 def _closure(path: Path, include: tuple[Path, ...]) -> tuple[Path, ...]:
-    """A file and all that it may include. Raises `FirmwareError` if one can't be read."""
+    """A file and all files that it may include. Raises `FirmwareError` if one can't be read."""
     found: dict[Path, None] = {path: None}
     waiting = [path]
     while waiting:
@@ -208,7 +208,7 @@ def _closure(path: Path, include: tuple[Path, ...]) -> tuple[Path, ...]:
 def _included(path: Path, include: tuple[Path, ...]) -> Iterator[Path]:
     names = _read(path).includes
     if names is None:
-        # a name that a macro makes: any header may be meant
+        # a name from a macro: it may be any header
         yield from (file for folder in include for file in sorted(folder.glob("*.h")))
         return
     for name in names:
@@ -217,15 +217,15 @@ def _included(path: Path, include: tuple[Path, ...]) -> Iterator[Path]:
 
 @once
 def _folders_with_files(path: Path, include: tuple[Path, ...]) -> frozenset[Path]:
-    """All folders in which, however deep, a file lies or one that it may include."""
+    """All folders that contain, at any depth, a file or one that it may include."""
     folders = {file.parent for file in _closure(path, include)}
     return frozenset(folders.union(*(folder.parents for folder in folders)))
 
 
 def _mentioned(path: Path, include: tuple[Path, ...], given: Words) -> Words | None:
-    """The words of a file and of all that it may include that may matter; None for any.
+    """The relevant words of a file and of all files that it may include; None means any.
 
-    It is not kept: each program of a sweep has values of its own.
+    The result is not cached: each program of a sweep has its own values.
     """
     texts = tuple(mentions(_read(file).text) for file in _closure(path, include))
     return mentioned(texts, given)
@@ -233,14 +233,14 @@ def _mentioned(path: Path, include: tuple[Path, ...], given: Words) -> Words | N
 
 @once
 def _contents(paths: tuple[Path, ...], roots: Roots) -> bytes:
-    """What files are called on any machine, each with the digest of its text."""
+    """The machine-independent names of files, each with the digest of its text."""
     parts = ((portable(str(path), roots).encode() + b"\0", _read(path).digest) for path in paths)
     return b"".join(part for pair in parts for part in pair)
 
 
 @once
 def _read(path: Path) -> _Text:
-    """Raises `FirmwareError` if a file can't be read."""
+    """A file's text. Raises `FirmwareError` if it can't be read."""
     try:
         state = path.stat()
         return _text(path, state.st_mtime_ns, state.st_size, state.st_ino)
@@ -258,13 +258,13 @@ def _text(path: Path, mtime_ns: int, size_bytes: int, inode: int) -> _Text:
 
 @cache
 def _headers(name: str, beside: Path, include: tuple[Path, ...]) -> tuple[Path, ...]:
-    """All files that an `#include` may mean. Where headers are stays so while a program runs."""
+    """All files that an `#include` may mean. Headers must not move while a program runs."""
     places = (folder / name for folder in (beside, *include))
     return tuple(place for place in places if place.is_file())
 
 
 def _may_matter(flag: str, mentioned: Words | None) -> bool:
-    """Whether a flag is no macro's, or of one that is mentioned, or that may be put together."""
+    """Whether a flag may have an effect: all but macros that no text mentions or pastes."""
     if not flag.startswith("-D"):
         return True
     return may_name(mentioned, flag.removeprefix("-D").partition("=")[0])

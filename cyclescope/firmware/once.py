@@ -1,7 +1,7 @@
-"""What is found out of source files only once, while nobody changes them.
+"""A cache of facts about source files, while the files do not change.
 
-A build reads its files as they are now. Who makes many builds in a row says that files stay as they
-are meanwhile (`unchanging`): what was found out of them is kept up to its end.
+A single build reads its files anew. Code that makes many builds in a row declares that files do not
+change meanwhile (`unchanging`): facts about them are then kept until its end.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ABSENT: Any = object()
 
 @contextmanager
 def unchanging() -> Iterator[None]:
-    """Within it, source files and what is in the cache stay as they are. It may be nested."""
+    """A block in which source files and the cache do not change. It may be nested."""
     global _holders
     with _lock:
         _holders += 1
@@ -38,8 +38,8 @@ def unchanging() -> Iterator[None]:
 def once(function: Callable[..., _Result]) -> Callable[..., _Result]:
     """The function, called once for the same arguments while files are `unchanging`.
 
-    Nobody may change what it returns, and what it returns for arguments without a hash is not kept,
-    nor what it raises. Two threads may call it at the same time.
+    Callers must not change the returned value. Exceptions, and results for arguments without a
+    hash, are not kept. Two threads may call it at the same time.
     """
 
     @functools.wraps(function)

@@ -1,11 +1,11 @@
-"""Recipes: one program's sources, made into an ELF by `zig cc`, which is kept by content.
+"""Recipes: one program's sources, built into an ELF by `zig cc` and cached by content.
 
-The name of the kept ELF is a hash of all that it is made from, so it never goes stale and any
-number of processes may build at once. One that was damaged since is built anew (`host.kept`).
-Its objects are kept as well, and shared with other programs (`objects`).
+The name of the cached ELF has a hash of all its inputs, so it never goes stale and any number of
+processes may build at once. A damaged ELF is built again (`host.kept`). Its objects are cached as
+well, and shared with other programs (`objects`).
 
-A program may carry others, for cores that it starts: their ELFs are built first and linked into it
-as data, from `<core>_firmware_start` to `<core>_firmware_end`, as files with everything in them.
+A program may contain others, for cores that it starts: their ELFs are built first and linked into
+it as data, complete files from `<core>_firmware_start` to `<core>_firmware_end`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from cyclescope.firmware import compiler_cache, objects
 from cyclescope.firmware.once import once
 from cyclescope.host import kept, leftovers, processors
 
-# What stands in debug information for the folder of kept ELFs, which those that are carried are in.
+# The name in debug information for the folder of cached ELFs, which holds the contained ELFs.
 _BUILT = "built"
-# In a linker script; such paths are relative to the folder `firmware`.
+# An inclusion in a linker script; its path is relative to the folder `firmware`.
 _INCLUDED = re.compile(r"^INCLUDE (\S+)", re.MULTILINE)
 
 Folders = tuple[Path, ...]
@@ -37,10 +37,10 @@ Folders = tuple[Path, ...]
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a program is made from; all paths are absolute.
+    """The inputs of a program; all paths are absolute.
 
-    `crates` are the folders of the crates that it takes sources from, by name and version.
-    `programs` are those that it carries, by the label of the core that each is for.
+    `crates` are the folders of the crates with sources of the program, by name and version.
+    `programs` are the contained programs, by the labels of their cores.
     """
 
     name: str
@@ -59,12 +59,12 @@ class Recipe:
 
     @property
     def places(self) -> tuple[Path, tuple[Path, ...], tuple[Path, ...], objects.Roots, Folders]:
-        """What decides which files are its inputs."""
+        """The values that determine the recipe's input files."""
         foreign = tuple(self.crates.values())
         return self.linker_script, self.include, self.sources, self._roots, foreign
 
     def arguments(self) -> list[str]:
-        """What one call of the compiler would need to make the ELF, but for the output."""
+        """The arguments of a single compiler call that would make the ELF, except the output."""
         return [
             *self._compiling(),
             *filter(_is_of_linker, self.flags),
@@ -73,7 +73,7 @@ class Recipe:
         ]
 
     def compilations(self) -> list[objects.Source]:
-        """Each source with how it is compiled."""
+        """Each source with its compiler arguments."""
         arguments, roots = tuple(self._compiling()), dict(self._roots)
         optional = frozenset({_BUILT, *self.crates} & roots.keys())
         return [
@@ -82,7 +82,7 @@ class Recipe:
         ]
 
     def link(self, linked: Iterable[Path]) -> list[str]:
-        """The compiler's arguments to link objects, but for the output."""
+        """The compiler's arguments to link objects, except the output."""
         return [
             *self._target(),
             *self.flags,
@@ -91,7 +91,7 @@ class Recipe:
         ]
 
     def with_flags(self, flags: Iterable[str]) -> Recipe:
-        """The recipe with further flags behind its own, for the programs that it carries too."""
+        """The recipe with further flags after its own, also for the contained programs."""
         programs = {core: inner.with_flags(flags) for core, inner in self.programs.items()}
         return replace(self, flags=(*self.flags, *flags), programs=programs)
 
@@ -101,12 +101,12 @@ class Recipe:
     def _compiling(self) -> list[str]:
         return [
             *self._target(),
-            # paths of this machine would get into the debug information
+            # without this, the debug information would have paths of this machine
             *(objects.prefix_map(root, name) for name, root in self._roots),
-            # the compiler runs in such a folder: sources there are relative to it
+            # the compiler runs in this folder: its sources have relative paths
             f"-ffile-prefix-map={resources.firmware().resolve()}/=",
             *(flag for flag in self.flags if not _is_of_linker(flag)),
-            # warnings about the headers of others would be errors here
+            # -isystem: warnings about third-party headers would be errors
             *(
                 f"-isystem{folder}" if self.is_foreign(folder) else f"-I{folder}"
                 for folder in self.include
@@ -129,12 +129,12 @@ class Recipe:
         return tuple(named.items())
 
     def is_foreign(self, folder: Path) -> bool:
-        """Whether a folder is of one of the crates."""
+        """Whether a folder belongs to a crate."""
         return _is_in(folder, tuple(self.crates.values()))
 
 
 def build(recipe: Recipe) -> Path:
-    """The ELF of a recipe, from the cache if it was built before.
+    """The ELF of a recipe, from the cache if possible.
 
     Raises `FirmwareError` with the compiler's messages.
     """
@@ -142,8 +142,8 @@ def build(recipe: Recipe) -> Path:
         return _build(recipe, _made_folder())
     except OSError as error:
         raise FirmwareError(
-            f"{resources.cache()}: no firmware can be built there: {error.strerror}; "
-            "CYCLESCOPE_CACHE names another folder"
+            f"{resources.cache()}: can't build firmware there: {error.strerror}; "
+            "set CYCLESCOPE_CACHE to another folder"
         ) from error
 
 
@@ -164,22 +164,22 @@ def _build(recipe: Recipe, folder: Path) -> Path:
 
 
 def _carrying(recipe: Recipe, folder: Path) -> Recipe:
-    """The recipe with the ELFs that it carries as sources: they are built."""
+    """The recipe with the contained ELFs, which are built, as sources."""
     carried = [_carried(core, build(inner)) for core, inner in recipe.programs.items()]
-    # they name the ELF without its folder
+    # the sources name the ELF without its folder
     flags = (*recipe.flags, f"-I{folder}")
     return replace(recipe, flags=flags, sources=(*recipe.sources, *carried))
 
 
 def _elf(recipe: Recipe, folder: Path) -> Path:
-    """Where a recipe's ELF is kept."""
+    """The path of a recipe's ELF in the cache."""
     return folder / f"{recipe.name}-{_digest(recipe)}.elf"
 
 
 def is_kept(recipe: Recipe) -> bool:
-    """Whether a recipe's ELF was built before, and those that it carries. Raises `FirmwareError`.
+    """Whether a recipe's ELF and the contained ELFs are in the cache. Raises `FirmwareError`.
 
-    It is not looked at whether it is whole.
+    Their contents are not checked.
     """
     if not all(map(is_kept, recipe.programs.values())):
         return False
@@ -191,13 +191,13 @@ def is_kept(recipe: Recipe) -> bool:
 
 
 def digest(recipe: Recipe) -> str:
-    """Of all that a recipe's ELF is made from, without making it. Raises `FirmwareError`."""
+    """Digest of all inputs of a recipe's ELF, without building it. Raises `FirmwareError`."""
     parts = [_digest(recipe), *(digest(inner) for inner in recipe.programs.values())]
     return "-".join(parts)
 
 
 def companions(recipe: Recipe) -> dict[str, Path]:
-    """The ELFs that a recipe's ELF carries, by the labels of the cores that they are for."""
+    """The ELFs that a recipe's ELF contains, by the labels of their cores."""
     return {core: build(inner) for core, inner in recipe.programs.items()}
 
 
@@ -212,7 +212,7 @@ def _made_folder() -> Path:
 
 
 def _carried(core: str, elf: Path) -> Path:
-    """A source that makes data of an ELF in `_folder()`; another one for each ELF."""
+    """A source that includes an ELF of `_folder()` as data; each ELF has its own source."""
     source = elf.with_name(f"{elf.stem}.{core}.S")
     text = _CARRIED.format(core=core, elf=elf.name)
     if not kept.is_whole(source):
@@ -223,7 +223,7 @@ def _carried(core: str, elf: Path) -> Path:
     return source
 
 
-# On a line of the caches: a loader may copy it by lines.
+# Aligned to a cache line: a loader may copy it by lines.
 _CARRIED = """\
     .section .rodata.{core}_firmware, "a", %progbits
     .balign 64
@@ -235,7 +235,7 @@ _CARRIED = """\
 
 
 def _make(recipe: Recipe, output: Path) -> None:
-    """Compile what is not kept, as many files at a time as the host has cores, and link."""
+    """Compile objects that are not cached, one for each core of the host at a time, and link."""
     found = [_compilers().submit(objects.compiled, source) for source in recipe.compilations()]
     errors = [error for future in found if (error := future.exception())]
     try:
@@ -251,7 +251,7 @@ def _make(recipe: Recipe, output: Path) -> None:
 
 @cache
 def _resolved(path: Path) -> Path:
-    """Where a link leads to: asked for each path of each build, so it is looked up once."""
+    """The target of a link; looked up once, as each build asks for each of its paths."""
     return path.resolve()
 
 
@@ -267,7 +267,7 @@ def _inputs(
     """Every file that an ELF may depend on; `foreign` are the folders of crates."""
     included: set[Path] = set()
     for folder in include:
-        # a source of ours may include one of a crate; what is deeper has the crate's version
+        # our sources may include files of a crate, whose own files are covered by its version
         is_foreign = _is_in(folder, foreign)
         included.update(folder.glob("*.[chS]") if is_foreign else _headers(folder.rglob("*")))
     for folder in {source.parent for source in sources}:
@@ -278,12 +278,12 @@ def _inputs(
 
 
 def _linker_scripts(script: Path) -> set[Path]:
-    """The linker script, those beside it, which it may include, and what these include."""
-    near = {*script.parent.glob("*.ld")}
-    named = [name for one in near for name in _INCLUDED.findall(one.read_text("utf-8"))]
+    """The linker script, the scripts in its folder, which it may include, and their inclusions."""
+    siblings = {*script.parent.glob("*.ld")}
+    named = [name for one in siblings for name in _INCLUDED.findall(one.read_text("utf-8"))]
     included = {resources.firmware().resolve() / name for name in named}
-    # one that is not there is told of where it is read
-    return {script} | near | included
+    # a missing script is an error when it is read
+    return {script} | siblings | included
 
 
 def _is_in(folder: Path, roots: Folders) -> bool:
@@ -291,15 +291,15 @@ def _is_in(folder: Path, roots: Folders) -> bool:
 
 
 def _headers(paths: Iterable[Path]) -> Iterator[Path]:
-    """Those that sources include, tables for macros among them."""
+    """Headers for sources, including tables for macros."""
     return (path for path in paths if path.suffix in {".h", ".def"})
 
 
 @once
 def _contents(*places: Any) -> bytes:
-    """What a recipe's inputs are called on any machine, each with the digest of its bytes.
+    """The machine-independent names of a recipe's inputs, each with the digest of its bytes.
 
-    Raises `OSError` for one that can't be read.
+    Raises `OSError` for a file that can't be read.
     """
     digest = bytearray()
     for path in _inputs(*places):
@@ -309,7 +309,7 @@ def _contents(*places: Any) -> bytes:
 
 
 def _is_of_linker(flag: str) -> bool:
-    """Whether a flag is for linking alone: compiling a file, clang would call it unused."""
+    """Whether a flag is only for linking: clang would warn that it is unused in a compilation."""
     return flag.startswith("-Wl,") or flag in ("-nostdlib", "-static")
 
 

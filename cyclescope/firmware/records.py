@@ -1,7 +1,7 @@
-"""Results that a program gives as words instead of text: records on the board's result port.
+"""Results in words instead of text: records on the board's result port.
 
-A record is a mark, to which the record's number is added, and one word a metric. An app's
-`app.toml` says what the words are and in which settings each record was measured.
+A record is a mark plus the record's number, followed by one word for each metric. An app's
+`app.toml` has the meanings of the words and the settings of each record.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from cyclescope.errors import FirmwareError
 
 @dataclass(frozen=True)
 class Records:
-    """The records of an app: `words` are metrics by name and unit, `cases` the settings of each."""
+    """The records of an app: `words` are metrics (name, unit), `cases` the records' settings."""
 
     mark: int
     words: tuple[tuple[str, str], ...]
     cases: tuple[Settings, ...]
 
     def metrics(self, result: RunResult) -> tuple[Metric, ...]:
-        """The words of a run as metrics.
+        """The metrics in a run's words.
 
-        Raises `FirmwareError` if they are not these records, each once and in order.
+        Raises `FirmwareError` unless the words are these records, each once and in order.
         """
         words = [word for port in result.results.values() for word in port]
         length = 1 + len(self.words)
         if len(words) != length * len(self.cases):
             raise FirmwareError(
-                f"the firmware gave {len(words)} words of results, not {length} for each of "
+                f"the firmware wrote {len(words)} words of results, expected {length} for each of "
                 f"{len(self.cases)} cases"
             )
         found: list[Metric] = []
@@ -40,7 +40,7 @@ class Records:
             if mark != self.mark + number:
                 raise FirmwareError(
                     f"record {number} of the results begins with 0x{mark:08x}, "
-                    f"not 0x{self.mark + number:08x}"
+                    f"expected 0x{self.mark + number:08x}"
                 )
             found += [
                 Metric(name, unit, value, case)

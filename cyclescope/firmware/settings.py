@@ -1,4 +1,4 @@
-"""An app's settings: what `app.toml` allows, and how a text becomes a value."""
+"""An app's settings: the allowed values from `app.toml`, and their parsing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cyclescope.units import parse_number
 
 @dataclass(frozen=True)
 class Advice:
-    """What a setting is worth trying at, where it leaves the work the same, and what that takes."""
+    """Values of a setting that `advise` tries, as they keep the work the same, and their costs."""
 
     tries: tuple[Value, ...]
     takes: str
@@ -20,7 +20,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Choice:
-    """A setting that is one of some words."""
+    """A setting with one of several words."""
 
     options: tuple[str, ...]
     default: str
@@ -56,18 +56,18 @@ SettingKind = Choice | Number
 
 
 def kinds(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, SettingKind]:
-    """The settings that the `[settings.*]` tables of an `app.toml` declare, in their order."""
+    """The settings from the `[settings.*]` tables of an `app.toml`, in order."""
     return {name: _kind(table) for name, table in tables.items()}
 
 
 def paths(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """The names of settings by the `path` that their tables give them, where they give one."""
+    """The names of settings by the `path` in their tables, if any."""
     return {table["path"]: name for name, table in tables.items() if "path" in table}
 
 
 def _kind(table: Mapping[str, Any]) -> SettingKind:
-    told = table.get("advice")
-    advice = Advice(tuple(told["tries"]), told["takes"]) if told else None
+    declared = table.get("advice")
+    advice = Advice(tuple(declared["tries"]), declared["takes"]) if declared else None
     if "values" in table:
         return Choice(tuple(table["values"]), table["default"], advice)
     return Number(table["min"], table["max"], table["default"], advice)

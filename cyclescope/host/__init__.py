@@ -1,5 +1,5 @@
-"""The user's machine: files, the terminal, signals, and what must not stay behind there.
+"""The user's machine: files, the terminal, signals, and the removal of temporary files.
 
-`inputs` reads what the user names, `outputs` writes it. `kept` is for files of the cache,
-`leftovers` for scratch folders and programs that were started. Nothing here knows boards.
+`inputs` reads the user's files, `outputs` writes results. `kept` is for cached files, `leftovers`
+for scratch folders and started programs. Nothing here knows boards.
 """

@@ -1,7 +1,7 @@
 """The host's ends of serial lines: the terminal, a pseudo-terminal, a TCP port.
 
-Nothing here waits: what cannot be written yet is kept, what has not come yet is not there. Whoever
-runs the board asks now and then, and does not run on while a reader that is there takes nothing.
+Nothing here waits: output that can't be written yet is kept, and reading returns only available
+input. The board's run polls the terminals, and pauses while a connected reader does not read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 from cyclescope.errors import UsageError
 from cyclescope.host import leftovers, ports
 
-# Of what the board sends while nobody is there, the last bytes are kept for who comes.
+# The last bytes that the board sends before a reader connects are kept for it.
 KEPT_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 16
 # how long the end of a run waits for a reader
@@ -49,12 +49,12 @@ class _Descriptor(abc.ABC):
         self._kept = bytearray()
 
     def write(self, data: bytes) -> None:
-        """Write as much as the reader takes, and keep the rest."""
+        """Write as much as the reader accepts, and keep the rest."""
         self._kept += data
         self.flush()
 
     def flush(self) -> bool:
-        """Write what was kept. False while a reader that is there has not taken all of it."""
+        """Write the kept bytes. False while a connected reader has not accepted all of them."""
         descriptor = self._connected()
         if descriptor is None:
             del self._kept[:-KEPT_BYTES]
@@ -87,15 +87,15 @@ class _Descriptor(abc.ABC):
 
     @abc.abstractmethod
     def _connected(self) -> int | None:
-        """The descriptor, if somebody is at its other end."""
+        """The descriptor, if its other end is connected."""
 
     @abc.abstractmethod
     def _gone(self) -> None:
-        """Who was at the other end is gone."""
+        """Called when the other end has disconnected."""
 
 
 class PseudoTerminal(_Descriptor):
-    """A pseudo-terminal, which picocom, minicom, screen and pyserial open by `name`."""
+    """A pseudo-terminal that picocom, minicom, screen and pyserial can open by `name`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class PseudoTerminal(_Descriptor):
             tty.setraw(slave)
             self.name = os.ttyname(slave)
         finally:
-            # who opens it shows by the master's hang-up being over
+            # while the master reports a hang-up, no program has the terminal open
             os.close(slave)
         os.set_blocking(self._master, False)
         self._poll = select.poll()
@@ -114,11 +114,11 @@ class PseudoTerminal(_Descriptor):
         return None if self._events() & select.POLLHUP else self._master
 
     def _gone(self) -> None:
-        """Who was at the other end is gone: the next one may open it."""
+        """Called when the other end has closed the terminal: another program may open it."""
 
     def read(self) -> bytes:
         """What has come since the last call."""
-        # what was typed before its writer left is there to be read
+        # input from before the writer left can still be read
         return super().read() if self._connected() else self._left()
 
     def _left(self) -> bytes:
@@ -143,7 +143,7 @@ class PseudoTerminal(_Descriptor):
         return dict(self._poll.poll(0)).get(self._master, 0)
 
     def close(self) -> None:
-        """The pseudo-terminal is gone, once who has it open has read what is in it."""
+        """Close the pseudo-terminal, once a program that has it open has read the rest."""
         with contextlib.suppress(OSError):
             if self._connected() is not None:
                 self._let_read()
@@ -153,7 +153,7 @@ class PseudoTerminal(_Descriptor):
 class TcpPort(_Descriptor):
     """A TCP port for one client at a time; `name` is its address.
 
-    One that sends nothing more still reads, until another comes.
+    A client that has ended its input stays connected for output, until another client connects.
     """
 
     def __init__(self, host: str, port: int) -> None:
@@ -196,7 +196,7 @@ class TcpPort(_Descriptor):
         return None if self._client is None else self._client.fileno()
 
     def _is_taken(self) -> bool:
-        """Whether a client is there that may send more than it has."""
+        """Whether a client is connected that may still send."""
         if self._client is None or not self._sends:
             return False
         leaving = select.poll()
@@ -209,7 +209,7 @@ class TcpPort(_Descriptor):
         self._client, self._sends = None, False
 
     def close(self) -> None:
-        """The port is free again."""
+        """Close the port."""
         self._gone()
         if self._next is not None:
             self._next.close()
@@ -217,10 +217,10 @@ class TcpPort(_Descriptor):
 
 
 class StandardInput:
-    """The terminal that the command was started in, or a pipe in its place.
+    """The command's own terminal, or a pipe in its place.
 
-    At a terminal each key is sent as it is, and Ctrl-A begins commands. What the board prints is
-    shown as that of any run.
+    At a terminal each key is sent unchanged, and Ctrl-A begins commands. The board's output is
+    shown as in any run.
     """
 
     takes_output = False
@@ -249,7 +249,7 @@ class StandardInput:
             termios.tcsetattr(self._descriptor, termios.TCSADRAIN, raw)
 
     def read(self) -> bytes:
-        """What was typed since the last call, but for commands."""
+        """The input since the last call, without commands."""
         if self.is_over or not self._is_ready():
             return b""
         try:
@@ -281,26 +281,26 @@ class StandardInput:
             elif key == _ESCAPE:
                 self._escaped = True
             elif key == _CTRL_C:
-                # as the terminal does when it is not raw; the main thread alone hears of it
+                # as the terminal does when it is not raw; only the main thread receives the signal
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             else:
                 yield key
 
     def show_by(self, show: Callable[[bytes], None]) -> None:
-        """Have what the board sends on this line shown so, and not as that of any run."""
+        """Show this line's output with `show`, instead of as the console's."""
         self._show = show
 
     def write(self, data: bytes) -> None:
-        """What the board sends on a line that is not the console."""
+        """Write output of a line that is not the console."""
         if self._show is not None:
             self._show(data)
 
     def flush(self) -> bool:
-        """There is nothing to write."""
+        """Nothing to do: no output is kept."""
         return True
 
     def close(self) -> None:
-        """The terminal is as before."""
+        """Restore the terminal."""
         if self._before is not None:
             with contextlib.suppress(termios.error, OSError):
                 termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)

@@ -1,23 +1,23 @@
-"""The GDBs of this machine, and which of them knows a core."""
+"""The installed GDBs, and the choice of one for a core."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 
-# GDB's names of architectures, and the debuggers of toolchains that are for one only.
+# GDB's names of architectures, and the debuggers of toolchains for one architecture.
 _OWN = {
     "riscv": ("riscv:rv32", ("riscv32-unknown-elf-gdb", "riscv64-unknown-elf-gdb")),
     "arm": ("arm", ("arm-none-eabi-gdb",)),
     "mips": ("mips", ("mipsel-linux-gnu-gdb", "mips-elf-gdb")),
 }
-# Debian's `gdb` knows the host's cores only, others' knows all.
+# Debian's `gdb` supports only the host's architecture, other builds support all.
 _ALL = ("gdb-multiarch", "gdb")
 _CHECK_S = 20
 
 
 def find(isa: str) -> str | None:
-    """A GDB that knows an instruction set ("riscv", "arm" or "mips"): its path, if there is one."""
+    """The path of a GDB for an instruction set ("riscv", "arm" or "mips"); None without one."""
     architecture, own = _OWN[isa]
     paths = (path for name in (_ALL[0], *own, _ALL[1]) if (path := shutil.which(name)))
     return next((path for path in paths if _knows(path, architecture)), None)

@@ -1,7 +1,7 @@
-"""Where a debugger comes to a run: a port of this machine, or standard input and output.
+"""Connections of a debugger to a run: a TCP port, or standard input and output.
 
-A port is open to this machine alone, unless more is asked for: whoever reaches it can read and
-write all of the simulated machine. Once a client is there, nobody else can connect.
+By default, a port is open to this machine only: a client can read and write all of the simulated
+machine. Only one client can connect.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from cyclescope.host import ports
 DEFAULT = "localhost:3333"
 PIPE = "pipe"
 _WAIT_S = 0.1
-_LOOPBACK_ONLY = "others could reach the debugger there; say --gdb-any-address if that is meant"
+_LOOPBACK_ONLY = "other machines could connect there; give --gdb-any-address to allow it"
 
 
 def pipe() -> Gdb:
-    """The client at standard input and output, which are nobody else's from now on.
+    """The client at standard input and output, which nothing else can use from now on.
 
-    What is printed goes to standard error then, and the firmware's console to the client.
+    Other output then goes to standard error, and the firmware's console to the client.
     """
     taken = (os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -38,13 +38,13 @@ def pipe() -> Gdb:
 
 
 class Port:
-    """A port at which one client is waited for; `close` it, or use it with `with`."""
+    """A port that waits for one client; `close` it, or use it in a `with` block."""
 
     def __init__(self, address: str, any_address: bool = False) -> None:
-        """Open the port HOST:PORT; port 0 is any that is free.
+        """Open the port HOST:PORT; port 0 is any free port.
 
-        Raises `UsageError` for what is no address, cannot be opened, or is not this machine's own
-        while `any_address` is false.
+        Raises `UsageError` for an invalid address, for a port that can't be opened, and for an
+        address that other machines can reach unless `any_address`.
         """
         host, number = _host_and_number(address)
         only = None if any_address else _LOOPBACK_ONLY
@@ -52,11 +52,11 @@ class Port:
         self.address = f"{host}:{self._socket.getsockname()[1]}"
 
     def wait(self, stop: Stop) -> Gdb | None:
-        """The client, once one has connected; None if the user does not wait any longer."""
+        """The client, once one has connected; None if `stop` is requested."""
         while not stop.requested:
             if not select.select([self._socket], [], [], _WAIT_S)[0]:
                 continue
-            with contextlib.suppress(OSError):  # it has gone again
+            with contextlib.suppress(OSError):  # it has disconnected again
                 client, _ = self._socket.accept()
                 with client:
                     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -65,7 +65,7 @@ class Port:
         return None
 
     def close(self) -> None:
-        """Close the port; a client that has connected stays."""
+        """Close the port; a connected client stays connected."""
         self._socket.close()
 
     def __enter__(self) -> Port:
@@ -80,5 +80,5 @@ class Port:
 def _host_and_number(address: str) -> tuple[str, int]:
     host, _, number = address.rpartition(":")
     if not number.isascii() or not number.isdecimal() or int(number) > 65535:
-        raise UsageError(f"--gdb {address}: expected HOST:PORT, as localhost:3333, or pipe")
+        raise UsageError(f"--gdb {address}: expected HOST:PORT, such as localhost:3333, or pipe")
     return host.strip("[]") or "localhost", int(number)

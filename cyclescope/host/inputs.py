@@ -1,4 +1,4 @@
-"""Files that are read as a whole: only such as can be, and no more of them than can be right."""
+"""Reading whole input files: only regular files and pipes, up to a size limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from cyclescope.errors import UsageError
 
 MOST_ELF_BYTES = 512 * 2**20
-# how long a named pipe may have nobody who writes to it
+# how long a named pipe may be without a writer
 _WRITER_S = 2.0
 _LOOK_S = 0.05
 _CHUNK_BYTES = 2**20
@@ -26,14 +26,14 @@ _KINDS = {
 
 
 def read(path: Path, most_bytes: int) -> bytes:
-    """A file's bytes, or all that comes from a pipe.
+    """A file's bytes, or all bytes from a pipe.
 
     Raises `UsageError` for another kind of file and for more than `most_bytes`, `OSError` if it
     can't be read.
     """
     if "\0" in os.fspath(path):
-        raise UsageError(f"{printable(path)}: a file's name has no zero byte")
-    # a pipe that nobody writes to must not hold us up
+        raise UsageError(f"{printable(path)}: a file's name can't contain a zero byte")
+    # a pipe without a writer must not block
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         found = os.fstat(descriptor)
@@ -49,7 +49,7 @@ def read(path: Path, most_bytes: int) -> bytes:
 
 
 def begin(path: Path, most_bytes: int) -> bytes | None:
-    """The first bytes of a regular file; None of any other, which may be read but once.
+    """The first bytes of a regular file; None for any other, which can be read only once.
 
     Raises `OSError` if it can't be read.
     """
@@ -60,7 +60,7 @@ def begin(path: Path, most_bytes: int) -> bytes | None:
 
 
 def check(path: Path) -> None:
-    """Whether a file is one that can be read as a whole; a pipe is not. Raises as `read` does."""
+    """Check that a path is a regular file; a pipe is refused. Raises as `read` does."""
     found = path.stat()
     if stat.S_ISFIFO(found.st_mode):
         raise UsageError(f"{printable(path)}: this is a pipe, not a file")
@@ -68,14 +68,14 @@ def check(path: Path) -> None:
 
 
 def printable(name: str | os.PathLike[str]) -> str:
-    r"""A name as it is told: bytes of it that are no text as \xff, control characters as \n."""
+    r"""A name for messages: bytes that are not UTF-8 become \xff, control characters \n."""
     return "".join(map(_shown, os.fspath(name)))
 
 
 def _shown(letter: str) -> str:
     if letter.isprintable():
         return letter
-    # how Python has a byte of a name that is no text
+    # Python's surrogate for a byte that is not UTF-8
     byte = ord(letter) - 0xDC00
     return f"\\x{byte:02x}" if 0x80 <= byte <= 0xFF else repr(letter)[1:-1]
 
@@ -87,11 +87,11 @@ def _check_kind(path: Path, found: os.stat_result) -> None:
 
 
 def _too_large(path: Path, most_bytes: int) -> UsageError:
-    return UsageError(f"{printable(path)}: larger than {most_bytes // 2**20} MiB: not read")
+    return UsageError(f"{printable(path)}: larger than the limit of {most_bytes // 2**20} MiB")
 
 
 def _first_bytes(descriptor: int) -> bytes:
-    """What a pipe has so far, once someone has opened its other end."""
+    """The available bytes of a pipe, once a writer has opened it."""
     until_s = time.monotonic() + _WRITER_S
     events = select.poll()
     events.register(descriptor, select.POLLIN)
@@ -104,7 +104,7 @@ def _first_bytes(descriptor: int) -> bytes:
         if chunk or has_ended:
             return chunk
         if time.monotonic() > until_s:
-            raise OSError(errno.ETIMEDOUT, "nobody writes to this pipe")
+            raise OSError(errno.ETIMEDOUT, "this pipe has no writer")
         time.sleep(_LOOK_S)
 
 

@@ -1,8 +1,8 @@
-"""Signals that ask the program to end: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal is gone).
+"""Signals that end the program: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal was closed).
 
-Where nothing is simulated, a signal raises `Interrupted`. A command that simulates holds it back
-(`held_back`): its runs stop, it saves what they did, and then raises by itself. A second signal
-ends the program at once.
+By default, a signal raises `Interrupted`. A command that simulates defers it (`held_back`): its
+runs stop, it saves their results, and then raises the exception itself. A second signal ends the
+program at once.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(BaseException):
-    """A signal asked the program to end; `message` says more of it.
+    """A signal asked the program to end; `message` has details.
 
-    It is no `Exception`: whoever handles errors is not to handle this.
+    It is not an `Exception`, so handlers of errors do not catch it.
     """
 
     def __init__(self, number: int, message: str = "") -> None:
@@ -33,9 +33,9 @@ class Interrupted(BaseException):
 
 
 class Held:
-    """What a signal does while it is held back: `stop` is requested, `number` tells which it was.
+    """A deferred signal: it requests `stop`, and sets `number`.
 
-    Whoever finds another reason to stop may request it as well.
+    Other code may request `stop` for other reasons.
     """
 
     def __init__(self) -> None:
@@ -54,13 +54,13 @@ _came = False
 
 @contextlib.contextmanager
 def handled() -> Iterator[None]:
-    """Signals are handled as this module says, but for those that the caller has us ignore."""
+    """Handle signals in this block, except those that the caller of the program ignores."""
     global _came
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    # nohup, and a shell's command in the background, are to go on
+    # a command under nohup, or in a shell's background, must continue
     taken = [number for number in SIGNALS if before[number] not in (signal.SIG_IGN, None)]
     _came = False
     try:
@@ -74,7 +74,7 @@ def handled() -> Iterator[None]:
 
 @contextlib.contextmanager
 def held_back() -> Iterator[Held]:
-    """A signal raises nothing, but has `Held.stop` requested."""
+    """A block in which a signal raises nothing, but requests `Held.stop`."""
     global _held
     _held = held = Held()
     hurry(False)
@@ -85,7 +85,7 @@ def held_back() -> Iterator[Held]:
 
 
 def leave(status: int) -> None:
-    """End at once: threads that are at work can't be waited for."""
+    """End at once, without waiting for working threads."""
     leftovers.discard()
     os._exit(status)
 
@@ -101,5 +101,5 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
         raise Interrupted(number)
     _held.number = number
     _held.stop.request()
-    # what is still read for what is saved ends soon, too
+    # reads for the results to save end soon, too
     hurry(True)

@@ -1,8 +1,8 @@
-"""Files that are kept in the cache: whole, or made anew.
+"""Cached files: complete, or made again.
 
-Beside each there is its digest, written last. After a power loss, a full disk or a killed process a
-file may be cut, empty or of other bytes: then the digest does not fit, or is not there. Plain data
-need none: JSON that was cut can't be read.
+Each has a file with its digest, written last. After a power loss, a full disk or a killed process a
+file may be truncated, empty or corrupt: then the digest does not match, or is missing. JSON needs
+no digest: truncated JSON can't be parsed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file is there and is the one that was kept."""
+    """Whether a file exists and matches its digest."""
     try:
         return _digest_path(path).read_text(encoding="ascii") == _digest(path)
     except (OSError, UnicodeDecodeError):
@@ -31,9 +31,9 @@ def is_whole(path: Path) -> bool:
 
 
 def keep(made: Path, path: Path) -> None:
-    """Move a file that was made to where it is kept. Raises `OSError`.
+    """Move a new file to its place in the cache. Raises `OSError`.
 
-    Another process may keep the same file at the same time: either will do.
+    Another process may write the same file at the same time: the contents are equal.
     """
     digest = _digest(made)
     _to_disk(made)
@@ -47,7 +47,7 @@ def keep(made: Path, path: Path) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Plain data that was kept as JSON; None if it is not there or not whole."""
+    """Plain data from cached JSON; None if it is missing or damaged."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -55,15 +55,15 @@ def read_json(path: Path) -> Any:
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Keep plain data as JSON, whole or not at all.
+    """Cache plain data as JSON, completely or not at all.
 
-    It can be had again: a cache that can't be written is no reason to fail.
+    A cache that can't be written is not an error, as the data can be made again.
     """
     _write(path, f"{json.dumps(data)}\n".encode())
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """What `write_bytes` has kept; None if it is not there or not whole."""
+    """Bytes from `write_bytes`; None if they are missing or damaged."""
     try:
         kept = path.read_bytes()
     except OSError:
@@ -73,7 +73,7 @@ def read_bytes(path: Path) -> bytes | None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Keep bytes after their digest. As with `write_json`, it does not fail."""
+    """Cache bytes with their digest. Like `write_json`, it does not fail."""
     _write(path, hashlib.sha256(data).digest() + data)
 
 
@@ -91,7 +91,7 @@ def _digest_path(path: Path) -> Path:
 
 
 def _digest(path: Path) -> str:
-    """Of a file's size and bytes. Holes cost nothing, and are as good as zeros."""
+    """Digest of a file's size and bytes. Holes count as zeros, and take no time."""
     digest = hashlib.sha256()
     with path.open("rb", buffering=0) as file:
         digest.update(b"%d\n" % os.fstat(file.fileno()).st_size)
@@ -101,26 +101,26 @@ def _digest(path: Path) -> str:
 
 
 def chunks(file: int) -> Iterator[tuple[int, bytes]]:
-    """An open file's chunks that are not all zeros, with their places. Raises `OSError`."""
-    behind = 0
+    """An open file's chunks that are not all zeros, with their positions. Raises `OSError`."""
+    done = 0
     for start, end in _extents(file):
-        # places do not depend on where the file has its holes
-        for at in range(max(start - start % CHUNK_BYTES, behind), end, CHUNK_BYTES):
-            behind = at + CHUNK_BYTES
+        # positions do not depend on the file's holes
+        for at in range(max(start - start % CHUNK_BYTES, done), end, CHUNK_BYTES):
+            done = at + CHUNK_BYTES
             chunk = os.pread(file, CHUNK_BYTES, at)
             if chunk != bytes(len(chunk)):
                 yield at, chunk
 
 
 def _extents(file: int) -> Iterator[tuple[int, int]]:
-    """Where a file may have other than zeros: first byte, and the one behind the last."""
+    """Ranges of a file that may have nonzero bytes: the first byte, and the end after the last."""
     end = os.fstat(file).st_size
     at = 0
     while at < end:
         try:
             start = os.lseek(file, at, os.SEEK_DATA)
         except OSError as error:
-            if error.errno == errno.ENXIO:  # nothing but a hole from here on
+            if error.errno == errno.ENXIO:  # only a hole from here on
                 return
             raise
         at = os.lseek(file, start, os.SEEK_HOLE)
@@ -128,7 +128,7 @@ def _extents(file: int) -> Iterator[tuple[int, int]]:
 
 
 def _to_disk(path: Path) -> None:
-    """Have a file or a folder on the disk for certain, also after a loss of power."""
+    """Flush a file or a folder to the disk, so that it survives a power loss."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

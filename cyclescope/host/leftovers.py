@@ -1,7 +1,7 @@
-"""What must not stay behind, however the program ends: scratch folders and programs it started.
+"""Cleanup, however the program ends: scratch folders, started programs, terminal settings.
 
-Both are gone at the end of their `with` block or call, and so are changes of the terminal. A
-program that ends at once, with threads still at work, calls `discard`.
+Each is cleaned up at the end of its `with` block or call. A program that ends at once, with working
+threads, calls `discard`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 _folders: set[Path] = set()
 _programs: set[subprocess.Popen[bytes]] = set()
 _undone: list[Callable[[], None]] = []
-# nothing may begin while `discard` is at work
+# no program or folder may be started while `discard` runs
 _lock = threading.Lock()
 
 
 @contextlib.contextmanager
 def scratch(**place: Any) -> Iterator[Path]:
-    """A folder that is gone afterwards, placed as `tempfile` does."""
-    import tempfile  # what a run without such folders need not wait for; likewise below
+    """A temporary folder, deleted afterwards; `place` are arguments of `tempfile`."""
+    import tempfile  # imported on first use; likewise below
 
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True, **place) as name:
         folder = Path(name)
@@ -39,17 +39,17 @@ def scratch(**place: Any) -> Iterator[Path]:
 
 
 def undo(change: Callable[[], None]) -> None:
-    """Call this as well if the program ends at once; whoever made a change undoes it at its end.
+    """Call `change` as well if the program ends at once; its caller undoes it otherwise.
 
-    It may be called a second time, to no effect.
+    A second call of `change` must have no effect.
     """
     _undone.append(change)
 
 
 def call(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
-    """Run a program to its end without input; what it says is in the result. Raises `OSError`.
+    """Run a program to its end without input; its output is in the result. Raises `OSError`.
 
-    A Ctrl-C at the terminal does not reach it: this program decides what then becomes of it.
+    A Ctrl-C at the terminal does not reach the program: this process decides when to end it.
     """
     import subprocess
 
@@ -74,7 +74,7 @@ def call(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[
 
 
 def discard() -> None:
-    """End all programs and remove all scratch folders: this program ends at once."""
+    """End all started programs and remove all scratch folders, before this program ends."""
     # a signal handler may call this while its own thread has the lock
     _lock.acquire(timeout=1)
     for change in _undone:
@@ -89,7 +89,7 @@ def discard() -> None:
 
 
 def _kill(program: subprocess.Popen[bytes]) -> None:
-    """End a program and those that it has started."""
+    """End a program and its child processes."""
     if program.returncode is None:
         with contextlib.suppress(OSError):
             os.killpg(program.pid, signal.SIGKILL)

@@ -1,10 +1,9 @@
-"""Files that the user names for results: checked before the first run, written whole or not at all.
+"""Output files of the user: checked before the first run, written completely or not at all.
 
-All outputs go through here. Links are followed. A regular file, or one that is not there yet, is
-replaced as a whole: what is written goes to a file beside it, which takes its mode, owner and place
-in the end; where that can't be done, the file itself is written. What is no regular file (a FIFO, a
-device, a descriptor such as /dev/stdout or what `>(command)` stands for) is opened and written
-through.
+All outputs go through this module. Links are followed. A regular or new file is replaced as a
+whole: a file beside it is written, and finally takes its mode, owner and place; if that is not
+possible, the file itself is written. Any other file (a FIFO, a device, a descriptor such as
+/dev/stdout or the path of `>(command)`) is opened and written directly.
 """
 
 from __future__ import annotations
@@ -24,22 +23,22 @@ from cyclescope.errors import OutputError, complain
 
 AnyPath = str | os.PathLike[str]
 
-# So many links the system itself follows.
+# The number of links that the system itself follows.
 _MOST_LINKS = 40
-# What may keep a file from being renamed to one that can be written: a folder's sticky bit, or a
-# file that is mounted alone.
+# Errors of a rename to a writable file: from a folder's sticky bit, or from a
+# file that is a mount point.
 _NO_RENAME = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)
 
 
 def check_outputs(
     outputs: Mapping[str, AnyPath | None], inputs: Mapping[str, str], folder: AnyPath | None = None
 ) -> None:
-    """Check files before anything runs; makes none, and changes none.
+    """Check output files before anything runs; makes no file and changes none.
 
-    `outputs` has the paths by the options that name them, None where there is none; `inputs` says
-    of files that are to stay what they are ("the firmware"); a `folder` that has been checked will
-    be there when they are written. Raises `OutputError` if one can't be written, if two are the
-    same, or if one is an input.
+    `outputs` has the paths by their options, None for an unused option; `inputs` are files that
+    must not be overwritten, with descriptions ("the firmware"); a checked `folder` will exist when
+    the files are written. Raises `OutputError` if a file can't be written, if two are the same, or
+    if one is an input.
     """
     options: dict[Hashable, str] = {}
     keys = [(_input_key(path), what) for path, what in inputs.items()]
@@ -59,15 +58,15 @@ def check_outputs(
 
 
 def is_same(path: AnyPath, other: AnyPath) -> bool:
-    """Whether two paths lead to one file, by links or not, also if it is not there yet."""
+    """Whether two paths lead to the same file, also through links, and also to a new one."""
     key = _input_key(path)
     return key is not None and key == _input_key(other)
 
 
 def check(path: AnyPath) -> None:
-    """Raises `OutputError` if a file can't be written; makes none, and changes none."""
+    """Raises `OutputError` if a file can't be written; makes no file and changes none."""
     target = _target(path)
-    with _told(target.named):
+    with _named_errors(target.named):
         if target.descriptor is not None:
             _check_descriptor(target.descriptor)
         elif target.found is None:
@@ -75,49 +74,49 @@ def check(path: AnyPath) -> None:
                 raise OutputError(f"{target.named}: its folder does not exist: make it first")
             _probe(target.real.parent)
         elif stat.S_ISDIR(target.found.st_mode):
-            raise OutputError(f"{target.named}: is a folder: name a file")
+            raise OutputError(f"{target.named}: this is a folder: name a file")
         elif stat.S_ISSOCK(target.found.st_mode):
-            raise OutputError(f"{target.named}: is a socket: name a file")
+            raise OutputError(f"{target.named}: this is a socket: name a file")
         elif stat.S_ISREG(target.found.st_mode):
             os.close(os.open(target.named, os.O_WRONLY))
         elif not os.access(target.named, os.W_OK):
-            # to open it would be seen at the other end
+            # not opened, as the other end would notice
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def check_folder(path: AnyPath) -> None:
-    """Raises `OutputError` if files can't be made in a folder, which may itself be to be made.
+    """Raises `OutputError` if files can't be made in a folder, which may not exist yet.
 
     Makes nothing.
     """
     named = os.fspath(path)
     folder = Path(named)
-    with _told(named):
+    with _named_errors(named):
         while not folder.exists() and folder != folder.parent:
             if folder.is_symlink():
-                raise OutputError(f"{named}: {folder} is a link that leads nowhere")
+                raise OutputError(f"{named}: {folder} is a broken link")
             folder = folder.parent
         if not folder.is_dir():
-            raise OutputError(f"{named}: {folder} is no folder")
+            raise OutputError(f"{named}: {folder} is not a folder")
         _probe(folder)
 
 
 def make_folder(path: AnyPath) -> None:
-    """Make a folder, and those that it is in, unless it is there. Raises `OutputError`."""
-    with _told(os.fspath(path)):
+    """Make a folder and its parents, unless it exists. Raises `OutputError`."""
+    with _named_errors(os.fspath(path)):
         Path(path).mkdir(parents=True, exist_ok=True)
 
 
 def write_text(path: AnyPath, text: str) -> None:
-    """Write a file as a whole or not at all. Raises `OutputError`."""
+    """Write a file completely or not at all. Raises `OutputError`."""
     with opened(path, "w") as file:
         file.write(text)
 
 
 def save_all(texts: Mapping[AnyPath, str]) -> bool:
-    """Write files by their paths, with their folders; whether all of them are there.
+    """Write files by their paths, and make their folders; whether all could be written.
 
-    It says on stderr why one can't be written; the others are written all the same.
+    Errors are printed on stderr; the other files are written all the same.
     """
     saved = True
     for path, text in texts.items():
@@ -132,13 +131,13 @@ def save_all(texts: Mapping[AnyPath, str]) -> bool:
 
 @contextmanager
 def opened(path: AnyPath, mode: Literal["w", "wb"]) -> Iterator[IO[Any]]:
-    """A new file, UTF-8 or bytes, that takes the path's place if the block ends without an error.
+    """A new file, UTF-8 or bytes, that replaces `path` if the block ends without an error.
 
-    If that is no regular file, what is written goes there at once. Raises `OutputError`, also for
-    the errors of the system in the block.
+    If the path is not a regular file, it is written directly. Raises `OutputError`, also for
+    `OSError` in the block.
     """
     target = _target(path)
-    with _told(target.named):
+    with _named_errors(target.named):
         scratch = _scratch_for(target)
         if scratch is None:
             with _fdopen(_through(target), mode) as file:
@@ -156,12 +155,12 @@ def opened(path: AnyPath, mode: Literal["w", "wb"]) -> Iterator[IO[Any]]:
                 place.unlink()
 
 
-# ---- what a path stands for
+# ---- targets of paths
 
 
 @dataclass(frozen=True)
 class _Target:
-    """Where a path leads: `real` is without links, `descriptor` one of this process."""
+    """The target of a path: `real` is without links, `descriptor` is one of this process."""
 
     named: str
     real: Path
@@ -170,13 +169,13 @@ class _Target:
 
     @property
     def is_replaced(self) -> bool:
-        """A regular file that has a path, or none yet."""
+        """Whether the target is a regular file with a path, or does not exist yet."""
         if self.descriptor is not None:
             return False
         if self.found is None:
             return True
         try:
-            # links of /proc lead to files that have no path any more
+            # links in /proc may lead to deleted files
             leads_there = os.path.samestat(self.found, self.real.stat())
         except OSError:
             return False
@@ -184,7 +183,7 @@ class _Target:
 
     @property
     def key(self) -> Hashable:
-        """What two paths of one file have in common; None for what takes any number of outputs."""
+        """A key that is equal for all paths of one file; None if several outputs can share it."""
         if self.found is None:
             try:
                 folder = self.real.parent.stat()
@@ -199,8 +198,8 @@ class _Target:
 def _target(path: AnyPath) -> _Target:
     named = os.fspath(path)
     if not named or named.endswith("/") or "\0" in named:
-        raise OutputError(f"{named!r} is no file's name")
-    with _told(named):
+        raise OutputError(f"{named!r} is not a valid file name")
+    with _named_errors(named):
         try:
             found = Path(named).stat()
         except FileNotFoundError:
@@ -213,7 +212,7 @@ def _is_in(path: AnyPath, folder: AnyPath) -> bool:
 
 
 def _descriptor(named: str) -> int | None:
-    """The descriptor of this process for which a path stands (/dev/stdout, /dev/fd/3), if any."""
+    """The descriptor of this process that a path names (/dev/stdout, /dev/fd/3), if any."""
     own = Path("/proc/self/fd").resolve()
     path = Path(named)
     for _ in range(_MOST_LINKS):
@@ -226,7 +225,7 @@ def _descriptor(named: str) -> int | None:
 
 
 def _input_key(path: AnyPath) -> Hashable:
-    """The key of a file that is not to be written; None if it can't be one that is."""
+    """The key of an input file; None if no output can be the same file."""
     try:
         return _target(path).key
     except (OSError, OutputError):
@@ -234,8 +233,8 @@ def _input_key(path: AnyPath) -> Hashable:
 
 
 @contextmanager
-def _told(named: str) -> Iterator[None]:
-    """Has errors of the system name the file as the user does."""
+def _named_errors(named: str) -> Iterator[None]:
+    """Turns `OSError` into an `OutputError` with the user's name of the file."""
     try:
         yield
     except OSError as error:
@@ -251,11 +250,11 @@ def _check_descriptor(descriptor: int) -> None:
     except OSError:
         access = os.O_RDONLY
     if access == os.O_RDONLY:
-        raise OSError(errno.EBADF, "it is not open for writing")
+        raise OSError(errno.EBADF, "not open for writing")
 
 
 def _through(target: _Target) -> int:
-    """A descriptor of what is written as it is."""
+    """A descriptor of a target that is written directly."""
     if target.descriptor is not None:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()
@@ -265,11 +264,11 @@ def _through(target: _Target) -> int:
 
 
 def _scratch_for(target: _Target) -> tuple[int, Path] | None:
-    """A new file beside a target that is replaced; None where it is itself to be written."""
+    """A new file beside a target that is to be replaced; None if it is written directly."""
     if not target.is_replaced:
         return None
     try:
-        # what others may read the finished file says in the end
+        # private until it gets the mode of the finished file
         return _scratch(target.real.parent, 0o666 if target.found is None else 0o600)
     except OSError:
         if target.found is None:
@@ -278,7 +277,7 @@ def _scratch_for(target: _Target) -> tuple[int, Path] | None:
 
 
 def _scratch(folder: Path, mode: int) -> tuple[int, Path]:
-    """A new file in a folder: open for writing, and its path."""
+    """A new file in a folder: its descriptor for writing, and its path."""
     while True:
         path = folder / f".cyclescope-{os.getpid()}-{os.urandom(4).hex()}.tmp"
         with suppress(FileExistsError):
@@ -286,7 +285,7 @@ def _scratch(folder: Path, mode: int) -> tuple[int, Path]:
 
 
 def _probe(folder: Path) -> None:
-    """Raises `OSError` if no file can be made in a folder; permissions alone do not tell it."""
+    """Raises `OSError` if no file can be made in a folder; permissions alone do not show it."""
     descriptor, path = _scratch(folder, 0o600)
     os.close(descriptor)
     path.unlink()
@@ -299,7 +298,7 @@ def _fdopen(descriptor: int, mode: Literal["w", "wb"]) -> IO[Any]:
 
 
 def _complete(descriptor: int, before: os.stat_result | None) -> None:
-    """A new file gets owner and mode of the one `before`, and is on the disk."""
+    """Give a new file the owner and mode of the old one, `before`, and flush it to the disk."""
     if before is not None:
         with suppress(PermissionError):
             os.fchown(descriptor, before.st_uid, before.st_gid)
@@ -307,13 +306,13 @@ def _complete(descriptor: int, before: os.stat_result | None) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # not every file system knows of it
+        # not every file system supports it
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
 
 
 def _put(scratch: Path, target: _Target) -> None:
-    """A finished file takes its target's place, or its contents do."""
+    """Move a finished file to its target, or copy its contents."""
     try:
         scratch.replace(target.real)
     except OSError as error:

@@ -10,10 +10,11 @@ from cyclescope.errors import UsageError
 
 
 def listening(host: str, port: int, named: str, loopback_only: str | None = None) -> socket.socket:
-    """A socket that listens at a port; port 0 is any that is free.
+    """A socket that listens at a port; port 0 is any free port.
 
-    Raises `UsageError`, which says how the port was `named`, if it can't be opened; and without
-    opening it if others could reach it, where `loopback_only` says what to do about that.
+    Raises `UsageError`, with the user's name `named` of the port, if it can't be opened. If
+    `loopback_only` is given, it is the message for an address that other machines can reach, which
+    is not opened.
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -22,7 +23,7 @@ def listening(host: str, port: int, named: str, loopback_only: str | None = None
         return socket.create_server(address[:2], family=family)
     except (OSError, UnicodeError, OverflowError) as error:
         number = getattr(error, "errno", None)
-        # create_server's own text has the address once more
+        # create_server's own text repeats the address
         if isinstance(number, int) and not isinstance(error, socket.gaierror):
             reason = os.strerror(number)
         else:

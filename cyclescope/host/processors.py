@@ -1,4 +1,4 @@
-"""How many processors this program may use."""
+"""The number of processors that this program may use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def count() -> int:
-    """Those that it may run on: a container or `taskset` may leave it fewer than the host has."""
+    """The number of usable processors: a container or `taskset` may limit it."""
     try:
         return len(os.sched_getaffinity(0))
     except (AttributeError, OSError):

@@ -1,4 +1,4 @@
-"""Programs of the host that are of use beside the package: whether they are there, and which."""
+"""Optional programs of the host: their purposes, paths and versions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LONGEST_S = 20
 
 @dataclass(frozen=True)
 class Program:
-    """A program: how it says its version, what it is good for, and what it comes with.
+    """A program: its purpose, its package, and the option that prints its version.
 
-    `package` is Debian's; `elsewhere` says how else to get it, where that is no package's matter.
+    `package` is Debian's; `elsewhere` is another way to get it, if it is not in a package.
     """
 
     name: str
@@ -28,16 +28,16 @@ class Program:
 
     @property
     def remedy(self) -> str:
-        """How to install it."""
+        """The command or the place to install it."""
         if self.package is None:
             return self.elsewhere or ""
         return f"apt install {self.package}"
 
 
-_SPEED = "the yardstick of `make speed`"
+_SPEED = "the reference of `make speed`"
 _CARDS = "a second check of what firmware writes to a card"
 _REPORT = "tests of the report in a browser"
-# All that is optional: what scripts/install-debian-packages installs, and what firmware needs.
+# All optional programs: those of scripts/install-debian-packages, and tools for firmware.
 OPTIONAL = (
     Program("git", "a checkout, for changes to Cyclescope", "git"),
     Program("make", "a build from source", "make"),
@@ -56,7 +56,7 @@ OPTIONAL = (
     Program("qemu-system-mipsel", _SPEED, "qemu-system-mips"),
     Program("chromium", _REPORT, "chromium"),
     Program("chromedriver", _REPORT, "chromium-driver"),
-    Program("strace", "tests of which files a run opens", "strace"),
+    Program("strace", "tests of the files that a run opens", "strace"),
 )
 
 
@@ -66,7 +66,7 @@ def find(name: str) -> str | None:
 
 
 def version(program: Program, path: str) -> str:
-    """What a program says of its version; empty if it says none."""
+    """A program's version, from its output; empty if it prints none."""
     try:
         done = subprocess.run(
             [path, *program.arguments],

@@ -1,7 +1,7 @@
-"""Standard input, output and error, in whatever state they come: closed, full, or of few letters.
+"""Standard input, output and error in any state: closed, full, or with a limited encoding.
 
-What can't be written there is `OSError` with the name of the stream; on standard error nobody can
-be told, so nothing is raised.
+A failed write to standard output is an `OSError` with the name of the stream; a failed write to
+standard error is ignored.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
 
 STANDARD_OUTPUT = "standard output"
-# a pipe that can be written to has room for so many bytes
+# a writable pipe has room for at least this many bytes
 _PIPE_BYTES = 4096
 _FILE_BYTES = 2**20
 _LOOK_MS = 100
-# how long a run that is to stop waits for whoever reads its console
+# how long a stopped run waits for the reader of its console
 _PATIENCE_S = 1.0
 
 
 @contextlib.contextmanager
 def prepared() -> Iterator[None]:
-    """The streams as the program needs them; in the end they are as before."""
+    """A block in which the streams are set up; they are restored at its end."""
     before = sys.stdout, sys.stderr
     _open_closed_ones()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):
-            # what the terminal has no letter for, and names that are no text, as \xe9
+            # characters that the encoding lacks, and bytes that are not UTF-8, become \xe9
             cast("TextIOWrapper", stream).reconfigure(errors="backslashreplace")
     sys.stdout, sys.stderr = _Named(sys.stdout), _Silent(sys.stderr)
     try:
@@ -47,7 +47,7 @@ def prepared() -> Iterator[None]:
 
 
 def hush() -> None:
-    """Nobody reads standard output any more: what else goes there is lost without a word."""
+    """Discard all further standard output, as its reader has closed it."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -56,9 +56,9 @@ def hush() -> None:
 
 @contextlib.contextmanager
 def shown(was_stopped: bool) -> Iterator[None]:
-    """Around what is shown in the end, when all is done: nothing is worse if nobody reads it.
+    """A block for final output: if it can't be written, the command still succeeds.
 
-    Of a command that a signal has stopped the terminal may be gone.
+    After a signal, the terminal may be closed.
     """
     try:
         yield
@@ -71,7 +71,7 @@ def shown(was_stopped: bool) -> Iterator[None]:
 
 
 def _open_closed_ones() -> None:
-    """Descriptors 0 to 2 are never another file's, and a write to a closed one fails."""
+    """Reserve descriptors 0 to 2 if they are closed; writes to a closed one still fail."""
     for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(descriptor)
@@ -87,7 +87,7 @@ def _open_closed_ones() -> None:
 
 
 class _Stream:
-    """A text stream, but for how it fails."""
+    """A text stream with different error handling."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -97,7 +97,7 @@ class _Stream:
 
 
 class _Named(_Stream):
-    """One whose errors have its name."""
+    """A stream whose errors have its name."""
 
     def write(self, text: str) -> int:
         """As of any stream."""
@@ -111,7 +111,7 @@ class _Named(_Stream):
 
 
 class _Silent(_Stream):
-    """One whose errors can't be told to anyone."""
+    """A stream whose errors are ignored."""
 
     def write(self, text: str) -> int:
         """As of any stream."""
@@ -134,19 +134,19 @@ def _naming() -> Iterator[None]:
 
 
 def _named(error: OSError) -> OSError:
-    """An error of standard output, with its name."""
+    """An error of standard output, with the stream's name."""
     is_closed = error.errno == errno.EBADF
-    reason = "it is closed" if is_closed else error.strerror or str(error)
-    # the kind of the error follows from its number
+    reason = "closed" if is_closed else error.strerror or str(error)
+    # the class of the error follows from its number
     return OSError(error.errno, reason, STANDARD_OUTPUT)
 
 
 class Outlet:
-    """Where a run's console goes: it raises nothing, and holds up no run that is to stop.
+    """The output of a run's console: raises nothing, and does not delay a stopped run.
 
-    At the first failure of standard output it has the run stop; `error` tells of it. What comes
-    later is lost, and what standard error does not take. One that is `exact` writes the bytes that
-    the text was decoded from, as UTF-8 with `surrogateescape`.
+    The first failure of standard output stops the run and is in `error`. Later output is lost, as
+    is output that standard error does not accept. An `exact` outlet writes the bytes that the text
+    was decoded from, as UTF-8 with `surrogateescape`.
     """
 
     def __init__(self, stream: TextIO, stop: Stop, exact: bool = False) -> None:
@@ -157,16 +157,16 @@ class Outlet:
         self._is_exact = exact
         self._descriptor: int | None = None
         try:
-            # behind what was written before
+            # after all earlier output
             stream.flush()
             self._descriptor = stream.fileno()
         except (OSError, ValueError) as error:
-            # a stream within the program has no descriptor
+            # an in-memory stream has no descriptor
             if getattr(error, "errno", None) is not None:
                 self._fail(_named(error))  # type: ignore[arg-type]
 
     def write(self, text: str) -> None:
-        """Write as much as the reader takes."""
+        """Write as much as the reader accepts."""
         if not self._is_open:
             return
         try:
@@ -179,7 +179,7 @@ class Outlet:
             self._fail(_named(error))
 
     def flush(self) -> None:
-        """Nothing is ever held."""
+        """Nothing to do: no output is buffered."""
 
     def _encoded(self, text: str) -> bytes:
         if self._is_exact:
@@ -206,4 +206,4 @@ class Outlet:
             elif self._stop.requested:
                 until_s = until_s or time.monotonic() + _PATIENCE_S
                 if time.monotonic() > until_s:
-                    raise TimeoutError(errno.ETIMEDOUT, "its reader takes nothing")
+                    raise TimeoutError(errno.ETIMEDOUT, "its reader does not read")

@@ -1,6 +1,6 @@
-"""TOML files that users write: small ones, of bounded depth, with their faults by line.
+"""TOML files of users: of bounded size and depth, with errors by line.
 
-The library goes as deep as tables and arrays do, and takes the square of the parts of a key.
+The bounds are needed as the library recurses, and takes quadratic time in the parts of a key.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 
 MOST_BYTES = 2**20
-# Arrays and tables in each other, and parts of a key with points: nobody writes that by hand.
+# The most nested arrays and tables, and the most parts of a dotted key.
 MOST_DEPTH = 32
 MOST_PARTS = 32
 
@@ -34,20 +34,20 @@ _TOKEN = re.compile(
 
 
 def read(path: Path) -> dict[str, Any]:
-    """What a file says. Raises `UsageError` if it is no TOML, `OSError` if it can't be read."""
+    """The data of a file. Raises `UsageError` if it is not TOML, `OSError` if it can't be read."""
     shown = inputs.printable(path)
     data = inputs.read(path, MOST_BYTES)
     try:
         text = data.decode("utf-8").replace("\r\n", "\n")
         _check(text)
         return tomllib.loads(text)
-    # a number may be no date, or have too many digits
+    # also for invalid dates, and for numbers with too many digits
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{shown}: {inputs.printable(str(error))}") from None
 
 
 def _check(text: str) -> None:
-    """Raises `ValueError` for what is too deep, and for a text without its end."""
+    """Raises `ValueError` for too much nesting, and for a string without its end."""
     depth = parts = 0
     before = None
     for token in _TOKEN.finditer(text):
@@ -61,9 +61,9 @@ def _check(text: str) -> None:
         depth += (kind == "begin") - (kind == "end")
         before = kind
         if kind == "open":
-            what = "a text has no end"
+            what = "a string is not closed"
         elif depth > MOST_DEPTH:
-            what = f"arrays and tables nest more than {MOST_DEPTH} deep"
+            what = f"arrays and tables are nested more than {MOST_DEPTH} deep"
         elif parts >= MOST_PARTS:
             what = f"a key has more than {MOST_PARTS} parts"
         else:

@@ -1,4 +1,4 @@
-"""Tests over a link, one after the other, and what came of them."""
+"""Tests over a link, one after the other, and their results."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _PS_A_NS = 1000
 
 @dataclass(frozen=True)
 class Measured:
-    """A test that went through."""
+    """The result of a successful test."""
 
     test: TtyTest
     time_ns: int
 
     @property
     def rate_kib_per_s(self) -> float:
-        """The report's unit of throughput, which it calls KB/s."""
+        """The throughput in KiB/s, which the report calls KB/s."""
         return self.test.total_bytes / 1024 / (max(self.time_ns, 1) / 1e9)
 
     @property
     def error_pct(self) -> float | None:
-        """How far it is from the report's time; None if that has none."""
+        """The deviation from the report's time in percent; None if the report has none."""
         published = self.test.published_ns
         return None if published is None else 100 * (self.time_ns / published - 1)
 
@@ -47,7 +47,7 @@ class Measured:
 
 @dataclass
 class Results:
-    """What tests over a port gave; `error` says why not all of them are there."""
+    """The results of tests over a port; `error` is the reason if some are missing."""
 
     port: str
     clock: str
@@ -68,10 +68,10 @@ def run_tests(
     into: Results | None = None,
     finished: Callable[[Measured], None] = lambda measured: None,
 ) -> Results:
-    """Run tests up to the first that fails.
+    """Run tests up to the first failure.
 
-    `checked` is for a firmware that answers with the CRC of what it got. The results are also put
-    `into` an object that the caller keeps, so that they are there after an interruption.
+    `checked` is for a firmware that answers with the CRC of the received bytes. The results are
+    also put `into` an object of the caller, so that they survive an interruption.
     """
     results = into if into is not None else Results(link.port, link.clock)
     for test in tests:
@@ -86,10 +86,9 @@ def run_tests(
 
 
 def run_test(link: Link, test: TtyTest, timeout_ps: int, checked: bool = False) -> int:
-    """Run a test: the time from before the first write to the answer, in picoseconds.
+    """Run a test; returns the time from before the first write to the answer, in picoseconds.
 
-    What the host does by itself, as the CRC, is not in it. Raises `IpcError` if anything goes
-    wrong.
+    The host's own work, such as the CRC, is not included. Raises `IpcError` if the test fails.
     """
     blocks = blocks_of(test, checked)
     link.discard()
@@ -103,14 +102,14 @@ def run_test(link: Link, test: TtyTest, timeout_ps: int, checked: bool = False) 
     count, *crc = answer_format.unpack(answer)
     if count != test.total_bytes:
         raise IpcError(
-            f"{link.port}: {count} bytes are acknowledged, {test.total_bytes} were written: bytes "
+            f"{link.port}: {count} of {test.total_bytes} written bytes are acknowledged: bytes "
             "were lost, or an earlier answer came late; restart the firmware"
         )
     expected = crc16(b"".join(blocks)[HEADER.size :])
     if crc and crc[0] != expected:
         raise IpcError(
-            f"{link.port}: wrong CRC: the firmware got {crc[0]:#06x}, the bytes that were written "
-            f"have {expected:#06x}: they were changed on the way"
+            f"{link.port}: wrong CRC: the firmware answered {crc[0]:#06x}, the written bytes "
+            f"have {expected:#06x}: the data was corrupted on the way"
         )
     return ended_ps - started_ps
 
@@ -119,10 +118,10 @@ def _no_answer(link: Link, test: TtyTest, came: int, wanted: int, timeout_ps: in
     within = f"within {format_ps(timeout_ps)}"
     if came:
         return IpcError(
-            f"{link.port}: {came} of the answer's {wanted} bytes came {within}: the firmware "
-            "answers in another form, or its answer was cut"
+            f"{link.port}: received {came} of the answer's {wanted} bytes {within}: the firmware "
+            "uses another format, or its answer was truncated"
         )
     return IpcError(
-        f"{link.port}: no answer {within} to {test.total_bytes} bytes: the firmware did not get "
-        "all of them, or is another one; a longer --timeout or fewer bytes may help"
+        f"{link.port}: no answer {within} to {test.total_bytes} bytes: the firmware "
+        "did not receive all of them, or is the wrong one; try a longer --timeout or fewer bytes"
     )

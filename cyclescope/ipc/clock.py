@@ -1,8 +1,8 @@
 """The clock of a virtual board, for a client at its pseudo-terminal.
 
-Bytes go through the terminal; beside it there is a Unix socket, which a client finds by the
-terminal's real path. While a client is connected to it the board stands still, but for when it is
-asked to run on; so what a client measures does not depend on how fast anything on the host is.
+Bytes go through the terminal. The clock is a Unix socket beside it, which a client finds by the
+terminal's real path. While a client is connected to the clock, the board runs only on request, so
+the client's measurements do not depend on the speed of the host.
 
 A request is a line, and so is its answer:
 
@@ -12,9 +12,9 @@ A request is a line, and so is its answer:
     sent BYTES FOR_PS    at PS BYTES    run on until since the connection BYTES came to the
                                         terminal, or for FOR_PS
 
-The answer has the time at which that was so, and how many bytes it is by then: less than asked for
-if the time was up. Instead of an answer "error WHY" may come: the board's program has ended, a
-client is connected already, or the request makes no sense.
+The answer has the time at which the condition was met, and the number of bytes by then, which is
+smaller than requested after a time-out. The answer "error WHY" means that the board's program has
+ended, that another client is connected, or that the request is invalid.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from pathlib import Path
 from cyclescope.errors import IpcError
 
 MOST_LINE_BYTES = 1024
-# no more digits than a number of 64 bits has
+# the most digits of a 64-bit number
 _TIME_AND_COUNT = re.compile(r"[0-9]{1,20}( [0-9]{1,20})?")
 
 
 def socket_path(terminal: str | os.PathLike[str]) -> Path:
-    """Where the clock of a pseudo-terminal is, if it is a virtual board's; links are followed."""
+    """The path of a pseudo-terminal's clock, if it is a virtual board's; links are followed."""
     real = os.path.realpath(terminal)
     return _folder() / ("clock" + real.replace("/", "-"))
 
@@ -47,7 +47,7 @@ def _folder() -> Path:
 
 
 def listen(terminal: str | os.PathLike[str]) -> socket.socket:
-    """The socket of a terminal that is offered; what is left of an earlier one is removed.
+    """The socket for the clock of a terminal; removes a leftover socket.
 
     Raises `IpcError` if it can't be made.
     """
@@ -61,14 +61,14 @@ def listen(terminal: str | os.PathLike[str]) -> socket.socket:
     except OSError as error:
         listener.close()
         raise IpcError(
-            f"{_folder()}: the clock's socket can't be there: {error.strerror or error}; "
-            "XDG_RUNTIME_DIR names another folder"
+            f"{_folder()}: can't make the clock's socket there: {error.strerror or error}; "
+            "set XDG_RUNTIME_DIR to another folder"
         ) from error
     return listener
 
 
 def forget(terminal: str | os.PathLike[str]) -> None:
-    """Remove the socket of a terminal that is offered no longer."""
+    """Remove the socket of a closed terminal."""
     socket_path(terminal).unlink(missing_ok=True)
 
 
@@ -80,7 +80,7 @@ class Lines:
         self._rest = b""
 
     def is_there(self) -> bool:
-        """Whether the other side is still there; it may have said all that it will."""
+        """Whether the other side is still connected; it may have ended its output."""
         gone = select.poll()
         gone.register(self.connection, 0)
         return not gone.poll(0)
@@ -98,7 +98,7 @@ class Lines:
         return line.decode(errors="replace")
 
     def send(self, line: str) -> None:
-        """Send a line; one that nobody is there for any more is lost."""
+        """Send a line; it is lost if the other side has disconnected."""
         with contextlib.suppress(ConnectionError):
             self.connection.sendall(line.encode() + b"\n")
 
@@ -111,32 +111,32 @@ class Clock:
         self._lines = Lines(connection)
 
     def now_ps(self) -> int:
-        """The time that the board has reached. Raises `IpcError` if it is gone."""
+        """The board's time. Raises `IpcError` if the board has ended."""
         return self._ask("now")[0]
 
     def taken(self, total_bytes: int, for_ps: int) -> tuple[int, int]:
-        """When the firmware was done with so many bytes, and how many it took."""
+        """Run until the firmware has processed `total_bytes`; the time, and the bytes by then."""
         return self._ask(f"taken {total_bytes} {for_ps}")
 
     def sent(self, total_bytes: int, for_ps: int) -> tuple[int, int]:
-        """When so many bytes had come from the firmware, and how many came."""
+        """Run until the firmware has sent `total_bytes`; the time, and the bytes by then."""
         return self._ask(f"sent {total_bytes} {for_ps}")
 
     def close(self) -> None:
-        """The board runs freely again."""
+        """Disconnect; the board then runs freely again."""
         self._lines.connection.close()
 
     def _ask(self, request: str) -> tuple[int, int]:
         self._lines.send(request)
         answer = self._lines.receive()
         if answer is None:
-            raise IpcError(f"{self._terminal}: the virtual board is gone: start it again")
+            raise IpcError(f"{self._terminal}: the virtual board has ended: start it again")
         word, _, rest = answer.partition(" ")
         if word != "at":
             raise IpcError(f"{self._terminal}: {rest}")
         if not _TIME_AND_COUNT.fullmatch(rest):
             raise IpcError(
-                f"{self._terminal}: its clock answers {answer!r}: is it another program?"
+                f"{self._terminal}: invalid clock answer {answer!r}: is it another program?"
             )
         at, _, count = rest.partition(" ")
         return int(at), int(count or 0)
@@ -154,6 +154,6 @@ def connect(terminal: str) -> Clock | None:
         connection.close()
         return None
     found = Clock(terminal, connection)
-    # the answer tells that the board knows of us
+    # the answer confirms the connection
     found.now_ps()
     return found

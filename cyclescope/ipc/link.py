@@ -1,4 +1,4 @@
-"""A serial port with the clock that its times are taken from: the host's, or a virtual board's."""
+"""A serial port with the clock for its times: the host's, or a virtual board's."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
     import serial
 
 _PS_A_NS = 1000
-# for what is under way already, from one program on the host to another
+# for bytes that are in transit between two programs on the host
 _HOST_S = 10.0
 
 _REFUSED = {
-    errno.ENOENT: "no such device: start the firmware that brings the port, or name another one",
-    errno.EACCES: "no permission to open it: be in the group that it belongs to, often dialout",
+    errno.ENOENT: "no such device: start the firmware that makes the port, or name another one",
+    errno.EACCES: "no permission to open it: join the group that owns it, often dialout",
     errno.EBUSY: "another program has it open: close that first",
-    errno.ENXIO: "there is no device behind it: start the firmware that brings the port",
+    errno.ENXIO: "the device is missing: start the firmware that makes the port",
 }
 
 
 class Link(Protocol):
-    """A port, opened."""
+    """An open port."""
 
     port: str
     clock: str
 
     def now_ps(self) -> int:
-        """The time; only differences mean something."""
+        """The time in picoseconds; only differences are meaningful."""
 
     def discard(self) -> None:
         """Forget what came and was not read."""
 
     def write(self, block: bytes) -> None:
-        """Write a block, until the other side has accepted it. Raises `IpcError`."""
+        """Write a block, and wait until the other side has accepted it. Raises `IpcError`."""
 
     def read(self, count: int) -> tuple[bytes, int]:
-        """So many bytes, or what came before the time-out, and when. Raises `IpcError`."""
+        """Up to `count` bytes, fewer after a time-out, and their time. Raises `IpcError`."""
 
     def close(self) -> None:
         """Give the port back."""
@@ -52,7 +52,7 @@ class Link(Protocol):
 def open_link(port: str, timeout_ps: int, baud: int) -> Link:
     """Open a port, with the board's clock if it is a virtual board's terminal.
 
-    Raises `IpcError` if it can't be opened, or is used already.
+    Raises `IpcError` if it can't be opened, or is in use.
     """
     opened = _open(port, timeout_ps, baud)
     try:
@@ -66,7 +66,7 @@ def open_link(port: str, timeout_ps: int, baud: int) -> Link:
 def _open(port: str, timeout_ps: int, baud: int) -> serial.Serial:
     _check(port)
     timeout_s = timeout_ps / 1e12
-    # pyserial is of use to this command alone
+    # only this command needs pyserial
     try:
         import serial
     except ImportError as absent:
@@ -83,7 +83,7 @@ def _open(port: str, timeout_ps: int, baud: int) -> serial.Serial:
 
 
 def _check(port: str) -> None:
-    """Raises `IpcError` for what is no port, with a reason that pyserial does not give."""
+    """Raises `IpcError` if the path is not a port, with a better reason than pyserial's."""
     try:
         descriptor = os.open(port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError as error:
@@ -92,11 +92,11 @@ def _check(port: str) -> None:
     is_tty = os.isatty(descriptor)
     os.close(descriptor)
     if not is_tty:
-        raise IpcError(f"{port}: no serial port: name one such as /dev/ttyRPMSG0")
+        raise IpcError(f"{port}: not a serial port: name one such as /dev/ttyRPMSG0")
 
 
 class HostLink:
-    """A port whose times are the host's."""
+    """A port with the host's clock."""
 
     clock = "host"
 
@@ -117,7 +117,7 @@ class HostLink:
             raise self._lost(error) from error
 
     def write(self, block: bytes) -> None:
-        """Write a block; the driver has it when this comes back."""
+        """Write a block; the driver has accepted it when this returns."""
         from serial import SerialTimeoutException
 
         try:
@@ -128,7 +128,7 @@ class HostLink:
             raise self._lost(error) from error
 
     def read(self, count: int) -> tuple[bytes, int]:
-        """So many bytes, or what came before the time-out, and when that was."""
+        """Up to `count` bytes, fewer after a time-out, and their time."""
         try:
             data = self._serial.read(count)
         except OSError as error:
@@ -140,13 +140,11 @@ class HostLink:
         self._serial.close()
 
     def _lost(self, error: Exception) -> IpcError:
-        return IpcError(
-            f"{self.port}: the device is gone: see whether its firmware still runs ({error})"
-        )
+        return IpcError(f"{self.port}: the device has disappeared: check its firmware ({error})")
 
 
 class VirtualLink:
-    """A virtual board's terminal: it runs while something is waited for, and says the time."""
+    """A virtual board's terminal: the board runs during waits, and gives the time."""
 
     clock = "virtual"
 
@@ -161,19 +159,19 @@ class VirtualLink:
         opened.timeout = opened.write_timeout = _HOST_S
 
     def now_ps(self) -> int:
-        """The time that the board has reached."""
+        """The board's time."""
         return self._clock.now_ps()
 
     def discard(self) -> None:
         """Forget what came and was not read."""
-        # all that has come is told by a wait for nothing
+        # a wait for 0 bytes returns the number of bytes that have come
         _, came = self._clock.sent(0, 0)
         if came > self._read:
             self._host.read(came - self._read)
         self._read = came
 
     def write(self, block: bytes) -> None:
-        """Write a block, and run the board until its program has it."""
+        """Write a block, and run the board until its program has processed it."""
         self._host.write(block)
         self._written += len(block)
         _, taken = self._clock.taken(self._written, self._timeout_ps)
@@ -181,21 +179,21 @@ class VirtualLink:
             raise not_accepted(self.port, block, self._timeout_ps)
 
     def read(self, count: int) -> tuple[bytes, int]:
-        """Run the board until it has sent so many bytes, and give those."""
+        """Run the board until it has sent `count` bytes, and return them."""
         at, came = self._clock.sent(self._read + count, self._timeout_ps)
         data, _ = self._host.read(min(count, came - self._read))
         self._read += len(data)
         return data, at
 
     def close(self) -> None:
-        """Give the port back; the board runs freely again."""
+        """Close the port; the board then runs freely again."""
         self._clock.close()
         self._host.close()
 
 
 def not_accepted(port: str, block: bytes, timeout_ps: int) -> IpcError:
-    """A block that the other side did not take in time."""
+    """The error for a block that the other side did not accept in time."""
     return IpcError(
         f"{port}: a block of {len(block)} bytes was not accepted within {format_ps(timeout_ps)}: "
-        "the other side does not read any more"
+        "the other side has stopped reading"
     )

@@ -1,8 +1,8 @@
-"""Which link to a terminal is a living server's.
+"""Locks that show which links to terminals belong to running servers.
 
-A server that is killed leaves its link behind, and the terminal's name may be another's by then. So
-a server holds a lock beside its clock's socket, which the kernel takes back in any case, and writes
-there which link is its own: nobody else's is ever replaced.
+A killed server leaves a stale link, and another program may get the terminal's name later. So a
+server holds a lock beside its clock's socket, which the kernel releases in any case, and writes its
+link there: links of others are never replaced.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cyclescope.ipc.clock import socket_path
 
 
 class Presence:
-    """A server's lock on a terminal that is its own. Raises `OSError` if there can be none."""
+    """A server's lock on its own terminal. Raises `OSError` if the lock can't be made."""
 
     def __init__(self, terminal: str) -> None:
         self._path = _lock_path(terminal)
@@ -24,18 +24,18 @@ class Presence:
         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.truncate(self._lock, 0)
 
-    def tell_link(self, link: Path) -> None:
-        """A link leads to the terminal from now on."""
+    def record_link(self, link: Path) -> None:
+        """Record the link to the terminal."""
         os.pwrite(self._lock, _named(link), 0)
 
     def end(self) -> None:
-        """The terminal is offered no longer."""
+        """Release the lock when the terminal is closed."""
         self._path.unlink(missing_ok=True)
         os.close(self._lock)
 
 
-def is_left_behind(terminal: str, link: Path) -> bool:
-    """Whether a link to a terminal is one of a server that lives no longer."""
+def is_stale(terminal: str, link: Path) -> bool:
+    """Whether a link to a terminal belongs to a server that has ended."""
     with contextlib.suppress(OSError), _lock_path(terminal).open("rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return lock.read() == _named(link)

@@ -1,11 +1,11 @@
-"""What goes over the port: the protocol of the report's client (dimtass/stm32mp1-rpmsg-test).
+"""The messages on the port: the protocol of the report's client (dimtass/stm32mp1-rpmsg-test).
 
 A test is a number of blocks, one `write()` each; the first begins with a header of three
 little-endian words of 16 bits: preamble, bytes of all blocks together, CRC. The firmware answers
-with how many bytes it got, in 16 bits. It does not look at the CRC.
+with the number of received bytes, in 16 bits. It does not check the CRC.
 
-A firmware may be built to check: then the CRC is that of all bytes behind the header, and behind
-the count the answer has the CRC of what it got.
+A firmware can be built to check: then the CRC covers all bytes after the header, and the answer has
+the CRC of the received bytes after the count.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ COUNT = struct.Struct("<H")
 CHECKED = struct.Struct("<HH")
 MOST_BYTES = 0xFFFF
 
-# what the report's client has in its buffer: a ramp, of which block n begins at byte n
+# the buffer of the report's client: a ramp; block n begins at byte n
 _BUFFER_BYTES = 32768
 _RAMP = bytes(range(256)) * (_BUFFER_BYTES // 256)
-# where in the buffer its CRC begins: one byte behind its pointer's size, less one
+# the offset of the CRC in the buffer: the size of a pointer (4 bytes), less one
 _CRC_OFFSET = 3
 
 _POLYNOMIAL = 0x8006
@@ -37,19 +37,19 @@ _TEST = re.compile(r"0*(\d{1,5})x0*(\d{1,5})")
 
 @dataclass(frozen=True)
 class TtyTest:
-    """So many blocks of so many bytes."""
+    """A test: the number of blocks, and the bytes of each."""
 
     block_bytes: int
     blocks: int
 
     @property
     def total_bytes(self) -> int:
-        """Bytes of all blocks, the header among them."""
+        """Bytes of all blocks, including the header."""
         return self.block_bytes * self.blocks
 
     @property
     def published_ns(self) -> int | None:
-        """The report's time for it; None if it has none."""
+        """The report's time for the test; None if the report has none."""
         where = {"kind": "tty-test", "block_bytes": self.block_bytes, "blocks": self.blocks}
         time_ns = published.load(_TABLE).find("time_ns", where)
         return None if time_ns is None else int(time_ns)
@@ -72,17 +72,17 @@ def parse_test(text: str) -> TtyTest:
     test = TtyTest(int(match[1]), int(match[2])) if match else TtyTest(0, 0)
     if test.block_bytes < HEADER.size or not 0 < test.total_bytes <= MOST_BYTES:
         raise UsageError(
-            f"test {text!r}: expected bytes of a block and blocks, as in 512x8: at least "
+            f"test {text!r}: expected block bytes and number of blocks, as in 512x8: at least "
             f"{HEADER.size} bytes a block, at most {MOST_BYTES} together"
         )
     return test
 
 
 def blocks_of(test: TtyTest, checked: bool = False) -> list[bytes]:
-    """What each `write()` of a test gets; `checked` for a firmware that looks at the CRC."""
+    """The data of each `write()` of a test; `checked` for a firmware that checks the CRC."""
     size = test.block_bytes
     ramp = _RAMP * (1 + (size + test.blocks) // len(_RAMP))
-    # the header stays in the buffer, of which each further block begins one byte later
+    # the header stays in the buffer; each further block begins one byte later
     header = HEADER.pack(PREAMBLE, test.total_bytes, 0)
     buffer = header + ramp[len(header) :]
     blocks = [buffer[index : index + size] for index in range(test.blocks)]

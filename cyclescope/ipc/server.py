@@ -17,20 +17,20 @@ from cyclescope.ipc import clock, presence
 from cyclescope.ipc.virtual import VirtualTty, Wanted
 from cyclescope.units import MAX_PS
 
-# Without a client that asks for the time the board runs so long after the last byte: most programs
-# are idle by then, and an idle board need not run.
+# Without a client at the clock, the board runs for this time after the last byte: most programs are
+# idle by then, and an idle board need not run.
 LINGER_PS = 250 * 10**9
 _CHUNK_BYTES = 65536
-# that nobody has read at the terminal: a board that sends without end waits
+# the most unread bytes at the terminal: a board that sends endlessly waits
 _MOST_OUTPUT_BYTES = 1 << 20
-# for what is under way already, from one program on the host to another
+# for bytes that are in transit between two programs on the host
 _HOST_S = 10.0
-# how often it is looked whether the client is there
+# the interval of checks that the client is connected
 _LOOK_S = 0.1
 
 
 class Server:
-    """Offers a virtual board's tty until it is stopped; also a context manager, for a thread.
+    """Offers a virtual board's tty until stopped; also a context manager that uses a thread.
 
     `port` is the terminal's path; `link` a symbolic link to it. The board runs while a client at
     the clock asks for it, and without one, while bytes come and a little longer.
@@ -45,7 +45,7 @@ class Server:
         self._listener, self._presence = self._begin()
         self._wake_read, self._wake_write = os.pipe()
         self._client: clock.Lines | None = None
-        # read from the terminal and not fed, and written to it as far as there was room
+        # read from the terminal but not fed yet; and not yet written to it for lack of room
         self._fresh = b""
         self._output = b""
         self._fed_before = self._sent_before = 0
@@ -56,25 +56,25 @@ class Server:
             self._set_link(link)
 
     def _begin(self) -> tuple[socket.socket, presence.Presence]:
-        """The clock's socket, and the lock that tells that its server lives."""
+        """The clock's socket, and the lock that shows that its server runs."""
         try:
             return clock.listen(self.port), presence.Presence(self.port)
         except OSError as error:
-            reason = f"its lock can't be there: {error.strerror}"
+            reason = f"can't make the lock there: {error.strerror}"
             raise IpcError(f"{clock.socket_path(self.port).parent}: {reason}") from error
 
     def _set_link(self, link: Path) -> None:
         try:
             if link.is_symlink() and str(link.readlink()).startswith("/dev/pts/"):
                 terminal = str(link.readlink())
-                # what is left of a killed server may lead to another's terminal by now, or to ours
+                # a stale link of a killed server may lead to another's terminal by now, or to ours
                 is_dead = terminal == self.port or not link.exists()
-                if not is_dead and not presence.is_left_behind(terminal, link):
+                if not is_dead and not presence.is_stale(terminal, link):
                     self.close()
-                    raise IpcError(f"{link}: leads to a terminal that is there: remove it first")
+                    raise IpcError(f"{link}: links to an existing terminal: remove the link first")
                 link.unlink()
             link.symlink_to(self.port)
-            self._presence.tell_link(link)
+            self._presence.record_link(link)
         except OSError as error:
             self.close()
             raise IpcError(f"{link}: can't link the terminal there: {error.strerror}") from error
@@ -92,19 +92,19 @@ class Server:
         self.close()
 
     def _quietly(self) -> None:
-        # the client was told
+        # the client got the error
         with contextlib.suppress(IpcError):
             self.run()
-        # whoever comes late must not wait
+        # a late client must not wait
         self._listener.close()
 
     def stop(self) -> None:
-        """Called from another thread: has `run` come back."""
+        """Make `run` return; called from another thread."""
         self._board.stop()
         os.write(self._wake_write, b"x")
 
     def close(self) -> None:
-        """Take the terminal away."""
+        """Close the terminal, the clock and the lock."""
         if self._link and self._link.is_symlink() and str(self._link.readlink()) == self.port:
             self._link.unlink()
         clock.forget(self.port)
@@ -123,7 +123,7 @@ class Server:
             if self._master in ready:
                 self._read_terminal()
             try:
-                # one that is leaving makes room for the next
+                # a client that disconnects makes room for the next
                 if self._client and self._client.connection in ready:
                     self._serve_request(self._client)
                 if self._listener in ready:
@@ -167,7 +167,7 @@ class Server:
         self._write_terminal()
 
     def _run_freely(self) -> None:
-        """A step towards the end of the time that the last byte bought."""
+        """Run a step of the time that is left after the last byte."""
         if self._fresh:
             self._feed()
             self._run_until_ps = self._board.now_ps() + LINGER_PS
@@ -187,7 +187,7 @@ class Server:
             self._refuse()
             return
         connection, _ = self._listener.accept()
-        # what was written before belongs to who wrote it
+        # earlier input belongs to its writer, not to this client
         self._read_terminal()
         self._feed()
         self._client = clock.Lines(connection)
@@ -199,7 +199,7 @@ class Server:
         connection.close()
 
     def _is_wanted(self, client: clock.Lines) -> bool:
-        """Whether a client that has asked is there for the answer; others are told meanwhile."""
+        """Whether the requesting client is still connected; refuses other clients meanwhile."""
         is_there = client.is_there()
         if is_there and select.select([self._listener], [], [], 0)[0]:
             self._refuse()
@@ -218,7 +218,7 @@ class Server:
         word, *numbers = line.split()[:3] or [""]
         wanted = {"now": 0, "taken": 2, "sent": 2}.get(word)
         if wanted != len(numbers) or not all(number.isdecimal() for number in numbers):
-            client.send(f"error the clock does not know {line!r}")
+            client.send(f"error unknown request {line!r}")
         elif word == "now":
             client.send(f"at {self._board.now_ps()}")
         else:
@@ -226,19 +226,19 @@ class Server:
             serve = self._serve_taken if word == "taken" else self._serve_sent
             client.send(serve(total_bytes, for_ps, lambda: self._is_wanted(client)))
         if not client.is_there():
-            # the next one need not wait
+            # the next client need not wait
             self._drop_client()
 
     def _serve_taken(self, total_bytes: int, for_ps: int, wanted: Wanted) -> str:
         missing = self._fed_before + total_bytes - self._board.fed_bytes
         until_s = time.monotonic() + _HOST_S
         while len(self._fresh) < missing and wanted():
-            # what was written comes at once
+            # written bytes arrive at once
             if select.select([self._master], [], [], _LOOK_S)[0]:
                 self._read_terminal()
                 until_s = time.monotonic() + _HOST_S
             elif time.monotonic() > until_s:
-                return f"error {missing - len(self._fresh)} bytes are missing at the terminal"
+                return f"error {missing - len(self._fresh)} bytes did not arrive at the terminal"
         self._feed()
         at = self._board.run_until_taken(self._fed_before + total_bytes, for_ps, wanted)
         self._fetch()

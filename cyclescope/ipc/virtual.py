@@ -11,9 +11,9 @@ from cyclescope.board import Board
 from cyclescope.errors import IpcError
 from cyclescope.units import format_ps
 
-# until the board's program has started its coprocessor and listens
+# the limit for the board's program to start its coprocessor and listen
 _BOOT_PS = 10 * 10**12
-# between looks at whether someone wants to stop
+# simulated time between checks for a stop
 _STEP_PS = 5 * 10**9
 _LAST_LINES = 5
 _LAST_BYTES = 1 << 16
@@ -26,10 +26,10 @@ def _always() -> bool:
 
 
 class VirtualTty:
-    """A board with firmware that has a pipe to the host, run from reset until it listens there.
+    """A board whose firmware has a pipe to the host, run from reset until it listens there.
 
-    Totals count from the start. Raises `IpcError` if the board has no pipe, or if its program ends,
-    or does not come to listen within 10 s of simulated time.
+    Totals count from the start. Raises `IpcError` if the board has no pipe, or if its program ends
+    or does not listen within 10 s of simulated time.
     """
 
     def __init__(self, board: Board, elf: str | os.PathLike[str]) -> None:
@@ -37,7 +37,9 @@ class VirtualTty:
         self._machine: _engine.Machine = board.load(elf).start()
         port = self._machine.pipe()
         if port is None:
-            raise IpcError(f"{board.name}: the board has no tty for the host (a node virtio,mmio)")
+            raise IpcError(
+                f"{board.name}: the board has no tty for the host: it needs a node virtio,mmio"
+            )
         self._port = port
         self._console = b""
         self._streams: dict[str, bytes] = {}
@@ -51,7 +53,7 @@ class VirtualTty:
 
     @property
     def taken_bytes(self) -> int:
-        """Bytes of the host that the firmware is done with."""
+        """Bytes from the host that the firmware has processed."""
         return self._machine.piped(self._port)[0]
 
     @property
@@ -60,25 +62,25 @@ class VirtualTty:
         return self._machine.piped(self._port)[1]
 
     def last_words(self) -> list[str]:
-        """The last lines that the board has printed: a text for each place where it did."""
+        """The last lines that the board has printed: one text for each serial line."""
         printed = {"the console": self._console, **self._streams}
         return [f"{name} printed: {_end_of(text)}" for name, text in printed.items() if text]
 
     def now_ps(self) -> int:
-        """The time that the board has reached."""
+        """The board's time."""
         return self._machine.now()
 
     def feed(self, data: bytes) -> None:
-        """Give bytes to the firmware, now."""
+        """Send bytes to the firmware, now."""
         self._machine.feed(self._port, data)
         self.fed_bytes += len(data)
 
     def drain(self) -> bytes:
-        """What the firmware sent since the last call."""
+        """The bytes that the firmware has sent since the last call."""
         return self._machine.drain(self._port)
 
     def run_until_taken(self, total_bytes: int, for_ps: int, wanted: Wanted = _always) -> int:
-        """Run on until the firmware is done with so many bytes, or for a time; gives when that is.
+        """Run until the firmware has processed `total_bytes`, or for `for_ps`; returns the time.
 
         It is looked often whether that is still `wanted`. Raises `IpcError` if the firmware ends.
         """
@@ -86,7 +88,7 @@ class VirtualTty:
         return self.now_ps() if at is None else at
 
     def run_until_sent(self, total_bytes: int, for_ps: int, wanted: Wanted = _always) -> int:
-        """Run on until the firmware has sent so many bytes, or for a time; gives when that is.
+        """Run until the firmware has sent `total_bytes`, or for `for_ps`; returns the time.
 
         It is looked often whether that is still `wanted`. Raises `IpcError` if the firmware ends.
         """
@@ -94,17 +96,17 @@ class VirtualTty:
         return self.now_ps() if at is None else at
 
     def finish(self) -> list[str]:
-        """End the run, if it has not ended: the images that can't be saved, a sentence each."""
+        """End the run, if it has not ended; returns one sentence for each image not saved."""
         return self._machine.finish()
 
     def stop(self) -> None:
-        """Called from another thread: a call that runs on comes back soon, with an `IpcError`."""
+        """Make a running call raise an `IpcError` soon; called from another thread."""
         self._stop.request()
 
     def _run_on(
         self, goal: Any, total_bytes: int, for_ps: int, wanted: Wanted = _always
     ) -> int | None:
-        """When the goal was reached; None if it was not in that time."""
+        """The time at which the goal was reached; None if it was not reached in time."""
         until_ps = self.now_ps() + for_ps
         while not self._stop.requested:
             step_ps = min(until_ps, self.now_ps() + _STEP_PS)

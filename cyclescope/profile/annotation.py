@@ -1,4 +1,4 @@
-"""A function's instructions and source lines, each with what it cost."""
+"""A function's instructions and source lines, each with its cost."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from cyclescope.profile.model import CoreProfile, Place
 
-# Lines around those that have code.
+# Number of source lines shown around a line with code.
 _AROUND = 2
 ReadSource = Callable[[str], list[str] | None]
 """A source file's lines by its path; None if it can't be read."""
 
 
 class Code(NamedTuple):
-    """An instruction as a listing has it; `encoding` has `length` bytes, `target` is a branch's."""
+    """An instruction of a listing; `encoding` has `length` bytes, `target` is a branch's target."""
 
     address: int
     encoding: int
@@ -27,7 +27,7 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True)
 class Spent:
-    """Cycles of instructions on all call paths, and how often they ran."""
+    """Cycles and execution counts of instructions on all call paths."""
 
     cycles: int
     executions: int
@@ -35,7 +35,7 @@ class Spent:
 
     @property
     def cpi(self) -> float | None:
-        """Cycles an instruction; None if none ran."""
+        """Cycles per instruction; None if no instruction ran."""
         return self.cycles / self.executions if self.executions else None
 
     @property
@@ -48,7 +48,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Instruction:
-    """An instruction with its places in the sources (innermost first), and what it cost."""
+    """An instruction with its places in the sources (innermost first) and its cost."""
 
     code: Code
     places: tuple[Place, ...]
@@ -57,7 +57,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a source with the cost of its instructions; `text` is None if it can't be read."""
+    """A line of a source with the cost of its instructions; an unreadable one has no `text`."""
 
     number: int
     text: str | None
@@ -67,9 +67,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Source:
-    """The lines of a function that has code there: its own, or one that is inlined.
+    """The source lines of a function with code there: the function itself, or an inlined one.
 
-    What is inlined counts at the line that calls it, and in a source of its own.
+    Inlined code counts at the line that calls it, and in a separate source.
     """
 
     function: str
@@ -82,7 +82,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Annotation:
-    """What a function's code cost a core of so many cycles in all."""
+    """The cost of a function's code on a core; `cycles` are all cycles of the core."""
 
     core: str
     core_cycles: int
@@ -95,11 +95,11 @@ class Annotation:
 
     @property
     def notes(self) -> list[str]:
-        """What is missing, in a sentence each."""
+        """Missing information, one sentence each."""
         missing = [source.file for source in self.sources if not source.is_read]
-        notes = [f"{file} can't be read: lines have no text" for file in dict.fromkeys(missing)]
+        notes = [f"{file} can't be read: its lines have no text" for file in dict.fromkeys(missing)]
         if not self.sources:
-            notes.append(f"the ELF tells no source lines of {self.function}: build it with -g")
+            notes.append(f"the ELF has no source lines for {self.function}: build it with -g")
         return notes
 
 
@@ -110,7 +110,7 @@ def annotate(
     places: Sequence[Sequence[tuple[str, str | None, int | None, int | None]]],
     read: ReadSource,
 ) -> Annotation:
-    """The annotation of a function's `code`, of which `places` has the places in the sources."""
+    """The annotation of a function's `code`; `places` has the code's places in the sources."""
     spent = _spent_by_address(core, code)
     instructions = tuple(
         Instruction(one, _known(frames), spent[one.address])
@@ -165,7 +165,7 @@ def _sum(parts: Iterable[Spent]) -> Spent:
 
 
 def _sources(instructions: Sequence[Instruction], read: ReadSource) -> list[Source]:
-    """The function's own sources first, then those of what is inlined, the costliest first."""
+    """The function's own sources, then those of inlined functions, the costliest first."""
     lines: dict[tuple[str, str, bool], dict[int, list[Instruction]]] = defaultdict(
         lambda: defaultdict(list)
     )
@@ -191,8 +191,8 @@ def _source(
     numbers = set(found)
     if text is not None:
         around = range(-_AROUND, _AROUND + 1)
-        near = {number + more for number in found for more in around}
-        numbers |= {number for number in near if 1 <= number <= len(text)}
+        shown = {number + more for number in found for more in around}
+        numbers |= {number for number in shown if 1 <= number <= len(text)}
     lines = tuple(
         Line(
             number=number,

@@ -1,4 +1,4 @@
-"""A profile from what the engine gives: its numbers with names, places and inlined functions."""
+"""A profile from the engine's numbers, with names, places and inlined functions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from cyclescope.profile.model import (
 from cyclescope.profile.sites import joined
 
 Places = Callable[[str, list[int]], Sequence[Sequence[tuple[str, str | None, int | None, Any]]]]
-"""The engine's answer to where addresses of a core are: `Machine.places`."""
+"""Gives the source places of a core's addresses: `Machine.places`."""
 
-# Where the engine has no address, and no parent of a path.
+# The engine's value for no address, and for a path without a parent.
 _NONE = -1
 FIRST_STACK = "from reset"
-"""The name of what runs on the stack that a core began with."""
+"""The name of code on the stack that a core started with."""
 
 
 def core_profile(
@@ -37,10 +37,10 @@ def core_profile(
     functions: Sequence[str] = (),
     waits: bool = False,
 ) -> CoreProfile:
-    """The profile of a core that took so many cycles in the run.
+    """The profile of a core with `cycles` cycles in the run.
 
-    `functions` are those that the run was to keep the calls of; `waits` if it told what was waited
-    for. Raises `EngineError` if the profile has another number of cycles.
+    `functions` are the functions whose calls the run kept; `waits` is true if it recorded waits.
+    Raises `EngineError` if the profile has another number of cycles.
     """
     known = _Known(raw["core"], places)
     known.look_up(path[2] for path in raw["paths"])
@@ -85,10 +85,10 @@ def core_profiles(
     waits: bool,
     by_call_site: bool,
 ) -> tuple[tuple[CoreProfile, ...], tuple[CoreProfile, ...] | None]:
-    """The profiles of all cores, by the cycles of each; and with calls apart by their sites.
+    """The profiles of all cores, and the same with calls distinguished by call sites.
 
-    `found` has what the engine gives, with paths apart by that if `by_call_site`. For the rest see
-    `core_profile`, which raises `EngineError`.
+    `found` is the engine's data, with paths distinguished by call sites if `by_call_site`. For the
+    rest see `core_profile`, which raises `EngineError`.
     """
 
     def built(cores: Iterable[Mapping[str, Any]]) -> tuple[CoreProfile, ...]:
@@ -102,9 +102,9 @@ def core_profiles(
 
 
 def _kept(raw: Mapping[str, Any], functions: Sequence[str]) -> list[str]:
-    """Which functions the lists of calls of a core are of, in their order.
+    """The functions of a core's lists of calls, in order.
 
-    Those that were named without a core are all of one core, which the engine has chosen.
+    Functions that were named without a core all belong to one core, which the engine has chosen.
     """
     own = [name for name in functions if name.startswith(f"{raw['core']}:")]
     if len(raw["calls"]) == len(own):
@@ -113,20 +113,20 @@ def _kept(raw: Mapping[str, Any], functions: Sequence[str]) -> list[str]:
 
 
 def _is_of_a_core(name: str) -> bool:
-    """True of "cm4:main"; in "flash::program" the colons are C++'s."""
+    """True for "cm4:main"; the colons in "flash::program" are C++'s."""
     _, colon, function = name.partition(":")
     return bool(colon) and not function.startswith(":")
 
 
 class _Known:
-    """Where the addresses of a core are, each asked for once."""
+    """The source places of a core's addresses, each looked up once."""
 
     def __init__(self, core: str, places: Places) -> None:
         self._core, self._places = core, places
         self._found: dict[int, tuple[Place, ...]] = {_NONE: ()}
 
     def look_up(self, addresses: Iterable[int]) -> None:
-        """Ask for those that are not known yet, all at once."""
+        """Look up all unknown addresses at once."""
         new = sorted(set(addresses) - self._found.keys())
         for address, frames in zip(new, self._places(self._core, new), strict=True):
             self._found[address] = tuple(Place(*frame) for frame in frames)
@@ -165,14 +165,14 @@ def _path(raw: tuple[Any, ...], site: int, known: _Known) -> Path:
 
 
 class _Tree:
-    """The engine's paths, and behind them those that they are continued by."""
+    """The engine's paths, followed by their continuations in inlined functions and jumps."""
 
     def __init__(self, paths: list[Path]) -> None:
         self.paths = paths
         self._added: dict[tuple[int, str, str], int] = {}
 
     def within(self, path: int, kind: str, place: Place) -> int:
-        """The path that goes on in a function without a call that the core made."""
+        """The path that continues in a function without a call instruction."""
         key = (path, kind, place.function)
         if key not in self._added:
             self._added[key] = len(self.paths)
@@ -184,7 +184,7 @@ def _cost(tree: _Tree, known: _Known, raw: tuple[int, int, int], charges: Sequen
     path, address, executions = raw
     places = known.of(address)
     function = known.function(address)
-    # nobody calls what runs after reset, or at the begin of a task
+    # code after reset, or at the start of a task, has no caller
     if tree.paths[path].kind == TASK and function is not None:
         path = tree.within(path, FUNCTION, function)
     for place in places[-2::-1]:
@@ -200,7 +200,7 @@ def _cost(tree: _Tree, known: _Known, raw: tuple[int, int, int], charges: Sequen
 
 
 def _interrupts(tree: _Tree, raw: Sequence[Sequence[Any]]) -> tuple[Interrupt, ...]:
-    """The interrupts; one that nobody is known to have raised is its only device's."""
+    """The interrupts; if the raising device is unknown, the line's only device is used."""
     devices: dict[str, set[str]] = {}
     for path, device, *_ in raw:
         if device:
@@ -214,5 +214,5 @@ def _interrupts(tree: _Tree, raw: Sequence[Sequence[Any]]) -> tuple[Interrupt, .
 
 
 def _line(exception: str, device: str | None) -> str:
-    """What an interrupt line is called: by the device that raised it, if that is known."""
+    """The name of an interrupt line: with the device that raised it, if known."""
     return f"{device} ({exception})" if device else exception

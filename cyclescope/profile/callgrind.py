@@ -1,9 +1,9 @@
 """A profile in Callgrind's format, version 1, for KCachegrind and callgrind_annotate.
 
-https://valgrind.org/docs/manual/cl-format.html. Costs stand at instructions and lines, and so do
-calls, if the profile tells them apart by that: at the instruction that calls, or that runs in the
-delay slot behind it. Others stand at the begin of the function that calls. Inlined functions are
-part of the function that they were inlined in, in their own files. A core is an object.
+https://valgrind.org/docs/manual/cl-format.html. Costs are at instructions and lines. If the profile
+distinguishes call sites, calls are at the calling instruction, or at the instruction in its delay
+slot; otherwise they are at the start of the calling function. Inlined functions are part of the
+function that they were inlined in, in their own files. A core is an object.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from cyclescope.profile.model import INLINED, CoreProfile, Cost, Path
 from cyclescope.profile.profile import Profile
 from cyclescope.profile.stacks import nested
 
-# Causes of less than this share of all cycles are added up.
+# Causes with less than this share of all cycles are summed.
 _LEAST_SHARE = 0.005
 _REST = "other causes"
 _Key = tuple[str, str]
 _Position = tuple[str, int, int]
-# An instruction that calls, and the one in its delay slot, have no more.
+# The most bytes of a calling instruction and the one in its delay slot.
 _MOST_CALL_BYTES = 8
 
 
@@ -67,7 +67,7 @@ class _Events:
         self._place = {cause: place for place, cause in enumerate(self.names)}
 
     def named(self) -> Iterator[tuple[str, str]]:
-        """Words without spaces, and what they stand for."""
+        """Event names without spaces, and their meanings."""
         for place, name in enumerate(self.names):
             word = "".join(part.capitalize() for part in re.findall(r"[A-Za-z0-9]+", name))
             yield (f"C{place - 1}{word}" if place > 1 else word), _line(name)
@@ -89,7 +89,7 @@ class _Names:
         self._numbers: dict[tuple[str, str], int] = {}
 
     def spec(self, kind: str, name: str) -> str:
-        """A name as it stands behind `fn=` and the like; `kind` is "ob", "fl" or "fn"."""
+        """A name for `fn=` and the like; `kind` is "ob", "fl" or "fn"."""
         key = kind, name
         if key in self._numbers:
             return f"({self._numbers[key]})"
@@ -100,14 +100,14 @@ class _Names:
 
 @dataclass
 class _Function:
-    """A function's costs by file, address and line, and its calls by these and whom it calls."""
+    """A function's costs by file, address and line, and its calls by these and the callee."""
 
     path: Path
     costs: dict[_Position, list[int]] = field(default_factory=dict)
     calls: dict[_Position, dict[_Key, tuple[int, list[int]]]] = field(default_factory=dict)
 
     def call_site(self, return_address: int | None) -> _Position:
-        """The position of the instruction before an address; the function's begin if none is."""
+        """The position of the instruction before an address; else the function's start."""
         if return_address is not None:
             place = bisect_left(self._by_address, (return_address,)) - 1
             address, position = self._by_address[place] if place >= 0 else (0, None)
@@ -117,7 +117,7 @@ class _Function:
 
     @cached_property
     def _by_address(self) -> list[tuple[int, _Position]]:
-        """Once all costs are there."""
+        """The positions sorted by address; call it when all costs are added."""
         return sorted((address, (file, address, line)) for file, address, line in self.costs)
 
 
@@ -170,7 +170,7 @@ def _add_calls(
     inclusive: list[list[int]],
     functions: dict[_Key, _Function],
 ) -> None:
-    """Calls from function to function; of a recursion the cycles of the outermost call count."""
+    """Calls from function to function; in a recursion, only the outermost call's cycles count."""
 
     def edge(index: int) -> tuple[_Key, _Key] | None:
         parent = core.paths[index].parent
@@ -192,12 +192,12 @@ def _add_calls(
         calls, numbers = at_site.get(callee, (0, [0] * len(inclusive[index])))
         if not is_within:
             _add(numbers, inclusive[index])
-        # one that has not ended is a call, too
+        # a call that has not ended counts, too
         at_site[callee] = calls + max(core.paths[index].calls, 1), numbers
 
 
 def _real_paths(core: CoreProfile) -> list[int]:
-    """For each path the one that it was inlined into, or itself."""
+    """For each path the path that it was inlined into, or itself."""
     real = list(range(len(core.paths)))
     for index in core.walk():
         path = core.paths[index]
@@ -224,5 +224,5 @@ def _add(to: list[int], numbers: list[int]) -> None:
 
 
 def _line(text: str) -> str:
-    """A name that fits a line of the file."""
+    """A name without line breaks, for a line of the file."""
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""How long the calls of a function took, and how late interrupts were."""
+"""Durations of a function's calls, and latencies of interrupts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import pairwise
 from cyclescope.profile.model import Call, CoreProfile, Interrupt
 
 _MOST_BINS = 16
-# Where the longest takes so many times the shortest, bins of one width would show one bar.
+# From this ratio of the longest to the shortest call on, bins of equal width would show one bar.
 _WIDE = 16
 
 
@@ -26,7 +26,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Spread:
-    """The calls of a function that ended: how many, what they took, and the longest of them."""
+    """The ended calls of a function: their number, statistics of cycles, and the longest call."""
 
     calls: int
     shortest: int
@@ -39,13 +39,13 @@ class Spread:
 
     @property
     def mean(self) -> float:
-        """Cycles of a call on average."""
+        """Mean cycles of a call."""
         return self.total / self.calls
 
 
 @dataclass(frozen=True)
 class Times:
-    """How long calls took in picoseconds, whatever clock each of them had."""
+    """Durations of calls in picoseconds, independent of clock changes."""
 
     shortest: int
     median: int
@@ -56,7 +56,7 @@ class Times:
 
 
 def times(calls: Sequence[Call]) -> Times | None:
-    """The times of calls; None if that of one is not known."""
+    """The times of calls; None if one of them is unknown."""
     known = sorted(call.ps for call in calls if call.ps is not None)
     if not known or len(known) < len(calls):
         return None
@@ -65,18 +65,18 @@ def times(calls: Sequence[Call]) -> Times | None:
 
 
 def calls_of(core: CoreProfile, function: str) -> tuple[Call, ...]:
-    """The kept calls of a function, by the name that the run was given."""
+    """The kept calls of a function, by the user's name for it."""
     return core.calls.get(function, ())
 
 
 def own_name(core: CoreProfile, function: str) -> str:
-    """A function's name without the core that it was asked for of: "cm4:main" is main."""
+    """A function's name without its core: "cm4:main" is main."""
     own = function.removeprefix(f"{core.name}:")
     return function if own.startswith(":") else own
 
 
 def spread(calls: Sequence[Call]) -> Spread | None:
-    """How the times of calls are spread; None of no calls."""
+    """The distribution of calls' cycles; None without calls."""
     if not calls:
         return None
     cycles = sorted(call.cycles for call in calls)
@@ -93,12 +93,12 @@ def spread(calls: Sequence[Call]) -> Spread | None:
 
 
 def _at(ordered: Sequence[int], share: float) -> int:
-    """The least number that so large a share of all does not exceed."""
+    """The least number that a share of all numbers does not exceed: a percentile."""
     return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
 
 
 def _bins(ordered: Sequence[int]) -> Iterator[Bin]:
-    """Bins of one width, or each twice as wide as the one before, from the first to the last."""
+    """Bins of equal width, or each twice as wide as the one before."""
     edges = _edges(ordered[0], ordered[-1])
     counts = [0] * (len(edges) - 1)
     at = 0
@@ -128,12 +128,12 @@ def _round_up(width: int) -> int:
 
 @dataclass(frozen=True)
 class Latency:
-    """The interrupts of one line: how many, and how late the core was, in picoseconds.
+    """The interrupts of one line: their number, and their latencies in picoseconds.
 
     `handler_ps` is the time that the core spent entering, running and leaving their handlers,
-    less that of interrupts that came meanwhile; `handler_cycles` the same in cycles. The
-    latency lasts from the line's edge to the handler's first instruction; that of the latest
-    began at `most_at_ps`. The other times are None where no edge is known.
+    without nested interrupts; `handler_cycles` is the same in cycles. The latency lasts from the
+    line's edge to the handler's first instruction; the largest one began at `most_at_ps`. The other
+    times need a known edge, else they stay None.
     """
 
     line: str
@@ -148,7 +148,7 @@ class Latency:
 
 
 def latencies(core: CoreProfile) -> list[Latency]:
-    """The latency of each interrupt line of a core, the slowest first."""
+    """The latencies of each interrupt line of a core, the slowest line first."""
     lines = defaultdict(list)
     handlers: dict[str, tuple[int, int]] = defaultdict(lambda: (0, 0))
     for one, (own_ps, own) in zip(core.interrupts, _own_times(core.interrupts), strict=True):
@@ -181,14 +181,14 @@ def latencies(core: CoreProfile) -> list[Latency]:
 
 
 def _own_times(interrupts: Sequence[Interrupt]) -> list[tuple[int, int]]:
-    """Time and cycles in each handler, less those of handlers that interrupted it."""
+    """Time and cycles in each handler, without nested handlers."""
     own = [[one.end_ps - one.taken_ps, one.cycles] for one in interrupts]
     open_ones: list[int] = []
     for place in sorted(range(len(own)), key=lambda place: interrupts[place].taken_ps):
         one = interrupts[place]
         while open_ones and interrupts[open_ones[-1]].end_ps <= one.taken_ps:
             open_ones.pop()
-        # One that ends later than what it came in is a task's that was switched to.
+        # A handler that ends after the one around it belongs to a task that was switched to.
         if open_ones and one.end_ps <= interrupts[open_ones[-1]].end_ps:
             outer = own[open_ones[-1]]
             outer[0] -= one.end_ps - one.taken_ps

@@ -1,6 +1,7 @@
-"""A profile as collapsed stacks: a line a call path, as flame graph programs read it.
+"""A profile as collapsed stacks: one line for each call path, for flame graph programs.
 
-`core;caller;function cycles`; an inlined function ends in `_[i]`, as these programs know it.
+A line is `core;caller;function cycles`; an inlined function ends in `_[i]`, which these programs
+recognize.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from cyclescope.profile.stacks import stacks
 
 
 def collapsed(profile: Profile, by_cause: bool = False) -> Iterator[str]:
-    """The lines of a file; with the causes of the cycles as innermost frames, if asked."""
+    """The lines of a file; with `by_cause`, causes of cycles are the innermost frames."""
     for core in profile.cores:
         names = [_name(path) for path in core.paths]
         for stack in stacks(core, by_cause):
@@ -28,5 +29,5 @@ def _name(path: Path) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name without what separates frames and lines."""
+    """A name without the separators of frames and lines."""
     return " ".join(name.replace(";", ":").split())

@@ -27,7 +27,7 @@ _INTERRUPTS += ["cycles", "latency_ps", "response_ps"]
 
 
 def functions(cores: Cores, use_polars: bool) -> Frame:
-    """A line a function, with a column a cause."""
+    """One row for each function, with one column for each cause."""
     causes = _causes(cores)
     found = [
         {
@@ -51,7 +51,7 @@ def functions(cores: Cores, use_polars: bool) -> Frame:
 
 
 def lines(cores: Cores, use_polars: bool) -> Frame:
-    """A line a source line, with a column a cause."""
+    """One row for each source line, with one column for each cause."""
     causes = _causes(cores)
     found = [
         {
@@ -70,7 +70,7 @@ def lines(cores: Cores, use_polars: bool) -> Frame:
 
 
 def calls(cores: Cores, use_polars: bool) -> Frame:
-    """A line a call of a watched function, with the path that it came by."""
+    """One row for each call of a watched function, with its call path."""
     found = [
         {
             "core": core.name,
@@ -87,7 +87,7 @@ def calls(cores: Cores, use_polars: bool) -> Frame:
 
 
 def interrupts(cores: Cores, use_polars: bool) -> Frame:
-    """A line an interrupt."""
+    """One row for each interrupt."""
     found: list[dict[str, Any]] = [
         {"core": core.name, **{name: getattr(one, name) for name in _INTERRUPTS[1:]}}
         for core in cores
@@ -97,7 +97,7 @@ def interrupts(cores: Cores, use_polars: bool) -> Frame:
 
 
 def waits(cores: Cores, use_polars: bool) -> Frame:
-    """A line a call path and what was waited for there, the longest of a core first."""
+    """One row for each call path and wait, the longest of a core first."""
     found = [
         {
             "core": core.name,

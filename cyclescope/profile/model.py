@@ -1,6 +1,6 @@
-"""A profile as plain data: call paths, and what each instruction cost on each of them.
+"""A profile as plain data: call paths, and the cost of each instruction on each of them.
 
-It is exact, not sampled: the cycles of a core's costs sum to the core's cycles.
+A profile is exact, not sampled: the cycles of a core's costs sum to the core's cycles.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from functools import cached_property
 from cyclescope import reprs
 
 TASK, FUNCTION, EXCEPTION, INLINED = "task", "function", "exception", "inlined"
-"""Kinds of call paths: what their innermost frame is."""
+"""Kinds of call paths, by their innermost frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an address is in the sources; `file`, `line` and `column` only if the ELF tells."""
+    """The source place of an address; `file`, `line` and `column` may be unknown (None)."""
 
     function: str
     file: str | None = None
@@ -27,13 +27,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A call path, by its innermost frame and the path that this one was called from.
+    """A call path: its innermost frame, and the path that this frame was called from.
 
-    `name` is a function's, a task's or an exception's; `place` and `address` are where a function
-    or a task begins. `calls` are those that ended, and what they took with all that they called;
-    the longest began at `longest_at_ps` of simulated time. What is `inlined` has no calls.
-    `return_address` is where its calls return to, behind the instruction that calls; None unless
-    paths are apart by that.
+    `name` is the name of a function, a task or an exception; `place` and `address` are the start of
+    the function or task. `calls` is the number of ended calls; their cycles include all that they
+    called, and the longest began at `longest_at_ps` of simulated time. An inlined frame has no
+    calls. `return_address` is the address after the calling instruction; None unless paths are
+    distinguished by call sites.
     """
 
     parent: int | None
@@ -51,7 +51,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """Cycles of a cost, by the index of their cause and that of the clock's rate."""
+    """Cycles of a cost, with the indexes of their cause and of the clock's rate."""
 
     cause: int
     rate: int
@@ -60,10 +60,10 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an instruction cost on a call path, the index of its innermost frame.
+    """The cost of an instruction on a call path, `path`, the index of its innermost frame.
 
-    `address` is None for cycles that belong to no instruction. `places` are where the address is
-    in the sources: of inlined functions first, the function that has the symbol last.
+    Cycles that belong to no instruction have the `address` None. `places` are the source places of
+    the address: inlined functions first, the function with the symbol last.
     """
 
     path: int
@@ -75,13 +75,13 @@ class Cost:
 
     @property
     def place(self) -> Place:
-        """Where the instruction itself is in the sources."""
+        """The innermost source place of the instruction."""
         return self.places[0] if self.places else Place("")
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a watched function, from its begin (simulated time) to its end."""
+    """One call of a watched function, with its begin and end in simulated time."""
 
     path: int
     begin_ps: int
@@ -91,11 +91,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """One interrupt whose handler has ended, by simulated times.
+    """One interrupt whose handler has ended, in simulated time.
 
     `line` is the device that raised it and the exception's name, `input` the number of the core's
-    input; None for one of the core's own. `raised_ps` is None where it is not known when its line
-    went up. `cycles` are those from when it was taken to its end.
+    input; None for the core's own exceptions. `raised_ps` is the time of the line's edge; None if
+    unknown. `cycles` count from the entry to the end of the handler.
     """
 
     line: str
@@ -108,20 +108,20 @@ class Interrupt:
 
     @property
     def latency_ps(self) -> int | None:
-        """From the line's edge to the handler's first instruction."""
+        """The time from the line's edge to the handler's first instruction."""
         return None if self.raised_ps is None else self.first_instruction_ps - self.raised_ps
 
     @property
     def response_ps(self) -> int | None:
-        """From the line's edge to the handler's end."""
+        """The time from the line's edge to the handler's end."""
         return None if self.raised_ps is None else self.end_ps - self.raised_ps
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What was waited for on a call path, and how long: time that its costs have, too.
+    """An event that was waited for on a call path, and for how long; the costs include this time.
 
-    It is told by calls: what waits in an inlined function is in the function that it is inlined in.
+    Waits are recorded by calls: waits in an inlined function belong to the function around it.
     """
 
     path: int
@@ -133,9 +133,9 @@ class Wait:
 class CoreProfile:
     """The profile of one core.
 
-    `rates_hz` are those that its clock had, in their order, and `causes` the names that the run's
-    cycle stack has. `calls` has the calls of the functions that the run was asked to keep them of,
-    by the name that was asked for. `waits` is None unless the run was asked for it.
+    `rates_hz` are the rates of its clock, in order, and `causes` the names in the run's cycle
+    stack. `calls` has the kept calls of functions, by the user's names for them. `waits` stays None
+    unless the run recorded waits.
     """
 
     name: str
@@ -149,7 +149,7 @@ class CoreProfile:
     waits: tuple[Wait, ...] | None = None
 
     def __repr__(self) -> str:
-        """Its sums."""
+        """The profile with its sums, for an interpreter."""
         return reprs.short(
             self,
             name=self.name,
@@ -193,7 +193,7 @@ class CoreProfile:
         return dict(sorted(named, key=lambda item: (-item[1], item[0])))
 
     def walk(self) -> list[int]:
-        """All paths, each before those that were called from it, in the order of the engine's."""
+        """All paths, callers before callees, in the engine's order."""
         order: list[int] = []
         pending = [i for i in reversed(range(len(self.paths))) if self.paths[i].parent is None]
         while pending:
@@ -204,7 +204,7 @@ class CoreProfile:
 
     @cached_property
     def called(self) -> tuple[tuple[int, ...], ...]:
-        """The paths that were called from each path."""
+        """For each path, the paths that were called from it."""
         found: list[list[int]] = [[] for _ in self.paths]
         for index, path in enumerate(self.paths):
             if path.parent is not None:
@@ -213,7 +213,7 @@ class CoreProfile:
 
     @cached_property
     def self_cycles(self) -> tuple[int, ...]:
-        """The cycles of each path without what it called."""
+        """The cycles of each path without its callees."""
         cycles = [0] * len(self.paths)
         for cost in self.costs:
             cycles[cost.path] += cost.cycles
@@ -221,7 +221,7 @@ class CoreProfile:
 
     @cached_property
     def total_cycles(self) -> tuple[int, ...]:
-        """The cycles of each path with all that it called, calls that did not end included."""
+        """The cycles of each path with all its callees, also in calls that did not end."""
         cycles = list(self.self_cycles)
         for index in reversed(self.walk()):
             parent = self.paths[index].parent

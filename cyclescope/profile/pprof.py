@@ -1,8 +1,8 @@
 """A profile in pprof's format: a gzipped protocol buffer, `perftools.profiles.Profile`.
 
-https://github.com/google/pprof/blob/main/proto/profile.proto has the schema, of which `_SCHEMA` is
-what is used here. A sample is a call path, an instruction and a cause, which is a label: `go tool
-pprof -tagleaf=cause` has causes as innermost frames.
+https://github.com/google/pprof/blob/main/proto/profile.proto has the schema; `_SCHEMA` is the part
+that is used here. A sample is a call path and an instruction, with the cause as a label: `go tool
+pprof -tagleaf=cause` shows causes as innermost frames.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cyclescope.profile.profile import Profile
 
 _PACKAGE = "cyclescope.profile.pprof"
 _TEXTS, _NUMBERS, _SIGNED, _FLAG = "string", "uint64", "int64", "bool"
-# Message: field, number, type; a `*` is repeated.
+# Message: field, number, type; `*` marks a repeated field.
 _SCHEMA: dict[str, tuple[tuple[str, int, str], ...]] = {
     "ValueType": (("type", 1, _SIGNED), ("unit", 2, _SIGNED)),
     "Label": (("key", 1, _SIGNED), ("str", 2, _SIGNED)),
@@ -131,7 +131,7 @@ class _Writer:
         cause = self._text("cause")
         for cost in core.costs:
             innermost = self._innermost(core, cost)
-            # its own function's location is the instruction's
+            # the location of its own function is the instruction's
             location = [innermost, *callers[cost.path][1:]] if innermost else callers[cost.path]
             executions = cost.executions
             for charge in cost.charges:
@@ -146,7 +146,7 @@ class _Writer:
                 sample.label.add(**own_label)
 
     def _innermost(self, core: CoreProfile, cost: Cost) -> int | None:
-        """The location of an instruction with its inlined frames; None if there is none."""
+        """The location of an instruction with its inlined frames; None without an address."""
         if cost.address is None:
             return None
         frames = []
@@ -155,7 +155,7 @@ class _Writer:
             frames.append((core.paths[index].name, place.file, place.line, place.column))
             index = core.paths[index].parent or 0
         last = cost.places[-1] if cost.places else Place("")
-        # by the path: code that was jumped into belongs to who called
+        # by the path: code that was jumped into belongs to the caller
         frames.append((core.paths[index].name, last.file, last.line, last.column))
         return self._location(cost.address, tuple(frames))
 

@@ -1,4 +1,4 @@
-"""The profile of a run, as `Board.run(profile=True)` gives it."""
+"""The profile of a run, from `Board.run(profile=True)`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Profile:
-    """Where each cycle of a run went: by call path, instruction and cause, exactly.
+    """All cycles of a run by call path, instruction and cause, exact.
 
-    `cores` has a profile a core. The cycles of each sum to those of the run. `by_call_site` has the
-    same with call paths apart by where functions are called from; None unless the run was asked
-    for `call_sites`.
+    `cores` has one profile for each core. The cycles of each sum to the core's cycles in the run.
+    `by_call_site` has the same with call paths distinguished by call sites; None unless the run
+    recorded `call_sites`.
     """
 
     board: str
@@ -32,7 +32,7 @@ class Profile:
     by_call_site: tuple[CoreProfile, ...] | None = None
 
     def __repr__(self) -> str:
-        """What it is of; `functions()`, `lines()` and `calls()` have all of it."""
+        """A summary; `functions()`, `lines()` and `calls()` have the data."""
         return reprs.short(
             self,
             board=self.board,
@@ -43,35 +43,35 @@ class Profile:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could not be followed, of all cores."""
+        """Notes of all cores on code that could not be followed."""
         return tuple(f"{core.name}: {note}" for core in self.cores for note in core.notes)
 
     def functions(self, polars: bool = False) -> Frame:
-        """A line a function of each core: cycles, calls, instructions, worst call, causes.
+        """One row for each function of each core: cycles, calls, instructions, worst call, causes.
 
-        It is a DataFrame of pandas, or of polars if that is asked for. `self_cycles` are those of
-        the function's own code, `total_cycles` with all that it called, and a column a cause has
-        the cycles of `self_cycles` that were charged to it. Raises `ImportError`, saying what to
-        install, where the package is absent.
+        The result is a DataFrame of pandas, or of polars if `polars` is true. `self_cycles` are the
+        cycles of the function's own code, `total_cycles` include its callees, and the column of a
+        cause has the part of `self_cycles` that was charged to it. Raises `ImportError`, with the
+        command to install it, if the library is not installed.
         """
         return frames.functions(self.cores, polars)
 
     def lines(self, polars: bool = False) -> Frame:
-        """A line a source line, as `functions` has them."""
+        """One row for each source line, with the columns of `functions`."""
         return frames.lines(self.cores, polars)
 
     def calls(self, polars: bool = False) -> Frame:
-        """A line a call of the functions whose calls the run was asked to keep."""
+        """One row for each kept call of a function."""
         return frames.calls(self.cores, polars)
 
     def interrupts(self, polars: bool = False) -> Frame:
-        """A line an interrupt: when it was raised and taken, and its latency, in picoseconds."""
+        """One row for each interrupt: the times of its edge and entry, and its latency, in ps."""
         return frames.interrupts(self.cores, polars)
 
     def waits(self, polars: bool = False) -> Frame:
-        """A line a call path and what was waited for there, in picoseconds.
+        """One row for each call path and wait, in picoseconds.
 
-        It has no lines unless the run was asked for `waits`. What other accesses and the core's own
-        work took is not in it.
+        It is empty unless the run recorded `waits`. The time of other accesses and of the core's
+        own work is not included.
         """
         return frames.waits(self.cores, polars)

@@ -1,4 +1,4 @@
-"""Call paths that are apart by where functions are called from, and joined."""
+"""Call paths that are distinguished by call sites, and their merging."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _Path = tuple[int, str, int, str, int, int, int, int, int]
 
 
 def joined(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """What the engine gives of a core, as it would be if paths were not apart by call sites."""
+    """The engine's data for a core, with the paths of different call sites merged."""
     paths, numbers = _paths(raw["paths"])
     costs = Counter[tuple[int, int]]()
     for path, address, executions in raw["costs"]:
@@ -36,14 +36,14 @@ def joined(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _paths(raw: Sequence[_Path]) -> tuple[list[_Path], list[int]]:
-    """The paths, and by the number of each that was apart the number that it has among them."""
+    """The merged paths, and the merged number of each original path."""
     paths: list[_Path] = []
     numbers: list[int] = []
     known: dict[tuple[int, str, int, str], int] = {}
     for index, (parent, kind, address, name, *times) in enumerate(raw):
         above = parent if parent < 0 else numbers[parent]
         key = above, kind, address, name
-        # two stacks are two tasks, though both began in the same function
+        # two stacks are two tasks, even if both began in the same function
         number = None if parent < 0 else known.get(key)
         if number is None:
             number = known[key] = len(paths)
@@ -56,7 +56,7 @@ def _paths(raw: Sequence[_Path]) -> tuple[list[_Path], list[int]]:
 
 
 def _both(one: Sequence[int], other: Sequence[int]) -> Sequence[int]:
-    """Calls, what they took, the longest, the shortest, when the longest began: of two paths."""
+    """The merged calls of two paths: number, cycles, longest, shortest, begin of the longest."""
     if not one[0] or not other[0]:
         return one if one[0] else other
     later = (other[2], -other[4]) > (one[2], -one[4])

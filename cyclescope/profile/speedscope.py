@@ -1,7 +1,7 @@
 """A profile in the file format of speedscope (https://www.speedscope.app/file-format-schema.json).
 
-For each core there are two profiles: its call paths, and the same with the causes of their cycles
-as innermost frames. The weights are cycles. A path's stacks stand together, in the order in which
+Each core has two profiles: its call paths, and the same with the causes of their cycles as
+innermost frames. The weights are cycles. The stacks of a path are adjacent, in the order in which
 paths were first taken: there is no order in time.
 """
 
@@ -18,14 +18,14 @@ from cyclescope.profile.stacks import label, stacks
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _Frame = tuple[str, str | None, int | None]
 REST = "calls with fewer cycles, together"
-"""The frame of call paths that are left out."""
+"""The frame for omitted call paths."""
 
 
 def speedscope(profile: Profile, exporter: str, most_paths: int | None = None) -> str:
     """The text of a file; `exporter` names the program and its version.
 
-    Of more than `most_paths` call paths of a core, those with the most cycles have frames of their
-    own; what was called beside them is one frame, `REST`, in the frame that it was called from.
+    If a core has more than `most_paths` call paths, only those with the most cycles have their own
+    frames; the others are one frame, `REST`, in the calling frame.
     """
     frames = _Frames()
     profiles = [
@@ -46,7 +46,7 @@ def speedscope(profile: Profile, exporter: str, most_paths: int | None = None) -
 
 
 class _Frames:
-    """Frames by number; equal ones are one."""
+    """Frames by number; equal frames have the same number."""
 
     def __init__(self) -> None:
         self._numbers: dict[_Frame, int] = {}
@@ -63,7 +63,7 @@ class _Frames:
 
 
 def _kept(core: CoreProfile, most: int | None) -> Collection[int]:
-    """The paths with the most cycles, with what they called: callers come before those."""
+    """The paths with the most cycles, including callees; callers are always among them."""
     every = range(len(core.paths))
     if most is None or len(every) <= most:
         return every
@@ -77,7 +77,7 @@ def _sampled(
     numbers = []
     for path in core.paths:
         file, line = (path.place.file, path.place.line) if path.place else (None, None)
-        # an inlined function's place is where it was first seen
+        # an inlined function has the place at which it was first seen
         numbers.append(frames.number(label(path), file, line if path.address is not None else None))
     weights: dict[tuple[int, ...], int] = {}
     for stack in stacks(core, by_cause):

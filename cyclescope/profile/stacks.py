@@ -1,4 +1,4 @@
-"""What tables and writers share: the cycles of each path, and which paths are within their like."""
+"""Functions for tables and writers: the cycles of each path, and recursion of paths."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclescope.profile.model import INLINED, CoreProfile, Path
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Cycles of a call path, the index of its innermost frame; of one cause, or of all (None)."""
+    """Cycles of a call path (the index of its innermost frame), by one cause or by all (None)."""
 
     path: int
     cause: str | None
@@ -19,7 +19,7 @@ class Stack:
 
 
 def stacks(core: CoreProfile, by_cause: bool) -> Iterator[Stack]:
-    """The cycles of each path that has some of its own, callers before what they called."""
+    """The cycles of each path with own cycles, callers before callees."""
     found: dict[int, dict[int | None, int]] = defaultdict(lambda: defaultdict(int))
     for cost in core.costs:
         if by_cause:
@@ -35,15 +35,14 @@ def stacks(core: CoreProfile, by_cause: bool) -> Iterator[Stack]:
 
 
 def label(path: Path) -> str:
-    """A frame's name where nothing else says that it is inlined."""
+    """A frame's name, marked if the frame is inlined."""
     return f"{path.name} (inlined)" if path.kind == INLINED else path.name
 
 
 def nested(core: CoreProfile, key: Callable[[int], Hashable]) -> Iterator[tuple[int, bool]]:
-    """All paths, callers first, each with whether one of the same key is around it.
+    """All paths, callers first, each with whether a caller has the same key.
 
-    The cycles of those that have none around them are counted once, however deep calls return to
-    the same function.
+    The total cycles of paths without such a caller count recursive calls only once.
     """
     around: Counter[Hashable] = Counter()
     chain: list[int] = []

@@ -1,4 +1,4 @@
-"""A core's cycles added up by function, line, file, task or address."""
+"""Sums of a core's cycles by function, line, file, task or address."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from cyclescope.profile.stacks import nested
 _Key = TypeVar("_Key", bound=Hashable)
 
 NOWHERE = "no instruction"
-"""The name of what cycles are charged to that belong to no instruction."""
+"""The name of the row for cycles that belong to no instruction."""
 UNKNOWN = "no line known"
-"""The name of the line and file of code without any in the ELF."""
+"""The name of the line and file of code without a line in the ELF."""
 
 
 @dataclass(frozen=True)
 class Row:
     """Cycles of a function, line, file, task or address.
 
-    `self_cycles` are those of its own instructions, `total_cycles` with all that was called from
-    there (None where that is not known: of a line or an address), each counted once however deep a
-    function calls itself. `calls` are those that ended; None of what is not called. The longest
-    call was the one of `longest_path`, which is None if none ended. `causes` have the cycles of
-    `self_cycles` by cause, the largest first. `waits` have picoseconds by what was waited for, of a
-    function in its own code and what is inlined there, of a file in its functions, the longest
-    first; None where that is not told.
+    `self_cycles` are the cycles of its own instructions; `total_cycles` include callees and count
+    recursive calls once (None for a line or an address). `calls` is the number of ended calls; None
+    for rows that can't be called. The longest call was on `longest_path` (None if no call ended).
+    `causes` divides `self_cycles` by cause, the largest first. `waits` has picoseconds by the event
+    that was waited for, the longest first: for a function in its own and inlined code, for a file
+    in its functions; None if waits are not recorded for the row.
     """
 
     name: str
@@ -47,18 +46,18 @@ class Row:
 
     @property
     def cpi(self) -> float | None:
-        """Cycles an instruction, of its own; None if it has none."""
+        """Own cycles per own instruction; None without instructions."""
         return self.self_cycles / self.instructions if self.instructions else None
 
 
 def rows(core: CoreProfile, by: str) -> list[Row]:
-    """A core's cycles by one of `VIEWS`, those with the most cycles of their own first."""
+    """A core's cycles by one of `VIEWS`, the row with the most own cycles first."""
     found = VIEWS[by](core)
     return sorted(found, key=lambda row: (-row.self_cycles, -(row.total_cycles or 0), row.name))
 
 
 def function_key(path: Path) -> tuple[str, str]:
-    """What makes paths one function's: its name and its file, called or inlined."""
+    """The key of a path's function, called or inlined: its name and its file."""
     return path.name, (path.place.file or "") if path.place else ""
 
 
@@ -94,7 +93,7 @@ def _functions(core: CoreProfile) -> list[Row]:
 
 
 def _waits(core: CoreProfile, key: Callable[[int], _Key]) -> dict[_Key, dict[str, int]] | None:
-    """What was waited for on paths of each key, the longest first; None where that is not told."""
+    """The waits on paths of each key, the longest first; None if waits are not recorded."""
     if core.waits is None:
         return None
     sums: dict[_Key, Counter[str]] = defaultdict(Counter)
@@ -139,7 +138,7 @@ def _lines(core: CoreProfile) -> list[Row]:
 def _files(core: CoreProfile) -> list[Row]:
     waits = _waits(core, lambda index: _file_of(core.paths[index]))
     groups = _grouped(core.costs, _file)
-    # a function may have no code but what is inlined there, of another file
+    # all code of a function may be inlined from another file
     groups |= {file: [] for file in waits or () if file not in groups}
     return [
         _row(
@@ -155,19 +154,19 @@ def _files(core: CoreProfile) -> list[Row]:
 
 
 def _file(cost: Cost) -> str:
-    """The file of the instruction itself, or what is said in its place."""
+    """The file of the instruction itself, or the name for an unknown file."""
     return cost.place.file or (NOWHERE if cost.address is None else UNKNOWN)
 
 
 def _file_of(path: Path) -> str:
-    """The file of a path's function, or what is said in its place."""
+    """The file of a path's function, or the name for an unknown file."""
     if path.place is None:
         return UNKNOWN if path.kind == FUNCTION else NOWHERE
     return path.place.file or UNKNOWN
 
 
 def _in_file(core: CoreProfile, file: str) -> int:
-    """The cycles of a file's functions and of all that they call, and of its code in others."""
+    """The cycles of a file's functions and their callees, and of its code in other functions."""
     inside = [False] * len(core.paths)
     for index in core.walk():
         path = core.paths[index]
@@ -213,9 +212,9 @@ VIEWS: dict[str, Callable[[CoreProfile], list[Row]]] = {
     "task": _tasks,
     "address": _addresses,
 }
-"""What cycles can be added up by."""
+"""The keys by which cycles can be summed."""
 WAITED = ("function", "file", "task")
-"""What time that was waited can be added up by: waits are told by calls."""
+"""The keys by which waits can be summed: waits are recorded by calls."""
 
 
 def _grouped(costs: Iterable[Cost], key: Callable[[Cost], _Key]) -> dict[_Key, list[Cost]]:

@@ -16,7 +16,7 @@ from cyclescope.bench.threads import side_by_side
 from cyclescope.board import Board
 from cyclescope.board.description.overrides import OverrideValue
 from cyclescope.board.results import INTERRUPTED, RunResult
-from cyclescope.errors import UsageError, in_words
+from cyclescope.errors import UsageError, error_text
 from cyclescope.host import inputs
 from cyclescope.suites.programs import Program
 from cyclescope.suites.suite import Reading, Reads, Suite
@@ -80,7 +80,7 @@ def run(suite: Suite, program: Program, overrides: Overrides, stop: Stop) -> Don
         return Done(program, _judged(suite, program, result), result.wall_ns)
     except Exception as error:
         # a failure must not lose the other programs
-        return Done(program, Reads(error=in_words(error)))
+        return Done(program, Reads(error=error_text(error)))
 
 
 def _run(suite: Suite, program: Program, overrides: Overrides, stop: Stop) -> RunResult:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclescope._engine import Stop
 from cyclescope.board.description import digests
-from cyclescope.errors import EngineError, UsageError, in_words
+from cyclescope.errors import EngineError, UsageError, error_text
 from cyclescope.sweeps import outcomes, running, shipment
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.planning import Plan
@@ -145,7 +145,7 @@ class _Tasks:
         try:
             self._keys[place], kept = running.looked_up(self._planned.trial(row), self._store)
         except (EngineError, OSError) as error:
-            kept = outcomes.failed(in_words(error))
+            kept = outcomes.failed(error_text(error))
         if kept is None:
             self._submit(place)
         else:

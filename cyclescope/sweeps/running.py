@@ -10,7 +10,7 @@ from typing import Protocol
 from cyclescope._engine import Stop
 from cyclescope.bench.threads import side_by_side
 from cyclescope.board.description import digests
-from cyclescope.errors import EngineError, in_words
+from cyclescope.errors import EngineError, error_text
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.store import Store
@@ -99,7 +99,7 @@ def _outcome(planned: Planned, row: int, stop: Stop, store: Store | None) -> Out
         trial = planned.trial(row)
         key, kept = looked_up(trial, store)
     except (EngineError, OSError) as error:
-        return outcomes.failed(in_words(error))
+        return outcomes.failed(error_text(error))
     if kept is not None:
         return kept
     outcome = trial.run(stop)

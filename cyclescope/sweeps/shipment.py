@@ -17,7 +17,7 @@ from cyclescope.bench.images import IMAGE
 from cyclescope.board.description import digests, trees
 from cyclescope.board.description.devicetree import Node
 from cyclescope.board.setup import users_devices
-from cyclescope.errors import EngineError, UsageError, in_words
+from cyclescope.errors import EngineError, UsageError, error_text
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
 from cyclescope.sweeps.planning import Plan
@@ -97,7 +97,7 @@ class Unpacked:
         try:
             return self._target.trial(base, here).run(Stop())
         except (EngineError, OSError) as error:
-            return outcomes.failed(in_words(error))
+            return outcomes.failed(error_text(error))
 
     def close(self) -> None:
         """Remove its files and its devices: another sweep may have others for the same node."""

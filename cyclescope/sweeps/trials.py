@@ -27,7 +27,7 @@ from cyclescope.board.description.svd import read_bytes
 from cyclescope.board.results import RunResult, Settings
 from cyclescope.board.setup.loading import Loading
 from cyclescope.board.setup.programs import Program
-from cyclescope.errors import EngineError, FirmwareError, in_words
+from cyclescope.errors import EngineError, FirmwareError, error_text
 from cyclescope.firmware import build_app, clocks, digest_of
 from cyclescope.sweeps import outcomes
 from cyclescope.sweeps.outcomes import Outcome
@@ -106,7 +106,7 @@ class ElfTrial:
                     script=of_lines(self.scripts, board) or None,
                 )
         except EngineError as error:
-            return outcomes.failed(in_words(error))
+            return outcomes.failed(error_text(error))
         return outcomes.of_result(result, result.metrics, self.sections, _failure(result))
 
     def loaded_board(self, overrides: Overrides) -> Board:
@@ -186,7 +186,7 @@ class AppTrial:
         try:
             elf = self.programs.elf(self._program, lambda: build_app(*self._made_from))
         except EngineError as error:
-            return outcomes.failed(in_words(error))
+            return outcomes.failed(error_text(error))
         job = replace(self.job, run=replace(self.job.run, watched=self._sections))
         record = run_job(job, stop=stop, built=elf)
         if record.result is None:

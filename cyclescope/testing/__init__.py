@@ -1,1 +1,1 @@
-"""Tests of firmware by pytest: how long it takes, held to what it took before."""
+"""Tests of firmware with pytest: a run's times are compared with a snapshot."""

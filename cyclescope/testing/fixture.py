@@ -1,4 +1,4 @@
-"""What a test gets as the fixture `cyclescope`."""
+"""The classes of the fixture `cyclescope`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from cyclescope.host import outputs
 from cyclescope.testing import snapshots
 
 _UPDATE = "pytest --cyclescope-update"
-# What a run that could not go on took is nothing to hold others to.
+# Outcomes of failed runs, whose times are not compared.
 _BROKEN = ("fault", "script", "interrupted")
 
 
 @dataclass(frozen=True)
 class VirtualBoard:
-    """A board that firmware is run on, each time from reset."""
+    """A board that runs firmware, each time from reset."""
 
     name: str | os.PathLike[str]
     overrides: Mapping[str, OverrideValue]
@@ -40,15 +40,15 @@ class VirtualBoard:
     ) -> RunResult:
         """Run a program until it exits, faults or reaches the limit of simulated time.
 
-        `sections` are functions whose calls are measured: `result.section("f").cycles`. `more` is
-        as `Board.run` has it. Raises as `Board`, `Board.load` and `Board.run` do.
+        `sections` are functions whose calls are measured: `result.section("f").cycles`. `more` are
+        further arguments of `Board.run`. Raises as `Board`, `Board.load` and `Board.run` do.
         """
         board = Board(self.name, self.overrides, **self.more).load(elf)
         return board.run(limit, sections=sections, **more)
 
 
 class Bench:
-    """Virtual boards, and what runs on them are held to."""
+    """Virtual boards, and checks of their runs against snapshots."""
 
     def __init__(
         self,
@@ -71,23 +71,24 @@ class Bench:
     ) -> VirtualBoard:
         """A shipped board by its name, or one of your own by the path of its .dts.
 
-        `overrides` change properties by their paths; `more` is as `cyclescope.Board` has it.
+        `overrides` change properties by their paths; `more` are further arguments of
+        `cyclescope.Board`.
         """
         return VirtualBoard(name, overrides or {}, more)
 
     def check(self, result: RunResult, tolerance: str = "0%", name: str | None = None) -> None:
-        """Fail if a run took more or less than the snapshot beside the test file says.
+        """Fail if a run differs from the snapshot beside the test file.
 
-        Compared are how the run ended, each core's cycles, calls and cycles of sections, and the
-        metrics that the firmware printed; `tolerance` is how far each number may be off. A test
-        that checks several runs gives each a `name`. `pytest --cyclescope-update` writes the
-        snapshot in place of comparing. Raises `UsageError` if the tolerance is no percentage, or
-        the name another check's.
+        The comparison includes the outcome, each core's cycles, calls and cycles of sections, and
+        the metrics that the firmware printed; `tolerance` is the allowed deviation of each number.
+        A test that checks several runs gives each a `name`. `pytest --cyclescope-update` writes the
+        snapshot instead of comparing. Raises `UsageError` if the tolerance is not a percentage, or
+        if the test has another check with the same name.
         """
         percent = limits.parse_percent(tolerance)
         if name in self._checked:
             shown = "without a name" if name is None else f"named {name!r}"
-            raise UsageError(f"this test has a check {shown} already: check(..., name='...')")
+            raise UsageError(f"this test already has a check {shown}: give check(..., name='...')")
         self._checked.add(name)
         if result.outcome in _BROKEN:
             _fail(f"{self._node.nodeid}: the run ended with a {result.outcome}: {result.message}")
@@ -102,18 +103,18 @@ class Bench:
             beyond = f" by more than {tolerance.strip()}" if percent else ""
             lines = "\n".join(f"  {line}" for line in moved)
             _fail(
-                f"{self._node.nodeid}: not what the snapshot says{beyond}:\n{lines}\n"
-                f"The snapshot is {self._shown(path)}; if this is meant, `{_UPDATE}` writes it."
+                f"{self._node.nodeid}: the run differs from the snapshot{beyond}:\n{lines}\n"
+                f"The snapshot is {self._shown(path)}; to accept the change, run `{_UPDATE}`."
             )
 
     def _stored(self, path: Path) -> Run:
-        """The run of a snapshot; the test fails if there is none."""
+        """The run in a snapshot; the test fails if there is no snapshot."""
         try:
             return snapshots.read(path)
         except FileNotFoundError:
-            reason = f"no snapshot {self._shown(path)}: `{_UPDATE}` writes it"
+            reason = f"no snapshot {self._shown(path)}: run `{_UPDATE}` to write it"
         except UsageError:
-            reason = f"{self._shown(path)} is no snapshot: `{_UPDATE}` writes it anew"
+            reason = f"{self._shown(path)} is not a snapshot: run `{_UPDATE}` to replace it"
         _fail(f"{self._node.nodeid}: {reason}")
 
     def _update(self, path: Path, text: str) -> None:

@@ -1,7 +1,7 @@
-"""The plugin for pytest: the fixture `cyclescope` and the option `--cyclescope-update`.
+"""The pytest plugin: the fixture `cyclescope` and the option `--cyclescope-update`.
 
-Every pytest imports this where Cyclescope is installed, so nothing else is imported until a test
-asks for the fixture.
+Every pytest imports this module if Cyclescope is installed, so other modules are imported only when
+a test uses the fixture.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Nothing has been written yet."""
+    """Prepare the list of written snapshots."""
     config.stash[_WRITTEN] = []
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say which snapshots were written: they are for a commit."""
+    """List the written snapshots, which are to be committed."""
     for path in config.stash[_WRITTEN]:
         terminalreporter.write_line(f"cyclescope: wrote {path}")
 
@@ -44,21 +44,21 @@ def pytest_terminal_summary(
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """What is wrong with a board or a run is a line, as on the command line: no traceback."""
+    """Report an error of a board or a run as one line, without a traceback."""
     report = yield
     if call.excinfo is not None and "cyclescope" in getattr(item, "fixturenames", ()):
-        from cyclescope.errors import EngineError, in_words
+        from cyclescope.errors import EngineError, error_text
 
         if isinstance(call.excinfo.value, EngineError):
             own = [entry for entry in call.excinfo.traceback if entry.path == item.path]
             line = f":{own[-1].lineno + 1}" if own else ""
-            report.longrepr = f"{item.location[0]}{line}: {in_words(call.excinfo.value)}"
+            report.longrepr = f"{item.location[0]}{line}: {error_text(call.excinfo.value)}"
     return report
 
 
 @pytest.fixture
 def cyclescope(request: pytest.FixtureRequest) -> Bench:
-    """Virtual boards that firmware is run on, and snapshots of what it takes there."""
+    """Virtual boards that run firmware, and snapshots of their runs."""
     from cyclescope.testing.fixture import Bench
 
     config = request.config

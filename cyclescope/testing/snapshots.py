@@ -1,4 +1,4 @@
-"""Snapshots of runs: small JSON files beside a test file, made to be read in a diff."""
+"""Snapshots of runs: small JSON files beside a test file, readable in a diff."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_BYTES = 16 * 2**20
 def place(node: pytest.Item, name: str | None) -> Path:
     """The file of a test's snapshot: `__cyclescope__/test_file/test_name.json`.
 
-    What no file's name should have is replaced, and then a hash keeps names apart.
+    Characters that a file name should not have are replaced; a hash then distinguishes such names.
     """
     path = node.path
     within = node.nodeid.partition("::")[2].replace("::", ".") or node.name
@@ -42,7 +42,7 @@ def place(node: pytest.Item, name: str | None) -> Path:
 
 
 def text(run: Run) -> str:
-    """A run as its snapshot has it."""
+    """The text of a run's snapshot."""
     data = {
         "board": run.board,
         "outcome": run.outcome,
@@ -71,11 +71,11 @@ def _metric(metric: Metric) -> dict[str, Any]:
 
 
 def read(path: Path) -> Run:
-    """The run of a snapshot. Raises `UsageError` if it is none, `FileNotFoundError` without it."""
+    """The run in a snapshot. Raises `UsageError` if invalid, `FileNotFoundError` if missing."""
     try:
         return _run(json.loads(inputs.read(path, _MOST_BYTES)))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        raise UsageError(f"{path} is no snapshot") from None
+        raise UsageError(f"{path} is not a snapshot") from None
 
 
 def _run(data: Mapping[str, Any]) -> Run:
@@ -108,11 +108,11 @@ def _causes(data: Mapping[str, Any]) -> dict[str, int]:
 
 
 def moved(comparison: Comparison, percent: Fraction) -> list[str]:
-    """What is off by more than so many percent, a line each; the end of the run by anything."""
+    """The differences above `percent`, one line each; any difference of the outcome."""
     before, after = comparison.before, comparison.after
     lines = [] if before.board == after.board else [f"board: {before.board} -> {after.board}"]
     if (before.outcome, before.exit_code) != (after.outcome, after.exit_code):
-        lines.append(f"the run's end: {_end(before)} -> {_end(after)}")
+        lines.append(f"outcome: {_end(before)} -> {_end(after)}")
     for core in comparison.cores:
         lines += _of_core(core, percent)
     for metric in comparison.metrics:

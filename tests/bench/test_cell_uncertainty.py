@@ -280,12 +280,12 @@ def test_without_the_file_the_report_says_nothing_of_it(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("picosoc-xip", "--uncertainty"), "picosoc-xip: no document has numbers"),
+        (("picosoc-xip", "--uncertainty"), "picosoc-xip: no published numbers"),
         (("--uncertainty", "9"), "10<=x<=100000"),
-        (("--uncertainty", "--sensitivity"), "--uncertainty goes with --out and --jobs alone"),
-        (("--uncertainty", "--quick"), "--uncertainty goes with --out and --jobs alone"),
-        (("--uncertainty", "10", "--set", "a.b=1"), "--uncertainty goes with --out and --jobs"),
-        (("pqm4", "--elfs", ".", "--uncertainty"), "--elfs goes with"),
+        (("--uncertainty", "--sensitivity"), "--uncertainty makes its own runs"),
+        (("--uncertainty", "--quick"), "--uncertainty makes its own runs"),
+        (("--uncertainty", "10", "--set", "a.b=1"), "--uncertainty makes its own runs"),
+        (("pqm4", "--elfs", ".", "--uncertainty"), "--elfs only takes"),
     ],
 )
 def test_conflicting_options_are_one_line(

@@ -63,12 +63,12 @@ def test_words_become_metrics_in_the_settings_of_their_case() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "gave 0 words of results, not 3 for each of 2 cases"),
-        ((0x100, 5, 6), "gave 3 words"),
-        ((0x100, 5, 6, 0x101, 7, 8, 9), "gave 7 words"),
+        ((), "wrote 0 words of results, expected 3 for each of 2 cases"),
+        ((0x100, 5, 6), "wrote 3 words"),
+        ((0x100, 5, 6, 0x101, 7, 8, 9), "wrote 7 words"),
         (
             (0x100, 5, 6, 0x100, 7, 8),
-            "record 1 of the results begins with 0x00000100, not 0x00000101",
+            "record 1 of the results begins with 0x00000100, expected 0x00000101",
         ),
     ],
 )
@@ -118,7 +118,7 @@ def test_another_count_or_checksum_fails_the_run(name: str) -> None:
 def test_a_run_without_its_words_has_failed() -> None:
     (job,) = planning.plan([dataclasses.replace(SMALL, runs=SMALL.runs[:1])])
     record = bench.judged(job, result())
-    assert record.error == "the firmware gave 0 words of results, not 4 for each of 19 cases"
+    assert record.error == "the firmware wrote 0 words of results, expected 4 for each of 19 cases"
     (table,) = bench.tabulate([job], [record])
     assert table.rows == ()
 

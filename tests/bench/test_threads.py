@@ -11,7 +11,7 @@ import pytest
 
 from cyclescope._engine import Stop
 from cyclescope.bench.threads import side_by_side
-from cyclescope.errors import UsageError, in_words
+from cyclescope.errors import UsageError, error_text
 from cyclescope.suites import pqm4, running
 from cyclescope.suites.programs import Program
 from cyclescope.suites.running import Done
@@ -95,6 +95,6 @@ def test_programs_of_a_suite_are_reported_in_their_order(monkeypatch: pytest.Mon
 
 
 def test_foreseen_errors_speak_for_themselves() -> None:
-    assert in_words(UsageError("a.elf: not there")) == "a.elf: not there"
-    assert in_words(OSError(2, "No such file")) == "[Errno 2] No such file"
-    assert in_words(KeyError("x")).startswith("a fault of Cyclescope at ")
+    assert error_text(UsageError("a.elf: not there")) == "a.elf: not there"
+    assert error_text(OSError(2, "No such file")) == "[Errno 2] No such file"
+    assert error_text(KeyError("x")).startswith("a fault of Cyclescope at ")

@@ -118,7 +118,7 @@ def test_few_runs_name_no_causes(cyclescope: Command, program: Program, tmp_path
     done = cyclescope("run", program("results"), *options)
     assert done.status == 0, done.stderr
     assert "mostly because of" not in done.stdout
-    assert "Because of which values, 10 runs do not tell from chance" in done.stdout
+    assert "Causes: 10 runs are too few to distinguish them from chance" in done.stdout
     data = json.loads(out.read_text())
     assert [one["causes"] for one in data["intervals"]] == [[]] * len(data["intervals"])
 
@@ -157,8 +157,8 @@ def test_ranks_are_significant_with_as_many_rows_as_chance_needs() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--uncertainty", "--waves", "x.vcd"), "--waves: not with --uncertainty"),
-        (("--uncertainty", "--verbose"), "-v: not with --uncertainty"),
+        (("--uncertainty", "--waves", "x.vcd"), "--waves is for a single run"),
+        (("--uncertainty", "--verbose"), "-v is for a single run"),
         (("--uncertainty", "9"), "10<=x<=100000"),
         (("--uncertainty", "--set", "ddr.nothing=1"), "no such board property"),
     ],

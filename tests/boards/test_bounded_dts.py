@@ -130,8 +130,8 @@ def test_an_include_that_is_not_shipped_is_looked_for_beside_the_board(
         ('#include "n25q128a13.dtsi"', None),
         ("# include  <n25q128a13.dtsi> // Micron", None),
         ('#include "n25q128a.dtsi"', "did you mean 'n25q128a13.dtsi'"),
-        ("#include <dt-bindings/gpio/gpio.h>", "headers are for the C preprocessor: have"),
-        ("#define PINS 4", "#define is for the C preprocessor: have"),
+        ("#include <dt-bindings/gpio/gpio.h>", "headers need the C preprocessor: preprocess"),
+        ("#define PINS 4", "#define needs the C preprocessor: preprocess"),
         ("#endif ", "cpp -nostdinc"),
         # a property is not a directive, and a comment has no effect
         ("#size-cells = <1>;", None),

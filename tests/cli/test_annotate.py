@@ -126,7 +126,7 @@ def test_missing_sources_are_noted_and_looked_for(
     finally:
         (tmp_path / "copy.c").rename(source)
     assert missing.status == Status.SUCCESS
-    assert f"note: {source} can't be read: lines have no text" in missing.stderr
+    assert f"note: {source} can't be read: its lines have no text" in missing.stderr
     assert re.search("32,768 +35.03  store: ddr 59 % +9 \\|$", missing.stdout, re.MULTILINE)
     assert found.stderr == ""
     assert "to[i] = from[i];" in found.stdout
@@ -137,7 +137,7 @@ def test_without_debug_information(copy: Path, cyclescope: Command, tmp_path: Pa
     elf.write_bytes(stripped(copy, keeps_symbols=True))
     done = cyclescope("annotate", elf, "copy", "--board", BOARD)
     assert done.status == Status.SUCCESS
-    assert "note: the ELF tells no source lines of copy: build it with -g" in done.stderr
+    assert "note: the ELF has no source lines for copy: build it with -g" in done.stderr
     assert done.stdout.startswith("cpu0: copy: 1,230,003 cycles in 1 call, 100.0 % of all; ")
     assert "lw a3, 0(a0)" in done.stdout
 

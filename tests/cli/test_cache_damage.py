@@ -151,7 +151,7 @@ def test_an_unusable_cache_folder_is_reported(
     taken = tmp_path / "file"
     taken.write_text("mine")
     monkeypatch.setenv("CYCLESCOPE_CACHE", str(taken))
-    with pytest.raises(FirmwareError, match=r"no firmware can be built there: .*CYCLESCOPE_CACHE"):
+    with pytest.raises(FirmwareError, match=r"can't build firmware there: .*CYCLESCOPE_CACHE"):
         firmware.build(recipe())
 
 

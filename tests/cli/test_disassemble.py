@@ -69,8 +69,8 @@ def test_a_missing_function_address_or_file_is_one_line(
         ("mian", "function mian; did you mean 'main'?"),
         ("zzzzz", "function zzzzz; without names all functions are shown"),
         ("z" * 10_000, "z; without names all functions are shown"),
-        ("80000012", "function 80000012; an address begins with 0x: 0x80000012"),
-        ("0x3", f"code at 0x3; its code lies between {begin:#010x} and {end:#010x}"),
+        ("80000012", "function 80000012; to give an address, write 0x80000012"),
+        ("0x3", f"code at 0x3; its code is at {begin:#010x} to {end:#010x}"),
         ("0xx", "function 0xx; without names all functions are shown"),
     ]:
         done = cyclescope("disassemble", elf, place)

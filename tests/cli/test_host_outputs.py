@@ -165,11 +165,11 @@ def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
 def test_an_impossible_place_for_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "circle").symlink_to("circle")
-    assert refused(tmp_path).endswith("is a folder: name a file")
+    assert refused(tmp_path).endswith("this is a folder: name a file")
     assert refused(tmp_path / "none" / "x").endswith("its folder does not exist: make it first")
     assert refused(tmp_path / "file" / "x").endswith("Not a directory")
-    assert refused(f"{tmp_path}/new/").endswith("is no file's name")
-    assert refused("").endswith("is no file's name")
+    assert refused(f"{tmp_path}/new/").endswith("is not a valid file name")
+    assert refused("").endswith("is not a valid file name")
     assert "levels of symbolic links" in refused(tmp_path / "circle")
     assert refused(tmp_path / ("n" * 300)).endswith("File name too long")
     # a name may be as long as the system lets it
@@ -180,9 +180,9 @@ def test_a_folder_is_checked_with_those_that_it_is_to_be_in(tmp_path: Path) -> N
     (tmp_path / "file").touch()
     (tmp_path / "nowhere").symlink_to("none")
     for name, said in (
-        ("file", "is no folder"),
-        ("file/a", "file is no folder"),
-        ("nowhere", "leads nowhere"),
+        ("file", "is not a folder"),
+        ("file/a", "file is not a folder"),
+        ("nowhere", "is a broken link"),
     ):
         with pytest.raises(OutputError, match=said):
             outputs.check_folder(tmp_path / name)
@@ -238,7 +238,7 @@ def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)  # a socket's path must be short
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
-        assert refused("socket").endswith("is a socket: name a file")
+        assert refused("socket").endswith("this is a socket: name a file")
 
 
 @pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}", "link"])

@@ -81,7 +81,7 @@ def test_an_image_that_can_not_be_saved_is_a_fault_of_the_board_before_anything_
 
 def test_a_boards_source_names_no_file_of_the_host(changed_board: Callable[..., Path]) -> None:
     board = changed_board('&flash0 { cyclescope,image = "none/flash.bin"; };')
-    with pytest.raises(BoardError, match=r"changed.dts:3: flash@0: .* names a file of the host"):
+    with pytest.raises(BoardError, match=r"changed.dts:3: flash@0: .* names a file on the host"):
         Board(board)
 
 
@@ -140,7 +140,7 @@ def test_a_card_is_one_runs_alone_unless_all_only_read_it(program: Program, card
     with running(elf, CARD_BOARD, "--set", f"{CARD}={card}"):
         with pytest.raises(BoardError, match=TAKEN):
             Board(CARD_BOARD, settings).load(elf).run("1ms")
-        with pytest.raises(DiskError, match="another run has it"), disks.copy_of(card):
+        with pytest.raises(DiskError, match="another run uses it"), disks.copy_of(card):
             pass
     protected = settings | {"card0.cyclescope,write-protect": True}
     flag = ("--set", "card0.cyclescope,write-protect=true")

@@ -10,7 +10,7 @@ from conftest import BOARD, Command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cyclescope.similar_names import did_you_mean, did_you_mean_or, near_matches
+from cyclescope.similar_names import did_you_mean, did_you_mean_or, similar_names
 from cyclescope.statuses import Status
 
 Program = Callable[[str], Path]
@@ -18,18 +18,18 @@ Program = Callable[[str], Path]
 
 def test_near_names_are_found_best_first() -> None:
     known = ["xlnx,fifo-depth", "xlnx,num-ss-bits", "reg", "uart0", "uart1", "axi-uart"]
-    assert near_matches("xlnx,fifo-size", known) == ["xlnx,fifo-depth"]
+    assert similar_names("xlnx,fifo-size", known) == ["xlnx,fifo-depth"]
     # names that begin with it stand before names that contain it
-    assert near_matches("uart", known) == ["uart1", "uart0", "axi-uart"]
-    assert near_matches("re", known) == ["reg"]
-    assert near_matches("colour", known) == near_matches("", known) == []
+    assert similar_names("uart", known) == ["uart1", "uart0", "axi-uart"]
+    assert similar_names("re", known) == ["reg"]
+    assert similar_names("colour", known) == similar_names("", known) == []
     assert did_you_mean("uart2", ["uart0", "uart1"]) == "; did you mean 'uart1' or 'uart0'?"
     assert did_you_mean_or("zzz", known, "there are many") == "; there are many"
 
 
 @given(st.text(max_size=600), st.lists(st.text(max_size=600), max_size=5))
 def test_any_input_gives_at_most_three_similar_names(name: str, known: list[str]) -> None:
-    found = near_matches(name, known)
+    found = similar_names(name, known)
     assert set(found) <= set(known)
     assert len(found) <= 3
 
@@ -37,15 +37,15 @@ def test_any_input_gives_at_most_three_similar_names(name: str, known: list[str]
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["rnu", "a.elf"], "no command is called 'rnu'; did you mean 'run'?"),
-        (["frobnicate"], "no command is called 'frobnicate'; there are advise, annotate, bench,"),
+        (["rnu", "a.elf"], "unknown command 'rnu'; did you mean 'run'?"),
+        (["frobnicate"], "unknown command 'frobnicate'; there are advise, annotate, bench,"),
         (["board", BOARD, "--sets", "a=b"], "'--set'"),
         (["bench", "fat-wirte"], "did you mean 'fat-write'"),
         (["show", "rhealston"], "did you mean 'rhealstone'?"),
         (["board", "minimal-rv23"], "did you mean 'minimal-rv32'"),
         (
             ["board", "minimal-rv32", "--set", "cpu0.i-cache-size=4096"],
-            "cpu0 may have this property (number), but the board does not say it",
+            "cpu0 can have this property (number), but the board file does not",
         ),
         (["board", "./bords/mine.dts"], "./bords/mine.dts: no such board file"),
         (["devices", "xlnx,axi-quad-spi"], "did you mean 'xlnx,axi-quad-spi-1.00.a'"),

@@ -170,5 +170,5 @@ def test_the_hosts_memory_may_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
     status, stderr = called(["board", BOARD])
     assert (status, stderr) == (
         Status.USAGE,
-        "cyclescope: error: this takes more memory than the host has\n",
+        "cyclescope: error: out of memory: this command needs more memory than the host has\n",
     )

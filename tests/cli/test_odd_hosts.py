@@ -72,12 +72,12 @@ def error(message: str) -> str:
 
 def test_a_closed_output_is_reported(shell: Shell, program: Program) -> None:
     done = shell("$C list >&-")
-    assert (done.status, done.stderr) == (Status.USAGE, error("standard output: it is closed"))
+    assert (done.status, done.stderr) == (Status.USAGE, error("standard output: closed"))
     run = f"$C run {program('exit_main')} --board {BOARD} --json out.json"
     done = shell(f"{run} >&-; cat out.json")
     assert done.status == NOT_WRITTEN
     # the first output has stopped the run; the files that were asked for are written
-    assert done.stderr.endswith(" of simulated time: standard output: it is closed\n")
+    assert done.stderr.endswith(" of simulated time: standard output: closed\n")
     assert json.loads(done.stdout)["outcome"] == "interrupted"
 
 
@@ -153,8 +153,8 @@ def test_a_console_of_other_letters_than_the_terminals(program: Program) -> None
     [
         ("/dev/zero", "this is a device, not a file"),
         ("/", "this is a directory, not a file"),
-        ("pipe", "nobody writes to this pipe"),
-        ("sparse", "larger than 512 MiB: not read"),
+        ("pipe", "this pipe has no writer"),
+        ("sparse", "larger than the limit of 512 MiB"),
         (b"none-\xff".decode(errors="surrogateescape"), "No such file or directory"),
         ("two\nlines", "No such file or directory"),
     ],
@@ -181,7 +181,7 @@ def test_a_pipe_has_a_bound(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = subprocess.Popen(["sh", "-c", f"cat /dev/zero > {pipe}"], stderr=subprocess.DEVNULL)
-    with pytest.raises(UsageError, match="pipe: larger than 1 MiB"):
+    with pytest.raises(UsageError, match="pipe: larger than the limit of 1 MiB"):
         inputs.read(pipe, 2**20)
     writer.wait(60)
 

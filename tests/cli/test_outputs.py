@@ -119,8 +119,8 @@ def test_a_shells_process_substitution_gets_the_results(program: Program, tmp_pa
     ("option", "path", "said"),
     [
         ("--json", "none/x", "none/x: its folder does not exist: make it first"),
-        ("--json", "", "'' is no file's name"),
-        ("--vcd", "folder", "folder: is a folder: name a file"),
+        ("--json", "", "'' is not a valid file name"),
+        ("--vcd", "folder", "folder: this is a folder: name a file"),
     ],
 )
 def test_an_output_that_can_not_be_saved_prevents_the_run(
@@ -176,9 +176,9 @@ def test_no_image_is_the_firmware_or_the_board(
     elf = Path(shutil.copy(program("exit_main"), tmp_path / "firmware.elf"))
     board = changed_board("")
     image = "flash0.cyclescope,image"
-    with pytest.raises(UsageError, match="is the firmware, and can't be the image of flash0"):
+    with pytest.raises(UsageError, match="this file is the firmware: give flash0 another image"):
         Board(board, {image: str(elf)}).load(elf)
-    with pytest.raises(UsageError, match="is the board, and can't be the image of flash0"):
+    with pytest.raises(UsageError, match="this file is the board: give flash0 another image"):
         Board(board, {image: str(board)})
 
 
@@ -249,11 +249,11 @@ def test_results_of_a_run_name_files_that_could_not_be_saved(
     ("arguments", "said"),
     [
         (("--json", "none/x"), "none/x: its folder does not exist: make it first"),
-        (("--json", "folder"), "folder: is a folder: name a file"),
-        (("--out", "file"), "file: file is no folder"),
-        (("--out", "file/x"), "file/x: file is no folder"),
-        (("--out", "full"), "full/report.html: is a folder: name a file"),
-        (("--keep-disks", "file"), "file: file is no folder"),
+        (("--json", "folder"), "folder: this is a folder: name a file"),
+        (("--out", "file"), "file: file is not a folder"),
+        (("--out", "file/x"), "file/x: file is not a folder"),
+        (("--out", "full"), "full/report.html: this is a folder: name a file"),
+        (("--keep-disks", "file"), "file: file is not a folder"),
     ],
 )
 def test_a_bench_that_could_not_save_runs_nothing(

@@ -167,13 +167,13 @@ def test_elf_headers_need_no_memory(script: str, cyclescope: Command, tmp_path: 
         ("a.hex", b":020000040000FA\n:0300000001020", [], "a.hex:"),
         ("a.srec", b"S1130000", [], "a.srec:"),
         ("a.uf2", b"UF2\n", [], "blocks of 512 bytes; this one is cut off"),
-        ("a.uf2", b"UF2\n" + bytes(508), [], "block 0 is no block of a UF2 file"),
+        ("a.uf2", b"UF2\n" + bytes(508), [], "block 0 is not a valid UF2 block"),
         ("a.bin", b"\x01\x02", [], "not an ELF file (Intel HEX, S-record and UF2 files run, too"),
         ("a.bin", b"", ["--base", "0"], "the file is empty"),
-        ("a.bin", b"12", ["--base", "0xffffffff"], "its 2 bytes end behind 4 GiB"),
+        ("a.bin", b"12", ["--base", "0xffffffff"], "its 2 bytes end beyond 4 GiB"),
         ("a.bin", b"12", ["--base", "-1"], "--base -1: expected an address"),
         ("a.bin", b"12", ["--base", "0x50000000"], "lies outside the board's memory"),
-        ("a.elf", b"\x7fELF", ["--base", "0"], "an ELF file has its addresses"),
+        ("a.elf", b"\x7fELF", ["--base", "0"], "an ELF file takes no --base"),
     ],
 )
 def test_damaged_files_are_one_line(

@@ -141,7 +141,7 @@ def test_verbose_shows_the_memory_map_and_the_hosts_work(
     )
     (segment, *_) = package.Board(BOARD).load(program("exit_main")).loaded
     assert f"cpu0: {segment.address:#010x}-" in done.stderr
-    assert f"in ddr: {segment.file_bytes:,} bytes of the file" in done.stderr
+    assert f"in ddr: {segment.file_bytes:,} bytes from the file" in done.stderr
     for text in ("counters", "uart0.tx_characters", "regions compiled", "skipped"):
         assert text in done.stdout
 

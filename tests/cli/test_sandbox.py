@@ -280,7 +280,7 @@ def test_a_board_names_no_file_of_the_host(cyclescope: Command, tmp_path: Path, 
     done = cyclescope("run", elf, "--board", board)
     assert done.status == Status.USAGE
     assert done.error == (
-        "anyones.dts:4: flash@0: cyclescope,image names a file of the host: a board's source may "
+        "anyones.dts:4: flash@0: cyclescope,image names a file on the host: a board's source may "
         'not; leave it "" here, and name the file by --set flash0.cyclescope,image=FILE'
     )
     assert (tmp_path / "secret.txt").read_text() == SECRET

@@ -102,7 +102,7 @@ def test_a_device_in_python_that_cannot_be_saved_is_refused(tmp_path: Path) -> N
     assert "part0 (acme,plain-3): " in found
     assert ", in save_state" in found
     (found,) = of_python(tmp_path, 4, "self.folder = __import__('pathlib').Path('x')")
-    assert "can't be part of a snapshot: give the class save_state and load_state" in found
+    assert "can't be part of a snapshot: define its save_state and load_state" in found
 
 
 def test_a_class_can_say_itself_what_is_saved(tmp_path: Path) -> None:

@@ -241,7 +241,7 @@ def test_the_command_line_says_what_it_can_not_do(cyclescope: Command, tmp_path:
     call = ("run", elf, "--board", HELLO)
     assert "--snapshot FILE --snapshot-at TIME" in cyclescope(*call, "--snapshot", "file").error
     late = cyclescope(*call, "--snapshot", "file", "--snapshot-at", "2s", "--limit", "1s")
-    assert "is behind the limit" in late.error
+    assert "is after the limit" in late.error
     (tmp_path / "none").write_bytes(b"no snapshot")
     assert "it is no snapshot" in cyclescope(*call, "--from", "none").error
     assert "No such file" in cyclescope(*call, "--from", "nowhere").error

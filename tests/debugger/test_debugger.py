@@ -100,7 +100,7 @@ def test_registers_and_memory_can_be_read_and_set(target: Target) -> None:
     assert len(set(regs)) == len(regs) > 33 - 16
     with pytest.raises(KeyError):
         regs["r99"]
-    with pytest.raises(EngineError, match="nothing that can be read"):
+    with pytest.raises(EngineError, match="the debugger can't read this"):
         debugger.mem.u32(0xFFFF_FFF0 if target.name != "m4" else 0x5FFF_0000)
 
 

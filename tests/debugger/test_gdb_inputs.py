@@ -236,4 +236,4 @@ def test_no_one_else_has_the_debuggers_standard_input(cyclescope: Command) -> No
     for others in (("--console", "stdio"), ("--stdin", "-")):
         refused = cyclescope(*run, *others)
         assert refused.status == 121
-        assert "the standard input is another's already" in refused.error
+        assert "another option already uses the standard input" in refused.error

@@ -313,15 +313,15 @@ def test_a_condition_of_the_command_line_is_checked_before_anything_runs(
     for options, said in (
         (["--count-when", "flash0."], "condition 'flash0.'"),
         (["--break-when", "true"], "--break-when halts for a debugger"),
-        (["--trace-when", "true"], "of use with --trace only"),
-        (["--snapshot-when", "true"], "a snapshot has a file and a time"),
+        (["--trace-when", "true"], "needs --trace FILE"),
+        (["--snapshot-when", "true"], "a snapshot needs a file and a time"),
         (
             ["--snapshot", "a", "--snapshot-at", "1ms", "--snapshot-when", "true"],
-            "a snapshot has a file and a time",
+            "a snapshot needs a file and a time",
         ),
         (
             ["--trace", str(tmp_path / "a"), "--trace-from", "1ms", "--trace-when", "true"],
-            "a timeline has one begin",
+            "--trace-from and --trace-when exclude each other",
         ),
     ):
         with pytest.raises(SystemExit) as ended:

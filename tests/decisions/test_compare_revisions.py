@@ -88,7 +88,7 @@ def test_a_folder_of_the_repository_is_where_it_is_built(
         (("HEAD", ".", *BUILD[:5], "/app.elf"), "--elf /app.elf: relative to here"),
         (("HEAD", ".", "--experiment", "m4-rules"), "this is not a source of Cyclescope"),
         (("HEAD", ".", *BUILD, "--experiment", "m4-rules"), "goes without --build"),
-        (("HEAD", ".", "--experiment", "m4-rules", "--board", BOARD), "an experiment says its own"),
+        (("HEAD", ".", "--experiment", "m4-rules", "--board", BOARD), "an experiment sets its own"),
     ],
 )
 def test_wrong_arguments_are_one_line(

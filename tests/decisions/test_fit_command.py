@@ -192,7 +192,7 @@ def test_a_file_has_all_of_a_fit(cyclescope: Command, program: Program, tmp_path
         (("--free", DDR, "--free", f"{DDR}=1:2"), "given twice"),
         (("--free", DDR, "--set", f"{DDR}=20"), "--set already gives its value"),
         (("--free", DDR, "--out", "cells.csv"), "ends in .dts"),
-        (("--free", DDR, "--json", "cells.csv"), "would overwrite what was measured"),
+        (("--free", DDR, "--json", "cells.csv"), "would overwrite the measurements"),
         (("--free", DDR, "--limit", "1 week"), "time '1 week'"),
     ],
 )

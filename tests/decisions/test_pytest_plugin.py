@@ -81,10 +81,10 @@ def test_a_changed_metric_is_named_with_its_cause(
     moved.assert_outcomes(failed=1)
     moved.stdout.fnmatch_lines(
         [
-            "test_app.py::test_time: not what the snapshot says:",
+            "test_app.py::test_time: the run differs from the snapshot:",
             "  cpu0: * -> * cycles (+*, +*%): *long operations +*",
             "  cpu0, section main: * -> * cycles (+*, +*%): *long operations +*",
-            "The snapshot is __cyclescope__/test_app/test_time.json; if this is meant,*",
+            "The snapshot is __cyclescope__/test_app/test_time.json; to accept the change,*",
         ]
     )
     moved.stdout.no_fnmatch_line("*Traceback*")
@@ -105,9 +105,9 @@ def test_metrics_ends_and_boards_are_held_to_the_snapshot(
     moved.assert_outcomes(failed=1)
     moved.stdout.fnmatch_lines(
         [
-            "*not what the snapshot says by more than 50%:",
+            "*the run differs from the snapshot by more than 50%:",
             f"  board: another -> {BOARD}",
-            "  the run's end: status 3 -> status 0",
+            "  outcome: status 3 -> status 0",
             "  cpu0, section main: new",
             "  rate (kB/s): gone",
         ]
@@ -115,7 +115,9 @@ def test_metrics_ends_and_boards_are_held_to_the_snapshot(
     snapshot(pytester).write_text("<<<<<<< HEAD\n")
     damaged = bench(source())
     damaged.assert_outcomes(failed=1)
-    damaged.stdout.fnmatch_lines(["*test_time.json is no snapshot: `pytest --cyclescope-update`*"])
+    damaged.stdout.fnmatch_lines(
+        ["*test_time.json is not a snapshot: run `pytest --cyclescope-update`*"]
+    )
 
 
 def test_each_test_and_each_name_has_its_own_file(
@@ -138,7 +140,7 @@ def test_each_test_and_each_name_has_its_own_file(
     """
     done = bench(test, "--cyclescope-update")
     done.assert_outcomes(passed=3, failed=1)
-    done.stdout.fnmatch_lines(["*this test has a check without a name already*"])
+    done.stdout.fnmatch_lines(["*this test already has a check without a name*"])
     names = sorted(path.name for path in snapshot(pytester).parent.iterdir())
     assert len(names) == 7
     assert {"TestApp.test_it[plain].json", "TestApp.test_it[plain].again.json"} <= set(names)

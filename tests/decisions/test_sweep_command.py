@@ -36,7 +36,7 @@ def test_the_files_have_what_python_gives(
     assert json.loads((out / "sweep.json").read_text()) == data
     assert len((out / "sweep.csv").read_text().splitlines()) == 5
     assert (out / "sweep.html").read_text().startswith("<!DOCTYPE html>")
-    assert "what matters for" in done.stderr
+    assert "effects on" in done.stderr
     assert "4 runs" in done.stderr
 
 
@@ -132,7 +132,7 @@ def test_a_result_never_replaces_what_is_swept(
         elf,
     )
     assert done.status == 121
-    assert "what is swept" in done.error
+    assert "the program to sweep" in done.error
     assert elf.read_bytes() == before
 
 
@@ -158,12 +158,12 @@ def test_an_interrupted_sweep_resumes(
     first.send_signal(signal.SIGINT)
     _, errors = first.communicate(timeout=60)
     assert first.returncode == 130
-    assert "the same command goes on from there" in errors
+    assert "the same command continues from there" in errors
     part = json.loads((tmp_path / "sweep" / "sweep.json").read_text())["rows"]
     assert count // 10 <= len(part) < count
     second = cyclescope(*arguments)
     assert second.status == 0, second.stderr
-    assert f", {len(part)} of them made before" in second.stdout
+    assert f", {len(part)} of them cached" in second.stdout
     whole = json.loads((tmp_path / "sweep" / "sweep.json").read_text())["rows"]
     assert whole[: len(part)] == part
     assert len(whole) == count

@@ -103,7 +103,7 @@ def test_files_are_compared_byte_for_byte() -> None:
         put(image, "A.BIN", b"0123456789" * 1000)
         put(image, "B.BIN", b"")
         disks.compare(image, {"A.BIN": b"0123456789" * 1000, "B.BIN": b""})
-        with pytest.raises(DiskError, match=r"B\.BIN has 0 bytes, 1 were to be written"):
+        with pytest.raises(DiskError, match=r"B\.BIN has 0 bytes, expected 1"):
             disks.compare(image, {"A.BIN": b"0123456789" * 1000, "B.BIN": b"x"})
         changed = bytearray(b"0123456789" * 1000)
         changed[4321] = 0x7F
@@ -119,7 +119,7 @@ def test_files_are_compared_byte_for_byte() -> None:
         (Disk(8 * MIB, 16, 128), "can't be FAT16: it has 124 clusters, FAT16 4085 to 65524"),
         (Disk(2048 * MIB), "can't be FAT16: it has 65525 clusters"),
         (Disk(160 * MIB, sectors_per_cluster=48), "a cluster can't have 48 sectors"),
-        (Disk(160 * MIB, fat_bits=24), "no FAT has entries of 24 bits"),
+        (Disk(160 * MIB, fat_bits=24), "FAT24 does not exist"),
         (Disk(0), "it has 0 clusters"),
         (Disk(8 * MIB, 12, 4, (Extent(5000, 0),)), "extents of 5000 clusters: the volume has 4081"),
         (
@@ -165,5 +165,5 @@ def test_damage_that_fsck_does_not_find_is_reported_as_such(
         with pytest.raises(DiskError, match=r"cluster 2 is in use.*; fsck\.fat finds nothing"):
             disks.check(image)
         monkeypatch.setattr(fat_tools, "findings", lambda path: None)
-        with pytest.raises(DiskError, match=r"cluster 2 is in use and of no file[^;]*$"):
+        with pytest.raises(DiskError, match=r"cluster 2 is in use but belongs to no file[^;]*$"):
             disks.check(image)

@@ -110,7 +110,7 @@ def test_counts_of_what_f_write_does_are_those_of_its_algorithm() -> None:
 def test_the_clusters_of_deleted_files_are_checked(tmp_path: Path) -> None:
     (job, *_) = planning.plan([EXPERIMENT], SHORT)
     other = replace(job, run=replace(job.run, deleted=_with_a_wrong_byte))
-    assert bench.run_job(other).error == "file 3 of those deleted differs from byte 5999 on"
+    assert bench.run_job(other).error == "deleted file 3 differs from byte 5999 on"
 
 
 def _with_a_wrong_byte(settings: Settings) -> list[bytes]:

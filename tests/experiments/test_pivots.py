@@ -117,7 +117,7 @@ def test_many_that_are_off_are_not_all_listed_on_the_terminal() -> None:
     rows = [row(of("alu", "single", number), number + 2, 1) for number in range(100)]
     text = shown(rows)
     assert text.count("off: ") == experiment_tables.MOST_OFF
-    assert f"and {100 - experiment_tables.MOST_OFF} more, which results.csv has" in text
+    assert f"and {100 - experiment_tables.MOST_OFF} more: see results.csv" in text
 
 
 def test_a_missing_value_of_a_row_is_a_dash() -> None:

@@ -78,9 +78,9 @@ def test_without_elfs_a_line_says_how_to_get_them(cyclescope: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--elfs", "."], "--elfs goes with one of pqm4, coremark, embench"),
-        (["pqm4", "embench", "--elfs", "."], "--elfs goes with one of"),
-        (["picosoc-xip", "--elfs", "."], "--elfs goes with one of"),
+        (["--elfs", "."], "--elfs needs one of pqm4, coremark, embench"),
+        (["pqm4", "embench", "--elfs", "."], "--elfs needs one of"),
+        (["picosoc-xip", "--elfs", "."], "--elfs needs one of"),
         (["pqm4", "--board", BOARD], "--elfs goes with --board"),
         (["pqm4", "--elfs", ".", "--quick"], "--elfs goes with --board, --limit"),
         (

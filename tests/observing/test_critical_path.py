@@ -125,7 +125,7 @@ def test_the_command_shows_it_of_several_cores(
     outputs: tuple[str, str], cyclescope: Command
 ) -> None:
     shown, _ = outputs
-    assert re.search("^critical path: what held the run up +$", shown, re.M)
+    assert re.search("^critical path by cause +$", shown, re.M)
     assert re.search("^│ cm4 +│ uart7: character sent +│ .* % │$", shown, re.M)
     assert re.search("^│ cm4 +│ cpu0 +│ ipcc +│ .* 36.4[0-9]* ms", shown, re.M)
     elf = firmware.build_app("rpmsg_tty", TWO_CORES, BLOCK)

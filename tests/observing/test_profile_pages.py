@@ -141,7 +141,7 @@ def test_lines_and_instructions_know_each_other(
     chromium.show(annotated, width)
     body = chromium.script("return document.body.innerText")
     assert "600 cycles in 3 calls: 59.8 % of all of cpu0." in body
-    assert "/src/fill.h can't be read: lines have no text." in body
+    assert "/src/fill.h can't be read: its lines have no text." in body
     shaded = chromium.script(POINT, "line 31;", ".code")
     assert shaded == ["addi a1, a0, 1", "addi a2, a0, 1"]
     back = chromium.script(POINT, "a1, a0", ".place")

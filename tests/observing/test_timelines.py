@@ -275,7 +275,7 @@ def test_the_command_writes_one(cyclescope: Command, throughput: Path, tmp_path:
     timeline = timelines.read(tmp_path / "out.pftrace")
     assert {one.category for one in timeline.slices} == {"busy"}
     assert json.loads((tmp_path / "out.json").read_text())["notes"] == []
-    said = "--trace-from, --trace-for and --trace-kind are of use with --trace only"
+    said = "--trace-from, --trace-for and --trace-kind need --trace FILE"
     assert cyclescope(*command, "--trace-from", "1ms").error == said
     done = cyclescope(*command, "--trace", "x", "--trace-memory", "much")
     assert done.error == "size 'much': expected a number and KiB, MiB or GiB, or of bytes"

@@ -190,9 +190,9 @@ def test_polls_of_what_has_no_model_are_skipped_and_counted(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no CMSIS-SVD file"),
-        ("<device>", "no CMSIS-SVD file"),
-        ("<device><name>X</name></device>", "no CMSIS-SVD file"),
+        ("", "not a CMSIS-SVD file"),
+        ("<device>", "not a CMSIS-SVD file"),
+        ("<device><name>X</name></device>", "not a CMSIS-SVD file"),
     ],
 )
 def test_an_invalid_svd_file_is_one_line(
@@ -210,7 +210,7 @@ def test_an_invalid_svd_file_is_one_line(
     [
         (["--clock", "0", "--memory", "ram=0:4Ki"], "--clock 0: expected a frequency"),
         (["--clock", "1M", "--memory", "ram"], "expected NAME=ADDRESS:SIZE"),
-        (["--clock", "1M", "--memory", "ram=0xfffff000:8Ki"], "ends behind 4 GiB"),
+        (["--clock", "1M", "--memory", "ram=0xfffff000:8Ki"], "ends beyond 4 GiB"),
         (["--clock", "1M", "--memory", "a=0:8Ki", "--memory", "b=4096:8Ki"], "a and b overlap"),
     ],
 )

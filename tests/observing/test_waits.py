@@ -334,4 +334,4 @@ def test_lines_and_addresses_have_no_waits(cyclescope: Command, program: Program
     call = ("profile", program("exit_main"), "--board", BOARD, "--waits", "--by", by)
     wrong = cyclescope(*call)
     assert wrong.status == Status.USAGE
-    assert f"not by {by}: ask --by function, file or task" in wrong.error
+    assert f"not by {by}: give --by function, file or task" in wrong.error

@@ -53,7 +53,7 @@ MODEL = {
         "interrupts": [],
         "properties": [PROPERTY],
         "make": None,
-        "tell": None,
+        "report": None,
     },
 }
 

@@ -168,11 +168,11 @@ def test_lines_that_can_not_be_are_refused(cyclescope: Command, tmp_path: Path) 
         (["--console", "uart9=pty"], "no serial port 'uart9': the board's serial ports are uart0"),
         (["--console", "phone"], "--console phone: expected stdio, pty, tcp,"),
         (["--console", "tcp:99999"], "--console tcp:99999: a port is a number"),
-        (["--script", "s.txt", "--console", "pty"], "--console pty: uart0 has an input already"),
+        (["--script", "s.txt", "--console", "pty"], "--console pty: uart0 already has an input"),
         (["--save-script", "x"], "--save-script is of use where somebody may type"),
         (["--script", "missing.txt"], "missing.txt: "),
-        (["--console", "stdio", "--stdin", "-"], "the standard input is another's already"),
-        (["--console", "stdio", "--console", "uart0=stdio"], "uart0 has an input already"),
+        (["--console", "stdio", "--stdin", "-"], "another option already uses the standard input"),
+        (["--console", "stdio", "--console", "uart0=stdio"], "uart0 already has an input"),
     ):
         done = cyclescope("run", elf, "--board", BOARD, *options)
         assert done.status == Status.USAGE, options
@@ -184,7 +184,7 @@ def test_unknown_labels_and_steps_are_refused() -> None:
         run(BOARD, typed={"x": b""})
     with pytest.raises(UsageError, match="two inputs"):
         run(BOARD, typed=b"", script=[End()])
-    with pytest.raises(UsageError, match="no step of a script"):
+    with pytest.raises(UsageError, match="not a step of a script"):
         run(BOARD, script=["end"])
     with pytest.raises(EngineError):
         cyclescope.Board(BOARD).load(shell(BOARD)).start().attach(

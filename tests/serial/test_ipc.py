@@ -71,7 +71,7 @@ def test_blocks_begin_with_the_header_and_go_on_as_in_the_reports_client() -> No
     "text", ["512", "512x", "x8", "5x1", "512x0", "512x128", "-512x1", "1e3x1"]
 )
 def test_a_test_that_cannot_be_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=re.escape(f"test {text!r}: expected bytes of a block")):
+    with pytest.raises(UsageError, match=re.escape(f"test {text!r}: expected block bytes")):
         parse_test(text)
 
 
@@ -116,12 +116,12 @@ def after_first(answer: bytes) -> Answer:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (lose, r"PORT: the device is gone: see whether its firmware still runs \(.*\)"),
+        (lose, r"PORT: the device has disappeared: check its firmware \(.*\)"),
         (after_first(b""), r"PORT: no answer within 300 ms to 1024 bytes: the firmware did not .*"),
-        (after_first(b"\x00"), r"PORT: 1 of the answer's 2 bytes came within 300 ms: .*"),
+        (after_first(b"\x00"), r"PORT: received 1 of the answer's 2 bytes within 300 ms: .*"),
         (
             after_first(b"\xf0\x01"),
-            r"PORT: 496 bytes are acknowledged, 1024 were written: bytes were lost, or .*",
+            r"PORT: 496 of 1024 written bytes are acknowledged: bytes were lost, or .*",
         ),
     ],
 )
@@ -138,8 +138,8 @@ def test_a_wrong_crc_is_reported_with_both_values() -> None:
     with Peer(garbled) as peer:
         error = error_at(peer, checked=True)
     assert re.fullmatch(
-        "test 512x2: PORT: wrong CRC: the firmware got 0x[0-9a-f]{4}, the bytes that were written "
-        "have 0x[0-9a-f]{4}: they were changed on the way",
+        "test 512x2: PORT: wrong CRC: the firmware answered 0x[0-9a-f]{4}, the written bytes "
+        "have 0x[0-9a-f]{4}: the data was corrupted on the way",
         error,
     )
 
@@ -149,7 +149,7 @@ def test_a_peer_that_stops_reading_is_reported() -> None:
         error = error_at(peer, "16384x3")
     assert error == (
         "test 16384x3: PORT: a block of 16384 bytes was not accepted within 300 ms: the other side "
-        "does not read any more"
+        "has stopped reading"
     )
 
 
@@ -168,7 +168,7 @@ def test_a_port_that_is_not_there_or_none(cyclescope: Command, tmp_path: Path) -
     absent = cyclescope("ipc", "--port", tmp_path / "ttyRPMSG0")
     assert (absent.status, absent.error) == (
         1,
-        f"{tmp_path}/ttyRPMSG0: no such device: start the firmware that brings the port, or name "
+        f"{tmp_path}/ttyRPMSG0: no such device: start the firmware that makes the port, or name "
         "another one",
     )
     file = tmp_path / "file"
@@ -176,7 +176,7 @@ def test_a_port_that_is_not_there_or_none(cyclescope: Command, tmp_path: Path) -
     no_tty = cyclescope("ipc", "--port", file)
     assert (no_tty.status, no_tty.error) == (
         1,
-        f"{file}: no serial port: name one such as /dev/ttyRPMSG0",
+        f"{file}: not a serial port: name one such as /dev/ttyRPMSG0",
     )
 
 
@@ -198,7 +198,7 @@ def test_a_port_that_someone_has_is_not_taken() -> None:
         ),
         (("--serve",), "--serve needs --board"),
         (("--link", "x"), "--link needs --board"),
-        (("--test", "512"), "test '512': expected bytes of a block and blocks, as in 512x8"),
+        (("--test", "512"), "test '512': expected block bytes and number of blocks, as in 512x8"),
         (("--timeout", "2"), "time '2': expected a number and s, ms, us, ns or ps, as in 10s"),
     ],
 )
@@ -229,7 +229,9 @@ def test_a_failure_keeps_what_was_measured(cyclescope: Command) -> None:
     written = json.loads(finished.stdout)
     assert (finished.status, len(written["tests"])) == (1, 1)
     assert finished.error == written["error"]
-    assert written["error"].startswith(f"test 512x2: {peer.port}: 1 of the answer's 2 bytes came")
+    assert written["error"].startswith(
+        f"test 512x2: {peer.port}: received 1 of the answer's 2 bytes"
+    )
 
 
 def test_an_interruption_keeps_what_was_measured(tmp_path: Path) -> None:
@@ -258,5 +260,5 @@ def test_a_folder_without_room_for_the_clocks_socket_is_named(
     file = tmp_path / "file"
     file.touch()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(file))
-    with pytest.raises(IpcError, match=f"{file}.*; XDG_RUNTIME_DIR names another folder$"):
+    with pytest.raises(IpcError, match=f"{file}.*; set XDG_RUNTIME_DIR to another folder$"):
         clock.listen("/dev/pts/0")

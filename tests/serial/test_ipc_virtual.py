@@ -129,7 +129,7 @@ def test_a_second_client_and_a_wrong_request_are_refused(board: Path) -> None:
         assert first
         with pytest.raises(IpcError, match="another client has the board's clock"):
             clock.connect(server.port)
-        with pytest.raises(IpcError, match="the clock does not know 'taken -1 5'"):
+        with pytest.raises(IpcError, match="unknown request 'taken -1 5'"):
             first.taken(-1, 5)
         assert first.now_ps() > 0
         first.close()
@@ -176,7 +176,10 @@ def test_any_program_may_use_the_terminal(board: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("STOPS", "PORT: no answer within 20 ms to 1024 bytes: the firmware did not get all of .*"),
+        (
+            "STOPS",
+            "PORT: no answer within 20 ms to 1024 bytes: the firmware did not receive all of .*",
+        ),
         ("ENDS", r"PORT: changed: its program ended.*; it printed: echo \| no more \| .* status 3"),
         ("RING", "PORT: changed: its program ended, with status 1; .* the console needs a reset.*"),
     ],
@@ -209,7 +212,7 @@ def test_a_board_without_a_tty_is_reported(cyclescope: Command) -> None:
     finished = cyclescope("ipc", "--board", BOARD, "--firmware", build())
     assert (finished.status, finished.error) == (
         1,
-        f"{BOARD}: the board has no tty for the host (a node virtio,mmio)",
+        f"{BOARD}: the board has no tty for the host: it needs a node virtio,mmio",
     )
 
 
@@ -276,7 +279,7 @@ def test_a_link_of_another_server_is_left_to_it(
             "ipc", "--board", board, "--firmware", build(), "--serve", "--link", link
         )
         assert second.status == 1
-        assert second.error == f"{link}: leads to a terminal that is there: remove it first"
+        assert second.error == f"{link}: links to an existing terminal: remove the link first"
         assert os.path.realpath(link) == terminal
         server.send_signal(signal.SIGTERM)
         assert server.wait(60) == 143
@@ -308,7 +311,7 @@ def test_a_link_of_another_program_is_left_to_it(board: Path, tmp_path: Path) ->
     master, slave = pty.openpty()
     link = tmp_path / "ttyRPMSG0"
     link.symlink_to(os.ttyname(slave))
-    with pytest.raises(IpcError, match="leads to a terminal that is there"):
+    with pytest.raises(IpcError, match="links to an existing terminal"):
         Server(VirtualTty(Board(board), build()), link)
     assert str(link.readlink()) == os.ttyname(slave)
     os.close(master)

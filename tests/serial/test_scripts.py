@@ -64,8 +64,8 @@ def test_places_are_lines() -> None:
     ("line", "message"),
     [
         ('expect "x', "a text has no closing quote"),
-        ("expect x", "a text stands in quotes"),
-        (r'send "\q"', "no escape \\q: there are"),
+        ("expect x", "expected a quoted text"),
+        (r'send "\q"', "unknown escape \\q: expected"),
         ("wait 10", "time '10': expected a number"),
         ("wait 10 ms", "wait 10 ms: expected expect"),
         ('expect "x" in 10ms', "expected expect"),

@@ -163,7 +163,7 @@ def test_a_script_that_fails_and_a_bus_that_is_not_there(elf: Path) -> None:
     assert "takes the firmware's, 500000 bit/s" in result.notes[0]
     with pytest.raises(UsageError, match="no CAN controller 'can3': the board's are can1, can2"):
         board.run("1s", can={"can3": CanNode()})
-    with pytest.raises(UsageError, match="are on one CAN bus"):
+    with pytest.raises(UsageError, match="are on the same CAN bus"):
         board.run("1s", can={"can1": CanNode(), "canbus1": CanNode()})
 
 
@@ -180,7 +180,7 @@ def test_options_are_nodes_and_logs(tmp_path: Path) -> None:
     for value in ("can1", "can1=", "=ack", "can1=ack:fast"):
         with pytest.raises(UsageError, match="--can "):
             read_nodes([value])
-    with pytest.raises(UsageError, match="can1 has a node already"):
+    with pytest.raises(UsageError, match="can1 already has a node"):
         read_nodes(["can1=ack", "can1=ack"])
 
 
@@ -221,7 +221,7 @@ def test_all_that_a_file_can_say() -> None:
         ("20000000#", "29 bits, 1FFFFFFF at most"),
         ("123##1AA", "CAN FD is not modelled"),
         ("123#012", "up to 8 bytes follow #"),
-        ("bitrate 5", "a bit rate is 10000 to 1000000, in bit/s"),
+        ("bitrate 5", "expected a bit rate of 10000 to 1000000 bit/s"),
         ("expect 123 by 5ms", "expected FRAME, expect FRAME"),
         ("(0.5) can0 123#", "expected FRAME"),
     ],

@@ -123,7 +123,7 @@ def test_options_without_a_file_are_an_error(
     option: tuple[str, str], cyclescope: Command, program: Program
 ) -> None:
     done = cyclescope("run", program("exit_main"), "--board", BOARD, *option)
-    said = "--waves-signals and --waves-timescale are of use with --waves FILE only"
+    said = "--waves-signals and --waves-timescale need --waves FILE"
     assert done.error == said
 
 
@@ -187,7 +187,7 @@ def test_a_frame_and_a_file_at_once(tmp_path: Path) -> None:
     alone = package.Board(board).load(elf).run(frame_on="ssi")
     assert both.frame == alone.frame is not None
     assert vcd.read_text().count("$var") == 1
-    with pytest.raises(EngineError, match="no SPI bus 'none' that can be recorded; it has ssi"):
+    with pytest.raises(EngineError, match="no recordable SPI bus 'none'; it has ssi"):
         package.Board(board).load(elf).run(frame_on="none")
 
 
@@ -263,8 +263,8 @@ def test_polling_is_skipped_while_signals_of_devices_are_recorded(tmp_path: Path
 @pytest.mark.parametrize(
     ("given", "error"),
     [
-        ({"waves": "out.ghw"}, "out.ghw: waveforms are .vcd or .fst"),
-        ({"waves": "out.vcd", "vcd": "other.vcd"}, "name one file for waveforms"),
+        ({"waves": "out.ghw"}, "out.ghw: expected a file that ends in .vcd or .fst"),
+        ({"waves": "out.vcd", "vcd": "other.vcd"}, "--waves and --vcd exclude each other"),
     ],
 )
 def test_unknown_formats_and_windows_are_refused(
@@ -281,4 +281,7 @@ def test_the_command_writes_both(cyclescope: Command, throughput: Path, tmp_path
         done = cyclescope(*command, "--waves", f"out.{ending}", "--waves-timescale", "1us")
         assert (done.status, "rounded to 1 us" in done.stderr) == (0, True)
     assert read_of(tmp_path / "out.vcd") == read_of(tmp_path / "out.fst")
-    assert cyclescope(*command, "--waves", "x.txt").error == "x.txt: waveforms are .vcd or .fst"
+    assert (
+        cyclescope(*command, "--waves", "x.txt").error
+        == "x.txt: expected a file that ends in .vcd or .fst"
+    )

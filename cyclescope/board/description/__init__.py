@@ -1,1 +1,1 @@
-"""What a board is: devicetree sources, changes to properties, bindings, parameters, SVD files."""
+"""Descriptions of boards: devicetree sources, overrides, bindings, parameters, SVD files."""

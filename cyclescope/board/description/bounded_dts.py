@@ -1,8 +1,8 @@
-"""Devicetree sources from anywhere: whatever a file holds or includes, parsing it comes to an end.
+"""A devicetree parser for untrusted sources: parsing ends whatever a file holds or includes.
 
-A board may come from someone else. So it is of bounded size, and names regular files only: what it
-includes are .dts and .dtsi files, beside it or shipped; what it takes by /incbin/ lies beside it.
-All else, a file that includes itself among that, is a parse error with its place.
+A board file may come from someone else. So its size is bounded, and it names regular files only: it
+can include .dts and .dtsi files beside it or shipped ones; files of /incbin/ must lie beside it.
+Anything else, such as a file that includes itself, is a parse error with its place.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_INCLUDE_DEPTH = 16
 MOST_NODE_DEPTH = 32
 MOST_NODES = MOST_LABELS = MOST_REFERENCES = 4096
 MOST_NAME_LENGTH = 256
-# Of one property, whose value grows by copies.
+# Of one property: dtlib copies the value as it grows.
 MOST_VALUE_BYTES = 32 << 10
 MOST_MARKERS = 1024
 # Numbers have 64 bits on their way to a cell, as in dtc.
@@ -37,7 +37,7 @@ _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
 
 
 class BoundedDT(dtlib.DT):
-    """A `DT` that refuses what would take it for ever, or to where a board has no business."""
+    """A `DT` that refuses endless sources, and files that a board must not read."""
 
     def __init__(self, filename: str) -> None:
         self._open_nodes: list[dtlib.Node] = []
@@ -45,7 +45,7 @@ class BoundedDT(dtlib.DT):
         self._files: list[tuple[int, int]] = []
         self._source_bytes = self._nodes = self._labels = self._references = 0
         self._by_label: dict[str, dtlib.Node] | None = None
-        # What the library's own constructor would read: bounds come first.
+        # The library's constructor would read the file itself, before any bound applies.
         self.filename, self._lineno, self._tok_i, self._file_contents = filename, 1, 0, ""
         self._text = self._source(Path(filename))
         super().__init__(filename)
@@ -55,7 +55,7 @@ class BoundedDT(dtlib.DT):
         raise AssertionError("the library raises")
 
     def _parse_dt(self) -> None:
-        # what the library has read itself may have changed since, and has directives
+        # the text that the library has read may be outdated, and still has its directives
         self._file_contents = self._text
         super()._parse_dt()
 
@@ -72,7 +72,7 @@ class BoundedDT(dtlib.DT):
         return text
 
     def _found(self, name: str) -> Path:
-        """The file of an inclusion: beside the one that includes it, else one that is shipped."""
+        """The included file: one beside the including file, else a shipped one."""
         path = Path(self.filename).parent / name
         if path.resolve().suffix not in _SOURCES:
             self._parse_error(f"'{name}': only .dts and .dtsi files can be included")
@@ -85,7 +85,7 @@ class BoundedDT(dtlib.DT):
         return shipped[name]
 
     def _source(self, path: Path) -> str:
-        """The text of a file that is entered."""
+        """The text of a file that the parser enters."""
         if len(self._filestack_now()) > MOST_INCLUDE_DEPTH:
             self._parse_error(f"files include each other more than {MOST_INCLUDE_DEPTH} deep")
         found, data = self._read(path, MOST_SOURCE_BYTES)
@@ -112,9 +112,9 @@ class BoundedDT(dtlib.DT):
         return self._read(path, MOST_VALUE_BYTES)[1]
 
     def _read(self, path: Path, most_bytes: int) -> tuple[tuple[int, int], bytes]:
-        """Which file it is, and its bytes; a parse error for what is no regular, small file."""
+        """The file's identity and its bytes; a parse error if it is not regular or too large."""
         try:
-            if not stat.S_ISREG(path.stat().st_mode):  # opening a device may do something
+            if not stat.S_ISREG(path.stat().st_mode):  # opening a device may have side effects
                 self._parse_error(f"'{path}' is not a regular file")
             with os.fdopen(os.open(path, _OPEN), "rb") as file:
                 status = os.fstat(file.fileno())
@@ -170,7 +170,7 @@ class BoundedDT(dtlib.DT):
         return node
 
     def _fixup_props(self) -> None:
-        # From here on labels stay where they are: they need not be looked for in the whole tree.
+        # From here on labels do not move: no search of the whole tree is needed.
         nodes = list(self.node_iter())
         self._by_label = {label: node for node in reversed(nodes) for label in node.labels}
         super()._fixup_props()

@@ -1,8 +1,7 @@
 """Devicetree source in, a tree of nodes and raw values out, each with its file and line.
 
-The grammar is the `devicetree` package's (dtlib); what it doesn't keep, the place of each node
-and property, is recorded here while it parses. Values stay raw bytes: what a property means is
-the engine's business.
+The `devicetree` package (dtlib) parses; this module records the place of each node and property,
+which dtlib does not keep. Values stay raw bytes: the engine interprets them.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _PARSE_ERROR = re.compile(r"^(?P<file>.*?):(?P<line>\d+) \(column \d+\): (?:pars
 # Properties that are paths; `--set` gives them their values.
 _PATHS = ("cyclescope,image",)
 
-# dtlib trips over some malformed input instead of refusing it.
+# On some malformed input dtlib raises these instead of a parse error.
 _TRIPS = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 
 
@@ -66,7 +65,7 @@ class Node:
     phandle: int | None
     props: dict[str, Property] = field(default_factory=dict)
     children: list[Node] = field(default_factory=list)
-    # of the root: the files that the tree was read from
+    # only the root's is set: the files that the tree was read from
     files: list[str] = field(default_factory=list)
 
     def walk(self) -> Iterator[Node]:
@@ -77,12 +76,12 @@ class Node:
 
     @property
     def handle(self) -> str:
-        """What people call it: by its label, or else its full path."""
+        """The node's label, or else its full path."""
         return (self.labels or [self.path])[0]
 
     @property
     def compatibles(self) -> list[str]:
-        """What it is compatible with, the most specific first."""
+        """The node's compatibles, the most specific first."""
         prop = self.props.get("compatible")
         return prop.value.decode(errors="replace").rstrip("\0").split("\0") if prop else []
 
@@ -95,12 +94,12 @@ class Node:
         return [int.from_bytes(prop.value[at : at + 4], "big") for at in words]
 
     def number(self, name: str) -> int | None:
-        """The number that a property is; None if it is no single cell."""
+        """The value of a property of one cell; None for any other property."""
         cells = self.cells(name)
         return cells[0] if len(cells) == 1 else None
 
     def copied(self) -> Node:
-        """The same tree, which can be changed without changing this."""
+        """A copy of the tree, which can be changed without changing this one."""
         children = [child.copied() for child in self.children]
         labels, props = list(self.labels), dict(self.props)
         return replace(self, labels=labels, props=props, children=children)
@@ -122,8 +121,8 @@ class Node:
 def parse(path: Path) -> Node:
     """Parse a .dts file.
 
-    Raises `BoardError` with the file and line of a syntax error or of what is too large,
-    `UsageError` for what is no file, `OSError` if the file can't be read.
+    Raises `BoardError` with the file and line of a syntax error or of an exceeded bound,
+    `UsageError` if the path is not a regular file, `OSError` if the file can't be read.
     """
     inputs.check(path)
     shown = shown_path(path)
@@ -143,16 +142,16 @@ def parse(path: Path) -> Node:
 
 
 def shown_path(path: Path) -> str:
-    """How a file is named in messages: relative to the working directory where it lies below."""
+    """A file's path for messages: relative to the working directory if the file lies below it."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except (ValueError, OSError):
-        # it lies elsewhere, or the working directory is gone
+        # the file lies elsewhere, or the working directory was deleted
         return str(path)
 
 
 class _Places:
-    """Where the nodes and properties of a source are, and where its parser stands."""
+    """The places of a source's nodes and properties, and the parser's current place."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -162,7 +161,7 @@ class _Places:
         self.props: dict[tuple[dtlib.Node, str], Place] = {}
 
     def of_reference(self, node_path: str, label: str) -> Place | None:
-        """The first property of the node in which this label is referred to."""
+        """The first property of the node that refers to this label."""
         for (node, name), place in self.props.items():
             prop = node.props.get(name)
             if node.path == node_path and prop and any(label == one[2] for one in prop._markers):
@@ -171,7 +170,7 @@ class _Places:
 
     @property
     def here(self) -> str:
-        """Where the parser stands, as file:line."""
+        """The parser's current place, as file:line."""
         file, line = self.last
         return inputs.printable(f"{file}:{line}")
 
@@ -179,8 +178,8 @@ class _Places:
 class _LocatedDT(BoundedDT):
     """A `DT` that records the file and line at which each node and property is named.
 
-    dtlib's parser asks its lexer for tokens one by one: a name token that is new (not a peeked
-    one handed out again) gives the place, and what follows tells what it names.
+    dtlib's parser asks its lexer for tokens one by one. A new name token (not a peeked one that is
+    returned again) gives the place; the next token shows whether it names a node or a property.
     """
 
     def __init__(self, filename: str, places: _Places) -> None:
@@ -215,7 +214,7 @@ class _LocatedDT(BoundedDT):
 
 
 def _one_line(message: str, places: _Places) -> str:
-    """dtlib's message as `file:line: what`; some of its messages come without a place."""
+    """dtlib's message as `file:line: text`; some of its messages come without a place."""
     message = " ".join(message.split())
     match = _PARSE_ERROR.match(message)
     if match:
@@ -258,7 +257,7 @@ def _kind(prop: dtlib.Property) -> str:
 def refuse_host_files(root: Node) -> None:
     """Raises `BoardError` if the source itself names a file that the board reads or writes.
 
-    Files of the host are the user's to name; a board's source may be anyone's.
+    Only the user may name files of the host: a board's source may come from anyone.
     """
     faults = [
         _named_file(node, node.props[name])
@@ -273,6 +272,6 @@ def refuse_host_files(root: Node) -> None:
 def _named_file(node: Node, prop: Property) -> str:
     path = f"{(node.labels or [node.path])[0]}.{prop.name}"
     return (
-        f"{prop.file}:{prop.line}: {node.name}: {prop.name} names a file of the host: "
+        f"{prop.file}:{prop.line}: {node.name}: {prop.name} names a file on the host: "
         f'a board\'s source may not; leave it "" here, and name the file by --set {path}=FILE'
     )

@@ -1,7 +1,7 @@
-"""What a board's nodes may say: each compatible with its properties, as the models declare them.
+"""Bindings: each compatible with its properties, as the models declare them.
 
-The engine's models read a node's properties with their ranges and meanings; what stands here is
-what they say while they do so. `docs/reference/bindings/` is made from it.
+The engine's models declare a property's range and meaning when they read it; this module returns
+these declarations. `docs/reference/bindings/` is generated from them.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ from cyclescope.similar_names import did_you_mean_or
 class BindingProperty:
     """A property that a node may have.
 
-    `kind` says what its value is: "number" (one cell), "numbers" (cells), "flag" (empty; being
-    there is its value), "word" (a string out of a few), "words" and "string" (any),
-    "ranges" (pairs of address and size), or what it refers to ("clocks", "interrupts",
-    "DMA requests", "pins", "ports", "core", "bus"); "any" is not looked at.
-    `unit` is that of a number ("" where it has none: a count, an address).
-    `default` is what counts where the node has none, as text; None where that is nothing.
-    `range` says what the value may be; None where `meaning` does, or anything may be.
-    `meaning` says what it means; of a list (`clocks`, `interrupts`) one text an item.
-    `required` has the node fail without it; where `when` is given, only then.
-    `timing` is a timing parameter, which has its source in `cyclescope,sources`.
-    `ignored` is taken for Linux's sake, and changes nothing by itself.
-    `when` says when it is read at all; None is always.
+    `kind` is the type of the value: "number" (one cell), "numbers" (cells), "flag" (empty: true if
+    present), "word" (a string out of a few), "words" and "string" (any), "ranges" (pairs of address
+    and size), or the kind of node that it refers to ("clocks", "interrupts", "DMA requests",
+    "pins", "ports", "core", "bus"); the value of "any" is not read. `unit` is the unit of a number
+    ("" for a count or an address). `default` is the value of an absent property, as text; None if
+    it has no default. `range` is the allowed values; None if `meaning` has them, or any value is
+    allowed. `meaning` has one text, or one for each item of a list (`clocks`, `interrupts`).
+    `required` properties must be present, under the condition `when` if that is given. `timing`
+    properties are timing parameters, with their sources in `cyclescope,sources`. `ignored`
+    properties are accepted for compatibility with Linux and have no effect. `when` is the condition
+    under which the property is read; None is always.
     """
 
     name: str
@@ -46,14 +45,14 @@ class BindingProperty:
 
     @property
     def need(self) -> str:
-        """Whether it must be there, in words."""
+        """Whether the property is required or optional, in words."""
         if self.required:
             return "required" if self.when is None else f"required if {self.when}"
         return "optional" if self.when is None else f"optional, read if {self.when}"
 
     @property
     def meanings(self) -> str:
-        """The meaning as one text; items of a list by their numbers, from 0."""
+        """The meaning as one text; items of a list are numbered from 0."""
         if len(self.meaning) == 1:
             return self.meaning[0]
         items = [f"{index}: {text}" for index, text in enumerate(self.meaning) if text]
@@ -62,11 +61,11 @@ class BindingProperty:
 
 @dataclass(frozen=True)
 class Binding:
-    """What there is to know of a compatible.
+    """The documentation of a compatible.
 
-    `group` is the heading under which it stands ("Timers and counters"); `about` says in
-    paragraphs what it is, by which document, what is modelled, and what is not. `activities` is
-    what it tells of what it does: name, kind, and from when to when.
+    `group` is its heading ("Timers and counters"). The paragraphs of `about` describe the device,
+    name its document, and say which parts are modelled and which are not. `activities` are the
+    activities that the model records: name, kind, begin and end.
     """
 
     compatible: str
@@ -89,14 +88,14 @@ def _capital(text: str) -> str:
 
 
 def bindings() -> list[Binding]:
-    """All compatibles that there are models of, by groups."""
+    """All compatibles with a model, by groups."""
     found = []
     for entry in (*_engine.bindings(), *registry.bindings()):
         properties = tuple(
             BindingProperty(**{**prop, "meaning": tuple(prop["meaning"])})
             for prop in entry.pop("properties")
         )
-        # the compatibles at the beginning stand above it anyway
+        # the compatibles at its start are in the heading already
         about = re.sub(r"^`[^`]+`((, | and )`[^`]+`)*: ", "", entry.pop("about").strip())
         activities = tuple(entry.pop("activities", ()))
         about = _capital(about)
@@ -112,7 +111,7 @@ def common_properties() -> dict[str, str]:
 def binding(compatible: str) -> Binding:
     """The binding of one compatible.
 
-    Raises `UsageError`, with what may be meant, if there is no model of it.
+    Raises `UsageError`, with similar names, if there is no model of it.
     """
     known = {entry.compatible: entry for entry in bindings()}
     if compatible in known:

@@ -1,4 +1,4 @@
-"""Digests of what a run's result depends on, for results that are kept."""
+"""Digests of a run's inputs (engine, package, board), for cached results."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from cyclescope.board.description.trees import board_tree
 from cyclescope.board.setup import users_devices
 from cyclescope.units import parse_number
 
-# Values' sources change no result.
+# Properties that do not change results: the sources of values.
 _SAID = "cyclescope,sources"
 _IMAGE = ".cyclescope,image"
-# Of the package, what only shows results.
+# Parts of the package that only show results.
 _SHOWING = ("cli", "report")
 
 
 @cache
 def of_engine() -> str:
-    """Of the engine's build."""
+    """Digest of the engine's build."""
     return hashlib.sha256(Path(_engine.__file__).read_bytes()).hexdigest()
 
 
 @cache
 def of_build() -> str:
-    """Of the engine's build and of the package's modules, but for those that only show results."""
+    """Digest of the engine's build and of the package, without modules that only show results."""
     digest = hashlib.sha256(of_engine().encode())
     package = Path(__file__).resolve().parent.parent
     for module in sorted(package.rglob("*.py")):
@@ -41,7 +41,7 @@ def of_build() -> str:
 
 
 def of_tree(tree: Node) -> str:
-    """Of all properties of a board but the sources of values, and of devices in Python."""
+    """Digest of a board's properties, without the sources of values, and of its Python devices."""
     text = [
         (node.path, name, prop.value.hex(), prop.kind)
         for node in tree.walk()
@@ -55,39 +55,39 @@ def of_tree(tree: Node) -> str:
 
 
 class Boards:
-    """Boards' trees as their files are when they are first asked for, and their digests."""
+    """Boards' trees, read when they are first requested, and their digests."""
 
     def __init__(self) -> None:
         self._trees: dict[str, Node] = {}
         self._digests: dict[str, str] = {}
 
     def __getstate__(self) -> dict[str, object]:
-        """Another machine has its own."""
+        """No state: another machine reads its own trees."""
         return {"_trees": {}, "_digests": {}}
 
     def tree(self, board: str) -> Node:
-        """The tree without any override; it is not to be changed."""
+        """The tree without any override; callers must not change it."""
         if board not in self._trees:
             self._trees[board] = board_tree(board)
         return self._trees[board]
 
     def digest(self, board: str) -> str:
-        """Of all that the tree says."""
+        """Digest of the board's tree."""
         if board not in self._digests:
             self._digests[board] = of_tree(self.tree(board))
         return self._digests[board]
 
 
 def of_overrides(overrides: Mapping[str, OverrideValue]) -> list[tuple[str, str]]:
-    """Overrides as plain data, the same for all ways to write a number; images by what they hold.
+    """Overrides as plain data, independent of number notation; images by their contents.
 
-    Raises `OSError` for an image that is there and can't be read.
+    Raises `OSError` for an existing image that can't be read.
     """
     return sorted((path, _plain(path, value)) for path, value in overrides.items())
 
 
 def of_parts(parts: Iterable[object]) -> str:
-    """Of plain data, as JSON has it."""
+    """Digest of plain data, by its JSON."""
     return hashlib.sha256(json.dumps(list(parts)).encode()).hexdigest()
 
 

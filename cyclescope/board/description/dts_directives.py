@@ -1,7 +1,7 @@
-"""Lines of a devicetree source that are for the C preprocessor.
+"""C preprocessor lines in a devicetree source.
 
-Linux's boards go through it first. Here `#include "..."` is what `/include/` is, so that boards may
-say either; headers of constants (dt-bindings) and macros need the preprocessor itself.
+Linux's boards are preprocessed first. Here `#include "..."` is equal to `/include/`; headers of
+constants (dt-bindings) and macros need the preprocessor itself.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ _INCLUDE = re.compile(r"^([ \t]*)#[ \t]*include[ \t]+(?:\"([^\"\n]*)\"|(<[^>\n]*
 _WORDS = "define|undef|ifdef|ifndef|if|elif|else|endif|error|pragma"
 _OTHER = re.compile(rf"^([ \t]*)(#[ \t]*(?:{_WORDS}))(?=\s)[^\n]*", re.MULTILINE)
 _HOW = (
-    "have the C preprocessor do it first: "
+    "preprocess the file first: "
     "cpp -nostdinc -undef -x assembler-with-cpp -I INCLUDES board.dts > ready.dts"
 )
 
 
 def resolved(source: str) -> str:
-    """The source with each directive as an `/include/`, in its line.
+    """The source with each directive replaced by an `/include/` in the same line.
 
-    What can't be done is the inclusion of a name that `refusal` knows.
+    An unsupported directive becomes the inclusion of a name that `refusal` knows.
     """
     if "#" not in source:
         return source
@@ -29,14 +29,14 @@ def resolved(source: str) -> str:
 
 
 def refusal(name: str) -> str | None:
-    """Why such a file can't be included, and what to do; None for one that may be looked for."""
+    """The reason why a file can't be included, and what to do; None if it can."""
     if name.startswith("#"):
-        return f"{name} is for the C preprocessor: {_HOW}"
+        return f"{name} needs the C preprocessor: {_HOW}"
     if name.startswith("<") and not name.endswith(".dtsi>"):
-        return f"#include {name}: headers are for the C preprocessor: {_HOW}"
+        return f"#include {name}: headers need the C preprocessor: {_HOW}"
     return None
 
 
 def plain(name: str) -> str:
-    """The name of a file, without what stands around it."""
+    """The name of a file, without its quotes or brackets."""
     return name[1:-1] if name.startswith("<") else name

@@ -1,4 +1,4 @@
-"""Which interrupts a board's devices raise, and where they go, as the devicetree has them."""
+"""The interrupts of a board's devices and their controllers, from the devicetree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cyclescope.board.description.devicetree import Node
 
 Line = tuple[str, str, str]
-"""A device, its controller, and the cells that name the interrupt there."""
+"""A device, its interrupt controller, and the cells that name the interrupt there."""
 _CELLS = "#interrupt-cells"
 
 
@@ -26,7 +26,7 @@ def lines(root: Node) -> list[Line]:
 def _with_parents(
     node: Node, parent: Node | None, handles: dict[int, Node]
 ) -> Iterator[tuple[Node, Node | None]]:
-    """Each node with the interrupt controller that it, or the nearest node around it, names."""
+    """Each node with its interrupt controller, its own or the one of the nearest parent."""
     named = node.number("interrupt-parent")
     parent = parent if named is None else handles.get(named)
     yield node, parent

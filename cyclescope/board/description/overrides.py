@@ -1,8 +1,8 @@
-"""`--set PATH=VALUE` on a board: which property a path names, and what its new value is.
+"""`--set PATH=VALUE` on a board: the property that a path names, and its new value.
 
-A path is a node's label, name or full path, a dot, and a property that the node has. The change
-is made on the tree before the engine checks it, so a bad value is refused like one in the .dts,
-with `--set` in the place of the file; a timing value's provenance is then `--set` too.
+A path is a node's label, name or full path, a dot, and a property that the node has. The change is
+made on the tree before the engine checks it, so a bad value is refused like one in the .dts, with
+`--set` in place of the file name; the source of a timing value is then `--set`, too.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from dataclasses import replace
 from cyclescope.board.description.devicetree import Node, Property
 from cyclescope.errors import SettingError
 from cyclescope.host.inputs import printable
-from cyclescope.similar_names import asked, near_matches
+from cyclescope.similar_names import asked, similar_names
 from cyclescope.units import parse_number
 
 ORIGIN = "--set"
-# What turns a flag on and off; 1 and 0 are equal to the booleans.
+# Values that turn a flag on and off; 1 and 0 are equal to the booleans.
 TRUE = (True, "true", "1")
 FALSE = (False, "false", "0")
 
-# Of this property a value that begins with ":" changes the rate and format alone, not the port.
+# In this property a value that begins with ":" changes only the rate and format, not the port.
 CONSOLE = ("/chosen", "stdout-path")
 
-# A cell has 32 bits. A negative number would be a large one to whoever reads it.
+# A cell has 32 bits. A negative number would be read as a large one.
 MOST_CELL = 2**32 - 1
 
 OverrideValue = int | bool | str | list[int] | list[str]
 
 
 def parse_set(argument: str) -> tuple[str, str]:
-    """Split "PATH=VALUE". Raises `SettingError` if there is no path or no "=", or it is no text."""
+    """Split "PATH=VALUE". Raises `SettingError` without a path or "=", or if it is not UTF-8."""
     try:
         argument.encode()
     except UnicodeEncodeError:
@@ -45,8 +45,8 @@ def parse_set(argument: str) -> tuple[str, str]:
 def apply_overrides(root: Node, overrides: Mapping[str, OverrideValue]) -> None:
     """Change the properties that `overrides` names by path.
 
-    Raises `SettingError` for a path that names nothing, with what may be meant, and for a value
-    that does not fit the property.
+    Raises `SettingError` for an unknown path, with similar ones, and for a value that does not fit
+    the property.
     """
     for path, value in overrides.items():
         found = find(root, path, value)
@@ -59,19 +59,20 @@ def apply_overrides(root: Node, overrides: Mapping[str, OverrideValue]) -> None:
 def find(root: Node, path: str, value: OverrideValue) -> tuple[Node, str] | None:
     """The node and the property's name that a path means; None if there is no such property.
 
-    A flag is a property that is there or not, so one that is to be true need not be there: the
-    engine then says whether the node may have it.
+    A flag is true if it is present, so setting an absent one to true is accepted here; the engine
+    then checks whether the node may have it.
     """
     node_part, dot, name = path.rpartition(".")
     node = _find_node(root, node_part) if dot else None
     if node is None:
         return None
-    becomes_true = value is True or value == "true"  # a 1 may be meant for a misspelt number
+    # 1 is not accepted here: the path may be a misspelt number
+    becomes_true = value is True or value == "true"
     return (node, name) if name in node.props or becomes_true else None
 
 
 def paths(root: Node) -> list[str]:
-    """Every path that `--set` takes on this board; nodes by label, or else by full path."""
+    """Every path for `--set` on this board; nodes by label, or else by full path."""
     return [
         f"{handle}.{name}"
         for node in root.walk()
@@ -81,25 +82,25 @@ def paths(root: Node) -> list[str]:
 
 
 def unknown_path(path: str, known: Iterable[str]) -> SettingError:
-    """The error for a path that names nothing, with the known paths that look like it."""
-    hint = asked(_near(path, list(known)))
+    """The error for an unknown path, with similar known paths."""
+    hint = asked(_similar(path, list(known)))
     return SettingError(f"--set {path}: no such board property or app setting{hint}")
 
 
 def absent(root: Node, path: str, others: Iterable[str] = ()) -> SettingError:
-    """The error for a path that names nothing on a board; `others` are paths beside the board's."""
+    """The error for a path that is not on a board; `others` are known paths beside the board's."""
     return _left_out(root, path) or unknown_path(path, [*others, *paths(root)])
 
 
 def _left_out(root: Node, path: str) -> SettingError | None:
-    """The error for a property that the node's model knows, and that the board leaves out."""
+    """The error for a property that the node's model has, but not the board's file."""
     node_part, dot, name = path.rpartition(".")
     node = _find_node(root, node_part) if dot else None
     compatible = node.props.get("compatible") if node else None
     if compatible is None:
         return None
     from cyclescope.board.description.devicetree_bindings import (
-        bindings,  # only what is missing needs it
+        bindings,  # only needed for the error
     )
 
     own = compatible.value.decode(errors="replace").split("\0")
@@ -109,19 +110,19 @@ def _left_out(root: Node, path: str) -> SettingError | None:
         return None
     default = f", {known.default} by default" if known.default is not None else ""
     return SettingError(
-        f"--set {path}: {node_part} may have this property ({known.kind}{default}), but the board "
-        "does not say it: write it in the board's .dts, and --set changes it"
+        f"--set {path}: {node_part} can have this property ({known.kind}{default}), but the board "
+        "file does not: add it there first, then --set can change it"
     )
 
 
-def _near(path: str, known: list[str]) -> list[str]:
-    """Known paths that look like one: of the same owner, else as a whole, else of the same name."""
+def _similar(path: str, known: list[str]) -> list[str]:
+    """Known paths similar to one: with the same node, else as a whole, else with the same name."""
     owner, _, name = path.rpartition(".")
     siblings = [other for other in known if other.rpartition(".")[0] == owner]
     if siblings:
-        return near_matches(path, siblings, cutoff=0.75) or siblings[:8]
+        return similar_names(path, siblings, cutoff=0.75) or siblings[:8]
     return (
-        near_matches(path, known)
+        similar_names(path, known)
         or [other for other in known if other.rpartition(".")[2] == name][:8]
     )
 
@@ -137,7 +138,9 @@ def _assign(root: Node, node: Node, name: str, path: str, value: OverrideValue) 
     old = node.props.get(name) or Property(name, b"", "empty", ORIGIN, 0)
     if value is False or (old.kind == "empty" and value in FALSE):
         if old.kind != "empty":
-            raise SettingError(f"--set {path}: only a flag can be false; this holds {old.kind}")
+            raise SettingError(
+                f"--set {path}: only a flag can be false; this property holds {old.kind}"
+            )
         del node.props[name]
         return
     if (node.path, name) == CONSOLE and isinstance(value, str) and value.startswith(":"):
@@ -148,10 +151,10 @@ def _assign(root: Node, node: Node, name: str, path: str, value: OverrideValue) 
 
 
 def _encode(root: Node, old: Property, path: str, value: OverrideValue) -> tuple[str, bytes]:
-    """The kind and bytes of a new value; a text is read as what the property holds."""
+    """The kind and bytes of a new value; a text is parsed as the property's kind."""
     if old.kind == "empty":
         if value not in TRUE:
-            raise SettingError(f"--set {path}={value}: this is a flag: true or false")
+            raise SettingError(f"--set {path}={value}: this is a flag: set it to true or false")
         return "empty", b""
     if old.kind == "strings":
         return "strings", b"".join(_string(path, text) for text in _strings(old, value))
@@ -172,12 +175,12 @@ def _strings(old: Property, value: OverrideValue) -> list[str]:
 
 def _string(path: str, text: str) -> bytes:
     if "\0" in text or not _is_unicode(text):
-        raise SettingError(f"--set {path}={text!a}: a string has no such characters")
+        raise SettingError(f"--set {path}={text!a}: not valid in a devicetree string")
     return text.encode() + b"\0"
 
 
 def _is_unicode(text: str) -> bool:
-    """False for bytes of an argument that are no UTF-8."""
+    """False for an argument with bytes that are not UTF-8."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 

@@ -1,4 +1,4 @@
-"""Timing parameters of a board, each with what its value rests on."""
+"""Timing parameters of a board, each with the source of its value."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ BASES = (DOCUMENTED, DERIVED, ASSUMED, CALIBRATED, OVERRIDE, UNSTATED)
 
 @dataclass(frozen=True)
 class Parameter:
-    """A timing parameter of a board, with where its value comes from; or a choice of an experiment.
+    """A timing parameter of a board, with the source of its value; or an experiment's choice.
 
-    `basis` is "documented" (a document about this very part gives the number), "derived" (worked
-    out from documents; `source` shows the sum), "assumed" (estimated, chosen, or as of a sibling;
-    `plausible` has the values that it may have), "calibrated" (chosen or kept because published
-    cells came out; `source` names one), "override" for a value that the user set, or "unstated".
-    `plausible` is "2 to 8" or "4 or 8", in `unit`; empty where the board doesn't say, and "or X"
-    for a choice whose alternative is X. `at` is where the board has the value, FILE:LINE.
+    `basis` is "documented" (a document about this part gives the number), "derived" (calculated
+    from documents; `source` shows the calculation), "assumed" (estimated, chosen, or taken from a
+    related part; `plausible` has the possible values), "calibrated" (chosen or kept because the
+    results match published cells; `source` names one), "override" for a value that the user set, or
+    "unstated". `plausible` is "2 to 8" or "4 or 8", in `unit`; empty if the board doesn't state it,
+    and "or X" for a choice whose alternative is X. `at` is the place of the value in the board's
+    source, FILE:LINE.
     """
 
     node: str
@@ -34,18 +35,18 @@ class Parameter:
 
     @property
     def is_span(self) -> bool:
-        """Whether all values between the plausible ones are plausible, too."""
+        """Whether the plausible values are a range."""
         return " to " in self.plausible
 
     @property
     def plausible_values(self) -> tuple[int, ...]:
-        """The ends of the plausible span, or the alternatives; empty where none are stated."""
+        """The ends of the plausible range, or the alternatives; empty if none are stated."""
         words = self.plausible.replace(" to ", " or ").split(" or ")
         return tuple(map(int, words)) if self.plausible else ()
 
     @property
     def has_plausible_value(self) -> bool:
-        """Whether its value is one that its own source calls plausible, or the source says none."""
+        """Whether the value is in its plausible range, or its source states no range."""
         named = self.plausible_values
         if not named:
             return True
@@ -54,14 +55,14 @@ class Parameter:
 
     @property
     def owner(self) -> str:
-        """What people call the node that it belongs to."""
+        """The label or path of the parameter's node."""
         return self.label or self.node
 
 
 def warnings(parameters: Sequence[Parameter], board: str) -> Iterator[str]:
-    """A line if values have no source, and one if values are outside their own plausible range.
+    """One line if values have no source, and one if values are outside their plausible range.
 
-    `board` is what the user calls it.
+    `board` is the user's name for the board.
     """
     unstated = [one for one in parameters if one.basis == UNSTATED]
     if unstated:
@@ -71,7 +72,7 @@ def warnings(parameters: Sequence[Parameter], board: str) -> Iterator[str]:
         )
     outside = [one for one in parameters if not one.has_plausible_value]
     if outside:
-        yield f"{_first_of(outside)}: not what its own source calls plausible"
+        yield f"{_first_of(outside)}: outside the plausible range that its own source states"
 
 
 def _first_of(parameters: Sequence[Parameter]) -> str:

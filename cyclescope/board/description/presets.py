@@ -1,9 +1,9 @@
 """Bits of registers that are set before `main`, as start-up code could set them: for what-ifs.
 
-The run is halted where `main` begins, the core itself stores to the device, and the run goes on
-from a snapshot of that. A program without such a function is halted at reset, on a Cortex-M after
-its first instruction. So what a register would do is measured without another build of the
-firmware. What the firmware stores there later stands.
+The run is halted at the start of `main`, the core itself stores to the device, and runs start from
+a snapshot of that state. A program without `main` is halted at reset, on a Cortex-M after its first
+instruction. So the effect of a register is measured without another build of the firmware. Later
+stores of the firmware to the register take effect as usual.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BELOW = 256
 
 @dataclass(frozen=True)
 class Preset:
-    """Bits of a 32-bit register: `bits` as they are to be in all that `mask` covers.
+    """Bits of a 32-bit register: the bits in `mask` get their values in `bits`.
 
     `register` is the address of a device's register, or the name of one of the core's own.
     """
@@ -45,7 +45,7 @@ class Preset:
 
 
 def snapshot(board: Board, presets: Iterable[Preset], limit: str) -> bytes:
-    """The run where `main` begins, with registers set: for `start_from` of `Board.run`.
+    """A snapshot at the start of `main` with registers set: for `start_from` of `Board.run`.
 
     Raises `EngineError` for a register that can't be set, and if `main` is not reached in `limit`
     of simulated time.
@@ -56,7 +56,7 @@ def snapshot(board: Board, presets: Iterable[Preset], limit: str) -> bytes:
         if halt.reason != "break":
             raise EngineError(f"{MAIN} was not reached in {limit}")
     elif "xpsr" in debugger.core.regs:
-        # a Cortex-M has its stack from the vector table with its first instruction
+        # a Cortex-M gets its stack pointer from the vector table with its first instruction
         debugger.core.step()
     core = debugger.core
     isa = next(one["isa"] for one in board.describe()["cores"] if one["name"] == core.name)
@@ -80,7 +80,7 @@ def _set(core: Core, isa: str, preset: Preset) -> None:
 
 
 def _store_instruction(core: Core, isa: str) -> tuple[str, str, bytes]:
-    """What the core's instruction set stores a word with, in the state that the core is in."""
+    """The instruction that stores a word in the core's current instruction set."""
     if isa.startswith("ARM"):
         is_thumb = "cpsr" not in core.regs or core.regs["cpsr"] & _CPSR_T
         return _T32 if is_thumb else _A32
@@ -88,10 +88,10 @@ def _store_instruction(core: Core, isa: str) -> tuple[str, str, bytes]:
 
 
 def _store(core: Core, how: tuple[str, str, bytes], addr: int, value: int) -> None:
-    """Have the core store a word, and leave all else as it was.
+    """Have the core store a word, and restore all other state.
 
-    The instruction lies below the stack: what is at the program's own place may have been fetched.
-    Raises `EngineError` if there is no memory that code can run from.
+    The instruction is written below the stack: the code at the PC may have been fetched already.
+    Raises `EngineError` if no memory there can run code.
     """
     of_value, of_addr, instruction = how
     pc, kept = core.pc, {name: core.regs[name] for name in (of_value, of_addr)}

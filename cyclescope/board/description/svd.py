@@ -1,7 +1,8 @@
-"""Peripherals without a model, named by the chip's CMSIS-SVD file: a `cyclescope,stub` for each.
+"""Stubs for peripherals without a model, from the chip's CMSIS-SVD file.
 
-Where a board has a model, the file's peripheral is left out; of one that is modelled in part, the
-rest is a stub. Each sits on the bus of what is nearest to it.
+Each peripheral becomes a `cyclescope,stub`. A modelled peripheral is left out; for a partly
+modelled one, the remaining addresses become a stub. A stub is on the bus of the nearest device by
+address.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _MOST_BYTES = 64 * 2**20
 # Ranges of addresses with gaps between: the largest chips have some hundred.
 _MOST_RANGES = 4096
 _ADDRESSES = 2**32
-# On from there are a Cortex-M's own registers, which its core has.
+# A Cortex-M's own registers, which its core has, begin here.
 _PRIVATE = range(0xE000_0000, 0xE010_0000)
 
 Range = tuple[int, int]
@@ -30,9 +31,9 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Peripheral:
-    """A peripheral of a chip: its ranges of addresses (first and behind the last), its registers.
+    """A peripheral of a chip: its address ranges (begin, and end after the last byte), registers.
 
-    A register is a string as `cyclescope,registers` has it, with its offset from the base.
+    A register is a string in the format of `cyclescope,registers`, with its offset from the base.
     """
 
     name: str
@@ -43,7 +44,7 @@ class Peripheral:
 
 @dataclass(frozen=True)
 class Core:
-    """A chip's core: its name as CMSIS-SVD has it, and what its interrupt controller has."""
+    """A chip's core: its CMSIS-SVD name, and the properties of its interrupt controller."""
 
     name: str
     priority_bits: int
@@ -52,7 +53,7 @@ class Core:
 
 @dataclass(frozen=True)
 class Chip:
-    """What a CMSIS-SVD file tells of a chip; peripherals by address, without a Cortex-M's own."""
+    """A chip from its CMSIS-SVD file; peripherals by address, without a Cortex-M's own."""
 
     name: str
     core: Core | None
@@ -60,37 +61,37 @@ class Chip:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of such a file. Raises as `inputs.read` does."""
+    """The bytes of a CMSIS-SVD file. Raises as `inputs.read` does."""
     return inputs.read(path, _MOST_BYTES)
 
 
 def read_svd(path: Path) -> Chip:
     """Read a CMSIS-SVD file.
 
-    Raises `UsageError` if it is none, `OSError` if it can't be read.
+    Raises `UsageError` if it is not a CMSIS-SVD file, `OSError` if it can't be read.
     """
     data = read_bytes(path)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        # descriptions in an old encoding: names have nothing of it
+        # only descriptions may be in an old encoding: names are ASCII
         text = data.decode("latin-1")
     try:
         name, core, found = _engine.read_svd(text)
     except EngineError as error:
         shown = inputs.printable(path)
-        raise UsageError(f"{shown}: no CMSIS-SVD file: {error}") from None
+        raise UsageError(f"{shown}: not a CMSIS-SVD file: {error}") from None
     peripherals = [_peripheral(*one) for one in found]
     if sum(len(one.ranges) for one in peripherals) > _MOST_RANGES:
         shown = inputs.printable(path)
-        raise UsageError(f"{shown}: its addresses are in more than {_MOST_RANGES:,} pieces")
+        raise UsageError(f"{shown}: it has more than {_MOST_RANGES:,} address ranges")
     outside = [one for one in peripherals if one.ranges and one.base not in _PRIVATE]
     by_address = sorted(outside, key=lambda one: one.base)
     return Chip(name, Core(*core) if core else None, tuple(by_address))
 
 
 def _peripheral(name: str, base: int, blocks: list[Range], registers: list[str]) -> Peripheral:
-    # some files leave their blocks out
+    # some files have no address blocks
     spans = blocks or [(offset & ~3, 4) for offset in map(offset_of, registers)]
     ranges = [(base + offset, base + offset + size) for offset, size in spans if size > 0]
     inside = [one for one in ranges if one[1] <= _ADDRESSES]
@@ -103,17 +104,17 @@ def offset_of(register: str) -> int:
 
 
 def _merged(ranges: list[Range]) -> Iterator[Range]:
-    """The same addresses, in order, without overlaps and seams."""
-    first = behind = None
+    """The same addresses as sorted ranges, with overlapping and adjacent ranges merged."""
+    merged_begin = merged_end = None
     for begin, end in sorted(ranges):
-        if first is None or behind is None or begin > behind:
-            if first is not None and behind is not None:
-                yield first, behind
-            first, behind = begin, end
+        if merged_begin is None or merged_end is None or begin > merged_end:
+            if merged_begin is not None and merged_end is not None:
+                yield merged_begin, merged_end
+            merged_begin, merged_end = begin, end
         else:
-            behind = max(behind, end)
-    if first is not None and behind is not None:
-        yield first, behind
+            merged_end = max(merged_end, end)
+    if merged_begin is not None and merged_end is not None:
+        yield merged_begin, merged_end
 
 
 def add_stubs(root: Node, path: Path) -> None:
@@ -136,7 +137,7 @@ def add_stubs(root: Node, path: Path) -> None:
 
 
 def _free(ranges: tuple[Range, ...], taken: list[Range]) -> Iterator[Range]:
-    """What nobody has of these ranges."""
+    """The parts of the ranges that are not taken."""
     in_order = sorted(taken)
     for begin, end in ranges:
         at = begin
@@ -151,7 +152,7 @@ def _free(ranges: tuple[Range, ...], taken: list[Range]) -> Iterator[Range]:
 
 
 def _mapped(node: Node) -> Iterator[tuple[Node, list[Range], Node]]:
-    """Nodes with addresses, these, and their parents."""
+    """Nodes with addresses: the node, its ranges, and its parent."""
     for child in node.children:
         status = child.props.get("status")
         if child.name == "cpus" or (status and not status.value.startswith(b"ok")):
@@ -197,7 +198,7 @@ def _stub(parent: Node, label: str, peripheral: Peripheral, free: list[Range], f
 
 
 def named_in(peripheral: Peripheral, place: Range) -> Iterator[str]:
-    """The registers in a range of addresses, with their offsets from its beginning."""
+    """The registers in an address range, with their offsets from its start."""
     begin, end = place
     for register in peripheral.registers:
         name, offset, *rest = register.split()

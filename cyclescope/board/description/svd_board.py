@@ -1,4 +1,4 @@
-"""A board's source from a chip's CMSIS-SVD file: the core, memories, and a stub a peripheral."""
+"""A board file from a chip's CMSIS-SVD file: the core, memories, and stubs for peripherals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclescope.board.description.svd import STUB, Chip, Core, Peripheral, Range
 from cyclescope.errors import UsageError
 from cyclescope.units import format_hz
 
-# The core that there is a model of.
+# The Cortex-M core that has a model.
 MODELLED = "CM4"
 _CORTEX_M = re.compile(r"^CM\d+")
 _MOST_INTERRUPTS = 240
@@ -20,7 +20,7 @@ _PRIORITY_BITS = range(3, 9)
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory of the chip, by a name for its label."""
+    """A memory of the chip; `name` is its label."""
 
     name: str
     base: int
@@ -30,12 +30,12 @@ class Memory:
 def board_source(chip: Chip, clock_hz: int, memories: tuple[Memory, ...]) -> str:
     """The .dts of a chip whose core and memories run at one clock.
 
-    Raises `UsageError` for a core that there is no model of, and for no or overlapping memories.
+    Raises `UsageError` for a core without a model, for missing memories and for overlapping ones.
     """
     core = chip.core
     if core is None or not _CORTEX_M.match(core.name):
-        found = core.name if core else "not told"
-        raise UsageError(f"{chip.name}: the core is {found}: only boards with a Cortex-M are made")
+        found = core.name if core else "not named in the file"
+        raise UsageError(f"{chip.name}: the core is {found}: new-board supports only a Cortex-M")
     _check(memories)
     lines = [
         *_head(chip.name, clock_hz),
@@ -52,7 +52,7 @@ def board_source(chip: Chip, clock_hz: int, memories: tuple[Memory, ...]) -> str
 def _check(memories: tuple[Memory, ...]) -> None:
     if not memories:
         raise UsageError(
-            "a board needs memory: --memory NAME=ADDRESS:SIZE, as ram=0x20000000:128Ki"
+            "a board needs memory: give --memory NAME=ADDRESS:SIZE, such as ram=0x20000000:128Ki"
         )
     by_address = sorted(memories, key=lambda memory: memory.base)
     for one, other in pairwise(by_address):
@@ -62,8 +62,8 @@ def _check(memories: tuple[Memory, ...]) -> None:
 
 def _head(name: str, clock_hz: int) -> Iterator[str]:
     yield "/*"
-    yield f" * {name}, from its CMSIS-SVD file: peripherals keep what is stored in them, and do"
-    yield " * nothing. Bits that firmware waits for can be said in their registers, as in"
+    yield f" * {name}, from its CMSIS-SVD file: peripherals keep what is stored in them,"
+    yield " * and do nothing. Bits that firmware waits for can be set in their registers, as in"
     yield ' * "CR 0x0 reset 0x83 ones 0x02000000". Memories answer without wait states.'
     yield " */"
     yield "/dts-v1/;"
@@ -73,7 +73,7 @@ def _head(name: str, clock_hz: int) -> Iterator[str]:
     yield f'\tcompatible = "cyclescope,{_word(name)}";'
     yield "\t#address-cells = <1>;"
     yield "\t#size-cells = <1>;"
-    yield "\t/* Accesses where nothing is are answered, and told at the end. */"
+    yield "\t/* Accesses to unmapped addresses are answered with 0, and reported at the end. */"
     yield '\tcyclescope,unmapped = "warn";'
     yield ""
     yield f"\t/* {format_hz(clock_hz)}, whatever firmware sets. */"
@@ -121,7 +121,7 @@ def _memory(memory: Memory) -> Iterator[str]:
     yield "\t\tcyclescope,sources ="
     yield (
         '\t\t\t"cyclescope,first-word-cycles, cyclescope,beat-cycles: assumed 0 to 8: '
-        "no wait states; the chip's manual has those of its flash\";"
+        "no wait states; the chip's manual has the flash's\";"
     )
     yield "\t};"
 
@@ -138,11 +138,11 @@ def _systick() -> Iterator[str]:
 
 
 def _stub(peripheral: Peripheral, taken: list[Range]) -> Iterator[str]:
-    """The node of a peripheral, unless another has its addresses, which it adds to those taken."""
+    """The node of a peripheral, unless its addresses are taken; adds its addresses to `taken`."""
     ranges = peripheral.ranges
     if any(begin < other[1] and other[0] < end for begin, end in ranges for other in taken):
         yield ""
-        yield f"\t/* {peripheral.name} at {ranges[0][0]:#010x}: others have its addresses. */"
+        yield f"\t/* {peripheral.name} at {ranges[0][0]:#010x}: other nodes have its addresses. */"
         return
     taken += ranges
     cells = " ".join(f"{begin:#010x} {end - begin:#x}" for begin, end in ranges)
@@ -160,5 +160,5 @@ def _stub(peripheral: Peripheral, taken: list[Range]) -> Iterator[str]:
 
 
 def _word(name: str) -> str:
-    """A name as labels have it."""
+    """A name in the form of a label."""
     return re.sub(r"\W+", "_", name, flags=re.ASCII)

@@ -1,4 +1,4 @@
-"""Boards by name or path, and their trees: parsed once as long as their files stay as they are."""
+"""Boards by name or path, and their trees: parsed again only if their files change."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cyclescope.errors import UsageError
 from cyclescope.host import inputs
 from cyclescope.similar_names import did_you_mean, did_you_mean_or
 
-# Trees that are kept; a bench asks for the same few hundreds of times.
+# Number of cached trees; a bench uses the same few boards hundreds of times.
 _MOST_KEPT = 32
-# Two writes may have the same time: a file that was written a moment ago may change unnoticed.
+# Two writes may have the same time: a change just after another one may stay unnoticed.
 _SETTLED_NS = 2 * 10**9
 
-# By what a change of a file is noticed: device, inode, size, time of the last write.
+# The state of a file, by which a change is noticed: device, inode, size, time of last write.
 _State = tuple[int, int, int, int]
 
 
@@ -32,10 +32,10 @@ class _Kept:
     states: tuple[_State, ...]
 
 
-# By the name that a board goes by: trees whose files are on another machine.
+# By the user's name of a board: trees whose files are on another machine.
 _given: dict[str, devicetree.Node] = {}
 
-# By path, and by how messages name it, which depends on the working directory.
+# By path, and by the path in messages, which depends on the working directory.
 _kept: dict[tuple[Path, str], _Kept] = {}
 
 
@@ -45,14 +45,14 @@ def shipped_boards() -> list[str]:
 
 
 def give(name_or_path: str, tree: devicetree.Node) -> None:
-    """From now on, this name or path means this tree, whatever files there are."""
+    """Use this tree for this name or path from now on, instead of any file."""
     _given[name_or_path] = tree
 
 
 def find_board(name_or_path: str | os.PathLike[str]) -> Path:
-    """The .dts of a shipped board's name, or the path itself.
+    """The path of a board's .dts, from a shipped board's name or a path.
 
-    Raises `UsageError`, with what may be meant, if there is no such board, or it is no file.
+    Raises `UsageError`, with similar names, if there is no such board, or if it is not a file.
     """
     text = os.fspath(name_or_path)
     if text in _given:
@@ -64,8 +64,8 @@ def find_board(name_or_path: str | os.PathLike[str]) -> Path:
     if is_path:
         if path.exists():
             inputs.check(path)
-        near = did_you_mean(path.name, _beside(path))
-        raise UsageError(f"{inputs.printable(text)}: no such board file{inputs.printable(near)}")
+        hint = did_you_mean(path.name, _beside(path))
+        raise UsageError(f"{inputs.printable(text)}: no such board file{inputs.printable(hint)}")
     known = shipped_boards()
     hint = did_you_mean_or(text, known, f"there are {', '.join(known)}")
     own = "" if hint.endswith("?") else "; "
@@ -83,9 +83,9 @@ def _beside(path: Path) -> list[str]:
 
 
 def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
-    """The tree of a board before any override; it is the caller's to change.
+    """The tree of a board before any override; the caller may change it.
 
-    Raises `UsageError` if there is no such board, `BoardError` if its source is at fault.
+    Raises `UsageError` if there is no such board, `BoardError` if its source has errors.
     """
     if (given := _given.get(os.fspath(name_or_path))) is not None:
         return given.copied()
@@ -93,7 +93,7 @@ def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
     try:
         place = path.resolve(), devicetree.shown_path(path)
     except OSError:
-        return devicetree.parse(path)  # its folder is gone, or the working directory
+        return devicetree.parse(path)  # its folder or the working directory was deleted
     kept = _kept.get(place)
     if kept is None or kept.states != _states(kept.tree.files):
         began_ns = time.time_ns()
@@ -109,7 +109,7 @@ def board_tree(name_or_path: str | os.PathLike[str]) -> devicetree.Node:
 
 
 def _states(files: Iterable[str]) -> tuple[_State, ...] | None:
-    """The states of files; None if one is no regular file, or is gone."""
+    """The states of files; None if one is missing or not a regular file."""
     found = []
     for file in files:
         try:

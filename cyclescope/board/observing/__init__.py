@@ -1,1 +1,1 @@
-"""What is recorded during a run: timelines, waveforms, conditions, registers without a model."""
+"""Recording during a run: timelines, waveforms, conditions, registers without a model."""

@@ -1,4 +1,4 @@
-"""The critical path through a run: who held whom up, and for how long."""
+"""The critical path through a run: which core waited for which, and for how long."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PathRow:
-    """A part of the path: what a core waited for ("uart7: character sent"), or its own work."""
+    """A part of the path: the wait of a core ("uart7: character sent"), or its own work."""
 
     core: str
     what: str
@@ -17,10 +17,11 @@ class PathRow:
 
 @dataclass(frozen=True)
 class HandOver:
-    """A core, `held_up`, slept until it was woken by what another one, `waited_for`, had stored.
+    """A core, `held_up`, slept until a store of another core, `waited_for`, woke it.
 
-    `device` is what was stored to, and `times` how often that is so on the path. The core slept
-    for `ps` picoseconds in all; `longest_ps` is the longest sleep, from `longest_from_ps` on.
+    `device` was the target of the store; `times` is the number of such hand-overs on the path. The
+    core slept for `ps` picoseconds in all; `longest_ps` is the longest sleep, from
+    `longest_from_ps` on.
     """
 
     waited_for: str
@@ -34,7 +35,7 @@ class HandOver:
 
 @dataclass(frozen=True)
 class PathStay:
-    """The path stays on one core for a while, `mostly` for one thing: `mostly_ps` of it."""
+    """A time on one core, spent `mostly` on one cause: `mostly_ps` of it."""
 
     core: str
     begin_ps: int
@@ -47,12 +48,12 @@ class PathStay:
 class CriticalPath:
     """The critical path through a run, walked backwards from its end.
 
-    It follows the core that ended the run to where that slept until a store of another core had
-    it woken, goes on with the other one from that store on, and so on to the begin. So it has
-    each moment once, as time of one core, and the `ps` of `rows`, the longest first, sum exactly to
-    the run's `elapsed_ps`. `hand_overs` are where it goes over to another core, those that held up
-    longest first. `stays` are the 20 longest times on one core, in their order. Of one core alone,
-    the path is all of its time.
+    The path follows the core that ended the run back to its last sleep that ended with a store of
+    another core, continues with the other core from that store, and so on to the start of the run.
+    So it has each moment once, as time of one core, and the `ps` of `rows`, the longest first, sum
+    exactly to the run's `elapsed_ps`. `hand_overs` are the changes to another core, those with the
+    longest sleep first. `stays` are the 20 longest times on one core, in their order. In a run of
+    one core, the path is all of its time.
     """
 
     rows: tuple[PathRow, ...]
@@ -69,7 +70,7 @@ class CriticalPath:
 
 
 def critical_path(raw: dict[str, Any] | None) -> CriticalPath | None:
-    """What the engine tells of it."""
+    """The critical path from the engine's data; None if it was not recorded."""
     if raw is None:
         return None
     return CriticalPath(

@@ -1,6 +1,6 @@
-"""A frame: when wires changed while a select was low, and the bytes that this means.
+"""A frame: the changes of wires while a select was low, and the bytes that they transfer.
 
-It is one on an SPI bus, or whatever pins do while one of them is low.
+A frame is a transfer on an SPI bus, or the activity of any pins while one of them is low.
 
 Bits are taken at rising edges of the clock, as modes 0 and 3 do, the most significant one first.
 """
@@ -16,14 +16,14 @@ SELECT, CLOCK, MOSI, MISO = WIRES = ("cs0", "sck", "mosi", "miso")
 
 
 QUAD_WIRES = (SELECT, CLOCK, "io0", "io1", "io2", "io3")
-"""Those of a bus whose data lines carry bits either way."""
+"""The wires of a bus with bidirectional data lines."""
 
 
 @dataclass(frozen=True)
 class Trigger:
-    """Which frame is kept: the first one with at least so many `clocks`, or the last one.
+    """Selects the frame to keep: the first one with at least `clocks` clocks, or the last one.
 
-    `bus` is the label of the node that has the `wires`. Of these `select` is low during a frame.
+    `bus` is the label of the node that has the `wires`; the wire `select` is low during a frame.
     """
 
     bus: str
@@ -34,15 +34,15 @@ class Trigger:
 
     @property
     def is_of_spi(self) -> bool:
-        """Whether it is for an SPI bus's frames."""
+        """Whether the trigger is for frames of an SPI bus."""
         return CLOCK in self.wires
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of each frame: so many clocks, on data wires from the most significant one on.
+    """A part of each frame: `clocks` clocks, on data wires from the most significant one on.
 
-    Without `clocks` it has what is left of the frame; without `wires` it says nothing.
+    Without `clocks` the phase has the rest of the frame; without `wires` it has no value.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Span:
-    """A phase in a frame: from its first clock's beginning to its last one's end, what it says."""
+    """A phase in a frame: from the start of its first clock to the end of its last, its value."""
 
     phase: Phase
     start_ps: int
@@ -62,18 +62,18 @@ class Span:
 
 @dataclass(frozen=True)
 class Wire:
-    """A wire's level before a frame begins, and when it changes to the other one, in order."""
+    """A wire's level before a frame begins, and the times of its changes, in order."""
 
     first: int
     changes_ps: tuple[int, ...]
 
     @property
     def rises_ps(self) -> tuple[int, ...]:
-        """When it goes high."""
+        """The times of the rising edges."""
         return self.changes_ps[self.first :: 2]
 
     def before(self, at_ps: int) -> int:
-        """The level that it has until just before a time."""
+        """The level just before a time."""
         return (self.first + sum(change < at_ps for change in self.changes_ps)) % 2
 
 
@@ -88,9 +88,9 @@ class Byte:
 
 @dataclass(frozen=True)
 class Frame:
-    """What was on wires while the select was low: on those of an SPI bus, a chip's transfer.
+    """The changes on wires while the select was low: on an SPI bus, a chip's transfer.
 
-    `start_ps` is when the select fell, from the beginning of the run; all other times count from
+    `start_ps` is the time of the select's falling edge in the run; all other times count from
     there. `wires` are by name.
     """
 
@@ -99,18 +99,18 @@ class Frame:
     wires: dict[str, Wire]
 
     def bytes_on(self, name: str) -> tuple[Byte, ...]:
-        """The whole bytes on a data wire, as its receiver takes them."""
+        """The whole bytes on a data wire, as its receiver samples them."""
         rises_ps = self.wires[CLOCK].rises_ps
         starts = range(0, len(rises_ps) - 7, 8)
         return tuple(self._byte(self.wires[name], rises_ps[start : start + 8]) for start in starts)
 
     @property
     def clocks(self) -> int:
-        """How many clocks it has; 0 where there is none."""
+        """The number of clocks in the frame."""
         return len(self.wires[CLOCK].rises_ps) if CLOCK in self.wires else 0
 
     def spans(self, phases: Iterable[Phase]) -> Iterator[Span]:
-        """The phases in the frame, one behind the other, as far as it goes."""
+        """The consecutive phases in the frame, up to its end."""
         rises_ps = self.wires[CLOCK].rises_ps if CLOCK in self.wires else ()
         half_ps = (rises_ps[1] - rises_ps[0]) // 2 if len(rises_ps) > 1 else 0
         first = 0
@@ -161,10 +161,10 @@ def kept_frame(
     changes: Iterable[tuple[int, int, int]],
     trigger: Trigger,
 ) -> Frame | None:
-    """The frame that a trigger is for; None if there is none.
+    """The frame that a trigger selects; None if there is no such frame.
 
-    Signals and changes are those of a recording (`waveforms.py`). A chip that gets its supply or
-    loses it may see its select fall without a byte: that is no frame here.
+    Signals and changes are from a recording (`waveforms.py`). A select that falls without a byte,
+    as when a chip's supply is switched, is not a frame.
     """
     names = {
         number: name
@@ -195,7 +195,7 @@ def kept_frame(
 
 
 class _Taken:
-    """A frame that has begun."""
+    """A frame that has begun, and is recorded."""
 
     def __init__(self, start_ps: int, levels: dict[str, int]) -> None:
         self.start_ps = start_ps

@@ -33,28 +33,28 @@ KINDS = (
     "pin",
     "function",
 )
-"""Kinds of activities. Functions are what cores are in: calls from begin to end."""
+"""Kinds of activities. Functions are the cores' calls, from begin to end."""
 ASKED_FOR = ("reads in place", "bus", "queue", "pin")
-"""Kinds that are recorded only where they are asked for: there are many, and each takes time."""
+"""Kinds that are recorded only on request: they have many records, and take time to record."""
 DEFAULT = "default"
-"""As a kind: all that are recorded unless some are chosen."""
+"""Stands for all kinds that are recorded by default."""
 MEMORY = "64MiB"
-"""The memory for what is recorded, unless something else is said."""
+"""The default size of the memory for records."""
 
 _BY_DEFAULT = tuple(kind for kind in KINDS if kind not in ASKED_FOR)
 _FUNCTION = "function"
-# what the engine takes for a call that is kept, and again where it is written with its names
+# the engine's memory for a recorded call, and again when it is written with its names
 _CALL_BYTES = 176
-# later than any run ends
+# later than the end of any run
 _NEVER_PS = 2**63 - 1
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """A file for a timeline, and what is to be in it: from when on, up to when, of which kinds.
+    """A file for a timeline, with the timeline's begin, end and kinds of activity.
 
-    With `when` it begins where that condition becomes true, and `from_ps` is 0. What does not fit
-    `memory_bytes` is left out, the earliest first.
+    With `when` the timeline begins when that condition becomes true, and `from_ps` is 0. It keeps
+    the most recent records that fit in `memory_bytes`.
     """
 
     path: str | os.PathLike[str]
@@ -67,7 +67,7 @@ class Timeline:
 
 @dataclass
 class Recording:
-    """What a run's recording comes to, when the run has ended."""
+    """The outcome of a recording, filled when the run has ended."""
 
     notes: list[str] = field(default_factory=list)
     failed_saves: list[str] = field(default_factory=list)
@@ -81,15 +81,15 @@ def timeline_of(
     kinds: Iterable[str] = (),
     when: str | None = None,
 ) -> Timeline | None:
-    """What a user asks for; None without a file.
+    """The timeline that a user requested; None without a file.
 
     Times are texts such as "10ms", or picoseconds; memory is a text such as "64MiB", or bytes.
-    Raises `UsageError` for what is none, for kinds that there are not, and for two begins.
+    Raises `UsageError` for an invalid time or size, for unknown kinds, and for two begins.
     """
     if path is None:
         return None
     if begin is not None and when is not None:
-        raise UsageError("a timeline has one begin: --trace-from or --trace-when")
+        raise UsageError("--trace-from and --trace-when exclude each other")
     from_ps = 0 if begin is None else _time_ps(begin)
     to_ps = _NEVER_PS if length is None else min(_NEVER_PS, from_ps + _time_ps(length))
     memory = MEMORY if memory is None else memory
@@ -114,7 +114,7 @@ def _time_ps(time: str | int) -> int:
 
 @contextlib.contextmanager
 def recorded(machine: Machine, timeline: Timeline | None) -> Iterator[Recording]:
-    """Records what a timeline takes, while the machine runs, and writes it however that ends."""
+    """Record a timeline while the machine runs, and write it also if the run fails."""
     recording = Recording()
     if timeline is None:
         yield recording
@@ -136,7 +136,7 @@ def recorded(machine: Machine, timeline: Timeline | None) -> Iterator[Recording]
 
 
 def _write(machine: Machine, timeline: Timeline) -> list[str]:
-    """Write the file; gives why it is not there."""
+    """Write the file; the errors if it could not be written."""
     try:
         with outputs.opened(timeline.path, "wb") as file:
             for piece in machine.timeline():

@@ -1,7 +1,7 @@
-"""Conditions over what goes on on a board, and what a run does when one becomes true.
+"""Conditions over the state of a board, and the actions when one becomes true.
 
 A condition is written in the Common Expression Language: `card0.busy && "f_write" in cpu0.calls`.
-docs/how-to/conditions.md tells what there is.
+docs/how-to/conditions.md has the language.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ TRACE = "trace"
 
 
 def add(machine: Machine, condition: str, action: str, timeline: Any = None) -> int:
-    """Have something done when a condition becomes true: the trigger's number.
+    """Add a trigger that acts when a condition becomes true; returns the trigger's number.
 
-    Raises `UsageError` for what is no condition over what the board has.
+    Raises `UsageError` for an invalid condition.
     """
     try:
         return machine.add_trigger(condition, action, timeline)
@@ -31,13 +31,13 @@ def add(machine: Machine, condition: str, action: str, timeline: Any = None) -> 
 
 
 def add_all(machine: Machine, conditions: Iterable[str], action: str) -> None:
-    """The same for several, each once."""
+    """Add a trigger for each of several conditions; a repeated condition is added once."""
     for condition in dict.fromkeys(conditions):
         add(machine, condition, action)
 
 
 def add_breaks(machine: Machine, conditions: Iterable[str], debugger: object) -> None:
-    """The same for a debugger, that halts there. Raises `UsageError` if there is none."""
+    """Add triggers at which a debugger halts the run. Raises `UsageError` without a debugger."""
     breaks = tuple(conditions)
     if breaks and debugger is None:
         raise UsageError("a run breaks for a debugger: give it one (gdb)")
@@ -45,6 +45,6 @@ def add_breaks(machine: Machine, conditions: Iterable[str], debugger: object) ->
 
 
 def results(machine: Machine, now_ps: int) -> tuple[TriggerResult, ...]:
-    """How they have been up to `now_ps`, those left out at which a debugger halts."""
+    """The triggers' results up to `now_ps`, without those that halt for a debugger."""
     all_of_them = (TriggerResult(*trigger) for trigger in machine.triggers(now_ps))
     return tuple(one for one in all_of_them if one.action != HALT)

@@ -1,4 +1,4 @@
-"""Registers without a model that a firmware used, and whether that matters for its time."""
+"""Registers without a model that a firmware used, and their effect on its time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from cyclescope.errors import UsageError
 UNMAPPED = "cyclescope,unmapped"
 UNNAMED = "unmapped"
 _WORDS = ("fault", "warn")
-# So often, nobody reads a register that he does not wait for: nothing changes it.
+# Firmware that reads a register at least this often in a row waits for it to change.
 _MANY_READS = 16
-# What vendors call their blocks of clocks, power and flash timing.
+# Vendors' names of peripherals for clocks, power and flash timing.
 _SETS_CLOCKS = (
     "rcc",
     "pmc",
@@ -50,11 +50,11 @@ _SETS_CLOCKS = (
 class UnmodelledRegister:
     """A register without a model that the firmware used.
 
-    `device` is the label of its peripheral ("unmapped" where the board has nothing), `name` the
-    register's own if the board tells it; `offset` in bytes counts from the peripheral's beginning,
-    or from that of the gap. `most_reads_in_a_row` counts loads with no store to it
-    between them: all of them gave the same. `places` are the first instructions that accessed it,
-    with function and line; there are none if only a DMA engine did.
+    `device` is the label of its peripheral ("unmapped" for an unmapped address), `name` the
+    register's name if the board has it; `offset` in bytes counts from the start of the peripheral,
+    or of the unmapped gap. `most_reads_in_a_row` is the largest number of loads with no store to
+    the register between them: all of them returned the same value. `places` are the first
+    instructions that accessed it, with function and line; empty if only a DMA engine did.
     """
 
     device: str
@@ -76,14 +76,14 @@ class UnmodelledRegister:
 
     @property
     def is_waited_for(self) -> bool:
-        """Whether the firmware read it again and again: in hardware, it would have changed."""
+        """Whether the firmware polled the register: in hardware, it would have changed."""
         return self.most_reads_in_a_row >= _MANY_READS
 
     @property
     def effect_on_time(self) -> str:
-        """Whether a model would change the simulated time, in words, by what the firmware did.
+        """Whether a model of the register would change the simulated time, in words.
 
-        What an access itself takes on the bus is part of the time in any case.
+        Judged by the firmware's accesses. The bus time of an access is simulated in any case.
         """
         if self.is_waited_for:
             return f"yes: {self.most_reads_in_a_row:,} loads in a row, a wait"
@@ -97,13 +97,13 @@ class UnmodelledRegister:
 
 
 def set_unmapped(root: Node, choice: str | None) -> None:
-    """Have a board answer accesses where nothing is ("warn"), or not ("fault").
+    """Have a board answer accesses to unmapped addresses ("warn"), or raise bus faults ("fault").
 
-    None leaves it to the board. Raises `UsageError` for another word.
+    None keeps the board's own choice. Raises `UsageError` for another word.
     """
     if choice is None:
         return
     if choice not in _WORDS:
-        raise UsageError(f"unmapped is {choice!r}; it is one of {', '.join(_WORDS)}")
+        raise UsageError(f"unmapped is {choice!r}: expected one of {', '.join(_WORDS)}")
     value = choice.encode() + b"\0"
     root.props[UNMAPPED] = Property(UNMAPPED, value, "strings", ORIGIN, 0)

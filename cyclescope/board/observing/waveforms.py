@@ -1,4 +1,4 @@
-"""Waveforms of a board's wires and devices: which signals are recorded, and as which file.
+"""Waveforms of a board's wires and devices: the choice of signals, and the files.
 
 A file is a Value Change Dump (IEEE 1364), or a Fast Signal Trace, which is GTKWave's own format.
 """
@@ -32,13 +32,12 @@ _TIMESCALE = re.compile(r"(1|10|100)\s*(s|ms|us|ns|ps)")
 
 @dataclass(frozen=True)
 class Dump:
-    """A file for waveforms, and what is to be in it.
+    """A file for waveforms, and its signals.
 
-    `signals` are patterns of a shell over "scope.name", none for all signals. Those of buses and
-    FIFOs are only taken by patterns that fit no others. Without patterns, of the pins of ports
-    there are those that change and have no other name. `timescale_ps` is the file's unit of time,
-    to which times are rounded; None: the coarsest that is exact. `is_fst` makes it a Fast Signal
-    Trace.
+    `signals` are shell patterns for "scope.name", empty for all signals. Signals of buses and FIFOs
+    are only included by patterns that fit no others. Without patterns, the file has only those pins
+    of ports that change and have no other name. `timescale_ps` is the file's unit of time, to which
+    times are rounded; None: the coarsest exact one. `is_fst` selects a Fast Signal Trace.
     """
 
     path: str | os.PathLike[str]
@@ -53,9 +52,9 @@ def dump_of(
     signals: Iterable[str],
     timescale: str | None,
 ) -> Dump | None:
-    """The file that a user names: by its ending, or a Value Change Dump whatever it is called.
+    """The dump for a user's file: `waves` by its ending, `vcd` a Value Change Dump with any name.
 
-    Raises `UsageError` for both, for an ending that is none, and for a unit that is none.
+    Raises `UsageError` if both are given, and for an unknown ending or unit.
     """
     path = vcd if waves is None else waves
     unit_ps = parse_timescale_ps(timescale) if timescale else None
@@ -64,18 +63,18 @@ def dump_of(
     if waves is None:
         return Dump(path, tuple(signals), unit_ps)
     if vcd is not None:
-        raise UsageError("name one file for waveforms: --waves or --vcd")
+        raise UsageError("--waves and --vcd exclude each other: give one file for waveforms")
     ending = Path(waves).suffix.lower()
     if ending not in _ENDINGS:
-        raise UsageError(f"{os.fspath(waves)}: waveforms are .vcd or .fst")
+        raise UsageError(f"{os.fspath(waves)}: expected a file that ends in .vcd or .fst")
     return Dump(path, tuple(signals), unit_ps, is_fst=ending == ".fst")
 
 
 @dataclass
 class Recording:
-    """What a run's recording comes to: all but `end_ps` is there when it has ended.
+    """The outcome of a recording, filled when the run has ended, except `end_ps`.
 
-    Who runs the machine says when the run ended; the time that the board has reached, if not.
+    The caller that runs the machine sets `end_ps`; if it does not, the board's time is used.
     """
 
     end_ps: int | None = None
@@ -101,10 +100,10 @@ def format_timescale(unit_ps: int) -> str:
 def chosen(
     signals: Sequence[Signal], patterns: Sequence[str], left_out: Set[int] = frozenset()
 ) -> list[int]:
-    """The places of the signals that one of the patterns fits; of all if there is no pattern.
+    """The indexes of the signals that match one of the patterns; of all without patterns.
 
-    Those at the places `left_out` are taken by patterns that fit no others. Raises
-    `UsageError`, naming what is there, for a pattern that fits none.
+    Signals at the indexes `left_out` are included by patterns that fit no others. Raises
+    `UsageError`, with the known signals, for a pattern without a match.
     """
     names = _names(signals)
     taken: set[int] = set()
@@ -146,10 +145,10 @@ def changes(pieces: Iterable[bytes]) -> Iterator[tuple[int, int, int]]:
 def recorded(
     machine: Machine, dump: Dump | None, frame_on: str | Trigger | None
 ) -> Iterator[Recording]:
-    """Records what a file or a frame on a bus takes, while the machine runs.
+    """Record signals for a file or a frame while the machine runs.
 
-    What was recorded is in the file however the run ends. Raises `UsageError` for wires that are
-    not there, before anything is recorded.
+    The file is written also if the run fails. Raises `UsageError` for unknown wires, before
+    anything is recorded.
     """
     recording = Recording()
     if dump is None and frame_on is None:
@@ -181,7 +180,7 @@ def recorded(
     finally:
         end_ps = machine.now() if recording.end_ps is None else recording.end_ps
         if not dump.signals:
-            # of pins that nobody asked for by name, those that did something
+            # without patterns, only the pins that changed
             moved = machine.wave_moved(wanted)
             wanted = [
                 place for place, has in zip(wanted, moved, strict=True) if has or place not in pins
@@ -198,37 +197,37 @@ def _frame(machine: Machine, signals: Sequence[Signal], trigger: Trigger | None)
 
 
 def asked_for(machine: Machine) -> set[int]:
-    """The places of signals of buses and FIFOs, which change often and take the host longer."""
+    """The indexes of signals of buses and FIFOs, which change often and slow down the host."""
     return set(machine.wave_signals_of(list(ASKED_FOR)))
 
 
 def _check_bus(signals: Sequence[Signal], trigger: Trigger) -> None:
-    """Raises `UsageError` for what has no such wires that are recorded."""
+    """Raises `UsageError` if the trigger's bus or wires are not recorded signals."""
     label, there = trigger.bus, {name for scope, name, _ in signals if scope == trigger.bus}
     missing = [name for name in trigger.wires if name not in there]
     if missing and trigger.wires != WIRES:
-        raise UsageError(f"the board has no wire {label}.{missing[0]} that can be recorded")
+        raise UsageError(f"the board has no recordable wire {label}.{missing[0]}")
     buses = spi_buses(signals)
     if missing:
         known = f"it has {', '.join(buses)}" if buses else "it has none"
         hint = did_you_mean_or(label, buses, known)
-        raise UsageError(f"the board has no SPI bus {label!r} that can be recorded{hint}")
+        raise UsageError(f"the board has no recordable SPI bus {label!r}{hint}")
 
 
 @contextlib.contextmanager
 def _scratch(path: str | os.PathLike[str]) -> Iterator[str]:
-    """An empty file where the disk has to hold the result anyway; it is gone behind the block."""
+    """An empty file on the disk of the result, deleted at the end of the block."""
     folder = Path(path).parent if Path(path).is_file() else None
     if folder and not os.access(folder, os.W_OK):
         folder = None
-    import tempfile  # what a run without waveforms need not wait for
+    import tempfile  # only runs with waveforms need it
 
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".cyclescope-waves-") as scratch:
         yield scratch.name
 
 
 def _write(machine: Machine, wanted: list[int], end_ps: int, dump: Dump) -> list[str]:
-    """Write the file; gives why it is not there."""
+    """Write the file; the errors if it could not be written."""
     unit_ps = _unit_ps(machine, dump)
     try:
         with outputs.opened(dump.path, "wb") as file:

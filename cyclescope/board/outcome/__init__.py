@@ -1,1 +1,1 @@
-"""What the engine gives back, as plain data, and how results are kept."""
+"""The engine's results as plain data, and the cache of results."""

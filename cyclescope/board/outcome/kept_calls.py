@@ -1,4 +1,4 @@
-"""Single calls of a watched function: when, from where, with what arguments, and what each took."""
+"""Single calls of a watched function: time, caller, arguments, and the time's causes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = (
     "accesses",
     "CPU",
 )
-"""What waits are one of, in the order in which they are shown."""
+"""The kinds of waits, in the order in which they are shown."""
 FRAME_COLUMNS = [
     "core",
     "function",
@@ -35,23 +35,23 @@ FRAME_COLUMNS = [
     "file",
     "line",
 ]
-"""Of a data frame of calls."""
+"""The columns of a data frame of calls."""
 MOST_CALLS = 10_000
-"""So many calls of a function can be kept at the most."""
+"""The largest number of calls of a function that can be kept."""
 
 
 def check_most(calls: int) -> None:
-    """Raises `UsageError` if so many calls can't be kept."""
+    """Raises `UsageError` if that number of calls can't be kept."""
     if not 1 <= calls <= MOST_CALLS:
-        raise UsageError(f"{calls} calls can't be kept: 1 to {MOST_CALLS} can")
+        raise UsageError(f"{calls} calls: the number of calls to keep is 1 to {MOST_CALLS}")
 
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument as it was when the function was entered.
+    """An argument's value at the entry of the function.
 
-    Where the ELF does not name the parameters, `name` is that of a register ("a0"), and
-    `is_address` is true, as nobody knows.
+    If the ELF does not name the parameters, `name` is the register ("a0"), and `is_address` is
+    true, as the type is unknown.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Argument:
 
     @property
     def text(self) -> str:
-        """The value, of an address in hexadecimal."""
+        """The value; an address is in hexadecimal."""
         return f"{self.value:#x}" if self.is_address else str(self.value)
 
 
@@ -71,11 +71,11 @@ class Argument:
 class Call:
     """A call of a watched function.
 
-    It is the `number`th of the function, from 1 on, began at `begin_ps`, and took `ps`. `stack` has
-    that time by cause, `waits` by what was waited for: the `ps` of each sum exactly to the call's.
-    `arguments` are those in the first four registers for arguments. It returned to
-    `return_address`; `caller` is the function that this is in, `file` and `line` the call's place
-    in the source, as far as the ELF tells.
+    `number` counts the function's calls from 1; the call began at `begin_ps` and took `ps`. `stack`
+    divides that time by cause, `waits` by the events that were waited for: the `ps` of each sum
+    exactly to the call's. `arguments` are the values of the first four argument registers. The call
+    returned to `return_address`; `caller` is the function at that address, `file` and `line` are
+    the call's place in the source, if the ELF has it.
     """
 
     number: int
@@ -91,12 +91,12 @@ class Call:
 
     @property
     def ps(self) -> int:
-        """What it took."""
+        """The time that the call took."""
         return sum(entry.ps for entry in self.stack)
 
     @property
     def by_kind(self) -> dict[str, int]:
-        """The same time by what the waits are one of, in the order of `KINDS`."""
+        """The call's time by the kind of the waits, in the order of `KINDS`."""
         sums = dict.fromkeys(KINDS, 0)
         for entry in self.waits:
             sums[entry.kind] += entry.ps
@@ -113,7 +113,7 @@ class Call:
 
 
 def frame_row(call: Call) -> dict[str, Any]:
-    """A call as a line of a data frame, without core and function."""
+    """A call as a row of a data frame, without core and function."""
     return {
         "call": call.number,
         "begin_ps": call.begin_ps,

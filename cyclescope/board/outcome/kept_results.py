@@ -1,6 +1,6 @@
-"""Folders of the cache that hold results of one build: of the engine and of what runs it.
+"""Cache folders for results, one for each build of the engine and the package.
 
-Folders of builds that nobody has used for a month go.
+Folders of builds that were not used for a month are deleted.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _UNUSED_S = 30 * 24 * 3600
 def of_this_build(kind: str, folder: Path | None = None) -> Path:
     """The folder of this build's results of a kind, in `folder` or in the user's cache.
 
-    A cache that can't be written is no reason to fail: then the folder may not be there.
+    A cache that can't be written is not an error: then the folder may not exist.
     """
     results = folder or resources.cache() / kind
     own = results / digests.of_build()[:16]
     _remove_unused(results, own)
     with contextlib.suppress(OSError):
         own.mkdir(parents=True, exist_ok=True)
-        # it counts as used from now on
+        # the folder's time is its last use
         own.touch()
     return own
 

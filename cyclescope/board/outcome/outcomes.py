@@ -1,4 +1,4 @@
-"""What the engine reports of a run, as the result that users get."""
+"""The result of a run for users, from the engine's data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cyclescope.board.wiring.leds import Led
 def run_result(
     outcome: dict[str, Any], board: str, firmware: str, console: str, wall_ns: int
 ) -> RunResult:
-    """The result of a run by its `outcome`, with the console's text and the host's time."""
+    """The result of a run from its `outcome`, with the console's text and the host's time."""
     return RunResult(
         board=board,
         firmware=firmware,

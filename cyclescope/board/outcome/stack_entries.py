@@ -1,4 +1,4 @@
-"""Entries of stacks: a core's time by cause, and by what it waited for."""
+"""Entries of stacks: a core's time by cause, and by wait."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class StackEntry:
 
 @dataclass(frozen=True)
 class WaitEntry(StackEntry):
-    """What was waited for, and for how long.
+    """An event that was waited for, and for how long.
 
-    `kind` is what that is one of: an activity ("busy", "wire", "transfer", "serial", "conversion",
-    "timer", "other"), looks at a device that was doing nothing known ("looking"), a sleep in which
-    nothing known went on ("asleep"), "accesses" that were no looks, or the core's own work ("CPU").
+    `kind` is the kind of the wait: an activity ("busy", "wire", "transfer", "serial", "conversion",
+    "timer", "other"), polling of a device without a known activity ("looking"), a sleep without a
+    known activity ("asleep"), other "accesses", or the core's own work ("CPU").
     """
 
     kind: str

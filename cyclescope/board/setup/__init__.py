@@ -1,1 +1,1 @@
-"""What a run starts with: programs and their formats, snapshots, the host's files, devices."""
+"""The start of a run: programs and their formats, snapshots, the host's files, devices."""

@@ -1,4 +1,4 @@
-"""Which boards a program may be for: those that can hold it, the likeliest first."""
+"""The boards that a program may be for: those that can hold it, the likeliest first."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from cyclescope.board.description.trees import shipped_boards
 from cyclescope.board.setup.programs import Parts, Program, read_program
 from cyclescope.errors import EngineError
 
-# More names than that help nobody.
-_MOST_TOLD = 4
+# A message names at most this many boards.
+_MOST_NAMES = 4
 _WORD_BYTES = 4
-# Words of a program that are looked at for addresses of devices.
+# The number of a program's words that are checked for addresses of devices.
 _MOST_WORDS = 1 << 18
-# As the engine loads them, and loads each byte of a file.
+# Loading is limited to the sizes that the engine accepts.
 _MOST_SEGMENTS, _MOST_LOADS = 1024, 2
 _ELF_32_LITTLE = b"\x7fELF\x01\x01"
 _PT_LOAD = 1
@@ -28,7 +28,7 @@ _Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Map:
-    """Where a board has memory and devices, each as first address and the one behind."""
+    """A board's memory and devices, each as its first address and the end after its last."""
 
     board: str
     memories: tuple[_Span, ...]
@@ -49,27 +49,27 @@ class Map:
         return Map(board, tuple(spans["memory"]), tuple(spans["device"]))
 
     def fits(self, parts: Parts) -> bool:
-        """Whether the parts lie where something is, and the vector table's stack in memory."""
+        """Whether the parts lie at mapped addresses, and the vector table's stack in memory."""
         places = (*self.memories, *self.devices)
         ends = (address for at, data in parts for address in (at, at + len(data) - 1))
         return _is_in(self.memories, _stack(parts) - 1) and all(_is_in(places, end) for end in ends)
 
     def likeness(self, parts: Parts) -> tuple[bool, int]:
-        """How much a program that fits looks made for the board: the greater, the more.
+        """A measure of how likely a program that fits was made for the board: larger is likelier.
 
-        Linker scripts put the stack at the end of a memory; next to that counts which devices
-        the program knows.
+        Linker scripts put the stack at the end of a memory; after that, the number of device
+        addresses in the program counts.
         """
-        ends = {behind for _, behind in self.memories}
+        ends = {end for _, end in self.memories}
         return _stack(parts) in ends, self._used_devices(parts)
 
     def _used_devices(self, parts: Parts) -> int:
-        """How many words of a program could be addresses of the board's devices.
+        """The number of words in a program that could be addresses of the board's devices.
 
-        A flash that the program lies in may be a device, too: it is not meant.
+        A flash that holds the program may be a device, too: it is not counted.
         """
         devices = [span for span in self.devices if not any(_is_in([span], at) for at, _ in parts)]
-        # where an address changes between a device's and nobody's
+        # the boundaries between device addresses and unmapped ones
         edges = [edge for span in _merged(devices) for edge in span]
         words = (word for _, data in parts for word in _words(data))
         return sum(bisect(edges, word) % 2 for word in islice(words, _MOST_WORDS) if word)
@@ -88,7 +88,7 @@ def fitting_boards(program: Program, core: str | None = None) -> list[str]:
 
 
 def in_words(file: Any, base: int | None, entry: int | None, core: str | None) -> str:
-    """The boards that a program fits, as in "a, b or c"; "" where there is none.
+    """The boards that a program fits, as in "a, b or c"; "" without a fitting board.
 
     Raises as `read_program` does.
     """
@@ -96,7 +96,7 @@ def in_words(file: Any, base: int | None, entry: int | None, core: str | None) -
 
 
 def parts_of(program: Program) -> Parts:
-    """What a program puts in memory; nothing of what is no ELF file of 32 bits."""
+    """The parts of memory that a program fills; empty if it is not a 32-bit ELF file."""
     elf = program.elf
     if program.parts or not elf.startswith(_ELF_32_LITTLE):
         return program.parts
@@ -116,14 +116,14 @@ def parts_of(program: Program) -> Parts:
 
 
 def _listed(names: list[str]) -> str:
-    left = len(names) - _MOST_TOLD
-    shown = names if left <= 1 else [*names[:_MOST_TOLD], f"{left} others"]
+    left = len(names) - _MOST_NAMES
+    shown = names if left <= 1 else [*names[:_MOST_NAMES], f"{left} others"]
     *first, last = shown or [""]
     return f"{', '.join(first)} or {last}" if first else last
 
 
 def _holding(name: str, program: Program, core: str | None) -> Board | None:
-    """The board with the program; `None` if it can't have it."""
+    """The board with the program loaded; `None` if the program does not fit."""
     try:
         board = Board(name)
         board.load_program(program, core)
@@ -133,27 +133,27 @@ def _holding(name: str, program: Program, core: str | None) -> Board | None:
 
 
 def _stack(parts: Parts) -> int:
-    """Where the stack begins: the first word of the vector table."""
+    """The initial stack pointer: the first word of the vector table."""
     _, first = min(parts)
     (stack,) = struct.unpack_from("<I", first.ljust(_WORD_BYTES, b"\0"))
     return int(stack)
 
 
 def _is_in(spans: Iterable[_Span], address: int) -> bool:
-    return any(first <= address < behind for first, behind in spans)
+    return any(begin <= address < end for begin, end in spans)
 
 
 def _merged(spans: Iterable[_Span]) -> Iterator[_Span]:
-    """The same addresses, in order, without overlaps."""
-    first = end = 0
-    for begin, behind in sorted(spans):
-        if begin > end:
-            if end > first:
-                yield first, end
-            first = begin
-        end = max(end, behind)
-    if end > first:
-        yield first, end
+    """The same addresses as sorted ranges, with overlapping ranges merged."""
+    merged_begin = merged_end = 0
+    for begin, end in sorted(spans):
+        if begin > merged_end:
+            if merged_end > merged_begin:
+                yield merged_begin, merged_end
+            merged_begin = begin
+        merged_end = max(merged_end, end)
+    if merged_end > merged_begin:
+        yield merged_begin, merged_end
 
 
 def _words(data: bytes) -> Iterator[int]:

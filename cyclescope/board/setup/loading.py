@@ -1,4 +1,4 @@
-"""How a program gets onto a board, as the user says it: which core, which addresses, what else."""
+"""The user's choices for loading a program onto a board: core, addresses and more."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cyclescope.errors import ElfError, UsageError
 from cyclescope.host import inputs
 from cyclescope.host.inputs import printable
 
-# Only a program without its board needs it.
+# Only a program without a given board needs it.
 _FITTING = "cyclescope.board.setup.fitting"
 _MOST_TRIED_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
 class Loading:
-    """How a program gets onto a board, as `Board` and `Board.load` take it."""
+    """Arguments of `Board` and `Board.load` for a program."""
 
     core: str | None = None
     base: int | None = None
@@ -35,8 +35,8 @@ class Loading:
     def load(self, board: str | None, overrides: Mapping[str, OverrideValue], file: Path) -> Board:
         """The board with the program loaded. Raises as `Board` and `Board.load` do.
 
-        Without a board, and where the program does not fit it, the message tells what boards it
-        does fit.
+        Without a board, or if the program does not fit the board, the message names the boards that
+        it fits.
         """
         if board is None:
             names = self._fitting(file)
@@ -50,7 +50,7 @@ class Loading:
             raise ElfError(f"{error}; it fits {names}" if names else str(error)) from None
 
     def _fitting(self, file: Path) -> str:
-        # No board is tried with what no flash holds.
+        # A file that is larger than any flash is not tried on every board.
         if inputs.begin(file, 0) is not None and file.stat().st_size > _MOST_TRIED_BYTES:
             return ""
         return import_module(_FITTING).in_words(file, self.base, self.entry, self.core)

@@ -1,4 +1,4 @@
-"""Programs in their files: ELF, and formats without headers that programmers of flashes take."""
+"""Program files: ELF, and the formats of flash programmers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cyclescope.host import inputs
 _MOST_ADDRESS = 2**32
 # A vector table's stack pointer and reset vector.
 TABLE_BYTES = 8
-# By so many bytes at their beginning formats are told from each other.
+# The number of bytes at the start of a file that distinguish the formats.
 _MARK_BYTES = 16
 # No program of a Cortex-M is larger.
 _MOST_PROGRAM_BYTES = 16 << 20
@@ -25,11 +25,11 @@ _UF2_MAGIC = (0x0A324655, 0x9E5D5157, 0x0AB16F30)
 _UF2_NOT_FOR_FLASH = 1
 _UF2_FILE = 0x1000
 
-# Types of Intel HEX records: more of the address of what follows.
+# Types of Intel HEX records that extend the address of the records that follow.
 _SEGMENT, _UPPER = 2, 4
-# Characters of a message about a record, which it quotes.
+# The longest message about a record, which quotes the record.
 _MOST_REASON = 200
-# Parts that do not follow each other: programs have some.
+# The largest number of separate parts: real programs have a few.
 _MOST_PARTS = 16384
 
 Parts = tuple[tuple[int, bytes], ...]
@@ -39,8 +39,8 @@ Parts = tuple[tuple[int, bytes], ...]
 class Program:
     """A program that can be loaded: the bytes of an ELF file, or parts of memory.
 
-    `entry` is the address of the first instruction of one in parts, as the file has it, `start`
-    as the user wants it.
+    For a program in parts, `entry` is the address of its first instruction from the file, `start`
+    from the user.
     """
 
     name: str
@@ -50,9 +50,10 @@ class Program:
     start: int | None = None
 
     def load_into(self, machine: Machine, core: str | None) -> None:
-        """Load it for the core of this name, or for the first that it fits.
+        """Load the program for the core of this name, or for the first core that it fits.
 
-        Raises `ElfError` if the board can't hold it, `EngineError` if there is no such core.
+        Raises `ElfError` if the board can't hold the program, `EngineError` if there is no such
+        core.
         """
         if self.parts:
             machine.load_raw(list(self.parts), self.entry, self.start, self.name, core)
@@ -68,11 +69,10 @@ def read_program(
 ) -> Program:
     """Read a program: an ELF, Intel HEX, S-record or UF2 file, or, with `base`, any bytes.
 
-    `base` is the address of the first byte of a file that says nothing of addresses, `entry` that
-    of the first instruction, whatever the file says. A file of plain bytes without `base` is not
-    read: who loads the program refuses its begin. Raises `ElfError` if it has far more of them
-    than `room`, `UsageError` if the file is damaged, or does not go with `base` or `entry`;
-    `OSError` if it can't be read.
+    `base` is the address of the first byte of a raw binary; `entry` is the address of the first
+    instruction and overrides the file's. A raw binary without `base` is not read in full: loading
+    it fails. Raises `ElfError` if a raw binary is far larger than `room` bytes, `UsageError` if the
+    file is damaged, or can't be combined with `base` or `entry`, `OSError` if it can't be read.
     """
     if isinstance(file, bytes):
         name, data = "firmware", file
@@ -88,19 +88,19 @@ def read_program(
         data = inputs.read(path, inputs.MOST_ELF_BYTES)
     if data.startswith(b"\x7fELF"):
         if base is not None or entry is not None:
-            raise UsageError(f"{name}: an ELF file has its addresses: --base and --entry are not")
+            raise UsageError(f"{name}: an ELF file takes no --base and no --entry")
         return Program(name, elf=data)
     if base is not None:
         return Program(name, parts=_raw(name, data, base), start=entry)
-    parts, told = _parts(name, data)
+    parts, entry_in_file = _parts(name, data)
     if not parts:
-        # The engine says what is wrong with it.
+        # The engine's message says why the file is not a program.
         return Program(name, elf=data)
-    return Program(name, parts=parts, entry=told, start=entry)
+    return Program(name, parts=parts, entry=entry_in_file, start=entry)
 
 
 def _has_format(mark: bytes) -> bool:
-    """Whether a file that begins so says where its bytes go."""
+    """Whether a file with this start has a format with addresses."""
     is_uf2 = mark[:4] == struct.pack("<I", _UF2_MAGIC[0])
     is_records = mark[:1] == b":" or (mark[:1] == b"S" and mark[1:2].isdigit())
     return mark.startswith(b"\x7fELF") or is_uf2 or is_records
@@ -112,11 +112,12 @@ def _too_large(name: str, size: int, base: int, room: int) -> ElfError:
 
 
 def meant_base(words: bytes, size: int, places: Iterable[tuple[int, int]]) -> str:
-    """What the first words of plain bytes mean as a Cortex-M's vector table; "" where they can't.
+    """A hint on the load address of a raw binary with a Cortex-M's vector table, or "".
 
-    The file has `size` bytes. `places` are the first and last addresses of what a board has: the
-    stack pointer and the reset vector lie in them. Of all bases that have the reset vector lead
-    into the program, the one with the most zeroes at its end is meant.
+    `words` are the first words of a file of `size` bytes. `places` are the first and last addresses
+    of the board's mapped ranges: the stack pointer and the reset vector lie in them. Of all bases
+    for which the reset vector points into the program, the hint has the one with the most trailing
+    zeroes.
     """
     if len(words) < TABLE_BYTES or _has_format(words):
         return ""
@@ -141,12 +142,12 @@ def _raw(name: str, data: bytes, base: int) -> Parts:
     if not data:
         raise UsageError(f"{name}: the file is empty")
     if not 0 <= base <= _MOST_ADDRESS - len(data):
-        raise UsageError(f"{name}: --base {base:#x}: its {len(data)} bytes end behind 4 GiB")
+        raise UsageError(f"{name}: --base {base:#x}: its {len(data)} bytes end beyond 4 GiB")
     return ((base, data),)
 
 
 def _parts(name: str, data: bytes) -> tuple[Parts, int | None]:
-    """The parts of a file without ELF's magic, and the entry; none if it is of no format."""
+    """The parts of a file that is not an ELF, and the entry; no parts for an unknown format."""
     if struct.unpack_from("<I", data.ljust(4, b"\0"))[0] == _UF2_MAGIC[0]:
         return tuple(_joined(name, _uf2(name, data))), None
     begin = data[:2]
@@ -156,7 +157,7 @@ def _parts(name: str, data: bytes) -> tuple[Parts, int | None]:
 
 
 def _records(name: str, data: bytes) -> tuple[Parts, int | None]:
-    """Intel HEX or S-records."""
+    """The parts and the entry of an Intel HEX or S-record file."""
     import bincopy  # only such files need it
 
     found = _Records()
@@ -181,7 +182,7 @@ def _records(name: str, data: bytes) -> tuple[Parts, int | None]:
 
 
 class _Records:
-    """What records say, one after the other: data at their addresses, and the entry."""
+    """A reader of records, one after the other: data with addresses, and the entry."""
 
     def __init__(self) -> None:
         self.data: list[tuple[int, bytes]] = []
@@ -189,7 +190,7 @@ class _Records:
         self._base = {_SEGMENT: 0, _UPPER: 0}
 
     def take_ihex(self, record: str) -> None:
-        """An Intel HEX record. Raises `bincopy.Error` or `ValueError` for what is none."""
+        """Read an Intel HEX record. Raises `bincopy.Error` or `ValueError` for an invalid one."""
         import bincopy
 
         kind, addr, _, data = bincopy.unpack_ihex(record)
@@ -207,7 +208,7 @@ class _Records:
             raise ValueError(f"expected type 1..5 in record {record}, but got {kind}")
 
     def take_srec(self, record: str) -> None:
-        """An S-record. Raises as `take_ihex` does."""
+        """Read an S-record. Raises as `take_ihex` does."""
         import bincopy
 
         kind, addr, _, data = bincopy.unpack_srec(record)
@@ -218,13 +219,13 @@ class _Records:
 
     def _add(self, addr: int, data: bytes) -> None:
         if addr + len(data) > _MOST_ADDRESS:
-            raise ValueError(f"its data at {addr:#x} end behind 4 GiB")
+            raise ValueError(f"its data at {addr:#x} end beyond 4 GiB")
         if data:
             self.data.append((addr, data))
 
 
 def _in_order(name: str, data: list[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """Data by address."""
+    """Data sorted by address. Raises `UsageError` if parts overlap."""
     end = 0
     for addr, block in sorted(data, key=lambda one: one[0]):
         if addr < end:
@@ -241,13 +242,13 @@ def _uf2(name: str, data: bytes) -> Iterator[tuple[int, bytes]]:
         first, second, flags, addr, size, *_ = struct.unpack_from("<8I", data, at)
         (last,) = struct.unpack_from("<I", data, at + _UF2_BLOCK_BYTES - 4)
         if (first, second, last) != _UF2_MAGIC or size > 476 or addr + size > _MOST_ADDRESS:
-            raise UsageError(f"{name}: block {number} is no block of a UF2 file")
+            raise UsageError(f"{name}: block {number} is not a valid UF2 block")
         if not flags & (_UF2_NOT_FOR_FLASH | _UF2_FILE) and size:
             yield addr, data[at + 32 : at + 32 + size]
 
 
 def _joined(name: str, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """Blocks that follow each other as one."""
+    """Joins adjacent blocks."""
     at, part, parts = 0, bytearray(), 0
     for addr, block in blocks:
         if part and at + len(part) != addr:

@@ -1,4 +1,4 @@
-"""What a firmware may use of the host's by semihosting: nothing but what is named here."""
+"""The host's files and input that a firmware can use by semihosting: nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Stdin = bytes | IO[bytes]
 
 @dataclass(frozen=True)
 class Hosted:
-    """A folder of files, a standard input, and arguments behind the program's name."""
+    """A folder of files, a standard input, and arguments after the program's name."""
 
     folder: str | os.PathLike[str] | None = None
     stdin: Stdin | None = None
@@ -39,7 +39,7 @@ class Hosted:
 
 
 def _source(stdin: Stdin | None) -> int | bytes | None:
-    """The descriptor of an open file, so that what is typed later is read later; else its bytes."""
+    """The descriptor of an open file, so that later input is read later; else the bytes."""
     if stdin is None or isinstance(stdin, bytes):
         return stdin
     try:

@@ -1,6 +1,4 @@
-"""Snapshots of a run in files: one is taken where the run has come to a time, another run goes on
-from it.
-"""
+"""Snapshots of a run in files: one run takes a snapshot at a time, another continues from it."""
 
 from __future__ import annotations
 
@@ -18,15 +16,15 @@ from cyclescope.units import format_ps, parse_time_ps
 
 AnyPath = str | os.PathLike[str]
 
-# More than all memories that boards have.
+# More than the memory of any board.
 _MOST_BYTES = 4 * 2**30
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A snapshot that is to be taken: where it goes, and when.
+    """A snapshot to take: its file, and its time or condition.
 
-    That is a time, or where a condition becomes true for the first time.
+    With a condition, the snapshot is taken when it first becomes true.
     """
 
     path: AnyPath
@@ -37,25 +35,25 @@ class Wanted:
 def wanted(
     path: AnyPath | None, at: str | int | None, limit_ps: int | None, when: str | None = None
 ) -> Wanted | None:
-    """The snapshot that is asked for, if one is. Raises `UsageError` if it makes no sense."""
+    """The requested snapshot, if any. Raises `UsageError` if the options do not fit together."""
     if path is None and at is None and when is None:
         return None
     if path is None or (at is None) == (when is None):
         how = "--snapshot FILE --snapshot-at TIME, or --snapshot-when CONDITION"
-        raise UsageError(f"a snapshot has a file and a time: {how}")
+        raise UsageError(f"a snapshot needs a file and a time or a condition: {how}")
     if at is None:
         return Wanted(path, None, when)
     at_ps = parse_time_ps(at) if isinstance(at, str) else at
     if at_ps < 0:
-        raise UsageError(f"no time for a snapshot: {at_ps} ps")
+        raise UsageError(f"{at_ps} ps: the time of a snapshot must be above 0")
     if limit_ps is not None and at_ps > limit_ps:
-        what = f"the snapshot at {format_ps(at_ps)} is behind the limit of {format_ps(limit_ps)}"
+        what = f"the snapshot at {format_ps(at_ps)} is after the limit of {format_ps(limit_ps)}"
         raise UsageError(what)
     return Wanted(path, at_ps)
 
 
 def read(path: AnyPath) -> bytes:
-    """The bytes of a snapshot's file. Raises `UsageError` if it can't be read, or is none."""
+    """The bytes of a snapshot file. Raises `UsageError` if unreadable or not a snapshot."""
     try:
         snapshot = inputs.read(Path(path), _MOST_BYTES)
     except OSError as error:
@@ -70,8 +68,9 @@ def read(path: AnyPath) -> bytes:
 def take(
     machine: Machine, snapshot: Wanted, run_to: Callable[[int], dict[str, Any] | None]
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    """Run to the snapshot's time, if it has one, and write it: the run's outcome if it ends before,
-    and why the file is not there.
+    """Run to the snapshot's time, if it has one, and write it.
+
+    Returns the run's outcome if it ended before that time, and the errors of the file.
     """
     if snapshot.at_ps is None:
         return None, []
@@ -79,21 +78,21 @@ def take(
     path = os.fspath(snapshot.path)
     if ended is not None:
         at = format_ps(snapshot.at_ps)
-        return ended, [f"{path}: there is no snapshot: the run ended before {at}"]
+        return ended, [f"{path}: no snapshot was written: the run ended before {at}"]
     return None, _written(snapshot.path, machine.snapshot)
 
 
 def add_trigger(machine: Machine, snapshot: Wanted | None) -> None:
-    """Have a snapshot taken where its condition becomes true, if it has one.
+    """Add a trigger that takes the snapshot when its condition becomes true, if it has one.
 
-    Raises `UsageError` for what is no condition over what the board has.
+    Raises `UsageError` for an invalid condition.
     """
     if snapshot is not None and snapshot.when is not None:
         triggers.add(machine, snapshot.when, triggers.SNAPSHOT)
 
 
 def write_triggered(machine: Machine, snapshot: Wanted | None) -> list[str]:
-    """Write the one that was taken where a condition became true: why the file is not there."""
+    """Write the snapshot that a condition triggered; the errors if it could not be written."""
     if snapshot is None or snapshot.when is None:
         return []
     return _written(snapshot.path, lambda: _triggered(machine, snapshot.when))
@@ -114,5 +113,5 @@ def _written(path: AnyPath, take_bytes: Callable[[], bytes]) -> list[str]:
     except OutputError as error:
         return [str(error)]
     except EngineError as error:
-        return [f"{os.fspath(path)}: there is no snapshot: {error}"]
+        return [f"{os.fspath(path)}: no snapshot was written: {error}"]
     return []

@@ -1,4 +1,4 @@
-"""Devices in Python that a board has: those that are registered, if anyone has defined some."""
+"""The Python devices of a board: all that are registered."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _REGISTRY = "cyclescope.devices.registry"
 
 
 def models(made: dict[str, Model]) -> list[dict[str, Any]]:
-    """What the engine gets of them; objects that it makes of them are kept in `made`, by labels."""
-    # a run without such devices does not wait for their modules
+    """The Python devices in the engine's form; the objects that it makes are kept in `made`."""
+    # a run without such devices does not import their modules
     registry = sys.modules.get(_REGISTRY)
     return registry.described(made) if registry else []
 
 
 def files() -> set[str]:
-    """The files that they stand in."""
+    """The files that define the Python devices."""
     registry = sys.modules.get(_REGISTRY)
     return registry.files() if registry else set()

@@ -1,1 +1,1 @@
-"""What is connected to a board during a run: serial lines, pins, lights, and what it prints."""
+"""Connections of a board during a run: serial lines, pins, LEDs, and its output."""

@@ -1,4 +1,4 @@
-"""What the lights of a board did in a run."""
+"""The activity of a board's LEDs in a run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Led:
-    """A light at a pin.
+    """An LED at a pin.
 
-    It went on `times_on` times and off `times_off` times, the last time at `last_ps`, and was on
-    for `on_ps` in all. `period_ps` is the mean of its last periods, up to eight, from one time that
-    it goes on to the next, and `on_in_period_ps` how long it was on in such a period; None unless
-    there are two and each is within a tenth of the mean.
+    The LED went on `times_on` times and off `times_off` times, the last time at `last_ps`, and was
+    on for `on_ps` in all. `period_ps` is the mean of its last periods (up to eight), each from
+    switching on to the next switching on, and `on_in_period_ps` is the mean on-time in a period;
+    both stay None without two periods, or if a period differs from the mean by more than 10 %.
     """
 
     label: str
@@ -28,12 +28,12 @@ class Led:
 
     @property
     def moved(self) -> bool:
-        """Whether it went on or off at all."""
+        """Whether the LED went on or off at all."""
         return self.times_on + self.times_off > 0
 
     @property
     def duty(self) -> float | None:
-        """For what part of its period it is on; None if it has none."""
+        """The duty cycle: the part of its period in which the LED is on; None without a period."""
         if not self.period_ps or self.on_in_period_ps is None:
             return None
         return self.on_in_period_ps / self.period_ps

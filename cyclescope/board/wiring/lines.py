@@ -1,7 +1,7 @@
-"""Who is at the other ends of a board's serial lines: files, scripts, people.
+"""The other ends of a board's serial lines: files, scripts and interactive terminals.
 
-Files and scripts are simulated with the board. With people there, the board runs in steps: what
-they type comes in between two of them, and simulated time does not get ahead of their own.
+Files and scripts are simulated with the board. With a terminal, the board runs in steps: typed
+input arrives between two steps, and simulated time does not run ahead of the host's time.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     Scripts = Script | Iterable[Step] | Mapping[str | None, Script | Iterable[Step]]
 
-# Simulated time between looks at what was typed.
+# Simulated time between two polls of the typed input.
 STEP_PS = 4 * 10**9
-# Once nobody can type any more, a run without a limit of its own goes on for so long.
+# Once the terminals are closed, a run without a limit of its own continues for this time.
 LAST_PS = 10 * 10**12
-# So far behind, a board does not make up for it.
-_MOST_BEHIND_NS = 100 * 10**6
+# A board that lags real time by more than this does not catch up.
+_MOST_LAG_NS = 100 * 10**6
 _NAP_S = 0.005
-# Characters of a line that wait; what is typed beyond them waits on the host.
+# The most characters that wait for a line; further input waits on the host.
 _MOST_UNTYPED = 1 << 12
 
 Typed = bytes | Mapping[str | None, bytes]
@@ -37,39 +37,39 @@ StreamBytes = Callable[[str, bytes], None]
 
 
 class Terminal(Protocol):
-    """Somebody who types and reads; `cyclescope.host.consoles` has those of the host."""
+    """An interactive terminal; `cyclescope.host.consoles` has the implementations."""
 
     is_over: bool
     wants_end: bool
     takes_output: bool
 
     def read(self) -> bytes:
-        """What was typed since the last call; it does not wait."""
+        """The input since the last call; does not wait."""
 
     def write(self, data: bytes) -> None:
-        """What the board sends."""
+        """Write output of the board."""
 
     def flush(self) -> bool:
-        """False while a reader has not taken all of it."""
+        """False while a reader has not read all output."""
 
 
 class Session:
-    """What people typed in a run, and when: as scripts that do the same again, to the cycle."""
+    """Typed input with its times, as scripts that reproduce the run to the cycle."""
 
     def __init__(self) -> None:
         self._chunks: dict[str, list[tuple[int, bytes]]] = {}
 
     def add(self, port: str, now_ps: int, data: bytes, is_line_free: bool) -> None:
-        """Somebody typed at a port's line; `is_line_free` if nothing typed before is on its way."""
+        """Record input for a port; `is_line_free` if all earlier input was transferred."""
         chunks = self._chunks.setdefault(port, [])
         if is_line_free or not chunks:
             chunks.append((now_ps, data))
         else:
-            # it follows what is on its way, whenever it was typed
+            # it follows the earlier input directly, whenever it was typed
             chunks[-1] = (chunks[-1][0], chunks[-1][1] + data)
 
     def steps(self, port: str) -> list[Step]:
-        """What was typed at a port's line."""
+        """The recorded input of a port."""
         from cyclescope.board.scripts import At, Send  # few runs have a session
 
         steps: list[Step] = []
@@ -90,9 +90,9 @@ def _whole(
 
 @dataclass(frozen=True)
 class Lines:
-    """What is at each line, by the label of its serial port; None is the console's.
+    """The inputs of serial lines, by the label of the port; None is the console's.
 
-    Without `pace`, simulated time goes as fast as it can with people at a line, too.
+    Without `pace`, simulated time also runs as fast as possible with a terminal at a line.
     """
 
     typed: Mapping[str | None, bytes] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class Lines:
         pace: bool,
         session: Session | None,
     ) -> Lines:
-        """From what `Board.run` is given."""
+        """The lines from the arguments of `Board.run`."""
         texts: dict[str | None, bytes] = {}
         if isinstance(typed, Mapping):
             texts = dict(typed)
@@ -129,7 +129,7 @@ class Lines:
         )
 
     def attach(self, machine: Machine) -> Attached:
-        """Put them there. Raises `UsageError` for a line that the board lacks, or two at one."""
+        """Connect the inputs. Raises `UsageError` for an unknown line, or two inputs for one."""
         ports, console = machine.serial_ports()
         taken: set[str] = set()
 
@@ -152,7 +152,7 @@ class Lines:
 
 
 def port_of(label: str | None, ports: list[str], console: str | None) -> str:
-    """The serial port that a label means, None the console's. Raises `UsageError`."""
+    """The serial port of a label; None is the console's. Raises `UsageError`."""
     there = f"the board's serial ports are {', '.join(ports)}" if ports else "the board has none"
     if label is not None and label not in ports:
         raise UsageError(f"no serial port {label!r}: {there}")
@@ -163,7 +163,7 @@ def port_of(label: str | None, ports: list[str], console: str | None) -> str:
 
 
 class Attached:
-    """A machine with somebody at its lines, about to run."""
+    """A machine with inputs at its lines, before its run."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class Attached:
         gdb: Gdb | None = None,
         anew: Callable[[], None] | None = None,
     ) -> dict[str, Any]:
-        """Run from reset to the end; as `Machine.run`."""
+        """Run from reset to the end, like `Machine.run`."""
         machine = self._machine
         if self._terminals:
             console, stream = self._beside(console), self._beside_named(stream)
@@ -210,7 +210,7 @@ class Attached:
         stop: Stop,
         note: Callable[[str], None] | None,
     ) -> dict[str, Any]:
-        """Run in steps, between which people type."""
+        """Run in steps, with typed input between them."""
         machine = self._machine
         pacer = _Pacer(machine.now()) if self._pace else None
         while True:
@@ -233,7 +233,7 @@ class Attached:
     def _typed(
         self, now_ps: int, untyped_at: Callable[[str], int], stop: Stop
     ) -> Iterator[tuple[str, bytes]]:
-        """What people have typed, by the labels of ports; so much is untyped at a port."""
+        """The typed input by the labels of ports; `untyped` counts a port's waiting characters."""
         for port, terminal in self._terminals.items():
             untyped = untyped_at(port)
             if untyped < _MOST_UNTYPED and (data := terminal.read()):
@@ -246,7 +246,7 @@ class Attached:
         return all(terminal.is_over for terminal in self._terminals.values())
 
     def _typist(self, stop: Stop) -> Callable[[int, list[tuple[str, int]]], _Characters | None]:
-        """Who tells a debugger's run what people have typed, and holds it back to their time."""
+        """Gives a debugger\'s run the typed input, and paces the run to the host\'s time."""
         pacer = _Pacer(self._machine.now()) if self._pace else None
 
         def typed(now_ps: int, untyped: list[tuple[str, int]]) -> _Characters | None:
@@ -260,7 +260,7 @@ class Attached:
         return typed
 
     def _beside(self, console: ConsoleBytes) -> ConsoleBytes:
-        """The console's sink, and the terminal at its line."""
+        """The console's sink, followed by the terminal at its line."""
         terminal = self._terminals.get(self._console or "")
         if terminal is None or not terminal.takes_output:
             return console
@@ -280,7 +280,7 @@ class Attached:
         return write
 
     def _wait_for_readers(self, stop: Stop) -> None:
-        """A reader that is there gets all that was sent before the board goes on."""
+        """Wait until readers have received all output, before the board continues."""
         waiting = list(self._terminals.values())
         while waiting := [terminal for terminal in waiting if not terminal.flush()]:
             if stop.requested:
@@ -293,15 +293,15 @@ class Attached:
 
 
 class _Pacer:
-    """Holds simulated time back to the host's."""
+    """Paces simulated time to the host's time."""
 
     def __init__(self, now_ps: int) -> None:
         self._begun_ns = time.monotonic_ns() - now_ps // 1000
 
     def wait(self, now_ps: int, stop: Stop) -> None:
-        """Wait until the host's time has come as far, unless it has."""
+        """Wait until the host's time has reached the simulated time."""
         ahead_ns = self._begun_ns + now_ps // 1000 - time.monotonic_ns()
-        if ahead_ns < -_MOST_BEHIND_NS:
+        if ahead_ns < -_MOST_LAG_NS:
             self._begun_ns -= ahead_ns
         elif ahead_ns > 0 and not stop.requested:
             time.sleep(ahead_ns / 10**9)

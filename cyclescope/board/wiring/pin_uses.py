@@ -1,4 +1,4 @@
-"""What hangs on the pins of a board's ports, as its devicetree has it."""
+"""Uses of the pins of a board's ports, from its devicetree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 _Tree = dict[str, Any]
 _ACTIVE_LOW = 1
-# Properties of nodes other than lights and buttons that name pins end so.
+# The endings of properties that name pins, in nodes other than LEDs and buttons.
 _PINS = ("-gpios", "-gpio", "gpios", "gpio")
 _BOARD_PINS = "cyclescope,board-pins"
 _SIGNAL_PINS = re.compile(r"cyclescope,(\w+)-pins")
@@ -26,7 +26,7 @@ _USUAL_CELLS = 2
 
 @dataclass(frozen=True)
 class PinUse:
-    """Something that hangs on a pin."""
+    """A part or a signal that is connected to a pin."""
 
     port: str
     number: int
@@ -34,12 +34,12 @@ class PinUse:
 
     @property
     def pin(self) -> str:
-        """As scripts and waveforms have it: "gpioa.5"."""
+        """The pin's name in scripts and waveforms: "gpioa.5"."""
         return f"{self.port}.{self.number}"
 
 
 def pin_uses(tree: _Tree, ports: Mapping[str, int]) -> tuple[PinUse, ...]:
-    """All that hangs on pins of these ports, by port and number."""
+    """All uses of the ports' pins, by port and number."""
     handles = {node["phandle"]: _label(node) for node in _walk(tree) if node["phandle"] is not None}
     cells = {
         label: (_number(node, "#gpio-cells"), _number(node, "#interrupt-cells"))
@@ -52,7 +52,7 @@ def pin_uses(tree: _Tree, ports: Mapping[str, int]) -> tuple[PinUse, ...]:
         for port, number, what in _of_node(node, parent, handles.get(controller), handles, cells)
         if number < ports.get(port, 0)
     ]
-    # what something is comes before what holds its pin
+    # parts come before the pull resistors of their pins
     return tuple(sorted(uses, key=lambda use: (use.port, use.number, use.what.startswith(_PULLED))))
 
 
@@ -76,8 +76,8 @@ def _of_node(
             yield from _of_board_pins(node, words, handles)
         elif name in _PULLS:
             pairs = zip(words[::2], words[1::2], strict=False)
-            way = f"{_PULLED} {_PULLS[name]}"
-            yield from ((label, number, f"{way} ({ohms:,} ohms)") for number, ohms in pairs)
+            use = f"{_PULLED} {_PULLS[name]}"
+            yield from ((label, number, f"{use} ({ohms:,} ohms)") for number, ohms in pairs)
         elif name == "interrupts" and controller is not None and controller in cells:
             step = max(cells[controller][1], 1)
             yield from ((controller, number, f"{label}: interrupt") for number in words[::step])
@@ -104,7 +104,7 @@ def _of_signal(
 def _of_board_pins(
     node: _Tree, words: list[int], handles: Mapping[int, str]
 ) -> Iterator[tuple[str, int, str]]:
-    """Pins at which the board has something that a peripheral's signals go to."""
+    """Pins whose peripheral signals are connected to a part of the board."""
     signals = {(port, number): signal for signal, port, number, _ in _carried(node, handles)}
     for handle, number in zip(words[::2], words[1::2], strict=False):
         port = handles.get(handle, "")
@@ -113,7 +113,7 @@ def _of_board_pins(
 
 
 def _carried(node: _Tree, handles: Mapping[int, str]) -> Iterator[tuple[str, str, int, int]]:
-    """Signals of a peripheral, each with a pin that can carry it, and by which function."""
+    """Signals of a peripheral, each with a pin that can carry it, and the alternate function."""
     for prop in node["props"]:
         match = _SIGNAL_PINS.fullmatch(prop["name"])
         if match and prop["name"] != _BOARD_PINS:
@@ -123,7 +123,7 @@ def _carried(node: _Tree, handles: Mapping[int, str]) -> Iterator[tuple[str, str
 
 
 def pin_functions(tree: _Tree) -> dict[str, tuple[str, ...]]:
-    """Which signals of peripherals a pin can carry, and by which alternate function, by pins."""
+    """The peripheral signals that each pin can carry, with their alternate functions."""
     handles = {node["phandle"]: _label(node) for node in _walk(tree) if node["phandle"] is not None}
     found: dict[str, list[str]] = {}
     for node in _walk(tree):
@@ -133,7 +133,7 @@ def pin_functions(tree: _Tree) -> dict[str, tuple[str, ...]]:
 
 
 def _part(node: _Tree, parent: _Tree | None) -> tuple[str, str] | None:
-    """What a light or a button is called, and what its flag means."""
+    """The name of an LED or a button, and the meaning of its flag."""
     for compatible in _strings(parent, "compatible") if parent else []:
         if compatible in _PARTS:
             kind, low = _PARTS[compatible]

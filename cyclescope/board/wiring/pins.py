@@ -1,4 +1,4 @@
-"""The pins, lights and buttons of a board, by the names that users give them."""
+"""The pins, LEDs and buttons of a board, by the names that users give them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cyclescope.similar_names import did_you_mean_or
 
 @dataclass(frozen=True)
 class Part:
-    """A light or a button: its label, its pin, and whether that is low while it is on or pressed.
+    """An LED or a button: its label, its pin, and whether it is active low.
 
-    It is also found by the label and the name of its node.
+    The label and the name of its node are accepted as names, too.
     """
 
     label: str
@@ -26,7 +26,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Pins:
-    """What there is: ports with how many pins each has, lights and buttons."""
+    """A board's ports with their numbers of pins, its LEDs and its buttons."""
 
     ports: Mapping[str, int] = field(default_factory=dict)
     leds: tuple[Part, ...] = ()
@@ -34,7 +34,7 @@ class Pins:
 
     @staticmethod
     def of(machine: Machine) -> Pins:
-        """Those of a machine."""
+        """The pins of a machine."""
         ports, leds, keys = machine.pins()
         return Pins(
             dict(ports), tuple(_part(*led) for led in leds), tuple(_part(*key) for key in keys)
@@ -48,14 +48,14 @@ class Pins:
             there = _those_of("GPIO ports", self.ports)
             hint = did_you_mean_or(port, list(self.ports), there)
             said = inputs.printable(name)
-            raise UsageError(f"{place}: no pin {said!r}, which is a port and a number{hint}")
+            raise UsageError(f"{place}: no pin {said!r}: expected PORT.NUMBER{hint}")
         if number not in map(str, range(count)):
             said = inputs.printable(name)
-            raise UsageError(f"{place}: no pin {said!r}: {port} has 0 to {count - 1}")
+            raise UsageError(f"{place}: no pin {said!r}: {port} has the pins 0 to {count - 1}")
         return name
 
     def led(self, name: str, place: str) -> str:
-        """The light of this name. Raises `UsageError`."""
+        """The LED of this name. Raises `UsageError`."""
         return _found(self.leds, name, place, "light")
 
     def key(self, name: str, place: str) -> str:

@@ -1,4 +1,4 @@
-"""What a run prints: handed on at once and whole, kept for the result up to a bound."""
+"""Output of a run: passed on at once and in full, and kept for the result up to a limit."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from collections.abc import Callable, Iterator
 ConsoleSink = Callable[[str], None]
 StreamSink = Callable[[str, str], None]
 
-# The first bytes of the console, and of each line beside it, that a result has: a firmware that
-# prints without end must not fill the memory.
+# The first bytes of the console, and of each other line, that a result keeps: a firmware that
+# prints endlessly must not fill the memory.
 KEPT_BYTES = 16 << 20
-# A line without an end is handed on in pieces.
+# A longer line is passed on in pieces.
 _LONGEST_LINE = 1 << 16
 
 
 class Console:
-    """Puts the console's chunks together, and hands them on as text.
+    """Joins the console's chunks, and passes them on as text.
 
-    Bytes that are no text are there as `errors` of `bytes.decode` says: `surrogateescape` keeps
-    each byte.
+    Invalid bytes are decoded by `errors`, as in `bytes.decode`: `surrogateescape` keeps each byte.
     """
 
     def __init__(self, sink: ConsoleSink | None, errors: str = "replace") -> None:
@@ -36,7 +35,7 @@ class Console:
         self._hand_on(chunk, final=False)
 
     def finish(self) -> None:
-        """Hand on a character that has no end."""
+        """Pass on an incomplete character at the end."""
         self._hand_on(b"", final=True)
 
     def forget(self) -> None:
@@ -56,7 +55,7 @@ class Console:
         return decoder.decode(bytes(self._kept), final=not self._missing_bytes)
 
     def notes(self, name: str) -> Iterator[str]:
-        """What the user should know of the text."""
+        """Notes for the user about the text."""
         if self._missing_bytes:
             yield (
                 f"{name}'s last {self._missing_bytes} bytes are not in the result, "
@@ -65,14 +64,14 @@ class Console:
 
 
 class Streams:
-    """Puts together what is printed on serial lines beside the console, by the device's label."""
+    """Joins the output of serial lines other than the console, by the device's label."""
 
     def __init__(self, sink: StreamSink | None) -> None:
         self._sink = sink
         self._lines: dict[str, _Lines] = {}
 
     def write(self, name: str, chunk: bytes) -> None:
-        """Add what was printed on the line of the device with this label."""
+        """Add output of the device with this label."""
         if name not in self._lines:
             sink = self._sink
             self._lines[name] = _Lines((lambda line: sink(name, line)) if sink else None)
@@ -85,25 +84,25 @@ class Streams:
         self._lines.clear()
 
     def finish(self) -> dict[str, str]:
-        """The text of each."""
+        """The text of each line."""
         for lines in self._lines.values():
             lines.finish()
         return {name: lines.console.text for name, lines in sorted(self._lines.items())}
 
     def notes(self) -> Iterator[str]:
-        """What the user should know of them."""
+        """Notes for the user about the streams."""
         for name, lines in sorted(self._lines.items()):
             yield from lines.console.notes(name)
 
 
 def begin_anew(console: Console, streams: Streams) -> None:
-    """The firmware begins anew: the result has what it prints from now on."""
+    """Forget earlier output, as the firmware starts anew: the result keeps only later output."""
     console.forget()
     streams.forget()
 
 
 class _Lines:
-    """Hands on text as whole lines, without their ends."""
+    """Passes on text as whole lines, without line ends."""
 
     def __init__(self, sink: ConsoleSink | None) -> None:
         self._sink = sink

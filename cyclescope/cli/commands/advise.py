@@ -1,4 +1,4 @@
-"""`cyclescope advise`: what would make a program faster on its board, each line a run."""
+"""`cyclescope advise`: changes that would make a program faster, each measured by a run."""
 
 from __future__ import annotations
 
@@ -126,18 +126,20 @@ def advise_command(
         loading=program,
     )
     if board is None and not request.is_experiment:
-        program.load(board, request.sets, Path(target))  # it says which boards the program fits
+        program.load(
+            board, request.sets, Path(target)
+        )  # the error names the boards that the program fits
     own_json = None if json_file == "-" else json_file
-    outputs.check_outputs({"--json": own_json}, {target: "what is studied"})
+    outputs.check_outputs({"--json": own_json}, {target: "the program to advise on"})
     began_s = time.monotonic()
     with interrupts.held_back() as held:
         try:
             planned = study.study(request, dict(map(_tried, tries)), quick, held.stop)
             found = _run(planned, jobs or processors.count(), again, held)
         except study.StoppedError:
-            message = "the same command goes on from there"
-            told = f"interrupted by {held.name}: {message}"
-            raise Interrupted(held.number or 0, told) from None
+            message = "the same command continues from there"
+            reason = f"interrupted by {held.name}: {message}"
+            raise Interrupted(held.number or 0, reason) from None
         text = json.dumps(found.to_dict(), indent=1) + "\n"
         with terminal.shown(held.number is not None):
             screen = tables.console(stderr=json_file == "-")

@@ -1,4 +1,4 @@
-"""`cyclescope annotate`: a function's source and instructions, with what each cost in a run."""
+"""`cyclescope annotate`: a function's source and instructions, with their costs in a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cyclescope.board.results import RunResult
 from cyclescope.cli.colour import no_color_option
 from cyclescope.cli.options.groups import TakesArguments
 from cyclescope.cli.profiled_run import GROUPS, ProfiledRun, profiled_run_options
-from cyclescope.cli.shown_run import tell
+from cyclescope.cli.shown_run import print_note
 from cyclescope.cli.tables import listings
 from cyclescope.errors import EngineError, UsageError
 from cyclescope.host import inputs
@@ -27,7 +27,7 @@ _GROUPS = {**GROUPS, "Output": ("sources", "html", "quiet", "no_color")}
 _OTHERWISE = "`cyclescope disassemble` shows all functions"
 _MOST_SOURCE_BYTES = 8 << 20
 _TAB = 8
-# What assemblers put between functions to align them, where that is no data.
+# Instructions that assemblers put between functions to align them.
 _FILLING = ("nop", "nop.w", "movs r0, r0", "c.nop", "udf #0")
 
 
@@ -54,7 +54,7 @@ def annotate_command(
     """
     listed = listings.rows(elf)
     loaded = options.load(elf)
-    # before the run: what is not there need not be waited for
+    # before the run: an unknown function is an error at once
     listings.found(elf, listings.functions(listed), function, _OTHERWISE)
 
     def show(result: RunResult, profile: Profile) -> None:
@@ -83,13 +83,13 @@ def annotate_command(
             screen.print(annotated_text.text(one, screen.width), soft_wrap=True, end="")
         sys.stdout.flush()
         for note in () if options.quiet else dict.fromkeys(n for one in found for n in one.notes):
-            tell(note)
+            print_note(note)
 
     return options.run(loaded, (), {"--html": html}, show, to_stderr=False)
 
 
 def _nameless(profile: Profile) -> set[int | None]:
-    """Where functions without a symbol begin: that they do was seen when they were called."""
+    """Start addresses of functions without a symbol, known from calls to them."""
     paths = [path for core in profile.cores for path in core.paths]
     return {path.address for path in paths if path.kind == FUNCTION and path.place is None}
 
@@ -99,17 +99,17 @@ def _name(rows: list[listings.Row]) -> str:
 
 
 def _size(board: Board, address: int) -> int:
-    """The bytes of the function that begins there; 0 if its symbol has no size."""
+    """The size in bytes of the function at an address; 0 if its symbol has no size."""
     found = [0]
     for core in board.describe()["cores"]:
-        with contextlib.suppress(EngineError):  # nothing is known of what it runs
+        with contextlib.suppress(EngineError):  # a core without known functions
             named = board.functions(core["name"])
             found += [size for begin, size, _ in named if begin == address]
     return max(found)
 
 
 def _code(rows: list[listings.Row], profile: Profile, size: int) -> list[Code]:
-    """The instructions of a function, without data between them and what fills up after its end."""
+    """The instructions of a function, without data between them and alignment after its end."""
     ran = {cost.address for core in profile.cores for cost in core.costs}
     end = rows[0][0] + size
     own = [row for row in rows if row[0] in ran or not size or row[0] < end]
@@ -127,9 +127,9 @@ def _cores(profile: Profile, code: Sequence[Code]) -> list[CoreProfile]:
 
 
 def source_lines(file: str, folder: Path | None) -> list[str] | None:
-    """The lines of a source, as they can be shown; None if it can't be read.
+    """The printable lines of a source; None if it can't be read.
 
-    It is looked for in the folder first, then where the ELF says that it is.
+    The source is searched in the folder first, then at the ELF's path.
     """
     for path in _candidates(file, folder):
         try:
@@ -141,7 +141,7 @@ def source_lines(file: str, folder: Path | None) -> list[str] | None:
 
 
 def _candidates(file: str, folder: Path | None) -> list[Path]:
-    """Where a source may be: in the folder by as much of its path as is there, or at its path."""
+    """Candidate paths of a source: shorter and shorter ends of its path in the folder, its path."""
     path = Path(file)
     if folder is None:
         return [path]

@@ -32,7 +32,7 @@ from cyclescope.host.interrupts import Held, Interrupted
 from cyclescope.host.outputs import AnyPath
 from cyclescope.sweeps.uncertainty import LEAST_SAMPLES
 
-# The files of the folder that --out names, and the folder in it that has flame graphs.
+# The files in the folder of --out, and its folder for flame graphs.
 FILES = JSON, NOTES, CSV, REPORT = "results.json", result_files.NOTES, "results.csv", "report.html"
 PROFILES = "profiles"
 
@@ -144,9 +144,7 @@ def bench_command(
     if (elfs, board, limit) != (None, None, None):
         others = quick, explain, with_extra, no_profiles, keep_disks, measures_sensitivity, samples
         if elfs is None or again or any(others):
-            raise UsageError(
-                "--elfs goes with --board, --limit, --set, --out, --json and --jobs alone"
-            )
+            raise UsageError("--elfs only takes --board, --limit, --set, --out, --json and --jobs")
         overrides = dict(map(parse_set, sets))
         given = suite_command.Given(elfs, board, overrides, out, json_file, threads, limit)
         return suite_command.run(suite_command.chosen(names), given)
@@ -168,7 +166,7 @@ def bench_command(
     recorded = bench.Recorded(profiles=not no_profiles, moments=True)
     before = None if again else KeptRuns(planned, recorded)
     known = Forecast(planned, costs.load(), threads, before)
-    # what draws the report is imported while runs go on
+    # the report's modules are imported while the runs work
     Thread(target=import_module, args=("cyclescope.report.page",), daemon=True).start()
     with interrupts.held_back() as held:
         with bench_progress.shown(planned, known, threads) as watch:
@@ -193,10 +191,10 @@ def _say(
     took: bench_summary.Took,
     rows_to_stdout: bool,
 ) -> None:
-    """The last screen; all tables where the report could not be saved."""
+    """The last screen; all tables if the report could not be saved."""
     screen = tables.console(stderr=rows_to_stdout)
     if report is None:
-        # what was computed is not lost
+        # the results are not lost
         screen.print(*map(experiment_tables.experiment_table, results))
     screen.print(bench_summary.screen(results, report, took))
     if rows_to_stdout:
@@ -204,14 +202,14 @@ def _say(
 
 
 def _chosen(whole: list[Job], explain: bool, every: bool) -> list[Job]:
-    """The jobs that are made, each with how it is explained."""
+    """The jobs to run, each with its kind of explanation."""
     if explain:
         return whole
     return explaining.marked(whole) if every else explaining.narrowed(whole)
 
 
 def _unmade(whole: Sequence[Job], planned: Sequence[Job]) -> Counter[str]:
-    """Of how many runs of each experiment there is no job."""
+    """The number of runs of each experiment that have no job."""
     made = {(job.experiment.name, job.run.board, job.configured.label) for job in planned}
     return Counter(
         job.experiment.name
@@ -221,10 +219,10 @@ def _unmade(whole: Sequence[Job], planned: Sequence[Job]) -> Counter[str]:
 
 
 def _check_alone(measures_sensitivity: bool, samples: int | None, with_others: bool) -> None:
-    """Raises `UsageError` if something goes with a measurement that makes its own runs."""
+    """Raises `UsageError` for options that a measurement with its own runs does not take."""
     if with_others or (measures_sensitivity and samples is not None):
         named = "--uncertainty" if samples is not None else "--sensitivity"
-        raise UsageError(f"{named} goes with --out and --jobs alone: it makes its own runs")
+        raise UsageError(f"{named} makes its own runs: it only takes --out and --jobs")
 
 
 def _raise_if_cut_short(held: Held, records: Sequence[RunRecord | None]) -> None:
@@ -236,14 +234,14 @@ def _raise_if_cut_short(held: Held, records: Sequence[RunRecord | None]) -> None
 
 
 def _is_in(out: Path, json_file: str | None) -> bool:
-    """Whether --json asks for the very file that --out has anyway."""
+    """Whether --json names the file that --out writes anyway."""
     return json_file is not None and outputs.is_same(json_file, out / JSON)
 
 
 def _check_places(
     out: Path, json_file: str | None, keep_disks: Path | None, changes: dict[str, str]
 ) -> None:
-    """Raises `OutputError` if results can't be saved where the user wants them."""
+    """Raises `OutputError` if results can't be saved at the user's paths."""
     for folder in filter(None, (out, keep_disks)):
         outputs.check_folder(folder)
     places = {f"{name} of --out": out / name for name in FILES}
@@ -254,7 +252,7 @@ def _check_places(
 
 
 def _check_profiles(out: Path, planned: Sequence[Job]) -> None:
-    """Raises `OutputError` if flame graphs can't be saved, or would replace what no bench wrote."""
+    """Raises `OutputError` if flame graphs can't be saved, or would replace files of others."""
     if planned:
         from cyclescope.report import profiles
 
@@ -263,7 +261,7 @@ def _check_profiles(out: Path, planned: Sequence[Job]) -> None:
 
 
 def _write(results: list[ExperimentResult], out: Path, json_file: str | None) -> bool:
-    """Write each file that can be; whether all of them are there."""
+    """Write the files; whether all of them could be written."""
     from cyclescope import report
     from cyclescope.report import profiles
 
@@ -277,7 +275,7 @@ def _write(results: list[ExperimentResult], out: Path, json_file: str | None) ->
     if json_file is not None:
         files[json_file] = rows
     graphs = profiles.files(results, out / PROFILES)
-    # graphs of a report that is not there are of no use
+    # without a report, its graphs are of no use
     saved = outputs.save_all(files) and profiles.save(graphs)
     if saved:
         profiles.remove_others(out / PROFILES, graphs)

@@ -1,4 +1,4 @@
-"""`cyclescope board`: what a board consists of."""
+"""`cyclescope board`: the parts of a board."""
 
 from __future__ import annotations
 

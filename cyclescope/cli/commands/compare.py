@@ -1,4 +1,4 @@
-"""`cyclescope compare`: what differs between two runs, by function and cause."""
+"""`cyclescope compare`: the differences between two runs, by function and cause."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cyclescope.cli.options.groups import TakesArguments
 from cyclescope.cli.options.program import program_options
 from cyclescope.cli.options.semihosting import semihosting_dir_option
 from cyclescope.cli.options.serial import script_option
-from cyclescope.cli.shown_run import tell
+from cyclescope.cli.shown_run import print_note
 from cyclescope.cli.tables import run as tables
 from cyclescope.comparing import limits
 from cyclescope.comparing.code import decisive, instruction_changes
@@ -152,7 +152,7 @@ def compare_command(
     """
     percent = None if fail_over is None else limits.parse_percent(fail_over)
     if functions and percent is None:
-        raise UsageError("--function is of use with --fail-over PERCENT only")
+        raise UsageError("--function needs --fail-over PERCENT")
     if markdown_file == json_file == "-":
         raise UsageError("--markdown and --json can't both go to standard output")
     if limit is not None:
@@ -166,7 +166,7 @@ def compare_command(
     with terminal.shown(False):
         _show(comparison, exceeded, top, fail_over, {"md": markdown_file, "json": json_file})
     for note in () if quiet else _notes(comparison, percent is not None, worse):
-        tell(note)
+        print_note(note)
     for one in exceeded:
         complain(_complaint(one, fail_over))
     return _status(comparison, exceeded, percent is not None)
@@ -178,7 +178,7 @@ def _runs(
     given: Given,
     files: dict[str, str | None],
 ) -> tuple[Run, Run]:
-    """Both runs, one after the other."""
+    """Make or read both runs, one after the other."""
     revisions.check()
     if revisions.experiment is not None:
         given.check_experiment()
@@ -227,7 +227,7 @@ def _write(file: str, text: str) -> None:
 
 
 def _instructions(comparison: Comparison, top: int) -> Instructions:
-    """The instructions that say why the first functions differ."""
+    """The instructions that explain the differences of the first functions."""
     both = comparison.before, comparison.after
     return {
         (core.name, one.name): decisive(instruction_changes(*both, core.name, one))
@@ -245,7 +245,7 @@ def _notes(comparison: Comparison, is_limited: bool, worse: dict[str, str]) -> l
     if is_limited:
         unknown = dict.fromkeys(one.name for one in comparison.metrics if one.verdict == "other")
         notes += [
-            f"{name} changed: --more-is-worse {name} or --less-is-worse {name} says what is worse"
+            f"{name} changed: give --more-is-worse {name} or --less-is-worse {name} to check it"
             for name in unknown
         ]
     return notes
@@ -260,7 +260,7 @@ def _complaint(one: Exceeded, fail_over: str | None) -> str:
 
 
 def _status(comparison: Comparison, exceeded: list[Exceeded], is_limited: bool) -> int:
-    """A run that could not go on is told first; without --fail-over no difference is an error."""
+    """The exit status: a failed run first; a difference is an error only with --fail-over."""
     for run in (comparison.before, comparison.after):
         if run.outcome in ("fault", "script") and run.profile:
             complain(f"{run.label}: {run.message or run.outcome}")

@@ -1,4 +1,4 @@
-"""`cyclescope completion`: the script that makes a shell complete its commands."""
+"""`cyclescope completion`: the completion script for a shell."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ _PROGRAM, _VARIABLE = "cyclescope", "_CYCLESCOPE_COMPLETE"
 
 
 class _Bash(BashComplete):
-    """Click's, but that a value of which more is to be typed gets no space behind it, and that no
-    `*` in one is a pattern of files.
+    """Click's script, but without a space after an incomplete value, and without file patterns for
+    `*`.
     """
 
     def source(self) -> str:
@@ -22,7 +22,7 @@ class _Bash(BashComplete):
 
 
 class _Fish(FishComplete):
-    """Click's, but that a value may have commas, as properties do."""
+    """Click's script, but values may contain commas, as properties do."""
 
     def source(self) -> str:
         """The script."""

@@ -26,7 +26,7 @@ from cyclescope.errors import UsageError
 from cyclescope.host import debuggers
 
 _ELF = b"\x7fELF"
-# What a debugger halts is not to end by itself.
+# A run in a debugger must not end by itself.
 _LIMIT = "1000s"
 
 
@@ -88,8 +88,8 @@ def debug_command(
     gdb = gdb_path or debuggers.find(isa_of(loaded))
     if gdb is None:
         raise UsageError(
-            "no GDB that knows this core is installed (Debian: gdb-multiarch); "
-            f"any other can connect to: cyclescope run {shlex.quote(str(elf))} ... --gdb"
+            "no installed GDB supports this core (Debian: install gdb-multiarch); "
+            f"another debugger can connect to: cyclescope run {shlex.quote(str(elf))} ... --gdb"
         )
     run = [sys.executable, "-m", "cyclescope", "run", str(elf), "--gdb", "pipe"]
     run += _run_options(board, program, limit or _LIMIT)
@@ -113,7 +113,7 @@ def debug_command(
 
 
 def isa_of(board: Board) -> str:
-    """What GDB has to know: the instruction set of the board's first core."""
+    """The instruction set of the board's first core, for GDB."""
     isa = str(board.describe()["cores"][0]["isa"]).lower()
     return "riscv" if isa.startswith("rv") else "mips" if isa.startswith("mips") else "arm"
 

@@ -1,4 +1,4 @@
-"""`cyclescope demo`: a first look, at a program and on a board that come with Cyclescope."""
+"""`cyclescope demo`: a first look, with a shipped program on a shipped board."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def demo_command() -> None:
         try:
             planned = study.study(Request(str(elf), BOARD), {}, False, held.stop)
             screen.print(*demo_tables.run(planned, firmware.load_app(APP)), sep="\n")
-            # nothing is taken from the cache, and nothing is kept there
+            # the cache is neither read nor written
             found = planned.run(study.Running(processors.count(), held.stop, store=None))
         except study.StoppedError:
             raise Interrupted(held.number or 0) from None

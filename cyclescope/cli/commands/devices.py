@@ -1,4 +1,4 @@
-"""`cyclescope devices`: what there are models of, and what a board's nodes may say of each."""
+"""`cyclescope devices`: the device models, and the properties of their nodes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _plain(entries: list[Binding]) -> dict[str, Any]:
 def _all() -> Table:
     table = Fitted(box=None, pad_edge=False)
     table.add_column("compatible", no_wrap=True)
-    table.add_column("what it is")
+    table.add_column("description")
     group = None
     for entry in devicetree_bindings.bindings():
         if entry.group != group:
@@ -70,13 +70,13 @@ def _one(entry: Binding) -> Group:
     paragraphs = map(_filled, entry.about.split("\n\n"))
     parts: list[RenderableType] = [table]
     if ignored:
-        parts.append(Text(f"taken, and changing nothing: {', '.join(ignored)}"))
-    parts.append(Text("also, as any node: " + ", ".join(devicetree_bindings.common_properties())))
+        parts.append(Text(f"accepted, without effect: {', '.join(ignored)}"))
+    parts.append(Text("common to all nodes: " + ", ".join(devicetree_bindings.common_properties())))
     return Group(*(Text(f"{text}\n") for text in paragraphs), *parts)
 
 
 def _filled(paragraph: str) -> str:
-    """A paragraph, or the items of a list, in a line each."""
+    """A paragraph as one line, or a list with one line for each item."""
     items = paragraph.replace("\n- ", "\0- ").split("\0")
     return "\n".join(" ".join(item.split()) for item in items)
 

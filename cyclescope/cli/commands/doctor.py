@@ -1,4 +1,4 @@
-"""`cyclescope doctor`: what is installed of all that Cyclescope uses."""
+"""`cyclescope doctor`: checks that the programs and libraries of Cyclescope are installed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cyclescope.statuses import Status
 from cyclescope.units import count
 
 _LEAST_PYTHON = (3, 11)
-# What the package imports beside Python's own, by the names that they are installed under.
+# The package's required libraries, by their names in the package index.
 _MODULES = {
     "bincopy": "bincopy",
     "click": "click",
@@ -54,9 +54,9 @@ _OF_EXTRAS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that Cyclescope uses: whether it is there, and if not, what to do.
+    """A program or library that Cyclescope uses: whether it is installed, and how to install it.
 
-    `version` is empty where it has none; `use` is what it is good for.
+    `version` is empty if it has none; `use` is its purpose.
     """
 
     name: str
@@ -106,7 +106,7 @@ def _optional() -> list[Finding]:
 
 
 def _of_extra(name: str) -> Finding:
-    """A library that an extra of the package's brings."""
+    """A library from an extra of the package."""
     use, extra = _OF_EXTRAS[name]
     found = _checked(name, use, lambda: _module(name, name), "", required=False)
     return Finding(**asdict(found) | {"remedy": f"pip install 'cyclescope[{extra}]'"})
@@ -121,7 +121,7 @@ def _program(program: Program) -> Finding:
 def _checked(
     name: str, use: str, version: Callable[[], str], remedy: str, required: bool = True
 ) -> Finding:
-    """A finding of something that is there if its version can be told."""
+    """A finding that counts as installed if its version can be read."""
     try:
         return Finding(name, required, True, version(), use, remedy)
     except Exception as error:
@@ -142,12 +142,12 @@ def _boards() -> str:
 
     names = shipped_boards()
     if not names:
-        raise FileNotFoundError(f"{resources.boards()}: no boards are there")
+        raise FileNotFoundError(f"{resources.boards()}: the folder has no boards")
     return count(len(names), "board")
 
 
 def _cache() -> str:
-    """The cache's folder, which is made if need be."""
+    """The cache's folder; it is made if it does not exist."""
     folder = resources.cache()
     folder.mkdir(parents=True, exist_ok=True)
     probe = folder / ".doctor"
@@ -157,7 +157,7 @@ def _cache() -> str:
 
 
 def _module(module: str, distribution: str) -> str:
-    if module != "matplotlib":  # which takes long, and is not looked into
+    if module != "matplotlib":  # its import takes long, so only its version is read
         import_module(module)
     return metadata.version(distribution)
 
@@ -187,7 +187,7 @@ def _state(one: Finding) -> str:
 
 
 def _missing(found: list[Finding]) -> Table:
-    table = Fitted(title="optional, and not installed", title_justify="left")
+    table = Fitted(title="optional, not installed", title_justify="left")
     for heading in ("what", "would give", "how to install"):
         table.add_column(heading, overflow="fold")
     for one in found:

@@ -1,4 +1,4 @@
-"""`cyclescope fit`: values of a board's parameters from measured numbers."""
+"""`cyclescope fit`: fits a board's parameters to measured numbers."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ def fit_command(
             screen = tables.console(stderr=json_file == "-")
             screen.print(Group(*fit_tables.screen(result)))
             took = format_duration(time.monotonic() - began_s)
-            told = f"; {out} has the board" if out is not None and saved else ""
-            screen.print(Text(f"{count(result.runs, 'run')} in {took}{told}"), soft_wrap=True)
+            written = f"; the board is in {out}" if out is not None and saved else ""
+            screen.print(Text(f"{count(result.runs, 'run')} in {took}{written}"), soft_wrap=True)
             if json_file == "-":
                 sys.stdout.write(_json(result))
     for line in result.warnings:
@@ -157,13 +157,13 @@ def fit_command(
 
 
 def _check_places(request: Request, target: str, out: str | None, json_file: str | None) -> None:
-    """Raises `OutputError` if results can't be saved where the user wants them."""
+    """Raises `OutputError` if results can't be saved at the user's paths."""
     if out is not None and not out.endswith(".dts"):
-        raise UsageError(f"--out {out}: a board's file ends in .dts")
+        raise UsageError(f"--out {out}: the name of a board file must end in .dts")
     own_json = None if json_file == "-" else json_file
-    inputs = {target: "what is fitted", request.target: "what is fitted"}
+    inputs = {target: "the program to fit", request.target: "the program to fit"}
     if request.table is not None:
-        inputs[request.table] = "what was measured"
+        inputs[request.table] = "the measurements"
     if request.board is not None and request.board.endswith(".dts"):
         inputs[request.board] = "the board"
     outputs.check_outputs({"--out": out, "--json": own_json}, inputs)
@@ -189,7 +189,7 @@ def _run(plan: Plan, threads: int, held: Held, again: bool) -> FitResult:
         try:
             return plan.run(how)
         except StoppedError:
-            message = "the same command goes on from there"
+            message = "the same command continues from there"
             raise Interrupted(held.number or 0, f"interrupted by {held.name}: {message}") from None
 
 
@@ -203,7 +203,7 @@ def _write(result: FitResult, request: Request, out: str | None, json_file: str 
         texts[out] = overlays.overlay(result, Path(out), request.sets)
     saved = outputs.save_all(texts)
     if out is not None and not result.values:
-        warn(f"no {out}: no cell depends on what was free")
+        warn(f"{out} was not written: no cell depends on the fitted parameters")
         return False
     return saved
 

@@ -34,7 +34,7 @@ from cyclescope.units import parse_time_ps
 
 DEFAULT_PORT = "/dev/ttyRPMSG0"
 BRIDGE = "rpmsg_tty_bridge"
-# where what the host has of a board is added to it
+# added to the board's name for the path of its link
 TTY_SUFFIX = "-tty"
 
 
@@ -131,7 +131,7 @@ def _check_usage(
     port: str | None, board: str | None, serve: bool, of_board: dict[str, object]
 ) -> None:
     if port is not None and board is not None:
-        raise UsageError("--port and --board exclude each other: the board brings its own port")
+        raise UsageError("--port and --board exclude each other: a virtual board has its own port")
     given = [option for option, value in {**of_board, "--serve": serve}.items() if value]
     if board is None and given:
         raise UsageError(f"{given[0]} needs --board")
@@ -167,7 +167,7 @@ def _saved(tty: VirtualTty) -> int:
 
 
 def _serve(server: Server, tty: VirtualTty) -> int:
-    """Offer the terminal until an interruption, a request to end, or the program's end."""
+    """Offer the terminal until a signal, a request to end, or the end of the program."""
     click.echo(server.port)
     sys.stdout.flush()
     try:
@@ -188,7 +188,7 @@ def _measure(
 ) -> int:
     with contextlib.closing(open_link(port, timeout_ps, baud)) as link:
         results = Results(link.port, link.clock)
-        with _told(results, tables.console(stderr=json_file == "-"), json_file):
+        with _reported(results, tables.console(stderr=json_file == "-"), json_file):
             _run(link, tests, timeout_ps, check_crc, results)
     if results.error:
         complain(results.error)
@@ -206,8 +206,8 @@ def _run(
 
 
 @contextlib.contextmanager
-def _told(results: Results, terminal: Console, json_file: str | None) -> Iterator[None]:
-    """Whatever happens, what was measured is shown and written."""
+def _reported(results: Results, terminal: Console, json_file: str | None) -> Iterator[None]:
+    """Show and write the results at the end of the block, also after an error."""
     try:
         yield
     finally:
@@ -222,7 +222,7 @@ def _told(results: Results, terminal: Console, json_file: str | None) -> Iterato
 
 
 def _write(json_file: str, text: str, results: Results) -> None:
-    """Write the results; that they are not there is their error, too."""
+    """Write the results; a failure to write is added to their errors."""
     try:
         write_text(json_file, text)
     except OutputError as error:
@@ -232,7 +232,7 @@ def _write(json_file: str, text: str, results: Results) -> None:
 
 
 def results_table(results: Results) -> Table:
-    """Published beside measured, a line a test."""
+    """Published and measured times, one row for each test."""
     title = f"RPMsg over {results.port}, {results.clock} time"
     table = Fitted(title=title, title_justify="left")
     for heading in ("test", "bytes", "published", "measured", "error", "KiB/s"):

@@ -32,7 +32,7 @@ def new_board_command(file: Path, clock: str, memories: tuple[str, ...]) -> None
     chip = read_svd(file)
     source = board_source(chip, _hertz(clock), tuple(map(_memory, memories)))
     if chip.core and not chip.core.name.startswith(MODELLED):
-        warn(f"{chip.name} has a {chip.core.name}; the board's core is a Cortex-M4, with its times")
+        warn(f"{chip.name} has a {chip.core.name}; the board's core is a Cortex-M4, with M4 timing")
     click.echo(source, nl=False)
 
 
@@ -49,8 +49,8 @@ def _memory(text: str) -> Memory:
     numbers = parse_number(base), parse_number(size)
     is_word = name.isidentifier() and name.isascii()
     if not (equals and colon and is_word and all(isinstance(one, int) for one in numbers)):
-        raise UsageError(f"--memory {text}: expected NAME=ADDRESS:SIZE, as ram=0x20000000:128Ki")
+        raise UsageError(f"--memory {text}: expected NAME=ADDRESS:SIZE, as in ram=0x20000000:128Ki")
     memory = Memory(name, int(numbers[0] or 0), int(numbers[1] or 0))
     if memory.size_bytes <= 0 or memory.base < 0 or memory.base + memory.size_bytes > 2**32:
-        raise UsageError(f"--memory {text}: it has no byte, or ends behind 4 GiB")
+        raise UsageError(f"--memory {text}: the memory is empty, or ends beyond 4 GiB")
     return memory

@@ -1,4 +1,4 @@
-"""`cyclescope profile`: where the cycles of a run went, by function, line, file, task, address."""
+"""`cyclescope profile`: the cycles of a run by function, line, file, task or address."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def profile_command(
     """
     if waits and by not in WAITED:
         others = f"{', '.join(WAITED[:-1])} or {WAITED[-1]}"
-        raise UsageError(f"--waits are told by calls, not by {by}: ask --by {others}")
+        raise UsageError(f"--waits are recorded by calls, not by {by}: give --by {others}")
     on_stdout = json_file == "-"
     outputs = {f"--{name}": path for name, path in files.items()}
     outputs["--json"] = None if on_stdout else json_file
@@ -118,7 +118,7 @@ def profile_command(
 
 
 def _write(profile: Profile, by_cause: bool, files: dict[str, str | None]) -> None:
-    """Write the files that are asked for, each by what only it needs. Raises `OutputError`."""
+    """Write the requested files; imports only their modules. Raises `OutputError`."""
     if files["flame"]:
         from cyclescope.report.flame import flame_page
 

@@ -27,7 +27,7 @@ from cyclescope.cli.options.program import program_options
 from cyclescope.cli.options.semihosting import semihosting_dir_option, stdin_option
 from cyclescope.cli.options.serial import LineOptions, line_options
 from cyclescope.cli.options.triggers import NAMES, TriggerOptions, trigger_options
-from cyclescope.cli.shown_run import tell
+from cyclescope.cli.shown_run import print_note
 from cyclescope.errors import OutputError, UsageError, complain, warn
 from cyclescope.host import interrupts, terminal
 from cyclescope.host.outputs import check_outputs, write_text
@@ -38,7 +38,7 @@ from cyclescope.units import parse_time_ps
 _LONGEST_CALLS = 10
 _TABLES = "cyclescope.cli.tables.run"
 _DETAILS = "cyclescope.cli.tables.run_details"
-# Other ends than the firmware's own.
+# Outcomes other than the firmware's own exit.
 _BY_OUTCOME = {"limit": Status.LIMIT, "asleep": Status.ASLEEP, "script": Status.SCRIPT}
 
 
@@ -266,11 +266,11 @@ def run_command(
     _check_together(
         {
             "--quiet and --verbose exclude each other": quiet and verbose,
-            "--longest is of use with --calls FUNCTION only": longest is not None and not calls,
-            "--waves-signals and --waves-timescale are of use with --waves FILE only": (
+            "--longest needs --calls FUNCTION": longest is not None and not calls,
+            "--waves-signals and --waves-timescale need --waves FILE": (
                 waves is None and vcd is None and (vcd_signals or vcd_timescale)
             ),
-            "--trace-from, --trace-for and --trace-kind are of use with --trace only": (
+            "--trace-from, --trace-for and --trace-kind need --trace FILE": (
                 trace is None and (trace_from or trace_for or trace_kinds)
             ),
         }
@@ -284,13 +284,13 @@ def run_command(
     for warning in () if quiet else loaded.warnings:
         warn(warning)
     for detail in import_module(_DETAILS).before(loaded) if verbose else ():
-        tell(detail)
+        print_note(detail)
     json_path = None if json_file == "-" else json_file
     outputs = {"--json": json_path, "--waves": waves, "--vcd": vcd}
     outputs |= {"--trace": trace, "--snapshot": snapshot} | line.outputs
     snapshots.wanted(snapshot, snapshot_at, limit_ps, triggers.snapshot_when)
     before = None if start_from is None else snapshots.read(start_from)
-    kept = {} if start_from is None else {start_from: "the snapshot that the run is from"}
+    kept = {} if start_from is None else {start_from: "the snapshot that the run starts from"}
     check_outputs(outputs, {**loaded.inputs, **kept})
     is_stdin_taken = stdin is not None and stdin is getattr(sys.stdin, "buffer", None)
     with (
@@ -349,7 +349,7 @@ def run_command(
 
 
 def _check_together(wrong: Mapping[str, object]) -> None:
-    """Raises `UsageError` with the first of these messages that is true."""
+    """Raises `UsageError` with the first message whose condition is true."""
     for message, is_so in wrong.items():
         if is_so:
             raise UsageError(message)
@@ -358,7 +358,7 @@ def _check_together(wrong: Mapping[str, object]) -> None:
 def _show(
     result: RunResult, notes: list[str], outlet: Outlet, to_stderr: bool, verbose: bool
 ) -> None:
-    """The summary behind the console, if that was read, and notes."""
+    """Print the summary after the console, if the console was read, and the notes."""
     try:
         if outlet.error is None:
             # imported while the firmware ran
@@ -370,11 +370,11 @@ def _show(
             sys.stdout.flush()
     finally:
         for note in notes:
-            tell(note)
+            print_note(note)
 
 
 def _write_json(json_file: str, result: RunResult) -> list[str]:
-    """Write the result; gives why it is not there."""
+    """Write the result; the errors if it could not be written."""
     text = json.dumps(result.to_dict(), indent=2) + "\n"
     try:
         if json_file == "-":
@@ -387,18 +387,18 @@ def _write_json(json_file: str, result: RunResult) -> list[str]:
 
 
 def _status(result: RunResult, ran: bool, quiet: bool) -> int:
-    """The exit status of a run; a reason to stop that isn't the firmware's is said on stderr.
+    """The exit status of a run; any end other than the firmware's exit is reported on stderr.
 
-    If it is only asked whether the firmware `ran` to its end, its own status does not matter.
+    With `ran`, the firmware's own status does not matter.
     """
     if result.outcome == "exit":
         code = result.exit_code or 0
         status = Status.SUCCESS if ran else statuses.of_firmware(code)
         if status == statuses.OTHER_OF_FIRMWARE and not quiet:
-            tell(f"the firmware's exit status is {code}; cyclescope's is {status}")
+            print_note(f"the firmware's exit status is {code}; cyclescope's is {status}")
         return status
     if result.outcome == INTERRUPTED:
-        # at the keyboard, as one leaves a terminal program
+        # the user ended it at the keyboard, like a terminal program
         return Status.SUCCESS
     complain(result.message or result.outcome)
     return _BY_OUTCOME.get(result.outcome, Status.FIRMWARE_FAULT)

@@ -21,19 +21,19 @@ from cyclescope.host import interrupts, outputs
 from cyclescope.host.interrupts import Interrupted
 from cyclescope.units import count, format_duration
 
-# Of an experiment's parameters the screen has those that move a cell by so much.
-_TOLD_PCT = 0.5
+# The screen shows the parameters that move a cell by at least this percentage.
+_LEAST_PCT = 0.5
 
 
 def run(experiments: Sequence[Experiment], out: Path, threads: int) -> int:
-    """Measure how far published cells move, write the file, and say what moves them most.
+    """Measure how far published cells move, write the file, and print the strongest parameters.
 
-    Raises `UsageError` if none of them has published cells, `EngineError` for a run that fails,
-    `OutputError` if the file can't be written, `Interrupted` if a signal ended it before its time.
+    Raises `UsageError` if no experiment has published cells, `EngineError` for a run that fails,
+    `OutputError` if the file can't be written, `Interrupted` after a signal.
     """
     nothing = [one.name for one in experiments if not moves.published_runs(one)]
     if len(nothing) == len(experiments):
-        raise UsageError(f"{', '.join(nothing)}: no document has numbers of it")
+        raise UsageError(f"{', '.join(nothing)}: no published numbers to compare with")
     outputs.check_folder(out)
     began_s = time.monotonic()
     pairs = sensitivity.plan(experiments)
@@ -43,7 +43,7 @@ def run(experiments: Sequence[Experiment], out: Path, threads: int) -> int:
     with interrupts.held_back() as held, shown:
         changes = sensitivity.measure(pairs, threads, held.stop, shown.progress)
     if held.number is not None:
-        message = f"interrupted by {held.name}: the same command goes on from there"
+        message = f"interrupted by {held.name}: the same command continues from there"
         raise Interrupted(held.number, message)
     sensitivity.check_complete(experiments, changes)
     outputs.make_folder(out)
@@ -66,15 +66,15 @@ def _tables(experiments: Sequence[Experiment], changes: Sequence[Change]) -> Ite
 
 def _table(name: str, strongest: Sequence[tuple[influence.Move, str, float]]) -> Group:
     table = Fitted(title=name, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("class", "parameter or choice", "value", "moved to", "cell that it moves most"):
+    for heading in ("class", "parameter or choice", "value", "moved to", "cell that moves most"):
         table.add_column(heading, overflow="fold")
     table.add_column("change", justify="right", no_wrap=True)
-    told = [one for one in strongest if abs(one[2]) >= _TOLD_PCT]
-    for move, cell, pct in told:
+    shown = [one for one in strongest if abs(one[2]) >= _LEAST_PCT]
+    for move, cell, pct in shown:
         style = "bold" if abs(pct) > MOST_PCT else ""
         change = Text(f"{pct:+.1f} %", style=style)
         name = move.parameter.replace("cyclescope,", "")
         table.add_row(move.basis, name, move.value, move.to, cell, change)
-    rest = len(strongest) - len(told)
-    others = Text(f"{rest} others move no cell by {_TOLD_PCT} %")
+    rest = len(strongest) - len(shown)
+    others = Text(f"{rest} others move no cell by {_LEAST_PCT} %")
     return Group(table, others)

@@ -1,4 +1,4 @@
-"""`cyclescope show`: the tables of a bench that was run before."""
+"""`cyclescope show`: the tables of a finished bench."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def show_command(names: tuple[str, ...], path: Path) -> None:
     missing = [name for name in names if all(result.name != name for result in found)]
     if missing:
         raise UsageError(
-            f"{path} has no row of {', '.join(missing)}: `cyclescope bench {' '.join(missing)}`"
+            f"{path} has no row of {', '.join(missing)}: run `cyclescope bench {' '.join(missing)}`"
         )
     screen = tables.console()
     for result in found:

@@ -1,4 +1,4 @@
-"""`cyclescope bench SUITE --elfs DIR`: programs that a user has built, beside published numbers."""
+"""`cyclescope bench SUITE --elfs DIR`: a user's programs, compared with published numbers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from cyclescope.units import count, parse_time_ps
 
 @dataclass(frozen=True)
 class Given:
-    """What the command line says: the programs, their board if it is told, and where results go.
+    """The command line's arguments: the programs, their board if given, and the results' folder.
 
-    `limit` is the most simulated time of a program, None for the suite's own.
+    `limit` is the limit of simulated time for each program, None for the suite's own.
     """
 
     elfs: Path
@@ -39,15 +39,15 @@ class Given:
 
 
 def chosen(names: Sequence[str]) -> Suite:
-    """The one suite that `--elfs` is for. Raises `UsageError` for anything else."""
+    """The suite that `--elfs` is for. Raises `UsageError` unless the names are one suite."""
     if len(names) == 1 and names[0] in suites.ALL:
         return suites.ALL[names[0]]
     known = ", ".join(suites.ALL)
-    raise UsageError(f"--elfs goes with one of {known}: `cyclescope bench pqm4 --elfs DIR`")
+    raise UsageError(f"--elfs needs one of {known}: `cyclescope bench pqm4 --elfs DIR`")
 
 
 def without_suites(names: Sequence[str], *, to_stderr: bool) -> tuple[str, ...]:
-    """The names that are none of suites; of those it says how to get their programs."""
+    """The names without suites; for each suite, prints how to get its programs."""
     for name in dict.fromkeys(names):
         if name in suites.ALL:
             stream = sys.stderr if to_stderr else sys.stdout
@@ -56,7 +56,7 @@ def without_suites(names: Sequence[str], *, to_stderr: bool) -> tuple[str, ...]:
 
 
 def run(suite: Suite, given: Given) -> int:
-    """Run a suite's programs, print their table and write it; the exit status."""
+    """Run a suite's programs, print and write their table; returns the exit status."""
     if given.limit is not None:
         parse_time_ps(given.limit)
         suite = replace(suite, limit=given.limit)
@@ -97,18 +97,18 @@ class _Progress:
     def __call__(self, one: Done) -> None:
         self._done += 1
         numbers = count(len(one.reads.readings), "number")
-        told = numbers if one.reads.error is None else f"failed: {one.reads.error}"
-        what = f"{one.program.path.name} on {one.program.board}: {told}"
+        outcome = numbers if one.reads.error is None else f"failed: {one.reads.error}"
+        what = f"{one.program.path.name} on {one.program.board}: {outcome}"
         print(f"cyclescope: {self._done} of {self._total}: {what}", file=sys.stderr, flush=True)
 
 
 def _files(suite: Suite, given: Given) -> tuple[Path, Path]:
-    """Where the rows go, as JSON and as CSV: beside those of experiments, not over them."""
+    """The paths of the rows, as JSON and CSV: beside the files of experiments."""
     return given.out / f"{suite.name}.json", given.out / f"{suite.name}.csv"
 
 
 def _write(suite: Suite, given: Given, result: ExperimentResult) -> bool:
-    """Write the files; whether all of them are there."""
+    """Write the files; whether all of them could be written."""
     rows = result_files.to_json([result])
     json_file, csv_file = _files(suite, given)
     files: dict[outputs.AnyPath, str] = {json_file: rows, csv_file: result_files.to_csv([result])}

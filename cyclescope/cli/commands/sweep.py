@@ -1,4 +1,4 @@
-"""`cyclescope sweep`: a program or an experiment in many settings, its results as files."""
+"""`cyclescope sweep`: a program or an experiment with many settings, and the results as files."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def sweep_command(
         message = f"{len(result.rows)} of {result.planned} runs are finished"
         raise Interrupted(
             held.number,
-            f"interrupted by {held.name}: {message}; the same command goes on from there",
+            f"interrupted by {held.name}: {message}; the same command continues from there",
         )
     return 0 if saved and len(result.failures) < len(result.rows) else 1
 
@@ -230,10 +230,10 @@ def _design(
 
 
 def _check_places(request: Request, target: str, out: Path, json_file: str | None) -> None:
-    """Raises `OutputError` if results can't be saved where the user wants them."""
+    """Raises `OutputError` if results can't be saved at the user's paths."""
     outputs.check_folder(out)
     places = {f"{name} of --out": out / name for name in (JSON, CSV, PARQUET, REPORT)}
-    inputs = {target: "what is swept", request.target: "what is swept"}
+    inputs = {target: "the program to sweep", request.target: "the program to sweep"}
     outputs.check_outputs({**places, "--json": json_file}, inputs, folder=out)
 
 
@@ -255,7 +255,7 @@ def _run(
 
 
 def _write(result: SweepResult, out: Path, json_file: str | None) -> bool:
-    """Write each file that can be; whether all of them are there."""
+    """Write the files; whether all of them could be written."""
     if not result.rows:
         return True
     from cyclescope.report import sweep_page
@@ -273,7 +273,7 @@ def _write(result: SweepResult, out: Path, json_file: str | None) -> bool:
         with outputs.opened(out / PARQUET, "wb") as file:
             files.to_parquet(result, file)
     elif saved:
-        warn(f"no {PARQUET}: {files.NO_PYARROW}")
+        warn(f"{PARQUET} was not written: {files.NO_PYARROW}")
     return saved
 
 
@@ -282,9 +282,9 @@ def _summary(result: SweepResult, out: Path | None, began_s: float) -> str:
     took = format_duration(time.monotonic() - began_s)
     parts = [f"{count(len(result.rows), 'run')} in {took}"]
     if kept:
-        parts.append(f"{kept:,} of them made before")
+        parts.append(f"{kept:,} of them cached")
     if result.failures:
         parts.append(f"{len(result.failures):,} failed")
-    told = ", ".join(parts)
-    where = f"; {out / CSV} and {out / REPORT} have all" if out is not None and result.rows else ""
-    return f"{told}{where}"
+    summary = ", ".join(parts)
+    where = f"; see {out / CSV} and {out / REPORT}" if out is not None and result.rows else ""
+    return f"{summary}{where}"

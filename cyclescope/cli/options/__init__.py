@@ -1,1 +1,1 @@
-"""Options that several commands have in common, by subject, with what reads them."""
+"""Options that several commands have in common, by subject, with their parsers."""

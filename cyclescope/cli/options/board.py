@@ -1,4 +1,4 @@
-"""Options that say what board there is, and how long it runs, for commands that make one."""
+"""Options for the board and the limit of its run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def load_devices(
 ) -> tuple[str, ...]:
     """Run the files of `--devices`."""
     if files:
-        # what nobody asks for takes no time
+        # imported on request only
         from cyclescope.devices import load
 
         for file in files:
@@ -41,7 +41,7 @@ class _Baud(click.ParamType):
     name = "baud"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The setting that gives the console's line that rate."""
+        """The setting that gives the console's line this rate."""
         if value == _FIRMWARE:
             return "chosen.stdout-path=:"
         is_number = value.isascii() and value.isdecimal() and len(value) <= len(str(_MOST_BAUD))
@@ -92,7 +92,7 @@ def sets_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 DEVICES_HELP = "Python file that defines device models for the board."
 
-# The files are run before the command begins.
+# The files are run before the command starts.
 devices_option = click.option(
     "--devices",
     multiple=True,

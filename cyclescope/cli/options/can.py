@@ -1,4 +1,4 @@
-"""What `--can` says of nodes on CAN buses."""
+"""The values of `--can`: nodes on CAN buses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclescope.host import inputs
 
 
 def read_nodes(values: Iterable[str]) -> tuple[dict[str, CanNode], dict[str, str]]:
-    """The nodes by labels, and the files that logs go to. Raises `UsageError`, `OSError`."""
+    """The nodes by label, and the files of logs. Raises `UsageError`, `OSError`."""
     nodes: dict[str, CanNode] = {}
     files: dict[str, str] = {}
     logs = []
@@ -26,13 +26,13 @@ def read_nodes(values: Iterable[str]) -> tuple[dict[str, CanNode], dict[str, str
             files |= {label: path} if path else {}
             continue
         if label in nodes:
-            raise UsageError(f"--can {inputs.printable(value)}: {label} has a node already")
+            raise UsageError(f"--can {inputs.printable(value)}: {label} already has a node")
         if kind == "ack" and (path or not colon):
             rate = parse_rate(path, f"--can {inputs.printable(value)}") if path else None
             nodes[label] = CanNode(bits_per_second=rate)
         else:
             nodes[label] = read_can_script(what)
     for label in logs:
-        # who logs listens, and does not acknowledge
+        # a node that logs only listens, and does not acknowledge
         nodes[label] = replace(nodes.get(label, CanNode(None)), log=True)
     return nodes, files

@@ -1,4 +1,4 @@
-"""Options that say which way metrics get worse, for commands that tell better from worse."""
+"""Options for the direction in which metrics get worse, for commands that compare."""
 
 from __future__ import annotations
 

@@ -23,27 +23,27 @@ _Command = Callable[..., Any]
 
 @dataclass(frozen=True)
 class GdbOptions:
-    """What these options were given."""
+    """The values of the debugger options."""
 
     address: str | None
     any_address: bool
 
     @property
     def is_pipe(self) -> bool:
-        """The debugger is at standard input and output."""
+        """Whether the debugger is at standard input and output."""
         return self.address == gdb_port.PIPE
 
     @contextlib.contextmanager
     def client(self, held: Held, stdin_is_taken: bool) -> Iterator[Gdb | None]:
-        """The debugger, once it is there; None without one, or if the user does not wait for it.
+        """The debugger, once it has connected; None without one, or if the user stops waiting.
 
-        Raises `UsageError` as `gdb_port.Port` does, and where the standard input is another's.
+        Raises `UsageError` as `gdb_port.Port` does, and if another option uses the standard input.
         """
         if self.address is None:
             yield None
             return
         if self.is_pipe and stdin_is_taken:
-            raise UsageError("--gdb pipe: the standard input is another's already")
+            raise UsageError("--gdb pipe: another option already uses the standard input")
         if self.is_pipe:
             yield gdb_port.pipe()
             return

@@ -1,4 +1,4 @@
-"""What commands are made of: options under headings in their help, arguments behind `--`."""
+"""Base classes of commands: options under headings in the help, arguments after `--`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import click
 class GroupedCommand(click.Command):
     """A command whose help has options under headings.
 
-    `groups` maps a heading to names of parameters; the help has the options that stand in no group
-    at its end, as click does.
+    `groups` maps a heading to names of parameters; options without a group are at the end of the
+    help, as in click.
     """
 
     def __init__(
@@ -22,7 +22,7 @@ class GroupedCommand(click.Command):
         self.groups = dict(groups or {})
 
     def grouped(self, ctx: click.Context) -> dict[str, list[click.Parameter]]:
-        """The parameters by heading; under "Options" what no heading names."""
+        """The parameters by heading; those without a group are under "Options"."""
         of = {name: heading for heading, names in self.groups.items() for name in names}
         found: dict[str, list[click.Parameter]] = {heading: [] for heading in self.groups}
         found["Options"] = []
@@ -31,7 +31,7 @@ class GroupedCommand(click.Command):
         return found
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each group that has something to show."""
+        """Write each group with visible options."""
         for heading, params in self.grouped(ctx).items():
             options = [param for param in params if isinstance(param, click.Option)]
             records = [record for option in options if (record := option.get_help_record(ctx))]
@@ -41,15 +41,15 @@ class GroupedCommand(click.Command):
 
 
 class TakesArguments(GroupedCommand):
-    """A command whose parameter `arguments` has all that stands behind the first `--`."""
+    """A command whose parameter `arguments` has everything after the first `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse what stands before the dashes."""
+        """Parse the arguments before `--`."""
         end = args.index("--") if "--" in args else len(args)
         rest = super().parse_args(ctx, args[:end])
         ctx.params["arguments"] = tuple(args[end + 1 :])
         return rest
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Say where the arguments come."""
+        """Add the arguments to the usage line."""
         return [*super().collect_usage_pieces(ctx), "[-- ARGUMENTS...]"]

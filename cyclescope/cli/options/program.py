@@ -1,4 +1,4 @@
-"""Options that say what is run, and on what of the board, for commands that load a program."""
+"""Options for loading a program: its core, its addresses, and unmodelled peripherals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Address(click.ParamType):
     name = "address"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Raises `UsageError` if it is none of 32 bits."""
+        """Raises `UsageError` if it is not an address of 32 bits."""
         number = parse_number(value) if isinstance(value, str) else value
         if not isinstance(number, int) or not 0 <= number < 2**32:
             name = param.opts[0] if param else "address"

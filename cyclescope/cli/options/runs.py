@@ -1,4 +1,4 @@
-"""Options of commands that make many runs: how long each may be, and how they are made."""
+"""Options of commands that make many runs: limit, parallelism and cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of what the firmware has by semihosting: files of a folder, and an input."""
+"""Options for semihosting: a folder of files, and an input."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclescope.errors import UsageError
 
 
 class InputFile(click.ParamType):
-    """A file that is read while the program runs; `-` is the command's own standard input."""
+    """A file that the firmware reads during the run; `-` is the command's own standard input."""
 
     name = "file"
 

@@ -34,7 +34,7 @@ _LOCAL = "127.0.0.1"
 
 @dataclass
 class SerialLines:
-    """What stands at the board's serial lines, by the labels of their ports."""
+    """The terminals and scripts at the board's serial lines, by the labels of their ports."""
 
     typed: dict[str | None, bytes] = field(default_factory=dict)
     scripts: dict[str | None, Script] = field(default_factory=dict)
@@ -48,37 +48,37 @@ class SerialLines:
     _is_closed: bool = False
 
     def close(self) -> None:
-        """Nobody types any more: the terminal is as before, pseudo-terminals and ports are gone."""
+        """Restore the terminal, and close pseudo-terminals and ports."""
         if not self._is_closed:
             self._is_closed = True
             for terminal in self.terminals.values():
                 terminal.close()
 
     def show_on(self, sink: ConsoleSink, errors: str) -> None:
-        """What is printed on a line beside the console whose input is standard input goes here."""
+        """Show the output of a line other than the console whose input is standard input."""
         for name, terminal in self.terminals.items():
             if name != self.console and isinstance(terminal, consoles.StandardInput):
                 terminal.show_by(Console(sink, errors).write)
 
     @property
     def is_interactive(self) -> bool:
-        """Whether somebody may type."""
+        """Whether a line has an interactive terminal."""
         return bool(self.terminals)
 
     @property
     def takes_stdin(self) -> bool:
-        """Whether somebody types at standard input."""
+        """Whether a line's input is standard input."""
         return any(not terminal.takes_output for terminal in self.terminals.values())
 
     @property
     def hides_console(self) -> bool:
-        """Whether the console's text is shown elsewhere than on standard output, or nowhere."""
+        """Whether the console's text is not shown on standard output."""
         return self.is_hidden or self.console in self.shown_elsewhere
 
 
 @dataclass(frozen=True)
 class LineOptions:
-    """What the options for serial lines were given."""
+    """The values of the options for serial lines."""
 
     consoles: tuple[str, ...]
     scripts: tuple[str, ...]
@@ -89,11 +89,11 @@ class LineOptions:
 
     @contextmanager
     def opened(self, board: Board, stdin_is_taken: bool) -> Iterator[SerialLines]:
-        """The lines as the options have them, until the end. Raises `UsageError`, `OSError`."""
+        """The opened lines, until the end of the block. Raises `UsageError`, `OSError`."""
         with _opened(board, self.consoles, self.scripts, stdin_is_taken) as lines:
             if self.save_script is not None and len(lines.terminals) != 1:
                 raise UsageError(
-                    "--save-script is of use where somebody may type on one serial line"
+                    "--save-script needs exactly one serial line with an interactive --console"
                 )
             lines.is_hidden = self.no_console
             if self.can:
@@ -104,7 +104,7 @@ class LineOptions:
             yield lines
 
     def arguments(self, lines: SerialLines) -> dict[str, Any]:
-        """What `Board.run` gets of them."""
+        """The lines as arguments of `Board.run`."""
         return {
             "typed": lines.typed,
             "script": lines.scripts,
@@ -116,14 +116,14 @@ class LineOptions:
 
     @property
     def outputs(self) -> dict[str, str | None]:
-        """The files that are written in the end, by options."""
+        """The files to write at the end, by their options."""
         logs = [value.partition("=log:") for value in self.can]
         return {"--save-script": self.save_script} | {
             f"--can {label}": path for label, _, path in logs if path
         }
 
     def save(self, lines: SerialLines, result: RunResult) -> None:
-        """Write what was typed as a script that does it again, if asked, and frames of CAN buses.
+        """Write the typed input as a script, if requested, and the frames of CAN buses.
 
         Raises `OutputError`.
         """
@@ -137,7 +137,7 @@ class LineOptions:
         steps: list[Step] = lines.session.steps(str(port))
         if result.outcome == INTERRUPTED:
             steps += [At(result.elapsed_ps), End()]
-        # nothing is typed before time 0, which a script begins at
+        # a script begins at time 0, and input can't come earlier
         write_text(self.save_script, format_script(step for step in steps if step != At(0)))
 
 
@@ -212,18 +212,18 @@ def _opened(
         label, rest = parted(value)
         name = port_of(label, ports, console)
         if name in taken:
-            raise UsageError(f"{option} {inputs.printable(value)}: {name} has an input already")
+            raise UsageError(f"{option} {inputs.printable(value)}: {name} already has an input")
         taken.add(name)
         return name, rest
 
     if scripts:
-        from cyclescope.board.scripts import read_script  # what most runs don't need
+        from cyclescope.board.scripts import read_script  # most runs don't need it
     for value in scripts:
         label, path = parted(value)
         script = read_script(path)
         if label is None and not script.needs_line:
             if None in lines.scripts:
-                has = "another script has to do with pins alone already"
+                has = "there can be only one script without serial steps"
                 raise UsageError(f"--script {inputs.printable(value)}: {has}")
             lines.scripts[None] = script
             continue
@@ -243,13 +243,13 @@ def _open(lines: SerialLines, name: str, kind: str, stdin_is_taken: bool) -> Non
     if what == "file" and rest:
         lines.typed[name] = inputs.read(Path(rest), _MOST_INPUT_BYTES)
         return
-    from cyclescope.host import consoles  # what no other run needs
+    from cyclescope.host import consoles  # only interactive runs need it
 
     if kind == "stdio":
         if stdin_is_taken or any(
             isinstance(other, consoles.StandardInput) for other in lines.terminals.values()
         ):
-            raise UsageError("--console stdio: the standard input is another's already")
+            raise UsageError("--console stdio: another option already uses the standard input")
         lines.terminals[name] = consoles.StandardInput()
         if name != lines.console:
             lines.shown_elsewhere.add(name)
@@ -273,4 +273,4 @@ def _address(kind: str, rest: str) -> tuple[str, int]:
     if digits.isascii() and digits.isdecimal() and len(digits) <= 5 and int(digits) < 65536:
         return host, int(digits)
     what = f"--console {inputs.printable(kind)}"
-    raise UsageError(f"{what}: a port is a number of 1 to 65535, or 0 for any that is free")
+    raise UsageError(f"{what}: a port is a number from 1 to 65535, or 0 for any free port")

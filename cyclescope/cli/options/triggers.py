@@ -1,4 +1,4 @@
-"""Options for conditions, and what a run does when one becomes true."""
+"""Options for conditions, and for the actions when one becomes true."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = ("count_when", "break_when", "trace_when", "snapshot_when")
 
 @dataclass(frozen=True)
 class TriggerOptions:
-    """What these options were given."""
+    """The values of the options for conditions."""
 
     count_when: tuple[str, ...]
     break_when: tuple[str, ...]
@@ -25,14 +25,14 @@ class TriggerOptions:
     snapshot_when: str | None
 
     def check(self, trace: str | None, gdb_address: str | None) -> None:
-        """Raises `UsageError` if there is no timeline to begin, or no debugger to halt for."""
+        """Raises `UsageError` for options that need a timeline or a debugger."""
         if self.trace_when is not None and trace is None:
-            raise UsageError("--trace-when is of use with --trace only")
+            raise UsageError("--trace-when needs --trace FILE")
         if self.break_when and gdb_address is None:
-            raise UsageError("--break-when halts for a debugger: say --gdb, or cyclescope debug")
+            raise UsageError("--break-when needs a debugger: give --gdb, or use cyclescope debug")
 
     def arguments(self) -> dict[str, Any]:
-        """The same as arguments of `Board.run`."""
+        """The options as arguments of `Board.run`."""
         return asdict(self)
 
 

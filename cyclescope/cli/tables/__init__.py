@@ -1,1 +1,1 @@
-"""What commands print: results as tables and texts on a terminal."""
+"""Output of commands: results as tables and texts on a terminal."""

@@ -1,4 +1,4 @@
-"""Advice on a terminal: what gains how much and what it takes, and what gains nothing."""
+"""Advice on a terminal: the what-ifs with their gains and prerequisites."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MOST_CAUSES = 4
 
 
 def screen(found: Advice) -> Iterator[RenderableType]:
-    """What was tried: gains with what they take, all at once, the rest in lines."""
+    """The trials: a table of gains with their prerequisites, then lines on the others."""
     yield Text(f"{found.target} on {found.board}")
     for one in found.measures:
-        told = found.before[one.name]
-        yield Text(f"  {one.name}: {_value(one.name, one.unit, told)}")
+        value = found.before[one.name]
+        yield Text(f"  {one.name}: {_value(one.name, one.unit, value)}")
     causes = list(found.where.items())[:_MOST_CAUSES]
     yield Text(
         f"  where time goes: {', '.join(f'{name} {part * 100:.0f} %' for name, part in causes)}"
@@ -34,7 +34,7 @@ def screen(found: Advice) -> Iterator[RenderableType]:
     if found.gains:
         yield _gains(found)
     else:
-        yield Text("Nothing of what was tried gains anything.")
+        yield Text("No trial made the program faster.")
     yield from _others(found)
 
 
@@ -65,7 +65,9 @@ def _others(found: Advice) -> Iterator[RenderableType]:
     for one in without:
         if one.differs:
             names = ", ".join(one.differs)
-            yield Text(f"Other results: {one.what_if.what}: {names}: is that the same work?")
+            yield Text(
+                f"Other results: {one.what_if.what}: {names}: check that the work is the same"
+            )
     for one in found.tried:
         if one.error is not None:
             yield Text(f"Failed: {one.what_if.what}: {one.error}")
@@ -84,7 +86,7 @@ def _line(title: str, parts: Sequence[str]) -> Text:
 
 
 def pct(one: Tried) -> str:
-    """How much of the time a gain saves."""
+    """The percentage of the time that a gain saves."""
     gain = one.gain_pct
     assert gain is not None
     return f"{gain:.1f} %"

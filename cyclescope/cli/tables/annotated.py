@@ -10,19 +10,19 @@ from rich.text import Text
 from cyclescope.profile.annotation import Annotation, Instruction, Source, Spent
 from cyclescope.units import count
 
-# From these shares of the function's cycles on, a line is hot, or warm.
+# The shares of the function's cycles from which a line is hot, or warm.
 _HOT, _WARM = 0.1, 0.02
-# Of more instructions in a row that never ran only the number is shown.
+# More consecutive instructions that never ran are shown as their number only.
 _MOST_IDLE = 8
 _CAUSE_CELLS = 32
-# On narrower screens the source comes sooner: numbers take what they need, causes go, and CPI.
+# On narrower screens, numbers get only the cells that they need, and causes and CPI are left out.
 _WIDE_COLUMNS = 120
 _LEAST_SOURCE = 50
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """How many cells the numbers before the source take; 0 for those that are left out."""
+    """The widths of the numbers before the source in cells; 0 for omitted ones."""
 
     cycles: int = 13
     share: int = 7
@@ -37,18 +37,18 @@ class _Layout:
 
     @property
     def blank(self) -> str:
-        """Of a line that has no numbers."""
+        """The blank space before a line without numbers."""
         return " " * len(self.head)
 
     def line(self, cycles: str, share: str, ran: str, cpi: str, cause: str) -> str:
-        """The numbers of a line, each in its place."""
+        """The numbers of a line, each in its column."""
         cells = (cycles, self.cycles), (share, self.share), (ran, self.ran), (cpi, self.cpi)
         line = " ".join(text.rjust(width) for text, width in cells if width)
         return f"{line}  {cause[: self.cause].ljust(self.cause)}  " if self.cause else f"{line}  "
 
 
 def text(annotation: Annotation, columns: int = _WIDE_COLUMNS) -> Text:
-    """The whole of it for a screen of so many columns; lines that took much are coloured."""
+    """The annotation for a screen of `columns` columns; costly lines are coloured."""
     found = Text()
     for line in _all(annotation, _layout(annotation, columns)):
         found.append_text(line).append("\n")
@@ -56,7 +56,7 @@ def text(annotation: Annotation, columns: int = _WIDE_COLUMNS) -> Text:
 
 
 def _layout(annotation: Annotation, columns: int) -> _Layout:
-    """All numbers on a wide screen; on a narrow one as many as leave room for the source."""
+    """The layout: all numbers on a wide screen; on a narrow one fewer, for the source's sake."""
     if columns >= _WIDE_COLUMNS:
         return _Layout()
     spent = [annotation.spent, *(one.spent for one in annotation.instructions)]
@@ -122,7 +122,7 @@ def _instructions(annotation: Annotation, layout: _Layout) -> Iterator[Text]:
 
 
 def _groups(instructions: Sequence[Instruction]) -> Iterator[list[Instruction]]:
-    """Instructions that ran, and such that did not, one after the other."""
+    """Groups of consecutive instructions that ran, or that did not."""
     group: list[Instruction] = []
     for one in instructions:
         if group and bool(one.spent.executions) != bool(group[0].spent.executions):
@@ -133,7 +133,7 @@ def _groups(instructions: Sequence[Instruction]) -> Iterator[list[Instruction]]:
 
 
 def _place(one: Instruction) -> str:
-    """The line of an instruction, and those that it is inlined at."""
+    """The line of an instruction, and the lines that it is inlined at."""
     names = [
         f"{(place.file or '').rpartition('/')[2]}:{place.line}"
         + (f" {place.function}" if depth < len(one.places) - 1 else "")

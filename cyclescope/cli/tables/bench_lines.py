@@ -1,4 +1,4 @@
-"""What `cyclescope bench` says of experiments while others run: first cells, and how they ended."""
+"""Lines of `cyclescope bench` on experiments during the runs: first cells and outcomes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Lines:
         self._rows: dict[str, list[tuple[int, Row]]] = defaultdict(list)
 
     def finished(self, job: Job, record: RunRecord, elapsed_s: float) -> Iterator[str]:
-        """What is to be said after a run: why it failed, first cells, the experiment's end."""
+        """The lines to print after a run: its error, first cells, the experiment's end."""
         name = job.experiment.name
         self._done += 1
         self._left[name] -= 1
@@ -41,13 +41,13 @@ class Lines:
             yield ": ".join(filter(None, (ended, self._outcome(name))))
 
     def _first(self, job: Job, found: Sequence[Row]) -> Row | None:
-        """The row that stands for an experiment: with a published number, if any run has one."""
+        """The row that represents an experiment: with a published number, if a run has one."""
         compared = (row for row in found if row.published is not None)
         waits = job.experiment.name in self._compared and not job.published
         return next(compared, None if waits else next(iter(found), None))
 
     def _outcome(self, name: str) -> str:
-        """How an experiment's published numbers were met; empty if it has none."""
+        """The errors of an experiment's published numbers; empty if it has none."""
         found = [row for _, row in sorted(self._rows.pop(name, ()), key=lambda pair: pair[0])]
         published, within, worst = cells(found)
         if not published:
@@ -56,9 +56,9 @@ class Lines:
 
 
 def _cell(row: Row) -> str:
-    """A row in a line: published | simulated | error."""
+    """A row as one line: published | simulated | error."""
     simulated = f"simulated {row.simulated} {row.unit}".rstrip()
     if row.published is None:
-        return f"{row.label}: {simulated} (nothing was published)"
+        return f"{row.label}: {simulated} (no published number)"
     error = "" if row.error_pct is None else f" | {row.error_pct:+.1f} %"
     return f"{row.label}: published {row.printed} | {simulated}{error}"

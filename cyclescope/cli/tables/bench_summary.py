@@ -1,4 +1,4 @@
-"""The last screen of `cyclescope bench`: an experiment a line, what failed, where the report is."""
+"""The last screen of `cyclescope bench`: a table of experiments, failures, the report's path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cyclescope.bench.trust import Trust
 from cyclescope.cli.tables.columns import Fitted
 from cyclescope.units import count, format_duration
 
-# The screen has 24 lines: of more failures the report tells.
+# The screen has 24 lines: the report lists further failures.
 MOST_FAILURES = 3
 _MOST_REASON = 150
 _GOOD_PCT = 10
@@ -25,9 +25,9 @@ _GOOD_PCT = 10
 
 @dataclass(frozen=True)
 class Took:
-    """How long a bench took, and how long it was guessed to take; the guess may be missing.
+    """The duration of a bench, and its forecast, which may be missing.
 
-    `kept` of its runs were made before.
+    `kept` is the number of cached runs.
     """
 
     seconds: float
@@ -36,7 +36,7 @@ class Took:
 
 
 def screen(results: Sequence[ExperimentResult], report: Path | None, took: Took) -> Group:
-    """A table of all experiments, failures with their reasons, and where to read on.
+    """A table of all experiments, failures with their reasons, and the report's path.
 
     `report` is the report's path, None if it could not be saved.
     """
@@ -55,7 +55,7 @@ def screen(results: Sequence[ExperimentResult], report: Path | None, took: Took)
 
 
 def _rests_on(found: Trust) -> Iterator[Text]:
-    """What the published numbers rest on, counted by what moves them."""
+    """The basis of the published numbers, counted by the values that move them."""
     if not found.published:
         return
     yield Text(
@@ -73,7 +73,7 @@ def _line(result: ExperimentResult) -> tuple[str, ...]:
     found = trust.of(result)
     seconds = f"{_host_s(result.runs):.1f}"
     if not found.published:
-        return result.name, "-", "", "nothing was published", seconds
+        return result.name, "-", "", "no published numbers", seconds
     if result.exact:
         met = f"{found.met} equal"
         return result.name, str(found.published), met, _worst_exact(found), seconds
@@ -81,7 +81,7 @@ def _line(result: ExperimentResult) -> tuple[str, ...]:
 
 
 def cells(rows: Iterable[Row]) -> tuple[int, int, str]:
-    """Of rows with a published number how many there are, how many are close, and the worst."""
+    """The number of rows with a published number, the number of close ones, and the worst row."""
     published = [row for row in rows if row.published is not None]
     off = [row for row in published if row.error_pct is not None]
     good = sum(abs(row.error_pct or 0) <= _GOOD_PCT for row in off)
@@ -115,7 +115,7 @@ def _failures(runs: Sequence[RunRecord]) -> Iterator[Text]:
             reason = reason[: _MOST_REASON - 1] + "…"
         yield Text(f"failed: {run.label}: {reason}", style="bold red")
     if len(failed) > MOST_FAILURES:
-        yield Text(f"and {len(failed) - MOST_FAILURES} more that failed: the report has them all")
+        yield Text(f"and {len(failed) - MOST_FAILURES} more failed: see the report")
 
 
 def _where(results: Sequence[ExperimentResult], report: Path | None, took: Took) -> Iterator[Text]:

@@ -1,4 +1,4 @@
-"""What hangs on the pins of a board, as a section of `cyclescope board`."""
+"""Uses of the pins of a board, as a section of `cyclescope board`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from cyclescope.board import Board
 
 
 def pins(board: Board) -> Iterator[RenderableType]:
-    """Each port, and the pins that something hangs on."""
+    """Each port, and the pins that are connected."""
     ports = board.pins.ports
     if not ports:
-        yield Text("the board has no GPIO ports whose pins are wires")
+        yield Text("the board has no GPIO ports with modelled pins")
         return
     table = Table(title="pins", title_justify="left")
     table.add_column("pin")
-    table.add_column("what hangs on it", overflow="fold")
+    table.add_column("connected to", overflow="fold")
     functions = board.pin_functions
     if functions:
         table.add_column("can carry (function)", overflow="fold")

@@ -1,6 +1,6 @@
-"""What `cyclescope board --section` shows: a table or two of each section, by its name.
+"""The sections of `cyclescope board --section`: a table or two for each, by its name.
 
-A further section is a function of a board, and a line in `SECTIONS`.
+A new section is a function of a board, and a line in `SECTIONS`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from cyclescope.cli.tables import run as tables
 from cyclescope.cli.tables.columns import Fitted
 from cyclescope.units import count, format_bytes, format_hz
 
-# Of columns that are hard to read when they are folded more often.
+# The least width of columns that are hard to read when they are folded more often.
 _LEAST_WIDTHS = {"property": 41, "plausible": 9, "source": 28}
 _NAMES = ("name", "node", "compatible")
 _NO_WRAP = ("first", "last", "base", "clock", "value")
-# On a narrow screen these columns go, the first one first.
+# Columns that are left out on a narrow screen, the first one first.
 _GO = ("uncached fetch", "path", "isa", "plausible", "class", "last")
-# Of an overview, which fits a screen.
+# The most lines of an overview, which fits a screen.
 _MOST_CLOCKS, _MOST_LINES = 8, 8
 
 
@@ -42,13 +42,13 @@ def clocks(board: Board) -> Iterator[RenderableType]:
 
 
 def memory(board: Board) -> Iterator[RenderableType]:
-    """What answers at which address, and over which path."""
+    """The devices and memories by address, with their paths."""
     regions = sorted(board.describe()["map"], key=lambda region: region["base"])
     yield _table("memory map", ("first", "last", "name", "kind", "path"), map(_region, regions))
 
 
 def devices(board: Board) -> Iterator[RenderableType]:
-    """Each device with what it is."""
+    """Each device with its description."""
     columns = ("name", "compatible", "base", "path")
     yield _table("devices", columns, map(_device, board.describe()["devices"]))
 
@@ -63,14 +63,14 @@ def interrupts(board: Board) -> Iterator[RenderableType]:
 
 
 def serial(board: Board) -> Iterator[RenderableType]:
-    """The serial lines that firmware may be sent something on, and which is the console."""
+    """The serial lines that can receive input, and the console."""
     ports, console = board.serial_ports
     rows = ((port, "the console" if port == console else "") for port in ports)
     yield _table("serial lines", ("name", "what"), rows)
 
 
 def timing(board: Board) -> Iterator[RenderableType]:
-    """Each timing parameter with what its value rests on."""
+    """Each timing parameter with the source of its value."""
     yield parameters(board.describe()["parameters"])
 
 
@@ -89,12 +89,12 @@ ALL = "all"
 
 
 def title(board: Board) -> Text:
-    """What the board is."""
+    """The board's name and model."""
     return Text(board.describe()["model"], style="bold")
 
 
 def overview(board: Board) -> Iterator[RenderableType]:
-    """A page that fits a screen: what is on the board, and which sections tell more."""
+    """A page that fits a screen: the parts of the board, and the sections with more details."""
     described = board.describe()
     yield title(board)
     facts = Table.grid(padding=(0, 2))
@@ -112,7 +112,7 @@ def overview(board: Board) -> Iterator[RenderableType]:
     known = ", ".join(f"{number:,} {basis}" for basis, number in classes.most_common())
     facts.add_row("timing", Text(f"{count(classes.total(), 'parameter')}: {known}"))
     yield facts
-    yield Text(f"--section {', '.join(SECTIONS)}, {ALL} (several may be given) shows more.")
+    yield Text(f"--section {', '.join(SECTIONS)}, {ALL} shows more; the option is repeatable.")
 
 
 def _core_line(core: dict[str, Any]) -> str:
@@ -121,7 +121,7 @@ def _core_line(core: dict[str, Any]) -> str:
 
 
 def _memories(regions: list[dict[str, Any]]) -> list[str]:
-    """The large memories, a line each, and how many other regions there are."""
+    """The large memories, one line each, and the number of other regions."""
     memories = [one for one in regions if one["kind"] == "memory" or one["name"].endswith("window")]
     shown = sorted(memories, key=lambda region: -region["size"])[:_MOST_LINES]
     shown.sort(key=lambda region: region["base"])

@@ -70,11 +70,11 @@ def _all_calls(section: Section) -> Table:
 
 
 def _longest(section: Section, longest: tuple[Call, ...]) -> Table:
-    """A line a call. What all of them have in common is in the title."""
-    alike = _alike(longest)
+    """One row for each call; the details that all calls share are in the caption."""
+    common_names = _common(longest)
     few = f"the longest {len(longest):,} of {section.calls:,}"
     title = few if len(longest) < section.calls else "each call"
-    common = [text for name, text in _told(longest[0]).items() if name in alike]
+    common = [text for name, text in _details(longest[0]).items() if name in common_names]
     table = Fitted(title=title, title_justify="left")
     if common:
         table.caption = f"all of them: {', '.join(common)}"
@@ -88,23 +88,25 @@ def _longest(section: Section, longest: tuple[Call, ...]) -> Table:
     for call in longest:
         times = f"{call.number:,}", format_ps(call.begin_ps), format_ps(call.ps)
         shares = (format_share(call.by_kind.get(kind, 0), call.ps) for kind in kinds)
-        differs = ", ".join(text for name, text in _told(call).items() if name not in alike)
+        differs = ", ".join(
+            text for name, text in _details(call).items() if name not in common_names
+        )
         table.add_row(*times, *shares, Text(differs))
     return table
 
 
-def _told(call: Call) -> dict[str, str]:
-    """What is told of a call beside its time: its arguments, and where it comes from."""
-    told = {argument.name: str(argument) for argument in call.arguments}
-    # no parameter has that name
-    return told | {"": f"from {_caller(call)}"}
+def _details(call: Call) -> dict[str, str]:
+    """Details of a call besides its time: its arguments and its caller."""
+    details = {argument.name: str(argument) for argument in call.arguments}
+    # no parameter has an empty name
+    return details | {"": f"from {_caller(call)}"}
 
 
-def _alike(longest: tuple[Call, ...]) -> set[str]:
-    """What is the same of several calls."""
+def _common(longest: tuple[Call, ...]) -> set[str]:
+    """The names of the details that are equal in several calls."""
     if len(longest) == 1:
         return set()
-    first, *others = map(_told, longest)
+    first, *others = map(_details, longest)
     return {name for name, text in first.items() if all(one.get(name) == text for one in others)}
 
 

@@ -1,4 +1,4 @@
-"""A table that fits the screen: columns go, and names are shortened, before a number is broken."""
+"""A table that fits the screen: columns are left out and names shortened, numbers stay whole."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
-# Names and words get these cells before a column goes; less only where none can go.
+# Names and words get at least these cells before a column is left out.
 _LEAST_NAME, _LEAST_WORDS, _LEAST_AT_ALL = 20, 16, 6
-# On wider screens long names take several lines, with all of their letters.
+# On wider screens long names are wrapped, not shortened.
 _NARROW = 100
-# Of a shortened name, this share of the letters is from its end.
+# The share of a shortened name's letters that are from its end.
 _FROM_END = 0.6
 
 
 @dataclass
 class _Fit:
-    """A column as it is shown: the cells that it needs, that it would take, and that it gets."""
+    """A column's widths in cells: the least, the full and the given one."""
 
     column: Column
     least: int
@@ -31,16 +31,16 @@ class _Fit:
 
     @property
     def slack(self) -> int:
-        """The cells that names and words can do without, at worst."""
+        """The cells by which names and words can be shortened."""
         return max(self.least - _LEAST_AT_ALL, 0) if self.is_flexible else 0
 
 
 class Fitted(Table):
-    """A table whose numbers (columns to the right, and those that don't wrap) stay whole.
+    """A table whose numbers (right-aligned columns, and columns that don't wrap) stay whole.
 
-    Where the screen is too narrow, the columns with `goes` are left out, the lowest number first,
-    and a line says which. Then columns with `is_name` are shortened in their middle, and words are
-    wrapped; if that does not do either, the last columns are left out.
+    If the screen is too narrow, the columns with `goes` are left out, the lowest number first, and
+    a line names them. Then columns with `is_name` are shortened in their middle, and words are
+    wrapped; if that is not enough, the last columns are left out.
     """
 
     def __init__(self, *headers: Column | str, **more: Any) -> None:
@@ -56,7 +56,7 @@ class Fitted(Table):
         is_name: bool = False,
         **more: Any,
     ) -> None:
-        """Add a column, as rich has it."""
+        """Add a column, like rich's method."""
         number = len(self.columns)
         if goes is not None:
             self._goes[number] = goes
@@ -66,11 +66,11 @@ class Fitted(Table):
         super().add_column(header, *arguments, **more)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The table as it fits."""
+        """Render the fitted table."""
         yield from Table.__rich_console__(self._fitted(console, options), console, options)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """What it takes as it fits."""
+        """Measure the fitted table."""
         return Table.__rich_measure__(self._fitted(console, options), console, options)
 
     def _fitted(self, console: Console, options: ConsoleOptions) -> Table:
@@ -84,7 +84,7 @@ class Fitted(Table):
             column = self.columns[order.pop(0)]
             fits = [fit for fit in fits if fit.column is not column]
             gone.append(column)
-        # whatever columns there are: what is left out is better than numbers that are broken
+        # leave out any columns rather than break numbers
         while len(fits) > 1 and self._room(fits, width) + sum(fit.slack for fit in fits) < 0:
             gone.append(fits.pop().column)
         _share_out(fits, self._room(fits, width))
@@ -100,7 +100,7 @@ class Fitted(Table):
         return shown
 
     def _with_left_out(self, gone: list[Column]) -> Text:
-        """The caption, and a line that names the columns that are left out."""
+        """The caption, and a line that names the omitted columns."""
         left = set(map(id, gone))
         headings = [str(column.header) for column in self.columns if id(column) in left]
         lines = [] if not self.caption else [self.caption]
@@ -127,7 +127,7 @@ class Fitted(Table):
         return _Fit(column, max(heading.minimum, least), natural, is_flexible=True)
 
     def _keeps_numbers(self, console: Console, options: ConsoleOptions, fits: list[_Fit]) -> bool:
-        """Whether rich by itself breaks no number; it wraps names and words as is best."""
+        """Whether rich's own layout breaks no number; it also wraps names and words well."""
         widths = self._calculate_column_widths(console, options)
         sides = [self._get_padding_width(number) for number in range(len(fits))]
         return all(
@@ -136,7 +136,7 @@ class Fitted(Table):
         )
 
     def _room(self, fits: list[_Fit], width: int) -> int:
-        """The cells that are left when each column has the least that it needs."""
+        """The remaining cells when each column has its least width."""
         _, right, _, left = self.padding
         padding = (left + right) * len(fits)
         if not self.pad_edge:
@@ -147,7 +147,7 @@ class Fitted(Table):
 
 
 def _share_out(fits: list[_Fit], room: int) -> None:
-    """Give the columns what is left, the narrowest first; take what lacks from names and words."""
+    """Give the columns the remaining cells, the narrowest first, or shorten names and words."""
     for fit in fits:
         fit.width = fit.least
     while room < 0:
@@ -165,12 +165,12 @@ def _share_out(fits: list[_Fit], room: int) -> None:
 
 
 def _column(fit: _Fit, is_shortened: bool) -> Column:
-    """A column of its width; its names shortened if that is wanted."""
+    """A column with its width; its names are shortened if `is_shortened`."""
     column = copy.copy(fit.column)
     column.width = fit.width
     column.min_width = None
     if not fit.is_flexible:
-        # what is in it fits; only its heading may be wrapped, between words
+        # the cells fit; only the heading may be wrapped, between words
         column.no_wrap = False
     if is_shortened:
         column._cells = [shortened(cell, fit.width) for cell in fit.column.cells]
@@ -178,9 +178,9 @@ def _column(fit: _Fit, is_shortened: bool) -> Column:
 
 
 def shortened(name: RenderableType, width: int) -> RenderableType:
-    """A name with its middle left out, where it is too long: `core::fm…::write_str`.
+    """A name with its middle left out if it is too long: `core::fm…::write_str`.
 
-    A name is a `Text`; what is no `Text` is our own words.
+    A name is a `Text`; other cells are the package's own words.
     """
     if not isinstance(name, Text) or len(name.plain) <= width or width < 3:
         return name

@@ -16,16 +16,16 @@ from cyclescope.comparing.plain import Instructions
 
 
 def comparison(found: Comparison, instructions: Instructions, top: int) -> Group:
-    """Headlines; causes, functions and sections of each core; metrics; what was counted."""
+    """Headlines; causes, functions and sections of each core; metrics; counters."""
     before, after = found.before, found.after
-    told = [f"A: {before.label}", f"B: {after.label}", *words.headline(found)]
+    headlines = [f"A: {before.label}", f"B: {after.label}", *words.headline(found)]
     ended = words.ends(found)
     if ended:
-        told.append(ended)
+        headlines.append(ended)
     if found.is_equal:
-        told.append(words.NO_DIFFERENCE)
-        return Group(*map(Text, told))
-    parts: list[RenderableType] = [*map(Text, told)]
+        headlines.append(words.NO_DIFFERENCE)
+        return Group(*map(Text, headlines))
+    parts: list[RenderableType] = [*map(Text, headlines)]
     for core in found.cores:
         parts += _core(core, instructions, top)
     if any(metric.verdict != "same" for metric in found.metrics):
@@ -51,7 +51,7 @@ def _core(core: CoreChange, instructions: Instructions, top: int) -> Iterator[Re
 def _changes(
     title: str, first: str, rows: Iterable[Line], total: Change | None = None, *, why: bool = False
 ) -> Table:
-    """A row for each; `total` at the foot."""
+    """A row for each change; `total` at the foot."""
     table = Fitted(title=Text(title), title_justify="left", show_footer=total is not None)
     footer = ("", "", "", "", "") if total is None else ("total", *Line("", total).numbers)
     table.add_column(first, footer=footer[0], is_name=True)

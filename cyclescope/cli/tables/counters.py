@@ -1,7 +1,7 @@
-"""What a run counted: misses of caches, TLBs and predictors, and what devices did.
+"""The counters of a run: misses of caches, TLBs and predictors, and totals of devices.
 
-The engine's counters are named `owner.what`. Of first-level caches it counts misses, not accesses:
-one that hits costs nothing, so nothing looks at it. A second-level cache is asked by each request.
+The engine's counters are named `owner.what`. First-level caches count misses, not accesses: a hit
+costs nothing and is not simulated as an event. A second-level cache counts each request.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rich.text import Text
 from cyclescope.board.results import CoreResult, RunResult
 from cyclescope.cli.tables.columns import Fitted
 
-# Of a core: the engine's name, what users call it, and what else there is to say, by its name.
+# A core's counters: the engine's name, the user's name, and a related counter with its name.
 _OF_CORES = (
     ("i-cache fills", "instruction cache", "", ""),
     ("d-cache fills", "data cache", "d-cache write-backs", "written back"),
@@ -31,7 +31,7 @@ _HEADINGS = {
     "also": "also",
 }
 _TEXTS = ("where", "also")
-# On a narrow screen, the lowest first.
+# Columns that are left out on a narrow screen, the lowest first.
 _GOES = {"also": 1, "rate": 2}
 _SECOND_LEVEL = (
     ("instruction reads", "instruction read hits"),
@@ -41,9 +41,9 @@ _SECOND_LEVEL = (
 
 
 def tables(result: RunResult) -> list[Table]:
-    """Misses by core and second-level cache, then what devices did; none where nothing was counted.
+    """Misses by core and second-level cache, then totals of devices; empty without counts.
 
-    What is zero is left out.
+    Zero counters are left out.
     """
     owners = _by_owner(result.counters)
     cores = {core.name: owners.pop(core.name, {}) for core in result.cores}
@@ -57,7 +57,7 @@ def tables(result: RunResult) -> list[Table]:
 def _by_owner(counters: Mapping[str, int]) -> dict[str, dict[str, int]]:
     owners: dict[str, dict[str, int]] = defaultdict(dict)
     for name, total in counters.items():
-        # RISC-V cores have a dot behind the cache's name
+        # RISC-V cores have a dot after the cache's name
         plain = name.replace("-cache.", "-cache ")
         owner, _, what = plain.rpartition(".")
         owners[owner][what] = total
@@ -74,7 +74,7 @@ class _Row:
 
 
 def _misses(rows: list[_Row]) -> Table:
-    """A table with those columns that say something."""
+    """A table without empty columns."""
     table = Fitted(title="misses", title_justify="left")
     shown = [field for field in _HEADINGS if any(getattr(row, field) for row in rows)]
     for field in shown:
@@ -107,7 +107,7 @@ def _of_second_level(name: str, counts: Mapping[str, int]) -> Iterator[_Row]:
 def _devices(devices: Mapping[str, Mapping[str, int]]) -> Table:
     table = Fitted(title="devices", title_justify="left")
     table.add_column("device", no_wrap=True)
-    table.add_column("what it did", overflow="fold")
+    table.add_column("totals", overflow="fold")
     for name, counts in devices.items():
         done = ", ".join(_did(counts))
         if done:

@@ -15,7 +15,7 @@ MOST_STAYS = 10
 
 
 def path_tables(path: CriticalPath) -> Iterator[Table]:
-    """Who held the run up, who held whom up, and the longest stays on one core."""
+    """The path's causes, the waits of cores for each other, and the longest times on one core."""
     yield _rows(path)
     if path.hand_overs:
         yield _hand_overs(path)
@@ -24,7 +24,7 @@ def path_tables(path: CriticalPath) -> Iterator[Table]:
 
 def _rows(path: CriticalPath) -> Table:
     total_ps = sum(row.ps for row in path.rows)
-    table = Fitted(title="critical path: what held the run up", title_justify="left")
+    table = Fitted(title="critical path by cause", title_justify="left")
     table.show_footer = True
     table.add_column("core", footer="total")
     table.add_column("what")
@@ -37,8 +37,8 @@ def _rows(path: CriticalPath) -> Table:
 
 
 def _hand_overs(path: CriticalPath) -> Table:
-    table = Fitted(title="who held whom up on it", title_justify="left")
-    for heading in ("who", "whom"):
+    table = Fitted(title="waits of cores for other cores", title_justify="left")
+    for heading in ("held up by", "core"):
         table.add_column(heading)
     table.add_column("woken by", goes=2)
     for heading, goes in {"times": 3, "time": None, "longest": 4, "from": 1}.items():
@@ -51,9 +51,9 @@ def _hand_overs(path: CriticalPath) -> Table:
 
 
 def _stays(path: CriticalPath) -> Table:
-    """The longest, in their order."""
+    """The longest times on one core, in their order."""
     longest = sorted(path.stays, key=lambda stay: (stay.begin_ps - stay.end_ps, stay.begin_ps))
-    table = Fitted(title="where it stays longest", title_justify="left")
+    table = Fitted(title="longest times on one core", title_justify="left")
     table.add_column("from", justify="right")
     table.add_column("core")
     table.add_column("time", justify="right")

@@ -1,4 +1,4 @@
-"""The first look on a terminal: a run, its hottest lines, what would be faster, what to type."""
+"""The first look on a terminal: a run, its hottest lines, faster variants, next commands."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cyclescope.advising.study import Study
     from cyclescope.firmware import App
 
-# All of it fits a screen.
+# The output fits a screen.
 _MOST_CAUSES = 4
 _MOST_LINES = 3
 _MOST_GAINS = 3
@@ -37,7 +37,7 @@ _NOTHING = Text()
 
 
 def run(planned: Study, app: App) -> Iterator[RenderableType]:
-    """What ran, on what and how long, the first core's cycle stack, and its hottest lines."""
+    """The program, its board and its time, the first core's cycle stack, and its hottest lines."""
     result = planned.profiled
     assert result is not None
     assert result.profile is not None
@@ -63,7 +63,7 @@ def _facts(result: RunResult, core: CoreResult, app: App) -> Table:
 
 
 def shortened(stack: Sequence[StackEntry]) -> list[StackEntry]:
-    """The largest causes of a stack, and all others as one: the sum stays."""
+    """The largest causes of a stack, and all others as one entry: the sum stays."""
     by_time = sorted(stack, key=lambda entry: -entry.ps)
     shown, others = by_time[:_MOST_CAUSES], by_time[_MOST_CAUSES:]
     if len(others) < 2:
@@ -73,7 +73,7 @@ def shortened(stack: Sequence[StackEntry]) -> list[StackEntry]:
 
 
 def hottest(core: CoreProfile) -> list[Row]:
-    """The source lines with the most cycles of a core; code of no line is left out."""
+    """The source lines with the most cycles of a core; code without a line is left out."""
     return [row for row in rows(core, "line") if row.file and row.line][:_MOST_LINES]
 
 
@@ -94,7 +94,7 @@ def _source(row: Row) -> str:
 
 
 def advice(found: Advice) -> Iterator[RenderableType]:
-    """The what-ifs that gain most, and how the best of them is done."""
+    """The what-ifs that gain most, and the steps for the best one."""
     table = _headed("saves")
     table.add_column(f"what if ({len(found.tried)} tried, each a run)", overflow="fold")
     table.add_column("what it takes", overflow="fold")
@@ -108,9 +108,9 @@ def advice(found: Advice) -> Iterator[RenderableType]:
 
 
 def commands(elf: Path, board: str) -> Text:
-    """What a user may type next, as a shell takes it."""
+    """The next commands to type, for a shell."""
     return Text(
-        "The same, and more, by hand:\n"
+        "To repeat this step by step:\n"
         f"  elf={shlex.quote(shown_path(elf))}\n"
         f'  cyclescope run "$elf" --board {board}\n'
         f'  cyclescope profile "$elf" --board {board} --by line\n'
@@ -120,7 +120,7 @@ def commands(elf: Path, board: str) -> Text:
 
 
 def _headed(*numbers: str) -> Fitted:
-    """A table with these columns of numbers first."""
+    """A table that begins with these columns of numbers."""
     table = Fitted()
     _plain(table)
     for heading in numbers:
@@ -129,7 +129,7 @@ def _headed(*numbers: str) -> Fitted:
 
 
 def _plain(table: Table) -> Table:
-    """Without lines, and without what they take on a screen."""
+    """The table without borders."""
     table.box, table.title = None, None
     table.pad_edge, table.padding = False, (0, 2, 0, 0)
     return table

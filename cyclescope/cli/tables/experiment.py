@@ -21,7 +21,7 @@ MOST_OFF = 20
 def experiment_table(result: ExperimentResult) -> Group:
     """An experiment's rows: published, simulated, error, basis; its source and notes below.
 
-    Rows that a pivot shows together are in tables of their own.
+    Rows that a pivot summarizes are in separate tables.
     """
     title = f"{result.name}: {result.title}"
     table = Fitted(title=title, title_justify="left")
@@ -50,7 +50,7 @@ def experiment_table(result: ExperimentResult) -> Group:
 
 
 def _rests_on(result: ExperimentResult) -> Iterator[Text]:
-    """What an experiment's published numbers rest on, and what the model leaves out."""
+    """The basis of an experiment's published numbers, and the omissions of the model."""
     found = trust.of(result)
     if not found.published or result.exact:
         return
@@ -71,7 +71,7 @@ def _rests_on(result: ExperimentResult) -> Iterator[Text]:
             f"{parameter.source}"
         )
     if result.left_out:
-        yield Text("left out, by the estimated effect:")
+        yield Text("not modelled, by the estimated effect:")
     for omission in result.left_out:
         yield Text(
             f"  {omission.effect_pct:g} % of {omission.cells}: {omission.what}: {omission.why}"
@@ -79,7 +79,7 @@ def _rests_on(result: ExperimentResult) -> Iterator[Text]:
 
 
 def names(parameter: Parameter) -> tuple[str, ...]:
-    """What a parameter, or a choice, is called in the accounting of influence."""
+    """The names of a parameter, or a choice, in the table of influence."""
     owners = parameter.owner.split(", ")
     return (
         f"{parameter.owner}: {parameter.property_name}",
@@ -88,14 +88,14 @@ def names(parameter: Parameter) -> tuple[str, ...]:
 
 
 def _pivot(pivot: pivots.Table) -> Iterator[Table | Text]:
-    """A table of groups, a sentence on all of them, and the rows that are furthest off."""
+    """A table of groups, a sentence on all of them, and the rows with the largest errors."""
     table = Fitted(title=pivot.full_title, title_justify="left")
     table.show_footer = bool(pivot.whole.published)
     for number, name in enumerate(pivot.line_headings):
         table.add_column(name, footer="" if number else pivot.total_name, no_wrap=True)
     columns = zip(pivot.headings, pivot.total, strict=True)
     for number, (heading, group) in enumerate(columns):
-        # the first group is what the others are beside
+        # the other groups are compared with the first
         goes = len(pivot.headings) - number if number else None
         table.add_column(heading, footer=group.total, justify="right", goes=goes)
     for names, groups in pivot.lines:
@@ -111,4 +111,4 @@ def _pivot(pivot: pivots.Table) -> Iterator[Table | Text]:
             f"{pivots.percent(row.error_pct)} ({row.board} {settings})"
         )
     if len(off) > MOST_OFF:
-        yield Text(f"  and {len(off) - MOST_OFF:,} more, which results.csv has")
+        yield Text(f"  and {len(off) - MOST_OFF:,} more: see results.csv")

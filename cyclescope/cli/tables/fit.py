@@ -1,4 +1,4 @@
-"""A fit's result on a terminal: values with what they may be, and how cells come out."""
+"""A fit's result on a terminal: values with intervals, and the errors of cells."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from cyclescope.fitting.crossing import HeldOut
     from cyclescope.fitting.results import FitResult, FittedCell
 
-# Of more cells, those that come out worst are shown; the JSON has all.
+# At most this many cells are shown, the worst ones; the JSON has all.
 _MOST_CELLS = 16
 
 
 def screen(result: FitResult) -> Iterator[RenderableType]:
-    """What a fit found, in tables."""
+    """A fit's result in tables."""
     yield Text(f"{result.board}, fitted to {count(len(result.fitted), 'cell')} of {result.table}")
     yield _parameters(result)
     yield from _cells(result.cells)
@@ -63,7 +63,7 @@ def _cells(cells: Sequence[FittedCell]) -> Iterator[RenderableType]:
     shown = list(cells)
     if len(shown) > _MOST_CELLS:
         shown = sorted(shown, key=lambda cell: -abs(cell.after_pct))[:_MOST_CELLS]
-        yield Text(f"the {len(shown)} cells of {len(cells):,} that come out worst")
+        yield Text(f"the {len(shown)} cells of {len(cells):,} with the largest errors")
     table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("cell", is_name=True)
     for heading in ("measured", "fitted", "before", "after"):
@@ -86,8 +86,8 @@ def _cells(cells: Sequence[FittedCell]) -> Iterator[RenderableType]:
 
 def _errors(result: FitResult) -> Iterator[RenderableType]:
     table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("how far off, mean (worst)", overflow="fold")
-    table.add_column("board as it was", justify="right", no_wrap=True)
+    table.add_column("error, mean (worst)", overflow="fold")
+    table.add_column("board before", justify="right", no_wrap=True)
     table.add_column("fitted", justify="right", no_wrap=True)
     fitted = result.fitted
     before = [abs(cell.before_pct) for cell in fitted]

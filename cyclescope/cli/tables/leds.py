@@ -1,4 +1,4 @@
-"""What the lights of a board did, as a table."""
+"""The activity of a board's LEDs, as a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cyclescope.units import format_ps, format_share
 
 
 def led_table(leds: Sequence[Led]) -> Table:
-    """How often each light went on and off, and its period if it has one."""
+    """How often each LED went on and off, and its period if it has one."""
     table = Table(title="lights", title_justify="left")
     for column in ("light", "pin", "is"):
         table.add_column(column, overflow="fold")

@@ -23,15 +23,15 @@ from cyclescope.units import format_hz, format_ps, format_share
 
 _CAUSES = ("main cause", "main causes")
 _WAITS = "waited for"
-# Causes of a row are named down to this share of it; on a narrow terminal only the largest is.
+# Causes with at least this share of a row are named; on a narrow terminal only the largest.
 _LEAST_SHARE = 0.1
 _MOST_CAUSES = 3
 _WIDE_COLUMNS = 150
 _LARGE_CPI = 100
 _BAR_CELLS, _LEAST_BAR_CELLS = 40, 8
-# Columns of functions, lines, ... that a narrow screen has no room for, the first one first.
+# Columns of functions, lines, ... that are left out on a narrow screen, the first one first.
 _GOES = ("instructions", "CPI", "longest", *_CAUSES, "calls", "total", _WAITS)
-# The same of interrupts.
+# Columns of interrupts that are left out on a narrow screen.
 _LATENCIES_GO = ("most, at", "least", "mean", "to end")
 _Cell = Callable[[CoreProfile, Row], str]
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -46,9 +46,9 @@ def profile(
     functions: Sequence[str],
     columns: int,
 ) -> Group:
-    """A run in figures, each core's cycles added up, calls of functions, late interrupts.
+    """A run in figures, each core's cycles by `by`, calls of functions, interrupt latencies.
 
-    The terminal has so many `columns`.
+    `columns` is the width of the terminal.
     """
     facts = Table.grid(padding=(0, 2))
     facts.add_row("instructions", f"{result.instructions:,}")
@@ -95,7 +95,7 @@ def _cycles(core: CoreProfile, by: str, top: int, by_cause: bool, is_wide: bool)
 
 
 def _columns(by: str, by_cause: bool, is_wide: bool, waits: bool) -> dict[str, _Cell]:
-    """The columns of a table in their order, and what each says of a row."""
+    """The columns of a table in their order, each with its text for a row."""
     columns: dict[str, _Cell] = {
         by: lambda _, row: row.name,
         "cycles": lambda _, row: f"{row.self_cycles:,}",
@@ -122,7 +122,7 @@ def _columns(by: str, by_cause: bool, is_wide: bool, waits: bool) -> dict[str, _
 
 
 def _sum(rows: Sequence[Row], name: str) -> Row:
-    """What is left out of a table, as a row."""
+    """The rest of a table, as one row."""
     cycles = sum(row.self_cycles for row in rows)
     waits: Counter[str] = Counter()
     for row in rows:
@@ -157,7 +157,7 @@ def _main_waits(row: Row, most: int) -> str:
 
 
 def _calls_of(found: Profile, function: str) -> Iterator[RenderableType]:
-    """The calls of a function on each core that has kept some."""
+    """The calls of a function on each core with kept calls."""
     has_some = False
     for core in found.cores:
         kept = calls.calls_of(core, function)
@@ -192,11 +192,11 @@ def _spread(core: CoreProfile, function: str, spread: Spread, times: Times | Non
         time = "" if ps is None else format_ps(ps)
         facts.add_row(Text(name, justify="left"), f"{cycles:,}", time)
     path = " > ".join(core.names(spread.worst.path))
-    told = [f"the longest began at {format_ps(spread.worst.begin_ps)}: {path}"]
+    remarks = [f"the longest began at {format_ps(spread.worst.begin_ps)}: {path}"]
     if not has_one_clock:
         rates = ", then ".join(map(format_hz, core.rates_hz))
-        told.append(f"the clock changed ({rates}): cycles and times are ranked apart")
-    lines = Text("\n".join(told))
+        remarks.append(f"the clock changed ({rates}): cycles and times are ranked apart")
+    lines = Text("\n".join(remarks))
     return Group(Text(f"\n{title}", style="italic"), facts, lines, _histogram(spread))
 
 
@@ -214,24 +214,24 @@ def _histogram(spread: Spread) -> Table:
 
 
 class _Bar:
-    """A bar of eighths of a cell, as long as a share of the room; what is not nothing is seen."""
+    """A bar with the length of a share, in eighths of a cell; any share above 0 is visible."""
 
     def __init__(self, share: float) -> None:
         self._share = share
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """Bars are of one scale: any of them may be the longest."""
+        """All bars have one scale: each may need the full width."""
         return Measurement(_LEAST_BAR_CELLS, _BAR_CELLS)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The bar."""
+        """Render the bar."""
         cells = min(options.max_width, _BAR_CELLS)
         eighths = round(self._share * cells * 8) or (1 if self._share else 0)
         yield Text(("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip())
 
 
 def _latencies(core: CoreProfile) -> Table:
-    """Interrupts by lines: handlers in cycles and time, then how late they were."""
+    """Interrupts by line: cycles and time of handlers, then latencies."""
     table = Fitted(title=f"{core.name}: interrupts", title_justify="left")
     table.add_column("interrupt", is_name=True)
     for heading in ("taken", "cycles", "time", "least", "mean", "most", "most, at", "to end"):

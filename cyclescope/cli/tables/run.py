@@ -19,14 +19,14 @@ from cyclescope.cli.tables.critical_path import path_tables
 from cyclescope.cli.tables.leds import led_table
 from cyclescope.units import format_hz, format_ps, format_share
 
-# What a place has of a file's path before its name.
+# The folders of a file's path in a place.
 _FOLDERS = re.compile(r"[^ (]*/(?=[^/ ]+:\d+\))")
 WORDS_A_LINE = 4
 MOST_LINES = 32
 
 
 def run_summary(result: RunResult) -> Group:
-    """What a run took, its results, what lights did, each core's cycle stack, what was counted."""
+    """A run's time, its results, the LEDs, each core's cycle stack, and the counters."""
     wall_s = result.wall_ns / 1e9
     mips = result.instructions / max(wall_s, 1e-9) / 1e6
     facts = Table.grid(padding=(0, 2))
@@ -35,7 +35,7 @@ def run_summary(result: RunResult) -> Group:
     facts.add_row("simulated time", format_ps(result.elapsed_ps))
     facts.add_row("wall time", f"{wall_s:.3f} s ({mips:.1f} million instructions a second)")
     stacks = [table for core in result.cores for table in _core_stacks(core)]
-    # of one core alone, it is what that waited for
+    # with one core, the path is equal to the core's waits
     path = result.critical_path if len(result.cores) > 1 else None
     paths = [*path_tables(path)] if path else []
     words = [_words(name, words) for name, words in result.results.items()]
@@ -47,7 +47,7 @@ def run_summary(result: RunResult) -> Group:
 
 
 def triggers_table(triggers: tuple[TriggerResult, ...]) -> Table:
-    """How often conditions became true, when, and for how long they were."""
+    """How often conditions became true, when, and for how long."""
     table = Fitted(title="conditions", title_justify="left")
     table.add_column("condition", overflow="fold")
     for column, goes in {"times": None, "true for": 2, "first at": 3, "last at": 1}.items():
@@ -60,7 +60,7 @@ def triggers_table(triggers: tuple[TriggerResult, ...]) -> Table:
 
 
 def unmodelled_table(registers: tuple[UnmodelledRegister, ...]) -> Table:
-    """What the firmware used that is not modelled, and whether it matters for time."""
+    """The unmodelled registers that the firmware used, and their effect on time."""
     table = Fitted(title="registers without a model", title_justify="left")
     table.add_column("register", is_name=True)
     table.add_column("address", no_wrap=True)
@@ -79,7 +79,7 @@ def unmodelled_table(registers: tuple[UnmodelledRegister, ...]) -> Table:
 
 
 def _words(name: str, words: tuple[int, ...]) -> Text:
-    """Words in hexadecimal under a heading; of very many the first, and how many are left out."""
+    """Words in hexadecimal under a heading; at most a limit, then the number of omitted words."""
     lines = [f"results of {name}: {len(words):,} {'word' if len(words) == 1 else 'words'}"]
     shown = words[: WORDS_A_LINE * MOST_LINES]
     for start in range(0, len(shown), WORDS_A_LINE):
@@ -90,7 +90,7 @@ def _words(name: str, words: tuple[int, ...]) -> Text:
 
 
 def _core_stacks(core: CoreResult) -> Iterator[RenderableType]:
-    """A core's clock if it changed, the stacks of its whole run, then those of its sections."""
+    """A core's clock if it changed, the stacks of its whole run, then its sections' stacks."""
     if len(core.clock_rates) > 1:
         yield _rates_table(core)
     yield stack_table(f"cycle stack of {core.name}", core.stack)
@@ -132,7 +132,7 @@ def stack_table(title: str, stack: Sequence[StackEntry]) -> Table:
 
 
 def _waits_table(title: str, waits: tuple[StackEntry, ...]) -> Table:
-    """What was waited for, in its own order: waits, other accesses, the core's own work."""
+    """Waits in their own order: waits, other accesses, the core's own work."""
     total_ps = sum(entry.ps for entry in waits)
     table = Fitted(title=title, title_justify="left", show_footer=True)
     table.add_column("waited for", footer="total")
@@ -149,15 +149,15 @@ def hexadecimal(word: int) -> str:
 
 
 class _Console(Console):
-    """One that leaves it to its caller what a reader who has left means; rich ends the program."""
+    """A console that leaves a broken pipe to its caller; rich itself would end the program."""
 
     def on_broken_pipe(self) -> None:
-        """Called by rich as it handles the error, which goes on from here."""
+        """Called by rich when it handles the error; re-raises it."""
         raise
 
 
 def console(stderr: bool = False) -> Console:
-    """A terminal of its width, or lines of 120 characters (or COLUMNS) into a file or pipe."""
+    """A console with the terminal's width, or of 120 columns (or COLUMNS) for a file or pipe."""
     probe = _Console(stderr=stderr)
     if probe.is_terminal or os.environ.get("COLUMNS", "").isdecimal():
         return probe

@@ -1,4 +1,4 @@
-"""What `cyclescope run --verbose` says more: what lies where, all counters, what the host did."""
+"""Details of `cyclescope run --verbose`: loaded segments, all counters, the host's work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cyclescope.cli.tables.columns import Fitted
 
 
 def before(board: Board) -> Iterator[str]:
-    """The board, and where the firmware's parts lie: a line each."""
+    """One line for each core of the board, and for each segment of the firmware."""
     described = board.describe()
     for core in described["cores"]:
         caches = "; ".join(core["caches"]) or "no caches"
@@ -32,10 +32,10 @@ def _where(regions: list[dict[str, int]], segment: LoadedSegment) -> str:
     )
     name = next(inside, "nowhere")
     zeroes = segment.memory_bytes - segment.file_bytes
-    more = f" and {zeroes:,} of zeroes" if zeroes else ""
+    more = f" and {zeroes:,} zero bytes" if zeroes else ""
     return (
         f"{segment.core}: {segment.address:#010x}-{last:#010x} in {name}: "
-        f"{segment.file_bytes:,} bytes of the file{more}"
+        f"{segment.file_bytes:,} bytes from the file{more}"
     )
 
 

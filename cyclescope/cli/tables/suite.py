@@ -1,4 +1,4 @@
-"""A suite's results as a table on a terminal: hardware's numbers, ours, and what is off."""
+"""A suite's results as a table on a terminal: hardware's numbers, simulated ones, errors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cyclescope.suites import summary
 from cyclescope.suites.running import span
 from cyclescope.suites.suite import Suite
 
-# On a narrow screen, the lowest first.
+# Columns that are left out on a narrow screen, the lowest first.
 _GOES = {"unit": 1, "inside": 2, "min": 3, "max": 4}
 _GROUPS_GO = {"steady": 1, "from .. to": 2}
 
 
 def table(suite: Suite, result: ExperimentResult) -> Group:
-    """All rows, how many are how close, what failed, and what a reader must know."""
+    """All rows, a summary of their errors, failures, and notes."""
     boards = dict.fromkeys(row.board for row in result.rows)
     shown = [_of_board(suite, board, result) for board in boards]
     title = Text(f"{suite.name}: {suite.title}")
@@ -65,7 +65,7 @@ def _number(value: int | float | None) -> str:
 
 
 def _close(suite: Suite, result: ExperimentResult) -> Iterator[Table]:
-    """How far the published numbers are met, by class of code."""
+    """The errors of the published numbers, by class of code."""
     found = summary.groups(suite, result.rows)
     if not found:
         return

@@ -1,4 +1,4 @@
-"""A sweep's result on a terminal: its rows, what matters how much, what is worth its price."""
+"""A sweep's result on a terminal: its rows, effects of settings, rows worth their price."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from cyclescope.sweeps import SweepResult, SweepRow, effects, words
 from cyclescope.sweeps.designs import GRID
 from cyclescope.units import count, rounded
 
-# Of more rows, the best are shown; the files have all.
+# At most this many rows are shown, the best ones; the files have all.
 _MOST_ROWS = 40
 _BEST = 12
 _MOST_REASONS = 5
 
 
 def screen(result: SweepResult) -> Iterator[RenderableType]:
-    """What a sweep found, in tables: the first of its metrics counts."""
+    """A sweep's result in tables, by the first of its metrics."""
     found = [row for row in result.rows if row.error is None]
     if found:
         yield from _rows(result, found)
@@ -47,19 +47,19 @@ def _rows(result: SweepResult, rows: Sequence[SweepRow]) -> Iterator[RenderableT
 
 def _table(result: SweepResult, rows: Sequence[SweepRow]) -> Table:
     table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
-    told = _telling(result)
-    for setting in told.values():
+    headings = _varied(result)
+    for setting in headings.values():
         table.add_column(Text(setting), justify="right", overflow="fold")
     if result.is_priced:
         table.add_column("price", justify="right", no_wrap=True)
     for number, name in enumerate(result.metrics):
-        # the first is what the sweep is about
+        # the first metric is the one to compare
         goes = len(result.metrics) - number if number else None
         heading = Text(words.with_unit(result, name))
         table.add_column(heading, justify="right", overflow="fold", goes=goes)
     best = result.best()
     for row in rows:
-        settings = [Text(words.value(row.settings.get(name, ""))) for name in told]
+        settings = [Text(words.value(row.settings.get(name, ""))) for name in headings]
         price = [f"{row.price or 0:g}"] if result.is_priced else []
         values = [words.number(row, name) for name in result.metrics]
         table.add_row(*settings, *price, *values, style="bold" if row is best else "")
@@ -70,7 +70,7 @@ def _effects(result: SweepResult) -> Iterator[RenderableType]:
     found = effects(result)
     if not found.effects:
         return
-    yield Text(f"what matters for {found.metric}")
+    yield Text(f"effects on {found.metric}")
     table = Fitted(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("setting", is_name=True)
     for heading in ("alone", "with others") if found.has_totals else ("part of the variance",):
@@ -88,29 +88,29 @@ def _effects(result: SweepResult) -> Iterator[RenderableType]:
     if found.note:
         yield Text(found.note)
     elif result.design.kind == GRID and len(found.effects) > 1:
-        yield Text(f"What several settings do only together: {found.rest:.1%} of the variance.\n")
+        yield Text(f"Interactions of settings: {found.rest:.1%} of the variance.\n")
 
 
 def _pareto(result: SweepResult) -> Iterator[RenderableType]:
     if result.is_priced and (worth := result.pareto()):
-        yield Text(f"worth their price: nothing cheaper has as good a {result.metrics[0]}")
+        yield Text(f"worth their price: no cheaper row has as good a {result.metrics[0]}")
         yield _table(result, worth)
 
 
 def _failures(result: SweepResult) -> Iterator[RenderableType]:
-    """Reasons of failed runs, each once with how many have it."""
+    """Reasons of failed runs, each once with the number of its runs."""
     reasons = Counter(row.error or "" for row in result.failures)
     for reason, times in reasons.most_common(_MOST_REASONS):
         first = next(row for row in result.failures if row.error == reason)
-        told = words.settings(first.settings)
+        settings = words.settings(first.settings)
         more = f" and {count(times - 1, 'other')}" if times > 1 else ""
-        yield Text(f"failed: {told}{more}: {reason}")
+        yield Text(f"failed: {settings}{more}: {reason}")
     if len(reasons) > _MOST_REASONS:
-        yield Text(f"failed: {len(reasons) - _MOST_REASONS} more reasons are in the files")
+        yield Text(f"failed: {len(reasons) - _MOST_REASONS} more reasons: see the files")
 
 
-def _telling(result: SweepResult) -> dict[str, str]:
-    """The columns that tell rows apart, with their headings: the last word where that will do."""
+def _varied(result: SweepResult) -> dict[str, str]:
+    """The settings that differ between rows, with headings: the last word if it is unambiguous."""
     names = [
         name
         for name in result.columns
