@@ -127,7 +127,7 @@ def test_without_a_pin_it_is_bus_off(board: str, signal: str) -> None:
     assert result.counters["can1.frames_sent"] == 1
     assert result.streams.get("can1", "") == ""
     (note,) = result.notes
-    assert note.startswith(f"can1: no pin carries its {signal}: a frame is begun, and "), note
+    assert note.startswith(f"can1: no pin carries its {signal}: a frame is begun, but "), note
     assert "its start is a bit error (CAN_ESR.LEC)" in note
     assert f"PD{int(signal == 'TX')} (alternate function 9; now an" in note
 
