@@ -22,6 +22,7 @@ SKIPPED = (
     "docs/reference/",
     "cyclescope/report/speedscope/",
     "scripts/prose/",
+    "tests/project/test_prose.py",
     "tests/fuzz/corpus/",
     "STYLE.md",
 )

@@ -84,7 +84,7 @@ def records_of(elf: Path) -> bincopy.BinFile:
 def test_a_program_may_lie_over_two_memories(
     build: Build, board: str, code: int, boundary: int, ram: int, size: int, flags: tuple[str, ...]
 ) -> None:
-    right = "reset handler ran\nover a seam\n"
+    right = "reset handler ran\nover a join\n"
     large = boundary - ram + 0x2000
     cleared = build(
         f"-DLARGE_BYTES={large}", *flags, code=code, boundary=boundary, ram=ram, size=size

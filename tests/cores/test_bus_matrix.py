@@ -40,9 +40,9 @@ GRANTS = {
     "loads apart": 8,
     "loads in a row": 1,
     "loads written back": 16,
-    "loads behind stores": 0,
+    "loads after stores": 0,
     # A store waits in the write buffer, and the access right after it waits for the store.
-    "loads right behind stores": 8,
+    "loads right after stores": 8,
     "stores apart": 1,
     "stores in pairs": 8 + 1,
     "loads of several": 8,

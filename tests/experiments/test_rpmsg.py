@@ -61,8 +61,8 @@ def test_a_sender_without_a_free_buffer_waits_or_says_so() -> None:
         "ring takes 16",
         "trysend -1, remote has 0",
         # the remote notifies of returned buffers only while a sender waits for one
-        "send 0, remote has 16, waits 1, told of 1 returned",
-        "then 17, told of 1 returned",
+        "send 0, remote has 16, waits 1, notified of 1 returned",
+        "then 17, notified of 1 returned",
         "host: vring1: no free buffer for 15000 ms: the other side has all 16 and returns none",
         f"send {BROKEN}",
         "remote's 16th 0",

@@ -23,8 +23,8 @@ def test_a_line_at_another_rate_is_heard_as_its_receiver_samples_it() -> None:
     rates, clock = done.notes
     assert rates.startswith(
         "usart2: it is set to 57554 baud 8N1, and its line is at 115200 baud 8N1 "
-        "(/chosen's stdout-path, or --baud): who listens gets what a receiver at the line's rate "
-        "makes of it"
+        "(/chosen's stdout-path, or --baud): both ends receive wrong characters, as a receiver at "
+        "another rate samples them"
     )
     # GPIOC's enable was read back.
     assert clock.startswith("gpiob: it was accessed ")

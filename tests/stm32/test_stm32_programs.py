@@ -126,7 +126,7 @@ def test_exceptions_of_cpp(cyclescope: Command, tmp_path: Path) -> None:
     assert lines == [
         "too deep at 20, 21 destroyed",
         "out of range",
-        "a square is a square, a shape is none",
+        "a square is a square, a shape is not",
         "map 24",
     ]
     assert status == 0

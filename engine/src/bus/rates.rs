@@ -69,7 +69,7 @@ impl Bus {
             let (percent, tenths) = (off / 10, off % 10);
             format!("{percent}.{tenths} % off: a receiver takes 3 to 5 %, so that characters may be lost on a board")
         } else {
-            "who listens gets what a receiver at the line's rate makes of it, and so does the UART".to_owned()
+            "both ends receive wrong characters, as a receiver at another rate samples them".to_owned()
         };
         let text = format!(
             "it is set to {own_words}, and its line is at {line_words} (/chosen's stdout-path, or --baud): {what}"

@@ -57,7 +57,7 @@ int main() {
     try {
         dynamic_cast<Square &>(plain);
     } catch (const std::bad_cast &) {
-        std::printf("a %s is a square, a %s is none\n", shape->name(), plain.name());
+        std::printf("a %s is a square, a %s is not\n", shape->name(), plain.name());
     }
     int sum = 0;
     for (const auto &[word, number] : before_main) {

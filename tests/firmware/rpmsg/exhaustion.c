@@ -36,10 +36,10 @@ int main(void)
     result = rpmsg_host_trysend(&link.host, &link.host_endpoint, "x", 1);
     console_print("trysend %d, remote has %u\n", result, at_remote);
     result = rpmsg_host_send(&link.host, &link.host_endpoint, "x", 1);
-    console_print("send %d, remote has %u, waits %u, told of %u returned\n", result, at_remote, link.host.waits,
+    console_print("send %d, remote has %u, waits %u, notified of %u returned\n", result, at_remote, link.host.waits,
         link.remote_kicks[1]);
     loopback_serve(&link);
-    console_print("then %u, told of %u returned\n", at_remote, link.remote_kicks[1]);
+    console_print("then %u, notified of %u returned\n", at_remote, link.remote_kicks[1]);
     fill();
     loopback_helps_sleepers = false;
     result = rpmsg_host_send(&link.host, &link.host_endpoint, "x", 1);

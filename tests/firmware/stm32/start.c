@@ -157,7 +157,7 @@ static void seam(void)
 	check(((volatile uint32_t *)words)[135] == 0x1007, "DMA from\n");
 #endif
 	for (int i = 0; i < 13; i++)
-		bytes[i - 6] = "over a seam\n"[i];
+		bytes[i - 6] = "over a join\n"[i];
 	print((const char *)SEAM - 6);
 }
 #else
