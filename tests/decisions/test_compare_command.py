@@ -260,7 +260,7 @@ def test_bad_input_is_one_line(
     assert "missing.elf: No such file" in refused(cyclescope, elf, "missing.elf", *on)
     assert "--board is missing" in refused(cyclescope, elf, elf)
     assert "expected percent" in refused(cyclescope, elf, elf, *on, "--fail-over", "2")
-    assert "--function is of use" in refused(cyclescope, elf, elf, *on, "--function", "work")
+    assert "--function needs" in refused(cyclescope, elf, elf, *on, "--function", "work")
     both = ("--markdown", "-", "--json", "-")
     assert "standard output" in refused(cyclescope, elf, elf, *on, *both)
     assert "would overwrite" in refused(cyclescope, elf, elf, *on, "--json", "a.elf")
