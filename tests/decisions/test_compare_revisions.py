@@ -82,12 +82,15 @@ def test_a_folder_of_the_repository_is_where_it_is_built(
     ("arguments", "words"),
     [
         (("nope", "HEAD", *BUILD), "nope: no such revision"),
-        (("--board", BOARD, "HEAD", ".", "--build", "true"), "--build COMMAND and --elf FILE go"),
+        (
+            ("--board", BOARD, "HEAD", ".", "--build", "true"),
+            "--build COMMAND and --elf FILE need each other",
+        ),
         (("HEAD", ".", *BUILD[:3], "echo broken; exit 3", *BUILD[4:]), "ended with 3: broken"),
         (("HEAD", ".", *BUILD[:3], "true", *BUILD[4:]), "--build made no app.elf"),
-        (("HEAD", ".", *BUILD[:5], "/app.elf"), "--elf /app.elf: relative to here"),
+        (("HEAD", ".", *BUILD[:5], "/app.elf"), "--elf /app.elf: give a relative path"),
         (("HEAD", ".", "--experiment", "m4-rules"), "this is no source of Cyclescope"),
-        (("HEAD", ".", *BUILD, "--experiment", "m4-rules"), "goes without --build"),
+        (("HEAD", ".", *BUILD, "--experiment", "m4-rules"), "leave out --build"),
         (("HEAD", ".", "--experiment", "m4-rules", "--board", BOARD), "an experiment sets its own"),
     ],
 )

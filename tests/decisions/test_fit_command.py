@@ -191,7 +191,7 @@ def test_a_file_has_all_of_a_fit(cyclescope: Command, program: Program, tmp_path
         (("--free", f"{DDR}=1:2000000"), "it may be 0 to 1000000"),
         (("--free", DDR, "--free", f"{DDR}=1:2"), "is there twice"),
         (("--free", DDR, "--set", f"{DDR}=20"), "--set says its value"),
-        (("--free", DDR, "--out", "cells.csv"), "ends in .dts"),
+        (("--free", DDR, "--out", "cells.csv"), "must end in .dts"),
         (("--free", DDR, "--json", "cells.csv"), "would overwrite the measurements"),
         (("--free", DDR, "--limit", "1 week"), "time '1 week'"),
     ],
