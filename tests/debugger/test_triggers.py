@@ -312,7 +312,7 @@ def test_a_condition_of_the_command_line_is_checked_before_anything_runs(
     given = ["run", str(elf), "--board", BOARD, "--waves", str(wave)]
     for options, said in (
         (["--count-when", "flash0."], "condition 'flash0.'"),
-        (["--break-when", "true"], "--break-when halts for a debugger"),
+        (["--break-when", "true"], "--break-when needs a debugger"),
         (["--trace-when", "true"], "needs --trace FILE"),
         (["--snapshot-when", "true"], "a snapshot needs a file and a time"),
         (

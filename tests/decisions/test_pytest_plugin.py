@@ -57,7 +57,9 @@ def test_a_snapshot_is_asked_for_written_and_kept(
     missing = bench(source())
     missing.assert_outcomes(failed=1)
     path = "__cyclescope__/test_app/test_time.json"
-    missing.stdout.fnmatch_lines([f"*no snapshot {path}: `pytest --cyclescope-update` writes it"])
+    missing.stdout.fnmatch_lines(
+        [f"*no snapshot {path}: run `pytest --cyclescope-update` to write it"]
+    )
     missing.stdout.no_fnmatch_line("*Errno*")
     assert not snapshot(pytester).exists()
     written = bench(source(), "--cyclescope-update")

@@ -162,7 +162,7 @@ def test_damage_that_fsck_does_not_find_is_reported_as_such(
             volume.seek(_fat_start(image) + 3)
             volume.write(b"\xff\xff")
         monkeypatch.setattr(fat_tools, "findings", lambda path: [])
-        with pytest.raises(DiskError, match=r"cluster 2 is in use.*; fsck\.fat finds nothing"):
+        with pytest.raises(DiskError, match=r"cluster 2 is in use.*; fsck\.fat finds no damage"):
             disks.check(image)
         monkeypatch.setattr(fat_tools, "findings", lambda path: None)
         with pytest.raises(DiskError, match=r"cluster 2 is in use but belongs to no file[^;]*$"):

@@ -129,7 +129,7 @@ def reset(self):
     self.read(0x14, 4)""")
     result = bench.result()
     assert result["streams"] == {"part0": "0x1234ab78 0xab 0x7 0xf0\n5 0 0 3\n"}
-    assert any("offset 0x14, where there is no register" in note for note in result["notes"])
+    assert any("offset 0x14, where the device has no register" in note for note in result["notes"])
 
 
 WRONG = {
@@ -276,7 +276,7 @@ def test_a_timing_property_has_a_source(bench: Bench) -> None:
         ("exit(3)\n", "part.py: the file calls exit(): remove the call"),
         ("\0", "part.py"),
         (HEAD.replace("acme,part", "riscv,clint0"), "'riscv,clint0' has a model already"),
-        (HEAD.replace("acme,part", "no compatible"), "is no devicetree compatible"),
+        (HEAD.replace("acme,part", "no compatible"), "expected a devicetree compatible"),
         (HEAD.replace("(Device)", ""), "the class must derive from "),
         (f"{HEAD}    a = Register(0)\n    b = Register(0)\n", "two registers have the same offset"),
         (f"{HEAD}    a = Register(2)\n", "the offset must be a multiple of 4"),
@@ -284,7 +284,10 @@ def test_a_timing_property_has_a_source(bench: Bench) -> None:
         (f'{HEAD}    a = cyclescope.property("a", "a", unit="s")\n', "a: units are cycles, "),
         (f'{HEAD}    a = cyclescope.property("a", "a", default=5, most=4)\n', "is not allowed"),
         (f'{HEAD}    a = cyclescope.property("a", "a", type=float)\n', "the type must be int, "),
-        (HEAD + HEAD.replace("Part", "Other"), "'acme,part' is Part of part.py already"),
+        (
+            HEAD + HEAD.replace("Part", "Other"),
+            "'acme,part' is already registered by Part in part.py",
+        ),
         (HEAD.replace('"acme,part"', '"xlnx,xps-uartlite-1.00.a", replace=True'), None),
         (HEAD.replace('"acme,part"', '"ingenic,jz4740-gpio", replace=True'), "can't be replaced"),
     ],
