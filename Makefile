@@ -31,30 +31,30 @@ ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 ## build: set up .venv, build the engine and install the package into it
 build: $(VENV)/.installed
 
-## bench: run what the published numbers need, sum up how they compare, write results/
-#  (BENCH_FLAGS=--explain: every experiment whole, with what each run waits for and a profile)
+## bench: repeat the published measurements, and write results/
+#  (BENCH_FLAGS=--explain: all runs, each with its waits and a profile)
 bench: build
 	$(BIN)/cyclescope bench --out $(OUT) $(BENCH_FLAGS)
 
-## sensitivity: measure what published cells rest on, into published/sensitivity.csv
+## sensitivity: measure how cells depend on each assumed value, into published/sensitivity.csv
 sensitivity: build
 	$(BIN)/cyclescope bench --sensitivity --out $(OUT)
 	cp $(OUT)/sensitivity.csv published/sensitivity.csv
 
-## uncertainty: measure what published cells may be, into published/uncertainty.csv
+## uncertainty: measure the range of each cell, into published/uncertainty.csv
 uncertainty: build
 	$(BIN)/cyclescope bench --uncertainty --out $(OUT)
 	cp $(OUT)/uncertainty.csv published/uncertainty.csv
 
-## results-in-docs: the numbers of README.md and docs/ anew, from what `make bench` has written
+## results-in-docs: renew the numbers in README.md and docs/ from the results of `make bench`
 results-in-docs: build
 	$(BIN)/python scripts/results $(OUT)/results.json
 
-## test: what a change can break: the short form of all tests
+## test: all tests in their short form
 test: build
 	@+$(MAKE) --no-print-directory -j2 test-engine test-package
 
-## test-all: all tests whole, properties to extremes; each night
+## test-all: all tests at full length; each night
 test-all: build
 	@+CYCLESCOPE_TESTS=all $(MAKE) --no-print-directory -j2 test-engine test-package \
 		ENGINE_TEST_FLAGS="--config 'profile.bench.package.cyclescope-engine.opt-level=1'"
@@ -76,19 +76,19 @@ test-engine: build
 test-package: build
 	$(ALONE) $(BIN)/python -m pytest -n auto --dist worksteal
 
-## differential: the comparison with Unicorn, over as many instructions as INSTRUCTIONS says
+## differential: compare the cores with Unicorn over INSTRUCTIONS instructions
 INSTRUCTIONS ?= 100000000
 differential: build
 	CYCLESCOPE_TESTS=all CYCLESCOPE_DIFFERENTIAL=$(INSTRUCTIONS) $(BIN)/python -m pytest tests/differential
 
-## fuzz: inputs at random for MINUTES, or INPUTS of them; REPLAY=FILE runs one again
+## fuzz: run random inputs for MINUTES, or INPUTS of them; REPLAY=FILE repeats one
 MINUTES ?= 3
 FUZZ_FLAGS ?=
 fuzz: build
 	PYTHONPATH=tests:tests/support $(BIN)/python -m fuzz \
 		$(if $(REPLAY),--replay $(REPLAY),$(if $(INPUTS),--inputs $(INPUTS),--minutes $(MINUTES))) $(FUZZ_FLAGS)
 
-## speed: how fast the simulator is, beside QEMU where it is installed
+## speed: measure the speed of the simulator, beside QEMU if it is installed
 SPEED_FLAGS ?=
 speed: build
 	$(BIN)/python bench/speed $(SPEED_FLAGS)
@@ -104,13 +104,13 @@ speed-trend: build
 ## lint: formatting and lints of both languages, types, prose, spelling
 lint: lint-rust lint-package
 
-## lint-rust: of that the Rust crates, for which nothing needs to be built
-#  (.ci/run has clippy look at what is compiled: scripts/rustc-with-clippy)
+## lint-rust: formatting and lints of the Rust crates
+#  (.ci/run lints while it compiles: scripts/rustc-with-clippy)
 lint-rust:
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets --locked --quiet -- -D warnings
 
-## lint-package: of that the Python package, tests and scripts: formatting, types, prose and spelling
+## lint-package: formatting, lints, types, prose and spelling of everything else
 lint-package: $(VENV)/.requirements
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -132,20 +132,20 @@ format: build
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-## docs: the documentation site in site/; broken links are errors
+## docs: build the documentation site in site/; broken links are errors
 docs: $(VENV)/.docs-requirements
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
 
-## wheel: a wheel in dist/
+## wheel: build a wheel in dist/
 wheel: build
 	rm -f dist/*.whl
 	$(BIN)/maturin build --release --locked --quiet --out dist
 
-## try-wheel: that wheel in a fresh environment: its own boards, firmware and tables are found
+## try-wheel: install the wheel into a fresh environment, and use its boards, firmware and tables
 try-wheel: build
 	scripts/try-wheel dist/*.whl
 
-## sdist: the source archive in dist/
+## sdist: build the source archive in dist/
 sdist: $(VENV)/.requirements
 	rm -f dist/*.tar.gz
 	$(BIN)/maturin sdist --out dist
@@ -176,7 +176,7 @@ lock: $(VENV)/.requirements
 		--no-annotate --custom-compile-command "make lock" --constraint requirements/dev.txt \
 		--output-file requirements/docs.txt requirements/docs.in
 
-## clean: drop everything that was built
+## clean: delete everything that was built
 clean:
 	rm -rf $(VENV) .cache target dist results site cyclescope/_engine*.so
 
