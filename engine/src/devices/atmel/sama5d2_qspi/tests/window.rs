@@ -210,14 +210,14 @@ fn what_is_scrambled_is_unscrambled_with_the_same_key() {
 }
 
 #[test]
-fn a_frame_that_is_no_memory_read_goes_on_wherever_it_is_read() {
+fn a_frame_of_another_type_continues_at_any_address() {
     let mut rig = Rig::memory();
     rig.frame(0x9f, ifr::INSTEN | ifr::DATAEN);
     assert_eq!(rig.load(0, AccessSize::Byte).unwrap(), 0x20);
     assert_eq!(rig.load(1, AccessSize::Half).unwrap(), 0x18ba);
     assert_eq!(rig.load(0, AccessSize::Byte).unwrap(), 0x10);
     rig.last();
-    assert!(rig.notes().contains("goes on all the same"));
+    assert!(rig.notes().contains("continues nevertheless"));
     assert_eq!(rig.counter("frames"), 1);
 }
 
