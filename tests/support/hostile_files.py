@@ -260,7 +260,7 @@ def toml_files() -> Iterator[tuple[str, str, str]]:
     yield "digits", "a = " + "9" * 500_000, "digits"
     yield "escapes", 'a = "' + "\\n" * 250_000 + '"', "no such key"
     yield "keys", "".join(f"a{n} = 1\n" for n in range(80_000)), "no such key"
-    yield "a great file", "#" * (2**20 + 1), "larger than 1 MiB"
+    yield "a great file", "#" * (2**20 + 1), "larger than the limit of 1 MiB"
 
 
 def _ihex(kind: int, addr: int, data: bytes) -> str:
