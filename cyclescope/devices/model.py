@@ -197,7 +197,7 @@ class Device(Model):
     def _index_of(self, pin: str) -> int:
         if pin not in self.pins:
             has = ", ".join(self.pins) or "none"
-            raise ValueError(f"{type(self).__name__} has no pin {pin!r}; its pins: {has}")
+            raise ValueError(f"{type(self).__name__} has no pin {pin!r}; it has {has}")
         return self.pins.index(pin)
 
     def irq_input(self, input: int, level: bool) -> None:

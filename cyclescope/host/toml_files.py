@@ -63,7 +63,7 @@ def _check(text: str) -> None:
         if kind == "open":
             what = "a string is not closed"
         elif depth > MOST_DEPTH:
-            what = f"arrays and tables are nested more than {MOST_DEPTH} deep"
+            what = f"arrays and tables nest more than {MOST_DEPTH} deep"
         elif parts >= MOST_PARTS:
             what = f"a key has more than {MOST_PARTS} parts"
         else:

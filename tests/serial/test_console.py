@@ -169,7 +169,7 @@ def test_lines_that_can_not_be_are_refused(cyclescope: Command, tmp_path: Path) 
         (["--console", "phone"], "--console phone: expected stdio, pty, tcp,"),
         (["--console", "tcp:99999"], "--console tcp:99999: a port is a number"),
         (["--script", "s.txt", "--console", "pty"], "--console pty: uart0 already has an input"),
-        (["--save-script", "x"], "--save-script is of use where somebody may type"),
+        (["--save-script", "x"], "--save-script needs exactly one serial line"),
         (["--script", "missing.txt"], "missing.txt: "),
         (["--console", "stdio", "--stdin", "-"], "another option already uses the standard input"),
         (["--console", "stdio", "--console", "uart0=stdio"], "uart0 already has an input"),

@@ -194,7 +194,7 @@ def test_a_port_that_someone_has_is_not_taken() -> None:
     [
         (
             ("--port", "x", "--board", "y"),
-            "--port and --board exclude each other: the board brings",
+            "--port and --board exclude each other: a virtual board has",
         ),
         (("--serve",), "--serve needs --board"),
         (("--link", "x"), "--link needs --board"),

@@ -488,7 +488,7 @@ def test_a_device_in_python_drives_and_watches_pins(tmp_path: Path) -> None:
         }
     finally:
         registry.forget(__file__)
-    for pins, message in (({"in": "x"}, "end with -gpios"), ({"-gpios": "x"}, "names no pin")):
+    for pins, message in (({"in": "x"}, "end with -gpios"), ({"-gpios": "x"}, "must end")):
         with pytest.raises(UsageError, match=message):
             package.device("test,inverter", pins=pins)(Inverter)
     with pytest.raises(UsageError, match="a chip can't have pins of ports"):

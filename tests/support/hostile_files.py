@@ -256,11 +256,11 @@ def toml_files() -> Iterator[tuple[str, str, str]]:
     yield "tables", f"\n[{'.'.join('a' * 200_000)}]", "(at line 2)"
     yield "arrays", "a=" + "[" * 100_000 + "]" * 100_000, "nest more than 32 deep (at line 1)"
     yield "inline tables", "a=" + "{a=" * 100_000, "nest more than 32 deep (at line 1)"
-    yield "a text without an end", 'a = """' + '\\"""' * 200_000, "no end (at line 1)"
+    yield "a text without an end", 'a = """' + '\\"""' * 200_000, "not closed (at line 1)"
     yield "digits", "a = " + "9" * 500_000, "digits"
     yield "escapes", 'a = "' + "\\n" * 250_000 + '"', "no such key"
     yield "keys", "".join(f"a{n} = 1\n" for n in range(80_000)), "no such key"
-    yield "a great file", "#" * (2**20 + 1), "larger than 1 MiB"
+    yield "a great file", "#" * (2**20 + 1), "larger than the limit of 1 MiB"
 
 
 def _ihex(kind: int, addr: int, data: bytes) -> str:
