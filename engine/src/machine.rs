@@ -490,7 +490,7 @@ impl Machine {
         notes.extend(self.event_rate_notes());
         if self.bus.noted.has_more() || self.bus.host.notes.has_more() {
             let kept = self.bus.notes().len() + self.bus.host.notes.lines().len();
-            notes.push(format!("there are more notes than the {kept} that are kept"));
+            notes.push(format!("only the first {kept} notes are shown; there are more"));
         }
         let dropped = self.bus.waves.summary().dropped;
         if dropped > 0 {

@@ -164,7 +164,7 @@ def test_only_regular_files_are_read(tmp_path: Path, kind: str, form: str) -> No
 def test_standard_input_is_no_part_of_a_board(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\n"
-        "from cyclescope import errors\nfrom cyclescope.board import devicetree\n"
+        "from cyclescope import errors\nfrom cyclescope.board.description import devicetree\n"
         "try:\n    devicetree.parse(Path(sys.argv[1]))\n"
         "except errors.BoardError as error:\n    print(error)"
     )

@@ -46,7 +46,7 @@ def offered(command_line: WarmStart, tmp_path: Path) -> Offered:
 
 def test_commands_and_options_are_offered(offered: Offered) -> None:
     assert offered(" ") == list(cli.list_commands(None))  # type: ignore[arg-type]
-    assert offered("de") == ["debug", "demo", "devices"]
+    assert offered("de") == ["demo", "debug", "devices"]
     assert "--vcd-signals" in offered(f"{RUN} --vcd")
 
 
