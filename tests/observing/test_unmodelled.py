@@ -106,7 +106,7 @@ def test_a_board_from_an_svd_runs_start_up_code(
     board = chip_board(cyclescope, tmp_path)
     waiting = cyclescope("run", programs["acme"], "--board", board, "--limit", "1ms")
     assert waiting.status != 0
-    assert "RCC.CR: 33598 loads in a row gave the same" in waiting.stderr
+    assert "RCC.CR: 33598 loads in a row returned the same value" in waiting.stderr
     assert "acme.c:23" in waiting.stderr
 
     board.write_text(with_ready_bits(board.read_text()))

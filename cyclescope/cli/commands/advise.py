@@ -106,7 +106,7 @@ def advise_command(
     jobs: int | None,
     again: bool,
 ) -> int:
-    """Try changes that the board allows, and rank them by gain.
+    """Try changes to board and code, and rank them by the gain.
 
     For a firmware ELF: larger caches and faster buses where the designer chooses them, registers
     that the firmware could set, hot code in other memories. For an experiment: other settings of

@@ -146,9 +146,9 @@ def compare_command(
     """Compare two runs: cycles by function and cause, metrics.
 
     A and B are each a firmware ELF, which is run with a profile, or the JSON file of a run
-    (`run --json`, `profile --json`) or of a bench. With --build or --experiment they are git
-    revisions, and a dot is the working tree. Runs are deterministic: a difference of one cycle is
-    real. Arguments after -- are passed to the firmware.
+    (`run --json`, `profile --json`) or of a bench (results.json). With --build or --experiment they
+    are git revisions, and a dot is the working tree. Runs are deterministic: a difference of one
+    cycle is real. Arguments after -- are passed to the firmware.
     """
     percent = None if fail_over is None else limits.parse_percent(fail_over)
     if functions and percent is None:

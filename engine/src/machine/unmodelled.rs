@@ -132,7 +132,7 @@ fn waits_text(register: &UnmodelledRegister, answer: Option<Answer>) -> Option<S
         Answer::text,
     );
     (*most_reads_in_a_row >= WAITS)
-        .then(|| format!("{name}: {most_reads_in_a_row} loads in a row gave the same: {advice}"))
+        .then(|| format!("{name}: {most_reads_in_a_row} loads in a row returned the same value: {advice}"))
 }
 
 fn counted(count: u64, what: &str) -> String {

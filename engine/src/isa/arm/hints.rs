@@ -42,7 +42,9 @@ pub(super) fn of_abort(abort: Abort, fetch: bool, system: &System) -> &'static s
             (false, false) => "its table entry allows no read in this mode (AP)",
         },
         FaultStatus::WalkFirst => "nothing answers at the table's address in TTBR0 or TTBR1",
-        FaultStatus::WalkSecond => "nothing answers at the address of the second-level table that the first-level entry has",
+        FaultStatus::WalkSecond => {
+            "nothing answers at the address of the second-level table that the first-level entry has"
+        }
         FaultStatus::Debug
         | FaultStatus::CacheMaintenance
         | FaultStatus::External

@@ -23,7 +23,12 @@ impl EarlyDivision {
         let meaning = "bits of the quotient that a cycle of a division gives";
         EarlyDivision {
             of_zero: cycles(reader, "divide-zero", 1, "cycles of a division with an operand that is 0"),
-            of_less: cycles(reader, "divide-less", 1, "cycles of a division whose dividend has fewer significant bits than the divisor"),
+            of_less: cycles(
+                reader,
+                "divide-less",
+                1,
+                "cycles of a division whose dividend has fewer significant bits than the divisor",
+            ),
             least: cycles(
                 reader,
                 "divide-least",

@@ -66,7 +66,7 @@ impl FrontEnd {
                 reader,
                 "straddled-target",
                 0,
-                "further cycles of a jump to one that lies across two words",
+                "further cycles of a jump to a four-byte instruction that lies across two words",
             ),
             most_refill: cycles(reader, "most-refill", 1, "the most that a jump takes beyond its own cycle"),
             system_fetch: cycles(reader, "system-fetch", 0, "further cycles of a jump to code on the system bus"),
