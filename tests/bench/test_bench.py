@@ -160,7 +160,7 @@ def test_a_failed_run_loses_no_other(cyclescope: Command, tmp_path: Path) -> Non
     # the last screen has the first of them with their reasons, and how many there are
     words = " ".join(done.stdout.split())
     assert words.count("failed: quad_spi_throughput mode=") == 3
-    assert f"and {len(failed) - 3} more that failed" in words
+    assert f"and {len(failed) - 3} more failed: see the report" in words
     rows = json.loads((tmp_path / "results" / "results.json").read_text())
     measured = [row for row in rows if row["basis"] != "derived"]
     assert [row["settings"]["bytes"] for row in measured] == [1024] * len(reading)

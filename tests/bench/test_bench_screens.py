@@ -156,7 +156,7 @@ def test_without_a_terminal_there_are_lines_of_first_cells_and_of_the_end(
     assert said.startswith(f"{RUNS} runs of 1 experiment on 1 board")
     assert expected.startswith("About ")
     # 4 pages are not those that were published
-    assert re.fullmatch(rf"{NAME}  \w+ write: simulated \d+ us \(nothing was published\)", first)
+    assert re.fullmatch(rf"{NAME}  \w+ write: simulated \d+ us \(no published number\)", first)
     assert re.fullmatch(rf"\[{RUNS}/{RUNS}\] {NAME} done after \d+ s", last)
 
 

@@ -263,8 +263,8 @@ def test_a_descriptor_writes_at_the_files_position(tmp_path: Path) -> None:
         log.flush()
         outputs.check(f"/dev/fd/{log.fileno()}")
         outputs.write_text(f"/dev/fd/{log.fileno()}", "text\n")
-        log.write("behind\n")
-    assert path.read_text() == "before\ntext\nbehind\n"
+        log.write("after\n")
+    assert path.read_text() == "before\ntext\nafter\n"
 
 
 def test_a_descriptor_that_can_not_be_written_is_refused(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_standard_output_is_a_descriptor(tmp_path: Path) -> None:
     script += "outputs.write_text('/dev/stdout', 'text\\n'); print('after')"
     with (tmp_path / "out").open("w") as out:
         subprocess.run([sys.executable, "-c", script], stdout=out, check=True)
-    assert (tmp_path / "out").read_text() == "before\ntext\nbehind\n"
+    assert (tmp_path / "out").read_text() == "before\ntext\nafter\n"
 
 
 # ---- files that are one

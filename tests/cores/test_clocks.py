@@ -258,5 +258,5 @@ def test_an_oscillators_frequency_is_one() -> None:
 
 
 def test_a_label_that_is_no_clock_is_refused() -> None:
-    with pytest.raises(FirmwareError, match=r"AXI_HZ in its board\.toml: no clock spi0"):
+    with pytest.raises(FirmwareError, match=r"AXI_HZ in its board\.toml: unknown clock spi0"):
         clocks.macros("kc705-axi-quad-spi", {"AXI_HZ": "spi0"}, {})

@@ -93,7 +93,7 @@ def test_the_page_has_the_sum_by_hand(
     for words_of_it in (
         f"Its {sizes(elf)['crc16_byte']} bytes lie in {lines} lines of 16 bytes",
         f"calls it {calls} times: {calls} x {5 * lines} = **{waits:,} cycles**",
-        f"it has {causes[LOAD] // 5:,} reads of constants",
+        f"a round has {causes[LOAD] // 5:,} reads of constants",
     ):
         assert words_of_it in page
 

@@ -114,7 +114,8 @@ def test_the_help_names_the_page_with_the_exit_statuses(cyclescope: Command) -> 
 def test_summaries_of_commands_stand_whole_in_80_columns(cyclescope: Command) -> None:
     lines = cyclescope("--help").stdout.splitlines()
     assert max(map(len, lines)) <= 80
-    assert not any(line.endswith("...") for line in lines)
+    # the first is the usage, which has the dots of repeated arguments
+    assert not any(line.endswith("...") for line in lines[1:])
 
 
 def test_bindings_are_listed(cyclescope: Command) -> None:

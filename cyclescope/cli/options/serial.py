@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -57,8 +57,9 @@ class SerialLines:
     def show_on(self, sink: ConsoleSink, errors: str) -> None:
         """Show the output of a line other than the console whose input is standard input."""
         for name, terminal in self.terminals.items():
-            if name != self.console and isinstance(terminal, consoles.StandardInput):
-                terminal.show_by(Console(sink, errors).write)
+            if name != self.console and not terminal.takes_output:
+                # only standard input takes none; its module is imported where a terminal is opened
+                cast("consoles.StandardInput", terminal).show_by(Console(sink, errors).write)
 
     @property
     def is_interactive(self) -> bool:

@@ -132,7 +132,7 @@ pub trait I2cTarget: State + Send {
     /// already, does nothing.
     fn control(&mut self, _pin: ControlPin, _level: bool, _now: Ps) {}
 
-    /// Has the chip record its activities from now on, in this scope, and declares them. By default it has no activities.
+    /// Has the chip record its activities from now on, in this scope. By default it has none.
     fn observe(&mut self, _scope: Scope) {}
 
     /// Carries out the chip's own operations up to `now`. All other calls with a time do so as well.

@@ -64,8 +64,8 @@ pub struct Plan {
     pub routed: bool,
     /// Address of the edge up to which the target is busy.
     pub free_edge: usize,
-    /// Edges from the arrival until the transfer can begin; from then until the next one can, which the [`ReadRecord`] of a
-    /// window gives.
+    /// Edges from the arrival until the transfer can begin; from then until the next one can, which the
+    /// [`ReadRecord`] of a window gives.
     pub cycles: [u64; 2],
     /// Edges from there to the answer; negative if the answer comes before.
     pub after_cycles: i64,

@@ -70,7 +70,7 @@ impl Device for BackupSram {
                     self.writes += 1;
                 }
             } else {
-                ctx.note("the backup SRAM was written while the backup domain is protected (PWR's DBP is 0): it keeps its contents");
+                ctx.note("it was written while the backup domain is protected (PWR's DBP is 0): it keeps its contents");
             }
         }
         Ok(Reply::written(ctx.now))

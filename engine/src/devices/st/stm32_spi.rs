@@ -377,8 +377,8 @@ impl Spi {
         self.note_pins(ctx);
         if std::mem::take(&mut self.wire.unheard) {
             ctx.note(
-                "a word was received on the one data line, MOSI (SPI_CR1.BIDIMODE without BIDIOE), which no chip drives: it \
-                 reads ones; a chip with `spi-3wire` in its node answers there",
+                "a word was received on the data line, MOSI (SPI_CR1.BIDIMODE without BIDIOE), which no chip drives: \
+                 it reads ones; a chip with `spi-3wire` in its node answers there",
             );
         }
         match due {

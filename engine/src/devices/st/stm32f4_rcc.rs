@@ -273,7 +273,9 @@ impl Rcc {
         let input = if register == PLLCFGR && any_is_on { self.params.part.pll_input() } else { 0 };
         let locked = factors | input;
         if (value ^ before) & locked != 0 {
-            ctx.note("a PLL's factors were written while it was on, or the common input while a PLL was on: they keep their values");
+            ctx.note(
+                "a running PLL's factors, or the common input of running PLLs, were written: they keep their values",
+            );
         }
         self.state.set(register, before & locked | value & !locked);
     }

@@ -309,7 +309,9 @@ impl Adc {
             }
             CR => self.set_control(value, ctx),
             CCR if self.of(CR) & CR_BUSY != 0 && (value ^ self.common) >> CCR_CKMODE & 0x3f != 0 => {
-                ctx.note("the clock (ADC_CCR) was changed while the converter is on or calibrates (ADC_CR): it keeps its setting");
+                ctx.note(
+                    "the clock (ADC_CCR) was changed while the converter is on or calibrates: it keeps its setting",
+                );
                 let clock = 0x3f << CCR_CKMODE;
                 self.common = self.common & clock | value & !clock;
             }

@@ -298,7 +298,9 @@ impl Rcc {
         let input = if register == PLLCFGR && any_is_on { PLLCFGR_INPUT } else { 0 };
         let locked = factors | input | flag(PLL_REN, is_sysclk);
         if (value ^ before) & locked & !PLL_REN != 0 {
-            ctx.note("a PLL's factors were written while it was on, or the common input while a PLL was on: they keep their values");
+            ctx.note(
+                "a running PLL's factors, or the common input of running PLLs, were written: they keep their values",
+            );
         }
         if (value ^ before) & locked & PLL_REN != 0 {
             ctx.note("RCC_PLLCFGR.PLLREN was cleared while SYSCLK comes from the PLL, which has no effect");
@@ -312,7 +314,9 @@ impl Rcc {
     fn select(&mut self, ctx: &mut Ctx) {
         let source = tree::source_of_sw(self.state.get(CFGR));
         if source == PLL && self.state.get(PLLCFGR) & PLL_REN == 0 {
-            ctx.note("the PLL was selected for SYSCLK, but its output R is off (RCC_PLLCFGR.PLLREN): SYSCLK keeps its source");
+            ctx.note(
+                "the PLL was selected for SYSCLK with its output R off (RCC_PLLCFGR.PLLREN): SYSCLK keeps its source",
+            );
             return;
         }
         self.state.sources.select(source, ctx.now);

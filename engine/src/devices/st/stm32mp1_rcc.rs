@@ -371,8 +371,8 @@ impl Device for Rcc {
         let board: Vec<u64> = self.outputs.iter().take(NOTED).map(|clock| clock.rate.get()).collect();
         if selected.iter().zip(&board).any(|(selected, board)| selected.abs_diff(*board) > 1) {
             ctx.note(&format!(
-                "the registers set its PLLs to {selected:?} Hz for the MPU, the AXI and the MCU; the board's clocks are \
-                 {board:?} Hz until firmware sets others"
+                "the registers set its PLLs to {selected:?} Hz for the MPU, the AXI and the MCU; the board's clocks \
+                 are {board:?} Hz until firmware sets others"
             ));
         }
     }

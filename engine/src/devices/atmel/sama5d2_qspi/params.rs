@@ -57,7 +57,7 @@ impl Params {
             reads_go_on: reader.timing_u32(
                 "cyclescope,window-reads-go-on",
                 0..=1,
-                "1 if a read directly after the last address continues its frame, 0 if each transfer of the bus has its own",
+                "1 if a read directly after the last address continues its frame, 0 if each bus transfer has its own",
             ) != 0,
             random: reader.u32_or(
                 "cyclescope,scrambling-random-value",

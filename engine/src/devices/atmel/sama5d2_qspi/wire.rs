@@ -306,7 +306,7 @@ impl Wire {
         true
     }
 
-    /// The peripheral clocks of a frame after an identical one, with this header and a word of data, and its serial clocks.
+    /// The peripheral clocks and serial clocks of a frame with this header and a word of data, after an identical one.
     fn frame_cycles(&self, header: &Header, lines: Lines) -> (u64, u64) {
         let clocks = u64::from(header.clocks + Burst::input(lines, Rate::Single, u32::BITS).clocks);
         (self.inactive + self.before_clock + clocks * self.period, clocks)

@@ -268,8 +268,8 @@ fn another_device_clock_counts_from_the_next_frame() {
 fn what_is_left_of_a_word_goes_on_at_another_rate() {
     let mut wired = wired();
     wired.write(100, SSIDR, 0x93);
-    // Rises are at 120 ns, 160 ns, and so on. After the fourth, at 240 ns, there are 3 cycles of 10 ns to the next but one
-    // edge, which are of 20 ns from then on.
+    // Rises are at 120 ns, 160 ns, and so on. After the fourth, at 240 ns, there are 3 cycles of 10 ns to the next but
+    // one edge, which are of 20 ns from then on.
     wired.bench.run(Ps(250 * NS));
     wired.bench.bus.set_clocks(&[(CLOCK, hz(50_000_000))], Ps(250 * NS));
     assert_eq!(wired.read(1000, SSIDR), 0xa5);

@@ -68,7 +68,8 @@ pub(super) struct Frame {
     pub deaf_clocks: u32,
     /// True if no side drove the lines in some of the `deaf_clocks`, which the controller uses as dummies.
     pub released: bool,
-    /// True in a repeated read ([`Flash::start_repeated`]): the controller reads on the chip's lines, at an allowed clock.
+    /// True in a repeated read ([`Flash::start_repeated`]): the controller reads on the chip's lines, at an allowed
+    /// clock.
     pub is_repeated: bool,
 }
 

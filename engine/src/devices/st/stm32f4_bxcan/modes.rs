@@ -57,8 +57,8 @@ impl BxCan {
         self.is_joining = true;
         if self.params.bus.is_none() {
             ctx.note(
-                "the controller is on no bus (cyclescope,can-bus): it never sees the 11 recessive bits that it waits for \
-                 (CAN_MSR.INAK)",
+                "the controller is on no bus (cyclescope,can-bus): it never sees the 11 recessive bits that it waits \
+                 for (CAN_MSR.INAK)",
             );
         }
         self.has_memory(ctx);

@@ -255,7 +255,7 @@ fn errors_halt_until_reset() {
 fn completion_interrupts_and_is_cleared_by_one() {
     let mut rig = rig(params(), true, u32::MAX);
     let (end, _) = rig.transfer(cr::IOC_IRQ_ENABLE, RAM, RAM + 0x1000, 4);
-    // 100: read address, 120: at the RAM, 150: read, 160: here, 190: through, 210: at the RAM, 240: written, 250: reported.
+    // 100: read address, 120: at the RAM, 150: read, 160: here, 190: through, 210: at the RAM, 240: written, 250: done.
     assert_eq!(end, Ps::from_ns(250));
     assert_eq!(rig.bus.core_irqs[0].low(), 1 << 11);
     rig.set(end, CDMASR, sr::IOC_IRQ);

@@ -98,8 +98,8 @@ fn words_stand_on_the_pins_bit_by_bit_and_rest_before_their_last_byte() {
         let mut soc = soc(setup);
         soc.word(0x1000);
         let length = setup.word_cycles() as usize;
-        // The word after a first one is read without a request. The next one's first cycle is the one in which it is held; DDR:
-        // the one before that.
+        // The word after a first one is read without a request. The next one's first cycle is the one in which it is
+        // held; DDR: the one before that.
         let late = usize::from(setup.bits & (cfg::DDR | cfg::QSPI) == cfg::DDR | cfg::QSPI);
         soc.cycle += (length - 1 - late) as u64;
         let pins = three_bytes(setup, word_at(0x1008));
