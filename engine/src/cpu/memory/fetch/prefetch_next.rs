@@ -5,9 +5,9 @@
 //! accesses follow it. These are the rules of PicoRV32's memory interface; any core that fetches one instruction ahead
 //! through one port can use them.
 //!
-//! Times are cycles of the core. An instruction is *wanted* from cycle I on; its request, if needed, is on the bus in I
-//! + 1. The core *accepts* it in cycle N at the earliest (before that it is busy with the current one). The fetch is
-//! *done* in cycle D.
+//! Times are cycles of the core. An instruction is *wanted* from cycle I on; its request, if needed, is on the bus in
+//! cycle I + 1. The core *accepts* it in cycle N at the earliest (before that it is busy with the current one). The
+//! fetch is *done* in cycle D.
 
 use crate::cpu::memory::port::Answer;
 use crate::state::{Fresh, State};
