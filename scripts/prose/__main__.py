@@ -31,7 +31,10 @@ SKIPPED = (
 def listed(arguments: list[str]) -> list[Path]:
     """The files to check: those that git knows or would add, under the given paths."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
-    output = subprocess.run([*command, *arguments], cwd=ROOT, check=True, capture_output=True)
+    try:
+        output = subprocess.run([*command, *arguments], cwd=ROOT, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        sys.exit("prose: git lists the files to check: run it in a checkout, with git installed")
     names = output.stdout.decode().strip("\0").split("\0")
     return [Path(name) for name in names if name and not name.startswith(SKIPPED)]
 
