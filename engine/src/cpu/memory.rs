@@ -28,6 +28,7 @@ mod registers;
 mod saving;
 pub mod shortcut;
 mod stores;
+mod streaming;
 #[cfg(test)]
 mod tests;
 mod tlb;
@@ -59,6 +60,7 @@ use registers::KnownDevices;
 use shortcut::Shortcuts;
 use std::borrow::Cow;
 use stores::StoreBuffer;
+use streaming::Streaming;
 use tlb::Tlb;
 
 /// Line size where no cache defines it.
@@ -124,6 +126,8 @@ pub struct Memory {
     flat: bool,
     /// Data accesses use a cache with few checks: see [`cached`].
     cached: bool,
+    /// The data cache, and the second level, may stop to allocate lines for stores: see [`streaming`].
+    streams: [bool; 2],
     /// Instructions are uncached, too.
     flat_fetch: bool,
     /// Path of the last such fetch.
@@ -156,6 +160,8 @@ pub struct State {
     /// Words fetched past the cache on demand.
     words: WordBuffer,
     stores: StoreBuffer,
+    /// Stores that write whole lines.
+    streaming: Streaming,
     /// The end of a line fill for which the core does not wait, as a core cycle.
     fill_ends: u64,
     /// Number of lookups in the second-level cache.
@@ -184,6 +190,7 @@ impl Memory {
                 prefetch: Prefetch::default(),
                 words: WordBuffer::default(),
                 stores: StoreBuffer::default(),
+                streaming: Streaming::default(),
                 fill_ends: 0,
                 outer_uses: 0,
                 slave: 0,
@@ -208,6 +215,7 @@ impl Memory {
             translates: true,
             flat: true,
             cached: false,
+            streams: [false; 2],
             flat_fetch: true,
             code_path: KnownPath::NOWHERE,
             data_path: KnownPath::NOWHERE,
@@ -293,6 +301,7 @@ impl Memory {
             self.config.dcache.is_none() && self.config.store_buffer_entries == 0
         };
         self.cached = Memory::is_cached_simply(&self.config, mmu);
+        self.streams = self.streaming_levels(mmu);
         let icache = mmu.icache_is_on() && self.config.icache.is_some();
         self.flat_fetch = !icache && (self.flat || !M::TRANSLATES);
     }
@@ -380,6 +389,7 @@ impl Memory {
             && (state.slave, state.asked_cycles) == (before.slave, before.asked_cycles)
             && state.passing.behaves_like(&before.passing)
             && state.stores.behaves_like(now, &before.stores, then)
+            && state.streaming.behaves_like(now, &before.streaming, then)
             && state.fill_ends.saturating_sub(now) == before.fill_ends.saturating_sub(then)
     }
 
@@ -394,6 +404,7 @@ impl Memory {
         state.tlb.repeat(&before.tlb, times);
         state.prefetch.move_on(cycles);
         state.stores.move_on(cycles);
+        state.streaming.move_on(cycles);
         state.fill_ends += cycles;
     }
 
@@ -446,6 +457,7 @@ impl Memory {
         self.accounts.renumber();
         let state = &mut self.state;
         state.stores.renumber(before, now);
+        state.streaming.renumber(before, now);
         state.prefetch.renumber(before, now);
         state.fill_ends = renumbered(state.fill_ends, before, now);
     }

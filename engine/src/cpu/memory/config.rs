@@ -2,6 +2,7 @@
 
 use super::fetch::on_demand::WordBuffer;
 use super::stores::MOST_ENTRIES;
+pub use super::streaming::ReadAllocate;
 pub use super::tlb::TlbShape;
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
@@ -36,6 +37,8 @@ pub struct MemoryConfig {
     pub walk_hit_cycles: u64,
     /// Stores that the core does not wait for; with 0 it waits for each.
     pub store_buffer_entries: u32,
+    /// Lines that stores write whole before they allocate none.
+    pub read_allocate: ReadAllocate,
     /// Time of a victim line's write-back.
     pub write_back: WriteBack,
     /// Fetch policy for instructions that no cache holds.
@@ -119,6 +122,7 @@ impl MemoryConfig {
                 "a descriptor of a table walk that the data cache has",
             ),
             store_buffer_entries: read_store_buffer(reader),
+            read_allocate: read_read_allocate(reader),
             write_back: WriteBack::AfterFill,
             fetch: FetchPolicy::from_node(reader),
             multiple_beat_bytes: reader.timing_u32(
@@ -143,6 +147,7 @@ impl MemoryConfig {
             tlb_cycles: 0,
             walk_hit_cycles: 0,
             store_buffer_entries: 0,
+            read_allocate: ReadAllocate { lines: 0, outer_lines: 0 },
             write_back: WriteBack::BeforeFill,
             fetch: FetchPolicy::OnDemand,
             multiple_beat_bytes: 4,
@@ -182,6 +187,20 @@ impl MemoryConfig {
 
 fn read_store_buffer(reader: &mut NodeReader) -> u32 {
     reader.timing_u32(STORE_BUFFER, 0..=MOST_ENTRIES as u32, "the store buffer has 0 to 8 entries")
+}
+
+fn read_read_allocate(reader: &mut NodeReader) -> ReadAllocate {
+    let mut lines = |name, meaning| reader.given(name, |reader| reader.timing_u32(name, 0..=255, meaning)).unwrap_or(0);
+    ReadAllocate {
+        lines: lines(
+            "cyclescope,read-allocate-lines",
+            "lines in a row that stores write whole, after which the data cache allocates none for them; 0 for never",
+        ),
+        outer_lines: lines(
+            "cyclescope,outer-read-allocate-lines",
+            "then, lines in a row that stores write, after which the second level allocates none; 0 for never",
+        ),
+    }
 }
 
 fn read_slave_switch(reader: &mut NodeReader) -> u64 {

@@ -128,7 +128,7 @@ impl Memory {
             self.store_in_ram(trip, place, request.size).map_err(|fault| request.failed(fault))?;
         }
         trip.bus.poke(place.physical, &request.value.to_le_bytes()[..request.size.bytes() as usize]);
-        if place.via == Via::Local || place.via == Via::Cached && self.writes_back() {
+        if place.via == Via::Local || place.via == Via::Cached && self.writes_back() && self.keeps(place.physical) {
             self.add_shortcut(trip.bus, mmu, place, request);
         }
         Ok(())
@@ -158,6 +158,7 @@ impl Memory {
     pub(super) fn store_in_ram(&mut self, trip: &mut Trip, place: Place, size: AccessSize) -> Result<(), BusFault> {
         match place.via {
             Via::Local => return Ok(()),
+            Via::Cached if self.streams[0] => return self.store_watched(trip, place, size),
             Via::Cached if self.writes_back() => return self.use_line(trip, place, Purpose::Store),
             // Written through: a line that is present counts as used.
             Via::Cached => {
@@ -187,7 +188,12 @@ impl Memory {
 
     /// Waits until the store buffer has room for another store, which begins when the earlier ones are complete.
     pub(super) fn after_stores<'a>(&mut self, trip: &'a mut Trip) -> Trip<'a> {
-        let room = self.state.stores.has_room(self.config.store_buffer_entries);
+        self.after_stores_of(trip, self.config.store_buffer_entries)
+    }
+
+    /// As [`Memory::after_stores`], if the buffer has room for this many.
+    pub(super) fn after_stores_of<'a>(&mut self, trip: &'a mut Trip, entries: u32) -> Trip<'a> {
+        let room = self.state.stores.has_room(entries);
         self.accounts.spend(&mut trip.meter, Part::Stores, room);
         let mut after = trip.after();
         after.meter.pass(self.state.stores.all_done());
@@ -197,20 +203,45 @@ impl Memory {
     /// Makes a line of the data cache present. A load waits for a miss's fill; a store does not (TRM, store buffer),
     /// but the next miss waits for the end of that fill.
     pub(super) fn use_line(&mut self, trip: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
-        self.learn_uses_of_set(place.physical);
-        let Some(cache) = &mut self.state.dcache else { return Ok(()) };
         let store = purpose == Purpose::Store;
-        let hit = cache.touch(place.physical, store);
-        if !hit {
-            self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
-            if store && self.config.store_buffer_entries > 0 {
-                self.fill_line(&mut trip.after(), place, purpose)?;
-            } else {
-                self.fill_line(trip, place, purpose)?;
-            }
+        if self.touch_line(trip.bus, place.physical, store) {
+            return Ok(());
         }
-        self.forget_neighbours(trip.bus, place.physical, hit);
+        if self.streams[0] && !store {
+            self.fill_after_stores(trip, place.physical)?;
+        }
+        self.fill_missing(trip, place, purpose)
+    }
+
+    /// Uses the line at a physical address, if the data cache has it.
+    pub(super) fn touch_line(&mut self, bus: &Bus, physical: u32, store: bool) -> bool {
+        self.learn_uses_of_set(physical);
+        let hit = self.state.dcache.as_mut().is_none_or(|cache| cache.touch(physical, store));
+        if hit {
+            self.forget_neighbours(bus, physical, true);
+        }
+        hit
+    }
+
+    /// Fills a line that the data cache does not have.
+    pub(super) fn fill_missing(&mut self, trip: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
+        self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
+        if purpose == Purpose::Store && self.config.store_buffer_entries > 0 {
+            self.fill_line(&mut trip.after(), place, purpose)?;
+        } else {
+            self.fill_line(trip, place, purpose)?;
+        }
+        self.forget_neighbours(trip.bus, place.physical, false);
         Ok(())
+    }
+
+    /// True if the data cache has the line at a physical address, dirty, and no store to it has to be counted.
+    fn keeps(&mut self, physical: u32) -> bool {
+        if !self.streams[0] {
+            return true;
+        }
+        let Some(cache) = &mut self.state.dcache else { return false };
+        !self.state.streaming.concerns(cache.line_addr(physical)) && cache.is_dirty(physical)
     }
 
     fn fill_line(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {

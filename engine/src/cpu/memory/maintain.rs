@@ -50,6 +50,10 @@ impl Memory {
             // Later accesses wait by themselves for earlier ones where required.
             Barrier::DataMemory => {}
             Barrier::DataSynchronization => {
+                if self.streams[0] {
+                    // The memory has had its line before: it answers.
+                    let _ = self.end_streaming(trip);
+                }
                 self.wait_for_stores(trip);
                 self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
             }

@@ -70,6 +70,12 @@ pub trait Mmu {
 
     /// Shareable memory is kept in the data cache, too (Arm: ACTLR.SMP).
     fn keeps_shareable(&self) -> bool;
+
+    /// The data cache, and the second level, may stop to allocate lines for stores (Arm: read allocate mode, unless
+    /// ACTLR.L1RADIS or L2RADIS is set).
+    fn may_stream(&self) -> [bool; 2] {
+        [true; 2]
+    }
 }
 
 /// The view of a semihosting program: all that privileged modes may access.

@@ -159,7 +159,7 @@ impl Memory {
 
     /// Time in the second-level cache's controller, if there is one.
     #[inline]
-    fn pass_outer(&mut self, trip: &mut Trip, cycles: impl Fn(&OuterCache) -> Cycles) {
+    pub(super) fn pass_outer(&mut self, trip: &mut Trip, cycles: impl Fn(&OuterCache) -> Cycles) {
         let Some(outer) = trip.bus.outer() else { return };
         let (clock, cycles, meter) = (outer.timing().clock, cycles(outer), &mut trip.meter);
         let until = if clock == self.config.clock {
@@ -234,7 +234,7 @@ pub(super) fn line_of(cache: &OuterCache, physical: u32) -> u32 {
 }
 
 /// True if the second-level cache is on, and may keep a physical address.
-fn outer_keeps(bus: &Bus, physical: u32) -> bool {
+pub(super) fn outer_keeps(bus: &Bus, physical: u32) -> bool {
     bus.outer().is_some_and(|cache| cache.enabled)
         && bus.entry_at(physical).is_some_and(|entry| bus.map[entry].cacheable)
 }

@@ -6,6 +6,7 @@ mod fetches;
 mod matrix;
 mod registers;
 mod steps;
+mod streaming;
 mod tlbs;
 mod uncached;
 mod windows;
@@ -42,6 +43,8 @@ pub(super) struct Registers {
     pub offset: u32,
     /// Virtual addresses from here on need no TLB entry.
     pub unmapped_from: u32,
+    /// See [`Mmu::may_stream`].
+    pub streams: [bool; 2],
 }
 
 pub(super) const CACHED: MemoryType = MemoryType::Normal {
@@ -62,6 +65,7 @@ pub(super) fn all_off() -> Registers {
         memory: CACHED,
         offset: 0,
         unmapped_from: u32::MAX,
+        streams: [true; 2],
     }
 }
 
@@ -148,6 +152,10 @@ impl Mmu for Registers {
     fn keeps_shareable(&self) -> bool {
         false
     }
+
+    fn may_stream(&self) -> [bool; 2] {
+        self.streams
+    }
 }
 
 /// A register that keeps the value last written, and takes 4 clocks of the bus.
@@ -193,6 +201,7 @@ pub(super) fn config() -> MemoryConfig {
         tlb_cycles: 2,
         walk_hit_cycles: 1,
         store_buffer_entries: 0,
+        read_allocate: Default::default(),
         write_back: WriteBack::AfterFill,
         fetch: FetchPolicy::Chunks(Chunks { bytes: 8, ahead: false }),
         multiple_beat_bytes: 8,

@@ -1,7 +1,9 @@
 //! Translation with short descriptors (ARM, B3.3 to B3.7).
 
 use super::exceptions::{Abort, FaultStatus};
-use super::registers::{ACTLR_SMP, SCTLR_A, SCTLR_AFE, SCTLR_C, SCTLR_I, SCTLR_M, SCTLR_TRE};
+use super::registers::{
+    ACTLR_L1RADIS, ACTLR_L2RADIS, ACTLR_SMP, SCTLR_A, SCTLR_AFE, SCTLR_C, SCTLR_I, SCTLR_M, SCTLR_TRE,
+};
 use super::{Access, Kind, System, Translation};
 use super::{Cacheability, MemoryType};
 use crate::cpu::memory::Mmu;
@@ -143,6 +145,10 @@ impl Mmu for System {
 
     fn keeps_shareable(&self) -> bool {
         self.registers.actlr & ACTLR_SMP != 0
+    }
+
+    fn may_stream(&self) -> [bool; 2] {
+        [ACTLR_L1RADIS, ACTLR_L2RADIS].map(|disabled| self.registers.actlr & disabled == 0)
     }
 }
 

@@ -29,6 +29,10 @@ pub(super) const SCTLR_TE: u32 = 1 << 30;
 const SCTLR_SW: u32 = 1 << 10;
 /// ACTLR.SMP: shareable memory is kept in the data cache (TRM, Auxiliary Control Register).
 pub(super) const ACTLR_SMP: u32 = 1 << 6;
+/// ACTLR.L1RADIS, of a Cortex-A5 RADIS: the data cache allocates lines for all stores that miss.
+pub(super) const ACTLR_L1RADIS: u32 = 1 << 12;
+/// ACTLR.L2RADIS of a Cortex-A7: so does the second level.
+pub(super) const ACTLR_L2RADIS: u32 = 1 << 11;
 /// Writable bits of SCTLR; only little-endian is modelled, so EE is not one of them.
 const SCTLR_WRITABLE: u32 =
     SCTLR_M | SCTLR_A | SCTLR_C | SCTLR_SW | SCTLR_Z | SCTLR_I | SCTLR_V | SCTLR_TRE | SCTLR_AFE | SCTLR_TE;
