@@ -2,6 +2,7 @@
 
 use crate::whole::support::arm::*;
 use cyclescope_engine::core::Compiling;
+use cyclescope_engine::cpu::memory::config::ReadAllocate;
 use cyclescope_engine::isa::arm::config::CoreConfig;
 use cyclescope_engine::machine::Outcome;
 use cyclescope_engine::memory::ram::Ram;
@@ -432,6 +433,44 @@ fn a_load_of_several_words_misses_in_each_of_its_lines_compiled_or_not() {
             assert_eq!(compiled, interpreted, "{words} words from {start} on, without the line at {evicted}");
         }
     }
+}
+
+#[test]
+fn lines_written_whole_are_read_no_more_compiled_or_not() {
+    let program = |order: [u32; 8], actlr: u32| {
+        let place = [mov(5, actlr), mcr(5, (1, 0, 0, 1)), mov(6, 0x4000), movt(6, DDR >> 16), mov(2, 16)];
+        let stores = order.map(|at| [str(2, 6, at), str(2, 6, at + 4)]).concat();
+        let next = [add(6, 6, 64), subs(2, 2, 1), when(NE, b(-18 * 4))];
+        [&place[..], &stores, &next, &EXIT].concat()
+    };
+    let fills = |order, actlr| {
+        let machine = || {
+            let mut core = config();
+            core.memory.store_buffer_entries = 4;
+            core.memory.read_allocate = ReadAllocate { lines: 3, outer_lines: 0 };
+            let mut machine = translated_with(core, &[mov(7, PROGRAM), bx(7)]);
+            put(&mut machine, PROGRAM, &program(order, actlr));
+            machine
+        };
+        let [interpreted, compiled] = [0, 2].map(|after| {
+            let mut machine = machine();
+            machine.compile(Compiling::after(after));
+            let report = run(&mut machine);
+            assert_exit(&report);
+            report
+        });
+        assert_eq!(compiled, interpreted);
+        let mut stepping = machine();
+        assert_eq!(stepping.trace(1000, |_| {}), Some(Outcome::Exit(0)));
+        assert_eq!(stepping.report(Outcome::Exit(0)).cores, interpreted.cores);
+        let counters = &interpreted.cores[0].counters;
+        counters.iter().find(|(name, _)| name == "cpu0.d-cache fills").map(|(_, total)| *total)
+    };
+    let (in_order, shuffled) = ([0, 8, 16, 24, 32, 40, 48, 56], [40, 16, 56, 0, 32, 24, 48, 8]);
+    // ACTLR.RADIS.
+    let each = fills(in_order, 1 << 12);
+    assert_eq!(fills(in_order, 0), each.map(|each| each - 29));
+    assert_eq!(fills(shuffled, 0), each);
 }
 
 // ---- T32
