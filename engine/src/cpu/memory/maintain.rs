@@ -52,7 +52,7 @@ impl Memory {
             Barrier::DataSynchronization => {
                 if self.streams[0] {
                     // The memory has had its line before: it answers.
-                    let _ = self.end_streaming(trip);
+                    let _ = self.end_gathering(trip);
                 }
                 self.wait_for_stores(trip);
                 self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);

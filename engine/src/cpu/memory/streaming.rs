@@ -123,16 +123,22 @@ impl Memory {
             }
             return Ok(());
         }
-        if self.state.streaming.lines >= self.config.read_allocate.lines {
+        let other = ![NO_LINE, line].contains(&self.state.streaming.line);
+        if self.is_streaming() && !other {
             return self.gather(trip, place, line, bytes);
         }
-        if self.state.streaming.line != NO_LINE {
-            self.state.streaming.stop();
+        if other {
+            self.end_streaming(trip)?;
         }
         self.fill_missing(trip, place, Purpose::Store)?;
         let (state, fill_ends) = (&mut self.state.streaming, self.state.fill_ends);
         (state.line, state.written, state.fill_ends) = (line, bytes, fill_ends);
         Ok(())
+    }
+
+    /// True in the mode.
+    fn is_streaming(&self) -> bool {
+        self.state.streaming.lines >= self.config.read_allocate.lines
     }
 
     /// Counts bytes that a store writes into the watched line.
@@ -148,19 +154,11 @@ impl Memory {
         }
     }
 
-    /// A store that misses in the mode: to the line that is gathered, which goes out when it is whole. A store to
-    /// another one ends the mode, and fills a line again.
+    /// A store that misses in the mode, to the line that is gathered, or to the next one: it goes out when it is whole.
     fn gather(&mut self, trip: &mut Trip, place: Place, line: u32, bytes: u64) -> Result<(), BusFault> {
         let state = &mut self.state.streaming;
         if state.line == NO_LINE {
             (state.line, state.written, state.outer) = (line, 0, place.outer);
-        }
-        if state.line != line {
-            self.end_streaming(trip)?;
-            self.fill_missing(trip, place, Purpose::Store)?;
-            let (state, fill_ends) = (&mut self.state.streaming, self.state.fill_ends);
-            (state.line, state.written, state.fill_ends) = (line, bytes, fill_ends);
-            return Ok(());
         }
         state.written |= bytes;
         if state.written == self.whole_line() {
@@ -173,18 +171,27 @@ impl Memory {
     pub(super) fn fill_after_stores(&mut self, trip: &mut Trip, physical: u32) -> Result<(), BusFault> {
         let line = self.line_of_data(physical);
         let state = &self.state.streaming;
-        let in_mode = state.lines >= self.config.read_allocate.lines;
         let under_way = state.sent == line && self.state.stores.all_done() > trip.meter.now();
-        if in_mode && (state.concerns(line) || under_way) {
+        if self.is_streaming() && (state.concerns(line) || under_way) {
             self.end_streaming(trip)?;
             self.wait_for_stores(trip);
         }
         Ok(())
     }
 
-    /// Sends what is gathered, and ends the mode if that is not a whole line.
-    pub(super) fn end_streaming(&mut self, trip: &mut Trip) -> Result<(), BusFault> {
-        if self.state.streaming.lines >= self.config.read_allocate.lines && self.state.streaming.line != NO_LINE {
+    /// A barrier waits for what is gathered, which goes out and so ends the mode.
+    pub(super) fn end_gathering(&mut self, trip: &mut Trip) -> Result<(), BusFault> {
+        if self.gathers() { self.end_streaming(trip) } else { Ok(()) }
+    }
+
+    /// True if stores have begun a line in the mode.
+    fn gathers(&self) -> bool {
+        self.is_streaming() && self.state.streaming.line != NO_LINE
+    }
+
+    /// Ends the row of lines, or the mode, in which what is gathered goes out.
+    fn end_streaming(&mut self, trip: &mut Trip) -> Result<(), BusFault> {
+        if self.gathers() {
             self.send_gathered(trip)?;
         }
         self.state.streaming.stop();
@@ -206,7 +213,7 @@ impl Memory {
             self.write_whole_line(&mut after, place)?;
         } else {
             let (first, count) = (written.trailing_zeros() % u64::BITS, written.count_ones().max(1));
-            let part = Place { physical: line + first, ..place };
+            let part = Place { physical: line.wrapping_add(first), ..place };
             self.write_part(&mut after, part, Transfer::LateWriteBurst(count))?;
         }
         let ends = after.meter.now();
