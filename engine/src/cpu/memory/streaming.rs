@@ -1,10 +1,11 @@
 //! Write streaming, which Arm calls read allocate mode: after some lines in a row that stores write whole, a store
 //! that misses fills no line. Its data are gathered, and a whole line goes out as one burst.
 //!
-//! A line that a store fills is watched until the fill ends: if stores write all of it before, it counts (Arm's knowledge
-//! article KA16133 on the Cortex-A7). One that is not whole by then, or when the next store misses, ends the row. The mode
-//! ends with a burst of less than a line, or with a load from the line that is being written (so in the Cortex-M7 TRM, DDI
-//! 0489F, 5.9.1, and in those of later cores). That the Cortex-A5 does likewise is assumed: its manual names the mode.
+//! A line that a store fills is watched until the fill ends: if stores write all of it before, it counts (Arm's
+//! knowledge article KA16133 on the Cortex-A7). One that is not whole by then, or when the next store misses, ends the
+//! row. The mode ends with a burst of less than a line, or with a load from the line that is being written (so in the
+//! Cortex-M7 TRM, DDI 0489F, 5.9.1, and in those of later cores). That the Cortex-A5 does likewise is assumed: its
+//! manual names the mode.
 //!
 //! Simplified: a store that hits any other line does not end the gathering of a line; a gathered line stays in the
 //! buffer until another store misses, a load wants it, or a barrier waits for it.
