@@ -40,5 +40,7 @@ EXPERIMENT = Experiment(
     ),
     question="How many cycles does a sequence of instructions take on a Cortex-M4, and does the "
     "model know the rules that the manual does not spell out?",
-    answer=rules.answer,
+    answer=rules.answers(
+        "the manual or a measurement says; of the others here the manual gives a range."
+    ),
 )

@@ -1,6 +1,6 @@
 """What experiments share that count the cycles of short sequences of instructions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cyclescope.bench.experiment import Cell
 from cyclescope.bench.rows import Row
@@ -8,16 +8,17 @@ from cyclescope.bench.views import Pivot
 from cyclescope.board.results import Settings
 
 
-def answer(rows: Sequence[Row]) -> str:
-    """How many sequences take what they should."""
-    known = [row for row in rows if row.published is not None]
-    if not known:
-        return ""
-    exact = sum(row.simulated == row.published for row in known)
-    return (
-        f"{exact} of {len(known)} sequences take as many cycles as the manual or a measurement "
-        "says; of the others here the manual gives a range."
-    )
+def answers(source: str) -> Callable[[Sequence[Row]], str]:
+    """An answer that says how many sequences take as many cycles as `source`, a clause, has it."""
+
+    def answer(rows: Sequence[Row]) -> str:
+        known = [row for row in rows if row.published is not None]
+        if not known:
+            return ""
+        exact = sum(row.simulated == row.published for row in known)
+        return f"{exact} of {len(known)} sequences take as many cycles as {source}"
+
+    return answer
 
 
 def _none(settings: Settings) -> str | None:

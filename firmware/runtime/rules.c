@@ -27,8 +27,8 @@ void rules_run(const struct rule *rules, size_t count, uint32_t (*empty)(void), 
     for (size_t i = 0; i < count; i++) {
         uint32_t cycles = cycles_of(rules[i].run) - overhead;
         if (core != NULL) {
-            console_print("{\"metric\":\"cycles\",\"core\":\"%s\",\"sequence\":\"%s\",\"unit\":\"cycles\",\"value\":%u}\n",
-                          core, rules[i].name, cycles);
+            console_print("{\"metric\":\"cycles\",\"core\":\"%s\",\"sequence\":\"%s\",\"unit\":\"cycles\","
+                          "\"value\":%u}\n", core, rules[i].name, cycles);
         } else {
             console_print("{\"metric\":\"cycles\",\"sequence\":\"%s\",\"unit\":\"cycles\",\"value\":%u}\n",
                           rules[i].name, cycles);

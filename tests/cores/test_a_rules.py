@@ -1,4 +1,4 @@
-"""Sequences of instructions on a Cortex-A5 and an A7: each takes what documents and measurements say."""
+"""Sequences of instructions on a Cortex-A5 and an A7: each takes what it should."""
 
 from __future__ import annotations
 
@@ -50,9 +50,7 @@ def test_the_table_has_the_programs_sequences() -> None:
         (name, copies, set_up, code)
         for name, set_up, code, copies in _RULE.findall(RULES.read_text(encoding="utf-8"))
     }
-    table = {
-        (line["sequence"], line["copies"], line["set_up"], line["code"]) for line in lines()
-    }
+    table = {(line["sequence"], line["copies"], line["set_up"], line["code"]) for line in lines()}
     assert table <= written
     # no source says how long it takes
     assert {name for name, *_ in written - table} == {"load_then_address"}

@@ -162,3 +162,102 @@ impl CoreTiming {
         pending.set_results(decoded.loaded, [load, load.saturating_add(self.early_use), load]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{decoded, instr, table};
+    use super::*;
+    use crate::isa::arm::registers::{OPERAND, SINK, ZERO};
+
+    const fn op(code: Code, [rd, rn, rm, ra]: [u8; 4]) -> Op {
+        Op { code, rd, rn, rm, ra, imm: 0 }
+    }
+
+    /// An instruction of this class from one micro-operation, with its registers.
+    fn made(class: TimingClass, code: Code, registers: [u8; 4], reads: &[u8], writes: &[u8]) -> Decoded {
+        let set = |numbers: &[u8]| numbers.iter().fold(0, |set, number| set | one(*number));
+        let flow_of_data = Dataflow::of(&[op(code, registers)]);
+        Decoded { flow_of_data, ..decoded(instr(class, set(writes), set(reads)), 0) }
+    }
+
+    fn add(to: u8, from: u8) -> Decoded {
+        made(TimingClass::Alu, Code::Add, [to, from, ZERO, 0], &[from], &[to])
+    }
+
+    fn mul(to: u8, from: u8) -> Decoded {
+        made(TimingClass::Multiply, Code::Mul, [to, from, 9, 0], &[from, 9], &[to])
+    }
+
+    fn mla(to: u8, accumulated: u8) -> Decoded {
+        made(TimingClass::Multiply, Code::Mla, [to, 8, 9, accumulated], &[8, 9, accumulated], &[to])
+    }
+
+    fn total(latencies: Latencies, multiply_long: u8, program: &[Decoded]) -> u32 {
+        let table = CoreTiming { latencies, multiply_long, ..table() };
+        let mut pending = Pending::NONE;
+        program.iter().map(|decoded| table.step(decoded, &mut pending).cycles()).sum()
+    }
+
+    fn a5(program: &[Decoded]) -> u32 {
+        let latencies = Latencies { shift_use: 1, accumulate_use: 1, double_accumulate: 2, ..Latencies::default() };
+        total(latencies, 2, program)
+    }
+
+    fn a7(program: &[Decoded]) -> u32 {
+        let latencies =
+            Latencies { shift_use: 1, bits_use: 1, accumulate_use: 0, early_factors: true, double_accumulate: 2 };
+        total(latencies, 1, program)
+    }
+
+    #[test]
+    fn results_of_shifts_and_bits_come_a_cycle_later() {
+        let shift = made(TimingClass::AluShift, Code::LslImm, [1, 0, 2, 0], &[2], &[1]);
+        let rbit = made(TimingClass::Alu, Code::Rbit, [1, 0, 2, 0], &[2], &[1]);
+        assert_eq!(a5(&[shift, add(3, 1)]), 3);
+        assert_eq!(a5(&[rbit, add(3, 1)]), 2);
+        assert_eq!(a7(&[rbit, add(3, 1)]), 3);
+    }
+
+    #[test]
+    fn a_move_of_a_shifted_register_reads_it_with_the_arithmetic() {
+        let shifts = |rd: u8| {
+            let mut shift = made(TimingClass::AluShift, Code::LslImm, [rd, 0, 2, 0], &[2], &[1]);
+            shift.instr.reads_early = one(2);
+            shift
+        };
+        assert_eq!(a5(&[add(2, 3), shifts(1)]), 2);
+        assert_eq!(a5(&[add(2, 3), shifts(OPERAND)]), 3, "arithmetic with a shifted operand");
+    }
+
+    #[test]
+    fn a_product_comes_later_to_a_factor_than_to_a_sum() {
+        assert_eq!([a5(&[mul(1, 2), add(3, 1)]), a7(&[mul(1, 2), add(3, 1)])], [3, 3]);
+        assert_eq!([a5(&[mul(1, 2), mul(3, 1)]), a7(&[mul(1, 2), mul(3, 1)])], [3, 4]);
+        assert_eq!([a5(&[mul(1, 2), mla(1, 1)]), a7(&[mul(1, 2), mla(1, 1)])], [3, 2]);
+        assert_eq!([a5(&[add(2, 3), mul(1, 2)]), a7(&[add(2, 3), mul(1, 2)])], [2, 3]);
+    }
+
+    #[test]
+    fn a_long_product_has_its_low_word_first() {
+        let umaal = made(TimingClass::MultiplyLong, Code::Umaal, [1, 8, 9, 2], &[1, 2, 8, 9], &[1, 2]);
+        let store = |from: u8| made(TimingClass::Store, Code::Str, [from, 5, ZERO, 0], &[from], &[]);
+        assert_eq!([a5(&[umaal, store(1)]), a5(&[umaal, store(2)])], [3, 4]);
+        let umull = made(TimingClass::MultiplyLong, Code::Umull, [1, 8, 9, 2], &[8, 9], &[1, 2]);
+        assert_eq!([a5(&[umull, add(3, 1)]), a5(&[umull, add(3, 2)]), a7(&[umull, add(3, 2)])], [3, 4, 3]);
+    }
+
+    #[test]
+    fn a_loaded_value_is_shifted_a_cycle_later_than_added() {
+        let load = Decoded { loaded: one(1), ..made(TimingClass::Load, Code::Ldr, [1, 5, ZERO, 0], &[5], &[1]) };
+        let mut shifts = made(TimingClass::AluShift, Code::LslImm, [OPERAND, 0, 1, 0], &[1], &[3]);
+        shifts.instr.reads_early = one(1);
+        assert_eq!([a5(&[load, add(3, 1)]), a5(&[load, shifts])], [3, 4]);
+    }
+
+    #[test]
+    fn only_moves_of_shifted_registers_are_shifts() {
+        let kind = |code, rd| Dataflow::of(&[op(code, [rd, 0, 2, 0])]).kind;
+        assert_eq!([kind(Code::LslImm, 1), kind(Code::RorRegs, 1)], [Kind::Shift; 2]);
+        assert_eq!([kind(Code::LslImm, OPERAND), kind(Code::LslImms, SINK), kind(Code::Add, 1)], [Kind::Usual; 3]);
+    }
+}
