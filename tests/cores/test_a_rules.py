@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import re
-
 import pytest
-from conftest import ROOT
+from rule_tables import left_out, lines_of, result_of
 
-from cyclescope import bench, experiments
-from cyclescope.bench import planning, published
+from cyclescope.bench import published
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.experiments import a_rules
 
-RULES = ROOT / "firmware" / "apps" / a_rules.APP / "rules.def"
-TABLE = ROOT / "published" / "a_rules.csv"
-_RULE = re.compile(r'^RULE\((\w+), "(.*?)", "(.*?)", (\d+)\)', re.M)
 # docs/cortex-a.md says why
 _MISSED = [("cortex-a7", "clz", 15, 8)]
 
 
-def lines() -> list[dict[str, str]]:
-    return list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
-
-
 @pytest.fixture(scope="module")
 def result() -> ExperimentResult:
-    """The whole experiment, as `cyclescope bench a-rules` runs it."""
-    jobs = planning.plan(experiments.select(["a-rules"]))
-    (table,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2))
-    return table
+    return result_of("a-rules")
 
 
 def test_each_sequence_takes_the_cycles_that_it_should(result: ExperimentResult) -> None:
@@ -46,18 +32,12 @@ def test_each_sequence_takes_the_cycles_that_it_should(result: ExperimentResult)
 
 
 def test_the_table_has_the_programs_sequences() -> None:
-    written = {
-        (name, copies, set_up, code)
-        for name, set_up, code, copies in _RULE.findall(RULES.read_text(encoding="utf-8"))
-    }
-    table = {(line["sequence"], line["copies"], line["set_up"], line["code"]) for line in lines()}
-    assert table <= written
     # no source says how long it takes
-    assert {name for name, *_ in written - table} == {"load_then_address"}
+    assert left_out(a_rules.APP, a_rules.TABLE) == {"load_then_address"}
 
 
 def test_the_sums_give_the_cycles() -> None:
-    for line in lines():
+    for line in lines_of(a_rules.TABLE):
         terms = line["sum"].split(":")[0].replace(" x ", " * ")
         assert eval(terms, {"__builtins__": {}}) == int(line["cycles"]), line["sequence"]
         assert line["source"]

@@ -244,8 +244,8 @@ impl CoreTiming {
     }
 }
 
-/// Results under way at an instruction boundary: the cycles until each register can be read, until it can be read early,
-/// and until it can be accumulated. The flags have the number of the program counter.
+/// Results under way at an instruction boundary: the cycles until each register can be read as usual, early, and to be
+/// accumulated. The flags have the number of the program counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Pending {
     /// Four bits per register.

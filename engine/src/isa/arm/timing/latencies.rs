@@ -112,8 +112,8 @@ impl Dataflow {
 pub type Waits = [u8; 3];
 
 impl CoreTiming {
-    /// Registers that an instruction reads early. A move of a shifted register reads it with the arithmetic, and has its
-    /// result later instead.
+    /// Registers that an instruction reads early. A move of a shifted register reads it as usual, and has its result
+    /// later instead.
     pub(super) fn reads_early(&self, instr: &Instr, flow: Dataflow) -> RegisterSet {
         match instr.class {
             TimingClass::Multiply | TimingClass::MultiplyLong if self.latencies.early_factors => {
