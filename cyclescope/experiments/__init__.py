@@ -11,6 +11,7 @@ from cyclescope import suites
 from cyclescope.bench.experiment import Experiment
 from cyclescope.errors import UsageError
 from cyclescope.experiments import (
+    a_rules,
     bitbang_spi,
     card_probe,
     fat_access,
@@ -39,6 +40,7 @@ _MODULES = (
     rpmsg_tty,
     ipc_modes,
     m4_rules,
+    a_rules,
     flash_waits,
     thread_metric,
 )

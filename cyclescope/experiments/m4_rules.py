@@ -3,32 +3,12 @@
 The "published" numbers are sums by hand of those: the only acceptable error is 0.
 """
 
-from collections.abc import Sequence
-
-from cyclescope.bench.experiment import Cell, Experiment, Omission, Run
-from cyclescope.bench.rows import Row
-from cyclescope.bench.views import Pivot
-from cyclescope.board.results import Settings
+from cyclescope.bench.experiment import Experiment, Omission, Run
+from cyclescope.experiments import rules
 
 APP = "m4_rules"
 BOARD = "minimal-armv7m"
 TABLE = "m4_rules"
-
-
-def _answer(rows: Sequence[Row]) -> str:
-    known = [row for row in rows if row.published is not None]
-    if not known:
-        return ""
-    exact = sum(row.simulated == row.published for row in known)
-    return (
-        f"{exact} of {len(known)} sequences take as many cycles as the manual or a measurement "
-        "says; of the others here the manual gives a range."
-    )
-
-
-def _none(settings: Settings) -> str | None:
-    """They are sums of the core's parameters: no sum says more than those do."""
-    return None
 
 
 EXPERIMENT = Experiment(
@@ -36,17 +16,7 @@ EXPERIMENT = Experiment(
     title="Instruction timing of a Cortex-M4, sequence by sequence",
     published=TABLE,
     runs=(Run(APP, BOARD, {}, documented=True),),
-    cells=(
-        Cell(
-            APP,
-            metric="cycles",
-            label="{sequence}",
-            key="cycles",
-            measured={"sequence": "sequence"},
-            pivots=(Pivot("Cycles of a sequence", ("sequence",), ("board",)),),
-            counts_as=_none,
-        ),
-    ),
+    cells=(rules.cell(APP, label="{sequence}", measured=("sequence",)),),
     notes=(
         "The expected cycles are sums by hand: published/m4_rules.csv has each sum, the sequence "
         "and the sources of its parts.",
@@ -70,5 +40,7 @@ EXPERIMENT = Experiment(
     ),
     question="How many cycles does a sequence of instructions take on a Cortex-M4, and does the "
     "model know the rules that the manual does not spell out?",
-    answer=_answer,
+    answer=rules.answers(
+        "the manual or a measurement says; of the others here the manual gives a range."
+    ),
 )

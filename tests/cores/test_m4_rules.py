@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import replace
 
 import pytest
-from conftest import ROOT
+from rule_tables import left_out, lines_of, result_of
 
 import cyclescope as package
-from cyclescope import bench, experiments, firmware
-from cyclescope.bench import planning, published
+from cyclescope import firmware
+from cyclescope.bench import published
 from cyclescope.bench.results import ExperimentResult
 from cyclescope.experiments import m4_rules
-
-RULES = ROOT / "firmware" / "apps" / m4_rules.APP / "rules.def"
-_RULE = re.compile(r'^RULE\((\w+), "(.*?)", "(.*?)", (\d+)\)', re.M)
 
 
 @pytest.fixture(scope="module")
 def result() -> ExperimentResult:
-    """The whole experiment, as `cyclescope bench m4-rules` runs it."""
-    jobs = planning.plan(experiments.select(["m4-rules"]))
-    (table,) = bench.tabulate(jobs, bench.run_jobs(jobs, threads=2))
-    return table
+    return result_of("m4-rules")
 
 
 def test_each_sequence_takes_the_cycles_that_it_should(result: ExperimentResult) -> None:
@@ -41,19 +34,9 @@ def test_each_sequence_takes_the_cycles_that_it_should(result: ExperimentResult)
 
 def test_the_table_has_the_programs_sequences() -> None:
     """The instructions beside the expected cycles are those that the program runs."""
-    written = {
-        (name, copies, set_up, code)
-        for name, set_up, code, copies in _RULE.findall(RULES.read_text(encoding="utf-8"))
-    }
-    lines = (ROOT / "published" / "m4_rules.csv").read_text(encoding="utf-8").splitlines()
-    table = {
-        (line["sequence"], line["copies"], line["set_up"], line["code"])
-        for line in csv.DictReader(lines)
-    }
-    assert table <= written
     # the manual gives a range for them
-    assert {name for name, *_ in written - table} == {"isb"}
-    assert all(line["sum"] and line["source"] for line in csv.DictReader(lines))
+    assert left_out(m4_rules.APP, m4_rules.TABLE) == {"isb"}
+    assert all(line["sum"] and line["source"] for line in lines_of(m4_rules.TABLE))
 
 
 # Sums that are words, or have words before or after them.
@@ -76,8 +59,7 @@ def of_sum(text: str) -> int:
 
 
 def test_the_sums_give_the_cycles() -> None:
-    lines = (ROOT / "published" / "m4_rules.csv").read_text(encoding="utf-8").splitlines()
-    table = list(csv.DictReader(lines))
+    table = lines_of(m4_rules.TABLE)
     assert len(table) > 70
     for line in table:
         assert of_sum(line["sum"]) == int(line["cycles"]), line["sequence"]

@@ -6,7 +6,7 @@ use super::op::{Code, Instr, Op, TimingClass};
 use super::predictor::Jump;
 use super::profile::Profile;
 use super::registers::{LR, RegisterSet, SINK, SP, ZERO, one};
-use super::timing::{CoreTiming, FloatingUses, Pending, accesses};
+use super::timing::{CoreTiming, Dataflow, FloatingUses, Pending, accesses};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::calls::Flow;
 use crate::cpu::cost::{Cost, OnBus};
@@ -28,6 +28,8 @@ pub struct Decoded {
     pub on_system_bus: bool,
     /// Its uses of floating-point registers.
     pub floating: FloatingUses,
+    /// How it reads its operands and makes its results.
+    pub flow_of_data: Dataflow,
     /// Compiled code leaves it to the interpreter.
     pub is_left: bool,
 }
@@ -40,9 +42,10 @@ impl Decoded {
         let loaded = loads.fold(0, |set, op| set | one(op.rd)) & instr.writes;
         let straddles = instr.len_bytes == 4 && at & 2 != 0;
         let floating = FloatingUses::of(ops);
+        let flow_of_data = Dataflow::of(ops);
         let on_system_bus = at >= SYSTEM_BUS;
         let is_left = compile::leaves(ops, data_line_bytes);
-        Decoded { instr, loaded, it, straddles, on_system_bus, floating, is_left }
+        Decoded { instr, loaded, it, straddles, on_system_bus, floating, flow_of_data, is_left }
     }
 
     /// The flow of its jump: a jump that leaves an address in LR is a call.

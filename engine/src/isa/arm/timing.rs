@@ -13,10 +13,12 @@ use crate::dt::reader::NodeReader;
 use crate::state::{Fresh, State};
 
 mod division;
+mod latencies;
 mod pairs;
 mod three_stage;
 
 pub use division::EarlyDivision;
+pub use latencies::{Dataflow, Latencies};
 pub use three_stage::{FloatingUses, FrontEnd, ThreeStage, accesses};
 
 /// Longest computed time of an instruction: the times of a block together have to fit 16 bits.
@@ -66,6 +68,8 @@ pub struct CoreTiming {
     pub dual_issue: bool,
     /// Arithmetic with one register operand does, too, but neither with an instruction that needs both issue slots.
     pub dual_issue_immediates: bool,
+    /// Further latencies of results.
+    pub latencies: Latencies,
     /// The table of a core of three stages.
     pub three_stage: Option<ThreeStage>,
     /// VFP additions, comparisons, conversions.
@@ -129,6 +133,7 @@ impl CoreTiming {
             ),
             ..CoreTiming::default()
         };
+        table.latencies = Latencies::from_node(reader, table.multiply_use, table.multiply_long);
         if divide {
             table.divide = cycles(reader, "divide", 1, "cycles of a division");
         }
@@ -217,31 +222,20 @@ impl CoreTiming {
         }
     }
 
-    /// Stalls of an instruction right after this one that needs its result: as usual, early.
-    fn use_stall_cycles(&self, class: TimingClass) -> [u8; 2] {
-        use TimingClass::*;
-        match class {
-            Multiply | MultiplyLong | Media | Divide => [self.multiply_use, self.multiply_use.max(self.early_use)],
-            VfpMove | VfpMoveTwo | VfpAdd => [self.vfp_move_use, self.vfp_move_use.max(self.early_use)],
-            _ => [0, self.early_use],
-        }
-    }
-
     /// Passes one instruction through the pipeline (a branch as not taken), and updates the results under way.
     pub fn step(&self, decoded: &Decoded, pending: &mut Pending) -> Cost {
         if let Some(stages) = &self.three_stage {
             return stages.step(self, decoded, pending);
         }
-        let (instr, loaded) = (&decoded.instr, decoded.loaded);
-        let stall_cycles = pending.stall_cycles(instr);
-        let alone_cycles = self.issue_cycles(instr);
-        let joins = stall_cycles == 0 && self.may_join(instr, pending);
+        let instr = &decoded.instr;
+        let stall_cycles = self.operand_stall_cycles(decoded, pending);
+        let alone_cycles = self.occupied_cycles(decoded);
+        let joins = stall_cycles == 0 && self.may_join(decoded, pending);
         let issue_cycles = if joins { 0 } else { alone_cycles };
         pending.pass(stall_cycles);
         let busy = pending.busy();
         pending.pass(issue_cycles);
-        pending.set(instr.writes & !loaded, self.use_stall_cycles(instr.class));
-        pending.set(loaded, [self.load_use, self.load_use]);
+        self.make_results(decoded, issue_cycles, pending);
         pending.go_alone();
         if !joins && alone_cycles == 1 {
             self.lead(instr, busy, pending);
@@ -250,13 +244,14 @@ impl CoreTiming {
     }
 }
 
-/// Results under way at an instruction boundary: the cycles until each register can be read, and until it can be read
-/// early. The flags have the number of the program counter.
+/// Results under way at an instruction boundary: the cycles until each register can be read as usual, early, and to be
+/// accumulated. The flags have the number of the program counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
 pub struct Pending {
     /// Four bits per register.
     ready: u64,
     early: u64,
+    accumulated: u64,
     /// The last instruction would have issued with a branch (in three stages: with a load or store).
     pairs: bool,
     /// Or with arithmetic that needs nothing of `busy`.
@@ -278,26 +273,22 @@ impl Pending {
     pub const NONE: Pending = Pending {
         ready: 0,
         early: 0,
+        accumulated: 0,
         pairs: false,
         takes_arithmetic: false,
         busy: [0; 2],
         stages: three_stage::State::NONE,
     };
 
-    /// Cycles until the instruction's sources are ready.
-    pub fn stall_cycles(&self, instr: &Instr) -> u32 {
-        let late = self.latest_of(instr.reads & !instr.reads_early, self.ready);
-        late.max(self.latest_of(instr.reads_early, self.early))
-    }
-
     /// Lets `cycles` pass.
     fn pass(&mut self, cycles: u32) {
-        if self.ready | self.early != 0 {
+        if self.ready | self.early | self.accumulated != 0 {
             let passed = |waits: u64| {
                 let left = |at: u32| (waits >> at & 15).saturating_sub(u64::from(cycles)) << at;
                 (0..16).fold(0, |sum, register| sum | left(4 * register))
             };
             (self.ready, self.early) = (passed(self.ready), passed(self.early));
+            self.accumulated = passed(self.accumulated);
         }
     }
 
@@ -325,6 +316,15 @@ impl Pending {
             return 0;
         }
         registers(set).map(|register| waits >> (4 * register) & 15).max().unwrap_or(0) as u32
+    }
+
+    /// Sets the cycles until the registers are ready, as usual, for early readers, and to be accumulated.
+    fn set_results(&mut self, set: RegisterSet, [ready, early, accumulated]: latencies::Waits) {
+        self.set(set, [ready, early]);
+        for register in registers(set) {
+            let wait = u64::from(u32::from(accumulated).min(LONGEST_CYCLES));
+            self.accumulated = self.accumulated & !(15 << (4 * register)) | wait << (4 * register);
+        }
     }
 
     /// Sets the cycles until the registers are ready, as usual and for early readers.
@@ -373,6 +373,7 @@ mod tests {
             straddles: false,
             on_system_bus: false,
             floating: FloatingUses::default(),
+            flow_of_data: Dataflow::default(),
             is_left: false,
         }
     }

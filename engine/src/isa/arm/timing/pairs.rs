@@ -2,8 +2,10 @@
 //! instruction, the second one a direct branch, or, in some cores, arithmetic with one register operand (GCC's pipeline
 //! description of the Cortex-A7, gcc/config/arm/cortex-a7.md).
 
+use super::latencies::Kind;
 use super::{CoreTiming, Pending};
 use crate::dt::reader::NodeReader;
+use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::{Instr, TimingClass};
 use crate::isa::arm::registers::{FLAGS, PC, RegisterSet};
 
@@ -20,13 +22,15 @@ pub fn read_transfer_words(reader: &mut NodeReader) -> u8 {
 
 impl CoreTiming {
     /// True if an instruction with ready operands can issue together with the previous one.
-    pub(super) fn may_join(&self, instr: &Instr, pending: &Pending) -> bool {
+    pub(super) fn may_join(&self, decoded: &Decoded, pending: &Pending) -> bool {
+        let instr = &decoded.instr;
         if instr.class == TimingClass::Branch {
             return pending.pairs;
         }
         let [busy, busy_early] = pending.busy;
         pending.takes_arithmetic
             && matches!(instr.class, TimingClass::Alu | TimingClass::IfThen)
+            && decoded.flow_of_data.kind != Kind::Bits
             && (instr.reads & ((1 << PC) - 1)).count_ones() <= 1
             && with_flags(instr.reads | instr.writes) & busy == 0
             && with_flags(instr.reads_early) & busy_early == 0

@@ -316,6 +316,7 @@ mod tests {
             straddles: false,
             on_system_bus: false,
             floating: FloatingUses::default(),
+            flow_of_data: crate::isa::arm::timing::Dataflow::default(),
             is_left: false,
         }
     }
