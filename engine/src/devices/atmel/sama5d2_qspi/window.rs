@@ -272,6 +272,7 @@ impl Sama5d2Qspi {
         }
         self.window.is_shared = true;
         Some(RepeatedReads {
+            words_ahead: 0,
             bytes: BEAT_BYTES,
             before_cycles: self.params.request_cycles.0,
             after_cycles: self.params.response_cycles.0 as i64,
