@@ -286,7 +286,8 @@ impl Sama5d2Qspi {
         let Some(header) = self.next_header() else { return };
         if let Some(busy_cycles) = self.wire.pair_cycles(header, self.data_lines) {
             self.window.words = 0;
-            self.window.record = ReadRecord { holds: 1, free_edge: self.wire.free, busy_cycles, reads: 0, last: 0 };
+            let free_edge = self.wire.free;
+            self.window.record = ReadRecord { holds: 1, free_edge, busy_cycles, ..ReadRecord::default() };
         }
     }
 
