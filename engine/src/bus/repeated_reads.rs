@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_next_line_is_asked_for_when_a_word_is_free() {
-        let early = |words, ran| 100 + ran - Stream::new(words, 3, 100, 100).asked(100 + ran, 5);
+        let early = |words: u64, ran: u64| 100 + ran - Stream::new(words, 3, 100, 100).asked(100 + ran, 5);
         // Four words of two cycles each: a word is free six cycles before the next line is due, and would come two
         // later without wait states. That is the fourth cycle, in which the front end can ask.
         assert_eq!(early(4, 8), 4);
