@@ -40,8 +40,8 @@ pub struct ReadRecord {
     pub stream: Stream,
 }
 
-/// A line of instructions that runs. A core's front end gets a word a cycle and has room for a few: it asks for the next
-/// word when one of them has been used up. So it asks for the first word of the next line before that is due, the
+/// A line of instructions that runs. A core's front end gets a word a cycle and has room for a few: it asks for the
+/// next word when one of them has been used up. So it asks for the first word of the next line before that is due, the
 /// earlier the longer the words before it take.
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 #[repr(C)]
