@@ -349,6 +349,11 @@ impl Bus {
         self.paths.take();
     }
 
+    /// The clock of a core.
+    pub fn core_clock(&self, core: usize) -> Option<Hz> {
+        self.core_clocks.get(core).copied()
+    }
+
     /// The path of the present master to a map entry.
     #[inline]
     pub fn path(&self, entry: usize) -> &Path {

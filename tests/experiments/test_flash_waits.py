@@ -29,10 +29,16 @@ FETCH, LOAD = "fetch: flash window", "load: flash window"
 TURNS, JUMPS = "bus matrix", "taken branches"
 
 
-def run(board: str, section: str | None = None, **settings: Value) -> tuple[Path, RunResult]:
+def run(
+    board: str,
+    section: str | None = None,
+    overrides: dict[str, int] | None = None,
+    **settings: Value,
+) -> tuple[Path, RunResult]:
     elf = firmware.build_app(APP, board, {"sweep": "ends"} | settings)
     sections = [section] if section else []
-    result = package.Board(board).load(elf).run("20s", sections=sections, windows=["timed_rounds"])
+    loaded_board = package.Board(board, overrides=overrides).load(elf)
+    result = loaded_board.run("20s", sections=sections, windows=["timed_rounds"])
     assert result.exit_code == 0, result.console
     # nothing that a chip would suffer from
     assert result.notes == ()
@@ -73,20 +79,25 @@ def straight_code(elf: Path, result: RunResult, board: str) -> tuple[int, int, i
     return lines, section.calls, {entry.cause: entry.cycles for entry in section.stack}[FETCH]
 
 
+# a core that asks for a line when that is due
+LATE = {"flash.cyclescope,words-ahead": 0}
+
+
 @pytest.mark.parametrize("board", [F407, F411, L4R5])
 def test_straight_code_waits_for_each_of_its_lines(
     by_board: Callable[[str], tuple[Path, RunResult]], board: str
 ) -> None:
     """crc16_byte has no jump: a call reads each line that it lies in once, with all off."""
-    lines, calls, waits = straight_code(*by_board(board), board)
+    lines, calls, waits = straight_code(*run(board, "crc16_byte", LATE), board)
     assert calls > 300
     assert waits == calls * lines * MOST_WAITS[board]
+    # after the call for the whole first line, and then the core asks earlier
+    _, _, usual = straight_code(*by_board(board), board)
+    assert calls * MOST_WAITS[board] < usual < waits
 
 
-def test_the_page_has_the_sum_by_hand(
-    by_board: Callable[[str], tuple[Path, RunResult]],
-) -> None:
-    elf, result = by_board(F407)
+def test_the_page_has_the_sum_by_hand() -> None:
+    elf, result = run(F407, "crc16_byte", LATE)
     lines, calls, waits = straight_code(elf, result, F407)
     _, causes = ends(result)[168, "off"]
     page = " ".join((ROOT / "docs" / "flash-waits.md").read_text(encoding="utf-8").split())
@@ -207,7 +218,7 @@ def test_each_setting_has_its_own_stack(result: ExperimentResult) -> None:
 
 
 def test_each_further_wait_state_costs_as_much(result: ExperimentResult) -> None:
-    """With the instruction cache off: a cycle for each line that is read, and each literal."""
+    """With caches off: a cycle for each literal; for lines the more, the fewer come in time."""
     rows = [row for row in result.rows if (row.board, row.metric) == (F407, "cycles")]
     found = {
         (row.settings["clock_mhz"], row.settings["accelerators"]): (
@@ -218,11 +229,14 @@ def test_each_further_wait_state_costs_as_much(result: ExperimentResult) -> None
         if row.settings["sweep"] == "whole"
     }
     assert len(found) == 9 * 6
-    for way, cause in (("off", FETCH), ("off", LOAD), ("i-cache", LOAD), ("d-cache", FETCH)):
-        waits = [found[mhz, way][1][cause] for mhz in (60, 84, 100, 144, 168)]
-        steps = {more - less for less, more in itertools.pairwise(waits)}
-        assert len(steps) == 1
-        assert waits[0] == pytest.approx(steps.pop(), rel=0.02)
+    clocks = (60, 84, 100, 144, 168)
+    waits = [found[mhz, "i-cache"][1][LOAD] for mhz in clocks]
+    steps = {more - less for less, more in itertools.pairwise(waits)}
+    assert len(steps) == 1
+    assert waits[0] == pytest.approx(steps.pop(), rel=0.02)
+    waits = [0, *(found[mhz, "d-cache"][1][FETCH] for mhz in clocks)]
+    rising = [more - less for less, more in itertools.pairwise(waits)]
+    assert rising == sorted(rising)
     # at a clock of another rate but as many wait states nothing changes
     for way in ("off", "prefetch", "i-cache", "d-cache", "caches", "all"):
         assert found[100, way][0] == found[120, way][0]
@@ -246,10 +260,10 @@ def test_claims_stand_beside_the_highest_clocks(result: ExperimentResult) -> Non
 
 def test_with_all_on_an_stm32f4_loses_next_to_nothing(result: ExperimentResult) -> None:
     assert 98 < relative(result, F407, clock_mhz=168).simulated < 100
-    assert relative(result, F407, clock_mhz=168, accelerators="off").simulated < 60
+    assert relative(result, F407, clock_mhz=168, accelerators="off").simulated < 65
     # a read brings half as much on an STM32L4+
     if L4R5 in BOARDS:
-        assert relative(result, L4R5, clock_mhz=120, accelerators="off").simulated < 45
+        assert relative(result, L4R5, clock_mhz=120, accelerators="off").simulated < 50
 
 
 def test_times_and_gains_follow_from_cycles(result: ExperimentResult) -> None:

@@ -129,6 +129,7 @@ impl<I: Isa> Cpu<I> {
 
     fn fetch_cached(&mut self, bus: &mut Bus, index: u32) -> bool {
         let first = self.lines_of(index).next();
+        let pc = self.ends_of(index).0;
         for line in self.lines_of(index) {
             if self.memory.has_fetch_line(line) {
                 continue;
@@ -140,7 +141,8 @@ impl<I: Isa> Cpu<I> {
             if self.line_must_wait(bus, line) {
                 return false;
             }
-            let done = self.memory.fetch_line(bus, self.isa.mmu(), self.shell.cycles, line);
+            let wanted = if first == Some(line) && bus.line_buffers.by_word { pc } else { line };
+            let done = self.memory.fetch_line(bus, self.isa.mmu(), self.shell.cycles, wanted);
             if !self.fetched(bus, done) {
                 return false;
             }
@@ -167,13 +169,15 @@ impl<I: Isa> Cpu<I> {
     #[inline(never)]
     pub(crate) fn fetch_lines(&mut self, bus: &mut Bus, index: u32) -> bool {
         let ((pc, last), mask) = (self.ends_of(index), !(self.line_bytes - 1));
-        let stays = [pc & mask, last & mask].into_iter().all(|line| self.fetch_passing(bus, index, pc & mask, line));
+        let wanted = [pc, last & mask].into_iter().take(if (pc ^ last) & mask == 0 { 1 } else { 2 });
+        let stays = wanted.into_iter().all(|wanted| self.fetch_passing(bus, index, pc & mask, wanted));
         self.charge(pc);
         stays
     }
 
-    /// Waits for a line: the first of a block, or the one after it.
-    fn fetch_passing(&mut self, bus: &mut Bus, index: u32, first: u32, line: u32) -> bool {
+    /// Waits for the line of `wanted`: the first of a block, or the one after it.
+    fn fetch_passing(&mut self, bus: &mut Bus, index: u32, first: u32, wanted: u32) -> bool {
+        let line = wanted & !(self.line_bytes - 1);
         if self.memory.has_passing(line) {
             return true;
         }
@@ -181,7 +185,7 @@ impl<I: Isa> Cpu<I> {
             return false;
         }
         self.memory.hold_fetched((line != first).then_some(first));
-        let done = self.memory.fetch_passing_line(bus, self.isa.mmu(), self.shell.cycles, line);
+        let done = self.memory.fetch_passing_line(bus, self.isa.mmu(), self.shell.cycles, wanted);
         self.shell.cycles = self.shell.cycles.wrapping_add(done.cycles);
         match done.result {
             Ok(()) if done.cycles == 0 => true,

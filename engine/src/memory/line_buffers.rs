@@ -25,6 +25,8 @@ pub struct LineBuffers {
     answer: Option<(DeviceId, Answer)>,
     /// The line read last is not put into the cache: it is available until the next one is read.
     pub passes: bool,
+    /// A line is asked for by the address of the first word that the core wants of it.
+    pub by_word: bool,
     epoch: u64,
 }
 
@@ -36,6 +38,12 @@ impl LineBuffers {
             self.answer = answer;
             self.forget();
         }
+    }
+
+    /// The address by which a line is asked for, for an instruction at `wanted` in it.
+    #[inline(always)]
+    pub fn asked_for(&self, line: u32, wanted: u32) -> u32 {
+        if self.by_word { wanted & !3 } else { line }
     }
 
     /// Drops the buffered lines.

@@ -11,7 +11,7 @@ use std::mem::offset_of;
 
 use super::HostCode;
 use super::emit::{Emitter, own};
-use super::transfer::{Transfer, memory, other, signature};
+use super::transfer::{Transfer, WantedLine, memory, other, signature};
 use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
 use crate::cpu::isa::Isa;
@@ -121,14 +121,15 @@ impl<I: Isa> Emitter<'_, I> {
     pub fn fetch_lines(&mut self, at: u32, pc: u32, bytes: u32) {
         let mask = !(self.cpu.line_bytes - 1);
         let (first, last) = (pc & mask, pc.wrapping_add(bytes - 1) & mask);
-        self.fetch_line(at, first, NO_LINE);
+        self.fetch_line(at, pc, NO_LINE);
         if first != last {
             self.fetch_line(at, last, first);
         }
     }
 
-    /// Waits for a line that is not in a buffer; then the buffers have it and another one.
-    fn fetch_line(&mut self, at: u32, line: u32, with: u32) {
+    /// Waits for the line of `wanted` that is not in a buffer; then the buffers have it and another one.
+    fn fetch_line(&mut self, at: u32, wanted: u32, with: u32) {
+        let line = wanted & !(self.cpu.line_bytes - 1);
         let is_there = [0, 1].map(|slot| {
             let held = match self.passing {
                 Some(passing) => self.b.use_var(passing.lines[slot]),
@@ -143,17 +144,20 @@ impl<I: Isa> Emitter<'_, I> {
             return self.unless(is_there, |this| this.interpret(at));
         };
         if after == self.index {
-            self.rarely(is_there, |this| this.wait_for_line(at, passing, [line, with]));
+            self.rarely(is_there, |this| this.wait_for_line(at, passing, wanted, with));
         } else {
             self.unless(is_there, |this| {
-                this.wait_for_line(at, passing, [line, with]);
+                this.wait_for_line(at, passing, wanted, with);
                 this.go_to(after);
             });
         }
     }
 
     /// Emits such a fetch in place, or exits to the interpreter for the cases that are not simple.
-    fn wait_for_line(&mut self, at: u32, passing: PassingLines, lines: [u32; 2]) {
+    fn wait_for_line(&mut self, at: u32, passing: PassingLines, wanted: u32, with: u32) {
+        let line_bytes = self.cpu.line_bytes;
+        let lines = [wanted & !(line_bytes - 1), with];
+        let words = (line_bytes - (wanted & !3 & (line_bytes - 1))) / 4;
         let out = self.b.create_block();
         self.b.set_cold_block(out);
         let begins = self.cycles_and(0);
@@ -167,6 +171,11 @@ impl<I: Isa> Emitter<'_, I> {
             out,
             convention: CallConv::PreserveAll,
             profiles: self.cpu.is_profiled(),
+            line: Some(WantedLine {
+                bytes: line_bytes,
+                words: words.into(),
+                offset: lines[0].wrapping_sub(passing.plan.origin),
+            }),
             of: PhantomData,
         };
         let offset = lines[0].wrapping_sub(passing.plan.origin);

@@ -15,7 +15,7 @@ use std::mem::offset_of;
 use super::HostCode;
 use super::compiler::Compiler;
 use super::emit::own;
-use crate::bus::repeated_reads::ReadRecord;
+use crate::bus::repeated_reads::{ReadRecord, Stream};
 use crate::cpu::Cpu;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::fetch::Chunk;
@@ -169,7 +169,8 @@ impl<I: Isa> Compiler<I> {
         b.switch_to_block(entry);
         let &[core, begins, more, what, detail] = b.block_params(entry) else { return None };
         let profiles = self.profiles;
-        let mut transfer = Transfer { b: &mut b, core, out, convention, profiles, free: None, of: PhantomData };
+        let mut transfer =
+            Transfer { b: &mut b, core, out, convention, profiles, free: None, line: None, of: PhantomData };
         let done = body(&mut transfer, [begins, more, what, detail]);
         transfer.end(done);
         transfer.b.switch_to_block(out);
@@ -179,6 +180,17 @@ impl<I: Isa> Compiler<I> {
         b.finalize();
         self.finish()
     }
+}
+
+/// A line of instructions that is fetched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WantedLine {
+    /// Its size.
+    pub bytes: u32,
+    /// The words from the first wanted one to its end.
+    pub words: u64,
+    /// Its offset in the target.
+    pub offset: u32,
 }
 
 /// Code of a transfer that is being made.
@@ -193,6 +205,8 @@ pub(super) struct Transfer<'a, 'f, I: Isa> {
     pub profiles: bool,
     /// The edge from which the target is free, where that is known.
     pub free: Option<Value>,
+    /// The line, if it is a fetch of one.
+    pub line: Option<WantedLine>,
     pub of: PhantomData<I>,
 }
 
@@ -331,7 +345,9 @@ impl<I: Isa> Transfer<'_, '_, I> {
         let ready = self.plus(arrived, before);
         let free_at = self.b.ins().iconst(I64, plan.free_edge as i64);
         let free = self.free.unwrap_or_else(|| self.b.ins().load(I64, other(), free_at, 0));
-        let start = self.b.ins().umax(ready, free);
+        let line = record.zip(self.line);
+        let asked = line.map_or(ready, |(record, line)| self.asked(record, line, ready));
+        let start = self.b.ins().umax(asked, free);
         let words = words.map(|words| self.b.ins().uextend(I64, words));
         let mut free = match (record, words, plan.ram) {
             (Some(record), ..) => {
@@ -346,7 +362,10 @@ impl<I: Isa> Transfer<'_, '_, I> {
             _ => self.plus(start, busy),
         };
         let dram = plan.ram.and_then(|port| port.dram);
-        let latest = self.plus(free, dram.map_or(0, |(_, longest)| longest));
+        // A line that was asked for early may have come before its instructions are due.
+        let due = line.map(|_| self.plus(ready, plan.after_cycles.unsigned_abs()));
+        let used = due.map_or(free, |due| self.b.ins().umax(free, due));
+        let latest = self.plus(used, dram.map_or(0, |(_, longest)| longest));
         let [_, _, latest] = self.answer(plan, latest);
         self.is_in_time(latest, more, steps.ratio);
         if let Some((dram, _)) = dram {
@@ -359,7 +378,11 @@ impl<I: Isa> Transfer<'_, '_, I> {
         }
         self.b.ins().store(other(), free, free_at, 0);
         self.free = Some(free);
-        let [answered, received, done] = self.answer(plan, free);
+        let used = if line.is_some() { used } else { free };
+        let [answered, received, done] = self.answer(plan, used);
+        if let Some((record, line)) = line {
+            self.begin_stream(plan, record, line, [free, used]);
+        }
         let total = self.b.ins().isub(received, sent);
         let at_target = if plan.routed {
             let edges = self.b.ins().isub(answered, arrived);
@@ -387,6 +410,55 @@ impl<I: Isa> Transfer<'_, '_, I> {
         let touched = self.b.ins().bor_imm(touched, bit as i64);
         self.store(Memory::TOUCHED + byte, touched);
         done
+    }
+
+    /// The edge at which the core asks for a line whose instructions are due at the edge `due`: [`Stream::asked`].
+    fn asked(&mut self, record: Value, line: WantedLine, due: Value) -> Value {
+        let at = |part: usize| (offset_of!(ReadRecord, stream) + part) as i32;
+        let [runs, may_ask, rate, longest] = [
+            offset_of!(Stream, runs),
+            offset_of!(Stream, may_ask),
+            offset_of!(Stream, rate),
+            offset_of!(Stream, longest),
+        ]
+        .map(|part| self.b.ins().load(I64, other(), record, at(part)));
+        let last = self.b.ins().load(I64, other(), record, offset_of!(ReadRecord, last) as i32);
+        let before = i64::from(line.offset) - i64::from(line.bytes);
+        let follows = self.b.ins().icmp_imm(IntCC::Equal, last, before);
+        let ran = self.b.ins().isub(due, runs);
+        let short = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, ran, longest);
+        let streams = self.b.ins().band(follows, short);
+        let early = self.b.ins().imul(ran, rate);
+        let early = self.b.ins().iadd_imm(early, (Stream::UNIT / 2) as i64);
+        let early = self.b.ins().ushr_imm(early, i64::from(Stream::UNIT_BITS));
+        let early = self.b.ins().iadd_imm(early, -(Stream::REQUEST_CYCLES as i64));
+        let none = self.b.ins().iconst(I64, 0);
+        let early = self.b.ins().smax(early, none);
+        let busy = self.b.ins().load(I64, other(), record, offset_of!(ReadRecord, busy_cycles) as i32);
+        let most = self.b.ins().iadd_imm(busy, -1);
+        let early = self.b.ins().umin(early, most);
+        let asked = self.b.ins().isub(due, early);
+        let asked = self.b.ins().umax(asked, may_ask);
+        let asked = self.b.ins().umin(asked, due);
+        self.b.ins().select(streams, asked, due)
+    }
+
+    /// Records the [`Stream`] of a line after which the target is free from an edge on; the other edge is that of the
+    /// answer, as such an edge.
+    fn begin_stream(&mut self, plan: &Plan, record: Value, line: WantedLine, [free, used]: [Value; 2]) {
+        let [arrived, runs] = [free, used].map(|edge| self.b.ins().iadd_imm(edge, plan.after_cycles));
+        let may_ask = self.plus(arrived, line.words);
+        let rate = self.b.ins().iconst(I64, Stream::rate(line.words, plan.words_ahead) as i64);
+        let longest = self.b.ins().iconst(I64, Stream::longest(line.words) as i64);
+        let parts = [
+            (offset_of!(Stream, runs), runs),
+            (offset_of!(Stream, may_ask), may_ask),
+            (offset_of!(Stream, rate), rate),
+            (offset_of!(Stream, longest), longest),
+        ];
+        for (part, value) in parts {
+            self.b.ins().store(other(), value, record, (offset_of!(ReadRecord, stream) + part) as i32);
+        }
     }
 
     /// For a target that is free from an edge on: the edge of its answer, the cycle in which the answer has crossed the

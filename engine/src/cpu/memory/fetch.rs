@@ -314,7 +314,8 @@ impl Memory {
         if !is_kept && !self.state.passing.has(line) {
             let fill = Transfer::ReadBurst(Purpose::Fetch, cache.shape().line_bytes);
             self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
-            let filled = self.read(trip, Place { physical: line, ..place }, fill);
+            let wanted = trip.bus.line_buffers.asked_for(line, place.physical);
+            let filled = self.read(trip, Place { physical: wanted, ..place }, fill);
             filled.map_err(|fault| abort_of(va, false, fault))?;
             let passes = trip.bus.line_buffers.passes;
             self.pass(line, passes);

@@ -83,6 +83,8 @@ pub struct Plan {
     pub direction: Direction,
     /// Address of the [`ReadRecord`], if it is a window.
     pub record: Option<usize>,
+    /// See [`RepeatedReads::words_ahead`].
+    pub words_ahead: u64,
 }
 
 impl Plan {
@@ -204,9 +206,9 @@ impl Memory {
             }
             Served::RepeatedReads(_) => return None,
         };
-        let (ram, record) = match served {
-            Served::Ram(port) => (Some(port), None),
-            Served::RepeatedReads(window) => (None, Some(window.record)),
+        let (ram, record, words_ahead) = match served {
+            Served::Ram(port) => (Some(port), None, 0),
+            Served::RepeatedReads(window) => (None, Some(window.record), window.words_ahead),
         };
         Some(Plan {
             origin,
@@ -225,6 +227,7 @@ impl Memory {
             ram,
             direction,
             record,
+            words_ahead,
         })
     }
 }

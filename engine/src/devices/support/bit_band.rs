@@ -3,12 +3,13 @@
 //! a read and then a write.
 //!
 //! In the model it is a device on the bus of a core that has bit-banding. A read takes the time of the converted
-//! access; a write takes the time of two.
+//! access. A write is a read and then a write of the bus, two cycles without wait states; the core does not wait for
+//! it, but its next access does.
 
 use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use crate::bus::{Bus, BusFault, Target};
 use crate::state::State;
-use crate::time::Ps;
+use crate::time::{Cycles, Ps};
 
 /// The name of both regions in maps, stacks and messages.
 pub const NAME: &str = "bit-band";
@@ -78,8 +79,14 @@ impl Device for BitBand {
         let (addr, bit) = bit_at(region, offset & !3, size);
         let (before, read) = read(ctx.bus, addr, size, ctx.now)?;
         let changed = before & !(1 << bit) | (value & 1) << bit;
-        let written = ctx.bus.write(read, addr, size, changed).map_err(failed)?;
-        Ok(Reply::written(if is_memory(ctx.bus, addr) { read } else { written.done }))
+        let clock = ctx.core.and_then(|core| ctx.bus.core_clock(core));
+        let next = |at| clock.map_or(at, |clock| clock.after(at, Cycles(1)));
+        let memory = is_memory(ctx.bus, addr);
+        // The write begins in the cycle after the read; memory answers in the cycle in which it is asked.
+        let begins = if memory { read } else { next(read) };
+        let written = ctx.bus.write(begins, addr, size, changed).map_err(failed)?;
+        // The bus is free in the cycle after that of the write.
+        Ok(Reply::written(next(if memory { begins } else { written.done })))
     }
 }
 
@@ -89,7 +96,7 @@ mod tests {
     use crate::bus::device::DeviceId;
     use crate::bus::{MapEntry, Route};
     use crate::memory::ram::{PortTiming, Ram};
-    use crate::time::{Cycles, Hz};
+    use crate::time::Hz;
 
     /// Keeps a word.
     #[derive(Default, crate::state::State)]
@@ -126,6 +133,8 @@ mod tests {
         bus.devices = vec![Some(Box::new(BitBand)), Some(Box::<Word>::default())];
         bus.device_names = vec!["bit-band".into(), "word".into()];
         bus.add_core();
+        bus.set_core_clocks(vec![clock]);
+        bus.master = Some(0);
         bus
     }
 
@@ -155,11 +164,13 @@ mod tests {
     #[test]
     fn a_write_takes_one_access_more() {
         assert_eq!(get(&mut bus(), 0, 0).unwrap().done, Ps(0));
-        assert_eq!(put(&mut bus(), 0, 0, 1).unwrap().done, Ps(10_000));
+        // TRM, 3.7: the core does not stall, unless it accesses the bus meanwhile: in the next cycle the bus is still
+        // taken by the write, in the one after it is free.
+        assert_eq!(put(&mut bus(), 0, 0, 1).unwrap().done, Ps(20_000));
         let mut bus = bus();
-        // To the peripheral: 2 + 1 cycles for each access.
+        // To the peripheral: 2 + 1 cycles for each access, and the cycles in which two of them begin.
         assert_eq!(get(&mut bus, 1, 0).unwrap().done, Ps(30_000));
-        assert_eq!(put(&mut bus, 1, 0, 1).unwrap().done, Ps(60_000));
+        assert_eq!(put(&mut bus, 1, 0, 1).unwrap().done, Ps(80_000));
     }
 
     #[test]

@@ -4,15 +4,15 @@
 //! A read of the array fetches a line and takes FLASH_ACR.LATENCY wait states beyond the core's own cycle; the next
 //! read begins in the cycle after it. Words of a line that was fetched take no wait states. With the prefetch on, the
 //! interface reads the next line immediately after a line that an instruction fetch has read. A fetch of that next line
-//! waits for the rest of this read, and a read of any other line for its end. The core's directory has the contents of
-//! the instruction cache ([`crate::memory::line_buffers`]), and requests the lines that it misses. According to the
-//! manuals, a line is written to the cache if it is neither there nor prefetched: a prefetched line is used and
-//! dropped. Prefetches begin after reads of the array, and when a prefetched line is used; whether they also begin
-//! after cache hits is not documented. The data cache is here: literals and other data that the core reads; DMA reads
-//! bypass it. Both caches replace the least recently used line. Without wait states none of this takes time.
+//! waits for the rest of this read; a read of another line, or of data, abandons it, or waits for its end. The core's
+//! directory has the contents of the instruction cache ([`crate::memory::line_buffers`]), and requests the lines that
+//! it misses. A prefetched line that is used is kept there, or used once and dropped, as the manuals can be read.
+//! Prefetches begin after reads of the array, and when a prefetched line is used; whether they also begin after cache
+//! hits is not documented. The data cache is here: literals and other data that the core reads; DMA reads bypass it.
+//! Both caches replace the least recently used line. Without wait states none of this takes time.
 //!
-//! A line is requested when its first instruction is due. The core's own instruction prefetch (some words) would start
-//! the read of the next line a few cycles earlier while the flash's prefetch is off: that is not modelled.
+//! A core asks for the next line of sequential code before the line's first instruction is due ([`Stream`]). What it
+//! asks for after a jump that it takes is not modelled, and does not keep the array busy.
 //!
 //! An array that is being programmed or erased answers when the operation is complete: the bus is stalled until then.
 
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use crate::activity::{Activity, Detail};
 use crate::bus::code::CodeSpan;
 use crate::bus::device::{AccessSize, Ctx, Reply};
-use crate::bus::repeated_reads::{ReadRecord, RepeatedReads};
+use crate::bus::repeated_reads::{ReadRecord, RepeatedReads, Stream};
 use crate::dt::fault::FaultKind;
 use crate::dt::reader::{NodeReader, PowerOfTwo};
 use crate::dt::wiring::ClockInput;
@@ -49,11 +49,13 @@ const MOST_BANKS: usize = 2;
 /// Values of LATENCY in the table of frequencies.
 const LATENCIES: usize = 8;
 
-/// A line that is being prefetched, and the clock edge from which on it is available.
+/// A line that is being prefetched, the clock edge from which on it is available, and the edge from which on the array
+/// could have been read instead.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Ahead {
     line: u32,
     ready: u64,
+    could_read: u64,
 }
 
 /// The array and its interface.
@@ -80,6 +82,15 @@ pub struct Flash {
     /// True if the line of the last instruction fetch was prefetched.
     code_prefetched: bool,
     ahead: Option<Ahead>,
+    /// Words that the core asks for before their instructions are due.
+    #[state(skip)]
+    words_ahead: u64,
+    /// A prefetched line that is used enters the instruction cache.
+    #[state(skip)]
+    keeps_prefetched: bool,
+    /// A prefetch under way ends at once when another line is asked for.
+    #[state(skip)]
+    abandons: bool,
     /// Lines of the data cache, most recently used first.
     data: Vec<u32>,
     /// Contents of the data cache.
@@ -153,6 +164,8 @@ impl Flash {
             "the highest frequency of hclk in Hz for FLASH_ACR.LATENCY from 0 to 7: 8 numbers that don't fall";
         let sound = |hz: [u32; LATENCIES]| hz.is_sorted();
         let most_hz = reader.cells("st,wait-state-frequencies", sound, meaning);
+        let kept_meaning = "1 if a prefetched line enters the instruction cache when it is used";
+        let abandoned_meaning = "1 if a read of another line, or of data, ends a prefetch under way";
         let line_meaning = "a read of the array brings 8 or 16 bytes";
         Flash {
             contents: Contents { ram: Ram::new(0, PLAIN), size_bytes: 0 },
@@ -165,6 +178,11 @@ impl Flash {
             record_bytes: 0,
             code_prefetched: false,
             ahead: None,
+            words_ahead: reader
+                .timing_u32("cyclescope,words-ahead", 0..=4, "words that the core asks for before they are due")
+                .into(),
+            keeps_prefetched: reader.timing_u32("cyclescope,prefetched-lines-kept", 0..=1, kept_meaning) == 1,
+            abandons: reader.timing_u32("cyclescope,prefetch-abandoned", 0..=1, abandoned_meaning) == 1,
             data: Vec::new(),
             data_bytes: 0,
             banks,
@@ -253,7 +271,7 @@ impl Flash {
         let now = self.edge(offset, ctx);
         let done = if ctx.core.is_some() {
             let (done, prefetched) = self.fetch(offset, now);
-            ctx.bus.line_buffers.passes = prefetched || self.acr & ACR_ICEN == 0;
+            ctx.bus.line_buffers.passes = prefetched && !self.keeps_prefetched || self.acr & ACR_ICEN == 0;
             done
         } else {
             self.stream(offset, bytes, now)
@@ -267,17 +285,33 @@ impl Flash {
         if u64::from(line) == self.record.last {
             return (now, self.code_prefetched);
         }
+        let follows = u64::from(line) == self.record.last + u64::from(self.line_bytes);
+        let asked = if follows { self.record.stream.asked(now, self.latency()) } else { now };
+        let arrived = self.take_line(line, asked);
+        let runs = arrived.max(now);
+        let words = u64::from((self.line_bytes - (offset - line)) / 4);
+        self.record.stream = Stream::new(words, self.words_ahead, arrived, runs);
+        (runs, self.code_prefetched)
+    }
+
+    /// The core asks for a line, which it does not have, at an edge. Returns the edge of its arrival.
+    fn take_line(&mut self, line: u32, asked: u64) -> u64 {
         self.counters.fetches += 1;
         self.record.last = u64::from(line);
-        let ahead = self.ahead.take().filter(|ahead| ahead.line == line);
+        let before = self.ahead.take();
+        let ahead = before.filter(|ahead| ahead.line == line);
+        if let Some(other) = before.filter(|other| other.line != line && self.abandons) {
+            self.record.free_edge = self.record.free_edge.min(other.could_read.max(asked));
+        }
         self.code_prefetched = ahead.is_some();
         self.counters.prefetched += u64::from(self.code_prefetched);
-        let done = ahead.map_or_else(|| self.read_array(now), |ahead| now.max(ahead.ready));
+        let arrived = ahead.map_or_else(|| self.read_array(asked), |ahead| asked.max(ahead.ready));
         if self.acr & ACR_PRFTEN != 0 && line + self.line_bytes < self.size_bytes {
-            let ready = self.read_array(done + 1);
-            self.ahead = Some(Ahead { line: line + self.line_bytes, ready });
+            let could_read = self.record.free_edge;
+            let ready = self.read_array(arrived + 1);
+            self.ahead = Some(Ahead { line: line + self.line_bytes, ready, could_read });
         }
-        (done, self.code_prefetched)
+        arrived
     }
 
     /// Lines of the data cache.
@@ -305,11 +339,25 @@ impl Flash {
                 self.data[..=place].rotate_right(1);
                 now
             }
-            None => self.read_array(now),
+            None => self.read_data_line(now),
         };
         if cached && place.is_none() {
             self.data.truncate(lines - 1);
             self.data.insert(0, line);
+        }
+        done
+    }
+
+    /// Reads the array for data. Data have priority: a prefetch under way begins again after it.
+    fn read_data_line(&mut self, now: u64) -> u64 {
+        let late = self.ahead.filter(|ahead| self.abandons && ahead.ready > now);
+        if let Some(ahead) = late {
+            self.record.free_edge = self.record.free_edge.min(ahead.could_read.max(now));
+        }
+        let done = self.read_array(now);
+        if let Some(ahead) = late {
+            let could_read = self.record.free_edge;
+            self.ahead = Some(Ahead { ready: self.read_array(done + 1), could_read, ..ahead });
         }
         done
     }
@@ -344,6 +392,7 @@ impl Flash {
             bytes,
             before_cycles: 0,
             after_cycles: -1,
+            words_ahead: self.words_ahead,
             record: (&raw mut self.record).expose_provenance(),
         })
     }
@@ -452,7 +501,12 @@ impl Flash {
             if left_cycles > 0 { after.cycles_until_ceil(ctx.now).0 + left_cycles } else { 0 }
         };
         self.record.free_edge = rebased(self.record.free_edge);
-        self.ahead = self.ahead.map(|ahead| Ahead { ready: rebased(ahead.ready), ..ahead });
+        self.ahead = self.ahead.map(|ahead| Ahead {
+            ready: rebased(ahead.ready),
+            could_read: rebased(ahead.could_read),
+            ..ahead
+        });
+        self.record.stream = Stream::default();
         self.clock.rate = after;
         self.check_wait_states(ctx);
     }
@@ -472,6 +526,7 @@ impl Flash {
             _ => Answer::Kept,
         };
         ctx.bus.line_buffers.answer(ctx.id, answer);
+        ctx.bus.line_buffers.by_word = true;
     }
 
     fn check_wait_states(&self, ctx: &mut Ctx) {
@@ -554,7 +609,13 @@ impl Flash {
         self.record.free_edge = free.0;
         let mut ready = Cycles(self.ahead.map_or(0, |ahead| ahead.ready));
         poll.end(&mut ready);
-        self.ahead = self.ahead.map(|ahead| Ahead { ready: ready.0, ..ahead });
+        let mut could_read = Cycles(self.ahead.map_or(0, |ahead| ahead.could_read));
+        poll.end(&mut could_read);
+        self.ahead = self.ahead.map(|ahead| Ahead { ready: ready.0, could_read: could_read.0, ..ahead });
+        poll.state(self.record.stream.rate);
+        poll.state(self.record.stream.longest);
+        poll.edge(self.clock.rate, &mut self.record.stream.runs);
+        poll.edge(self.clock.rate, &mut self.record.stream.may_ask);
         let Counters { fetches, prefetched, data_reads, data_hits } = &mut self.counters;
         [fetches, prefetched, data_reads, data_hits].into_iter().for_each(|total| poll.counter(total));
         self.busy_until.iter().for_each(|until| poll.until(*until));

@@ -62,7 +62,8 @@ impl Memory {
             let line = place.physical & !(line_bytes - 1);
             self.accounts.spend(&mut trip.meter, Part::Fill, self.state.fill_ends);
             let burst = Transfer::ReadBurst(Purpose::Fetch, line_bytes);
-            let read = self.read(&mut trip, Place { physical: line, ..place }, burst);
+            let wanted = trip.bus.line_buffers.asked_for(line, place.physical);
+            let read = self.read(&mut trip, Place { physical: wanted, ..place }, burst);
             read.map_err(|fault| abort_of(va, false, fault))?;
             self.pass(line, true);
             Ok(())

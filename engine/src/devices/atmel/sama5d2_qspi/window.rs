@@ -272,6 +272,7 @@ impl Sama5d2Qspi {
         }
         self.window.is_shared = true;
         Some(RepeatedReads {
+            words_ahead: 0,
             bytes: BEAT_BYTES,
             before_cycles: self.params.request_cycles.0,
             after_cycles: self.params.response_cycles.0 as i64,
@@ -285,7 +286,8 @@ impl Sama5d2Qspi {
         let Some(header) = self.next_header() else { return };
         if let Some(busy_cycles) = self.wire.pair_cycles(header, self.data_lines) {
             self.window.words = 0;
-            self.window.record = ReadRecord { holds: 1, free_edge: self.wire.free, busy_cycles, reads: 0, last: 0 };
+            let free_edge = self.wire.free;
+            self.window.record = ReadRecord { holds: 1, free_edge, busy_cycles, ..ReadRecord::default() };
         }
     }
 

@@ -4,7 +4,7 @@
 use super::*;
 use crate::bus::code::CodeSpan;
 use crate::bus::device::DeviceId;
-use crate::bus::repeated_reads::ReadRecord;
+use crate::bus::repeated_reads::{ReadRecord, Stream};
 use crate::clocks::User;
 use crate::devices::bench::{Bench, CLOCK, CPU_INTC, cells, node, read_plain_node, read_tree};
 use crate::devices::support::stm32_flash::ACR_PRFTEN;
@@ -25,6 +25,9 @@ fn parameters() -> Vec<(&'static str, Vec<u32>)> {
         ("st,wait-state-frequencies", [30, 60, 90, 120, 150, 168, 168, 168].map(|mhz| mhz * 1_000_000).to_vec()),
         ("cyclescope,line-bytes", vec![16]),
         ("cyclescope,data-cache-lines", vec![8]),
+        ("cyclescope,words-ahead", vec![3]),
+        ("cyclescope,prefetched-lines-kept", vec![1]),
+        ("cyclescope,prefetch-abandoned", vec![1]),
         ("cyclescope,program-us", vec![16]),
         ("cyclescope,erase-16k-x8-ms", vec![400]),
         ("cyclescope,erase-16k-x16-ms", vec![300]),
@@ -55,6 +58,16 @@ fn flash() -> Bench {
     bench
 }
 
+/// A flash with another value of a property.
+fn flash_with(name: &str, value: u32) -> Bench {
+    let mut parameters = parameters();
+    parameters.iter_mut().filter(|(other, _)| *other == name).for_each(|(_, values)| *values = vec![value]);
+    let (mut bench, faults) = read(&parameters);
+    assert_eq!(faults, Vec::<String>::new());
+    bench.bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.reset(ctx));
+    bench
+}
+
 /// Fetches a line that is not in the core's cache: the cycles that it waits from `cycle` on.
 fn fetch(bench: &mut Bench, cycle: u64, offset: u32) -> u64 {
     ask(bench, cycle, Some(0), |device, ctx| device.burst(1, offset, 16, ctx).unwrap())
@@ -80,10 +93,14 @@ fn read_as_code(bench: &mut Bench, cycle: u64, offset: u32) -> Option<u64> {
     if record.holds == 0 || record.last == u64::from(offset) {
         return None;
     }
-    record.free_edge = record.free_edge.max(cycle + window.before_cycles) + record.busy_cycles;
+    let follows = record.last + u64::from(window.bytes) == u64::from(offset);
+    let asked = if follows { record.stream.asked(cycle, record.busy_cycles - 1) } else { cycle };
+    record.free_edge = record.free_edge.max(asked + window.before_cycles) + record.busy_cycles;
     record.reads += 1;
     record.last = u64::from(offset);
-    Some(record.free_edge.wrapping_add_signed(window.after_cycles) - cycle)
+    let arrived = record.free_edge.wrapping_add_signed(window.after_cycles);
+    record.stream = Stream::new(4, window.words_ahead, arrived, arrived.max(cycle));
+    Some(arrived.max(cycle) - cycle)
 }
 
 fn ask(bench: &mut Bench, cycle: u64, core: Option<usize>, call: impl Fn(&mut dyn Device, &mut Ctx) -> Ps) -> u64 {
@@ -205,10 +222,24 @@ fn the_next_line_is_read_while_one_runs() {
     // The line came in cycle 105; the next one is read from 106 on and comes in 111. Eight instructions of a cycle
     // each, from 105 on, end in 112.
     assert_eq!(fetch(&mut bench, 113, 0x50), 0);
-    // It is used in 113, so the next one comes in 119. Four of 32 bits, up to 116, wait for two more cycles.
-    assert_eq!(fetch(&mut bench, 117, 0x60), 2);
-    // That was in 119, and the next line comes in 125: a jump elsewhere waits for it, and then for its own.
-    assert_eq!(fetch(&mut bench, 121, 0x400), 5 + 5);
+    // The core asked for it in 109, so the array was free from 112 on and the next one came in 117: in time for four of
+    // 32 bits, up to 116.
+    assert_eq!(fetch(&mut bench, 117, 0x60), 0);
+    // The next line would come in 123: a jump elsewhere does not wait for it.
+    assert_eq!(fetch(&mut bench, 121, 0x400), 5);
+    // Nor do data, after which the line is read from the start: up to 136, 142.
+    assert_eq!(load(&mut bench, 130, 0x800), 5);
+    assert_eq!(fetch(&mut bench, 136, 0x410), 141 - 136);
+}
+
+#[test]
+fn a_prefetch_under_way_ends_first_if_it_is_not_abandoned() {
+    let mut bench = flash_with("cyclescope,prefetch-abandoned", 0);
+    bench.write(Ps::ZERO, ACR, ACR_PRFTEN | 5).unwrap();
+    assert_eq!(fetch(&mut bench, 100, 0x40), 5);
+    // The next line is read from 106 to 111.
+    assert_eq!(fetch(&mut bench, 107, 0x400), 5 + 5);
+    assert_eq!(load(&mut bench, 119, 0x800), 4 + 6);
 }
 
 #[test]
@@ -245,12 +276,17 @@ fn the_core_is_reported_of_wait_states_and_of_its_cache() {
         bench.bus.line_buffers.how()
     });
     assert_eq!(answers, [Answer::AtOnce, Answer::Passes, Answer::Kept]);
-    // A line that was missed is cached, the prefetched one is not.
-    let passes = [(100, 0), (120, 16), (140, 64)].map(|(cycle, offset)| {
-        fetch(&mut bench, cycle, offset);
-        bench.bus.line_buffers.passes
-    });
-    assert_eq!(passes, [false, true, false]);
+    // A line that was missed is cached, and so is the prefetched one, unless that is not kept.
+    let passes = |bench: &mut Bench| {
+        [(100, 0), (120, 16), (140, 64)].map(|(cycle, offset)| {
+            fetch(bench, cycle, offset);
+            bench.bus.line_buffers.passes
+        })
+    };
+    assert_eq!(passes(&mut bench), [false; 3]);
+    let mut other = flash_with("cyclescope,prefetched-lines-kept", 0);
+    other.write(Ps::ZERO, ACR, ACR_ICEN | ACR_PRFTEN | 3).unwrap();
+    assert_eq!(passes(&mut other), [false, true, false]);
     let epoch = bench.bus.line_buffers.epoch();
     bench.write(Ps::ZERO, ACR, ACR_ICRST | ACR_ICEN | 3).unwrap();
     assert_eq!(bench.bus.line_buffers.epoch(), epoch, "ICRST has no effect while the cache is on");

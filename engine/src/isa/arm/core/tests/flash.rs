@@ -39,6 +39,9 @@ fn board(code: &[u16], acr: u32) -> (CortexM, Bus) {
             ("reg", &[REGISTERS, 0x400, FLASH, BYTES]),
             ("cyclescope,line-bytes", &[16]),
             ("cyclescope,data-cache-lines", &[8]),
+            ("cyclescope,words-ahead", &[3]),
+            ("cyclescope,prefetched-lines-kept", &[1]),
+            ("cyclescope,prefetch-abandoned", &[1]),
             ("cyclescope,program-us", &[16]),
             ("cyclescope,erase-16k-x8-ms", &[400]),
             ("cyclescope,erase-16k-x16-ms", &[300]),
@@ -120,31 +123,34 @@ fn straight(instructions: &[u16], acr: u32) -> u64 {
 #[test]
 fn straight_code_waits_for_each_line() {
     // RM0090, "Instruction prefetch": a read brings 128 bits: eight instructions of 16, or four of 32. With 5 wait
-    // states, four lines: 4 * 5 beside a cycle for each instruction. The jump to itself is in a fifth line, not
+    // states, four lines: 5 for the first. The core asks for the next one when it has the four words of this one, in
+    // the fourth of eight cycles: 1 is left; or in the last of four: 5. The jump to itself is in a fifth line, not
     // fetched.
     assert_eq!(straight(&[NARROW; 32], 0), 32);
-    assert_eq!(straight(&[NARROW; 32], 5), 32 + 4 * 5);
+    assert_eq!(straight(&[NARROW; 32], 5), 32 + 5 + 3);
     assert_eq!(straight(&[WIDE; 16].concat(), 5), 16 + 4 * 5);
     // With prefetch, the next line arrives 6 cycles after the previous one: it is used in cycle 8, or in 4 + 2.
     assert_eq!(straight(&[NARROW; 32], PREFETCH | 5), 32 + 5);
     assert_eq!(straight(&[WIDE; 16].concat(), PREFETCH | 5), 16 + 5 + 3 * 2);
     // The caches have no effect on code that runs once.
-    assert_eq!(straight(&[NARROW; 32], ICACHE | 5), 32 + 4 * 5);
+    assert_eq!(straight(&[NARROW; 32], ICACHE | 5), 32 + 5 + 3);
 }
 
 #[test]
-fn an_instruction_across_two_lines_waits_for_both_and_for_no_more() {
-    // Seven of 16 bits, then one of 32, whose second half is in the second line.
+fn an_instruction_across_two_lines_waits_for_both() {
+    // Seven of 16 bits, then one of 32, whose second half is in the second line: the core asks for that when it has the
+    // four words of the first one, three cycles before it is due. Five of eight wait states are left.
     let code = [&[NARROW; 7][..], &WIDE, &[NARROW; 2]].concat();
-    for acr in [3, ICACHE | 3] {
-        assert_eq!(straight(&code, acr), 10 + 2 * 3, "{acr:#x}");
+    for acr in [8, ICACHE | 8] {
+        assert_eq!(straight(&code, acr), 10 + 8 + 5, "{acr:#x}");
     }
 }
 
 #[test]
 fn a_loop_of_two_lines_is_fetched_again_unless_it_is_cached() {
     // r7 iterations of 14 additions, subs and bne, which fill two lines exactly. A taken branch takes two cycles, one
-    // that is not taken takes one.
+    // that is not taken takes one. The core asks for the second line in the fourth of eight cycles: 4 wait states are
+    // over when it is due.
     let rounds = 10;
     let mut code = vec![0xbf00; 7];
     code.push(0x2700 | rounds);
@@ -154,8 +160,8 @@ fn a_loop_of_two_lines_is_fetched_again_unless_it_is_cached() {
     let (rounds, once) = (u64::from(rounds), cycles_to(&code, 0, end));
     let wait = |acr: u32| cycles_to(&code, acr, end) - once;
     assert_eq!(once, 8 + 16 * rounds + (rounds - 1));
-    assert_eq!(wait(4), 4 + rounds * 2 * 4, "the first line, and two in each round");
-    assert_eq!(wait(ICACHE | 4), 4 + 2 * 4, "each line once");
+    assert_eq!(wait(4), rounds * 4, "the first line of all, and that of each further round");
+    assert_eq!(wait(ICACHE | 4), 4, "each line once");
 }
 
 /// movw and movt.
