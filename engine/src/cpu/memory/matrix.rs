@@ -6,9 +6,8 @@
 //! Code and constants below [`SYSTEM_BUS`] have buses of their own, which access other ports of the matrix at the same
 //! time.
 //!
-//! Some slaves also have to grant their port again to a master whose bus was idle ([`Grant`]); not after a store, whose
-//! address the core's write buffer still has on the bus. The core's timing determines which accesses begin on an idle
-//! bus, when their instructions are decoded.
+//! Some slaves also have to grant their port again to a master whose bus was idle ([`Grant`]). The core's timing
+//! determines which accesses begin on an idle bus, when their instructions are decoded.
 
 use super::Memory;
 use super::access::Kind;

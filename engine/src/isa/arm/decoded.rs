@@ -22,8 +22,10 @@ pub struct Decoded {
     pub loaded: RegisterSet,
     /// ITSTATE before it.
     pub it: u8,
-    /// It has four bytes, and begins in the middle of a word.
-    pub straddles: bool,
+    /// It begins in the middle of a word.
+    pub in_upper_half: bool,
+    /// It does nothing: nop.
+    pub is_nop: bool,
     /// A core of the microcontroller profile fetches it over its system bus.
     pub on_system_bus: bool,
     /// Its uses of floating-point registers.
@@ -40,12 +42,13 @@ impl Decoded {
     pub fn new(instr: Instr, ops: &[Op], at: u32, it: u8, data_line_bytes: u32) -> Decoded {
         let loads = ops.iter().filter(|op| is_load(op.code));
         let loaded = loads.fold(0, |set, op| set | one(op.rd)) & instr.writes;
-        let straddles = instr.len_bytes == 4 && at & 2 != 0;
+        let in_upper_half = at & 2 != 0;
+        let is_nop = instr.class == TimingClass::Hint && matches!(ops, [op] if op.code == Code::Mov);
         let floating = FloatingUses::of(ops);
         let flow_of_data = Dataflow::of(ops);
         let on_system_bus = at >= SYSTEM_BUS;
         let is_left = compile::leaves(ops, data_line_bytes);
-        Decoded { instr, loaded, it, straddles, on_system_bus, floating, flow_of_data, is_left }
+        Decoded { instr, loaded, it, in_upper_half, is_nop, on_system_bus, floating, flow_of_data, is_left }
     }
 
     /// The flow of its jump: a jump that leaves an address in LR is a call.
@@ -95,7 +98,7 @@ pub(super) fn draft<P: Profile>(
     }
     let unpredicted = if predicts { 0 } else { timing.mispredicted_branch };
     let before = draft.before_last.1;
-    let refill_cycles = read.instrs.last().map_or(0, |(decoded, _)| timing.refill_cycles(&decoded.instr, &before));
+    let refill_cycles = read.instrs.last().map_or(0, |(decoded, _)| timing.refill_cycles(decoded, &before));
     let jump_cycles = refill_cycles + u32::from(unpredicted);
     draft.breakdown[TAKEN].jump += u64::from(jump_cycles);
     timing.jump(&mut draft.pending[TAKEN], jump_cycles);

@@ -209,15 +209,15 @@ impl CoreTiming {
     /// Jumps, for which `cycles` pass.
     pub fn jump(&self, pending: &mut Pending, cycles: u32) {
         pending.jump(cycles);
-        if self.three_stage.is_some() {
-            pending.stages.jump(cycles);
+        if let Some(stages) = &self.three_stage {
+            stages.jump(&mut pending.stages, cycles);
         }
     }
 
-    /// Further cycles of a jump by `instr`, with the results under way before it.
-    pub fn refill_cycles(&self, instr: &Instr, before: &Pending) -> u32 {
+    /// Further cycles of a jump, with the results under way before it.
+    pub fn refill_cycles(&self, decoded: &Decoded, before: &Pending) -> u32 {
         match &self.three_stage {
-            Some(stages) => stages.refill_cycles(self, instr, before),
+            Some(stages) => stages.refill_cycles(self, decoded, before),
             None => u32::from(self.taken_branch.max(1)) - 1,
         }
     }
@@ -370,7 +370,8 @@ mod tests {
             instr,
             loaded,
             it: 0,
-            straddles: false,
+            in_upper_half: false,
+            is_nop: false,
             on_system_bus: false,
             floating: FloatingUses::default(),
             flow_of_data: Dataflow::default(),

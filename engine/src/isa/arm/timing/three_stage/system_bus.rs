@@ -1,8 +1,7 @@
 //! Accesses that find the data bus idle: a bus matrix may have to grant them their port again.
 //!
 //! The address cycle of a load overlaps the data cycle of the previous load, or follows that of a store directly. Then
-//! the bus is never idle between the two. After a store it does not count as idle for the next access either, however
-//! much later: the write buffer keeps the store's address on the bus until the next access.
+//! the bus is never idle between the two.
 
 use super::accesses;
 use crate::cpu::cost::OnBus;
@@ -15,8 +14,6 @@ use crate::state::Fresh;
 pub struct State {
     /// The instruction right before, if it is a load or store of one register.
     before: Before,
-    /// The last access was a load.
-    loaded: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
@@ -30,13 +27,8 @@ enum Before {
 }
 
 impl State {
-    /// The initial state, as after a store.
-    pub const NONE: State = State { before: Before::Other, loaded: false };
-
-    /// The state after a wait or a jump.
-    pub fn waited(self) -> State {
-        State { before: Before::Other, ..self }
-    }
+    /// The initial state.
+    pub const NONE: State = State { before: Before::Other };
 
     /// Passes an instruction that stalls and issues for the given cycles, `along` with the previous load if true: the
     /// state of the bus for its access, and the state for the next one.
@@ -46,20 +38,19 @@ impl State {
         // Constant loads and table branches read the memory of the code, and so use its bus.
         let of_code = instr.reads_early == 0 || instr.class == TableBranch;
         if !accesses(instr) || of_code && !decoded.on_system_bus {
-            return (OnBus::AsItIs, self.waited());
+            return (OnBus::AsItIs, State::NONE);
         }
         let loads = !matches!(instr.class, Store | StoreMultiple | VfpStore);
         let is_single = matches!(instr.class, Load | Store);
         let right_after = match self.before {
             Before::Other => false,
-            Before::Load => along && instr.class == Load,
+            Before::Load => along,
             Before::Store | Before::IdleStore => stall_cycles == 0 && (instr.class != Store || issue_cycles == 1),
         };
         let on_bus = match right_after {
             true if self.before == Before::IdleStore => OnBus::AfterIdleStore,
             true => OnBus::RightAfter,
-            false if self.loaded => OnBus::Idle,
-            false => OnBus::AsItIs,
+            false => OnBus::Idle,
         };
         let before = match (is_single, loads) {
             (false, _) => Before::Other,
@@ -67,6 +58,6 @@ impl State {
             (true, false) if on_bus == OnBus::Idle => Before::IdleStore,
             (true, false) => Before::Store,
         };
-        (on_bus, State { before, loaded: loads })
+        (on_bus, State { before })
     }
 }
