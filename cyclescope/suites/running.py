@@ -23,6 +23,9 @@ from cyclescope.suites.suite import Reading, Reads, Suite
 
 Overrides = Mapping[str, OverrideValue]
 
+# The terminal follows the rate that the firmware sets: suites choose their own.
+_TERMINAL = {"chosen.stdout-path": ":"}
+
 
 @dataclass(frozen=True)
 class Done:
@@ -86,7 +89,7 @@ def run(suite: Suite, program: Program, overrides: Overrides, stop: Stop) -> Don
 def _run(suite: Suite, program: Program, overrides: Overrides, stop: Stop) -> RunResult:
     if suite.needs_symbols and not program.has_symbols:
         raise UsageError(f"{suite.name} needs the symbols of an ELF file: {suite.files}")
-    board = Board(program.board, overrides).load(program.path)
+    board = Board(program.board, {**_TERMINAL, **overrides}).load(program.path)
     calls = suite.calls if program.has_symbols and _has(program, suite.calls) else ()
     script = suite.steps or None
     return board.run(suite.limit, script=script, windows=calls, stop=stop)

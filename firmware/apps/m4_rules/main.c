@@ -12,9 +12,9 @@
     __asm__(".pushsection .text.rule_" #name ", \"ax\", %progbits\n"                                                  \
             ".balign 8\n.global rule_" #name "\n.type rule_" #name ", %function\n.thumb_func\nrule_" #name ":\n"      \
             "push {r3-r11, lr}\nldr r7, =0xE0001004\nldr r0, =rule_words\n" set_up "\n"                               \
-            ".balign 8\nnop.w\nldr r5, [r7]\nnop\n"                                                                   \
+            ".balign 8\nnop.w\nldr r5, [r7]\nmov r12, r12\n"                                                          \
             ".rept " #copies "\n" sequence "\n.endr\n"                                                                \
-            "nop\nldr r6, [r7]\nsubs r0, r6, r5\npop {r3-r11, pc}\n.ltorg\n.popsection");
+            "mov r12, r12\nldr r6, [r7]\nsubs r0, r6, r5\npop {r3-r11, pc}\n.ltorg\n.popsection");
 RULE(empty, "", "", 1)
 #include "rules.def"
 #undef RULE
