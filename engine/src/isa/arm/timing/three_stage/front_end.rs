@@ -1,6 +1,6 @@
 //! The front end of a core of three stages: a prefetch buffer of a few words in front of the decode stage.
 //!
-//! The buffer holds the words of the instruction in decode, those behind it, and those on their way. In each cycle the
+//! The buffer holds the words of the instruction in decode, those after it, and those on their way. In each cycle the
 //! front end requests a word if there will be room for it; the word can be decoded two cycles later (Arm knowledge
 //! article 103488664). An instruction of four bytes across two words needs both of them. A word is free when the last
 //! instruction with a halfword in it leaves decode. The front end knows that in the same cycle, and requests the next
@@ -50,9 +50,9 @@ pub struct State {
     is_fresh: bool,
     /// Cycles from the start of the last instruction to the earliest start of the next one.
     held_cycles: u8,
-    /// In these cycles the front end learns late what leaves decode.
+    /// Until `held_cycles` have passed the front end learns late what leaves decode.
     is_late: bool,
-    /// In the first of these cycles a load of a constant uses the code's memory.
+    /// In the first cycle of `held_cycles` a load of a constant uses the code's memory.
     contends: bool,
     /// The last instruction jumped.
     jumped: bool,
