@@ -254,7 +254,11 @@ class Experiment:
         if any(name not in stated for name in cell.measured):
             return None
         measured = {theirs: stated[ours] for ours, theirs in cell.measured.items()}
-        where = _where(run, cell, known) | measured
+        wanted = _where(run, cell, known)
+        # the row of another run
+        if any(wanted.get(name, value) != value for name, value in measured.items()):
+            return None
+        where = wanted | measured
         found = published.load(self.published).find(key or cell.key, where)
         if found is None and key is None and cell.rounded is not None:
             return published.load(self.published).find(cell.rounded[0], where)

@@ -7,14 +7,17 @@ from cyclescope.bench.experiment import Experiment, Omission, Run
 from cyclescope.experiments import rules
 
 APP = "a_rules"
-BOARDS = ("sama5d2-xplained", "stm32mp157c-dk2")
+# the core by board
+BOARDS = {"sama5d2-xplained": "cortex-a5", "stm32mp157c-dk2": "cortex-a7"}
 TABLE = "a_rules"
 
 EXPERIMENT = Experiment(
     name="a-rules",
     title="Instruction timing of a Cortex-A5 and a Cortex-A7, sequence by sequence",
     published=TABLE,
-    runs=tuple(Run(APP, board, {}, documented=True) for board in BOARDS),
+    runs=tuple(
+        Run(APP, board, {}, documented=True, where={"core": core}) for board, core in BOARDS.items()
+    ),
     cells=(rules.cell(APP, label="{core} {sequence}", measured=("core", "sequence")),),
     notes=(
         "The expected cycles are sums by hand: published/a_rules.csv has each sum, the sequence "

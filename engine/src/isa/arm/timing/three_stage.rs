@@ -314,7 +314,6 @@ impl Before {
             _ => Before::Other,
         }
     }
-
 }
 
 /// True for a load of a constant beside code that has buses of its own.

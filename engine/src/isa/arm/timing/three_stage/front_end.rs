@@ -25,7 +25,7 @@ const LONGEST_HELD_CYCLES: u32 = 8;
 /// The front end's part of the timing table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, crate::state::State, Fresh)]
 pub struct FrontEnd {
-    /// Words of the buffer, those on their way included.
+    /// Words of the buffer, those on their way included; 0 for a front end that is never late.
     pub words: u8,
     /// Cycles by which the front end learns late that an instruction leaves decode: 0 or 1.
     pub late_release: u8,
@@ -99,7 +99,8 @@ impl FrontEnd {
     /// Reads it from a `cpu` node.
     pub fn from_node(reader: &mut NodeReader) -> FrontEnd {
         FrontEnd {
-            words: reader.timing_u32("cyclescope,prefetch-words", 2..=16, "words of the prefetch buffer (2 to 16)") as u8,
+            words: reader.timing_u32("cyclescope,prefetch-words", 2..=16, "words of the prefetch buffer (2 to 16)")
+                as u8,
             late_release: cycles(
                 reader,
                 "late-release",
@@ -142,7 +143,8 @@ impl FrontEnd {
             _ if had_no_room => (0, true),
             freed => (freed, state.is_fresh),
         };
-        Some(State { words: state.words.min(self.words) - freed, is_fresh, narrow: false, ..state })
+        let words = state.words.min(self.words).saturating_sub(freed);
+        Some(State { words, is_fresh, narrow: false, ..state })
     }
 
     /// Further cycles of a jump to this instruction on the system bus.
@@ -152,6 +154,9 @@ impl FrontEnd {
 
     /// Passes an instruction: its wait for the front end, and the state for the next one.
     pub fn pass(&self, decoded: &Decoded, state: State, schedule: Schedule) -> (u32, State) {
+        if self.words == 0 {
+            return (0, State { narrow: is_narrow(decoded), ..State::NONE });
+        }
         let (needed, freed) = (needed_words(decoded), freed_words(decoded));
         let takes_fetch = self.branch_fetches > 0 && is_conditional_branch(decoded);
         let earliest = schedule.wait_cycles as i32 - schedule.overlap_cycles as i32;
@@ -180,10 +185,15 @@ impl FrontEnd {
             is_late: learns_late(decoded),
             contends: is_of_code(decoded),
             jumped: false,
-            narrow: decoded.instr.len_bytes == 2 && decoded.instr.class != TimingClass::IfThen,
+            narrow: is_narrow(decoded),
         };
         ((cycle - earliest) as u32, after)
     }
+}
+
+/// True if an IT instruction can be folded into this one.
+fn is_narrow(decoded: &Decoded) -> bool {
+    decoded.instr.len_bytes == 2 && decoded.instr.class != TimingClass::IfThen
 }
 
 /// Words with a part of the instruction.
