@@ -41,6 +41,7 @@ ABOUT = {
     "bitbang-spi": ("bitbang-spi", "SPI drivers on GPIO pins, Ben NanoNote"),
     "rpmsg-tty": ("rpmsg-tty", "messages between the cores of an STM32MP157"),
     "thread-metric": ("thread-metric", "FreeRTOS on an STM32L4 at 80 MHz from flash"),
+    "a-rules": ("cortex-a", "instructions of a Cortex-A5 and A7, against sums by hand"),
     "m4-rules": ("cortex-m4", "instructions of a Cortex-M4, against sums by hand"),
 }
 _ESCAPED = "\\|"

@@ -39,6 +39,8 @@ const ACR_DCEN: u32 = 1 << 10;
 const ACR_ICRST: u32 = 1 << 11;
 const ACR_DCRST: u32 = 1 << 12;
 const ACR_LATENCY: u32 = 0xf;
+/// More edges than the core asks early for a line: at most as many as the wait states.
+const MOST_EARLY_EDGES: u64 = 1 + ACR_LATENCY as u64;
 /// An erased byte.
 pub const ERASED: u8 = 0xff;
 /// Stands for no line.
@@ -604,14 +606,16 @@ impl Flash {
             poll.state(u64::from(self.data.get(place).copied().unwrap_or(NO_LINE)));
         }
         poll.state(u64::from(self.ahead.map_or(NO_LINE, |ahead| ahead.line)));
-        let mut free = Cycles(self.record.free_edge);
-        poll.end(&mut free);
-        self.record.free_edge = free.0;
-        let mut ready = Cycles(self.ahead.map_or(0, |ahead| ahead.ready));
-        poll.end(&mut ready);
-        let mut could_read = Cycles(self.ahead.map_or(0, |ahead| ahead.could_read));
-        poll.end(&mut could_read);
-        self.ahead = self.ahead.map(|ahead| Ahead { ready: ready.0, could_read: could_read.0, ..ahead });
+        // The core may have asked for a line that early: these ends count until then.
+        let mut end = |edge: u64| {
+            let mut counts_until = Cycles(edge + MOST_EARLY_EDGES);
+            poll.end(&mut counts_until);
+            counts_until.0 - MOST_EARLY_EDGES
+        };
+        self.record.free_edge = end(self.record.free_edge);
+        let ready = end(self.ahead.map_or(0, |ahead| ahead.ready));
+        let could_read = end(self.ahead.map_or(0, |ahead| ahead.could_read));
+        self.ahead = self.ahead.map(|ahead| Ahead { ready, could_read, ..ahead });
         poll.state(self.record.stream.rate);
         poll.state(self.record.stream.longest);
         poll.edge(self.clock.rate, &mut self.record.stream.runs);
