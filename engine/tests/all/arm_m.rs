@@ -164,7 +164,8 @@ fn an_interrupt_wakes_and_is_taken_at_its_time() {
     let program = code![begin(), load_constant(2, DEVICE), movs(0, 200), stamp(3), str(0, 2, 4), WFI, stamp(5), exit()];
     let (report, registers) = run_with(&program, &[(external(5), code![str(0, 2, 8), stamp(4), BX_LR])]);
     // The store begins 2 cycles after the first stamp and arrives 2 later; 200 later the interrupt comes. The handler
-    // has a store before its stamp, and the load waits for it. The counter that gives the stamps stands still meanwhile.
+    // has a store before its stamp, and the load waits for it. The counter that gives the stamps stands still
+    // meanwhile.
     let slept = cause(&report, "wait for interrupt");
     assert_eq!(u64::from(between(&registers, 3, 4)) + slept, 2 + 2 + 200 + 12 + 1 + 2);
     assert!(slept > 150);
