@@ -28,6 +28,7 @@ SHORT_RUNS = (
     "bitbang-spi",
     "rpmsg-tty",
     "m4-rules",
+    "a-rules",
     "thread-metric",
 )
 MOST_S = 2

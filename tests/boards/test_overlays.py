@@ -70,7 +70,9 @@ def test_a_hot_function_in_an_overlay_waits_for_no_line(
     lines, calls, waits = straight_code(elf, before, F407)
     slow = [result.windows[2].cores[0] for result in (before, after)]
     (was,), (now,) = ([one for one in core.sections if one.name == FUNCTION] for core in slow)
-    assert waits == calls * lines * MOST_WAITS[F407] > 0
+    # the core asks early for the next line
+    most = calls * lines * MOST_WAITS[F407]
+    assert most / 2 < waits < most
     assert {entry.cause: entry.cycles for entry in now.stack}.get(FETCH, 0) == 0
     assert was.cycles - now.cycles == waits
     assert (was.calls, was.instructions) == (now.calls, now.instructions)

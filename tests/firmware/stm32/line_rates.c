@@ -42,10 +42,10 @@ int main(void)
     }
     say(139, 0, "");
     console_print("received %x flags %x\n", received, flags);
-    /* The store, and the load in the next instruction; then with the register read back. */
+    /* The store, and another one in the next instruction; then with the register read back. */
     uint32_t enables = mmio_read(RCC, 0x30) | 1u << 1, value;
-    __asm__ volatile("str %1, [%2]\n ldr %0, [%3]"
-                     : "=&r"(value)
+    __asm__ volatile("str %0, [%1]\n str %0, [%2]"
+                     :
                      : "r"(enables), "r"(RCC + 0x30u), "r"(GPIOB_MODER)
                      : "memory");
     __asm__ volatile("str %1, [%2]\n ldr %0, [%2]\n ldr %0, [%3]"
