@@ -199,6 +199,7 @@ def test_a_ring_keeps_what_came_last() -> None:
     found = [
         (tracks[track][0], tracks[track][1], *rest)
         for track, *rest in ring
-        if rest[0] >= complete_from_ps
+        # the ring has the bus's transactions, too
+        if rest[0] >= complete_from_ps and tracks[track][1] != "transactions"
     ]
     assert found == [(s.scope, s.name, s.begin_ps, s.end_ps, s.detail) for s in later]
