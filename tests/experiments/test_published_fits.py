@@ -64,7 +64,7 @@ def test_numbers_that_were_seen_come_out_better_and_the_others_hardly() -> None:
         )
         assert seen[1] < seen[0]
         gains[name] = (1 - seen[1] / seen[0], 1 - others[1] / others[0])
-    assert 0.4 < gains["rhealstone"][0] < 0.6
+    assert 0.3 < gains["rhealstone"][0] < 0.5
     gaining = {name for name, (_, others) in gains.items() if others > 0}
     assert gaining == {"rhealstone", "bitbang-spi", "rpmsg-tty"}
-    assert all(others < 0.25 for _, others in gains.values())
+    assert all(others < 1 / 3 for _, others in gains.values())
