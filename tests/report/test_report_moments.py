@@ -21,7 +21,7 @@ from cyclescope.report import render
 
 US, MS = 10**6, 10**9
 # Sequences of a few instructions, on a core with nothing beside it: there is nothing to see.
-WITHOUT = {"m4-rules"}
+WITHOUT = {"a-rules", "m4-rules"}
 WITH = [name for name in experiments.ALL if name not in WITHOUT]
 SHORT = {"quad-spi-throughput", "rhealstone", "rpmsg-tty", "picosoc-xip"}
 QUICK = {"flash0.cyclescope,bulk-erase-typical-ms": 1, "spi0.clock-frequency": 50_000_000}
