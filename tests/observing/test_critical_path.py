@@ -73,7 +73,7 @@ def test_the_a7_holds_the_m4_up() -> None:
     path = path_of(rpmsg())
     assert held(path, "cpu0", "cm4", "rcc").times == 1  # the core was released from reset
     # then it waits for messages, in a loop: it looks at flags that its interrupt's handler sets
-    assert held(path, "cpu0", "cm4", "ipcc").ps > 1e8
+    assert held(path, "cpu0", "cm4", "ipcc").ps > 3e8
     work = {row.core: row.ps for row in path.rows if row.what == "CPU and accesses"}
     assert work["cm4"] < work["cpu0"]
 
@@ -127,7 +127,7 @@ def test_the_command_shows_it_of_several_cores(
     shown, _ = outputs
     assert re.search("^critical path by cause +$", shown, re.M)
     assert re.search("^│ cm4 +│ uart7: character sent +│ .* % │$", shown, re.M)
-    assert re.search("^│ cm4 +│ cpu0 +│ ipcc +│ .* 36.[34][0-9]* ms", shown, re.M)
+    assert re.search("^│ cm4 +│ cpu0 +│ ipcc +│ .* 36.3[0-9]* ms", shown, re.M)
     elf = firmware.build_app("rpmsg_tty", TWO_CORES, BLOCK)
     plain = cyclescope("run", elf, "--board", TWO_CORES, "--limit", "1ms")
     assert "simulated time" in plain.stdout

@@ -18,7 +18,7 @@ pub struct Cost {
 /// State of the data bus at an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnBus {
-    /// No access, an unknown state, or nothing to be granted: the bus still has the address of an earlier store.
+    /// No access, an unknown state, or nothing to be granted.
     #[default]
     AsItIs,
     /// The access overlaps the previous one, or begins right after it.

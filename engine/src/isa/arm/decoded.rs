@@ -98,7 +98,7 @@ pub(super) fn draft<P: Profile>(
     }
     let unpredicted = if predicts { 0 } else { timing.mispredicted_branch };
     let before = draft.before_last.1;
-    let refill_cycles = read.instrs.last().map_or(0, |(decoded, _)| timing.refill_cycles(decoded, &before));
+    let refill_cycles = read.instrs.last().map_or(0, |(decoded, _)| timing.refill_cycles(&decoded.instr, &before));
     let jump_cycles = refill_cycles + u32::from(unpredicted);
     draft.breakdown[TAKEN].jump += u64::from(jump_cycles);
     timing.jump(&mut draft.pending[TAKEN], jump_cycles);

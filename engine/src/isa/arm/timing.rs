@@ -215,9 +215,9 @@ impl CoreTiming {
     }
 
     /// Further cycles of a jump, with the results under way before it.
-    pub fn refill_cycles(&self, decoded: &Decoded, before: &Pending) -> u32 {
+    pub fn refill_cycles(&self, instr: &Instr, before: &Pending) -> u32 {
         match &self.three_stage {
-            Some(stages) => stages.refill_cycles(self, decoded, before),
+            Some(stages) => stages.refill_cycles(self, instr, before),
             None => u32::from(self.taken_branch.max(1)) - 1,
         }
     }
@@ -252,7 +252,7 @@ pub struct Pending {
     ready: u64,
     early: u64,
     accumulated: u64,
-    /// The last instruction would have issued with a branch (in three stages: with a load or store).
+    /// The last instruction would have issued with a branch.
     pairs: bool,
     /// Or with arithmetic that needs nothing of `busy`.
     takes_arithmetic: bool,

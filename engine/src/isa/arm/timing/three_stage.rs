@@ -134,7 +134,7 @@ impl ThreeStage {
             false => (OnBus::AsItIs, system_bus),
         };
         let cost = Cost { stall_cycles, issue_cycles, refill_cycles, on_bus };
-        *pending = Pending { pairs: pipelines(instr), ..Pending::NONE };
+        *pending = Pending::NONE;
         pending.stages.before = Before::of(decoded);
         pending.stages.system_bus = system_bus;
         // A jump to LR depends on the write to LR for longer than its own cycles.
@@ -239,8 +239,7 @@ impl ThreeStage {
     /// Further cycles of a jump, with the results under way before it. A target that is known at decoding is fetched a
     /// cycle earlier than one that is known at execution: branches to fixed addresses, and to LR, if that is not being
     /// written (Cortex-M3 TRM, DDI 0337G, table 15-3; the target of cbz and cbnz is known at execution).
-    pub fn refill_cycles(&self, table: &CoreTiming, decoded: &Decoded, before: &Pending) -> u32 {
-        let instr = &decoded.instr;
+    pub fn refill_cycles(&self, table: &CoreTiming, instr: &Instr, before: &Pending) -> u32 {
         let at_decoding = table.taken_branch.max(1) - 1;
         u32::from(match (instr.class, instr.words) {
             (TimingClass::IndirectBranch, 0) => {
@@ -333,11 +332,6 @@ fn is_single(instr: &Instr) -> bool {
 
 fn stores(instr: &Instr) -> bool {
     matches!(instr.class, TimingClass::Store | TimingClass::StoreMultiple | TimingClass::VfpStore)
-}
-
-/// True if a load or store can overlap the data cycle of this one.
-fn pipelines(instr: &Instr) -> bool {
-    matches!(instr.class, TimingClass::Load | TimingClass::Exclusive)
 }
 
 /// True for an instruction that loads or stores.
@@ -606,7 +600,7 @@ mod tests {
     fn table_branches_and_barriers_fill_the_pipeline_anew() {
         let table_branch = decoded(TimingClass::TableBranch, 0, 0b11, 0b11, 0, 1);
         let table = CoreTiming { three_stage: Some(STAGES), ..CoreTiming::default() };
-        assert_eq!(total(&[table_branch]) + table.refill_cycles(&table_branch, &Pending::NONE), 6);
+        assert_eq!(total(&[table_branch]) + table.refill_cycles(&table_branch.instr, &Pending::NONE), 6);
         let barrier = wide(decoded(TimingClass::InstructionBarrier, 0, 0, 0, 0, 0));
         assert_eq!(total(&[barrier, add(0, 1)]), 1 + 2 + 1);
         assert_eq!(total(&[barrier, across(add(0, 1))]), 1 + 3 + 1);
