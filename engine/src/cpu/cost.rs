@@ -13,6 +13,8 @@ pub struct Cost {
     pub refill_cycles: u32,
     /// State of the bus at its first access, where that matters.
     pub on_bus: OnBus,
+    /// Its place in a row of loads that overlap, if they are of the same memory.
+    pub in_row: InRow,
 }
 
 /// State of the data bus at an access.
@@ -27,6 +29,18 @@ pub enum OnBus {
     AfterIdleStore,
     /// The bus is idle: a bus matrix may have to grant the port again.
     Idle,
+}
+
+/// Place of an access in a row of accesses that overlap if they are of the same memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InRow {
+    /// It overlaps nothing, and nothing can overlap it.
+    #[default]
+    Alone,
+    /// A load that the next access may overlap.
+    First,
+    /// It overlaps the load before it. If that is of another memory, it waits for these cycles.
+    Next(u8),
 }
 
 impl Cost {

@@ -21,6 +21,7 @@ mod matrix;
 mod meter;
 mod mmu;
 mod multiple;
+mod other_memory;
 mod outward;
 pub mod plan;
 pub(crate) mod port;
@@ -41,6 +42,8 @@ pub use flat::Quiet;
 use matrix::Grants;
 pub use matrix::{GRANTS, Grant, SYSTEM_BUS};
 pub use mmu::{Identity, Mmu, Refusal};
+use other_memory::MemoryNumber;
+pub use other_memory::{MEMORY_BITS, SYSTEM_MEMORY};
 
 use crate::bus::code::CodeSpan;
 use crate::bus::entries::Entries;
@@ -170,6 +173,8 @@ pub struct State {
     slave: u8,
     /// Wait of the last store that asked for a slave's port, in the write buffer.
     asked_cycles: u64,
+    /// The memory of the last load that another access may overlap.
+    loaded_memory: MemoryNumber,
     /// Lines of instructions in buffers, which are in no cache.
     passing: Passing,
 }
@@ -195,6 +200,7 @@ impl Memory {
                 outer_uses: 0,
                 slave: 0,
                 asked_cycles: 0,
+                loaded_memory: 0,
                 passing: Passing::default(),
             },
             accounts: Accounts::default(),
@@ -387,6 +393,7 @@ impl Memory {
             && state.prefetch.behaves_like(now, &before.prefetch, then)
             && state.words == before.words
             && (state.slave, state.asked_cycles) == (before.slave, before.asked_cycles)
+            && state.loaded_memory == before.loaded_memory
             && state.passing.behaves_like(&before.passing)
             && state.stores.behaves_like(now, &before.stores, then)
             && state.streaming.behaves_like(now, &before.streaming, then)

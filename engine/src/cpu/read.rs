@@ -46,10 +46,10 @@ impl<I: Isa> Read<I> {
         self.bytes += bytes;
     }
 
-    /// The operations of the last instruction.
-    pub fn last_ops(&self) -> &[I::Op] {
-        let from = self.instrs.iter().rev().nth(1).map_or(0, |(_, end)| *end);
-        &self.ops[from..]
+    /// The operations of an instruction.
+    pub fn ops_of(&self, number: usize) -> &[I::Op] {
+        let from = number.checked_sub(1).map_or(0, |before| self.instrs[before].1);
+        &self.ops[from..self.instrs[number].1]
     }
 
     /// Removes trailing instructions after which no block can begin: the code after them would run one by one. At least

@@ -1,7 +1,7 @@
 //! Loads and stores of compiled code: by shortcuts, or by a call.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{self, AliasRegion, InstBuilder, MemFlags, Type, Value};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
@@ -16,7 +16,7 @@ use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::shortcut::{STAMPED, Shortcuts, Slot, Used};
-use crate::cpu::memory::{Grant, Memory, Mmu, Part};
+use crate::cpu::memory::{Grant, MEMORY_BITS, Memory, Mmu, Part, SYSTEM_MEMORY};
 
 /// Flags for accesses of simulated memory.
 fn simulated() -> MemFlags {
@@ -192,6 +192,31 @@ impl<I: Isa> Emitter<'_, I> {
         let cycles = self.b.ins().load(I64, own(), self.core, memory::<I>(Memory::ASKED_CYCLES));
         let none = self.b.ins().icmp_imm(IntCC::Equal, cycles, 0);
         self.rarely(none, |this| this.wait_for_matrix(at, cycles));
+    }
+
+    /// As [`Memory::remember_memory`].
+    pub fn remember_memory(&mut self, addr: Value) {
+        let number = self.memory_number(addr);
+        self.b.ins().store(own(), number, self.core, memory::<I>(Memory::LOADED_MEMORY));
+    }
+
+    /// As [`Memory::other_memory_cycles`], and passes them.
+    pub fn wait_for_other_memory(&mut self, at: u32, addr: Value, cycles: u64) {
+        let number = self.memory_number(addr);
+        let before = self.b.ins().load(I8, own(), self.core, memory::<I>(Memory::LOADED_MEMORY));
+        let same = self.b.ins().icmp(IntCC::Equal, number, before);
+        self.rarely(same, |this| {
+            this.b.ins().store(own(), number, this.core, memory::<I>(Memory::LOADED_MEMORY));
+            let cycles = this.b.ins().iconst(I64, cycles as i64);
+            this.wait_for_matrix(at, cycles);
+        });
+    }
+
+    fn memory_number(&mut self, addr: Value) -> Value {
+        let number = self.b.ins().ushr_imm(addr, i64::from(MEMORY_BITS));
+        let system = self.b.ins().iconst(I32, i64::from(SYSTEM_MEMORY));
+        let number = self.b.ins().umin(number, system);
+        self.b.ins().ireduce(I8, number)
     }
 
     /// True if `addr` is not in the slave that was accessed last, or the port need not be granted.

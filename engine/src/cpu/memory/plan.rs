@@ -123,6 +123,8 @@ impl Memory {
     pub const GRANT: usize = offset_of!(Memory, grant);
     /// See [`Memory::ask_for_grant`].
     pub const ASKED_CYCLES: usize = offset_of!(Memory, state) + offset_of!(State, asked_cycles);
+    /// See [`Memory::remember_memory`].
+    pub const LOADED_MEMORY: usize = offset_of!(Memory, state) + offset_of!(State, loaded_memory);
     /// See [`Memory::GRANT`].
     pub const GRANTS: usize = offset_of!(Memory, grants);
 

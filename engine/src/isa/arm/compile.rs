@@ -162,6 +162,8 @@ fn emit_ops<P: Profile>(e: &mut Emit<P>, ops: &[Op], mut at: usize, end: usize) 
             Code::AskForGrant => memory::ask_for_grant(e, op),
             Code::AskForNone => e.ask_for_none(),
             Code::AwaitGrant => e.await_grant(at as u32),
+            Code::LoadedMemory => memory::remember_memory(e, op),
+            Code::OtherMemory => memory::wait_for_other_memory(e, at as u32, op),
             Code::Pld => {}
             Code::Fetch => e.fetch(at as u32, op.imm, u32::from(op.rd)),
             Code::FetchLines => e.fetch_lines(at as u32, op.imm, u32::from(op.rd)),

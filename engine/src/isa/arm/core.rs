@@ -214,8 +214,16 @@ impl<P: Profile> Isa for ArmSet<P> {
 
     fn draft(core: &Arm<P>, entry: EntryOf<Self>, fetch: Via, read: Read<Self>) -> Draft<Self> {
         let mut draft = decoded::draft(&core.timing, core.isa.system.predicts_branches(), entry, fetch, &read);
-        let grants = draft.ops.iter().filter(|op| matches!(op.code, Code::Grant | Code::AwaitGrant)).count();
-        draft.further_cycles = grants as u16 * core.memory.longest_grant_cycles() as u16;
+        let longest_grant_cycles = core.memory.longest_grant_cycles() as u16;
+        draft.further_cycles = draft
+            .ops
+            .iter()
+            .map(|op| match op.code {
+                Code::Grant | Code::AwaitGrant => longest_grant_cycles,
+                Code::OtherMemory => u16::from(op.ra),
+                _ => 0,
+            })
+            .sum();
         draft
     }
 

@@ -9,7 +9,7 @@ use super::registers::{LR, RegisterSet, SINK, SP, ZERO, one};
 use super::timing::{CoreTiming, Dataflow, FloatingUses, Pending, accesses};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::calls::Flow;
-use crate::cpu::cost::{Cost, OnBus};
+use crate::cpu::cost::{Cost, InRow, OnBus};
 use crate::cpu::memory::{SYSTEM_BUS, Via};
 use crate::cpu::read::Read;
 
@@ -134,6 +134,7 @@ fn push_ops<P: Profile>(
         // A store may change the next instruction in a memory of the core's: then any access may follow.
         let next = costs.get(number + 1).map(|(next, _)| next.on_bus).filter(|_| fetch != Via::Local);
         let waits = Waits::of(&decoded.instr, ops, cost.on_bus, next);
+        let memory = memory_op(read, costs, number);
         let conditional = ops.first().is_some_and(|op| op.code == Code::SkipUnless);
         if conditional && waits.asks {
             draft.push(Op { code: Code::AskForNone, ..NOTHING }, number, begins);
@@ -143,20 +144,44 @@ fn push_ops<P: Profile>(
                 Code::SkipUnless => {
                     let saved = cost.issue_cycles.saturating_sub(1).min(255) as u8;
                     let ra = if decoded.instr.ends_block { op.ra } else { saved };
-                    Op { ra, imm: op.imm + waits.ops(), ..*op }
+                    Op { ra, imm: op.imm + waits.ops() + u32::from(memory.is_some()), ..*op }
                 }
                 _ => *op,
             };
             if waits.awaits && place == usize::from(conditional) {
                 draft.push(Op { code: Code::AwaitGrant, ..NOTHING }, number, begins);
             }
-            if let Some((_, grant)) = waits.grant.filter(|(before, _)| *before == place) {
-                draft.push(grant, number, begins);
+            for (_, before) in [waits.grant, memory].into_iter().flatten().filter(|(before, _)| *before == place) {
+                draft.push(before, number, begins);
             }
             draft.push(op, number, begins);
         }
         first = *after;
     }
+}
+
+/// The operation that looks at the memory of access `number` in a row of loads, and the number of the operation before
+/// which it is inserted.
+fn memory_op<P: Profile>(read: &Read<ArmSet<P>>, costs: &[(Cost, u16)], number: usize) -> Option<(usize, Op)> {
+    // Two addresses with the same base are of one memory.
+    let wait_cycles = |number: usize| match costs.get(number)?.0.in_row {
+        InRow::Next(cycles) if !have_one_base(read, number) => Some(cycles),
+        _ => None,
+    };
+    let is_last = number + 1 == costs.len();
+    let (code, ra) = match (wait_cycles(number), costs[number].0.in_row) {
+        (Some(cycles), _) => (Code::OtherMemory, cycles),
+        (None, InRow::Alone) => return None,
+        _ if is_last || wait_cycles(number + 1).is_some() => (Code::LoadedMemory, 0),
+        _ => return None,
+    };
+    first_access(read.ops_of(number)).map(|(place, access)| (place, Op { code, ra, ..access }))
+}
+
+/// True if instruction `number` and the one before it access addresses with the same base register, and no index.
+fn have_one_base<P: Profile>(read: &Read<ArmSet<P>>, number: usize) -> bool {
+    let base = |number| first_access(read.ops_of(number)).filter(|(_, op)| op.rm == ZERO).map(|(_, op)| op.rn);
+    number > 0 && base(number).is_some_and(|register| base(number - 1) == Some(register))
 }
 
 /// An operation that uses no registers.
@@ -187,7 +212,7 @@ impl Waits {
             };
         let asks = waits && instr.class == Store;
         let code = if asks { Code::AskForGrant } else { Code::Grant };
-        let grant = waits.then(|| grant_of(ops)).flatten().map(|(place, grant)| (place, Op { code, ..grant }));
+        let grant = waits.then(|| first_access(ops)).flatten().map(|(place, access)| (place, Op { code, ..access }));
         Waits { grant, asks: asks && grant.is_some(), awaits: on_bus == OnBus::AfterIdleStore }
     }
 
@@ -197,15 +222,14 @@ impl Waits {
     }
 }
 
-/// The operation that waits for the grant of the first access in `ops`, and the number of the operation before which it
-/// is inserted.
-fn grant_of(ops: &[Op]) -> Option<(usize, Op)> {
+/// An operation with the address of the first access in `ops`, and the number of the access's operation.
+fn first_access(ops: &[Op]) -> Option<(usize, Op)> {
     use Code::{Ldr, Ldrb, Ldrh, Ldrsb, Ldrsh, Multiple, Str, Strb, Strh, Vldr, Vstr};
     ops.iter().enumerate().find_map(|(place, op)| {
-        let grant = Op { code: Code::Grant, rd: SINK, ra: 0, ..*op };
+        let access = Op { rd: SINK, ra: 0, ..*op };
         match op.code {
-            Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | Str | Strb | Strh | Vldr | Vstr => Some((place, grant)),
-            Multiple => Some((place, Op { rm: ZERO, imm: (op.imm as i32 >> 8) as u32, ..grant })),
+            Ldr | Ldrb | Ldrh | Ldrsb | Ldrsh | Str | Strb | Strh | Vldr | Vstr => Some((place, access)),
+            Multiple => Some((place, Op { rm: ZERO, imm: (op.imm as i32 >> 8) as u32, ..access })),
             _ => None,
         }
     })

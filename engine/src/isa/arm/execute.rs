@@ -119,6 +119,11 @@ impl<P: Profile> Arm<P> {
                         let cycles = self.memory.asked_cycles();
                         self.wait_in_block(index, at!(), cycles);
                     }
+                    Code::LoadedMemory => self.memory.remember_memory(address!()),
+                    Code::OtherMemory => {
+                        let cycles = self.memory.other_memory_cycles(address!(), u64::from(op.ra));
+                        self.wait_in_block(index, at!(), cycles);
+                    }
                     Code::Jump => break TAKEN,
                     Code::JumpIf => break usize::from(holds(&self.x, op.rd)),
                     Code::JumpIfZero => break usize::from(x!(rn) == 0),

@@ -164,6 +164,10 @@ pub enum Code {
     AskForNone,
     /// Before an access right after such a store: it waits until the store has the port.
     AwaitGrant,
+    /// Before a load at x[rn] + x[rm] + imm that the next instruction may overlap: remembers its memory.
+    LoadedMemory,
+    /// Before a load or store there that overlaps a load: if it is of another memory, it waits for `ra` cycles.
+    OtherMemory,
     /// Swp, Swpb: x[rd] = memory at x[rn], which is set to x[rm]; `imm` 1 or 4 bytes.
     Swap,
     /// Load and store of a word with `rd` a register of User mode.

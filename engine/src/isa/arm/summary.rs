@@ -85,7 +85,7 @@ impl Used {
             Strex => Self::new(rn, if op.imm == 8 { rm | ra } else { rm }, rd),
             TrapIfZero => Self::new(0, rm, 0),
             EndEarly => Self::new(0, rn | rm, 0),
-            Grant | AskForGrant => Self::new(rn | rm, 0, 0),
+            Grant | AskForGrant | LoadedMemory | OtherMemory => Self::new(rn | rm, 0, 0),
             AskForNone | AwaitGrant => Self::new(0, 0, 0),
             Swap => Self::new(rn, rm, rd),
             SkipUnless | JumpIf => Self::new(0, if op.rd < 14 { FLAGS } else { 0 }, 0),

@@ -82,3 +82,16 @@ fn without_time_for_it_there_is_no_matrix() {
     assert_eq!(switch(&mut rig, FIRST, Kind::Read), (false, 0));
     assert_eq!(switch(&mut rig, SECOND, Kind::Read), (false, 0));
 }
+
+#[test]
+fn an_access_of_another_memory_cannot_overlap_a_load() {
+    const FLASH: u32 = 0x0800_0000;
+    let mut rig = on_matrix();
+    rig.memory.remember_memory(FIRST);
+    assert_eq!(rig.memory.other_memory_cycles(OF_CODE, 1), 1);
+    assert_eq!(rig.memory.other_memory_cycles(OF_CODE + 8, 1), 0);
+    assert_eq!(rig.memory.other_memory_cycles(FLASH, 1), 1, "another memory of the same bus");
+    assert_eq!(rig.memory.other_memory_cycles(SECOND, 1), 1);
+    assert_eq!(rig.memory.other_memory_cycles(FIRST, 1), 0, "the matrix has a wait for these");
+    assert_eq!(rig.causes(), named(&[("bus matrix", 3)]));
+}

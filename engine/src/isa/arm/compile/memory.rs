@@ -70,6 +70,18 @@ pub fn ask_for_grant<P: Profile>(e: &mut Emit<P>, op: &Op) {
     e.ask_for_grant(addr);
 }
 
+/// Remembers the memory of a load that the next instruction may overlap.
+pub fn remember_memory<P: Profile>(e: &mut Emit<P>, op: &Op) {
+    let addr = address(e, op);
+    e.remember_memory(addr);
+}
+
+/// Waits if the access is of another memory than the load that it overlaps.
+pub fn wait_for_other_memory<P: Profile>(e: &mut Emit<P>, at: u32, op: &Op) {
+    let addr = address(e, op);
+    e.wait_for_other_memory(at, addr, u64::from(op.ra));
+}
+
 /// As [`access`], for the load or store `at` of a VFP register.
 pub fn access_vfp<P: Profile>(e: &mut Emit<P>, op: &Op, at: u32) -> bool {
     if is_unprivileged(op) {

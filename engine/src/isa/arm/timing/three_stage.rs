@@ -2,7 +2,8 @@
 //!
 //! A load or store of one register has its address cycle, then its data cycle. The address cycle of one right after a
 //! load overlaps the load's data cycle, unless its address needs the loaded register; constants beside the code are in
-//! another memory, and overlap only each other. A store to an immediate offset has its data cycle while the next
+//! another memory, and overlap only each other. Loads through registers overlap loads of the same memory; whether they
+//! are of the same one, blocks find out when they run. A store to an immediate offset has its data cycle while the next
 //! instruction executes, but a load right after it waits for that cycle. A nop executes in the data cycle of a load, or
 //! of a store with an index in a register. (Cortex-M4 TRM, Load/store timings; jnk0le/random, measured on an
 //! STM32F407.) A base register that is written back is ready as late as a result of arithmetic.
@@ -17,7 +18,7 @@ pub use front_end::FrontEnd;
 use front_end::Schedule;
 
 use super::{CoreTiming, Cost, HAS_FPU, LONGEST_INSTRUCTION_CYCLES, Pending, cycles};
-use crate::cpu::cost::OnBus;
+use crate::cpu::cost::{InRow, OnBus};
 use crate::dt::reader::NodeReader;
 use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::{Instr, TimingClass};
@@ -43,6 +44,8 @@ pub struct ThreeStage {
     pub store_overlap: u8,
     /// Wait of a load right after a store to an immediate offset: 0 or 1.
     pub store_to_load: u8,
+    /// Wait of a load or store that would overlap a load, but is of another memory.
+    pub other_memory: u8,
     /// The front end.
     pub front_end: FrontEnd,
     /// Some accesses on an idle system bus wait for a bus matrix: blocks mark them.
@@ -104,6 +107,12 @@ impl ThreeStage {
                 "cycles, 0 or 1, of a store that pass in the data cycle of a load right before it",
             ),
             store_to_load: cycles(reader, "store-to-load", 0, "wait of a load right after a store"),
+            other_memory: cycles(
+                reader,
+                "other-memory",
+                0,
+                "wait of a load, or of a store right after a load, if the load before it is of another memory",
+            ),
             front_end: FrontEnd::from_node(reader),
             waits_for_grants: false,
             floating_frame: floating_frame.unwrap_or(0),
@@ -130,10 +139,11 @@ impl ThreeStage {
         let issue_cycles = alone_cycles - schedule.overlap_cycles;
         let refill_cycles = for_target + self.front_end.system_cycles(decoded, front);
         let (on_bus, system_bus) = match self.waits_for_grants {
-            true => system_bus.pass(decoded, stall_cycles - data_cycles, issue_cycles, along),
+            true => system_bus.pass(decoded, before, stall_cycles - data_cycles, issue_cycles, along),
             false => (OnBus::AsItIs, system_bus),
         };
-        let cost = Cost { stall_cycles, issue_cycles, refill_cycles, on_bus };
+        let in_row = self.place_in_row(decoded, along && before == Before::Load);
+        let cost = Cost { stall_cycles, issue_cycles, refill_cycles, on_bus, in_row };
         *pending = Pending::NONE;
         pending.stages.before = Before::of(decoded);
         pending.stages.system_bus = system_bus;
@@ -178,6 +188,16 @@ impl ThreeStage {
     fn data_cycles(&self, before: Before, instr: &Instr) -> u32 {
         let follows = before == Before::Store && accesses(instr) && !stores(instr);
         if follows { u32::from(self.store_to_load) } else { 0 }
+    }
+
+    /// The place of an instruction in a row of loads. `along`: it overlaps the load before it.
+    fn place_in_row(&self, decoded: &Decoded, along: bool) -> InRow {
+        match Before::of(decoded) {
+            _ if self.other_memory == 0 => InRow::Alone,
+            _ if along && accesses(&decoded.instr) => InRow::Next(self.other_memory),
+            Before::Load => InRow::First,
+            _ => InRow::Alone,
+        }
     }
 
     /// Floating-point results under way after an instruction of this many cycles.
@@ -356,6 +376,7 @@ mod tests {
         table_branch: 3,
         store_overlap: 1,
         store_to_load: 1,
+        other_memory: 1,
         front_end: FrontEnd {
             words: 3,
             late_release: 1,
@@ -442,6 +463,23 @@ mod tests {
         assert_eq!(total(&[store(0, &[1]), store(0, &[1])]), 2);
         assert_eq!(total(&[store(0, &[1, 2]), load(0, &[1])]), 4, "nothing goes along with such a store");
         assert_eq!(total(&[load(0, &[1]), load(1, &[0])]), 4, "an address from memory");
+    }
+
+    #[test]
+    fn accesses_that_overlap_a_load_through_a_register_are_in_a_row_with_it() {
+        let constant = decoded(TimingClass::Load, 1, 0, 0, 1, 1);
+        let places = |program: &[Decoded]| -> Vec<InRow> {
+            let table = CoreTiming { three_stage: Some(STAGES), ..CoreTiming::default() };
+            let mut pending = Pending::NONE;
+            program.iter().map(|decoded| table.step(decoded, &mut pending).in_row).collect()
+        };
+        use InRow::{Alone, First, Next};
+        assert_eq!(
+            places(&[load(0, &[1]), load(3, &[2]), store(4, &[5]), load(0, &[1])]),
+            [First, Next(1), Next(1), First]
+        );
+        assert_eq!(places(&[load(0, &[1]), load(3, &[0]), store(4, &[5, 6])]), [First, First, Alone]);
+        assert_eq!(places(&[constant, load(3, &[2]), add(4, 5), store(4, &[5])]), [Alone, First, Alone, Alone]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The address cycle of a load overlaps the data cycle of the previous load, or follows that of a store directly. Then
 //! the bus is never idle between the two.
 
-use super::accesses;
+use super::{Before, accesses};
 use crate::cpu::cost::OnBus;
 use crate::isa::arm::decoded::Decoded;
 use crate::isa::arm::op::TimingClass;
@@ -12,27 +12,24 @@ use crate::state::Fresh;
 /// State that affects the next access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 pub struct State {
-    /// The instruction right before, if it is a load or store of one register.
-    before: Before,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
-enum Before {
-    #[default]
-    Other,
-    Load,
-    Store,
-    /// A store that found the bus idle.
-    IdleStore,
+    /// The instruction right before is a store of one register that found the bus idle.
+    stored_idle: bool,
 }
 
 impl State {
     /// The initial state.
-    pub const NONE: State = State { before: Before::Other };
+    pub const NONE: State = State { stored_idle: false };
 
-    /// Passes an instruction that stalls and issues for the given cycles, `along` with the previous load if true: the
-    /// state of the bus for its access, and the state for the next one.
-    pub fn pass(self, decoded: &Decoded, stall_cycles: u32, issue_cycles: u32, along: bool) -> (OnBus, State) {
+    /// Passes an instruction that stalls and issues for the given cycles, with the access `before` it, which it
+    /// overlaps if `along` is true: the state of the bus for its access, and the state for the next one.
+    pub fn pass(
+        self,
+        decoded: &Decoded,
+        before: Before,
+        stall_cycles: u32,
+        issue_cycles: u32,
+        along: bool,
+    ) -> (OnBus, State) {
         use TimingClass::*;
         let instr = &decoded.instr;
         // Constant loads and table branches read the memory of the code, and so use its bus.
@@ -40,24 +37,16 @@ impl State {
         if !accesses(instr) || of_code && !decoded.on_system_bus {
             return (OnBus::AsItIs, State::NONE);
         }
-        let loads = !matches!(instr.class, Store | StoreMultiple | VfpStore);
-        let is_single = matches!(instr.class, Load | Store);
-        let right_after = match self.before {
-            Before::Other => false,
+        let right_after = match before {
+            Before::Other | Before::Constant => false,
             Before::Load => along,
-            Before::Store | Before::IdleStore => stall_cycles == 0 && (instr.class != Store || issue_cycles == 1),
+            Before::Store | Before::IndexedStore => stall_cycles == 0 && (instr.class != Store || issue_cycles == 1),
         };
         let on_bus = match right_after {
-            true if self.before == Before::IdleStore => OnBus::AfterIdleStore,
+            true if self.stored_idle => OnBus::AfterIdleStore,
             true => OnBus::RightAfter,
             false => OnBus::Idle,
         };
-        let before = match (is_single, loads) {
-            (false, _) => Before::Other,
-            (true, true) => Before::Load,
-            (true, false) if on_bus == OnBus::Idle => Before::IdleStore,
-            (true, false) => Before::Store,
-        };
-        (on_bus, State { before })
+        (on_bus, State { stored_idle: instr.class == Store && on_bus == OnBus::Idle })
     }
 }
