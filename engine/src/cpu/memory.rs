@@ -25,6 +25,7 @@ mod other_memory;
 mod outward;
 pub mod plan;
 pub(crate) mod port;
+mod prefetching;
 mod registers;
 mod saving;
 pub mod shortcut;
@@ -59,6 +60,7 @@ use fetch::{FetchLines, Prefetch};
 use known_path::KnownPath;
 use meter::{Meter, Trip};
 use plan::Known;
+use prefetching::Prefetching;
 use registers::KnownDevices;
 use shortcut::Shortcuts;
 use std::borrow::Cow;
@@ -131,6 +133,8 @@ pub struct Memory {
     cached: bool,
     /// The data cache, and the second level, may stop to allocate lines for stores: see [`streaming`].
     streams: [bool; 2],
+    /// Lines that the data cache may request ahead now: see [`prefetching`].
+    prefetched_lines: usize,
     /// Instructions are uncached, too.
     flat_fetch: bool,
     /// Path of the last such fetch.
@@ -165,6 +169,8 @@ pub struct State {
     stores: StoreBuffer,
     /// Stores that write whole lines.
     streaming: Streaming,
+    /// Lines of data requested ahead.
+    prefetching: Prefetching,
     /// The end of a line fill for which the core does not wait, as a core cycle.
     fill_ends: u64,
     /// Number of lookups in the second-level cache.
@@ -196,6 +202,7 @@ impl Memory {
                 words: WordBuffer::default(),
                 stores: StoreBuffer::default(),
                 streaming: Streaming::default(),
+                prefetching: Prefetching::default(),
                 fill_ends: 0,
                 outer_uses: 0,
                 slave: 0,
@@ -222,6 +229,7 @@ impl Memory {
             flat: true,
             cached: false,
             streams: [false; 2],
+            prefetched_lines: 0,
             flat_fetch: true,
             code_path: KnownPath::NOWHERE,
             data_path: KnownPath::NOWHERE,
@@ -308,6 +316,8 @@ impl Memory {
         };
         self.cached = Memory::is_cached_simply(&self.config, mmu);
         self.streams = self.streaming_levels(mmu);
+        self.prefetched_lines = self.config.prefetch_lines.min(mmu.prefetched_lines()) as usize;
+        self.forget_stream();
         let icache = mmu.icache_is_on() && self.config.icache.is_some();
         self.flat_fetch = !icache && (self.flat || !M::TRANSLATES);
     }
@@ -397,6 +407,7 @@ impl Memory {
             && state.passing.behaves_like(&before.passing)
             && state.stores.behaves_like(now, &before.stores, then)
             && state.streaming.behaves_like(now, &before.streaming, then)
+            && state.prefetching.behaves_like(now, &before.prefetching, then)
             && state.fill_ends.saturating_sub(now) == before.fill_ends.saturating_sub(then)
     }
 
@@ -412,6 +423,7 @@ impl Memory {
         state.prefetch.move_on(cycles);
         state.stores.move_on(cycles);
         state.streaming.move_on(cycles);
+        state.prefetching.move_on(cycles);
         state.fill_ends += cycles;
     }
 
@@ -465,6 +477,7 @@ impl Memory {
         let state = &mut self.state;
         state.stores.renumber(before, now);
         state.streaming.renumber(before, now);
+        state.prefetching.renumber(before, now);
         state.prefetch.renumber(before, now);
         state.fill_ends = renumbered(state.fill_ends, before, now);
     }

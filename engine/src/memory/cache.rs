@@ -203,6 +203,11 @@ impl Cache {
         after
     }
 
+    /// True if the line that holds `addr` is present.
+    pub fn has(&mut self, addr: u32) -> bool {
+        self.line_mut(addr).is_some()
+    }
+
     /// True if the line that holds `addr` is present and dirty.
     pub fn is_dirty(&mut self, addr: u32) -> bool {
         self.line_mut(addr).is_some_and(|line| line.dirty)

@@ -1,6 +1,7 @@
 //! Configuration of a core's memory side by the board.
 
 use super::fetch::on_demand::WordBuffer;
+use super::prefetching::MOST_AHEAD;
 use super::stores::MOST_ENTRIES;
 pub use super::streaming::ReadAllocate;
 pub use super::tlb::TlbShape;
@@ -13,6 +14,7 @@ use crate::time::Hz;
 pub const BUS_BYTES: u32 = 8;
 
 const STORE_BUFFER: &str = "cyclescope,store-buffer-entries";
+const DATA_PREFETCH: &str = "cyclescope,data-prefetch-lines";
 const SLAVE_SWITCH: &str = "cyclescope,slave-switch-cycles";
 const FETCH_BYTES: &str = "cyclescope,uncached-fetch-bytes";
 /// The smallest span with access rights of its own: a region of an MPU (ARMv7-M Architecture Reference Manual, B3.5).
@@ -39,6 +41,8 @@ pub struct MemoryConfig {
     pub store_buffer_entries: u32,
     /// Lines that stores write whole before they allocate none.
     pub read_allocate: ReadAllocate,
+    /// Lines that the data cache requests ahead, at most [`MOST_AHEAD`].
+    pub prefetch_lines: u32,
     /// Time of a victim line's write-back.
     pub write_back: WriteBack,
     /// Fetch policy for instructions that no cache holds.
@@ -123,6 +127,7 @@ impl MemoryConfig {
             ),
             store_buffer_entries: read_store_buffer(reader),
             read_allocate: read_read_allocate(reader),
+            prefetch_lines: read_prefetch_lines(reader),
             write_back: WriteBack::AfterFill,
             fetch: FetchPolicy::from_node(reader),
             multiple_beat_bytes: reader.timing_u32(
@@ -148,6 +153,7 @@ impl MemoryConfig {
             walk_hit_cycles: 0,
             store_buffer_entries: 0,
             read_allocate: ReadAllocate { lines: 0, outer_lines: 0 },
+            prefetch_lines: 0,
             write_back: WriteBack::BeforeFill,
             fetch: FetchPolicy::OnDemand,
             multiple_beat_bytes: 4,
@@ -201,6 +207,11 @@ fn read_read_allocate(reader: &mut NodeReader) -> ReadAllocate {
             "then, lines in a row that stores write, after which the second level allocates none; 0 for never",
         ),
     }
+}
+
+fn read_prefetch_lines(reader: &mut NodeReader) -> u32 {
+    let meaning = "lines that the data cache requests ahead after three misses of loads at a fixed stride; 0 for none";
+    reader.given(DATA_PREFETCH, |reader| reader.timing_u32(DATA_PREFETCH, 0..=MOST_AHEAD as u32, meaning)).unwrap_or(0)
 }
 
 fn read_slave_switch(reader: &mut NodeReader) -> u64 {

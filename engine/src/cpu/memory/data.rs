@@ -255,7 +255,7 @@ impl Memory {
     fn fill_then_write_back(&mut self, fill: &mut Trip, place: Place, purpose: Purpose) -> Result<(), BusFault> {
         let Some(cache) = &self.state.dcache else { return Ok(()) };
         let (line, bytes) = (cache.line_addr(place.physical), cache.shape().line_bytes);
-        self.read(fill, Place { physical: line, ..place }, Transfer::ReadBurst(purpose, bytes))?;
+        self.read_data_line(fill, Place { physical: line, ..place }, purpose)?;
         let mut after = fill.after();
         self.state.fill_ends = after.meter.now();
         let store = purpose == Purpose::Store;

@@ -83,6 +83,7 @@ impl Memory {
     }
 
     fn dcache_lines<M: Mmu>(&mut self, trip: &mut Trip, mmu: &M, lines: Lines, work: Work) -> Result<(), AbortOf<M>> {
+        self.forget_stream();
         let Some(cache) = &self.state.dcache else { return Ok(()) };
         let second_level = trip.bus.outer().filter(|cache| cache.follows_core());
         match (lines, second_level) {

@@ -76,6 +76,11 @@ pub trait Mmu {
     fn may_stream(&self) -> [bool; 2] {
         [true; 2]
     }
+
+    /// The most lines that the data cache may request ahead (Arm: ACTLR.L1PCTL).
+    fn prefetched_lines(&self) -> u32 {
+        u32::MAX
+    }
 }
 
 /// The view of a semihosting program: all that privileged modes may access.

@@ -4,6 +4,7 @@ mod cached;
 mod caches;
 mod fetches;
 mod matrix;
+mod prefetching;
 mod registers;
 mod steps;
 mod streaming;
@@ -45,6 +46,8 @@ pub(super) struct Registers {
     pub unmapped_from: u32,
     /// See [`Mmu::may_stream`].
     pub streams: [bool; 2],
+    /// See [`Mmu::prefetched_lines`].
+    pub prefetched_lines: u32,
 }
 
 pub(super) const CACHED: MemoryType = MemoryType::Normal {
@@ -66,6 +69,7 @@ pub(super) fn all_off() -> Registers {
         offset: 0,
         unmapped_from: u32::MAX,
         streams: [true; 2],
+        prefetched_lines: u32::MAX,
     }
 }
 
@@ -156,6 +160,10 @@ impl Mmu for Registers {
     fn may_stream(&self) -> [bool; 2] {
         self.streams
     }
+
+    fn prefetched_lines(&self) -> u32 {
+        self.prefetched_lines
+    }
 }
 
 /// A register that keeps the value last written, and takes 4 clocks of the bus.
@@ -202,6 +210,7 @@ pub(super) fn config() -> MemoryConfig {
         walk_hit_cycles: 1,
         store_buffer_entries: 0,
         read_allocate: Default::default(),
+        prefetch_lines: 0,
         write_back: WriteBack::AfterFill,
         fetch: FetchPolicy::Chunks(Chunks { bytes: 8, ahead: false }),
         multiple_beat_bytes: 8,

@@ -40,6 +40,7 @@ pub fn timing() -> CoreTiming {
         table_branch: 3,
         store_overlap: 1,
         store_to_load: 1,
+        other_memory: 1,
         front_end: FrontEnd {
             words: 3,
             late_release: 1,

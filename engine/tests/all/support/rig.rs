@@ -79,6 +79,7 @@ pub fn first_level(tlb: TlbShape) -> MemoryConfig {
         walk_hit_cycles: 0,
         store_buffer_entries: 0,
         read_allocate: Default::default(),
+        prefetch_lines: 0,
         write_back: WriteBack::AfterFill,
         fetch: FetchPolicy::Chunks(Chunks { bytes: 4, ahead: false }),
         multiple_beat_bytes: 4,

@@ -2,7 +2,7 @@
 
 use super::exceptions::{Abort, FaultStatus};
 use super::registers::{
-    ACTLR_L1RADIS, ACTLR_L2RADIS, ACTLR_SMP, SCTLR_A, SCTLR_AFE, SCTLR_C, SCTLR_I, SCTLR_M, SCTLR_TRE,
+    ACTLR_L1PCTL, ACTLR_L1RADIS, ACTLR_L2RADIS, ACTLR_SMP, SCTLR_A, SCTLR_AFE, SCTLR_C, SCTLR_I, SCTLR_M, SCTLR_TRE,
 };
 use super::{Access, Kind, System, Translation};
 use super::{Cacheability, MemoryType};
@@ -149,6 +149,10 @@ impl Mmu for System {
 
     fn may_stream(&self) -> [bool; 2] {
         [ACTLR_L1RADIS, ACTLR_L2RADIS].map(|disabled| self.registers.actlr & disabled == 0)
+    }
+
+    fn prefetched_lines(&self) -> u32 {
+        (self.registers.actlr & ACTLR_L1PCTL) >> ACTLR_L1PCTL.trailing_zeros()
     }
 }
 

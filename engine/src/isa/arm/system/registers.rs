@@ -33,6 +33,8 @@ pub(super) const ACTLR_SMP: u32 = 1 << 6;
 pub(super) const ACTLR_L1RADIS: u32 = 1 << 12;
 /// ACTLR.L2RADIS of a Cortex-A7: so does the second level.
 pub(super) const ACTLR_L2RADIS: u32 = 1 << 11;
+/// ACTLR.L1PCTL: lines of data that may be requested ahead; all ones after reset.
+pub(super) const ACTLR_L1PCTL: u32 = 3 << 13;
 /// Writable bits of SCTLR; only little-endian is modelled, so EE is not one of them.
 const SCTLR_WRITABLE: u32 =
     SCTLR_M | SCTLR_A | SCTLR_C | SCTLR_SW | SCTLR_Z | SCTLR_I | SCTLR_V | SCTLR_TRE | SCTLR_AFE | SCTLR_TE;
@@ -85,7 +87,13 @@ pub(super) struct Registers {
 impl Registers {
     pub(super) fn new() -> Registers {
         // The reset values of PRRR and NMRR give the types that TEX, C and B select without remap.
-        Registers { sctlr: SCTLR_RESET, prrr: 0x0009_8aa4, nmrr: 0x44e0_48e0, ..Registers::default() }
+        Registers {
+            sctlr: SCTLR_RESET,
+            actlr: ACTLR_L1PCTL,
+            prrr: 0x0009_8aa4,
+            nmrr: 0x44e0_48e0,
+            ..Registers::default()
+        }
     }
 
     /// A register that just stores the written value, and its implemented bits.
