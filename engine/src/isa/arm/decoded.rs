@@ -163,25 +163,16 @@ fn push_ops<P: Profile>(
 /// The operation that looks at the memory of access `number` in a row of loads, and the number of the operation before
 /// which it is inserted.
 fn memory_op<P: Profile>(read: &Read<ArmSet<P>>, costs: &[(Cost, u16)], number: usize) -> Option<(usize, Op)> {
-    // Two addresses with the same base are of one memory.
-    let wait_cycles = |number: usize| match costs.get(number)?.0.in_row {
-        InRow::Next(cycles) if !have_one_base(read, number) => Some(cycles),
-        _ => None,
-    };
-    let is_last = number + 1 == costs.len();
-    let (code, ra) = match (wait_cycles(number), costs[number].0.in_row) {
-        (Some(cycles), _) => (Code::OtherMemory, cycles),
-        (None, InRow::Alone) => return None,
-        _ if is_last || wait_cycles(number + 1).is_some() => (Code::LoadedMemory, 0),
+    // An IT instruction may be folded between the two.
+    let is_it = |number: &usize| read.instrs[*number].0.instr.class == TimingClass::IfThen;
+    let next = (number + 1..costs.len()).find(|number| !is_it(number));
+    let follows = next.is_none_or(|next| matches!(costs[next].0.in_row, InRow::Next(_)));
+    let (code, ra) = match costs[number].0.in_row {
+        InRow::Next(cycles) => (Code::OtherMemory, cycles),
+        InRow::First if follows => (Code::LoadedMemory, 0),
         _ => return None,
     };
     first_access(read.ops_of(number)).map(|(place, access)| (place, Op { code, ra, ..access }))
-}
-
-/// True if instruction `number` and the one before it access addresses with the same base register, and no index.
-fn have_one_base<P: Profile>(read: &Read<ArmSet<P>>, number: usize) -> bool {
-    let base = |number| first_access(read.ops_of(number)).filter(|(_, op)| op.rm == ZERO).map(|(_, op)| op.rn);
-    number > 0 && base(number).is_some_and(|register| base(number - 1) == Some(register))
 }
 
 /// An operation that uses no registers.

@@ -62,9 +62,8 @@ fn a_core_that_is_quicker_waits_for_the_rest() {
         waits
     };
     assert_eq!(waits(0), 20 * LINE);
-    // With one ahead, nothing is gained without work between the loads.
-    assert_eq!(waits(1), 20 * LINE);
-    assert!(waits(2) < 20 * LINE && waits(MOST_AHEAD as u32) <= waits(2));
+    // The next line is under way while a load waits for the rest of its own.
+    assert!(waits(1) < 20 * LINE && waits(2) <= waits(1) && waits(MOST_AHEAD as u32) <= waits(2));
 }
 
 #[test]

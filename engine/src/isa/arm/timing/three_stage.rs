@@ -122,7 +122,7 @@ impl ThreeStage {
 
     /// Passes one instruction, as [`CoreTiming::step`] does.
     pub fn step(&self, table: &CoreTiming, decoded: &Decoded, pending: &mut Pending) -> Cost {
-        let State { front, before, floating, system_bus, link_written } = pending.stages;
+        let State { front, before, from, floating, system_bus, link_written } = pending.stages;
         if let Some(front) = self.front_end.fold(decoded, front) {
             // It has no other effect, except that an IT instruction right after it is not folded.
             pending.stages.front = front;
@@ -142,10 +142,11 @@ impl ThreeStage {
             true => system_bus.pass(decoded, before, stall_cycles - data_cycles, issue_cycles, along),
             false => (OnBus::AsItIs, system_bus),
         };
-        let in_row = self.place_in_row(decoded, along && before == Before::Load);
+        let in_row = self.place_in_row(decoded, along && before == Before::Load, from);
         let cost = Cost { stall_cycles, issue_cycles, refill_cycles, on_bus, in_row };
         *pending = Pending::NONE;
         pending.stages.before = Before::of(decoded);
+        pending.stages.from = Address::of_load(decoded);
         pending.stages.system_bus = system_bus;
         // A jump to LR depends on the write to LR for longer than its own cycles.
         let keeps = link_written && instr.class == TimingClass::IndirectBranch;
@@ -190,11 +191,13 @@ impl ThreeStage {
         if follows { u32::from(self.store_to_load) } else { 0 }
     }
 
-    /// The place of an instruction in a row of loads. `along`: it overlaps the load before it.
-    fn place_in_row(&self, decoded: &Decoded, along: bool) -> InRow {
+    /// The place of an instruction in a row of loads. `along`: it overlaps the load before it, whose address is `from`.
+    fn place_in_row(&self, decoded: &Decoded, along: bool, from: Address) -> InRow {
         match Before::of(decoded) {
             _ if self.other_memory == 0 => InRow::Alone,
-            _ if along && accesses(&decoded.instr) => InRow::Next(self.other_memory),
+            _ if along && accesses(&decoded.instr) && from.may_be_elsewhere(Address::of(&decoded.instr)) => {
+                InRow::Next(self.other_memory)
+            }
             Before::Load => InRow::First,
             _ => InRow::Alone,
         }
@@ -279,6 +282,7 @@ pub struct State {
     front: front_end::State,
     /// The last instruction, as far as the next one may overlap or wait for its data cycle.
     before: Before,
+    from: Address,
     floating: floating::State,
     system_bus: system_bus::State,
     /// The last instruction writes LR.
@@ -290,6 +294,7 @@ impl State {
     pub const NONE: State = State {
         front: front_end::State::NONE,
         before: Before::Other,
+        from: Address::Unknown,
         floating: floating::State::NONE,
         system_bus: system_bus::State::NONE,
         link_written: false,
@@ -300,6 +305,7 @@ impl State {
         State {
             front: front_end::State::NONE,
             before: Before::Other,
+            from: Address::Unknown,
             floating: self.floating.pass(FloatingUses::default(), cycles, 0, false),
             system_bus: system_bus::State::NONE,
             link_written: false,
@@ -320,6 +326,39 @@ enum Before {
     Store,
     /// A store of one register to an address with an index in a register.
     IndexedStore,
+}
+
+/// How a load or store of one register finds its address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
+enum Address {
+    /// There is none, or it may not run.
+    #[default]
+    Unknown,
+    /// By several registers.
+    Indexed,
+    /// By this register.
+    Base(u8),
+}
+
+impl Address {
+    fn of(instr: &Instr) -> Address {
+        match instr.reads_early.count_ones() {
+            0 => Address::Unknown,
+            1 => Address::Base(instr.reads_early.trailing_zeros() as u8),
+            _ => Address::Indexed,
+        }
+    }
+
+    /// That of a load that runs.
+    fn of_load(decoded: &Decoded) -> Address {
+        let is_load = decoded.instr.class == TimingClass::Load && !is_of_code(decoded);
+        if decoded.it == 0 && is_load { Address::of(&decoded.instr) } else { Address::Unknown }
+    }
+
+    /// True if an access right after a load from this address may be of another memory: not by the same base alone.
+    fn may_be_elsewhere(self, next: Address) -> bool {
+        self != Address::Unknown && (self == Address::Indexed || self != next)
+    }
 }
 
 impl Before {
@@ -478,7 +517,11 @@ mod tests {
             places(&[load(0, &[1]), load(3, &[2]), store(4, &[5]), load(0, &[1])]),
             [First, Next(1), Next(1), First]
         );
-        assert_eq!(places(&[load(0, &[1]), load(3, &[0]), store(4, &[5, 6])]), [First, First, Alone]);
+        assert_eq!(places(&[load(0, &[1]), load(3, &[0]), store(4, &[5, 6])]), [First, First, Next(1)]);
+        assert_eq!(places(&[load(0, &[1]), load(3, &[1]), load(3, &[2, 1])]), [First, First, Next(1)], "one base");
+        assert_eq!(places(&[load(0, &[1]), store(3, &[1])]), [First, Alone], "one base");
+        let conditional = Decoded { it: 8, ..load(0, &[1]) };
+        assert_eq!(places(&[conditional, load(3, &[2])]), [First, First], "it may not run");
         assert_eq!(places(&[constant, load(3, &[2]), add(4, 5), store(4, &[5])]), [Alone, First, Alone, Alone]);
     }
 
