@@ -11,6 +11,7 @@
 //! Simplified: misses of stores are no part of a stream; a line that nobody wants keeps its buffer until another stream
 //! takes it; a stream ends with its page of 4 KiB.
 
+use super::accounts::Part;
 use super::meter::Trip;
 use super::outward::Transfer;
 use super::translate::Place;
@@ -123,7 +124,7 @@ impl Memory {
             return Ok(());
         };
         self.request_ahead(fill, place, purpose);
-        self.accounts.spend(&mut fill.meter, super::Part::Fill, ends);
+        self.accounts.spend(&mut fill.meter, Part::Fill, ends);
         Ok(())
     }
 

@@ -331,7 +331,7 @@ enum Before {
 /// How a load or store of one register finds its address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, crate::state::State, Fresh)]
 enum Address {
-    /// There is none, or it may not run.
+    /// There is no address, or the load may not run.
     #[default]
     Unknown,
     /// By several registers.
