@@ -71,7 +71,7 @@ def test_a_turn_takes_a_cycle_of_loads_and_none_of_stores(
     # The row begins on an idle bus, after the counter's load.
     loads = LOADS + AROUND_LOADS + (first in GRANTED_ANEW)
     stores = STORES + AROUND_STORES + (first in GRANTED_ANEW)
-    # The first load of a row is of the memory of the load before it, all others are of the other one.
+    # The first load of a row is of the memory of the load before it, all others of the other one.
     assert taken == {
         "one memory": (loads, stores),
         "two memories": (loads + 15, stores),
