@@ -130,10 +130,10 @@ def test_a_stack_elsewhere_costs_what_the_bus_matrix_takes(
     (top,) = words(loaded(elf, 0x0800_0000, 0x0800_0004), 0, 1)
     assert top == symbols(elf)[f"__{stack}_top"] != symbols(elf)["__sram1_top"]
     turns = {place: causes.get(TURNS, 0) for place, (_, causes) in ends(moved).items()}
-    # the data bus, on which CCM is, has a port of its own
-    assert (set(turns.values()) == {0}) == (stack == "ccm")
-    # where the flash is waited for, the bus is idle before some more accesses
-    assert max(turns.values()) <= 1.05 * min(turns.values())
+    # loads of two memories in turn: the matrix turns, or the core does not overlap them
+    assert 0 not in turns.values()
+    # where the flash is waited for, other accesses find the bus idle, and fewer loads overlap
+    assert max(turns.values()) <= 1.2 * min(turns.values())
     for place, (cycles, causes) in usual.items():
         if place[0] == 16:
             assert ends(moved)[place][0] - cycles == turns[place] - causes.get(TURNS, 0)

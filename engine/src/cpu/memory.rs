@@ -317,7 +317,6 @@ impl Memory {
         self.cached = Memory::is_cached_simply(&self.config, mmu);
         self.streams = self.streaming_levels(mmu);
         self.prefetched_lines = self.config.prefetch_lines.min(mmu.prefetched_lines()) as usize;
-        self.forget_stream();
         let icache = mmu.icache_is_on() && self.config.icache.is_some();
         self.flat_fetch = !icache && (self.flat || !M::TRANSLATES);
     }

@@ -1,8 +1,8 @@
 //! Loads in a row that are of different memories.
 //!
 //! The address cycle of a load overlaps the data cycle of the load before it only if both are of the same memory
-//! (jnk0le/random, measured on an STM32F407: SRAM1 and the core coupled memory in turn). Slaves of the system bus are one
-//! memory here, because a switch between two of them has a wait of its own ([`super::matrix`]).
+//! (jnk0le/random, measured on an STM32F407: SRAM1 and the core-coupled memory in turn). Slaves of the system bus are
+//! one memory here, because a switch between two of them has a wait of its own ([`super::matrix`]).
 
 use super::accounts::Part;
 use super::{Memory, SYSTEM_BUS};
