@@ -168,7 +168,7 @@ impl<I: Isa> Emitter<'_, I> {
         let elsewhere = self.is_granted(addr);
         self.rarely(elsewhere, |this| {
             let cycles = this.load_of_grant(offset_of!(Grant, cycles), I64);
-            this.wait_for_matrix(at, cycles);
+            this.wait_for(at, Part::Matrix, cycles);
         });
     }
 
@@ -191,7 +191,7 @@ impl<I: Isa> Emitter<'_, I> {
     pub fn await_grant(&mut self, at: u32) {
         let cycles = self.b.ins().load(I64, own(), self.core, memory::<I>(Memory::ASKED_CYCLES));
         let none = self.b.ins().icmp_imm(IntCC::Equal, cycles, 0);
-        self.rarely(none, |this| this.wait_for_matrix(at, cycles));
+        self.rarely(none, |this| this.wait_for(at, Part::Matrix, cycles));
     }
 
     /// As [`Memory::remember_memory`].
@@ -208,7 +208,7 @@ impl<I: Isa> Emitter<'_, I> {
         self.rarely(same, |this| {
             this.b.ins().store(own(), number, this.core, memory::<I>(Memory::LOADED_MEMORY));
             let cycles = this.b.ins().iconst(I64, cycles as i64);
-            this.wait_for_matrix(at, cycles);
+            this.wait_for(at, Part::OtherMemory, cycles);
         });
     }
 
@@ -231,9 +231,9 @@ impl<I: Isa> Emitter<'_, I> {
         self.b.ins().load(as_type, own(), self.core, memory::<I>(Memory::GRANT + part))
     }
 
-    fn wait_for_matrix(&mut self, at: u32, cycles: Value) {
-        self.pass_and_sum(cycles, memory::<I>(Memory::MATRIX_SUM));
-        self.charge_part(at, Part::Matrix, cycles);
+    fn wait_for(&mut self, at: u32, part: Part, cycles: Value) {
+        self.pass_and_sum(cycles, memory::<I>(Memory::sum_of(part)));
+        self.charge_part(at, part, cycles);
     }
 
     /// Calls such a stub; returns its ending.

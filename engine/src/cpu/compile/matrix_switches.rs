@@ -27,7 +27,7 @@ use crate::cpu::block::{Blocks, Hot};
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::access::Kind;
 use crate::cpu::memory::shortcut::{Shortcuts, Slot};
-use crate::cpu::memory::{GRANTS, Grant, Memory, SYSTEM_BUS};
+use crate::cpu::memory::{GRANTS, Grant, Memory, Part, SYSTEM_BUS};
 
 /// Largest distance of words that are looked up: lines are at least this long.
 pub(super) const STEP_BYTES: i64 = 32;
@@ -227,9 +227,9 @@ impl<I: Isa> MatrixStub<'_, I> {
         self.b.ins().store(own(), first_slot, self.core, memory::<I>(Memory::SHORTCUTS + Shortcuts::BANK));
         if let Some(done) = done {
             self.b.ins().store(own(), done, self.core, offset_of!(Cpu<I>, shell.cycles) as i32);
-            let sum = self.b.ins().load(I64, own(), self.core, memory::<I>(Memory::MATRIX_SUM));
+            let sum = self.b.ins().load(I64, own(), self.core, memory::<I>(Memory::sum_of(Part::Matrix)));
             let sum = self.b.ins().iadd_imm(sum, cycles as i64);
-            self.b.ins().store(own(), sum, self.core, memory::<I>(Memory::MATRIX_SUM));
+            self.b.ins().store(own(), sum, self.core, memory::<I>(Memory::sum_of(Part::Matrix)));
         }
         zero
     }

@@ -20,7 +20,7 @@ use crate::cpu::Cpu;
 use crate::cpu::isa::Isa;
 use crate::cpu::memory::fetch::Chunk;
 use crate::cpu::memory::plan::{MOST_CYCLES, Plan};
-use crate::cpu::memory::{FetchPolicy, Memory, Via};
+use crate::cpu::memory::{FetchPolicy, Memory, Part, Via};
 use crate::memory::dram::Dram;
 use crate::memory::ram::Direction;
 
@@ -399,7 +399,7 @@ impl<I: Isa> Transfer<'_, '_, I> {
         }
         if there + back > 0 {
             let cycles = self.b.ins().iconst(I64, (there + back) as i64);
-            self.add(self.core, memory::<I>(Memory::OUTER_SUM), cycles);
+            self.add(self.core, memory::<I>(Memory::sum_of(Part::Outer)), cycles);
         }
         for (place, cycles) in [at_target, on_the_way].into_iter().enumerate().filter(|_| self.profiles) {
             let at = offset_of!(Cpu<I>, host) + HostCode::<I>::CHARGED + place * size_of::<u64>();

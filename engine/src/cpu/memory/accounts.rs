@@ -44,13 +44,22 @@ pub enum Part {
     Maintenance,
     /// The bus matrix switches to another slave.
     Matrix,
+    /// A load that does not overlap the one before, which is of another memory.
+    OtherMemory,
     /// Number of parts.
     Count,
 }
 
 /// The parts' names, in the order of [`Part`].
-const PARTS: [&str; Part::Count as usize] =
-    ["second-level cache", "TLB miss", "store buffer", "earlier line fill", "cache and TLB maintenance", "bus matrix"];
+const PARTS: [&str; Part::Count as usize] = [
+    "second-level cache",
+    "TLB miss",
+    "store buffer",
+    "earlier line fill",
+    "cache and TLB maintenance",
+    "bus matrix",
+    "loads of two memories",
+];
 
 /// A wait of this many cycles is long: the run may end within it.
 pub const LONG_CYCLES: u64 = 1 << 12;

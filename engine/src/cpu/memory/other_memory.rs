@@ -34,7 +34,7 @@ impl Memory {
         let memory = memory_at(addr);
         let cycles = if memory == self.state.loaded_memory { 0 } else { cycles };
         self.state.loaded_memory = memory;
-        self.accounts.add(Part::Matrix, cycles);
+        self.accounts.add(Part::OtherMemory, cycles);
         cycles
     }
 }

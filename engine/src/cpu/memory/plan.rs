@@ -109,15 +109,9 @@ impl Memory {
     pub const TOUCHED: usize = offset_of!(Memory, touched);
     /// The cycle in which all stores are complete.
     pub const ALL_STORED: usize = offset_of!(Memory, state) + offset_of!(State, stores) + StoreBuffer::ALL_DONE;
-    /// The time in the second-level cache's controller.
-    pub const OUTER_SUM: usize =
-        offset_of!(Memory, accounts) + Accounts::PARTS + Part::Outer as usize * size_of::<u64>();
 
     /// See [`Memory::switch_matrix_to`]: the slave that was accessed last.
     pub const SLAVE: usize = offset_of!(Memory, state) + offset_of!(State, slave);
-    /// See [`Memory::switch_matrix_to`]: the cycles of switches.
-    pub const MATRIX_SUM: usize =
-        offset_of!(Memory, accounts) + Accounts::PARTS + Part::Matrix as usize * size_of::<u64>();
     /// See [`Memory::grant_cycles`]: the [`Grant`](super::matrix::Grant) of the slave that was accessed last, and those
     /// of all slaves.
     pub const GRANT: usize = offset_of!(Memory, grant);
@@ -127,6 +121,11 @@ impl Memory {
     pub const LOADED_MEMORY: usize = offset_of!(Memory, state) + offset_of!(State, loaded_memory);
     /// See [`Memory::GRANT`].
     pub const GRANTS: usize = offset_of!(Memory, grants);
+
+    /// The time charged to a part.
+    pub const fn sum_of(part: Part) -> usize {
+        offset_of!(Memory, accounts) + Accounts::PARTS + part as usize * size_of::<u64>()
+    }
 
     /// True if a load or store of several registers moves one register per beat, as compiled code assumes.
     pub fn moves_words(&self) -> bool {

@@ -93,5 +93,5 @@ fn an_access_of_another_memory_cannot_overlap_a_load() {
     assert_eq!(rig.memory.other_memory_cycles(FLASH, 1), 1, "another memory of the same bus");
     assert_eq!(rig.memory.other_memory_cycles(SECOND, 1), 1);
     assert_eq!(rig.memory.other_memory_cycles(FIRST, 1), 0, "the matrix has a wait for these");
-    assert_eq!(rig.causes(), named(&[("bus matrix", 3)]));
+    assert_eq!(rig.causes(), named(&[("loads of two memories", 3)]));
 }
