@@ -33,7 +33,8 @@ pub(super) const ACTLR_SMP: u32 = 1 << 6;
 pub(super) const ACTLR_L1RADIS: u32 = 1 << 12;
 /// ACTLR.L2RADIS of a Cortex-A7: so does the second level.
 pub(super) const ACTLR_L2RADIS: u32 = 1 << 11;
-/// ACTLR.L1PCTL: lines of data that may be requested ahead; all ones after reset.
+/// ACTLR.L1PCTL: lines of data that may be requested ahead. All ones after reset: copies on a SAMA5D2 gain from
+/// prefetches although its boot loaders leave the register.
 pub(super) const ACTLR_L1PCTL: u32 = 3 << 13;
 /// Writable bits of SCTLR; only little-endian is modelled, so EE is not one of them.
 const SCTLR_WRITABLE: u32 =
