@@ -106,8 +106,8 @@ def test_the_flash_without_caches_costs_and_prefetch_hides_little(known: dict[st
     for test in plain:
         # a loop stays in the caches
         assert known[test] <= caches[test] <= 1.01 * known[test]
-        # a fetch of 64 bits takes five cycles: of two to four instructions
-        assert 1.5 * known[test] < plain[test] < 5 * known[test]
+        # a fetch of 64 bits takes five cycles: of two to four instructions, and some of it is asked early
+        assert 1.1 * known[test] < plain[test] < 5 * known[test]
 
 
 def test_each_wait_state_costs_as_much_without_caches(known: dict[str, float]) -> None:

@@ -144,17 +144,20 @@ impl<I: Isa> Emitter<'_, I> {
             return self.unless(is_there, |this| this.interpret(at));
         };
         if after == self.index {
-            self.rarely(is_there, |this| this.wait_for_line(at, passing, wanted, with));
+            self.rarely(is_there, |this| _ = this.wait_for_line(at, passing, wanted, with));
         } else {
-            self.unless(is_there, |this| {
-                this.wait_for_line(at, passing, wanted, with);
-                this.go_to(after);
+            self.rarely(is_there, |this| {
+                let waited = this.wait_for_line(at, passing, wanted, with);
+                // A line that comes on time leaves the results under way as they are.
+                let on_time = this.b.ins().icmp_imm(IntCC::Equal, waited, 0);
+                this.unless(on_time, |this| this.go_to(after));
             });
         }
     }
 
-    /// Emits such a fetch in place, or exits to the interpreter for the cases that are not simple.
-    fn wait_for_line(&mut self, at: u32, passing: PassingLines, wanted: u32, with: u32) {
+    /// Emits such a fetch in place, or exits to the interpreter for the cases that are not simple. Returns the cycles
+    /// of the wait.
+    fn wait_for_line(&mut self, at: u32, passing: PassingLines, wanted: u32, with: u32) -> Value {
         let line_bytes = self.cpu.line_bytes;
         let lines = [wanted & !(line_bytes - 1), with];
         let words = (line_bytes - (wanted & !3 & (line_bytes - 1))) / 4;
@@ -195,6 +198,7 @@ impl<I: Isa> Emitter<'_, I> {
         let waited = self.b.ins().isub(done, begins);
         self.set_cycles(done, 0);
         self.charge_transfer(self.pc_of(at), &passing.plan, waited);
+        waited
     }
 
     fn fetch_by(&mut self, at: u32, function: usize, what: u64, pc: u32) {
