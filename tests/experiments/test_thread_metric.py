@@ -104,8 +104,8 @@ def test_the_flash_without_caches_costs_and_prefetch_hides_little(known: dict[st
     caches, plain = (cycles({"test": FETCHED, "accelerators": on}) for on in ("caches", "none"))
     assert tuple(plain) == (TESTS if ALL else (FETCHED,))
     for test in plain:
-        # a loop stays in the caches
-        assert known[test] <= caches[test] <= 1.01 * known[test]
+        # a loop stays in the caches; a prefetch for nothing can keep a read waiting
+        assert 0.999 * known[test] <= caches[test] <= 1.01 * known[test]
         # a fetch of 64 bits takes five cycles: of two to four instructions, and some of it is asked early
         assert 1.1 * known[test] < plain[test] < 5 * known[test]
 
