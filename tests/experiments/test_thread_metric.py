@@ -106,7 +106,7 @@ def test_the_flash_without_caches_costs_and_prefetch_hides_little(known: dict[st
     for test in plain:
         # a loop stays in the caches; a prefetch for nothing can keep a read waiting
         assert 0.999 * known[test] <= caches[test] <= 1.01 * known[test]
-        # a fetch of 64 bits takes five cycles: of two to four instructions, and some of it is asked early
+        # a fetch of 64 bits takes five cycles, of two to four instructions; some are asked early
         assert 1.1 * known[test] < plain[test] < 5 * known[test]
 
 
