@@ -57,7 +57,7 @@ test: build
 ## test-all: all tests at full length; each night
 test-all: build
 	@+CYCLESCOPE_TESTS=all $(MAKE) --no-print-directory -j2 test-engine test-package \
-		ENGINE_TEST_FLAGS="--config 'profile.bench.package.cyclescope-engine.opt-level=1'"
+		ENGINE_TEST_FLAGS="$(foreach crate,$(ENGINE_CRATES),--config 'profile.bench.package.$(crate).opt-level=1')"
 	scripts/test-aarch64
 
 # What is started may call make itself, and has no part in this one's jobs.
@@ -67,9 +67,12 @@ ALONE := env -u MAKEFLAGS -u MFLAGS
 # build, so nothing is compiled again: the debugger is tested with the very engine that was built.
 CARGO_TEST := $(ALONE) cargo test --locked --quiet --package cyclescope-bindings
 
+# The simulator, from what is hot to what puts boards together.
+ENGINE_CRATES := cyclescope-engine cyclescope-devices cyclescope-machine
+
 ## test-engine: the tests of the Rust crates
 test-engine: build
-	$(CARGO_TEST) --profile bench --package cyclescope-engine $(ENGINE_TEST_FLAGS)
+	$(CARGO_TEST) --profile bench $(ENGINE_CRATES:%=--package %) $(ENGINE_TEST_FLAGS)
 	$(CARGO_TEST) --release --package cyclescope-debugger
 
 ## test-package: the tests of the Python package and the command line

@@ -1,7 +1,7 @@
 //! The class `Activities`: a recording of the activities of devices.
 
-use cyclescope_engine::activity::{Activities as Engine, Kind, Kinds};
-use cyclescope_engine::time::Ps;
+use engine::activity::{Activities as Engine, Kind, Kinds};
+use engine::time::Ps;
 use pyo3::prelude::*;
 
 use crate::EngineError;

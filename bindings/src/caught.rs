@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use cyclescope_engine::patience;
+use engine::patience;
 use pyo3::prelude::*;
 
 use crate::EngineError;

@@ -1,12 +1,12 @@
 //! The class `Hold`: a debugger's hold on a machine, for programs in Python.
 
 use cyclescope_debugger::history::{Access, BUDGET_BYTES, Back, History, OutputLength};
-use cyclescope_engine::bus::device::AccessSize;
-use cyclescope_engine::bus::watches::Watch;
-use cyclescope_engine::core::debug::{Group, Register};
-use cyclescope_engine::machine::debugging::{Halt, Step};
-use cyclescope_engine::machine::{Machine as Engine, Outcome};
-use cyclescope_engine::time::Ps;
+use engine::bus::device::AccessSize;
+use engine::bus::watches::Watch;
+use engine::core::debug::{Group, Register};
+use engine::time::Ps;
+use machine::debugging::{Halt, Step};
+use machine::{Machine as Engine, Outcome};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 

@@ -1,7 +1,7 @@
 //! A board's description as Python dicts.
 
-use cyclescope_engine::bus::Target;
-use cyclescope_engine::machine::Machine;
+use engine::bus::Target;
+use machine::Machine;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 

@@ -1,7 +1,7 @@
 //! A check that snapshots have all state of a board's devices.
 
-use cyclescope_engine::board::build::build_with;
-use cyclescope_engine::machine::exercise as engine;
+use machine::board::build::build_with;
+use machine::exercise as engine;
 use pyo3::prelude::*;
 
 use crate::arguments::Arg;

@@ -4,8 +4,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 
 use cyclescope_debugger::{Ended, Link, Options, serve, serve_typed};
-use cyclescope_engine::machine::{Machine, Outcome, Printed, RunReport};
-use cyclescope_engine::time::Ps;
+use engine::time::Ps;
+use machine::{Machine, Outcome, Printed, RunReport};
 use pyo3::prelude::*;
 
 use crate::EngineError;

@@ -1,11 +1,10 @@
 //! The engine as the Python module `cyclescope._engine`: conversions, no logic.
 
-use cyclescope_engine::disassembly;
-use cyclescope_engine::encoding::Encoding;
-use cyclescope_engine::isa::riscv::{decode, disasm};
-use cyclescope_engine::one_line::one_line;
+use engine::disassembly;
+use engine::encoding::Encoding;
+use engine::isa::riscv::{decode, disasm};
+use engine::one_line::one_line;
 // The derive macros use this name.
-use cyclescope_engine::state;
 use pyo3::prelude::*;
 
 use arguments::Arg;

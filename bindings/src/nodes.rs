@@ -1,6 +1,6 @@
 //! Devicetree nodes from Python dicts.
 
-use cyclescope_engine::dt::node::{Location, Node, Property};
+use engine::dt::node::{Location, Node, Property};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 

@@ -1,7 +1,7 @@
 //! Profiles as Python's objects.
 
-use cyclescope_engine::elf::debug::Place;
-use cyclescope_engine::observe::profile::{CallPath, CoreProfile, PathKind, TakenInterrupt, TimedCall};
+use engine::elf::debug::Place;
+use engine::observe::profile::{CallPath, CoreProfile, PathKind, TakenInterrupt, TimedCall};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -26,7 +26,7 @@ pub fn profile<'py>(py: Python<'py>, profile: &CoreProfile) -> PyResult<Bound<'p
     let address = |address: Option<u32>| address.map_or(-1, i64::from);
     let costs = profile.costs.iter().map(|cost| (cost.path, address(cost.address), cost.executions));
     dict.set_item("costs", costs.collect::<Vec<_>>())?;
-    let of_cost = |(index, cost): (usize, &cyclescope_engine::observe::profile::InstructionCost)| {
+    let of_cost = |(index, cost): (usize, &engine::observe::profile::InstructionCost)| {
         cost.charges.iter().map(move |(cause, rate, cycles)| (index, *cause, *rate, *cycles)).collect::<Vec<_>>()
     };
     let charges: Vec<(usize, u32, u32, u64)> = profile.costs.iter().enumerate().flat_map(of_cost).collect();

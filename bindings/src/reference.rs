@@ -1,7 +1,7 @@
 //! The reference of bindings as Python dicts.
 
-use cyclescope_engine::board::bindings::{Binding, all, common};
-use cyclescope_engine::dt::reader::Declared;
+use engine::dt::reader::Declared;
+use machine::board::bindings::{Binding, all, common};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 

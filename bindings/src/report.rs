@@ -1,11 +1,11 @@
 //! A run's report as Python dicts.
 
-use cyclescope_engine::core::{CallReport, CoreReport, SectionReport};
-use cyclescope_engine::machine::unmodelled::UnmodelledRegister;
-use cyclescope_engine::machine::{Outcome, RunReport};
-use cyclescope_engine::observe::critical_path::{CriticalPath, HandOver, PathRow, PathStay};
-use cyclescope_engine::observe::stack::Share;
-use cyclescope_engine::observe::waits::WaitShare;
+use engine::core::{CallReport, CoreReport, SectionReport};
+use engine::observe::critical_path::{CriticalPath, HandOver, PathRow, PathStay};
+use engine::observe::stack::Share;
+use engine::observe::waits::WaitShare;
+use machine::unmodelled::UnmodelledRegister;
+use machine::{Outcome, RunReport};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 

@@ -2,10 +2,10 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use cyclescope_engine::host::Host;
-use cyclescope_engine::host::folder::Folder;
-use cyclescope_engine::host::input::Input;
-use cyclescope_engine::host::recorded::Recorded;
+use engine::host::Host;
+use engine::host::folder::Folder;
+use engine::host::input::Input;
+use engine::host::recorded::Recorded;
 
 use pyo3::prelude::*;
 

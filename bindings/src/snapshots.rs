@@ -1,7 +1,7 @@
 //! Snapshots of machines, as bytes.
 
-use cyclescope_engine::machine::Machine;
-use cyclescope_engine::machine::snapshots::{Snapshot, SnapshotError};
+use machine::Machine;
+use machine::snapshots::{Snapshot, SnapshotError};
 use pyo3::prelude::*;
 
 use crate::EngineError;

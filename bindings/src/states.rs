@@ -1,6 +1,6 @@
 //! States of devices by names: the engine's as Python data, and attributes of Python objects as the engine shows them.
 
-use cyclescope_engine::state::{Shown, kept};
+use engine::state::{Shown, kept};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 

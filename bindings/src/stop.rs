@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use cyclescope_engine::machine::ending::StopRequest;
+use machine::ending::StopRequest;
 use pyo3::prelude::*;
 
 use crate::python::calls::Calls;

@@ -1,10 +1,10 @@
 //! Triggers of a run: conditions, and actions for when they become true.
 
 use cyclescope_debugger::conditions::{condition, refusal};
-use cyclescope_engine::machine::Machine;
-use cyclescope_engine::machine::tracing::Recorded;
-use cyclescope_engine::machine::triggers::Action;
-use cyclescope_engine::time::Ps;
+use engine::time::Ps;
+use machine::Machine;
+use machine::tracing::Recorded;
+use machine::triggers::Action;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Mutex;
 
-use cyclescope_engine::observe::spool::to_bytes;
-use cyclescope_engine::observe::waves::Recorded;
+use engine::observe::spool::to_bytes;
+use engine::observe::waves::Recorded;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -8,9 +8,9 @@ use std::fmt::Display;
 
 use cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue, operators as op};
 use cel::parser::Parser;
-use cyclescope_engine::dt::fault::similar_names;
-use cyclescope_engine::machine::Machine;
-use cyclescope_engine::machine::triggers::condition::{Binary, Compare, Number, Truth};
+use engine::dt::fault::similar_names;
+use machine::Machine;
+use machine::triggers::condition::{Binary, Compare, Number, Truth};
 
 /// The longest text, and the deepest nesting.
 const MOST_BYTES: usize = 1000;

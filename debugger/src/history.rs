@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use cyclescope_engine::bus::watches::Watch;
-use cyclescope_engine::machine::debugging::{Halt, Step};
-use cyclescope_engine::machine::snapshots::{Snapshot, SnapshotError};
-use cyclescope_engine::machine::{Machine, Printed};
-use cyclescope_engine::time::Ps;
+use engine::bus::watches::Watch;
+use engine::time::Ps;
+use machine::debugging::{Halt, Step};
+use machine::snapshots::{Snapshot, SnapshotError};
+use machine::{Machine, Printed};
 
 /// The memory limit for snapshots.
 pub const BUDGET_BYTES: usize = 512 << 20;

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use cyclescope_engine::core::debug::{Architecture, Group, Register};
+use engine::core::debug::{Architecture, Group, Register};
 
 /// A register of the description.
 #[derive(Clone, Debug, PartialEq, Eq)]

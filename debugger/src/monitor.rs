@@ -8,12 +8,12 @@ mod values;
 
 use std::fmt::Write as _;
 
-use cyclescope_engine::bus::device::AccessSize;
-use cyclescope_engine::bus::watches::Watch;
-use cyclescope_engine::core::CoreReport;
-use cyclescope_engine::dt::fault::similar_names;
-use cyclescope_engine::machine::Machine;
-use cyclescope_engine::time::{Cycles, Ps};
+use engine::bus::device::AccessSize;
+use engine::bus::watches::Watch;
+use engine::core::CoreReport;
+use engine::dt::fault::similar_names;
+use engine::time::{Cycles, Ps};
+use machine::Machine;
 
 use crate::history::OutputLength;
 use crate::target::Held;

@@ -1,7 +1,6 @@
 //! The program's ELF file, for a client that was started without it: the client asks for its name, and reads it here.
 //! There is no other file, and nothing is written.
 
-use cyclescope_engine::machine::Machine;
 use gdbstub::common::Pid;
 use gdbstub::target::ext::exec_file::ExecFile;
 use gdbstub::target::ext::host_io::{
@@ -9,6 +8,7 @@ use gdbstub::target::ext::host_io::{
     HostIoOpenFlags, HostIoOpenMode, HostIoOpenOps, HostIoPread, HostIoPreadOps, HostIoResult, HostIoStat,
 };
 use gdbstub::target::{TargetError, TargetResult};
+use machine::Machine;
 
 use crate::target::Held;
 

@@ -4,13 +4,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cyclescope_engine::machine::debugging::{Halt, Step};
-use cyclescope_engine::machine::{Machine, Outcome, Printed, RunReport};
-use cyclescope_engine::time::Ps;
+use engine::time::Ps;
 use gdbstub::common::Signal;
 use gdbstub::stub::state_machine::GdbStubStateMachine;
 use gdbstub::stub::{DisconnectReason, GdbStubBuilder, GdbStubError, MultiThreadStopReason};
 use gdbstub::target::ext::base::reverse_exec::ReplayLogPosition;
+use machine::debugging::{Halt, Step};
+use machine::{Machine, Outcome, Printed, RunReport};
 
 use crate::Link;
 use crate::history::Back;

@@ -5,11 +5,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cyclescope_engine::bus::watches::Watch;
-use cyclescope_engine::machine::debugging::Step;
-use cyclescope_engine::machine::tracing::Recording;
-use cyclescope_engine::machine::{Machine, Outcome};
-use cyclescope_engine::time::Ps;
+use engine::bus::watches::Watch;
+use engine::time::Ps;
 use gdbstub::common::{Signal, Tid};
 use gdbstub::target::ext::base::BaseOps;
 use gdbstub::target::ext::base::multithread::{
@@ -31,6 +28,9 @@ use gdbstub::target::ext::target_description_xml_override::{
 };
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
+use machine::debugging::Step;
+use machine::tracing::Recording;
+use machine::{Machine, Outcome};
 
 use crate::history::{BUDGET_BYTES, History, OutputLength};
 use crate::layout::Layout;

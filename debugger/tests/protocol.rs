@@ -9,15 +9,15 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 
 use cyclescope_debugger::{Ended, Link, Options, serve};
-use cyclescope_engine::bus::{Bus, MapEntry, Target};
-use cyclescope_engine::core::Core;
-use cyclescope_engine::cpu::memory::MemoryConfig;
-use cyclescope_engine::isa::riscv::core::{CoreConfig, Hart, SystemConfig};
-use cyclescope_engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
-use cyclescope_engine::isa::riscv::timing::CoreTiming;
-use cyclescope_engine::machine::{Description, Machine, Outcome};
-use cyclescope_engine::memory::ram::{PortTiming, Ram};
-use cyclescope_engine::time::{Cycles, Hz, Ps};
+use engine::bus::{Bus, MapEntry, Target};
+use engine::core::Core;
+use engine::cpu::memory::MemoryConfig;
+use engine::isa::riscv::core::{CoreConfig, Hart, SystemConfig};
+use engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
+use engine::isa::riscv::timing::CoreTiming;
+use engine::memory::ram::{PortTiming, Ram};
+use engine::time::{Cycles, Hz, Ps};
+use machine::{Description, Machine, Outcome};
 
 /// The number of packets; CYCLESCOPE_FUZZ_PACKETS overrides it. A million take some minutes.
 const PACKETS: usize = 30_000;

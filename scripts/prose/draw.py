@@ -41,7 +41,7 @@ def help_sentences() -> Iterator[tuple[str, str]]:
 
 def messages() -> Iterator[tuple[str, str]]:
     """Strings of several words in the engine and in the package: messages and notes."""
-    for path in sorted((ROOT / "engine" / "src").rglob("*.rs")):
+    for path in sorted((ROOT / "engine").glob("*/src/**/*.rs")):
         if "tests" in path.as_posix():
             continue
         text = path.read_text(encoding="utf-8").split("#[cfg(test)]")[0]

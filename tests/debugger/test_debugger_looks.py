@@ -113,7 +113,7 @@ def test_devices_have_states_by_names(board: str) -> None:
 
 
 def test_models_with_a_table_of_registers_name_them() -> None:
-    folder = ROOT / "engine" / "src" / "devices"
+    folder = ROOT / "engine" / "devices" / "src"
     tables = (path for path in folder.rglob("*.rs") if TABLE in path.read_text())
     # a device's files are in the folder of its name
     models = [

@@ -37,7 +37,7 @@ def _mixed(number: int) -> int:
 
 
 def _digest(parts: list[bytes]) -> int:
-    """The digest of `engine/src/state/digest.rs`."""
+    """The digest of `engine/engine/src/state/digest.rs`."""
     total = 0
     for part in parts:
         whole = len(part) // 8 * 8

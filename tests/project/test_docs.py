@@ -71,7 +71,8 @@ def test_the_readme_is_short() -> None:
 def missing_files(page: str, text: str) -> list[str]:
     """Our files that a page names in backticks and that do not exist.
 
-    Pages about the engine may name them relative to its sources; a bare name is in any folder.
+    Pages about the engine may name them relative to the sources of one of its crates, or of all
+    of them; a bare name is in any folder.
     """
     is_of_engine = page.startswith("docs/architecture") or page == "CONTRIBUTING.md"
     code = " ".join(CODE.findall(CODE_BLOCK.sub("", text)))
@@ -81,7 +82,11 @@ def missing_files(page: str, text: str) -> list[str]:
         if OUR_FILE.fullmatch(word):
             is_there = any(ROOT.glob(path))
         elif is_of_engine and ENGINE_FILE.fullmatch(word):
-            is_there = any((ROOT / "engine" / "src").glob(path if "/" in path else f"**/{path}"))
+            crate, _, rest = path.partition("/")
+            is_there = any(
+                (ROOT / "engine").glob(f"{crate}/src/{rest}" if rest else f"*/src/**/{path}")
+            )
+            is_there |= any((ROOT / "engine").glob(f"*/src/{path}"))
         else:
             continue
         if not is_there:
@@ -97,8 +102,10 @@ def test_files_that_pages_name_are_there(page: str) -> None:
 
 
 def test_a_missing_file_is_found() -> None:
-    there = "`engine/src/bus.rs` `boards/<name>.dts` `make bench/`\n```\n`tests/gone.py\n```\n"
-    gone = ["engine/src/gone.rs", "boards/<name>.gone", "bench/gone.py"]
+    there = (
+        "`engine/engine/src/bus.rs` `boards/<name>.dts` `make bench/`\n```\n`tests/gone.py\n```\n"
+    )
+    gone = ["engine/engine/src/gone.rs", "boards/<name>.gone", "bench/gone.py"]
     assert missing_files("README.md", f"{there}`{gone[0]}` `{gone[1]}` `python {gone[2]}`") == gone
     relative = "`bus/path.rs` `path.rs` `isa/<set>/execute.rs` `cpu/path.rs` `gone.rs`"
     assert missing_files("README.md", relative) == []

@@ -1,4 +1,4 @@
-"""altr,timer-1.0 in Python, as engine/src/devices/altr/timer.rs has it."""
+"""altr,timer-1.0 in Python, as engine/devices/src/altr/timer.rs has it."""
 
 import cyclescope
 from cyclescope.devices import Device

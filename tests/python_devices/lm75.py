@@ -1,4 +1,4 @@
-"""national,lm75 in Python, as engine/src/devices/national/lm75.rs has it."""
+"""national,lm75 in Python, as engine/devices/src/national/lm75.rs has it."""
 
 import cyclescope
 from cyclescope.devices import I2cChip

@@ -32,7 +32,7 @@ def test_an_edge_is_found_by_its_time(hz: int, edge: int) -> None:
 
 
 def test_times_are_those_of_the_engine() -> None:
-    # as engine/src/devices/support/axi_lite.rs: a request at 12 ns is taken at the edge of 20 ns
+    # as engine/devices/src/support/axi_lite.rs: a request at 12 ns is taken at the edge of 20 ns
     assert Clock(100_000_000).after_ps(12_000, 4) == 60_000
 
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use cyclescope_engine::state::State;
-use cyclescope_engine::time::Ps;
-use cyclescope_engine::wire::notes::{ChipReport, Notes};
+use engine::state::State;
+use engine::time::Ps;
+use engine::wire::notes::{ChipReport, Notes};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 

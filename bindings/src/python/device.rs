@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cyclescope_engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
-use cyclescope_engine::state::State;
-use cyclescope_engine::time::Ps;
-use cyclescope_engine::wires::Pin;
+use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
+use engine::state::State;
+use engine::time::Ps;
+use engine::wires::Pin;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

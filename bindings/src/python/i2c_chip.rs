@@ -1,9 +1,9 @@
 //! A chip in Python on an I2C bus.
 
-use cyclescope_engine::state::State;
-use cyclescope_engine::time::Ps;
-use cyclescope_engine::wire::i2c::{Answer, Direction, Given, I2cTarget, PULLED_UP};
-use cyclescope_engine::wire::notes::ChipReport;
+use engine::state::State;
+use engine::time::Ps;
+use engine::wire::i2c::{Answer, Direction, Given, I2cTarget, PULLED_UP};
+use engine::wire::notes::ChipReport;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};

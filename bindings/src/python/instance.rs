@@ -1,7 +1,7 @@
 //! An object of the user's, and calls to it.
 
-use cyclescope_engine::state::{Damaged, Fresh, Loader, Saver, State};
-use cyclescope_engine::time::Ps;
+use engine::state::{Damaged, Fresh, Loader, Saver, State};
+use engine::time::Ps;
 use pyo3::BoundObject;
 use pyo3::exceptions::{PyException, PySystemExit, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,10 +1,8 @@
 //! Models in Python, as `cyclescope.devices` describes them.
 
-use cyclescope_engine::board::external;
-use cyclescope_engine::devices::external::{
-    ExternalModel, Externals, Given, Make, Numbers, Property, PropertyKind, Value,
-};
-use cyclescope_engine::wire::bytes::OnWire;
+use devices::external::{ExternalModel, Externals, Given, Make, Numbers, Property, PropertyKind, Value};
+use engine::wire::bytes::OnWire;
+use machine::board::external;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 

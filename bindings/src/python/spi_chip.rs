@@ -1,9 +1,9 @@
 //! A chip in Python on an SPI wire.
 
-use cyclescope_engine::state::State;
-use cyclescope_engine::time::Ps;
-use cyclescope_engine::wire::bytes::ByteTarget;
-use cyclescope_engine::wire::notes::{ChipReport, Notes};
+use engine::state::State;
+use engine::time::Ps;
+use engine::wire::bytes::ByteTarget;
+use engine::wire::notes::{ChipReport, Notes};
 use pyo3::prelude::*;
 
 use super::chip::PythonChip;

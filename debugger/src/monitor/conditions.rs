@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cyclescope_engine::machine::Machine;
-use cyclescope_engine::machine::triggers::Action;
+use machine::Machine;
+use machine::triggers::Action;
 
 use crate::conditions::{condition, refusal};
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cyclescope_engine::dt::fault::similar_names;
-use cyclescope_engine::machine::Machine;
+use engine::dt::fault::similar_names;
+use machine::Machine;
 
 use super::values::{self, Line};
 

@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use cyclescope_engine::machine::Machine;
+use machine::Machine;
 
 /// The number of bytes at the start of a file by which its kind is recognized.
 const MARK_BYTES: usize = 6;

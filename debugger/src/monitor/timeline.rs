@@ -1,9 +1,9 @@
 //! `monitor trace`: the activities of devices and cores between two halts, as a timeline.
 
-use cyclescope_engine::activity::{Kind, Kinds};
-use cyclescope_engine::dt::fault::similar_names;
-use cyclescope_engine::machine::tracing::Recorded;
-use cyclescope_engine::time::Ps;
+use engine::activity::{Kind, Kinds};
+use engine::dt::fault::similar_names;
+use engine::time::Ps;
+use machine::tracing::Recorded;
 
 use super::files;
 use crate::target::Held;

@@ -1,7 +1,7 @@
 //! A state as text, for people: one line for each value, by its name.
 
-use cyclescope_engine::state::Shown;
-use cyclescope_engine::time::Ps;
+use engine::state::Shown;
+use engine::time::Ps;
 
 /// Items of a list of numbers that are shown without `all`.
 const ITEMS: usize = 8;

@@ -55,8 +55,8 @@ fn fields_of(fields: &Fields, bound: &[Ident]) -> syn::Result<(TokenStream, Toke
         let name = name_of(&member);
         match how(field)? {
             How::Plain => {
-                saves.extend(quote!(to.field(#name); crate::state::State::save(#bound, to);));
-                loads.extend(quote!(crate::state::State::load(#bound, from)?;));
+                saves.extend(quote!(to.field(#name); ::engine::state::State::save(#bound, to);));
+                loads.extend(quote!(::engine::state::State::load(#bound, from)?;));
             }
             How::With(module) => {
                 saves.extend(quote!(to.field(#name); #module::save(#bound, to);));
@@ -118,18 +118,18 @@ fn state_of(input: &DeriveInput) -> syn::Result<TokenStream> {
             }
             (
                 quote!(match self { #saves }),
-                quote!(match from.variant()? { #loads _ => return Err(crate::state::Damaged) }),
+                quote!(match from.variant()? { #loads _ => return Err(::engine::state::Damaged) }),
             )
         }
         Data::Union(_) => return Err(syn::Error::new_spanned(name, "a union is no state")),
     };
-    let bounded = bounded(input, &quote!(crate::state::State));
+    let bounded = bounded(input, &quote!(::engine::state::State));
     let (generics, types, bounds) = bounded.split_for_impl();
     Ok(quote! {
         #[allow(clippy::all, clippy::pedantic, unused_variables, irrefutable_let_patterns)]
-        impl #generics crate::state::State for #name #types #bounds {
-            fn save(&self, to: &mut crate::state::Saver) { #saves }
-            fn load(&mut self, from: &mut crate::state::Loader) -> Result<(), crate::state::Damaged> {
+        impl #generics ::engine::state::State for #name #types #bounds {
+            fn save(&self, to: &mut ::engine::state::Saver) { #saves }
+            fn load(&mut self, from: &mut ::engine::state::Loader) -> Result<(), ::engine::state::Damaged> {
                 #loads
                 Ok(())
             }
@@ -149,7 +149,7 @@ fn bounded(input: &DeriveInput, bound: &TokenStream) -> syn::Generics {
 
 fn fresh_fields(fields: &Fields) -> TokenStream {
     let members = fields.members();
-    quote!({ #(#members: crate::state::Fresh::fresh(),)* })
+    quote!({ #(#members: ::engine::state::Fresh::fresh(),)* })
 }
 
 fn fresh_of(input: &DeriveInput) -> syn::Result<TokenStream> {
@@ -168,10 +168,10 @@ fn fresh_of(input: &DeriveInput) -> syn::Result<TokenStream> {
         }
         Data::Union(_) => return Err(syn::Error::new_spanned(name, "a union is no state")),
     };
-    let bounded = bounded(input, &quote!(crate::state::Fresh));
+    let bounded = bounded(input, &quote!(::engine::state::Fresh));
     let (generics, types, bounds) = bounded.split_for_impl();
     Ok(quote! {
-        impl #generics crate::state::Fresh for #name #types #bounds {
+        impl #generics ::engine::state::Fresh for #name #types #bounds {
             fn fresh() -> Self { #made }
         }
     })

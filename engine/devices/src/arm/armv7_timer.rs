@@ -1,0 +1,198 @@
+//! `arm,armv7-timer`: the generic timer of a core (Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, DDI
+//! 0406C, chapter B8). The core's instructions name its registers; it has no address.
+//!
+//! Modelled: CNTFRQ; the physical counter and the virtual counter, which are equal, as no hypervisor sets an offset;
+//! the physical and the virtual timer, with their interrupts. The counter counts the node's clock from the start of the
+//! run, as if a boot loader had started it. Only the secure world exists: the physical timer is the secure one, and its
+//! interrupt is the node's first, as in Linux's binding; the virtual timer's is the third.
+//!
+//! Not modelled: the hypervisor's timer and offset, and event streams for wfe.
+
+use crate::model::{Group, Model};
+use crate::support::activities::{COUNTING, TIMER};
+use crate::support::axi_lite::edge_in_reach;
+use engine::activity::Detail;
+use engine::bus::device::{AccessSize, Alarm, CoreRegister, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::dt::reader::NodeReader;
+use engine::polling::Poll;
+use engine::state::State;
+use engine::time::{Hz, Ps};
+
+/// CNTP_CTL and CNTV_CTL: enables the timer.
+const CTL_ENABLE: u32 = 1 << 0;
+/// CNTP_CTL and CNTV_CTL: masks the timer's interrupt.
+const CTL_IMASK: u32 = 1 << 1;
+/// CNTP_CTL and CNTV_CTL: the timer's condition is met.
+const CTL_ISTATUS: u32 = 1 << 2;
+
+/// Indices of the timers, and tokens of their events.
+const PHYSICAL: usize = 0;
+const VIRTUAL: usize = 1;
+/// Indices of the timers' interrupts in the node.
+const LINES: [(usize, &str); 2] = [(0, "the physical timer's interrupt"), (2, "the virtual timer's interrupt")];
+
+/// One timer.
+#[derive(Clone, Copy, Debug, Default, State)]
+struct Timer {
+    #[state(skip)]
+    line: Option<IrqLine>,
+    compare_value: u64,
+    control: u32,
+    alarm: Alarm,
+    /// Level of the timer's interrupt.
+    raised: bool,
+}
+
+/// The device.
+#[derive(Debug, State)]
+pub struct GenericTimer {
+    #[state(skip)]
+    clock: Hz,
+    frequency: u32,
+    timers: [Timer; 2],
+    /// The latest time of an access or event. An event may be handled after an access at a later time.
+    latest: Ps,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["arm,armv7-timer"], 0, from_node).with_activities(TIMER);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["always-on", "arm,no-tick-in-suspend", "clock-frequency"]);
+    let clock = reader.clock(0, "the clock that the counter counts");
+    let lines = LINES.map(|(line, meaning)| reader.interrupt(line, meaning));
+    Box::new(GenericTimer::new(clock, lines))
+}
+
+impl GenericTimer {
+    /// The device after reset. `lines` are the interrupts of the physical and the virtual timer.
+    pub fn new(clock: Hz, lines: [Option<IrqLine>; 2]) -> GenericTimer {
+        let timers = lines.map(|line| Timer { line, ..Timer::default() });
+        let frequency = u32::try_from(clock.get()).unwrap_or(u32::MAX);
+        GenericTimer { clock, frequency, timers, latest: Ps::ZERO }
+    }
+
+    /// CNTPCT, CNTVCT.
+    fn count(&self, now: Ps) -> u64 {
+        self.clock.cycles_until_floor(now).0
+    }
+
+    /// True if the counter has reached the timer's value. The difference is signed (ARM, B8.1.5).
+    fn is_met(&self, timer: usize, now: Ps) -> bool {
+        self.count(now).wrapping_sub(self.timers[timer].compare_value) as i64 >= 0
+    }
+
+    /// Sets a timer's interrupt to its level at `now`, and schedules an event for its next change.
+    fn update(&mut self, timer: usize, ctx: &mut Ctx) {
+        self.latest = self.latest.max(ctx.now);
+        let (now, token) = (self.latest, timer as u32);
+        let (met, count) = (self.is_met(timer, now), self.count(now));
+        let clock = self.clock;
+        let state = &mut self.timers[timer];
+        let on = state.control & (CTL_ENABLE | CTL_IMASK) == CTL_ENABLE;
+        if state.raised != (on && met) {
+            state.raised = on && met;
+            ctx.set_irq(state.line, state.raised);
+        }
+        let left = state.compare_value.wrapping_sub(count);
+        let due = count.checked_add(left).filter(|_| on && !met).and_then(|edge| edge_in_reach(clock, edge));
+        ctx.awaits((&COUNTING, token), due, Detail::None);
+        if let Some(due) = due {
+            state.alarm.set(due, token, ctx);
+        }
+    }
+
+    fn read(&self, register: CoreRegister, now: Ps) -> Option<u64> {
+        Some(match register {
+            CoreRegister::Single(14, 0, 0, 0) => u64::from(self.frequency),
+            CoreRegister::Single(14, 0, crm, 0) => {
+                let left = self.timers[timer_of(crm)?].compare_value.wrapping_sub(self.count(now));
+                u64::from(left as u32)
+            }
+            CoreRegister::Single(14, 0, crm, 1) => {
+                let timer = timer_of(crm)?;
+                let control = self.timers[timer].control;
+                let met = control & CTL_ENABLE != 0 && self.is_met(timer, now);
+                u64::from(control | if met { CTL_ISTATUS } else { 0 })
+            }
+            CoreRegister::Double(14, 0 | 1) => self.count(now),
+            CoreRegister::Double(14, opc1 @ 2..=3) => self.timers[opc1 as usize - 2].compare_value,
+            _ => return None,
+        })
+    }
+
+    /// Writes a register. Returns the timer that the register belongs to.
+    fn write(&mut self, register: CoreRegister, value: u64, now: Ps) -> Option<Option<usize>> {
+        let count = self.count(now);
+        let timer = match register {
+            CoreRegister::Single(14, 0, 0, 0) => {
+                self.frequency = value as u32;
+                return Some(None);
+            }
+            CoreRegister::Single(14, 0, crm, 0 | 1) => timer_of(crm)?,
+            CoreRegister::Double(14, opc1 @ 2..=3) => opc1 as usize - 2,
+            _ => return None,
+        };
+        let state = &mut self.timers[timer];
+        match register {
+            CoreRegister::Single(.., 1) => state.control = value as u32 & (CTL_ENABLE | CTL_IMASK),
+            // TimerValue is signed (ARM, B8.1.5).
+            CoreRegister::Single(..) => state.compare_value = count.wrapping_add(i64::from(value as i32) as u64),
+            CoreRegister::Double(..) => state.compare_value = value,
+        }
+        Some(Some(timer))
+    }
+}
+
+/// CNTP_* and CNTV_*, by CRm.
+const fn timer_of(crm: u32) -> Option<usize> {
+    match crm {
+        2 => Some(PHYSICAL),
+        3 => Some(VIRTUAL),
+        _ => None,
+    }
+}
+
+impl Device for GenericTimer {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn has_core_registers(&self) -> bool {
+        true
+    }
+
+    fn core_register(&mut self, register: CoreRegister, written: Option<u64>, ctx: &mut Ctx) -> Option<u64> {
+        let Some(value) = written else { return GenericTimer::read(self, register, ctx.now) };
+        if let Some(timer) = GenericTimer::write(self, register, value, ctx.now)? {
+            self.update(timer, ctx);
+        }
+        Some(0)
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        let timer = token as usize;
+        self.timers[timer].alarm.rang(ctx.now);
+        self.update(timer, ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        // Instructions that name the timer's registers end a skip. Its only other effects are interrupts, which are
+        // events.
+        for timer in &self.timers {
+            poll.state(timer.compare_value);
+            poll.state(timer.control);
+            poll.state(timer.raised);
+        }
+        poll.state(self.frequency);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

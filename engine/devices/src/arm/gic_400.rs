@@ -1,0 +1,186 @@
+//! `arm,gic-400`, `arm,cortex-a7-gic`: the Generic Interrupt Controller, version 2 (Arm Generic Interrupt Controller
+//! Architecture Specification, IHI 0048B, "IHI" below), as integrated in a Cortex-A7 cluster (Cortex-A7 MPCore TRM DDI
+//! 0464F, chapter 8). Reset values are those of ST's register descriptions of the STM32MP157.
+//!
+//! Modelled: the distributor with 16 software generated, 16 private and 256 shared interrupts, level and edge
+//! sensitive, both groups, 32 priorities, targets; one CPU interface with preemption by binary points, both
+//! end-of-interrupt modes, the aliases for group 1, group 0 as FIQ. All accesses are secure, as the core starts in the
+//! secure world. An interrupt takes `cyclescope,latency-cycles` from the controller's input to the core.
+//!
+//! Not modelled: further CPU interfaces (interrupts for them are dropped, with a note), the virtual interfaces.
+
+use crate::model::{Group, Model};
+use crate::support::axi_lite::{AxiLitePort, on_lanes};
+use cpu_interface::CpuInterface;
+use distributor::Distributor;
+use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::dt::reader::NodeReader;
+use engine::dt::wiring::ClockInput;
+use engine::polling::Poll;
+use engine::state::State;
+use engine::time::Cycles;
+
+mod cpu_interface;
+mod distributor;
+#[cfg(test)]
+mod tests;
+
+/// Number of interrupts, including software generated and private ones.
+pub const INTERRUPTS: u32 = 288;
+/// The first private interrupt.
+pub const FIRST_PRIVATE: u32 = 16;
+/// The first shared interrupt.
+pub const FIRST_SHARED: u32 = 32;
+/// Implemented bits of a priority.
+const PRIORITY_MASK: u8 = 0xf8;
+
+/// An interrupt that is ready to be signalled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The interrupt's number.
+    pub id: u32,
+    /// Priority; 0 is the highest.
+    pub priority: u8,
+    /// True in group 1, false in group 0.
+    pub group1: bool,
+}
+
+/// The device.
+#[derive(Debug, State)]
+pub struct Gic {
+    port: AxiLitePort,
+    clock: ClockInput,
+    #[state(skip)]
+    latency_cycles: Cycles,
+    /// nIRQ and nFIQ of the core.
+    #[state(skip)]
+    outputs: [Option<IrqLine>; 2],
+    distributor: Distributor,
+    interface: CpuInterface,
+    /// Levels of nIRQ and nFIQ, true while active.
+    lines: [bool; 2],
+    /// Accesses so far that may have changed the state.
+    changes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Interrupt, &["arm,cortex-a7-gic", "arm,gic-400"], 2, from_node);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let (port, clock) = AxiLitePort::on_clock_input(reader);
+    let latency_cycles =
+        reader.timing_cycles("cyclescope,latency-cycles", "from an interrupt's input to the core's line");
+    let outputs = [reader.interrupt(0, "IRQ of the core"), reader.interrupt(1, "FIQ of the core")];
+    Box::new(Gic { clock, ..Gic::new(port, latency_cycles, outputs) })
+}
+
+impl Gic {
+    /// The device after reset; `outputs` are the core's IRQ and FIQ.
+    pub fn new(port: AxiLitePort, latency_cycles: Cycles, outputs: [Option<IrqLine>; 2]) -> Gic {
+        Gic {
+            port,
+            clock: port.clock.into(),
+            latency_cycles,
+            outputs,
+            distributor: Distributor::new(),
+            interface: CpuInterface::new(),
+            lines: [false; 2],
+            changes: 0,
+        }
+    }
+
+    /// Drives the core's interrupt lines.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let lines = self.interface.lines(self.distributor.highest());
+        for (output, (now, before)) in self.outputs.into_iter().zip(lines.into_iter().zip(self.lines)) {
+            if now != before {
+                ctx.set_irq(output, now);
+            }
+        }
+        self.lines = lines;
+    }
+
+    fn write_register(&mut self, range: usize, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) {
+        let word = offset & !3;
+        if range == 0 {
+            let value = if distributor::has_bytes(word) {
+                size.merged(self.distributor.register(word), offset, value)
+            } else {
+                on_lanes(value, offset, size)
+            };
+            if let Some(note) = self.distributor.set_register(word, value) {
+                ctx.note(note);
+            }
+        } else {
+            let ended = self.interface.set_register(word, on_lanes(value, offset, size));
+            if let Some(id) = ended.filter(|id| !self.distributor.deactivate(*id)) {
+                ctx.note(&format!("interrupt {id} was ended while it is not active: no effect"));
+            }
+        }
+    }
+}
+
+impl Device for Gic {
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let word = offset & !3;
+        let register = if range == 0 {
+            self.distributor.register(word)
+        } else if let Some(aliased) = cpu_interface::acknowledges(word) {
+            self.changes += 1;
+            let taken = self.interface.acknowledge(self.distributor.highest(), aliased);
+            taken.map_or_else(|special| special, |id| self.distributor.acknowledge(id))
+        } else {
+            let highest = self.distributor.highest();
+            self.interface.register(
+                word,
+                highest,
+                highest.map_or(0, |first| self.distributor.acknowledged_as(first.id)),
+            )
+        };
+        self.update(ctx);
+        Ok(self.port.read(register, offset, size, ctx.now))
+    }
+
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.changes += 1;
+        self.write_register(range, offset, size, value, ctx);
+        self.update(ctx);
+        Ok(self.port.written(ctx.now))
+    }
+
+    fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
+        ctx.schedule(self.port.clock.after(ctx.now, self.latency_cycles), input << 1 | u32::from(level));
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        self.distributor.set_level(token >> 1, token & 1 != 0);
+        self.update(ctx);
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        // Signals on their way to the core arrive at the old rate.
+        ctx.bus.clocks.update(&mut self.clock);
+        self.port.clock = self.clock.rate;
+    }
+
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.phase(self.port.clock);
+        // Any write may have changed the state; inputs are covered by their levels and latched edges.
+        poll.state(self.changes);
+        self.distributor.polled(poll);
+        self.lines.iter().for_each(|line| poll.state(*line));
+        true
+    }
+}

@@ -1,0 +1,232 @@
+//! Accesses over SPI, byte by byte (datasheet, section 6.2): registers, the frame buffer, SRAM.
+
+use super::Transceiver;
+use super::csma::BackOffs;
+use super::notes::Note;
+use super::radio::Measured;
+use super::registers::{
+    BATMON, CSMA_SEED_0, CSMA_SEED_1, IRQ_STATUS, PHY_CC_CCA, PHY_ED_LEVEL, PLL_CF, PLL_DCU, PhyStatus, TRX_STATE,
+    TRX_STATUS, VREG_CTRL, Written, bit, irq,
+};
+use super::states::{Command, State};
+use engine::state;
+use engine::time::Ps;
+
+/// The meaning of an access's next bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
+pub(super) enum Access {
+    /// The command byte.
+    Command,
+    RegisterRead,
+    RegisterWrite(u8),
+    /// A frame buffer read: the number of bytes after the PHR that have been read or are being read, and whether the
+    /// last of them has not been received yet.
+    FrameRead {
+        index: usize,
+        early: bool,
+    },
+    /// A frame buffer write before its PHR.
+    FrameLength,
+    /// A frame buffer write: the number of bytes after the PHR.
+    FrameWrite(usize),
+    SramAddress {
+        write: bool,
+    },
+    SramRead(u8),
+    SramWrite(u8),
+    /// A complete register access.
+    Over,
+    /// The chip is not accessible.
+    Ignored,
+}
+
+impl Transceiver {
+    /// The first byte that the chip sends in an access.
+    pub(super) fn phy_status(&self) -> u8 {
+        match self.registers.phy_status() {
+            _ if !self.is_accessible() => 0,
+            PhyStatus::Nothing => 0,
+            PhyStatus::Register(address) => self.value(address),
+        }
+    }
+
+    /// Takes a byte: returns the chip's next byte.
+    pub(super) fn take_byte(&mut self, byte: u8) -> u8 {
+        self.totals.bytes += 1;
+        match self.access {
+            Access::Command => return self.begin_access(byte),
+            Access::RegisterRead => {
+                self.access = Access::Over;
+                return 0;
+            }
+            Access::RegisterWrite(address) => {
+                self.totals.register_writes += 1;
+                self.write_register(address, byte);
+                self.access = Access::Over;
+            }
+            Access::FrameRead { index, early } => {
+                if early {
+                    self.underrun("the frame buffer was read ahead of the frame that comes in");
+                }
+                return self.read_frame(index);
+            }
+            Access::FrameLength => {
+                self.buffer.take_over(None);
+                self.buffer.set(0, byte);
+                self.access = Access::FrameWrite(0);
+            }
+            Access::FrameWrite(index) => {
+                self.write_frame(index, byte);
+                self.access = Access::FrameWrite(index + 1);
+            }
+            Access::SramAddress { write } => {
+                let address = byte & 0x7f;
+                self.access = if write { Access::SramWrite(address) } else { Access::SramRead(address) };
+                return if write { 0 } else { self.buffer.get(address) };
+            }
+            Access::SramRead(address) => {
+                let next = address.wrapping_add(1) & 0x7f;
+                self.access = Access::SramRead(next);
+                return self.buffer.get(next);
+            }
+            Access::SramWrite(address) => {
+                self.buffer.set(address, byte);
+                self.access = Access::SramWrite(address.wrapping_add(1) & 0x7f);
+            }
+            Access::Over => self.notes.add(Note::LongAccess),
+            Access::Ignored => {}
+        }
+        0
+    }
+
+    /// The command byte (table 6-2): returns the chip's next byte.
+    fn begin_access(&mut self, command: u8) -> u8 {
+        if !self.is_accessible() {
+            self.notes.add(Note::NotAccessible { state: self.state });
+            self.access = Access::Ignored;
+            return 0;
+        }
+        let write = command & 0x40 != 0;
+        match command {
+            0x80.. if write => self.access = Access::RegisterWrite(command & 0x3f),
+            0x80.. => {
+                self.access = Access::RegisterRead;
+                self.totals.register_reads += 1;
+                return self.read_register(command & 0x3f);
+            }
+            _ if command & 0x20 == 0 => {
+                self.totals.sram_accesses += 1;
+                self.access = Access::SramAddress { write };
+            }
+            _ if write => {
+                self.totals.frame_buffer_writes += 1;
+                self.access = Access::FrameLength;
+            }
+            _ => {
+                self.totals.frame_buffer_reads += 1;
+                self.access = Access::FrameRead { index: 0, early: false };
+                return self.buffer.phr();
+            }
+        }
+        0
+    }
+
+    /// /SEL rises.
+    pub(super) fn end_access(&mut self) {
+        if let Access::FrameRead { index, .. } = std::mem::replace(&mut self.access, Access::Command) {
+            // Protection ends when the buffer has been read.
+            self.protected = false;
+            self.totals.frame_buffer_length_reads += u64::from(index <= 1);
+        }
+    }
+
+    /// A register's value as software reads it, without side effects.
+    fn value(&self, address: u8) -> u8 {
+        let stored = self.registers.get(address);
+        let flag = |bits: u8, on: bool| if on { bits } else { 0 };
+        match address {
+            TRX_STATUS => {
+                let done = flag(bit::TRX_STATUS_CCA_DONE, self.cca_done);
+                let clear = flag(bit::TRX_STATUS_CCA_STATUS, self.cca_done && self.cca_clear);
+                done | clear | self.status_code()
+            }
+            VREG_CTRL => {
+                let analog = !matches!(self.state, State::PowerOn | State::TrxOff | State::Sleep);
+                stored | bit::DVDD_OK | flag(bit::AVDD_OK, analog)
+            }
+            BATMON => stored | bit::BATMON_OK,
+            _ => stored,
+        }
+    }
+
+    fn read_register(&mut self, address: u8) -> u8 {
+        let value = self.value(address);
+        match address {
+            IRQ_STATUS => self.registers.set(IRQ_STATUS, 0),
+            TRX_STATUS => {}
+            _ if self.registers.at(address).is_none() => {
+                self.notes.add(Note::NoRegister { address });
+            }
+            _ => {}
+        }
+        value
+    }
+
+    fn write_register(&mut self, address: u8, value: u8) {
+        let before = self.registers.get(address);
+        match self.registers.write(address, value) {
+            Written::Done => {}
+            Written::ReadOnly(name) => return self.notes.add(Note::ReadOnly { name }),
+            Written::Nowhere => return self.notes.add(Note::NoRegister { address }),
+        }
+        match address {
+            TRX_STATE => self.command(Command::of(value & bit::TRX_CMD)),
+            PHY_CC_CCA => {
+                if (before ^ value) & bit::CHANNEL != 0 {
+                    self.settle(self.times.channel);
+                }
+                if value & bit::CCA_REQUEST != 0 {
+                    self.measure(Measured::ClearChannel);
+                }
+            }
+            PHY_ED_LEVEL => self.measure(Measured::Energy),
+            CSMA_SEED_0 | CSMA_SEED_1 => self.back_offs = BackOffs::new(&self.registers),
+            PLL_CF | PLL_DCU if value & bit::START != 0 => self.settle(self.times.channel),
+            _ => {}
+        }
+    }
+
+    /// The PLL settles again, if it is on.
+    fn settle(&mut self, span: Ps) {
+        if matches!(self.state, State::PllOn | State::RxOn | State::RxAackOn | State::TxAretOn) {
+            self.locked_at = self.now.saturating_add(span);
+            self.pending.push((self.locked_at, irq::PLL_LOCK));
+        }
+    }
+
+    /// Byte `index` after the PHR of a frame buffer read, which comes next.
+    fn read_frame(&mut self, index: usize) -> u8 {
+        let lacks = self.reception.as_ref().is_some_and(|frame| frame.lacks(index));
+        let early = lacks && index < usize::from(self.buffer.phr());
+        self.access = Access::FrameRead { index: index + 1, early };
+        self.buffer.frame(index)
+    }
+
+    /// Byte `index` after the PHR of a frame buffer write.
+    fn write_frame(&mut self, index: usize, byte: u8) {
+        if index >= super::MAX_PSDU_BYTES {
+            self.underrun("more than 127 bytes were written to the frame buffer");
+            return;
+        }
+        if self.transmission.as_ref().is_some_and(|frame| frame.has_passed(index)) {
+            self.underrun("a byte was written to the frame buffer after it had gone out");
+        }
+        self.buffer.set(index as u8 + 1, byte);
+    }
+
+    fn underrun(&mut self, what: &'static str) {
+        self.totals.underruns += 1;
+        self.notes.add(Note::Underrun { what });
+        self.flag(irq::TRX_UR);
+    }
+}

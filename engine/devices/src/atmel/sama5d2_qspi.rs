@@ -1,0 +1,524 @@
+//! `atmel,sama5d2-qspi`: the QSPI controller of Atmel's (Microchip's) SAMA5D2.
+//!
+//! Documents: SAMA5D2 Series datasheet (DS60001476), "Quad Serial Peripheral Interface (QSPI)"; application note 44043,
+//! "SAMA5D2 Quad SPI (QSPI) Performance". Facts that this datasheet shares with those of the manufacturer's later chips
+//! were taken from the latter.
+//!
+//! Modelled: SPI mode with words of 8 to 16 bits (the register has no wider ones), all delays and chip select modes,
+//! loopback; serial memory mode with all seven widths, frames without data, with data through the window (SMRM 0) and
+//! through QSPI_RDR and QSPI_TDR (SMRM 1), memory reads and continuous read mode; scrambling; write protection;
+//! interrupts and DMA requests. All clocks pass on the wire: reads return what the memory answers to them.
+//!
+//! The window is `reg` range 1, at 0xd0000000; range 2, at 0x90000000, is the same window through the AES bridge, which
+//! is off.
+//!
+//! Undocumented behaviour is chosen as follows. While the window does not read, a read of it is answered with an error
+//! and a note; a write that no frame takes is answered without an error, with a note. In frames through QSPI_RDR, the
+//! write of QSPI_IFR fetches the first byte, and each read of QSPI_RDR the next one, up to LASTXFER. An option code
+//! shorter than OPT is its low bits. The scrambling function is Cyclescope's own. If CPOL and CPHA differ, data are
+//! shifted by a clock, as on the edges of a memory that samples on the rising edge.
+//!
+//! Not modelled: pins (PIO), the AES bridge, a frame that a disable interrupts in the middle of a byte (the byte is
+//! completed).
+
+mod look;
+mod params;
+mod registers;
+mod scrambling;
+mod serial;
+mod window;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use self::params::Params;
+use self::registers::{
+    Mode, QSPI_CR, QSPI_IAR, QSPI_ICR, QSPI_IDR, QSPI_IER, QSPI_IFR, QSPI_IMR, QSPI_MR, QSPI_RDR, QSPI_SCR, QSPI_SKR,
+    QSPI_SMR, QSPI_SR, QSPI_TDR, QSPI_WPMR, QSPI_WPSR, REGISTERS, SerialClock, Transfer, cr, is_protected, smr, sr,
+};
+use self::scrambling::Scrambler;
+use self::serial::{Flow, Serial, Settings};
+use self::window::Window;
+use self::wire::Wire;
+use crate::model::{Group, Model};
+use crate::support::apb::{self, WriteProtection};
+use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
+use crate::support::registers::{Register, find, flag};
+use engine::bus::device::{AccessSize, Alarm, Ctx, Device, PortId, Reply, SlaveError};
+use engine::bus::repeated_reads::RepeatedReads;
+use engine::dt::reader::NodeReader;
+use engine::observe::spi::SPI_WINDOW;
+use engine::observe::spi::SpiSignals;
+use engine::polling::Poll;
+use engine::state::State;
+use engine::time::{Hz, Ps};
+use engine::wire::spi::{Lines, SpiTarget};
+
+/// QSPI_WPMR.WPKEY: "QSP".
+const PROTECTION_KEY: u32 = 0x51_5350;
+
+/// The controller.
+#[derive(State)]
+pub struct Sama5d2Qspi {
+    params: Params,
+    wire: Wire,
+    serial: Serial,
+    window: Window,
+    enabled: bool,
+    interrupts: u32,
+    serial_clock: SerialClock,
+    scrambling: u32,
+    key: u32,
+    scrambler: Scrambler,
+    /// Lines of the frame's data.
+    data_lines: Lines,
+    protection: WriteProtection,
+    look: look::Look,
+    alarm: Alarm,
+    irq_level: bool,
+    dma_levels: [bool; 2],
+}
+
+/// For the list of models.
+pub const MODEL: Model =
+    Model::device(Group::Spi, &["atmel,sama5d2-qspi"], 2, from_node).with_activities(SPI_WINDOW).naming(REGISTERS);
+
+/// Builds the controller from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let params = Params::from_node(reader);
+    let chip = Chips::from_node(reader, 1).into_only().unwrap_or_else(HostedChip::none);
+    Box::new(Sama5d2Qspi::new(params, chip))
+}
+
+impl Sama5d2Qspi {
+    /// The controller after reset, with its chip.
+    fn new(params: Params, chip: HostedChip) -> Sama5d2Qspi {
+        let mut qspi = Sama5d2Qspi {
+            params,
+            wire: Wire::new(params.clock.rate, chip),
+            serial: Serial::default(),
+            window: Window::default(),
+            enabled: false,
+            interrupts: 0,
+            serial_clock: SerialClock::default(),
+            scrambling: 0,
+            key: 0,
+            scrambler: Scrambler::off(),
+            data_lines: Lines::Single,
+            protection: WriteProtection::new(PROTECTION_KEY),
+            look: look::Look::default(),
+            alarm: Alarm::default(),
+            irq_level: false,
+            dma_levels: [false; 2],
+        };
+        qspi.settings_changed(0);
+        qspi
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.serial.settings
+    }
+
+    fn edge(&self, now: Ps) -> u64 {
+        self.params.clock.rate.cycles_until_ceil(now).0
+    }
+
+    fn register_answer(&self, ctx: &Ctx) -> Ps {
+        self.params.clock.rate.after(ctx.now, self.params.register_cycles)
+    }
+
+    /// QSPI_SR without the effect of reading it.
+    fn status(&self) -> u32 {
+        if !self.enabled {
+            return self.serial.flags & sr::INTERRUPTS;
+        }
+        self.serial.status() | self.serial.flags | flag(sr::CSS, !self.wire.selected) | sr::QSPIENS
+    }
+
+    fn register(&mut self, offset: u32, edge: u64) -> u32 {
+        match offset {
+            QSPI_MR => self.settings().mode.0,
+            QSPI_RDR => u32::from(self.serial.read(edge)),
+            QSPI_SR => {
+                let status = self.status();
+                self.serial.flags = 0;
+                status
+            }
+            QSPI_IMR => self.interrupts,
+            QSPI_SCR => self.serial_clock.0,
+            QSPI_IAR => self.settings().address,
+            QSPI_ICR => self.settings().instruction.icr,
+            QSPI_IFR => {
+                self.window.unsynchronised = false;
+                self.settings().instruction.ifr
+            }
+            QSPI_SMR => self.scrambling,
+            QSPI_WPMR => self.protection.mode(),
+            QSPI_WPSR => self.protection.take_status(),
+            _ => 0,
+        }
+    }
+
+    fn set_register(&mut self, register: &Register, value: u32, edge: u64, ctx: &mut Ctx) {
+        if is_protected(register.offset) && self.protection.refuses(register.offset, ctx) {
+            return;
+        }
+        let value = value & register.mask;
+        match register.offset {
+            QSPI_CR => self.control(value, edge, ctx),
+            QSPI_MR => self.set_mode(Mode(value), edge),
+            QSPI_TDR => self.transmit(value as u16, edge, ctx),
+            QSPI_IER => self.interrupts |= value,
+            QSPI_IDR => self.interrupts &= !value,
+            QSPI_SCR => self.serial_clock = SerialClock(value),
+            QSPI_IAR => self.serial.settings.address = value,
+            QSPI_ICR => self.serial.settings.instruction.icr = value,
+            QSPI_IFR => self.set_frame(value, edge, ctx),
+            QSPI_SMR => self.scrambling = value,
+            QSPI_SKR => self.key = value,
+            QSPI_WPMR => self.protection.set_mode(value),
+            _ => ctx.note(&format!("a write to {}, which is read only, has no effect", register.name)),
+        }
+        if matches!(register.offset, QSPI_CR | QSPI_MR | QSPI_SCR | QSPI_ICR | QSPI_IFR | QSPI_SMR | QSPI_SKR) {
+            self.settings_changed(edge);
+            self.look.forget(ctx);
+        }
+    }
+
+    fn control(&mut self, value: u32, edge: u64, ctx: &mut Ctx) {
+        if value & cr::SWRST != 0 {
+            self.reset(edge);
+        }
+        if value & cr::LASTXFER != 0 {
+            self.serial.end_after_this(edge, &mut self.wire);
+            self.window.next = None;
+        }
+        if value & cr::QSPIDIS != 0 {
+            self.enabled = false;
+            self.window.next = None;
+            self.serial.stop(edge, &mut self.wire);
+        } else if value & cr::QSPIEN != 0 && !self.enabled {
+            self.enabled = true;
+            if self.wire.is_skewed() {
+                note_skew(ctx);
+            }
+        }
+    }
+
+    fn reset(&mut self, edge: u64) {
+        self.serial.stop(edge, &mut self.wire);
+        self.serial = Serial::default();
+        let Window { continued, is_shared, .. } = self.window;
+        self.window = Window { continued, is_shared, ..Window::default() };
+        self.enabled = false;
+        (self.interrupts, self.scrambling, self.key) = (0, 0, 0);
+        self.serial_clock = SerialClock::default();
+        self.protection = WriteProtection::new(PROTECTION_KEY);
+    }
+
+    fn set_mode(&mut self, mode: Mode, edge: u64) {
+        let before = self.settings().mode;
+        if (before.serial_memory(), before.register_mode()) != (mode.serial_memory(), mode.register_mode()) {
+            self.serial.end_frame(edge, &mut self.wire);
+            self.window.next = None;
+        }
+        self.serial.settings.mode = mode;
+    }
+
+    /// QSPI_TDR.
+    fn transmit(&mut self, word: u16, edge: u64, ctx: &mut Ctx) {
+        if !matches!(self.serial.flow, Flow::Spi | Flow::Send) {
+            ctx.note(if self.enabled {
+                "a write to QSPI_TDR has no effect: the frame's data is read, or passes through the memory window"
+            } else {
+                "a write to QSPI_TDR has no effect: the controller is disabled"
+            });
+        } else if !self.serial.write(word, edge) {
+            ctx.note("QSPI_TDR was written while it was full (QSPI_SR.TDRE was 0): a word is lost");
+        }
+    }
+
+    /// QSPI_IFR: a frame without data begins at once, a frame with data begins with its first access.
+    fn set_frame(&mut self, value: u32, edge: u64, ctx: &mut Ctx) {
+        self.serial.settings.instruction.ifr = value;
+        self.window.sent = false;
+        self.window.unsynchronised = true;
+        if !self.enabled || !self.settings().mode.serial_memory() {
+            return;
+        }
+        self.note_frame(ctx);
+        self.window.next = None;
+        let edge = if self.serial.is_idle() { edge } else { self.settle(edge) };
+        let instruction = self.settings().instruction;
+        let receives = instruction.transfer() == Transfer::Read && self.settings().mode.register_mode();
+        if !instruction.has_data() {
+            self.serial.end_frame(edge, &mut self.wire);
+            self.serial.send_frame(edge, &mut self.wire);
+        } else if receives {
+            self.serial.end_frame(edge, &mut self.wire);
+            self.serial.begin_receiving(edge);
+        }
+    }
+
+    fn note_frame(&self, ctx: &mut Ctx) {
+        let instruction = self.settings().instruction;
+        if instruction.ifr & 7 == 7 {
+            ctx.note("QSPI_IFR.WIDTH is 7, which is reserved: 6 is taken");
+        }
+        let (_, lines, _) = instruction.lines();
+        if instruction.option().is_some_and(|(bits, _)| bits < lines.bits()) {
+            ctx.note("QSPI_IFR.OPTL is shorter than a clock of its width carries: a whole clock is sent");
+        }
+    }
+
+    /// Applies the registers' settings.
+    fn settings_changed(&mut self, edge: u64) {
+        self.wire.set(self.settings().mode, self.serial_clock, edge);
+        (.., self.data_lines) = self.settings().instruction.lines();
+        let random = if self.scrambling & smr::RVDIS == 0 { self.params.random } else { 0 };
+        let scrambles = self.scrambling & smr::SCREN != 0;
+        self.scrambler = if scrambles { Scrambler::on(self.key, random) } else { Scrambler::off() };
+        self.window.access = self.window_access();
+        self.window.headers = [None; 2];
+        self.serial.flow = self.flow();
+    }
+
+    fn flow(&self) -> Flow {
+        let Settings { mode, instruction, .. } = *self.settings();
+        match instruction.transfer() {
+            _ if !self.enabled => Flow::None,
+            _ if !mode.serial_memory() => Flow::Spi,
+            Transfer::Write if mode.register_mode() && instruction.has_data() => Flow::Send,
+            Transfer::Read if mode.register_mode() && instruction.has_data() => Flow::Receive,
+            _ => Flow::None,
+        }
+    }
+
+    /// Updates the interrupt and the DMA requests, and requests an event for the next change of state.
+    fn update_lines(&mut self, ctx: &mut Ctx) {
+        let level = self.status() & self.interrupts != 0;
+        if level != self.irq_level {
+            self.irq_level = level;
+            ctx.set_irq(self.params.interrupt, level);
+        }
+        let asks = self.params.dma.iter().any(Option::is_some);
+        if asks && self.dma_requests() != self.dma_levels {
+            // The DMA controller may be the device that makes this access: it is notified by an event.
+            self.alarm.set(ctx.now, CONTROLLER_EVENT, ctx);
+        }
+        if let Some(edge) = self.serial.next_change().filter(|_| asks || self.interrupts != 0 && !level) {
+            let due = self.wire.time(edge).max(ctx.now + Ps(1));
+            self.alarm.set(due, CONTROLLER_EVENT, ctx);
+        }
+    }
+
+    /// QSPI_TDR is empty, QSPI_RDR is full.
+    fn dma_requests(&self) -> [bool; 2] {
+        let status = self.serial.status();
+        let flow = self.serial.flow;
+        [
+            matches!(flow, Flow::Spi | Flow::Send) && status & sr::TDRE != 0,
+            matches!(flow, Flow::Spi | Flow::Receive) && status & sr::RDRF != 0,
+        ]
+    }
+
+    #[cold]
+    fn take_notes(&mut self, ctx: &mut Ctx) {
+        self.wire.notes_due = false;
+        self.wire.chip.take_notes(ctx);
+    }
+
+    /// Updates the line of the chip's pin after an access on the wire, and for those that follow.
+    #[inline]
+    fn follow_chip(&mut self, ctx: &mut Ctx) {
+        if self.wire.chip.has_pin() {
+            let end = self.serial.next_change().map(|edge| self.wire.time(edge));
+            self.wire.chip.follow(end, ctx);
+        }
+    }
+}
+
+fn note_skew(ctx: &mut Ctx) {
+    ctx.note("QSPI_SCR's CPOL and CPHA differ: a memory that samples when the clock rises gets or gives wrong bits");
+}
+
+impl Device for Sama5d2Qspi {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == QSPI_RDR
+    }
+
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Quad, 1);
+        self.wire.chip.start(ctx);
+    }
+
+    #[inline]
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.learn_of_reads();
+        if range != 0 {
+            return self.window_read(offset, size, ctx);
+        }
+        let edge = self.edge(ctx.now);
+        self.serial.advance(edge, &mut self.wire);
+        let value = self.register(offset & !3, edge);
+        self.serial.advance(edge, &mut self.wire);
+        self.take_notes(ctx);
+        self.follow_chip(ctx);
+        self.update_lines(ctx);
+        Ok(Reply::read(size.extracted(value, offset), self.register_answer(ctx)))
+    }
+
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.learn_of_reads();
+        if range != 0 {
+            return self.window_write(offset, size, value, ctx);
+        }
+        let edge = self.edge(ctx.now);
+        self.serial.advance(edge, &mut self.wire);
+        let (offset, value) = apb::written(value, offset, size);
+        match find(REGISTERS, offset) {
+            Some(register) => {
+                self.set_register(register, value, edge, ctx);
+                self.serial.advance(edge, &mut self.wire);
+            }
+            None => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),
+        }
+        self.take_notes(ctx);
+        self.follow_chip(ctx);
+        self.update_lines(ctx);
+        Ok(Reply::written(self.register_answer(ctx)))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        self.learn_of_reads();
+        let edge = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.serial.advance(edge, &mut self.wire);
+        if token == CONTROLLER_EVENT {
+            self.alarm.rang(ctx.now);
+        } else {
+            self.wire.chip.event(ctx);
+        }
+        let requests = self.dma_requests();
+        for (index, request) in requests.into_iter().enumerate() {
+            if request != std::mem::replace(&mut self.dma_levels[index], request) {
+                ctx.set_irq(self.params.dma[index], request);
+            }
+        }
+        self.take_notes(ctx);
+        self.follow_chip(ctx);
+        self.update_lines(ctx);
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.learn_of_reads();
+        let from = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.serial.advance(from, &mut self.wire);
+        ctx.bus.clocks.update(&mut self.params.clock);
+        let to = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.wire.change_clock(self.params.clock.rate, (from, to));
+        self.serial.renumber((from, to));
+        self.settings_changed(to);
+        self.look.forget(ctx);
+        self.take_notes(ctx);
+        self.follow_chip(ctx);
+        self.alarm.cancel(CONTROLLER_EVENT, ctx);
+        self.update_lines(ctx);
+    }
+
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.learn_of_reads();
+        let edge = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.serial.advance(edge, &mut self.wire);
+        self.wire.chip.pins_changed(port, changed, levels, ctx);
+        self.follow_chip(ctx);
+    }
+
+    fn peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
+        range != 0 && self.window_peek(offset, into)
+    }
+
+    fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+        self.learn_of_reads();
+        range != 0 && self.wire.chip.preload(offset, bytes)
+    }
+
+    fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
+        self.learn_of_reads();
+        if range == 0 {
+            return Err(SlaveError { done: ctx.now });
+        }
+        self.window_burst(offset, bytes, ctx)
+    }
+
+    fn own_clock(&self) -> Option<Hz> {
+        Some(self.params.clock.rate)
+    }
+
+    fn read_alone(&mut self, range: usize, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        if range == 0 { None } else { self.read_window_alone(offset, bytes, edge) }
+    }
+
+    fn repeated_reads(&mut self, range: usize, bytes: u32) -> Option<RepeatedReads> {
+        if range == 0 || bytes != window::BEAT_BYTES { None } else { self.pairs() }
+    }
+
+    fn learn(&mut self) {
+        self.learn_of_reads();
+    }
+
+    fn streams(&self, range: usize, _offset: u32) -> bool {
+        range != 0
+    }
+
+    fn finish(&mut self, now: Ps) {
+        self.learn_of_reads();
+        let edge = self.params.clock.rate.cycles_until_floor(now).0;
+        self.serial.advance(edge, &mut self.wire);
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        self.learn_of_reads();
+        vec![self.wire.chip.target()]
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let mut counters = vec![
+            ("frames".to_owned(), self.wire.totals.frames),
+            ("continued_accesses".to_owned(), self.window.continued),
+            ("sck_clocks".to_owned(), self.wire.totals.sck_clocks),
+        ];
+        counters.extend(self.wire.chip.counters());
+        counters
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.learn_of_reads();
+        let clock = self.params.clock.rate;
+        self.serial.advance(clock.cycles_until_floor(poll.now()).0, &mut self.wire);
+        let asks = self.interrupts != 0 || self.params.dma.iter().any(Option::is_some) || self.wire.chip.has_pin();
+        if asks && !self.serial.is_idle() {
+            return false;
+        }
+        poll.phase(clock);
+        self.serial.polled(poll, |edge, poll| Wire::end(clock, edge, poll));
+        let Window { next, sent, unsynchronised, .. } = self.window;
+        for state in [self.enabled, sent, unsynchronised, self.irq_level, next.is_some()] {
+            poll.state(state);
+        }
+        poll.state(self.protection.state());
+        let registers = [self.interrupts, self.serial_clock.0, self.scrambling, self.key];
+        for state in registers.into_iter().chain(next) {
+            poll.state(state);
+        }
+        poll.counter(&mut self.window.continued);
+        self.wire.polled(poll)
+    }
+}

@@ -1,0 +1,386 @@
+//! `cyclescope,avalonif-mmc`: the MMC/SD SPI interface for Avalon of J-7SYSTEM Works (S. Osafune; avalonif_mmc.vhd,
+//! revision of 3 April 2013). The revision of 2008 lacks the flag for a changed card and the register with the clock's
+//! frequency.
+//!
+//! Modelled, to the clock: all four registers; the transfer of a byte (a clock of SCK has two halves of `divider + 1`
+//! clocks, and the state machine takes one more half at the end of each byte: 17 halves a byte); writes that are lost
+//! while a byte is on the wire; the contents of the receive register in that time; the down counter with its flag; the
+//! slot's switches, which are read through registers; the interrupt. SCK idles high, and both sides sample on its
+//! rising edge. The model has the received byte when the transfer starts, and shows it at its end.
+//!
+//! `cyclescope,read-cycles` and `cyclescope,write-cycles` are Avalon's wait states. A write takes effect at the end of
+//! the first clock of its transfer, a read returns the state in the last clock. There are no byte enables: a write
+//! narrower than a word writes zeroes to the other lanes.
+//!
+//! Not modelled: the switches' bouncing; the level of the write protection switch in the first clock after reset.
+
+mod counter;
+mod slot;
+
+#[cfg(test)]
+mod tests;
+
+use self::counter::DownCounter;
+use self::slot::Slot;
+use crate::model::{Group, Model};
+use crate::support::axi_lite::{AxiLitePort, on_lanes};
+use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
+use crate::support::registers::{AccessKind, Register, flag};
+use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
+use engine::dt::reader::NodeReader;
+use engine::observe::spi::SPI;
+use engine::observe::spi::{SerialClock, SpiSignals};
+use engine::polling::Poll;
+use engine::state::State;
+use engine::time::{Cycles, Hz, Ps};
+use engine::wire::spi::{Burst, Lines, PULLED_UP, SpiTarget};
+
+/// The register map. The interface's source has no names for its registers.
+pub const REGISTERS: &[Register] = &[
+    Register::new(
+        "control",
+        CONTROL,
+        AccessKind::Rw,
+        ctl::FRCZERO | ctl::WP | ctl::CD | ctl::IDLE | ctl::NCS,
+        ctl::ALL,
+    ),
+    Register::new("clock divider", DIVIDER, AccessKind::Rw, 0xff, 0xff),
+    Register::new("down counter", COUNTER, AccessKind::Rw, 0, u32::MAX),
+    Register::new("clock frequency", FREQUENCY, AccessKind::Ro, 0, u32::MAX),
+];
+
+const CONTROL: u32 = 0x0;
+const DIVIDER: u32 = 0x4;
+const COUNTER: u32 = 0x8;
+const FREQUENCY: u32 = 0xc;
+
+/// Fields of the control register.
+mod ctl {
+    /// Interrupt enable.
+    pub const IRQENA: u32 = 1 << 15;
+    /// The card was put in or taken out; writing 0 clears.
+    pub const CDALTER: u32 = 1 << 13;
+    /// The down counter is at 0.
+    pub const FRCZERO: u32 = 1 << 12;
+    /// Write protection switch: 0 protects.
+    pub const WP: u32 = 1 << 11;
+    /// Card detection switch: 0 with a card.
+    pub const CD: u32 = 1 << 10;
+    /// No byte is on the wire; writing 0 starts a byte. The source calls it `exit`.
+    pub const IDLE: u32 = 1 << 9;
+    /// The card's chip select, active low.
+    pub const NCS: u32 = 1 << 8;
+    /// The byte to send; the byte received.
+    pub const DATA: u32 = 0xff;
+    pub const ALL: u32 = IRQENA | CDALTER | FRCZERO | WP | CD | IDLE | NCS | DATA;
+}
+
+/// Halves of a period of SCK in a byte: 16, and one after the last rising edge.
+const BYTE_HALVES: u64 = 17;
+const BITS: u32 = 8;
+
+/// The interface.
+#[derive(State)]
+pub struct AvalonifMmc {
+    #[state(skip)]
+    port: AxiLitePort,
+    #[state(skip)]
+    interrupt: Option<IrqLine>,
+    #[state(with = engine::state::present)]
+    chip: Option<HostedChip>,
+    interrupt_enabled: bool,
+    irq_level: bool,
+    selected: bool,
+    divider: u8,
+    /// The edge from which on no byte is on the wire.
+    idle_from: Cycles,
+    /// The byte of the last transfer, or of the one in progress.
+    received: u8,
+    /// The byte before it.
+    received_before: u8,
+    counter: DownCounter,
+    slot: Slot,
+    signals: SpiSignals,
+    bytes: u64,
+    frames: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model =
+    Model::device(Group::Spi, &["cyclescope,avalonif-mmc"], 1, from_node).with_activities(SPI).naming(REGISTERS);
+
+/// Builds the interface from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let port = AxiLitePort::from_node(reader);
+    let interrupt = reader.interrupt(0, "its interrupt");
+    Box::new(AvalonifMmc::new(port, interrupt, Chips::from_node(reader, 1).into_only()))
+}
+
+impl AvalonifMmc {
+    /// The interface after reset.
+    pub fn new(port: AxiLitePort, interrupt: Option<IrqLine>, chip: Option<HostedChip>) -> AvalonifMmc {
+        AvalonifMmc {
+            port,
+            interrupt,
+            chip,
+            interrupt_enabled: false,
+            irq_level: false,
+            selected: false,
+            divider: 0xff,
+            idle_from: Cycles(0),
+            received: 0,
+            received_before: 0,
+            counter: DownCounter::default(),
+            slot: Slot::default(),
+            signals: SpiSignals::default(),
+            bytes: 0,
+            frames: 0,
+        }
+    }
+
+    /// Clocks in half a period of SCK.
+    fn half(&self) -> u64 {
+        u64::from(self.divider) + 1
+    }
+
+    /// The value of a register in clock `cycle`. Reading has no visible side effects.
+    fn register(&mut self, offset: u32, cycle: Cycles) -> u32 {
+        match offset & 0xc {
+            CONTROL => self.control(cycle),
+            DIVIDER => u32::from(self.divider),
+            COUNTER => self.counter.read(cycle),
+            // The source's generic for the frequency: the clock of the interface.
+            _ => self.port.clock.get() as u32,
+        }
+    }
+
+    /// The control register in clock `cycle`.
+    fn control(&mut self, cycle: Cycles) -> u32 {
+        self.slot.look(self.port.clock, cycle, &self.chip);
+        let protected = self.chip.as_ref().is_some_and(|chip| chip.write_protected());
+        flag(ctl::IRQENA, self.interrupt_enabled)
+            | flag(ctl::CDALTER, self.slot.changed)
+            | flag(ctl::FRCZERO, self.counter.flag(cycle))
+            | flag(ctl::WP, !protected)
+            | flag(ctl::CD, !self.slot.card_in)
+            | flag(ctl::IDLE, cycle >= self.idle_from)
+            | flag(ctl::NCS, !self.selected)
+            | u32::from(self.receive_register(cycle))
+    }
+
+    /// The bits that were shifted in by `cycle`: bits of the byte in progress shift the previous byte out.
+    fn receive_register(&self, cycle: Cycles) -> u8 {
+        if cycle >= self.idle_from {
+            return self.received;
+        }
+        let start = self.idle_from.0 - BYTE_HALVES * self.half();
+        let sampled = cycle.0.saturating_sub(start) / (2 * self.half());
+        let both = u32::from(self.received_before) << BITS | u32::from(self.received);
+        (both >> (u64::from(BITS) - sampled.min(u64::from(BITS)))) as u8
+    }
+
+    /// True if the receive register changes with the bits of a byte in progress. It does not if all bits are equal, as
+    /// those of a busy card.
+    fn is_shifting(&self, cycle: Cycles) -> bool {
+        let both = [self.received_before, self.received];
+        cycle < self.idle_from && both != [0; 2] && both != [u8::MAX; 2]
+    }
+
+    fn set_control(&mut self, value: u32, cycle: Cycles, ctx: &mut Ctx) {
+        if value & ctl::CDALTER == 0 {
+            self.slot.clear_changed(self.port.clock, cycle, &self.chip);
+        }
+        if !self.is_idle(cycle, ctx) {
+            return;
+        }
+        // Taken at the end of the first clock of the transfer.
+        let edge = Cycles(cycle.0 + 1);
+        self.interrupt_enabled = value & ctl::IRQENA != 0;
+        let (starts, ends_frame) = (value & ctl::IDLE == 0, self.selected && value & ctl::NCS != 0);
+        self.select(value & ctl::NCS == 0, edge);
+        if starts {
+            self.exchange((value & ctl::DATA) as u8, edge, ctx);
+        }
+        // Not after each byte of a frame: there are millions of bytes.
+        if ends_frame || !starts {
+            self.take_notes(ctx);
+        }
+        self.update_interrupt(cycle, ctx);
+    }
+
+    /// True if the state machine accepts writes in `cycle`.
+    fn is_idle(&self, cycle: Cycles, ctx: &mut Ctx) -> bool {
+        let idle = cycle >= self.idle_from;
+        if !idle {
+            ctx.note("a write while a byte is on the wire has no effect");
+        }
+        idle
+    }
+
+    fn select(&mut self, select: bool, edge: Cycles) {
+        if select == self.selected {
+            return;
+        }
+        self.selected = select;
+        self.frames += u64::from(select);
+        let now = self.port.clock.ps_at_floor(edge);
+        self.signals.select(0, select, now);
+        match &mut self.chip {
+            Some(chip) if select => chip.select(now),
+            Some(chip) => chip.deselect(now),
+            None => {}
+        }
+    }
+
+    /// Transfers a byte that is taken at `edge`.
+    fn exchange(&mut self, byte: u8, edge: Cycles, ctx: &mut Ctx) {
+        self.idle_from = Cycles(edge.0 + BYTE_HALVES * self.half());
+        let end = self.port.clock.ps_at_floor(self.idle_from);
+        let burst = Burst::byte_out(Lines::Single, byte);
+        // SCK falls for the first time half a period after the write, and ends high.
+        let (start, period) = (edge.0 + self.half(), 2 * self.half());
+        let clock = SerialClock { source: self.port.clock, start, period, cpol: true, cpha: true };
+        self.received_before = self.received;
+        self.received = match &mut self.chip {
+            Some(chip) if self.selected => self.signals.burst(burst, chip.shift(burst, end), clock) as u8,
+            chip => {
+                // The data line rests high, so that it does not change if all bits are high.
+                if let Some(chip) = chip.as_mut().filter(|_| byte == 0xff) {
+                    chip.idle_clocks(BITS, end);
+                }
+                self.signals.burst(burst, PULLED_UP, clock) as u8
+            }
+        };
+        self.bytes += 1;
+        if self.interrupt_enabled {
+            ctx.schedule(end, CONTROLLER_EVENT);
+        }
+    }
+
+    fn update_interrupt(&mut self, cycle: Cycles, ctx: &mut Ctx) {
+        let level = self.interrupt_enabled && cycle >= self.idle_from;
+        if level != self.irq_level {
+            self.irq_level = level;
+            ctx.set_irq(self.interrupt, level);
+        }
+    }
+
+    fn take_notes(&mut self, ctx: &mut Ctx) {
+        if let Some(chip) = &mut self.chip {
+            chip.take_notes(ctx);
+        }
+    }
+
+    /// Updates the line of the card's interrupt pin after an access to the card.
+    fn follow_chip(&mut self, ctx: &mut Ctx) {
+        if let Some(chip) = &mut self.chip {
+            chip.follow(None, ctx);
+        }
+    }
+
+    fn cycle(&self, at: Ps) -> Cycles {
+        self.port.clock.cycles_until_ceil(at)
+    }
+}
+
+impl Device for AvalonifMmc {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Single, 1);
+        self.signals.rest(true, ctx.now);
+        if let Some(chip) = &mut self.chip {
+            chip.start(ctx);
+        }
+    }
+
+    fn shows_answers(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == CONTROL
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        // The last clock of the transfer begins when the wait states are over.
+        let last = Cycles(self.cycle(ctx.now).0 + self.port.read_cycles.0);
+        let register = self.register(offset, last);
+        Ok(Reply::read(size.extracted(register, offset), self.port.clock.ps_at_floor(last)))
+    }
+
+    fn own_clock(&self) -> Option<Hz> {
+        Some(self.port.clock)
+    }
+
+    fn read_alone(&mut self, _: usize, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
+        let last = Cycles(edge + self.port.read_cycles.0);
+        let size = AccessSize::of_bytes(bytes)?;
+        Some((size.extracted(self.register(offset, last), offset), last.0))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        let value = on_lanes(value, offset, size);
+        let cycle = self.cycle(ctx.now);
+        match offset & 0xc {
+            CONTROL => self.set_control(value, cycle, ctx),
+            DIVIDER if self.is_idle(cycle, ctx) => self.divider = value as u8,
+            DIVIDER => {}
+            COUNTER => self.counter.load(value, Cycles(cycle.0 + 1)),
+            _ => ctx.note("a write to the register with the clock's frequency, which is read only, has no effect"),
+        }
+        self.follow_chip(ctx);
+        Ok(Reply::written(self.port.clock.ps_at_floor(Cycles(cycle.0 + self.port.write_cycles.0))))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if let Some(chip) = self.chip.as_mut().filter(|_| token != CONTROLLER_EVENT) {
+            chip.event(ctx);
+        }
+        self.update_interrupt(self.cycle(ctx.now), ctx);
+    }
+
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        if let Some(chip) = &mut self.chip {
+            chip.pins_changed(port, changed, levels, ctx);
+        }
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        self.chip.iter_mut().map(HostedChip::target).collect()
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let mut counters = vec![
+            ("bytes".to_owned(), self.bytes),
+            ("sck_clocks".to_owned(), self.bytes * u64::from(BITS)),
+            ("frames".to_owned(), self.frames),
+        ];
+        counters.extend(self.chip.iter().flat_map(HostedChip::counters));
+        counters
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let clock = self.port.clock;
+        let cycle = self.cycle(poll.now());
+        if poll.clock() != clock || self.interrupt_enabled && cycle < self.idle_from {
+            return false;
+        }
+        self.slot.look(clock, cycle, &self.chip);
+        if !self.slot.is_settled(clock, cycle, &self.chip) || self.is_shifting(cycle) {
+            return false;
+        }
+        poll.end(&mut self.idle_from);
+        for flag in [self.interrupt_enabled, self.irq_level, self.selected, self.slot.card_in, self.slot.changed] {
+            poll.state(flag);
+        }
+        for byte in [self.divider, self.received, self.received_before] {
+            poll.state(byte);
+        }
+        self.counter.polled(clock, cycle, poll);
+        poll.counter(&mut self.bytes);
+        poll.counter(&mut self.frames);
+        self.chip.as_mut().is_none_or(|chip| chip.polled(poll))
+    }
+}

@@ -1,0 +1,202 @@
+//! `i2c-gpio`: an I2C bus on pins of GPIO ports (Linux's binding of that name). It has no registers: firmware generates
+//! clocks and bits by pulling the pins low and releasing them, and reads the chips' answers there.
+//!
+//! Modelled: two wires with pull-ups on the board, whether the port's own are on or off. Firmware drives a pin low, or
+//! makes it an input; if it drives a line high while a chip pulls it low, low wins, and a note says so. A chip puts
+//! bits on SDA at SCL's falling edge, without delay, and holds SCL low while it stretches the clock; firmware that does
+//! not check SCL then fails as on a board.
+//!
+//! Not modelled: rise and fall times. The firmware decides the speed of the bus: Linux's `i2c-gpio,delay-us` has no
+//! effect here.
+
+use crate::model::{Group, Model};
+use crate::support::i2c_chips::{I2cChips, MASTER_EVENT};
+use engine::activity::Scope;
+use engine::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
+use engine::dt::reader::NodeReader;
+use engine::observe::i2c::{BUS_BUSY, FRAME, I2C};
+use engine::state::State;
+use engine::time::Ps;
+use engine::wire::i2c_pins::{Edge, I2cPins};
+use engine::wires::Pin;
+
+#[cfg(test)]
+mod tests;
+
+/// The bus.
+#[derive(State)]
+pub struct I2cGpio {
+    #[state(skip)]
+    label: String,
+    #[state(skip)]
+    scl: Pin,
+    #[state(skip)]
+    sda: Pin,
+    chips: I2cChips,
+    pins: I2cPins,
+    /// The byte that a chip transmits.
+    given: Option<u8>,
+    /// The lines that the chips pull low: SCL, until this time, and SDA.
+    stretched_until: Option<Ps>,
+    pulls_sda: bool,
+    alarm: Alarm,
+    frames: u64,
+    bytes: u64,
+    #[state(skip)]
+    scope: Scope,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::I2c, &["i2c-gpio"], 0, from_node).with_activities(I2C);
+
+/// Builds the bus from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["i2c-gpio,delay-us", "i2c-gpio,scl-open-drain", "i2c-gpio,sda-open-drain"]);
+    reader.known(&["i2c-gpio,scl-output-only", "i2c-gpio,timeout-ms"]);
+    let [scl, sda] =
+        [("scl-gpios", "the pin of the clock"), ("sda-gpios", "the pin of the data")].map(|(property, meaning)| {
+            let pins = reader.required_gpios(property, 1, meaning);
+            pins.first().copied().unwrap_or(Pin::new(DeviceId(u32::MAX), 0))
+        });
+    let chips = I2cChips::from_node(reader);
+    Box::new(I2cGpio::new(reader.node.label().to_owned(), scl, sda, chips))
+}
+
+impl I2cGpio {
+    /// The bus with the label of its node, between two pins.
+    pub fn new(label: String, scl: Pin, sda: Pin, chips: I2cChips) -> I2cGpio {
+        let pins = I2cPins::new(true, true);
+        I2cGpio {
+            label,
+            scl,
+            sda,
+            chips,
+            pins,
+            given: None,
+            stretched_until: None,
+            pulls_sda: false,
+            alarm: Alarm::default(),
+            frames: 0,
+            bytes: 0,
+            scope: Scope::default(),
+        }
+    }
+
+    /// Reads the lines and handles their edges, until they no longer change.
+    fn look(&mut self, ctx: &mut Ctx) {
+        while let Some(edge) = self.pins.set(ctx.bus.wires.level(self.scl), ctx.bus.wires.level(self.sda)) {
+            self.take_edge(edge, ctx.now);
+            self.drive(ctx);
+        }
+        self.chips.settle(ctx);
+    }
+
+    fn take_edge(&mut self, edge: Edge, now: Ps) {
+        self.pass_on(edge, now);
+        match edge {
+            Edge::Start => {
+                self.frames += 1;
+                self.chips.start(now);
+                (self.given, self.pulls_sda) = (None, false);
+            }
+            Edge::Stop => {
+                self.chips.stop(now);
+                (self.given, self.pulls_sda) = (None, false);
+            }
+            Edge::Bit(bit) => self.pulls_sda = self.given.is_some_and(|byte| byte << bit & 0x80 == 0),
+            // The master acknowledges.
+            Edge::Byte(_) if self.given.is_some() => self.pulls_sda = false,
+            Edge::Byte(byte) => {
+                let answer = self.chips.send(byte, now);
+                self.pulls_sda = answer.ack;
+                self.stretch(answer.stretch, now);
+            }
+            Edge::Acknowledge(ack) => self.acknowledge(ack, now),
+        }
+    }
+
+    fn pass_on(&self, edge: Edge, now: Ps) {
+        let received = self.given.map(u32::from);
+        match edge {
+            Edge::Start | Edge::Stop => {
+                self.scope.level(&BUS_BUSY, edge == Edge::Start, now);
+                self.scope.level(&FRAME, edge == Edge::Start, now);
+            }
+            Edge::Byte(byte) => {
+                self.scope.bits(&FRAME, 8, Some(byte.into()).filter(|_| received.is_none()), received);
+            }
+            Edge::Bit(_) | Edge::Acknowledge(_) => {}
+        }
+    }
+
+    fn acknowledge(&mut self, ack: bool, now: Ps) {
+        self.bytes += 1;
+        if self.given.take().is_some() {
+            self.chips.acknowledge(ack, now);
+        }
+        if ack && self.chips.are_read() {
+            let given = self.chips.receive(now);
+            self.given = Some(given.byte);
+            self.stretch(given.stretch, now);
+        }
+        self.pulls_sda = self.given.is_some_and(|byte| byte & 0x80 == 0);
+    }
+
+    fn stretch(&mut self, stretch: Ps, now: Ps) {
+        if stretch > Ps::ZERO {
+            self.stretched_until = Some(now.saturating_add(stretch));
+        }
+    }
+
+    /// Pulls the lines low, or releases them.
+    fn drive(&mut self, ctx: &mut Ctx) {
+        self.stretched_until = self.stretched_until.filter(|until| *until > ctx.now);
+        if let Some(until) = self.stretched_until {
+            self.alarm.set(until, MASTER_EVENT, ctx);
+        }
+        let low = |pulled: bool| pulled.then_some(false);
+        ctx.bus.drive_pin(self.scl, low(self.stretched_until.is_some()), ctx.now);
+        ctx.bus.drive_pin(self.sda, low(self.pulls_sda), ctx.now);
+    }
+}
+
+impl Device for I2cGpio {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.scope = ctx.scope();
+        for (pin, name) in [(self.scl, "scl"), (self.sda, "sda")] {
+            ctx.bus.wires.pull_up(pin);
+            let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
+            ctx.bus.wires.name(pin, signal);
+            ctx.bus.wires.watch(pin, ctx.id, false);
+        }
+        self.chips.start_up(ctx);
+        self.pins = I2cPins::new(ctx.bus.wires.level(self.scl), ctx.bus.wires.level(self.sda));
+    }
+
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.chips.pins_changed(port, changed, levels, ctx);
+        self.look(ctx);
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == MASTER_EVENT {
+            self.alarm.rang(ctx.now);
+            self.drive(ctx);
+            self.look(ctx);
+        }
+        self.chips.event(token, ctx);
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let own = [("frames".to_owned(), self.frames), ("bytes".to_owned(), self.bytes)];
+        own.into_iter().chain(self.chips.counters()).collect()
+    }
+}

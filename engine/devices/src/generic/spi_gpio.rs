@@ -1,0 +1,289 @@
+//! `spi-gpio`: an SPI bus on pins of GPIO ports (Linux's binding of that name). It has no registers: firmware generates
+//! clocks and bits by writing to the ports, and reads the chips' answers there.
+//!
+//! Modelled: the bus as wires. A register write of a port changes all its pins at once; a line that changes together
+//! with the clock counts from the next edge on. A chip drives MISO while it is selected, with its output delay; MISO is
+//! brought up to date when a port reads its pins. If several selected chips drive MISO to different levels, low wins.
+//! Any wiring works as on a board: if MOSI and MISO are swapped, two outputs drive against each other, and the other
+//! two ends float.
+//!
+//! A chip's `interrupts`, `sleep-gpio`, `reset-gpio` and `vdd-off-gpio` are wires, too
+//! ([`crate::support::hosted_chip`]). Chip selects are active low, as the chips have them; the flags of
+//! `cs-gpios` are for drivers, and have no effect here.
+//!
+//! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
+
+use crate::model::{Group, Model};
+use crate::support::hosted_chip::{Chips, HostedChip};
+use engine::activity::{Kind, Scope};
+use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
+use engine::dt::fault::FaultKind;
+use engine::dt::reader::NodeReader;
+use engine::observe::spi::{FRAME, SPI_BY_PINS};
+use engine::state::State;
+use engine::time::Ps;
+use engine::wire::pins::{PinLevels, Pins};
+use engine::wire::spi::{MISO, SpiTarget};
+use engine::wires::Pin;
+
+/// The most chip selects of any controller.
+const MOST_SELECTS: u32 = 32;
+
+/// The pins of the bus.
+#[derive(Clone, Debug)]
+pub struct Wiring {
+    /// Clock, from the port.
+    pub sck: Pin,
+    /// Data to the chips.
+    pub mosi: Pin,
+    /// Data from the chips.
+    pub miso: Pin,
+    /// Chip selects, active low.
+    pub selects: Vec<Pin>,
+}
+
+/// A chip select, and the chip on it.
+#[derive(State)]
+struct ChipSelect {
+    #[state(skip)]
+    line: Pin,
+    pins: Pins,
+    #[state(with = engine::state::present)]
+    chip: Option<HostedChip>,
+}
+
+/// The bus.
+#[derive(State)]
+pub struct SpiGpio {
+    #[state(skip)]
+    label: String,
+    #[state(skip)]
+    sck: Pin,
+    #[state(skip)]
+    mosi: Pin,
+    #[state(skip)]
+    miso: Pin,
+    #[state(with = engine::state::fixed)]
+    chips: Vec<ChipSelect>,
+    /// The levels on the port's side of the bus; `selected` is not used.
+    lines: PinLevels,
+    /// The level to which the chips drive MISO.
+    driven: Option<bool>,
+    /// The time of the last update of that level.
+    looked: Ps,
+    /// True if it is about to change after a chip's output delay.
+    moving: bool,
+    sck_clocks: u64,
+    frames: u64,
+    #[state(skip)]
+    scope: Scope,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Spi, &["spi-gpio"], 0, from_node).with_activities(SPI_BY_PINS);
+
+/// Builds the bus from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let selects = reader.u32("num-chipselects", 1..=MOST_SELECTS, "the bus has 1 to 32 chip selects");
+    let wiring = Wiring {
+        sck: pin(reader, "sck-gpios", "the pin of the clock"),
+        mosi: pin(reader, "mosi-gpios", "the pin of the data to the chips"),
+        miso: pin(reader, "miso-gpios", "the pin of the data from the chips"),
+        selects: select_pins(reader, selects),
+    };
+    let chips = Chips::from_node(reader, selects.min(MOST_SELECTS));
+    Box::new(SpiGpio::new(reader.node.label().to_owned(), wiring, chips))
+}
+
+/// A pin that the bus needs. Without the property, which is a fault, a pin that is never used.
+fn pin(reader: &mut NodeReader, property: &str, meaning: &str) -> Pin {
+    let pins = reader.required_gpios(property, 1, meaning);
+    pins.first().copied().unwrap_or(Pin::new(DeviceId(u32::MAX), 0))
+}
+
+fn select_pins(reader: &mut NodeReader, selects: u32) -> Vec<Pin> {
+    const NAME: &str = "cs-gpios";
+    let mut pins = reader.required_gpios(NAME, selects as usize + 1, "a pin for each chip select");
+    if reader.node.property(NAME).is_some() && pins.len() as u32 != selects {
+        let value = format!("another number of pins than num-chipselects ({selects})");
+        let allowed = "each chip select has a pin".to_owned();
+        reader.fault_at(NAME, FaultKind::OutOfRange { property: NAME.into(), value, allowed });
+    }
+    pins.truncate(selects as usize);
+    pins
+}
+
+impl SpiGpio {
+    /// The bus with the label of its node, with a chip or without on each chip select.
+    pub fn new(label: String, wiring: Wiring, chips: Chips) -> SpiGpio {
+        let chips = wiring.selects.into_iter().zip(chips.into_selects());
+        SpiGpio {
+            label,
+            sck: wiring.sck,
+            mosi: wiring.mosi,
+            miso: wiring.miso,
+            chips: chips.map(|(line, chip)| ChipSelect { line, pins: Pins::new(), chip }).collect(),
+            lines: PinLevels { selected: false, clock: true, enables: 1, levels: 1 },
+            driven: None,
+            looked: Ps::ZERO,
+            moving: false,
+            sck_clocks: 0,
+            frames: 0,
+            scope: Scope::default(),
+        }
+    }
+
+    /// Takes over changes on the port's side of the bus.
+    fn take_lines(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
+        let level = |pin: Pin| (pin.port == port && pin.of(changed)).then(|| pin.of(levels));
+        let rose = level(self.sck) == Some(true);
+        self.lines.clock = level(self.sck).unwrap_or(self.lines.clock);
+        self.lines.levels = level(self.mosi).map_or(self.lines.levels, u8::from);
+        let mut clocked = false;
+        for (index, select) in self.chips.iter_mut().enumerate() {
+            let was_selected = select.pins.levels().selected;
+            let selected = level(select.line).map_or(was_selected, |level| !level);
+            self.frames += u64::from(selected && !was_selected);
+            clocked |= selected && rose;
+            let frame = (&FRAME, index as u32);
+            if selected != was_selected {
+                self.scope.level(frame, selected, now);
+            }
+            if selected && rose && self.scope.records(Kind::Frame) {
+                // On the edge, the lines have the levels from before it.
+                let mosi = select.pins.levels().levels & 1;
+                let miso = select.chip.as_ref().is_none_or(|chip| {
+                    let (driven, levels) = select.pins.driven(&**chip, now)[0];
+                    driven & MISO == 0 || levels & MISO != 0
+                });
+                self.scope.bits(frame, 1, Some(mosi.into()), Some(miso.into()));
+            }
+            if let Some(chip) = &mut select.chip {
+                select.pins.set(PinLevels { selected, ..self.lines }, now, chip.target());
+            }
+        }
+        self.sck_clocks += u64::from(clocked);
+    }
+
+    /// The level to which the chips drive MISO at `at`, and the level after their output delays.
+    fn miso_at(&self, at: Ps) -> [Option<bool>; 2] {
+        let mut miso = [None; 2];
+        for select in &self.chips {
+            let Some(chip) = &select.chip else { continue };
+            let driven = select.pins.driven(&**chip, at);
+            for (miso, (lines, levels)) in miso.iter_mut().zip(driven) {
+                if lines & MISO != 0 {
+                    *miso = Some(levels & MISO != 0 && *miso != Some(false));
+                }
+            }
+        }
+        miso
+    }
+
+    /// Brings MISO up to `ctx.now`.
+    fn drive_miso(&mut self, ctx: &mut Ctx) {
+        let [now, settled] = self.miso_at(ctx.now);
+        if now != self.driven {
+            let since = if ctx.bus.waves.is_on() { self.changed_at(now, ctx.now) } else { ctx.now };
+            self.driven = now;
+            ctx.bus.drive_pin_since(self.miso, now, since, ctx.now);
+        }
+        self.looked = ctx.now;
+        if self.moving != (now != settled) {
+            self.moving = now != settled;
+            ctx.bus.wires.set_moving(self.miso, self.moving);
+        }
+    }
+
+    /// Brings MISO up to `ctx.now`, before another access to the bus.
+    fn settle_miso(&mut self, ctx: &mut Ctx) {
+        if self.moving {
+            self.drive_miso(ctx);
+        }
+        self.looked = ctx.now;
+    }
+
+    /// The time since the last update at which MISO changed to its level of `now`, for waveforms.
+    fn changed_at(&self, level: Option<bool>, now: Ps) -> Ps {
+        let (mut before, mut after) = (self.looked, now);
+        while after.0 > before.0 + 1 {
+            let middle = Ps(before.0 + (after.0 - before.0) / 2);
+            if self.miso_at(middle)[0] == level { after = middle } else { before = middle }
+        }
+        after
+    }
+
+    fn declare(&self, pin: Pin, name: &str, ctx: &mut Ctx) {
+        let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
+        ctx.bus.wires.name(pin, signal);
+    }
+}
+
+impl Device for SpiGpio {
+    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
+
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.scope = ctx.scope();
+        for (pin, name) in [(self.sck, "sck"), (self.mosi, "mosi"), (self.miso, "miso")] {
+            self.declare(pin, name, ctx);
+        }
+        for (index, select) in self.chips.iter().enumerate() {
+            self.declare(select.line, &format!("cs{index}"), ctx);
+            ctx.bus.wires.watch(select.line, ctx.id, false);
+        }
+        ctx.bus.wires.watch(self.sck, ctx.id, false);
+        ctx.bus.wires.watch(self.mosi, ctx.id, false);
+        ctx.bus.wires.watch(self.miso, ctx.id, true);
+        for chip in self.chips.iter_mut().filter_map(|select| select.chip.as_mut()) {
+            chip.start(ctx);
+        }
+        // The present levels of the wires: ports report later changes.
+        let pins: Vec<Pin> =
+            [self.sck, self.mosi].into_iter().chain(self.chips.iter().map(|select| select.line)).collect();
+        for pin in pins {
+            self.take_lines(pin.port, pin.mask(), ctx.bus.wires.levels(pin.port), ctx.now);
+        }
+        self.drive_miso(ctx);
+    }
+
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.settle_miso(ctx);
+        self.take_lines(port, changed, levels, ctx.now);
+        for chip in self.chips.iter_mut().filter_map(|select| select.chip.as_mut()) {
+            chip.pins_changed(port, changed, levels, ctx);
+            chip.settle(ctx);
+        }
+        self.drive_miso(ctx);
+    }
+
+    fn pins_sampled(&mut self, _port: PortId, ctx: &mut Ctx) {
+        self.settle_miso(ctx);
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        self.settle_miso(ctx);
+        if let Some(chip) = self.chips.get_mut(token as usize).and_then(|select| select.chip.as_mut()) {
+            chip.event(ctx);
+        }
+        self.drive_miso(ctx);
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        self.chips.iter_mut().filter_map(|select| Some(select.chip.as_mut()?.target())).collect()
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let mut counters = vec![("sck_clocks".to_owned(), self.sck_clocks), ("frames".to_owned(), self.frames)];
+        counters.extend(self.chips.iter().filter_map(|select| select.chip.as_ref()).flat_map(HostedChip::counters));
+        counters
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,338 @@
+//! A SPI NOR flash (`jedec,spi-nor`) of one of two families, 128 Mbit:
+//!
+//! - Micron N25Q128A (`micron,n25q128a`). Document: Micron, "Micron Serial NOR Flash Memory, 3V, Multiple I/O, 4KB
+//!   Sector Erase, N25Q128A", n25q_128mb_3v_65nm, Rev. R.
+//! - Cypress (Spansion, Infineon) S25FL128L (`cypress,s25fl128l`). Document: Cypress, "S25FL256L/S25FL128L,
+//!   256-Mb/128-Mb, 3.0 V FL-L Flash Memory", 002-00124.
+//!
+//! Sections are cited by name. The facts come from drivers, models and dumps that quote them,
+//! not from the documents themselves.
+//!
+//! Modelled, clock by clock at the wire, on both edges where a read has double data rate: all commands of the family's
+//! table ([`commands`]); the N25Q's extended, dual and quad I/O protocols; dummy clocks by command and by configuration
+//! register; reads that continue without a command (XIP with its confirmation bit, continuous read with its mode byte);
+//! wrapped reads; the page buffer with its wrap; programming that only clears bits; busy times; the write enable latch;
+//! block protection and lock registers; suspend and resume; software reset; error bits, and the FL-L's busy state after
+//! an error; deep power-down; the N25Q's one-time programmable area; an image file.
+//!
+//! Not modelled: W#, HOLD#/RESET# and VPP are held inactive, so the bits that control them can be written and read but
+//! have no effect; nor has the output drive strength. Setup and hold times, the S# deselect time, the limit of READ
+//! (03h), the fastest SCK for a number of dummy clocks and the time until QUAD takes effect are not checked (the
+//! board's `spi-max-frequency` is). Writes to volatile registers, CLEAR FLAG STATUS REGISTER and resets take no time;
+//! the rescue sequence that ends XIP with DQ0 high does not exist. The FL-L's QPI, 4-byte addresses, individual block
+//! and pointer region protection, security regions, data learning and SFDP do not exist; their bits stay 0, with a
+//! note. A program or erase changes the array when its cycle starts: the chip answers no read before the end of the
+//! cycle, but a read of a suspended page or sector, undefined on the chip, returns the final contents. The memory does
+//! not wear out, and the registers and the OTP area are not kept in the image. A read past the end of READ ID or SFDP
+//! returns FFh.
+
+// `shifting` is the wire, `frame` the phases of a frame, `repeated_reads` the start of reads with the same header,
+// `operations` the execution of a complete frame, `registers` the bits, `array` the contents, `contents` their file;
+// `commands`, `registers` and `parameters` have the differences between the families, `parts` the family of each part.
+
+mod array;
+pub mod commands;
+mod contents;
+mod frame;
+mod notes;
+mod operations;
+mod parameters;
+pub mod parts;
+mod registers;
+mod repeated_reads;
+mod sfdp;
+mod shifting;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use array::Array;
+use commands::{Command, EraseUnit, Source};
+use contents::Backing;
+use frame::{Frame, Phase};
+use notes::Note;
+use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
+use parameters::{Parameters, Times};
+use parts::{PAGE_BYTES, Part};
+use registers::Registers;
+use repeated_reads::TriedHeader;
+
+use crate::model::Model;
+use engine::activity::Scope;
+use engine::dt::reader::NodeReader;
+use engine::host_image::{HostImage, ImageError};
+use engine::polling::Poll;
+use engine::state::State;
+use engine::time::{Hz, Ps};
+use engine::wire::bytes::Span;
+use engine::wire::notes::Notes;
+use engine::wire::spi::{Burst, Header, Lines, NextClock, NextRead, Rate, SpiTarget};
+
+/// The compatible of all parts, after their own.
+pub const COMPATIBLE: &str = "jedec,spi-nor";
+
+/// For the list of models.
+pub const MODEL: Model = Model::spi_chip(&[COMPATIBLE], from_node).with_activities(operations::ACTIVITIES);
+
+/// The flash.
+#[derive(Clone, Debug, State)]
+pub struct Flash {
+    #[state(skip)]
+    part: &'static Part,
+    #[state(skip)]
+    chip_select: u32,
+    #[state(skip)]
+    times: Times,
+    #[state(skip)]
+    max_clock: Option<Hz>,
+    /// The shortest time that 0 to 32 clocks may take.
+    #[state(skip)]
+    shortest: [Ps; 33],
+    /// Shared with copies.
+    #[state(with = array::shared)]
+    array: Arc<Array>,
+    #[state(skip)]
+    backing: Backing,
+    otp: [u8; OTP_BYTES],
+    registers: Registers,
+    latch: Latch,
+    /// In deep power-down.
+    asleep: bool,
+    busy: Option<Busy>,
+    suspended_program: Option<Suspended>,
+    suspended_erase: Option<Suspended>,
+    reset_enabled: bool,
+    /// The read that each frame continues with its address, without a command (XIP, continuous read).
+    xip: Option<&'static Command>,
+    selected: bool,
+    frame: Frame,
+    /// The start of reads with the same header.
+    #[state(with = engine::state::dropped)]
+    tried: TriedHeader,
+    /// The page buffer; also holds the bytes of a register write.
+    buffer: [u8; PAGE_BYTES as usize],
+    /// The end of the last clock.
+    last_edge: Ps,
+    totals: Totals,
+    bytes_read: u64,
+    /// The number of frames that were not reads, and may have changed the state.
+    changes: u64,
+    notes: Notes<Note>,
+    #[state(skip)]
+    scope: Scope,
+}
+
+/// A flash as its node describes it, on a controller's wire.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
+    Box::new(Flash::from_node(reader))
+}
+
+impl Flash {
+    /// A flash as its node describes it, after power-up.
+    pub fn from_node(reader: &mut NodeReader) -> Flash {
+        let (parameters, mut array) = parameters::from_node(reader);
+        let backing = Backing::from_node(reader, &mut array);
+        Flash::new(parameters, array, backing)
+    }
+
+    fn new(parameters: Parameters, array: Array, backing: Backing) -> Flash {
+        let Parameters { part, chip_select, max_clock, registers, times } = parameters;
+        let mut flash = Flash {
+            part,
+            chip_select,
+            times,
+            max_clock,
+            shortest: Flash::shortest_spans(max_clock),
+            array: Arc::new(array),
+            backing,
+            otp: [0xff; OTP_BYTES],
+            registers,
+            latch: Latch::Closed,
+            asleep: false,
+            busy: None,
+            suspended_program: None,
+            suspended_erase: None,
+            reset_enabled: false,
+            xip: None,
+            selected: false,
+            frame: Frame::new(Lines::Single),
+            tried: TriedHeader::default(),
+            buffer: [0xff; PAGE_BYTES as usize],
+            last_edge: Ps::ZERO,
+            totals: Totals::default(),
+            bytes_read: 0,
+            changes: 0,
+            notes: Notes::default(),
+            scope: Scope::default(),
+        };
+        flash.reset(Ps::ZERO);
+        flash
+    }
+
+    /// The controller's chip select line that selects it (`reg`).
+    pub fn chip_select(&self) -> u32 {
+        self.chip_select
+    }
+
+    /// Size in bytes.
+    pub fn size_bytes(&self) -> u32 {
+        self.part.size_bytes
+    }
+
+    #[cold]
+    fn note_too_fast(&mut self, burst: Burst, start: Ps, end: Ps) {
+        let Some(max_clock) = self.max_clock else { return };
+        let length = end.saturating_sub(start).0.max(1);
+        let at_least_hz = u64::from(burst.clocks) * 1_000_000_000_000 / length;
+        self.notes.add(Note::TooFast { max_hz: max_clock.get(), at_least_hz });
+    }
+}
+
+impl SpiTarget for Flash {
+    fn select(&mut self, now: Ps) {
+        self.update(now);
+        self.last_edge = now;
+        self.selected = true;
+        self.frame = Frame::new(self.registers.protocol().lines(Lines::Single));
+        if let Some(command) = self.xip {
+            self.frame.continuing = true;
+            self.begin(command);
+        }
+    }
+
+    fn observe(&mut self, scope: Scope) {
+        scope.declare(operations::ACTIVITIES);
+        self.scope = scope;
+    }
+
+    fn shift(&mut self, burst: Burst, end: Ps) -> u32 {
+        let start = std::mem::replace(&mut self.last_edge, end);
+        if !self.selected {
+            self.frame.phase = Phase::Ignored;
+        } else if end.saturating_sub(start) < self.shortest[burst.clocks.min(32) as usize] {
+            self.note_too_fast(burst, start, end);
+        }
+        self.pass(burst, Span { start, end, clocks: burst.clocks })
+    }
+
+    fn start_repeated_read(&mut self, header: &Header, address: u32) -> bool {
+        self.start_repeated(header, address)
+    }
+
+    fn read_next_word(&mut self) -> Option<u32> {
+        if self.frame.is_repeated { self.next_word() } else { None }
+    }
+
+    fn can_repeat_read(&self) -> bool {
+        self.selected
+            && self.frame.is_repeated
+            && self.frame.bits == 0
+            && self.frame.count_mask == self.part.size_bytes - 1
+    }
+
+    fn peek_word(&self, address: u32, into: &mut [u8; 4]) -> bool {
+        let word = self.array.word(address & (self.part.size_bytes - 1));
+        *into = word.unwrap_or_default().to_be_bytes();
+        word.is_some()
+    }
+
+    fn skip_repeated_reads(&mut self, bytes: u64, address: u32) {
+        self.frame.address = address & self.frame.count_mask;
+        self.bytes_read += bytes;
+        // Every frame ends like this.
+        self.reset_enabled = false;
+    }
+
+    fn end_repeated_read(&mut self) -> bool {
+        self.end_repeated()
+    }
+
+    fn deselect(&mut self, now: Ps) {
+        if !std::mem::take(&mut self.selected) {
+            return;
+        }
+        if self.frame.phase == Phase::Ignored {
+            self.reset_enabled = false;
+        } else if let Some(command) = self.frame.command {
+            self.finish_frame(command, now);
+        } else if self.frame.bits > 0 {
+            self.notes.add(Note::PartialCommand);
+        }
+    }
+
+    fn peek(&self, addr: u32, into: &mut [u8]) -> bool {
+        self.array.read(addr, into)
+    }
+
+    fn preload(&mut self, addr: u32, bytes: &[u8]) -> bool {
+        self.store(addr, bytes)
+    }
+
+    fn next_clock(&self) -> NextClock {
+        if self.selected { self.next_output() } else { NextClock::default() }
+    }
+
+    fn copy(&self) -> Option<Box<dyn SpiTarget>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn next_read(&self) -> Option<NextRead> {
+        let Frame { phase, bits, rate, lines, address, count_mask, .. } = self.frame;
+        let last_address = self.part.size_bytes - 1;
+        let whole = phase == Phase::Output(Source::Array) && bits == 0 && rate == Rate::Single;
+        (self.selected && whole && count_mask == last_address).then_some(NextRead { address, last_address, lines })
+    }
+
+    fn image(&mut self) -> Option<&mut HostImage> {
+        self.backing.image.as_mut()
+    }
+
+    fn begin_run(&mut self) -> Result<(), ImageError> {
+        self.take_image()
+    }
+
+    fn finish(&mut self, _now: Ps) -> Result<(), ImageError> {
+        self.save()
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.notes.take()
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let totals = &self.totals;
+        let mut counters =
+            vec![("pages_programmed", totals.pages_programmed), ("subsectors_erased", totals.subsectors_erased)];
+        if self.part.family.commands.erases(EraseUnit::HalfBlock) {
+            counters.push(("half_blocks_erased", totals.half_blocks_erased));
+        }
+        counters.extend([
+            ("sectors_erased", totals.sectors_erased),
+            ("bulk_erases", totals.bulk_erases),
+            ("bytes_read", self.bytes_read),
+        ]);
+        counters
+    }
+
+    /// The times of clocks are not listed: only the end of a busy cycle depends on them, and that has a deadline.
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        if self.selected && self.frame.phase == Phase::Input {
+            return false;
+        }
+        let xip = self.xip.map_or(u32::MAX, |command| u32::from(command.opcode));
+        for state in [u32::from(self.selected), xip, u32::from(self.reset_enabled), u32::from(self.asleep)] {
+            poll.state(state);
+        }
+        if self.selected {
+            self.frame.polled(poll);
+        }
+        if let Some(busy) = self.busy {
+            poll.until(busy.until);
+        }
+        poll.state(self.changes);
+        poll.state(self.busy.is_some());
+        poll.counter(&mut self.bytes_read);
+        true
+    }
+}

@@ -1,0 +1,428 @@
+//! The chip's internal operations: what a complete frame starts, and how long it takes.
+
+use std::sync::Arc;
+
+use super::Flash;
+use super::commands::{Action, Command, EraseUnit, Source, Target};
+use super::frame::Phase;
+use super::notes::Note;
+use super::parts::{HALF_BLOCK_BYTES, PAGE_BYTES, SECTOR_BYTES, SUBSECTOR_BYTES};
+use super::registers::{Condition, Failure, ReadEnd, WriteTime, Writing, Written};
+use engine::activity::{Activity, Detail, Kind};
+use engine::state::{Fresh, State};
+use engine::time::{Cycles, Ps};
+use engine::wire::spi::Lines;
+
+/// Bytes of the one-time programmable area, its control byte included.
+pub(super) const OTP_BYTES: usize = 65;
+/// OTP control byte, bit 0: 0 locks the area for good.
+const OTP_UNLOCKED: u8 = 1;
+
+/// The writes that are enabled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+pub(super) enum Latch {
+    /// Nothing.
+    #[default]
+    Closed,
+    /// Volatile registers, by the command for all of them.
+    Volatile,
+    /// Anything: the write enable latch is set.
+    Open,
+}
+
+/// A self-timed cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+pub(super) enum Cycle {
+    /// Of bytes within one page.
+    Program { address: u32 },
+    /// Of the OTP area.
+    ProgramOtp,
+    /// Of a subsector, a sector or all.
+    Erase { unit: EraseUnit, address: u32 },
+    /// Of a nonvolatile register.
+    WriteRegister,
+    /// The wait until a suspended cycle has stopped.
+    Suspend,
+    /// Leaving deep power-down.
+    Release,
+    /// An error that must be cleared first.
+    Failed,
+}
+
+impl Cycle {
+    fn name(self) -> &'static str {
+        self.activity().name
+    }
+
+    /// The activity as which the chip records it.
+    fn activity(self) -> &'static Activity {
+        match self {
+            Cycle::Program { .. } => &PAGE_PROGRAM,
+            Cycle::ProgramOtp => &OTP_PROGRAM,
+            Cycle::Erase { unit: EraseUnit::Subsector, .. } => &SUBSECTOR_ERASE,
+            Cycle::Erase { unit: EraseUnit::HalfBlock, .. } => &HALF_BLOCK_ERASE,
+            Cycle::Erase { unit: EraseUnit::Sector, .. } => &SECTOR_ERASE,
+            Cycle::Erase { unit: EraseUnit::Bulk, .. } => &BULK_ERASE,
+            Cycle::WriteRegister => &REGISTER_WRITE,
+            Cycle::Suspend => &SUSPENSION,
+            Cycle::Release => &RELEASE,
+            Cycle::Failed => &FAILED,
+        }
+    }
+
+    /// True if the cycle works on the page or sector of `address`.
+    fn covers(self, at: u32) -> bool {
+        match self {
+            Cycle::Program { address } => address / PAGE_BYTES == at / PAGE_BYTES,
+            Cycle::Erase { unit: EraseUnit::Subsector, address } => address / SUBSECTOR_BYTES == at / SUBSECTOR_BYTES,
+            Cycle::Erase { unit: EraseUnit::HalfBlock, address } => address / HALF_BLOCK_BYTES == at / HALF_BLOCK_BYTES,
+            Cycle::Erase { unit: EraseUnit::Sector, address } => address / SECTOR_BYTES == at / SECTOR_BYTES,
+            Cycle::Erase { unit: EraseUnit::Bulk, .. } => true,
+            Cycle::ProgramOtp | Cycle::WriteRegister | Cycle::Suspend | Cycle::Release | Cycle::Failed => false,
+        }
+    }
+}
+
+/// A self-timed cycle, as the chip records it.
+const fn cycle(name: &'static str, meaning: &'static str) -> Activity {
+    Activity::new(Kind::Busy, name, meaning)
+}
+
+static PAGE_PROGRAM: Activity =
+    cycle("page program", "from the rise of S# on; the page's address, and how many bytes came");
+static OTP_PROGRAM: Activity = cycle("program of the OTP area", "from the rise of S# on");
+static SUBSECTOR_ERASE: Activity = cycle("subsector erase", "from the rise of S# on; address and size");
+static HALF_BLOCK_ERASE: Activity = cycle("half block erase", "from the rise of S# on; address and size");
+static SECTOR_ERASE: Activity = cycle("sector erase", "from the rise of S# on; address and size");
+static BULK_ERASE: Activity = cycle("bulk erase", "from the rise of S# on; address and size");
+static REGISTER_WRITE: Activity = cycle("register write", "of a nonvolatile register, from the rise of S# on");
+static SUSPENSION: Activity = cycle("suspension", "a program or erase is being stopped");
+static RELEASE: Activity = cycle("release from deep power-down", "from the rise of S# on");
+static FAILED: Activity =
+    cycle("failed program or erase (30h clears it)", "an error, up to where the firmware clears it");
+
+/// The activities that the chip records.
+pub(super) const ACTIVITIES: &[&Activity] = &[
+    &PAGE_PROGRAM,
+    &OTP_PROGRAM,
+    &SUBSECTOR_ERASE,
+    &HALF_BLOCK_ERASE,
+    &SECTOR_ERASE,
+    &BULK_ERASE,
+    &REGISTER_WRITE,
+    &SUSPENSION,
+    &RELEASE,
+    &FAILED,
+];
+
+/// A cycle in progress.
+#[derive(Clone, Copy, Debug, State, Fresh)]
+pub(super) struct Busy {
+    pub cycle: Cycle,
+    pub until: Ps,
+}
+
+/// A suspended cycle and the time that it still needs.
+#[derive(Clone, Copy, Debug, State, Fresh)]
+pub(super) struct Suspended {
+    cycle: Cycle,
+    remaining: Ps,
+}
+
+/// Totals for the results.
+#[derive(Clone, Copy, Debug, Default, State)]
+pub(super) struct Totals {
+    pub pages_programmed: u64,
+    pub subsectors_erased: u64,
+    pub half_blocks_erased: u64,
+    pub sectors_erased: u64,
+    pub bulk_erases: u64,
+}
+
+impl Flash {
+    /// Brings the time-dependent state up to `now`.
+    pub(super) fn update(&mut self, now: Ps) {
+        if let Some(busy) = self.busy
+            && now >= busy.until
+        {
+            self.busy = None;
+            self.latch = Latch::Closed;
+        }
+    }
+
+    /// The cycle with which the chip is busy, in words.
+    pub(super) fn busy_with(&self) -> Option<&'static str> {
+        self.busy.map(|busy| busy.cycle.name())
+    }
+
+    /// The cycle that is in progress at `at`, which is not before the last update.
+    fn busy_at(&self, at: Ps) -> Option<Cycle> {
+        self.busy.filter(|busy| at < busy.until).map(|busy| busy.cycle)
+    }
+
+    /// The chip's condition at `at`, for the registers.
+    pub(super) fn condition(&self, at: Ps) -> Condition {
+        let busy = self.busy_at(at);
+        // A suspension is visible once the cycle has stopped.
+        let stopped = busy != Some(Cycle::Suspend);
+        Condition {
+            busy: busy.is_some(),
+            // The end of a cycle clears the latch.
+            write_enabled: self.latch == Latch::Open && busy.is_some() == self.busy.is_some(),
+            erase_suspended: stopped && self.suspended_erase.is_some(),
+            program_suspended: stopped && self.suspended_program.is_some(),
+        }
+    }
+
+    /// Ends a frame whose command was decoded.
+    pub(super) fn finish_frame(&mut self, command: &'static Command, now: Ps) {
+        self.update(now);
+        let reset_enabled = std::mem::take(&mut self.reset_enabled);
+        let opcode = command.opcode;
+        if let Action::Read(source) = command.action {
+            return self.finish_read(command, source, now);
+        }
+        self.changes += 1;
+        if let Err(expected) = self.check_length(command) {
+            return self.notes.add(Note::WrongLength { opcode, expected });
+        }
+        if command.action.needs_write_enable() && !self.may_write(command.action) {
+            return self.notes.add(Note::NotWriteEnabled { opcode });
+        }
+        match command.action {
+            Action::Read(_) => {}
+            Action::ResetEnable => self.reset_enabled = true,
+            Action::ResetMemory if reset_enabled => self.reset(now),
+            Action::ResetMemory => self.notes.add(Note::ResetNotEnabled),
+            Action::WriteEnable => self.latch = Latch::Open,
+            Action::WriteEnableVolatile => self.latch = Latch::Volatile,
+            Action::WriteDisable => self.latch = Latch::Closed,
+            Action::Write(target) => self.write_register(target, now),
+            Action::ClearFlagStatus => self.registers.clear_errors(),
+            Action::ClearStatus => self.clear_status(now),
+            Action::Program => self.program(opcode, now),
+            Action::ProgramOtp => self.program_otp(opcode, now),
+            Action::Erase(unit) => self.erase(opcode, unit, now),
+            Action::Suspend => self.suspend(opcode, now),
+            Action::Resume => self.resume(opcode, now),
+            Action::PowerDown => self.asleep = true,
+            Action::ModeBitReset => {}
+        }
+    }
+
+    /// True if the latch allows the action, or the action does not need it.
+    fn may_write(&self, action: Action) -> bool {
+        match self.latch {
+            Latch::Closed => false,
+            Latch::Volatile => action == Action::Write(Target::Registers),
+            Latch::Open => true,
+        }
+    }
+
+    /// Chip select must rise right after the last bit of command, address or data.
+    fn check_length(&self, command: &Command) -> Result<(), &'static str> {
+        let frame = &self.frame;
+        let whole = frame.bits == 0 && !frame.overrun;
+        let (fits, expected) = match command.action {
+            Action::Program | Action::ProgramOtp => {
+                (frame.phase == Phase::Input && frame.data_bytes > 0, "after a whole byte of data")
+            }
+            Action::Write(target) => {
+                let (fewest, most, expected) = target.bytes();
+                (frame.phase == Phase::Input && (fewest..=most).contains(&frame.data_bytes), expected)
+            }
+            _ if command.address.is_some() => (frame.phase == Phase::Complete, "right after the address"),
+            _ => (frame.phase == Phase::Complete, "right after the command"),
+        };
+        if whole && fits { Ok(()) } else { Err(expected) }
+    }
+
+    /// After a read from the array, the following frames may continue it; a read of the device ID ends deep power-down.
+    fn finish_read(&mut self, command: &'static Command, source: Source, now: Ps) {
+        if source == Source::DeviceId && std::mem::take(&mut self.asleep) {
+            return self.start(Cycle::Release, now, self.times.release);
+        }
+        if source != Source::Array {
+            return;
+        }
+        let frame = &self.frame;
+        let end = ReadEnd {
+            rate: command.rate,
+            confirmation: frame.confirmation,
+            mode: frame.mode.filter(|_| frame.phase == Phase::Output(source)),
+            continuing: frame.continuing,
+        };
+        let before = std::mem::replace(&mut self.xip, self.registers.continues(end).then_some(command));
+        // The end of a continuous read may be in a register as well.
+        let opcode = |command: Option<&'static Command>| command.map(|command| command.opcode);
+        self.changes += u64::from(opcode(before) != opcode(self.xip));
+    }
+
+    /// RESET MEMORY, and the start of a run.
+    pub(super) fn reset(&mut self, now: Ps) {
+        self.cut_busy(now);
+        match self.busy.take() {
+            None | Some(Busy { cycle: Cycle::Failed, .. }) => {}
+            Some(busy) => self.notes.add(Note::ResetWhileBusy { with: busy.cycle.name() }),
+        }
+        self.suspended_program = None;
+        self.suspended_erase = None;
+        self.latch = Latch::Closed;
+        self.registers.reset();
+        self.xip = self.registers.opcode_at_power_up().and_then(|opcode| self.part.family.commands.find(opcode));
+    }
+
+    /// Clears the errors, the latch and the busy state after an error.
+    fn clear_status(&mut self, now: Ps) {
+        self.registers.clear_errors();
+        if self.busy.is_none_or(|busy| busy.cycle == Cycle::Failed) {
+            self.cut_busy(now);
+            self.busy = None;
+            self.latch = Latch::Closed;
+        }
+    }
+
+    fn write_register(&mut self, target: Target, now: Ps) {
+        let before = self.registers.protocol();
+        let data = &self.buffer[..self.frame.data_bytes.min(PAGE_BYTES) as usize];
+        let volatile_only = self.latch == Latch::Volatile;
+        let Written { time, note } =
+            self.registers.write(Writing { target, address: self.frame.address, data, volatile_only });
+        if let Some(note) = note {
+            self.notes.add(note);
+        }
+        match time {
+            WriteTime::None => self.latch = Latch::Closed,
+            WriteTime::Status => self.start(Cycle::WriteRegister, now, self.times.write_status),
+            WriteTime::Nonvolatile => self.start(Cycle::WriteRegister, now, self.times.write_nonvolatile),
+        }
+        let protocol = self.registers.protocol();
+        if protocol != before {
+            self.notes.add(Note::ProtocolChanged { lines: protocol.lines(Lines::Single) });
+        }
+    }
+
+    fn program(&mut self, opcode: u8, now: Ps) {
+        let address = self.frame.address;
+        if self.suspended_program.is_some() || self.suspended_erase.is_some_and(|erase| erase.cycle.covers(address)) {
+            return self.notes.add(Note::Suspended { opcode });
+        }
+        if self.registers.is_protected(address) {
+            return self.fail(opcode, address, Failure::Program, now);
+        }
+        let page = address & !(PAGE_BYTES - 1);
+        Arc::make_mut(&mut self.array).program(page, &self.buffer);
+        self.totals.pages_programmed += 1;
+        let bytes = self.frame.data_bytes.min(PAGE_BYTES);
+        self.start(Cycle::Program { address: page }, now, self.times.program(bytes));
+    }
+
+    fn program_otp(&mut self, opcode: u8, now: Ps) {
+        if self.suspended_program.is_some() || self.suspended_erase.is_some() {
+            return self.notes.add(Note::Suspended { opcode });
+        }
+        if self.otp[OTP_BYTES - 1] & OTP_UNLOCKED == 0 {
+            return self.fail(opcode, self.frame.address, Failure::Program, now);
+        }
+        for (cell, byte) in self.otp.iter_mut().zip(&self.buffer) {
+            *cell &= byte;
+        }
+        self.start(Cycle::ProgramOtp, now, self.times.program_otp);
+    }
+
+    fn erase(&mut self, opcode: u8, unit: EraseUnit, now: Ps) {
+        let bytes = self.erased_bytes(unit);
+        let address = self.frame.address & !(bytes - 1);
+        if self.suspended_program.is_some() || self.suspended_erase.is_some() {
+            return self.notes.add(Note::Suspended { opcode });
+        }
+        let protected = match unit {
+            EraseUnit::Bulk => self.registers.is_any_protected(),
+            EraseUnit::Subsector | EraseUnit::HalfBlock | EraseUnit::Sector => self.registers.is_protected(address),
+        };
+        if protected {
+            return self.fail(opcode, address, Failure::Erase, now);
+        }
+        Arc::make_mut(&mut self.array).erase(address, bytes);
+        match unit {
+            EraseUnit::Subsector => self.totals.subsectors_erased += 1,
+            EraseUnit::HalfBlock => self.totals.half_blocks_erased += 1,
+            EraseUnit::Sector => self.totals.sectors_erased += 1,
+            EraseUnit::Bulk => self.totals.bulk_erases += 1,
+        }
+        self.start(Cycle::Erase { unit, address }, now, self.times.erase(unit));
+    }
+
+    /// Refuses a command; the latch stays set, and the flags have the reason.
+    fn fail(&mut self, opcode: u8, address: u32, failure: Failure, now: Ps) {
+        self.notes.add(Note::Protected { opcode, address });
+        if self.registers.fail(failure) {
+            self.start(Cycle::Failed, now, Ps::MAX);
+        }
+    }
+
+    fn start(&mut self, cycle: Cycle, now: Ps, time: Ps) {
+        let until = now.saturating_add(time);
+        self.cut_busy(now);
+        self.scope.span(cycle.activity(), now, until, self.detail(cycle));
+        self.busy = Some(Busy { cycle, until });
+    }
+
+    /// Ends the record of a cycle in progress at `now`.
+    fn cut_busy(&self, now: Ps) {
+        if let Some(busy) = self.busy.filter(|busy| busy.until > now) {
+            self.scope.cut(busy.cycle.activity(), now);
+        }
+    }
+
+    fn detail(&self, cycle: Cycle) -> Detail {
+        match cycle {
+            Cycle::Program { address } => Detail::Address { address, bytes: self.frame.data_bytes.min(PAGE_BYTES) },
+            Cycle::Erase { unit, address } => Detail::Address { address, bytes: self.erased_bytes(unit) },
+            _ => Detail::None,
+        }
+    }
+
+    fn erased_bytes(&self, unit: EraseUnit) -> u32 {
+        match unit {
+            EraseUnit::Subsector => SUBSECTOR_BYTES,
+            EraseUnit::HalfBlock => HALF_BLOCK_BYTES,
+            EraseUnit::Sector => SECTOR_BYTES,
+            EraseUnit::Bulk => self.part.size_bytes,
+        }
+    }
+
+    /// Stops a program, subsector erase or sector erase; the chip is ready after the latency. A cycle that would end
+    /// before that ends normally.
+    fn suspend(&mut self, opcode: u8, now: Ps) {
+        let Some(Busy { cycle, until }) = self.busy else {
+            return self.notes.add(Note::Nothing { opcode });
+        };
+        let (slot, latency) = match cycle {
+            Cycle::Program { .. } => (&mut self.suspended_program, self.times.program_suspend),
+            Cycle::Erase { unit: EraseUnit::Subsector | EraseUnit::HalfBlock | EraseUnit::Sector, .. } => {
+                (&mut self.suspended_erase, self.times.erase_suspend)
+            }
+            _ => return self.notes.add(Note::Nothing { opcode }),
+        };
+        let remaining = until.saturating_sub(now);
+        if remaining > latency {
+            *slot = Some(Suspended { cycle, remaining });
+            self.latch = Latch::Closed;
+            self.start(Cycle::Suspend, now, latency);
+        }
+    }
+
+    /// Resumes the cycle that was suspended last: a program can only have been suspended after an erase.
+    fn resume(&mut self, opcode: u8, now: Ps) {
+        match self.suspended_program.take().or_else(|| self.suspended_erase.take()) {
+            Some(Suspended { cycle, remaining }) => self.start(cycle, now, remaining),
+            None => self.notes.add(Note::Nothing { opcode }),
+        }
+    }
+
+    /// The shortest times of 0 to 32 clocks, at the fastest clock that the board allows.
+    pub(super) fn shortest_spans(max_clock: Option<engine::time::Hz>) -> [Ps; 33] {
+        std::array::from_fn(|clocks| max_clock.map_or(Ps::ZERO, |hz| hz.ps_at_floor(Cycles(clocks as u64))))
+    }
+}

@@ -1,0 +1,231 @@
+//! The board's parameters of the chip.
+//!
+//! Linux's `jedec,spi-nor` binding: `compatible`, `reg`, `spi-max-frequency`, `spi-tx-bus-width`, `spi-rx-bus-width`,
+//! `m25p,fast-read`; `size` (bits) as in Zephyr's. Cyclescope's own: busy times, typical and maximum, each under its
+//! datasheet's name, and the image.
+
+use super::array::Array;
+use super::commands::EraseUnit;
+use super::parts::{PAGE_BYTES, PARTS, Part, find};
+use super::registers::{Registers, fl_l, n25q};
+use engine::dt::fault::{FaultKind, similar_names};
+use engine::dt::reader::NodeReader;
+use engine::time::{Hz, Ps};
+
+/// Typical or maximum busy times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BusyTimes {
+    /// Each cycle takes its typical time.
+    Typical,
+    /// Each cycle takes its maximum time, part of a page as long as a whole page.
+    Maximum,
+}
+
+/// The time to program part of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartialProgram {
+    /// As long as a whole page.
+    Page,
+    /// The part's share of the page's time, in units of the bytes that the chip programs at once.
+    Share {
+        /// Bytes of a unit.
+        unit_bytes: u32,
+    },
+    /// A time for the first byte and one for each further byte, but at most the page's.
+    Bytes {
+        /// The first byte.
+        first: Ps,
+        /// Each further byte.
+        further: Ps,
+    },
+}
+
+/// Times of the self-timed cycles, as chosen by `cyclescope,busy-times`; zero for those that the family does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// A program of a whole page of 256 bytes.
+    pub page_program: Ps,
+    /// A program of less than a page.
+    pub partial_program: PartialProgram,
+    /// An erase of 4 KiB.
+    pub subsector_erase: Ps,
+    /// An erase of 32 KiB.
+    pub half_block_erase: Ps,
+    /// An erase of 64 KiB.
+    pub sector_erase: Ps,
+    /// An erase of everything.
+    pub bulk_erase: Ps,
+    /// A write of the nonvolatile status register.
+    pub write_status: Ps,
+    /// A write of the nonvolatile configuration register.
+    pub write_nonvolatile: Ps,
+    /// A program of the one-time programmable area.
+    pub program_otp: Ps,
+    /// From the suspend command to ready, for a program.
+    pub program_suspend: Ps,
+    /// From the suspend command to ready, for an erase.
+    pub erase_suspend: Ps,
+    /// From the release from deep power-down to ready.
+    pub release: Ps,
+}
+
+impl Times {
+    /// A program of `bytes`, 1 to a page. Rounded down to a picosecond.
+    pub fn program(&self, bytes: u32) -> Ps {
+        let page = self.page_program;
+        match self.partial_program {
+            PartialProgram::Page => page,
+            PartialProgram::Share { unit_bytes } => {
+                let units = u64::from(bytes.div_ceil(unit_bytes));
+                Ps((u128::from(page.0) * u128::from(units) / u128::from(PAGE_BYTES / unit_bytes)) as u64)
+            }
+            PartialProgram::Bytes { first, further } => {
+                let more = u64::from(bytes.saturating_sub(1));
+                first.saturating_add(Ps(further.0.saturating_mul(more))).min(page)
+            }
+        }
+    }
+
+    /// An erase.
+    pub fn erase(&self, unit: EraseUnit) -> Ps {
+        match unit {
+            EraseUnit::Subsector => self.subsector_erase,
+            EraseUnit::HalfBlock => self.half_block_erase,
+            EraseUnit::Sector => self.sector_erase,
+            EraseUnit::Bulk => self.bulk_erase,
+        }
+    }
+}
+
+/// All properties of the node.
+#[derive(Clone, Debug)]
+pub struct Parameters {
+    /// The part.
+    pub part: &'static Part,
+    /// The controller's chip select line.
+    pub chip_select: u32,
+    /// The fastest SCK that the board allows.
+    pub max_clock: Option<Hz>,
+    /// Registers at the start of the run.
+    pub registers: Registers,
+    /// Busy times.
+    pub times: Times,
+}
+
+/// Reads the node, and gives an array of the part's size.
+pub fn from_node(reader: &mut NodeReader) -> (Parameters, Array) {
+    let part = part(reader);
+    let chip_select = reader.u32("reg", 0..=31, "the chip select line, 0 to 31");
+    let max_clock = reader.frequency_or("spi-max-frequency", None, "the fastest SCK that the board allows the chip");
+    let bits = part.size_bytes * 8;
+    let size = format!("this part has {bits} bits");
+    reader.u32_or("size", bits, [bits], &size);
+    for property in ["spi-tx-bus-width", "spi-rx-bus-width"] {
+        reader.u32_or(property, 1, [1, 2, 4], "this part has 1, 2 or 4 data lines");
+    }
+    reader.flag("m25p,fast-read", "drivers may use the fast read command; changes nothing");
+    let (registers, times) = (part.family.from_node)(reader, part);
+    (Parameters { part, chip_select, max_clock, registers, times }, Array::erased(part.size_bytes))
+}
+
+fn part(reader: &mut NodeReader) -> &'static Part {
+    let compatibles = reader.node.compatibles();
+    if let Some(part) = find(&compatibles) {
+        return part;
+    }
+    let first = compatibles.first().copied().unwrap_or_default();
+    let similar = similar_names(first, PARTS.iter().map(|part| part.compatible));
+    reader.fault_at("compatible", FaultKind::UnknownCompatible { compatible: first.to_owned(), similar });
+    &PARTS[0]
+}
+
+/// The column of the datasheet that the cycles use.
+fn busy_times(reader: &mut NodeReader) -> BusyTimes {
+    reader.word_or_first(
+        "cyclescope,busy-times",
+        &[("typical", BusyTimes::Typical), ("maximum", BusyTimes::Maximum)],
+        "which of the datasheet's columns cycles take",
+    )
+}
+
+/// A time from the chosen column. Both are read, so that both are checked and listed.
+fn column(reader: &mut NodeReader, choice: BusyTimes, name: &str, unit: &str, meaning: &str) -> Ps {
+    let typical = reader.timing_ps(&format!("cyclescope,{name}-typical-{unit}"), &format!("typical {meaning}"));
+    let maximum = reader.timing_ps(&format!("cyclescope,{name}-maximum-{unit}"), &format!("maximum {meaning}"));
+    if choice == BusyTimes::Typical { typical } else { maximum }
+}
+
+/// Reads a Micron N25Q's node: typically eight bytes of a page are programmed at once; the maximum is the same for any
+/// number.
+pub fn n25q(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
+    let nonvolatile = reader.u32_or(
+        "cyclescope,nonvolatile-configuration-register",
+        u32::from(n25q::NONVOLATILE_DEFAULT),
+        0..=0xffff,
+        "the nonvolatile configuration register at the start has 16 bits",
+    );
+    let choice = busy_times(reader);
+    let partial_program = match choice {
+        BusyTimes::Typical => PartialProgram::Share { unit_bytes: 8 },
+        BusyTimes::Maximum => PartialProgram::Page,
+    };
+    let mut time = |name, unit, meaning| column(reader, choice, name, unit, meaning);
+    let times = Times {
+        page_program: time("page-program", "us", "PAGE PROGRAM cycle time of 256 bytes"),
+        partial_program,
+        subsector_erase: time("subsector-erase", "ms", "subsector ERASE cycle time"),
+        half_block_erase: Ps::ZERO,
+        sector_erase: time("sector-erase", "ms", "sector ERASE cycle time"),
+        bulk_erase: time("bulk-erase", "ms", "bulk ERASE cycle time"),
+        write_status: time("write-status-register", "us", "WRITE STATUS REGISTER cycle time"),
+        write_nonvolatile: time(
+            "write-nonvolatile-configuration-register",
+            "ms",
+            "WRITE NONVOLATILE CONFIGURATION REGISTER cycle time",
+        ),
+        program_otp: reader.timing_ps("cyclescope,program-otp-typical-us", "typical PROGRAM OTP cycle time"),
+        program_suspend: reader
+            .timing_ps("cyclescope,program-suspend-latency-us", "time from a program's suspension to ready"),
+        erase_suspend: reader
+            .timing_ps("cyclescope,erase-suspend-latency-us", "time from an erase's suspension to ready"),
+        release: Ps::ZERO,
+    };
+    (Registers::N25q(n25q::Registers::new(nonvolatile as u16, part.size_bytes)), times)
+}
+
+/// Reads a Cypress FL-L's node.
+pub fn fl_l(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
+    let choice = busy_times(reader);
+    let mut time = |name, unit, meaning| column(reader, choice, name, unit, meaning);
+    let page_program = time("page-program", "us", "page programming time of 256 bytes (tPP)");
+    let first = time("first-byte-program", "us", "programming time of the first byte (tBP1)");
+    let further = time("further-byte-program", "us", "programming time of each byte after the first (tBP2)");
+    let subsector_erase = time("sector-erase", "ms", "sector (4 KiB) erase time (tSE)");
+    let half_block_erase = time("half-block-erase", "ms", "half block (32 KiB) erase time (tHBE)");
+    let sector_erase = time("block-erase", "ms", "block (64 KiB) erase time (tBE)");
+    let bulk_erase = time("chip-erase", "ms", "chip erase time (tCE)");
+    let write_status = time("write-registers", "ms", "nonvolatile register write time (tW)");
+    let suspend = reader.timing_ps("cyclescope,suspend-latency-us", "time from a suspension to ready (tSL)");
+    let release =
+        reader.timing_ps("cyclescope,release-us", "time from the release from deep power-down to ready (tRES)");
+    let latency_code_0 = reader.timing_cycles(
+        "cyclescope,latency-code-0-clocks",
+        "dummy clocks of reads while the read latency (CR3V, bits 3 to 0) is 0",
+    );
+    let times = Times {
+        page_program,
+        partial_program: PartialProgram::Bytes { first, further },
+        subsector_erase,
+        half_block_erase,
+        sector_erase,
+        bulk_erase,
+        write_status,
+        write_nonvolatile: write_status,
+        program_otp: Ps::ZERO,
+        program_suspend: suspend,
+        erase_suspend: suspend,
+        release,
+    };
+    let latency_code_0_clocks = u32::try_from(latency_code_0.0).unwrap_or(u32::MAX);
+    (Registers::FlL(fl_l::Registers::new(part.size_bytes, latency_code_0_clocks)), times)
+}

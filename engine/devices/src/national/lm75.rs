@@ -1,0 +1,291 @@
+//! National LM75, a temperature sensor with a thermostat's output, on I2C (`national,lm75`). Document: National
+//! Semiconductor DS012658 (2004), "LM75 Digital Temperature Sensor and Thermal Watchdog with Two-Wire Interface".
+//!
+//! Modelled: the pointer and the four registers that it selects (1.11 to 1.14); temperatures in steps of 0.5 degrees
+//! (1.4); continuous conversions from power-up on, each of the length `cyclescope,conversion-ms`; a read of the
+//! temperature, which restarts the present conversion when it ends (Temperature-to-Digital Converter Characteristics,
+//! note 8), so that firmware which reads more often than that always gets the same value; shutdown (1.5); the fault
+//! queue (1.6), which delays O.S.; O.S. in comparator and interrupt mode and in both polarities (1.7 to 1.9), as the
+//! chip's `interrupts`. The temperature is a constant property of the board.
+//!
+//! Before the end of the first conversion the temperature reads 0. Not modelled: noise, and the bus time-out, which
+//! only the LM75B has.
+
+use crate::model::Model;
+use engine::activity::{Activity, Detail, Kind, Scope};
+use engine::dt::reader::{Declared, NodeReader};
+use engine::state::State;
+use engine::time::Ps;
+use engine::wire::chip::INTERRUPT;
+use engine::wire::i2c::{Answer, Direction, Given, I2cTarget};
+use engine::wire::notes::Notes;
+
+#[cfg(test)]
+mod tests;
+
+/// For the list of models.
+pub const MODEL: Model = Model::i2c_chip(&["national,lm75"], from_node).with_activities(ACTIVITIES);
+
+/// Registers, by the pointer.
+const TEMPERATURE: u8 = 0;
+const CONFIGURATION: u8 = 1;
+const THYST: u8 = 2;
+const TOS: u8 = 3;
+
+const CONFIGURATION_SHUTDOWN: u8 = 1 << 0;
+/// Interrupt mode; else comparator mode.
+const CONFIGURATION_INTERRUPT: u8 = 1 << 1;
+/// O.S. is active high.
+const CONFIGURATION_POLARITY: u8 = 1 << 2;
+/// The fault queue's length.
+const CONFIGURATION_FAULTS: u8 = 3;
+const CONFIGURATION_MASK: u8 = 0x1f;
+const FAULTS: [u8; 4] = [1, 2, 4, 6];
+
+/// 75 and 80 degrees.
+const THYST_AT_POWER_UP: i16 = 0x4b00;
+const TOS_AT_POWER_UP: i16 = 0x5000;
+/// The bits of a temperature: 9.
+const TEMPERATURE_BITS: i16 = -0x80;
+
+/// The number of identical conversions after which O.S. no longer changes: the longest queue, once in either direction.
+const MOST_FAULTS: u64 = 2 * 6;
+
+/// The state of the thermostat, which each conversion updates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
+struct Thermostat {
+    /// True if O.S. is active.
+    active: bool,
+    /// The number of consecutive conversions beyond the limit that is compared.
+    faults: u8,
+    /// Interrupt mode: true if TOS was passed last, so that THYST is compared next.
+    is_hot: bool,
+}
+
+static CONVERTING: Activity = Activity::new(
+    Kind::Conversion,
+    "conversion",
+    "conversions, one after the other: recorded at each access to the chip, up to the last one that has ended",
+)
+.joining();
+/// The activities that the chip records.
+const ACTIVITIES: &[&Activity] = &[&CONVERTING];
+
+/// The chip.
+#[derive(State)]
+struct Lm75 {
+    #[state(skip)]
+    conversion: Ps,
+    #[state(skip)]
+    measured: i16,
+    pointer: u8,
+    configuration: u8,
+    thyst: i16,
+    tos: i16,
+    temperature: i16,
+    /// The start of continuous conversion; `None` in shutdown.
+    converting_since: Option<Ps>,
+    conversions: u64,
+    thermostat: Thermostat,
+    direction: Direction,
+    /// The number of bytes of the frame after the address.
+    index: u8,
+    /// The upper byte that was received.
+    upper: u8,
+    notes: Notes<String>,
+    #[state(skip)]
+    scope: Scope,
+}
+
+/// A chip as its node describes it; its supply comes on at time 0.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn I2cTarget> {
+    reader.declare(Declared::new("interrupts", "interrupts", INTERRUPT));
+    let conversion = reader.timing_ps("cyclescope,conversion-ms", "from the start of a conversion to its value");
+    let meaning = "what the sensor measures, in thousandths of a degree Celsius, -55000 to 125000; 25000 without it";
+    let is_measurable = |[value]: [u32; 1]| (-55_000..=125_000).contains(&(value as i32));
+    let millicelsius = reader.cells("cyclescope,temperature-millicelsius", is_measurable, meaning);
+    Box::new(Lm75::new(conversion, millicelsius.map_or(25_000, |[value]| value as i32)))
+}
+
+impl Lm75 {
+    fn new(conversion: Ps, millicelsius: i32) -> Lm75 {
+        // Steps of half a degree, in the upper nine bits.
+        let halves = millicelsius.div_euclid(500);
+        Lm75 {
+            conversion,
+            measured: (halves << 7) as i16,
+            pointer: TEMPERATURE,
+            configuration: 0,
+            thyst: THYST_AT_POWER_UP,
+            tos: TOS_AT_POWER_UP,
+            temperature: 0,
+            converting_since: Some(Ps::ZERO),
+            conversions: 0,
+            thermostat: Thermostat::default(),
+            direction: Direction::Write,
+            index: 0,
+            upper: 0,
+            notes: Notes::default(),
+            scope: Scope::default(),
+        }
+    }
+
+    const fn is(&self, bit: u8) -> bool {
+        self.configuration & bit != 0
+    }
+
+    /// The thermostat's state after a conversion.
+    fn after_conversion(&self, thermostat: Thermostat) -> Thermostat {
+        let Thermostat { active, faults, is_hot } = thermostat;
+        let interrupts = self.is(CONFIGURATION_INTERRUPT);
+        let waits_for_cold = if interrupts { is_hot } else { active };
+        let is_fault = if waits_for_cold { self.measured < self.thyst } else { self.measured > self.tos };
+        let faults = if is_fault { faults + 1 } else { 0 };
+        // A comparator that is active becomes inactive with the first conversion below THYST.
+        let ends = active && !interrupts;
+        let queue = if ends { 1 } else { FAULTS[usize::from(self.configuration >> CONFIGURATION_FAULTS & 3)] };
+        if faults < queue {
+            return Thermostat { faults, ..thermostat };
+        }
+        // In interrupt mode both limits make O.S. active, until a register is read.
+        Thermostat { active: interrupts || !waits_for_cold, faults: 0, is_hot: !waits_for_cold }
+    }
+
+    /// The number of conversions up to the first whose end changes O.S.
+    fn conversions_to_change(&self) -> Option<u64> {
+        let mut thermostat = self.thermostat;
+        (1..=MOST_FAULTS).find(|_| {
+            let before = thermostat;
+            thermostat = self.after_conversion(before);
+            before.active != thermostat.active
+        })
+    }
+
+    /// A register's value, left-aligned, and its bytes.
+    const fn register(&self) -> (u16, u8) {
+        match self.pointer {
+            TEMPERATURE => (self.temperature as u16, 2),
+            CONFIGURATION => ((self.configuration as u16) << 8, 1),
+            THYST => (self.thyst as u16, 2),
+            _ => (self.tos as u16, 2),
+        }
+    }
+
+    fn configure(&mut self, value: u8, now: Ps) {
+        if value & !CONFIGURATION_MASK != 0 {
+            self.notes.add("bits 5 to 7 of the configuration have to be 0 in normal operation".to_owned());
+        }
+        let before = std::mem::replace(&mut self.configuration, value & CONFIGURATION_MASK);
+        let changed = before ^ self.configuration;
+        if changed & CONFIGURATION_INTERRUPT != 0 {
+            self.thermostat = Thermostat::default();
+        }
+        if self.is(CONFIGURATION_SHUTDOWN) {
+            self.converting_since = None;
+            self.clear_interrupt();
+        } else if changed & CONFIGURATION_SHUTDOWN != 0 {
+            self.converting_since = Some(now);
+        }
+    }
+
+    /// In interrupt mode a read of any register, and shutdown, make O.S. inactive.
+    const fn clear_interrupt(&mut self) {
+        if self.is(CONFIGURATION_INTERRUPT) {
+            self.thermostat.active = false;
+        }
+    }
+
+    /// A frame ends: a conversion that a read of the temperature interrupted is restarted.
+    fn end(&mut self, now: Ps) {
+        self.advance(now);
+        if self.direction == Direction::Read && self.index > 0 && self.pointer == TEMPERATURE {
+            self.converting_since = self.converting_since.map(|_| now);
+        }
+        self.index = 0;
+    }
+}
+
+impl I2cTarget for Lm75 {
+    fn observe(&mut self, scope: Scope) {
+        scope.declare(ACTIVITIES);
+        self.scope = scope;
+    }
+
+    fn address(&mut self, direction: Direction, now: Ps) -> Answer {
+        self.advance(now);
+        (self.direction, self.index) = (direction, 0);
+        if direction == Direction::Read {
+            self.clear_interrupt();
+        }
+        Answer::ACK
+    }
+
+    fn write(&mut self, byte: u8, now: Ps) -> Answer {
+        self.advance(now);
+        match (self.index, self.pointer) {
+            (0, _) => {
+                if byte > TOS {
+                    self.notes.add(format!("the pointer has two bits: {byte:#04x} names register {}", byte & TOS));
+                }
+                self.pointer = byte & TOS;
+            }
+            (1, CONFIGURATION) => self.configure(byte, now),
+            (1, _) => self.upper = byte,
+            (2, THYST) => self.thyst = i16::from_be_bytes([self.upper, byte]) & TEMPERATURE_BITS,
+            (2, TOS) => self.tos = i16::from_be_bytes([self.upper, byte]) & TEMPERATURE_BITS,
+            _ => self.notes.add("a byte beyond the register that the pointer names has no effect".to_owned()),
+        }
+        self.index = self.index.saturating_add(1).min(3);
+        Answer::ACK
+    }
+
+    fn read(&mut self, now: Ps) -> Given {
+        self.advance(now);
+        let (value, bytes) = self.register();
+        let byte = value.to_be_bytes()[usize::from(self.index % bytes)];
+        self.index = self.index % bytes + 1;
+        Given::byte(byte)
+    }
+
+    fn repeated_start(&mut self, now: Ps) {
+        self.end(now);
+    }
+
+    fn stop(&mut self, now: Ps) {
+        self.end(now);
+    }
+
+    fn advance(&mut self, now: Ps) {
+        let Some(since) = self.converting_since else { return };
+        let ended = now.saturating_sub(since).0.checked_div(self.conversion.0).unwrap_or(0);
+        if ended == 0 {
+            return;
+        }
+        let end = since + Ps(ended * self.conversion.0);
+        self.scope.span(&CONVERTING, since, end, Detail::None);
+        self.converting_since = Some(end);
+        self.conversions += ended;
+        self.temperature = self.measured;
+        for _ in 0..ended.min(MOST_FAULTS) {
+            self.thermostat = self.after_conversion(self.thermostat);
+        }
+    }
+
+    fn wakes_at(&self) -> Option<Ps> {
+        let since = self.converting_since.filter(|_| self.conversion > Ps::ZERO)?;
+        let conversions = self.conversions_to_change()?;
+        Some(since + Ps(self.conversion.0.saturating_mul(conversions)))
+    }
+
+    fn interrupt(&self) -> Option<bool> {
+        Some(self.thermostat.active == self.is(CONFIGURATION_POLARITY))
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.notes.take()
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("conversions", self.conversions)]
+    }
+}

@@ -1,0 +1,419 @@
+//! `riscv,clint0`, `sifive,clint0`: the core-local interruptor: software and timer interrupts of RISC-V cores.
+//!
+//! Layout and behaviour: SiFive FU540-C000 manual v1p4, chapter 9 (CLINT); meaning of `mtime` and `mtimecmp`: RISC-V
+//! Privileged Architecture, Machine Timer Registers. One `msip` and one `mtimecmp` for each pair of lines in
+//! `interrupts-extended` (software interrupt, then timer interrupt, hart after hart). `mtime` counts the edges of the
+//! second of `clocks`. `mtimecmp` starts at all ones, so no timer interrupt is pending before software asks for one.
+
+use crate::model::{Group, Model};
+use crate::support::activities::{COUNTING, TIMER};
+use crate::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
+use crate::support::registers::{AccessKind, Register};
+use engine::activity::Detail;
+use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::dt::reader::NodeReader;
+use engine::polling::Poll;
+use engine::state::State;
+use engine::time::{Cycles, Hz, Ps};
+
+/// The register map, for hart 0: further harts follow every 4 (`msip`) and 8 bytes (`mtimecmp`).
+pub const REGISTERS: &[Register] = &[
+    Register::new("msip", MSIP, AccessKind::Rw, 0, 1),
+    Register::new("mtimecmp", MTIMECMP, AccessKind::Rw, u32::MAX, u32::MAX),
+    Register::new("mtimecmph", MTIMECMP + 4, AccessKind::Rw, u32::MAX, u32::MAX),
+    Register::new("mtime", MTIME, AccessKind::Rw, 0, u32::MAX),
+    Register::new("mtimeh", MTIME + 4, AccessKind::Rw, 0, u32::MAX),
+];
+
+const MSIP: u32 = 0x0;
+const MTIMECMP: u32 = 0x4000;
+const MTIME: u32 = 0xbff8;
+
+/// The board's parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Params {
+    /// The register port.
+    pub port: AxiLitePort,
+    /// The clock that `mtime` counts.
+    pub mtime_clock: Hz,
+}
+
+/// The registers of one hart.
+#[derive(Clone, Debug, State)]
+struct Hart {
+    #[state(skip)]
+    software: Option<IrqLine>,
+    #[state(skip)]
+    timer: Option<IrqLine>,
+    msip: bool,
+    mtimecmp: u64,
+    /// The earliest event that was requested and has not run; later ones are requested when it comes.
+    alarm: Alarm,
+}
+
+/// The device.
+#[derive(Debug, State)]
+pub struct Clint {
+    #[state(skip)]
+    params: Params,
+    #[state(with = engine::state::fixed)]
+    harts: Vec<Hart>,
+    /// `mtime` minus the edges of its clock since reset: software may write `mtime`.
+    offset: u64,
+    /// Reads of `mtime`.
+    mtime_reads: u64,
+    /// The latest time of an access or an event: an event may run after an access that is later than its due time.
+    latest: Ps,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["riscv,clint0", "sifive,clint0"], 1, from_node)
+    .with_activities(TIMER)
+    .naming(REGISTERS);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let port = AxiLitePort::from_node(reader);
+    let mtime_clock = reader.clock(1, "the second of clocks is the one that mtime counts");
+    reader.known(&["clock-names"]);
+    let lines = reader.interrupts("software and timer interrupt of each hart, hart after hart");
+    Box::new(Clint::new(Params { port, mtime_clock }, &lines))
+}
+
+impl Clint {
+    /// The device after reset; `lines` are each hart's software and timer interrupt.
+    pub fn new(params: Params, lines: &[Option<IrqLine>]) -> Clint {
+        let hart = |pair: &[Option<IrqLine>]| Hart {
+            software: pair[0],
+            timer: pair.get(1).copied().flatten(),
+            msip: false,
+            mtimecmp: u64::MAX,
+            alarm: Alarm::default(),
+        };
+        Clint { params, harts: lines.chunks(2).map(hart).collect(), offset: 0, mtime_reads: 0, latest: Ps::ZERO }
+    }
+
+    fn mtime(&self, now: Ps) -> u64 {
+        self.params.mtime_clock.cycles_until_floor(now).0.wrapping_add(self.offset)
+    }
+
+    /// Sets the timer interrupt of hart `index` for now, and requests an event for its next change.
+    fn update_timer(&mut self, index: usize, ctx: &mut Ctx) {
+        self.latest = self.latest.max(ctx.now);
+        let mtime = self.mtime(self.latest);
+        let edges = self.params.mtime_clock.cycles_until_floor(self.latest).0;
+        let hart = &mut self.harts[index];
+        ctx.set_irq(hart.timer, mtime >= hart.mtimecmp);
+        let remaining = hart.mtimecmp.checked_sub(mtime).filter(|remaining| *remaining > 0);
+        let edge = remaining.and_then(|remaining| edges.checked_add(remaining));
+        let due = edge.and_then(|edge| edge_in_reach(self.params.mtime_clock, edge));
+        ctx.awaits((&COUNTING, index as u32), due, Detail::None);
+        if let Some(due) = due {
+            hart.alarm.set(due, index as u32, ctx);
+        }
+    }
+
+    fn register(&mut self, offset: u32, now: Ps) -> Option<u32> {
+        match self.find(offset)? {
+            ClintRegister::Msip(hart) => Some(u32::from(self.harts[hart].msip)),
+            ClintRegister::Mtimecmp(hart, half) => Some(half.of(self.harts[hart].mtimecmp)),
+            ClintRegister::Mtime(half) => {
+                self.mtime_reads += 1;
+                Some(half.of(self.mtime(now)))
+            }
+        }
+    }
+
+    fn set_register(&mut self, register: ClintRegister, value: u32, ctx: &mut Ctx) {
+        match register {
+            ClintRegister::Msip(hart) => {
+                self.harts[hart].msip = value & 1 != 0;
+                ctx.set_irq(self.harts[hart].software, value & 1 != 0);
+            }
+            ClintRegister::Mtimecmp(hart, half) => {
+                self.harts[hart].mtimecmp = half.replaced(self.harts[hart].mtimecmp, value);
+                self.update_timer(hart, ctx);
+            }
+            ClintRegister::Mtime(half) => {
+                let mtime = self.mtime(ctx.now);
+                self.offset = self.offset.wrapping_add(half.replaced(mtime, value).wrapping_sub(mtime));
+                (0..self.harts.len()).for_each(|hart| self.update_timer(hart, ctx));
+            }
+        }
+    }
+
+    /// The register at `offset`; `None` if there is no register.
+    fn find(&self, offset: u32) -> Option<ClintRegister> {
+        let harts = self.harts.len() as u32;
+        let word = offset & !3;
+        let half = if word & 4 == 0 { Half::Low } else { Half::High };
+        match word {
+            _ if word < MSIP + 4 * harts => Some(ClintRegister::Msip((word / 4) as usize)),
+            _ if (MTIMECMP..MTIMECMP + 8 * harts).contains(&word) => {
+                Some(ClintRegister::Mtimecmp(((word - MTIMECMP) / 8) as usize, half))
+            }
+            // 0xbff8 is a multiple of 8.
+            _ if word & !7 == MTIME => Some(ClintRegister::Mtime(half)),
+            _ => None,
+        }
+    }
+}
+
+/// A register of this device.
+#[derive(Clone, Copy, Debug)]
+enum ClintRegister {
+    Msip(usize),
+    Mtimecmp(usize, Half),
+    Mtime(Half),
+}
+
+/// A half of a 64-bit register.
+#[derive(Clone, Copy, Debug)]
+enum Half {
+    Low,
+    High,
+}
+
+impl Half {
+    const fn of(self, whole: u64) -> u32 {
+        match self {
+            Half::Low => whole as u32,
+            Half::High => (whole >> 32) as u32,
+        }
+    }
+
+    const fn replaced(self, whole: u64, half: u32) -> u64 {
+        match self {
+            Half::Low => whole & !(u32::MAX as u64) | half as u64,
+            Half::High => whole & u32::MAX as u64 | (half as u64) << 32,
+        }
+    }
+}
+
+impl Device for Clint {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let value = self.register(offset, ctx.now).unwrap_or(0);
+        Ok(self.params.port.read(value, offset, size, ctx.now))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if let Some(register) = self.find(offset) {
+            self.set_register(register, on_lanes(value, offset, size), ctx);
+        }
+        Ok(self.params.port.written(ctx.now))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        let hart = token as usize;
+        self.harts[hart].alarm.rang(ctx.now);
+        self.update_timer(hart, ctx);
+    }
+
+    /// Timer interrupts are events; the only other change is that of `mtime` at its next tick.
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let mtime_clock = self.params.mtime_clock;
+        poll.phase(self.params.port.clock);
+        poll.state(self.offset);
+        poll.state(self.latest.0);
+        for hart in &self.harts {
+            poll.state(hart.msip);
+            poll.state(hart.mtimecmp);
+        }
+        let ticks = mtime_clock.cycles_until_floor(poll.now()).0;
+        poll.until_for(self.mtime_reads, mtime_clock.ps_at_floor(Cycles(ticks + 1)));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::polled::{Access, Loop};
+    use crate::bench::{Bench, CPU_INTC, read_node};
+    use crate::support::registers::walk;
+    use proptest::prelude::*;
+
+    const MSI: u32 = 1 << 3;
+    const MTI: u32 = 1 << 7;
+
+    /// mtime at 1 MHz: a tick is 1 us.
+    fn clint() -> Bench {
+        let port =
+            AxiLitePort { clock: Hz::new(100_000_000).unwrap(), read_cycles: Cycles(4), write_cycles: Cycles(3) };
+        let line = |bit| Some(IrqLine::Core { core: 0, bit });
+        Bench::new(Clint::new(Params { port, mtime_clock: Hz::new(1_000_000).unwrap() }, &[line(3), line(7)]))
+    }
+
+    fn set_mtimecmp(bench: &mut Bench, at: Ps, ticks: u64) {
+        bench.write(at, MTIMECMP + 4, u32::MAX).unwrap();
+        bench.write(at, MTIMECMP, ticks as u32).unwrap();
+        bench.write(at, MTIMECMP + 4, (ticks >> 32) as u32).unwrap();
+    }
+
+    #[test]
+    fn the_device_keeps_its_table() {
+        walk::device_keeps_its_table(REGISTERS, &[], &mut clint());
+    }
+
+    #[test]
+    fn an_access_takes_its_clocks() {
+        assert_eq!(clint().read(Ps(20_000), MTIMECMP), Ok((u32::MAX, Ps(60_000))));
+        assert_eq!(clint().write(Ps(20_000), MTIMECMP, 0), Ok(Ps(50_000)));
+    }
+
+    #[test]
+    fn mtime_counts_its_own_clock() {
+        let mut bench = clint();
+        assert_eq!(bench.value(Ps(999_999), MTIME), 0);
+        assert_eq!(bench.value(Ps(1_000_000), MTIME), 1);
+        bench.write(Ps(1_500_000), MTIME + 4, 7).unwrap();
+        bench.write(Ps(1_500_000), MTIME, u32::MAX).unwrap();
+        assert_eq!(bench.value(Ps(1_999_999), MTIME), u32::MAX);
+        assert_eq!((bench.value(Ps(2_000_000), MTIME), bench.value(Ps(2_000_000), MTIME + 4)), (0, 8));
+    }
+
+    #[test]
+    fn the_timer_interrupt_comes_with_the_tick_and_goes_with_mtimecmp() {
+        let mut bench = clint();
+        set_mtimecmp(&mut bench, Ps(0), 5);
+        bench.run(Ps(4_999_999));
+        assert_eq!(bench.pending(), 0);
+        bench.run(Ps(5_000_000));
+        assert_eq!(bench.pending(), MTI);
+        set_mtimecmp(&mut bench, Ps(6_000_000), 9);
+        assert_eq!(bench.pending(), 0);
+        bench.run(Ps(9_000_000));
+        assert_eq!(bench.pending(), MTI);
+    }
+
+    #[test]
+    fn only_the_latest_mtimecmp_counts() {
+        let mut bench = clint();
+        set_mtimecmp(&mut bench, Ps(0), 5);
+        set_mtimecmp(&mut bench, Ps(0), 8);
+        bench.run(Ps(7_999_999));
+        assert_eq!(bench.pending(), 0);
+        bench.run(Ps(8_000_000));
+        assert_eq!(bench.pending(), MTI);
+        set_mtimecmp(&mut bench, Ps(8_000_000), u64::MAX);
+        assert_eq!(bench.pending(), 0);
+        bench.run(Ps(u64::MAX / 4));
+        assert_eq!(bench.pending(), 0);
+    }
+
+    #[test]
+    fn a_timer_that_is_set_earlier_and_earlier_fills_no_memory() {
+        let mut bench = clint();
+        for ticks in (0..30_000).rev() {
+            set_mtimecmp(&mut bench, Ps(0), 1_000_000 + ticks);
+        }
+        let mut events = 0;
+        while bench.bus.events.pop_due(Ps::MAX).is_some() {
+            events += 1;
+        }
+        assert!((1..=10_001).contains(&events), "{events}");
+    }
+
+    #[test]
+    fn an_event_that_runs_after_a_later_access_changes_nothing() {
+        let mut bench = clint();
+        set_mtimecmp(&mut bench, Ps(0), 5);
+        // The access is at 7 us before the event of 5 us has run: the new comparison is in effect already.
+        set_mtimecmp(&mut bench, Ps(7_000_000), 6);
+        assert_eq!(bench.pending(), MTI);
+        bench.run(Ps(7_000_000));
+        assert_eq!(bench.pending(), MTI);
+    }
+
+    #[test]
+    fn writing_mtime_moves_the_interrupt() {
+        let mut bench = clint();
+        set_mtimecmp(&mut bench, Ps(0), 100);
+        bench.write(Ps(10_000_000), MTIME, 90).unwrap();
+        bench.run(Ps(19_999_999));
+        assert_eq!(bench.pending(), 0);
+        bench.run(Ps(20_000_000));
+        assert_eq!(bench.pending(), MTI);
+        bench.write(Ps(21_000_000), MTIME, 0).unwrap();
+        assert_eq!(bench.pending(), 0);
+    }
+
+    #[test]
+    fn msip_drives_the_software_interrupt() {
+        let mut bench = clint();
+        bench.write(Ps(0), MSIP, 0xff).unwrap();
+        assert_eq!((bench.pending(), bench.value(Ps(0), MSIP)), (MSI, 1));
+        bench.write(Ps(0), MSIP, 0).unwrap();
+        assert_eq!(bench.pending(), 0);
+    }
+
+    #[test]
+    fn harts_that_are_not_there_read_zero() {
+        let mut bench = clint();
+        bench.write(Ps(0), MSIP + 4, 1).unwrap();
+        bench.write(Ps(0), MTIMECMP + 8, 1).unwrap();
+        assert_eq!((bench.value(Ps(0), MSIP + 4), bench.value(Ps(0), MTIMECMP + 8)), (0, 0));
+        assert_eq!(bench.pending(), 0);
+    }
+
+    // ---- Polling
+
+    #[test]
+    fn a_loop_is_skipped_up_to_the_tick_that_it_would_read() {
+        let (core, read) = (Hz::new(100_000_000).unwrap(), |register| [Access::Read(register)]);
+        // 100 cycles a tick. Six iterations of 7 cycles are run first; the next one, and five of the same length, lie
+        // within a tick or not.
+        for (start, skipped) in [(0, true), (42, false), (60, true)] {
+            let polled = Loop::even(core, 7, &read(MTIME));
+            assert_eq!(polled.assert_skipped_as_run(clint, start, 4), skipped, "{start}");
+        }
+        for register in [MSIP, MTIMECMP] {
+            assert!(Loop::even(core, 7, &read(register)).assert_skipped_as_run(clint, 60, 100_000));
+        }
+        assert!(!Loop::even(core, 7, &[Access::Write(MTIMECMP, 5)]).assert_skipped_as_run(clint, 0, 1));
+        // If the clock is as fast as the core's, each read returns another value.
+        let fast = || {
+            let port = AxiLitePort { clock: core, read_cycles: Cycles(4), write_cycles: Cycles(3) };
+            Bench::new(Clint::new(Params { port, mtime_clock: core }, &[None, None]))
+        };
+        assert!(!Loop::even(core, 7, &read(MTIME)).assert_skipped_as_run(fast, 0, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn skipped_iterations_are_as_run(
+            distance in 1_u64..60,
+            registers in prop::collection::vec(prop::sample::select(vec![MSIP, MTIMECMP, MTIME, MTIME + 4]), 1..6),
+            at in 0_usize..6,
+            write in prop::sample::select(vec![MSIP, MTIMECMP, MTIME]),
+            megahertz in prop::sample::select(vec![100, 125, 50, 33]),
+            start in 0_u64..1000,
+            count in 1_u64..30,
+        ) {
+            let mut accesses: Vec<Access> = registers.into_iter().map(Access::Read).collect();
+            if let Some(access) = accesses.get_mut(at) {
+                *access = Access::Write(write, 3);
+            }
+            let core = Hz::new(megahertz * 1_000_000).unwrap();
+            Loop::even(core, distance, &accesses).assert_skipped_as_run(clint, start, count);
+        }
+    }
+
+    #[test]
+    fn a_node_wires_each_hart_two_lines() {
+        let lines = [CPU_INTC, 3, CPU_INTC, 7];
+        let (mut bench, faults) = read_node(from_node, &[("interrupts-extended", &lines)]);
+        assert!(faults.is_empty(), "{faults:?}");
+        bench.write(Ps(0), MSIP, 1).unwrap();
+        set_mtimecmp(&mut bench, Ps(0), 100);
+        bench.run(Ps(1_000_000));
+        assert_eq!(bench.pending(), MSI | MTI);
+    }
+}

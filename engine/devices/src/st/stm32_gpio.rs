@@ -1,0 +1,521 @@
+//! `st,stm32-gpio`: a port of 16 general-purpose pins of an STM32 (RM0090, "General-purpose I/Os (GPIO)"; RM0432, which
+//! adds GPIOx_BRR).
+//!
+//! Modelled: all registers; inputs, push-pull and open-drain outputs, pull-ups and pull-downs, analog pins, which read
+//! 0; GPIOx_BSRR and GPIOx_BRR; the lock with its write sequence. A pin that is neither driven nor pulled keeps its
+//! level, which is low after reset. Byte and halfword writes only change their lanes.
+//!
+//! A write takes effect, and wires change, at the time at which it reaches the port; a read shows the wires at that
+//! time.
+//!
+//! A pin in alternate function carries a peripheral's signal if its function number at this pin selects one
+//! (`devices/support/pin_functions.rs`); the port notifies the peripheral when GPIOx_MODER and GPIOx_AFRx change. Pins
+//! of a second supply (`cyclescope,io2-pins`) are isolated until the firmware has declared the supply valid
+//! (PWR_CR2.IOSV).
+//!
+//! Not modelled: levels of serial lines and buses at pins, which have waveforms of their own; timers' channels are
+//! modelled. Speed settings have no effect.
+
+use crate::model::Model;
+use crate::support::registers::{AccessKind, Register};
+use crate::support::stm32_clock_gate::{ClockGate, SECOND_SUPPLY};
+use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
+use engine::dt::fault::FaultKind;
+use engine::dt::reader::NodeReader;
+use engine::polling::Poll;
+use engine::state::{Fresh, State};
+use engine::wires::Drive;
+use engine::wires::functions::Functions;
+
+/// The register map; GPIOx_BRR is not in all chips.
+pub const REGISTERS: &[Register] = &[
+    Register::new("GPIOx_MODER", MODER, AccessKind::Rw, 0, u32::MAX),
+    Register::new("GPIOx_OTYPER", OTYPER, AccessKind::Rw, 0, PINS),
+    Register::new("GPIOx_OSPEEDR", OSPEEDR, AccessKind::Rw, 0, u32::MAX),
+    Register::new("GPIOx_PUPDR", PUPDR, AccessKind::Rw, 0, u32::MAX),
+    Register::new("GPIOx_IDR", IDR, AccessKind::Ro, 0, PINS),
+    Register::new("GPIOx_ODR", ODR, AccessKind::Rw, 0, PINS),
+    Register::new("GPIOx_BSRR", BSRR, AccessKind::Wo, 0, u32::MAX),
+    Register::new("GPIOx_LCKR", LCKR, AccessKind::Rw, 0, LCKK | PINS),
+    Register::new("GPIOx_AFRL", AFRL, AccessKind::Rw, 0, u32::MAX),
+    Register::new("GPIOx_AFRH", AFRH, AccessKind::Rw, 0, u32::MAX),
+    Register::new("GPIOx_BRR", BRR, AccessKind::Wo, 0, PINS),
+];
+
+const MODER: u32 = 0x00;
+const OTYPER: u32 = 0x04;
+const OSPEEDR: u32 = 0x08;
+const PUPDR: u32 = 0x0c;
+const IDR: u32 = 0x10;
+const ODR: u32 = 0x14;
+const BSRR: u32 = 0x18;
+const LCKR: u32 = 0x1c;
+const AFRL: u32 = 0x20;
+const AFRH: u32 = 0x24;
+const BRR: u32 = 0x28;
+
+const PINS: u32 = 0xffff;
+const LCKK: u32 = 1 << 16;
+/// GPIOx_MODER.
+const OUTPUT: u32 = 1;
+const ALTERNATE: u32 = 2;
+const ANALOG: u32 = 3;
+/// GPIOx_PUPDR.
+const UP: u32 = 1;
+const DOWN: u32 = 2;
+
+/// The board's parameters of the port.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Params {
+    /// Reset values of GPIOx_MODER, GPIOx_OSPEEDR and GPIOx_PUPDR.
+    pub resets: [u32; 3],
+    /// True if the port has GPIOx_BRR.
+    pub has_brr: bool,
+    /// Pins on the second supply.
+    pub second_supply: u32,
+    /// Pins that the boot loader has assigned to peripherals.
+    pub booted: Booted,
+    /// Its clock enable bit in the RCC.
+    pub gate: ClockGate,
+}
+
+/// Pins that are in alternate function when the firmware starts, as set by the software before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Booted {
+    /// One bit for each pin.
+    pub pins: u32,
+    /// GPIOx_AFRL and GPIOx_AFRH.
+    pub functions: [u32; 2],
+}
+
+/// Progress of the lock sequence: writes with LCKK, without, and with it, each with the same pins, then a read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+enum Lock {
+    #[default]
+    Open,
+    /// The number of the three writes so far, and their pins.
+    Begun(u8, u32),
+    /// Locked pins, until reset.
+    Locked(u32),
+}
+
+/// The port.
+#[derive(Debug, State)]
+pub struct Gpio {
+    #[state(skip)]
+    params: Params,
+    mode: u32,
+    open_drain: u32,
+    speed: u32,
+    pulls: u32,
+    output: u32,
+    functions: [u32; 2],
+    lock: Lock,
+    /// A wire may change before the next access, without an event.
+    moving: bool,
+    /// Incremented by everything that may change a read.
+    changes: u64,
+    reads: u64,
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::port(&["st,stm32-gpio"], 1, from_node).naming(REGISTERS);
+
+/// Builds the port from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["gpio-controller", "#gpio-cells", "gpio-ranges", "ngpios", "clocks"]);
+    let meaning = "GPIOx_MODER, GPIOx_OSPEEDR and GPIOx_PUPDR after reset; 0 by default";
+    Box::new(Gpio::booted(Params {
+        resets: reader.cells("cyclescope,reset-values", |_: [u32; 3]| true, meaning).unwrap_or_default(),
+        has_brr: reader.flag("cyclescope,reset-register", "the port has GPIOx_BRR"),
+        second_supply: reader.u32_or(
+            "cyclescope,io2-pins",
+            0,
+            0..=PINS,
+            "pins on the supply VDDIO2, one bit each, isolated while PWR_CR2.IOSV is 0",
+        ),
+        booted: Booted::from_node(reader),
+        gate: ClockGate::from_node(reader),
+    }))
+}
+
+impl Booted {
+    fn from_node(reader: &mut NodeReader) -> Booted {
+        const NAME: &str = "cyclescope,boot-functions";
+        let meaning = "pairs: a pin (0 to 15), and the alternate function (0 to 15) that the software before the \
+                       firmware has selected for it";
+        let pairs = reader.numbers(NAME, meaning);
+        if !pairs.len().is_multiple_of(2) || pairs.iter().any(|value| *value > 15) {
+            let (property, expected) = (NAME.to_owned(), meaning.to_owned());
+            reader.fault_at(NAME, FaultKind::WrongType { property, expected });
+            return Booted::default();
+        }
+        let mut booted = Booted::default();
+        for [pin, function] in pairs.as_chunks::<2>().0 {
+            booted.pins |= 1 << pin;
+            booted.functions[*pin as usize / 8] |= function << (4 * (pin % 8));
+        }
+        booted
+    }
+}
+
+/// A mask with one bit for each pin whose two bits in `word` are `wanted`.
+fn pins_where(word: u32, wanted: u32) -> u32 {
+    (0..16).filter(|pin| word >> (2 * pin) & 3 == wanted).fold(0, |pins, pin| pins | 1 << pin)
+}
+
+/// All ones in a register's fields of `bits` bits for those pins from `first` on that are in `pins`.
+fn spread(pins: u32, bits: u32, first: u32) -> u32 {
+    let field = (1 << bits) - 1;
+    (0..32 / bits)
+        .filter(|place| pins >> (first + place) & 1 != 0)
+        .fold(0, |mask, place| mask | field << (bits * place))
+}
+
+impl Gpio {
+    /// The port after reset.
+    pub fn new(params: Params) -> Gpio {
+        let [mode, speed, pulls] = params.resets;
+        Gpio {
+            params,
+            mode,
+            open_drain: 0,
+            speed,
+            pulls,
+            output: 0,
+            functions: [0; 2],
+            lock: Lock::default(),
+            moving: false,
+            changes: 0,
+            reads: 0,
+            writes: 0,
+        }
+    }
+
+    /// The port when the firmware starts.
+    fn booted(params: Params) -> Gpio {
+        let (Booted { pins, functions }, gpio) = (params.booted, Gpio::new(params));
+        let mode = gpio.mode & !spread(pins, 2, 0) | spread(pins, 2, 0) & (u32::MAX / 3 * ALTERNATE);
+        Gpio { mode, functions, ..gpio }
+    }
+
+    /// Reset by the RCC: registers return to their reset values.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        let Gpio { moving, changes, reads, writes, .. } = *self;
+        *self = Gpio { moving, changes: changes + 1, reads, writes, ..Gpio::new(self.params) };
+        self.apply(ctx);
+    }
+
+    /// The pins that the port drives, and those it pulls up and down.
+    fn drive(&self, isolated: u32) -> (Drive, u32, u32) {
+        let outputs = pins_where(self.mode, OUTPUT) & !isolated;
+        let enables = outputs & !(self.open_drain & self.output);
+        let pulled = !(pins_where(self.mode, ANALOG) | isolated);
+        let (up, down) = (pins_where(self.pulls, UP) & pulled, pins_where(self.pulls, DOWN) & pulled);
+        (Drive { enables, levels: self.output }, up, down)
+    }
+
+    /// Pins whose supply is not valid.
+    fn isolated(&self, ctx: &Ctx) -> u32 {
+        let (register, bit) = SECOND_SUPPLY;
+        if self.params.second_supply == 0 || ctx.bus.clocks.is_running(register, bit) {
+            return 0;
+        }
+        self.params.second_supply
+    }
+
+    /// The alternate functions of the pins, by the registers.
+    fn functions(&self, isolated: u32) -> Functions {
+        Functions {
+            alternate: pins_where(self.mode, ALTERNATE),
+            numbers: u64::from(self.functions[1]) << 32 | u64::from(self.functions[0]),
+            outputs: pins_where(self.mode, OUTPUT),
+            analog: pins_where(self.mode, ANALOG),
+            open_drain: self.open_drain,
+            isolated,
+            pull_ups: pins_where(self.pulls, UP),
+        }
+    }
+
+    /// Applies what may have changed at the pins, after a write of the configuration or any other change.
+    fn apply(&self, ctx: &mut Ctx) {
+        ctx.bus.switch_pins(ctx.id, self.functions(self.isolated(ctx)), ctx.now);
+        self.apply_levels(ctx);
+    }
+
+    fn apply_levels(&self, ctx: &mut Ctx) {
+        let (drive, up, down) = self.drive(self.isolated(ctx));
+        ctx.bus.wires.set_pull_downs(ctx.id, down);
+        ctx.bus.drive_port(ctx.id, drive, up, ctx.now);
+    }
+
+    fn register(&mut self, offset: u32, ctx: &mut Ctx) -> u32 {
+        match offset {
+            IDR => {
+                let levels = ctx.bus.sample_port(ctx.id, ctx.now);
+                self.moving = ctx.bus.wires.is_moving(ctx.id);
+                levels & PINS & !pins_where(self.mode, ANALOG)
+            }
+            LCKR => self.read_lock(),
+            _ => self.held(offset).map_or(0, |(held, _)| *held),
+        }
+    }
+
+    /// The register at `offset` that keeps written values, and its bits that are locked.
+    fn held(&mut self, offset: u32) -> Option<(&mut u32, u32)> {
+        let pins = if let Lock::Locked(pins) = self.lock { pins } else { 0 };
+        Some(match offset {
+            MODER => (&mut self.mode, spread(pins, 2, 0)),
+            OTYPER => (&mut self.open_drain, pins),
+            OSPEEDR => (&mut self.speed, spread(pins, 2, 0)),
+            PUPDR => (&mut self.pulls, spread(pins, 2, 0)),
+            ODR => (&mut self.output, 0),
+            AFRL => (&mut self.functions[0], spread(pins, 4, 0)),
+            AFRH => (&mut self.functions[1], spread(pins, 4, 8)),
+            _ => return None,
+        })
+    }
+
+    /// GPIOx_LCKR: a read ends the sequence.
+    fn read_lock(&mut self) -> u32 {
+        if let Lock::Begun(3, pins) = self.lock {
+            self.lock = Lock::Locked(pins);
+        }
+        match self.lock {
+            Lock::Open => 0,
+            Lock::Begun(_, pins) => pins,
+            Lock::Locked(pins) => LCKK | pins,
+        }
+    }
+
+    fn write_lock(&mut self, value: u32) {
+        let (key, pins) = (value & LCKK != 0, value & PINS);
+        self.lock = match self.lock {
+            Lock::Locked(pins) => Lock::Locked(pins),
+            Lock::Begun(1, before) if !key && pins == before => Lock::Begun(2, pins),
+            Lock::Begun(2, before) if key && pins == before => Lock::Begun(3, pins),
+            _ => Lock::Begun(u8::from(key), pins),
+        };
+    }
+
+    fn set_register(&mut self, offset: u32, size: AccessSize, value: u32) {
+        let (word, lanes) = (offset & !3, size.merged(0, offset, value));
+        match word {
+            // If both are requested, setting has priority.
+            BSRR => self.output = self.output & !(lanes >> 16) | lanes & PINS,
+            BRR if self.params.has_brr => self.output &= !lanes,
+            LCKR => self.write_lock(lanes),
+            _ => {
+                let mask = if matches!(word, OTYPER | ODR) { PINS } else { u32::MAX };
+                if let Some((held, locked)) = self.held(word) {
+                    let written = size.merged(*held, offset, value) & mask;
+                    *held = *held & locked | written & !locked;
+                }
+            }
+        }
+    }
+}
+
+impl Device for Gpio {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
+        if self.params.second_supply != 0 {
+            ctx.bus.clocks.follow_gate(SECOND_SUPPLY.0, SECOND_SUPPLY.1, ctx.id);
+        }
+        // A pin that was never driven or pulled is low.
+        ctx.bus.wires.set_pull_downs(ctx.id, u32::MAX);
+        let (drive, up, _) = self.drive(self.isolated(ctx));
+        ctx.bus.drive_port(ctx.id, drive, up, ctx.now);
+        self.apply(ctx);
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.reads += 1;
+        let open = self.params.gate.is_open(ctx);
+        let register = if open { self.register(offset & !3, ctx) } else { 0 };
+        Ok(Reply::read(size.extracted(register, offset), ctx.now))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.writes += 1;
+        if self.params.gate.takes_writes(ctx) {
+            let before = self.drive(0);
+            self.set_register(offset, size, value);
+            if !matches!(offset & !3, BSRR | BRR | ODR) {
+                self.apply(ctx);
+            } else if self.drive(0) != before {
+                self.apply_levels(ctx);
+            }
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn pins_changed(&mut self, _port: PortId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {
+        self.changes += 1;
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        } else if self.params.second_supply != 0 {
+            self.changes += 1;
+            self.apply(ctx);
+        }
+    }
+
+    fn pin_count(&self) -> u32 {
+        PINS.count_ones()
+    }
+
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("reads".to_owned(), self.reads), ("writes".to_owned(), self.writes)]
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.writes);
+        poll.state(self.changes);
+        poll.state(u64::from(matches!(self.lock, Lock::Locked(_))));
+        poll.counter(&mut self.reads);
+        !self.moving
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::{Bench, read_plain_node};
+    use crate::support::registers::walk;
+    use engine::bus::device::DeviceId;
+    use engine::time::Ps;
+    use engine::wires::Pin;
+
+    const NOW: Ps = Ps(0);
+
+    fn gpio(resets: [u32; 3]) -> Bench {
+        let mut bench = Bench::new(Gpio::new(Params { resets, has_brr: true, ..Params::default() })).as_port();
+        bench.bus.with_device(DeviceId(0), NOW, |port, ctx| port.reset(ctx));
+        bench
+    }
+
+    fn outside(bench: &mut Bench, pin: u32, level: Option<bool>) {
+        bench.bus.drive_pin(Pin::new(DeviceId(0), pin), level, NOW);
+    }
+
+    #[test]
+    fn the_device_keeps_its_table() {
+        walk::device_keeps_its_table(REGISTERS, &["GPIOx_LCKR"], &mut gpio([0; 3]));
+    }
+
+    #[test]
+    fn outputs_drive_and_inputs_read_what_is_driven_or_pulled() {
+        let mut bench = gpio([0; 3]);
+        // Pin 0 push-pull, pin 1 open drain, pin 2 pulled up, pin 3 pulled down, pin 4 analog.
+        for (offset, value) in [(MODER, 0b11_00_00_01_01), (OTYPER, 0b10), (PUPDR, 0b01_10_01_00_00), (BSRR, 0b11)] {
+            bench.write(NOW, offset, value).unwrap();
+        }
+        assert_eq!(bench.value(NOW, IDR), 0b0_0101, "an open drain that is off drives nothing");
+        outside(&mut bench, 1, Some(true));
+        outside(&mut bench, 3, Some(true));
+        outside(&mut bench, 4, Some(true));
+        assert_eq!(bench.value(NOW, IDR), 0b0_1111, "an analog pin reads 0");
+        bench.write(NOW, BSRR, 0b11 << 16).unwrap();
+        outside(&mut bench, 1, None);
+        outside(&mut bench, 3, None);
+        assert_eq!(bench.value(NOW, IDR), 0b0_0100);
+    }
+
+    #[test]
+    fn pins_that_the_boot_loader_has_set_up_are_so_until_a_reset() {
+        let properties: &[(&str, &[u32])] = &[
+            ("cyclescope,reset-values", &[u32::MAX, 0, 0]),
+            ("cyclescope,boot-functions", &[2, 8, 11, 6]),
+            ("cyclescope,clock-enable", &[0x40, 5]),
+        ];
+        let (bench, faults) = read_plain_node(from_node, properties);
+        assert!(faults.is_empty(), "{faults:?}");
+        let mut bench = bench.as_port();
+        bench.bus.clocks.set_gates(0x40, 1 << 5);
+        bench.bus.with_device(DeviceId(0), NOW, |port, ctx| port.reset(ctx));
+        let registers = |bench: &mut Bench| [MODER, AFRL, AFRH].map(|offset| bench.value(NOW, offset));
+        assert_eq!(registers(&mut bench), [0xffbf_ffef, 0x0800, 0x6000]);
+        let functions = bench.bus.wires.functions(DeviceId(0));
+        assert!(functions.carries(2, 8) && functions.carries(11, 6));
+        bench.bus.clocks.set_resets(0x40, 1 << 5);
+        bench.bus.set_clocks(&[], NOW);
+        bench.bus.clocks.set_resets(0x40, 0);
+        bench.bus.set_clocks(&[], NOW);
+        assert_eq!(registers(&mut bench), [u32::MAX, 0, 0]);
+        let (_, faults) = read_plain_node(from_node, &[("cyclescope,boot-functions", &[16, 1])]);
+        assert!(faults.len() == 1 && faults[0].contains("boot-functions"), "{faults:?}");
+    }
+
+    #[test]
+    fn bits_are_set_and_reset_and_setting_wins() {
+        let mut bench = gpio([0; 3]);
+        bench.write(NOW, ODR, 0xf0f0).unwrap();
+        bench.write(NOW, BSRR, 0xffff_000f).unwrap();
+        assert_eq!((bench.value(NOW, ODR), bench.value(NOW, BSRR)), (0x000f, 0));
+        bench.write(NOW, BRR, 0x3).unwrap();
+        assert_eq!(bench.value(NOW, ODR), 0x000c);
+        // A halfword write of BSRR's upper half resets.
+        let reset = |port: &mut dyn Device, ctx: &mut Ctx| port.write(0, BSRR + 2, AccessSize::Half, 0x4, ctx);
+        bench.bus.with_device(DeviceId(0), NOW, reset).unwrap();
+        assert_eq!(bench.value(NOW, ODR), 0x0008);
+        let byte = |port: &mut dyn Device, ctx: &mut Ctx| port.write(0, ODR + 1, AccessSize::Byte, 0xa5, ctx);
+        bench.bus.with_device(DeviceId(0), NOW, byte).unwrap();
+        assert_eq!(bench.value(NOW, ODR), 0xa508);
+    }
+
+    #[test]
+    fn a_locked_pin_keeps_its_configuration() {
+        let mut bench = gpio([0; 3]);
+        for value in [LCKK | 0x201, 0x201, LCKK | 0x201] {
+            bench.write(NOW, MODER, u32::MAX).unwrap();
+            bench.write(NOW, LCKR, value).unwrap();
+        }
+        assert_eq!(bench.value(NOW, LCKR), LCKK | 0x201);
+        for offset in [MODER, AFRL, AFRH, OTYPER] {
+            bench.write(NOW, offset, 0).unwrap();
+        }
+        assert_eq!(bench.value(NOW, MODER), 3 << 18 | 3);
+        bench.write(NOW, AFRH, u32::MAX).unwrap();
+        bench.write(NOW, OTYPER, u32::MAX).unwrap();
+        assert_eq!((bench.value(NOW, AFRH), bench.value(NOW, OTYPER)), (0xffff_ff0f, 0xfdfe));
+        // A wrong sequence locks nothing.
+        let mut bench = gpio([0; 3]);
+        for value in [LCKK | 1, 3, LCKK | 1] {
+            bench.write(NOW, LCKR, value).unwrap();
+        }
+        assert_eq!(bench.value(NOW, LCKR) & LCKK, 0);
+    }
+
+    #[test]
+    fn a_node_gives_resets_and_gate() {
+        let properties: [(&str, &[u32]); 2] = [
+            ("cyclescope,reset-values", &[0xa800_0000, 0x0c00_0000, 0x6400_0000]),
+            ("cyclescope,clock-enable", &[0x30, 0]),
+        ];
+        let (mut bench, faults) = read_plain_node(from_node, &properties);
+        assert!(faults.is_empty(), "{faults:?}");
+        assert_eq!([MODER, OSPEEDR, PUPDR].map(|at| bench.value(NOW, at)), [0xa800_0000, 0x0c00_0000, 0x6400_0000]);
+        bench.bus.clocks.set_gates(0x30, 0);
+        assert_eq!((bench.value(NOW, MODER), bench.bus.notes().len()), (0, 1));
+        // Without BRR.
+        bench.bus.clocks.set_gates(0x30, 1);
+        bench.write(NOW, ODR, 3).unwrap();
+        bench.write(NOW, BRR, 1).unwrap();
+        assert_eq!(bench.value(NOW, ODR), 3);
+    }
+}

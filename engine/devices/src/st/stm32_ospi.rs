@@ -1,0 +1,483 @@
+//! `st,stm32-ospi`: the OCTOSPI interface of an STM32L4+ (RM0432, "Octo-SPI interface (OCTOSPI)"), with a memory on one
+//! to four data lines.
+//!
+//! The second range of `reg` is the window of memory-mapped mode. Programs can be loaded there.
+//!
+//! Modelled: commands of instruction, address, alternate bytes, dummy cycles and data, each phase with its lines and
+//! rate; indirect reads and writes with the FIFO of 32 bytes, which stops the clock while it is full or empty; status
+//! polling; memory-mapped reads with prefetch, and the timeout that ends them; prescaler, clock modes 0 and 3, CSHT;
+//! accesses beyond DEVSIZE; abort; interrupts, DMA requests.
+//!
+//! A command begins `cyclescope,start-cycles` of the kernel clock after the write that starts it. Accesses to DR that
+//! the FIFO can't serve wait for it. A memory-mapped read continues the previous one if its first byte is in the FIFO
+//! or is the next one to arrive; otherwise a new command is sent.
+//!
+//! While the source of the kernel clock is off, commands wait, with a note. An access that would wait forever (of DR,
+//! or of the memory window) ends without data or with a bus error. A byte under way when the clock stops or changes its
+//! rate is repeated. RCC_AHB3RSTR.OSPIxRST resets the controller.
+//!
+//! CLK, NCS and IO0 to IO3 need their pins (`devices/support/pin_functions.rs`), of the port that OCTOSPIM assigns to
+//! the controller after reset. Without CLK or NCS the memory receives nothing; a line without a pin reads as all ones,
+//! as a line that is not driven does in this model. A note says so.
+//!
+//! Not modelled: eight lines, two memories in parallel (DQM), HyperBus, writes in memory-mapped mode (nothing is sent,
+//! with a note), wrapped reads (WRAPSIZE), MAXTRAN, CSBOUND, refresh, delays (DHQC, SSHIFT, DQS); ports other than
+//! those after reset (see `st,stm32-ospim`).
+
+mod commands;
+mod flow;
+mod registers;
+mod window;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::registers::REGISTERS;
+
+use std::collections::VecDeque;
+
+use self::registers::*;
+use self::wire::{Settings, Width, Wire};
+use crate::model::{Group, Model};
+use crate::support::dma_lines::DmaLine;
+use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
+use crate::support::kernel_clock::KernelClock;
+use crate::support::pin_functions::PinFunctions;
+use crate::support::registers::find;
+use crate::support::stm32_clock_gate::ClockGate;
+use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
+use engine::dt::reader::NodeReader;
+use engine::dt::wiring::ClockInput;
+use engine::observe::spi::SPI_WINDOW;
+use engine::observe::spi::SpiSignals;
+use engine::polling::Poll;
+use engine::state::{Fresh, State};
+use engine::time::{Cycles, Ps};
+use engine::wire::spi::{Lines, SpiTarget};
+
+/// Names of the signals at pins; the constants are their indices, data lines last.
+const SIGNALS: &[&str] = &["clk", "ncs", "io0", "io1", "io2", "io3"];
+const CLK: usize = 0;
+const NCS: usize = 1;
+const IO0: usize = 2;
+/// Bytes of the FIFO.
+const FIFO_BYTES: usize = 32;
+/// The token of the event that updates the DMA requests.
+const DMA_ACTIVITIES: u32 = CONTROLLER_EVENT + 1;
+
+/// The board's parameters of the controller.
+#[derive(Clone, Copy, Debug, State)]
+pub struct Params {
+    /// The kernel clock.
+    pub clock: ClockInput,
+    /// Clocks from the write that starts a command until chip select goes low.
+    #[state(skip)]
+    pub start: Cycles,
+    /// Its interrupt.
+    #[state(skip)]
+    pub interrupt: Option<IrqLine>,
+    /// Its clock enable bit in the RCC.
+    #[state(skip)]
+    pub gate: ClockGate,
+}
+
+/// The activity of the controller. Edges are the kernel clock's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+enum Flow {
+    Idle,
+    /// A command waits because the kernel clock is stopped.
+    Held,
+    /// Remaining bytes to read, or to write.
+    Read(Width, u64),
+    Write(Width, u64),
+    /// A poll begins at this edge, or has been read by this edge.
+    PollFrom(u64),
+    Polled(u64, u32),
+    /// The last command ends at this edge.
+    Ending(u64),
+    /// Memory-mapped reads; the FIFO begins with this address.
+    Mapped(Width, u32),
+}
+
+/// The controller.
+#[derive(State)]
+pub struct Ospi {
+    params: Params,
+    pins: PinFunctions,
+    /// Register values, by offset.
+    values: Vec<u32>,
+    /// Flags of SR that are latched.
+    flags: u32,
+    wire: Wire,
+    flow: Flow,
+    /// Bytes, each with the edge at which it becomes available.
+    fifo: VecDeque<(u8, u64)>,
+    /// The edge since which a full FIFO has had room.
+    room_from: u64,
+    /// The instruction has been sent (SIOO).
+    is_open: bool,
+    dma: DmaLine,
+    alarm: Alarm,
+    level: bool,
+    changes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model =
+    Model::device(Group::Spi, &["st,stm32-ospi"], 2, from_node).with_activities(SPI_WINDOW).naming(REGISTERS);
+
+/// Builds the controller from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "resets", "reg-names"]);
+    let meaning = "kernel clocks from the write that starts a command until chip select goes low";
+    let params = Params {
+        clock: reader.clock_input(0, "the kernel clock, which the serial clock is divided from"),
+        start: reader.timing_cycles("cyclescope,start-cycles", meaning),
+        interrupt: reader.interrupt(0, "its interrupt"),
+        gate: ClockGate::from_node(reader),
+    };
+    let dma = DmaLine::from_node(reader, "tx_rx", "the FIFO has data, or room, for at least FTHRES + 1 bytes");
+    let chip = Chips::from_node(reader, 1).into_only().unwrap_or_else(HostedChip::none);
+    let pins = PinFunctions::from_node(reader, SIGNALS);
+    Box::new(Ospi { pins, ..Ospi::new(params, dma, chip) })
+}
+
+impl Ospi {
+    /// The controller after reset, with its chip.
+    pub fn new(params: Params, dma: DmaLine, chip: HostedChip) -> Ospi {
+        Ospi {
+            params,
+            pins: PinFunctions::default(),
+            values: vec![0; 0x204 / 4],
+            flags: 0,
+            wire: Wire::new(KernelClock::new(params.clock), chip),
+            flow: Flow::Idle,
+            fifo: VecDeque::with_capacity(FIFO_BYTES),
+            room_from: 0,
+            is_open: false,
+            dma,
+            alarm: Alarm::default(),
+            level: false,
+            changes: 0,
+        }
+    }
+
+    fn get(&self, offset: u32) -> u32 {
+        self.values[offset as usize / 4]
+    }
+
+    fn mode(&self) -> u32 {
+        self.get(CR) >> CR_FMODE & 3
+    }
+
+    fn edge(&self, now: Ps) -> u64 {
+        self.wire.clock.edge(now)
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { ccr: self.get(CCR), tcr: self.get(TCR), instruction: self.get(IR), alternate: self.get(ABR) }
+    }
+
+    /// Size of the memory in bytes.
+    fn size(&self) -> u64 {
+        2 << (self.get(DCR1) >> DCR1_DEVSIZE & 0x1f)
+    }
+
+    /// Number of data bytes of an indirect command.
+    fn length(&self) -> u64 {
+        match self.get(DLR) {
+            // Up to the end of the memory.
+            u32::MAX => self.size().saturating_sub(u64::from(self.get(AR))).max(1),
+            length => u64::from(length) + 1,
+        }
+    }
+
+    /// Ends all that is under way.
+    fn abort(&mut self, ctx: &Ctx) {
+        let edge = self.wire.clock.next_edge(ctx.now);
+        self.fifo.clear();
+        self.flow = match self.flow {
+            Flow::Idle => Flow::Idle,
+            _ => Flow::Ending(self.wire.close(edge)),
+        };
+    }
+
+    /// Reset by the RCC: registers return to their reset values, and the memory is deselected.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        self.abort(ctx);
+        self.values.fill(0);
+        (self.flags, self.flow, self.is_open) = (0, Flow::Idle, false);
+        self.set_wire(ctx);
+        self.changes += 1;
+    }
+
+    /// Sets up the wire as in OCTOSPI_DCR1 and DCR2.
+    fn set_wire(&mut self, ctx: &Ctx) {
+        self.wire.period = u64::from(self.get(DCR2) & 0xff) + 1;
+        self.wire.high = u64::from(self.get(DCR1) >> DCR1_CSHT & 7) + 1;
+        let rests_high = self.get(DCR1) & DCR1_CKMODE != 0;
+        if std::mem::replace(&mut self.wire.rests_high, rests_high) != rests_high {
+            self.wire.signals.rest(rests_high, ctx.now);
+        }
+    }
+
+    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
+        let mode = 3 << CR_FMODE;
+        let old = self.get(CR);
+        let ends = value & CR_ABORT != 0 || value & CR_EN == 0;
+        let kept = if self.is_busy() && !ends && (old ^ value) & mode != 0 {
+            ctx.note("OCTOSPI_CR.FMODE was written during a command (OCTOSPI_SR.BUSY): it keeps its value");
+            old & mode
+        } else {
+            value & mode
+        };
+        if value & (CR_DQM | CR_FSEL) != 0 {
+            ctx.note("a second memory (OCTOSPI_CR.DQM, FSEL) is not modelled: only the first one is used");
+        }
+        self.values[CR as usize / 4] = value & !mode & !CR_ABORT | kept;
+        if ends || (old ^ self.get(CR)) & mode != 0 {
+            self.abort(ctx);
+        }
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        let Some(row) = find(REGISTERS, offset) else { return };
+        let settings = self.settings();
+        match offset {
+            CR => return self.set_control(value & (row.mask | CR_ABORT), ctx),
+            FCR => self.flags &= !(value & FCR_MASK),
+            SR | DR => {}
+            _ if self.is_busy() => {
+                ctx.note(&format!("{} was written during a command (OCTOSPI_SR.BUSY): it keeps its value", row.name));
+                return;
+            }
+            _ => self.values[offset as usize / 4] = value & row.mask,
+        }
+        // The conditions for a command's start, apart from data to write.
+        let is_whole = self.mode() != 0 || !settings.has_data();
+        match offset {
+            CCR | IR => {
+                self.is_open = false;
+                if offset == IR && is_whole && self.mode() < 3 && !settings.has_address() {
+                    self.start(ctx);
+                }
+            }
+            AR if is_whole && self.mode() < 3 && settings.has_address() => self.start(ctx),
+            DCR1 | DCR2 => self.set_wire(ctx),
+            _ => {}
+        }
+    }
+
+    /// Adds a note for each signal that was needed and has no pin.
+    #[cold]
+    fn note_pins(&mut self, ctx: &mut Ctx) {
+        let spoiled = std::mem::take(&mut self.wire.spoiled);
+        for signal in (0..SIGNALS.len()).filter(|signal| spoiled >> signal & 1 != 0) {
+            let effect = match signal {
+                CLK => "a command is sent, but the memory gets no clock",
+                NCS => "a command is sent, but the memory is not selected",
+                _ => "a command uses it, and its receiver reads ones",
+            };
+            self.pins.note(signal, effect, ctx);
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        if self.wire.spoiled != 0 {
+            self.note_pins(ctx);
+        }
+        let (status, control) = (self.status(self.edge(ctx.now)), self.get(CR));
+        let level = status & SR_FLAGS & control >> CR_ENABLES != 0;
+        if std::mem::replace(&mut self.level, level) != level {
+            ctx.set_irq(self.params.interrupt, level);
+        }
+        let takes = match self.flow {
+            Flow::Write(_, left) => (self.fifo.len() as u64) < left,
+            Flow::Held => (self.fifo.len() as u64) < self.length(),
+            _ => true,
+        };
+        let asks = control & CR_DMAEN != 0 && status & SR_FTF != 0 && takes;
+        self.dma.set(asks, DMA_ACTIVITIES, ctx);
+        let due = self.next_change().and_then(|edge| self.wire.clock.due(edge)).map(|due| due.max(ctx.now));
+        self.wire.chip.follow(due, ctx);
+        self.wire.chip.take_notes(ctx);
+        let waits = control >> CR_ENABLES & SR_FLAGS != 0 || control & CR_DMAEN != 0;
+        match due.filter(|_| waits) {
+            Some(due) => self.alarm.set(due, CONTROLLER_EVENT, ctx),
+            None => self.alarm.cancel(CONTROLLER_EVENT, ctx),
+        }
+    }
+}
+
+impl Device for Ospi {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == DR
+    }
+
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
+        self.pins.follow(ctx);
+        self.wire.carried = self.pins.carried();
+        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Quad, 1);
+        self.wire.chip.start(ctx);
+    }
+
+    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        if !self.params.gate.is_open(ctx) {
+            return Ok(Reply::read(0, ctx.now));
+        }
+        let edge = self.edge(ctx.now);
+        self.advance(edge);
+        let (value, done) = if range > 0 {
+            self.window_read(offset, size.bytes(), ctx)?
+        } else if offset & !3 == DR {
+            self.receive(size.bytes(), edge, ctx)
+        } else {
+            let register = offset & !3;
+            let value = if register == SR {
+                self.status(edge)
+            } else {
+                self.values.get(register as usize / 4).copied().unwrap_or(0)
+            };
+            (size.extracted(value, offset), edge)
+        };
+        self.changes += u64::from(range > 0 || offset & !3 == DR);
+        self.advance(edge);
+        self.update(ctx);
+        Ok(Reply::read(value, self.wire.time(done).max(ctx.now)))
+    }
+
+    fn write(
+        &mut self,
+        range: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        if !self.params.gate.takes_writes(ctx) {
+            return Ok(Reply::written(ctx.now));
+        }
+        let edge = self.edge(ctx.now);
+        self.advance(edge);
+        self.changes += 1;
+        let mut done = edge;
+        if range > 0 {
+            ctx.note("writes in memory-mapped mode are not modelled: nothing is sent");
+        } else if offset & !3 == DR {
+            done = self.transmit(value, size.bytes(), ctx);
+        } else {
+            let register = offset & !3;
+            let held = self.values.get(register as usize / 4).copied().unwrap_or(0);
+            self.set_register(register, size.merged(if register == FCR { 0 } else { held }, offset, value), ctx);
+        }
+        self.advance(edge);
+        self.update(ctx);
+        Ok(Reply::written(self.wire.time(done).max(ctx.now)))
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == DMA_ACTIVITIES {
+            self.dma.event(DMA_ACTIVITIES, ctx);
+            return;
+        }
+        if token == CONTROLLER_EVENT {
+            self.alarm.rang(ctx.now);
+        }
+        self.advance(self.edge(ctx.now));
+        if token != CONTROLLER_EVENT {
+            self.wire.chip.event(ctx);
+        }
+        self.update(ctx);
+    }
+
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.advance(self.edge(ctx.now));
+        self.wire.chip.pins_changed(port, changed, levels, ctx);
+    }
+
+    fn pins_switched(&mut self, ctx: &mut Ctx) {
+        self.advance(self.edge(ctx.now));
+        if self.pins.look(ctx) {
+            self.wire.carried = self.pins.carried();
+        }
+    }
+
+    /// Activities under way continue at the new clock's rate.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.advance(self.edge(ctx.now));
+        let (before, now) = self.wire.clock.follow(ctx);
+        let moved = |edge: u64| now + edge.saturating_sub(before);
+        let wire = &mut self.wire;
+        (wire.free, wire.may_select, self.room_from) =
+            (moved(wire.free), moved(wire.may_select), moved(self.room_from));
+        self.fifo.iter_mut().for_each(|(_, from)| *from = moved(*from));
+        self.flow = match self.flow {
+            Flow::PollFrom(at) => Flow::PollFrom(moved(at)),
+            Flow::Polled(at, value) => Flow::Polled(moved(at), value),
+            Flow::Ending(at) => Flow::Ending(moved(at)),
+            other => other,
+        };
+        self.alarm.cancel(CONTROLLER_EVENT, ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        } else if self.flow == Flow::Held && self.wire.clock.is_running() {
+            self.begin(ctx);
+        }
+        self.update(ctx);
+    }
+
+    fn peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
+        range > 0 && self.wire.chip.peek(offset, into)
+    }
+
+    fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
+        range > 0 && self.wire.chip.preload(offset, bytes)
+    }
+
+    fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
+        if range == 0 || !self.params.gate.is_open(ctx) {
+            return Err(SlaveError { done: ctx.now });
+        }
+        let (_, done) = self.window_read(offset, bytes, ctx)?;
+        self.changes += 1;
+        self.update(ctx);
+        Ok(self.wire.time(done).max(ctx.now))
+    }
+
+    fn streams(&self, range: usize, _offset: u32) -> bool {
+        range > 0
+    }
+
+    fn finish(&mut self, now: Ps) {
+        self.advance(self.edge(now));
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        vec![self.wire.chip.target()]
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let mut counters = vec![("frames".to_owned(), self.wire.frames), ("sck_clocks".to_owned(), self.wire.clocks)];
+        counters.extend(self.wire.chip.counters());
+        counters
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let edge = self.edge(poll.now());
+        self.advance(edge);
+        if let Some(next) = self.next_change() {
+            if next <= edge {
+                return false;
+            }
+            if let Some(due) = self.wire.clock.due(next) {
+                poll.until(due);
+            }
+        }
+        poll.state(self.changes);
+        poll.state(self.wire.carried);
+        poll.state(self.wire.spoiled);
+        !matches!(self.flow, Flow::Mapped(..)) && self.wire.chip.polled(poll)
+    }
+}

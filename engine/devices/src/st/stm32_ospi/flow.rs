@@ -1,0 +1,190 @@
+//! Activity without the firmware: bytes between wire and FIFO, polls, ends of commands; and the firmware's data
+//! accesses.
+
+use super::registers::*;
+use super::wire::Width;
+use super::{Ctx, FIFO_BYTES, Flow, Ospi};
+use crate::support::registers::flag;
+
+/// The maximum number of polls that one access simulates one by one.
+const MOST_POLLS_AT_ONCE: u64 = 1000;
+
+impl Ospi {
+    /// Performs all that happens up to an edge.
+    pub(super) fn advance(&mut self, edge: u64) {
+        while self.step(edge) {
+            self.changes += 1;
+        }
+    }
+
+    /// Performs the next change up to an edge; false if nothing changes.
+    pub(super) fn step(&mut self, edge: u64) -> bool {
+        match self.flow {
+            Flow::Read(_, 0) | Flow::Write(_, 0) => self.flow = Flow::Ending(self.wire.close(0)),
+            Flow::Read(width, left) if self.can_fetch(width, edge) => {
+                self.fetch(width);
+                self.flow = Flow::Read(width, left - 1);
+            }
+            Flow::Write(width, left) => {
+                let Some((byte, from)) = self.fifo.front().copied() else { return false };
+                if from.max(self.wire.free) > edge {
+                    return false;
+                }
+                self.fifo.pop_front();
+                self.wire.write(from, width, byte);
+                self.flow = Flow::Write(width, left - 1);
+            }
+            Flow::PollFrom(at) if at <= edge => self.poll_memory(at, edge),
+            Flow::Polled(at, value) if at <= edge => self.compare(at, value),
+            Flow::Ending(at) if at <= edge => {
+                self.flags |= SR_TCF;
+                self.flow = Flow::Idle;
+            }
+            Flow::Mapped(width, _) if self.can_fetch(width, edge) => self.fetch(width),
+            Flow::Mapped(..) => match self.timeout().filter(|at| *at <= edge) {
+                Some(at) => {
+                    self.wire.close(at);
+                    self.flags |= SR_TOF;
+                }
+                None => return false,
+            },
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn can_fetch(&self, width: Width, edge: u64) -> bool {
+        let end = self.wire.free.max(self.room_from) + self.wire.byte_edges(width);
+        self.wire.is_selected && self.fifo.len() < FIFO_BYTES && end <= edge
+    }
+
+    pub(super) fn fetch(&mut self, width: Width) {
+        let byte = self.wire.read(self.room_from, width);
+        self.fifo.push_back((byte, self.wire.free));
+    }
+
+    /// The edge at which memory-mapped reads end if no access continues them.
+    pub(super) fn timeout(&self) -> Option<u64> {
+        let waits = self.wire.is_selected && self.get(CR) & CR_TCEN != 0 && self.fifo.len() == FIFO_BYTES;
+        waits.then(|| self.wire.free + u64::from(self.get(LPTR)) * self.wire.period)
+    }
+
+    /// Reads the memory's registers. After many polls without an access, polls long before `edge` are only counted:
+    /// they read the same as the next ones.
+    pub(super) fn poll_memory(&mut self, at: u64, edge: u64) {
+        let Ok(command) = self.settings().command(self.get(AR), self.is_open) else {
+            self.flow = Flow::Idle;
+            return;
+        };
+        self.is_open = true;
+        let bytes = self.length().min(4);
+        let (frame, clocks) = self.wire.frame(&command, bytes);
+        let each = frame + self.poll_pause();
+        let skipped = ((edge - at) / each).saturating_sub(MOST_POLLS_AT_ONCE);
+        self.wire.frames += skipped;
+        self.wire.clocks += skipped * clocks;
+        self.wire.signals.set_in_place(false);
+        self.wire.open(at + skipped * each, &command);
+        let mut value = 0;
+        for index in 0..bytes {
+            let byte = command.data.map_or(0, |width| self.wire.read(0, width));
+            value |= u32::from(byte) << (8 * index);
+        }
+        self.flow = Flow::Polled(self.wire.close(0), value);
+    }
+
+    /// Edges from one poll to the next: PIR, but at least the minimum high time of chip select.
+    fn poll_pause(&self) -> u64 {
+        u64::from(self.get(PIR)).max(self.wire.high) * self.wire.period
+    }
+
+    pub(super) fn compare(&mut self, at: u64, value: u32) {
+        let differing = (value ^ self.get(PSMAR)) & self.get(PSMKR);
+        let matches = if self.get(CR) & CR_PMM != 0 { differing != self.get(PSMKR) } else { differing == 0 };
+        self.flags |= flag(SR_SMF, matches);
+        self.flow = match matches && self.get(CR) & CR_APMS != 0 {
+            true => Flow::Idle,
+            false => Flow::PollFrom(at + self.poll_pause()),
+        };
+    }
+
+    /// The edge of the next change that firmware can see.
+    pub(super) fn next_change(&self) -> Option<u64> {
+        match self.flow {
+            Flow::Idle | Flow::Held => None,
+            Flow::Read(_, 0) | Flow::Write(_, 0) => Some(self.wire.free),
+            Flow::Read(width, _) => {
+                let end = self.wire.free.max(self.room_from) + self.wire.byte_edges(width);
+                (self.fifo.len() < FIFO_BYTES).then_some(end)
+            }
+            Flow::Write(..) => self.fifo.front().map(|(_, from)| (*from).max(self.wire.free)),
+            Flow::PollFrom(at) | Flow::Polled(at, _) | Flow::Ending(at) => Some(at),
+            Flow::Mapped(..) => self.timeout(),
+        }
+    }
+
+    /// An access waits for an edge of the stopped kernel clock. On the chip it blocks the bus until the clock runs.
+    pub(super) fn never_ends(&self, ctx: &mut Ctx) {
+        self.wire.clock.is_needed(ctx);
+        ctx.note("an access waits for the kernel clock, which is stopped, and would never end: it ends without data");
+    }
+
+    /// A read of OCTOSPI_DR: the data, and the edge at which they are available.
+    pub(super) fn receive(&mut self, bytes: u32, edge: u64, ctx: &mut Ctx) -> (u32, u64) {
+        let (mut value, mut done) = (0, edge);
+        for index in 0..bytes {
+            if let (true, Flow::Read(width, left @ 1..)) = (self.fifo.is_empty(), self.flow) {
+                if !self.wire.clock.is_running() {
+                    self.never_ends(ctx);
+                    break;
+                }
+                self.fetch(width);
+                self.flow = Flow::Read(width, left - 1);
+            }
+            let was_full = self.fifo.len() == FIFO_BYTES;
+            let Some((byte, from)) = self.fifo.pop_front() else {
+                if index == 0 {
+                    ctx.note("OCTOSPI_DR was read while no more data come: it reads 0");
+                }
+                break;
+            };
+            done = done.max(from);
+            self.room_from = if was_full { done } else { self.room_from };
+            value |= u32::from(byte) << (8 * index);
+        }
+        (value, done)
+    }
+
+    /// A write of OCTOSPI_DR: the edge at which the FIFO has accepted it.
+    pub(super) fn transmit(&mut self, value: u32, bytes: u32, ctx: &mut Ctx) -> u64 {
+        let mut edge = self.wire.clock.next_edge(ctx.now);
+        if self.flow == Flow::Idle && self.mode() == 0 && self.settings().has_data() {
+            self.start(ctx);
+        }
+        for byte in &value.to_le_bytes()[..bytes as usize] {
+            let left = match self.flow {
+                Flow::Write(_, left) => left,
+                Flow::Held if self.mode() == 0 => self.length(),
+                _ => {
+                    ctx.note("OCTOSPI_DR was written without a command that takes data: the data are lost");
+                    break;
+                }
+            };
+            if self.fifo.len() as u64 >= left {
+                ctx.note("OCTOSPI_DR was written after the last byte of a command (OCTOSPI_DLR): the data are lost");
+                break;
+            }
+            if self.fifo.len() == FIFO_BYTES && !self.wire.clock.is_running() {
+                self.never_ends(ctx);
+                break;
+            }
+            if self.fifo.len() == FIFO_BYTES {
+                let begins = self.fifo.front().map_or(0, |(_, from)| (*from).max(self.wire.free));
+                self.step(begins);
+                edge = edge.max(begins);
+            }
+            self.fifo.push_back((*byte, edge));
+        }
+        edge
+    }
+}

@@ -1,0 +1,388 @@
+//! `st,stm32-rtc`: the real-time clock of STM32F4 (RM0090, "Real-time clock (RTC)") and, as `st,stm32l4-rtc`, the RTC
+//! of STM32L4R and L4S (RM0432; without coarse calibration, with more backup registers).
+//!
+//! Modelled: the write protection by PWR_CR.DBP and by the keys of RTC_WPR; initialization mode, prescalers, the
+//! calendar in both hour formats with its leap years, sub-seconds, RTC_SHIFTR, summer time; shadow registers, which
+//! follow each second edge of RTCCLK (RSF), and their lock from a read of RTC_TR or RTC_SSR to a read of RTC_DR;
+//! BYPSHAD; alarms A and B with their masks and sub-seconds; the wake-up timer with all its clocks; interrupts, through
+//! EXTI's lines; backup registers. A run begins at the reset value, 1 January 2000. The RTC is stopped while
+//! RCC_BDCR.RTCEN is 0 or the source of RTCCLK is off: requests of the firmware wait, with a note. RCC_BDCR.BDRST
+//! resets it.
+//!
+//! Not modelled: calibration (RTC_CALR, RTC_CALIBR: registers, with a note), time stamps, tamper pins, the reference
+//! clock and outputs (registers, with a note), the requirement that PCLK1 be at least seven times RTCCLK.
+
+mod alarms;
+mod calendar;
+mod counting;
+mod registers;
+mod setting;
+
+#[cfg(test)]
+mod tests;
+
+use self::calendar::Moment;
+use self::counting::Counting;
+use self::registers::*;
+use crate::model::{Group, Model};
+use crate::support::activities::{COUNTING, TIMER};
+use crate::support::kernel_clock::KernelClock;
+use crate::support::registers::{AccessKind, Register, find, flag};
+use crate::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
+use engine::activity::Detail;
+use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::dt::reader::NodeReader;
+use engine::dt::wiring::ClockInput;
+use engine::polling::Poll;
+use engine::state::State;
+use engine::time::{Cycles, Ps};
+
+pub use self::registers::{REGISTERS, REGISTERS_L4};
+
+/// The compatible of the STM32L4's RTC.
+const L4: &str = "st,stm32l4-rtc";
+const KEYS: [u32; 2] = [0xca, 0x53];
+const ALARM_EVENT: u32 = 0;
+
+/// The board's parameters of the clock.
+#[derive(Clone, Copy, Debug, State)]
+pub struct Params {
+    /// RTCCLK.
+    pub clock: ClockInput,
+    /// RCC_BDCR.RTCEN.
+    #[state(skip)]
+    pub enable: ClockGate,
+    /// The register map.
+    #[state(skip)]
+    pub map: &'static [Register],
+    /// Number of backup registers.
+    #[state(skip)]
+    pub backup_registers: usize,
+    /// Edges from a request to INITF, WUTWF, ALRAWF and ALRBWF.
+    #[state(skip)]
+    pub synchronisation: Cycles,
+    /// Edges from the end of initialization mode to the first one that counts.
+    #[state(skip)]
+    pub restart: Cycles,
+    /// EXTI lines of the alarms and of the wake-up timer.
+    #[state(skip)]
+    pub interrupts: [Option<IrqLine>; 2],
+    /// Its clock enable bit on the bus.
+    #[state(skip)]
+    pub gate: ClockGate,
+}
+
+/// The RTC. Edges are numbers of RTCCLK's edges.
+#[derive(Debug, State)]
+pub struct Rtc {
+    params: Params,
+    /// RTCCLK, gated by RTCEN.
+    clock: KernelClock,
+    /// Register values by offset; RTC_BKPxR follow the others.
+    values: Vec<u32>,
+    counting: Counting,
+    /// The number of correct keys written to RTC_WPR so far.
+    keys: usize,
+    /// Flags of RTC_ISR that a write of 0 clears.
+    flags: u32,
+    /// The edge at which INITF is set, in initialization mode; and the values of RTC_TR and RTC_DR written meanwhile.
+    init_from: Option<u64>,
+    written: [u32; 2],
+    /// RSF is set from this edge on.
+    synchronised_from: u64,
+    /// Alarms A and B, and the wake-up timer, can be written from these edges on.
+    writable_from: [u64; 3],
+    /// RTC_SSR, RTC_TR, RTC_DR while locked.
+    locked: Option<[u32; 3]>,
+    /// The next edges of alarms A and B, and of the wake-up timer.
+    next: [Option<u64>; 3],
+    levels: [bool; 2],
+    alarm: Alarm,
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-rtc", L4], 1, from_node)
+    .with_activities(TIMER)
+    .naming(REGISTERS)
+    .naming_as(L4, REGISTERS_L4);
+
+/// Builds the clock from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "interrupt-names"]);
+    let is_l4 = reader.node.compatibles().contains(&L4);
+    let meaning = "RTCEN: the offset of a register of the RCC, a multiple of 4, and a bit number, 0 to 31";
+    let enable = ClockGate::named("cyclescope,rtc-enable", meaning, reader);
+    let meaning = "number of backup registers, up to 32";
+    let backup_registers = reader.u32_or("cyclescope,backup-registers", 20, 0..=32, meaning) as usize;
+    let meaning = "edges of RTCCLK from a request to INITF, WUTWF, ALRAWF and ALRBWF";
+    let synchronisation = reader.timing_cycles("cyclescope,synchronisation-cycles", meaning);
+    let meaning = "edges of RTCCLK from the end of initialization mode until the calendar counts";
+    Box::new(Rtc::new(Params {
+        clock: reader.clock_input(0, "RTCCLK"),
+        enable,
+        map: if is_l4 { REGISTERS_L4 } else { REGISTERS },
+        backup_registers,
+        synchronisation,
+        restart: reader.timing_cycles("cyclescope,restart-cycles", meaning),
+        interrupts: [
+            reader.interrupt(0, "EXTI's line of the alarms"),
+            reader.interrupt(1, "EXTI's line of the wake-up"),
+        ],
+        gate: ClockGate::from_node(reader),
+    }))
+}
+
+/// The divisors of both prescalers, by RTC_PRER.
+fn dividers(prer: u32) -> [u64; 2] {
+    [prer >> 16 & 0x7f, prer & 0x7fff].map(|field| u64::from(field) + 1)
+}
+
+impl Rtc {
+    /// The clock after a reset of the backup domain.
+    pub fn new(params: Params) -> Rtc {
+        let mut values = vec![0; BKP0R as usize / 4 + params.backup_registers];
+        params.map.iter().for_each(|row| values[row.offset as usize / 4] = row.reset);
+        Rtc {
+            clock: KernelClock::new(params.clock).after(params.enable),
+            params,
+            values,
+            counting: Counting::new(dividers(PRER_RESET)),
+            keys: 0,
+            flags: 0,
+            init_from: None,
+            written: [0, DR_RESET],
+            synchronised_from: 2,
+            writable_from: [0; 3],
+            locked: None,
+            next: [None; 3],
+            levels: [false; 2],
+            alarm: Alarm::default(),
+            writes: 0,
+        }
+    }
+
+    /// RCC_BDCR.BDRST: registers return to their reset values, and the calendar restarts.
+    fn reset_domain(&mut self, edge: u64) {
+        let kept = std::mem::replace(self, Rtc::new(self.params));
+        (self.clock, self.alarm, self.levels, self.writes) = (kept.clock, kept.alarm, kept.levels, kept.writes + 1);
+        self.counting.set(Moment::default(), edge);
+        self.synchronised_from = (edge + 2).next_multiple_of(2);
+    }
+
+    fn get(&self, offset: u32) -> u32 {
+        self.values[offset as usize / 4]
+    }
+
+    fn edge(&self, now: Ps) -> u64 {
+        self.clock.edge(now)
+    }
+
+    /// The edge from which a write at this time takes effect.
+    fn written_edge(&self, now: Ps) -> u64 {
+        self.clock.next_edge(now)
+    }
+
+    fn is_12h(&self) -> bool {
+        self.get(CR) & CR_FMT != 0
+    }
+
+    /// Updates the flags to now.
+    fn settle(&mut self, ctx: &Ctx) {
+        let edge = self.edge(ctx.now);
+        while let Some((index, at)) = self.due(edge) {
+            self.flags |= [ISR_ALRAF, ISR_ALRAF << 1, ISR_WUTF][index];
+            self.next[index] = if index < 2 { self.next_alarm(index, at) } else { Some(at + self.wakeup_period()) };
+        }
+    }
+
+    fn isr(&self, edge: u64) -> u32 {
+        let (initializing, cr) = (self.is_initializing(edge), self.get(CR));
+        let synchronised = self.counting.is_running && edge >= self.synchronised_from && cr & CR_BYPSHAD == 0;
+        let enables = [CR_ALRAE, CR_ALRAE << 1, CR_WUTE];
+        let writable = (0..3).fold(0, |bits, index| {
+            bits | flag(ISR_ALRAWF << index, cr & enables[index] == 0 && edge >= self.writable_from[index])
+        });
+        self.flags
+            | writable
+            | flag(ISR_INITS, self.calendar(edge)[2] >> 16 != 0)
+            | flag(ISR_RSF, synchronised)
+            | flag(ISR_INITF, initializing)
+            | flag(ISR_INIT, self.init_from.is_some())
+    }
+
+    /// RTC_SSR, RTC_TR and RTC_DR at an edge.
+    fn calendar(&self, edge: u64) -> [u32; 3] {
+        let moment = self.counting.moment(edge);
+        let [tr, dr] = if self.init_from.is_some() { self.written } else { [moment.tr(self.is_12h()), moment.dr()] };
+        [self.counting.sub_seconds(edge), tr, dr]
+    }
+
+    /// The calendar as reads see it.
+    fn shown(&self, edge: u64) -> [u32; 3] {
+        let is_direct = self.get(CR) & CR_BYPSHAD != 0 || self.init_from.is_some();
+        self.calendar(if is_direct { edge } else { edge & !1 })
+    }
+
+    fn register(&mut self, offset: u32, edge: u64) -> u32 {
+        let place = match offset {
+            SSR => 0,
+            TR => 1,
+            DR => 2,
+            ISR => return self.isr(edge),
+            WPR | SHIFTR => return 0,
+            _ => return self.values.get(offset as usize / 4).copied().unwrap_or(0),
+        };
+        let shown = self.locked.unwrap_or_else(|| self.shown(edge));
+        self.locked = (place < 2 && self.get(CR) & CR_BYPSHAD == 0).then_some(shown);
+        shown[place]
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        let (register, bit) = BACKUP_DOMAIN;
+        if !ctx.bus.clocks.is_running(register, bit) {
+            ctx.note(
+                "a register was written while the backup domain is protected (PWR's DBP is 0): it keeps its value",
+            );
+            return;
+        }
+        if self.params.enable.is_reset(ctx.bus) {
+            ctx.note("a register was written while the backup domain is reset (RCC_BDCR.BDRST): it keeps its value");
+            return;
+        }
+        let index = offset as usize / 4;
+        if offset >= BKP0R {
+            if let Some(backup) = self.values.get_mut(index) {
+                *backup = value;
+            }
+            return;
+        }
+        let Some(row) = find(self.params.map, offset).filter(|row| row.access != AccessKind::Ro) else { return };
+        // ADD1H and SUB1H are not stored, and so not in the mask.
+        let value = if offset == CR { value } else { value & row.mask };
+        if self.keys < KEYS.len() && ![WPR, ISR, TAFCR, OR].contains(&offset) {
+            ctx.note(&format!(
+                "{} was written without the keys 0xca and 0x53 in RTC_WPR: it keeps its value",
+                row.name
+            ));
+            return;
+        }
+        let edge = self.edge(ctx.now);
+        match offset {
+            WPR => self.keys = if KEYS.get(self.keys % 2) == Some(&value) { self.keys % 2 + 1 } else { 0 },
+            ISR => self.set_isr(value, ctx),
+            CR => self.set_cr(value, ctx),
+            TR | DR | PRER if !self.is_initializing(edge) => {
+                ctx.note(&format!("{} was written outside of initialization mode: it keeps its value", row.name));
+            }
+            TR | DR => self.written[index] = value,
+            WUTR | ALRMAR | ALRMBR | ALRMASSR | ALRMBSSR if !self.can_write(offset, edge) => {
+                ctx.note(&format!("{} was written while RTC_ISR says that it can't be: it keeps its value", row.name));
+            }
+            SHIFTR => self.shift(value, ctx),
+            _ => {
+                if [CALIBR, CALR].contains(&offset) && value != 0 {
+                    ctx.note("calibration (RTC_CALR, RTC_CALIBR) is not modelled: RTCCLK counts as it is");
+                }
+                if offset == TAFCR && value != 0 {
+                    ctx.note("tamper pins and time stamps (RTC_TAFCR, RTC_TAMPCR) are not modelled: none comes");
+                }
+                self.values[index] = value;
+            }
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let cr = self.get(CR);
+        let on = |enable: u32, flag: u32| cr & enable != 0 && self.flags & flag != 0;
+        let alarms = (0..2).any(|index| on(CR_ALRAIE << index, ISR_ALRAF << index));
+        for (index, level) in [alarms, on(CR_WUTIE, ISR_WUTF)].into_iter().enumerate() {
+            if std::mem::replace(&mut self.levels[index], level) != level {
+                ctx.set_irq(self.params.interrupts[index], level);
+            }
+        }
+        let next = self.next.iter().flatten().min();
+        let due = next.and_then(|edge| self.clock.due(*edge));
+        ctx.awaits(&COUNTING, due, Detail::None);
+        match due {
+            Some(due) => self.alarm.set(due.max(ctx.now), ALARM_EVENT, ctx),
+            None => self.alarm.cancel(ALARM_EVENT, ctx),
+        }
+    }
+
+    /// The edge of the next change that a read can see, apart from those in events.
+    fn next_change(&self, edge: u64) -> u64 {
+        let (_, ticks) = self.counting.tick(edge & !1);
+        let second = self.counting.moment(edge & !1).second;
+        let tick = self.counting.edge_of((second, ticks + 1)).map(|at| at.max(edge + 1));
+        let ahead = [self.synchronised_from].into_iter().chain(self.init_from).chain(self.writable_from);
+        ahead.chain(self.next.into_iter().flatten()).chain(tick).filter(|at| *at > edge).min().unwrap_or(u64::MAX)
+    }
+}
+
+impl Device for Rtc {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.enable.follow(ctx);
+        self.clock.follow(ctx);
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.params.gate.read(offset, size, ctx, |offset, ctx| {
+            self.settle(ctx);
+            let value = self.register(offset, self.edge(ctx.now));
+            self.update(ctx);
+            value
+        })
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
+            self.writes += 1;
+            self.settle(ctx);
+            self.set_register(offset, value, ctx);
+            self.update(ctx);
+        })
+    }
+
+    fn event(&mut self, _: u32, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+        self.settle(ctx);
+        self.update(ctx);
+    }
+
+    /// Renumbers the edges: future edges keep their distance in edges.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        let (from, to) = self.clock.follow(ctx);
+        let moved = |at: u64| to + at.saturating_sub(from);
+        self.counting.settle(from, to, self.counting.is_running);
+        self.init_from = self.init_from.map(moved);
+        self.synchronised_from = moved(self.synchronised_from).next_multiple_of(2);
+        self.writable_from = self.writable_from.map(moved);
+        self.next = self.next.map(|at| at.map(moved));
+        self.alarm.cancel(ALARM_EVENT, ctx);
+        if self.params.enable.is_reset(ctx.bus) {
+            self.reset_domain(to);
+        }
+        self.update(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let edge = self.edge(poll.now());
+        if let Some(due) = self.clock.due(self.next_change(edge)) {
+            poll.until(due);
+        }
+        poll.state(self.locked.is_some());
+        self.locked.unwrap_or_default().into_iter().for_each(|register| poll.state(register));
+        poll.state(self.flags);
+        poll.state(self.writes);
+        true
+    }
+}

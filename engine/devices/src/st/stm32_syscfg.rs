@@ -1,0 +1,268 @@
+//! `st,stm32-syscfg`: the system configuration controller of STM32F4 (RM0090, "System configuration controller
+//! (SYSCFG)"), and `st,stm32l4-syscfg`: the SYSCFG of STM32L4+ (RM0432).
+//!
+//! Modelled: all registers; the multiplexers of SYSCFG_EXTICRx, which connect a pin of one of the ports to each of
+//! EXTI's lines 0 to 15; SYSCFG_MEMRMP.MEM_MODE, which maps one of the board's memories at address 0, from the
+//! instruction after the write on.
+//!
+//! Not modelled: the effect of the other registers. A memory that the board does not name (system memory, external
+//! memories) is not mapped: a note says so, and the mapping at address 0 stays. On an STM32L4+, banks of the flash are
+//! not swapped (FB_MODE, with a note), and SRAM2 is not erased (SYSCFG_SCSR).
+
+use crate::model::{Group, Model};
+use crate::support::apb;
+use crate::support::registers::{AccessKind, Register, find};
+use crate::support::stm32_clock_gate::ClockGate;
+use crate::support::stm32_pin_lines::PinLines;
+use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, PortId, Reply, SlaveError};
+use engine::dt::fault::FaultKind;
+use engine::dt::reader::NodeReader;
+use engine::polling::Poll;
+use engine::state::State;
+use engine::wires::bits;
+
+/// The register map of an STM32F4.
+pub const REGISTERS: &[Register] = &[
+    Register::new("SYSCFG_MEMRMP", MEMRMP, AccessKind::Rw, 0, 3),
+    Register::new("SYSCFG_PMC", 0x04, AccessKind::Rw, 0, 1 << 23),
+    Register::new("SYSCFG_EXTICR1", EXTICR1, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR2", 0x0c, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR3", 0x10, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR4", EXTICR4, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_CMPCR", 0x20, AccessKind::Rw, 0, 1),
+];
+
+/// The register map of an STM32L4+.
+pub const REGISTERS_L4: &[Register] = &[
+    Register::new("SYSCFG_MEMRMP", MEMRMP, AccessKind::Rw, 0, 0x107),
+    Register::new("SYSCFG_CFGR1", 0x04, AccessKind::Rw, 0x7c00_0001, 0xfc7f_0101),
+    Register::new("SYSCFG_EXTICR1", EXTICR1, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR2", 0x0c, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR3", 0x10, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_EXTICR4", EXTICR4, AccessKind::Rw, 0, 0xffff),
+    Register::new("SYSCFG_SCSR", 0x18, AccessKind::Rw, 0, 0),
+    Register::new("SYSCFG_CFGR2", 0x1c, AccessKind::Rw, 0, 0x0f),
+    Register::new("SYSCFG_SWPR", 0x20, AccessKind::Rw, 0, u32::MAX),
+    Register::new("SYSCFG_SKR", 0x24, AccessKind::Wo, 0, 0xff),
+    Register::new("SYSCFG_SWPR2", 0x28, AccessKind::Rw, 0, u32::MAX),
+];
+
+const MEMRMP: u32 = 0x00;
+const EXTICR1: u32 = 0x08;
+/// SYSCFG_MEMRMP.MEM_MODE.
+const MEM_MODE: u32 = 7;
+/// SYSCFG_MEMRMP.FB_MODE of an STM32L4+.
+const FB_MODE: u32 = 1 << 8;
+/// The last of SYSCFG_EXTICRx.
+const EXTICR4: u32 = 0x14;
+/// Bits by which SYSCFG_EXTICRx select a port.
+const PORT_BITS: u32 = 4;
+/// The property with the memories that can be mapped at address 0.
+const MEMORIES: &str = "cyclescope,boot-memories";
+/// The compatible of the STM32L4+'s SYSCFG.
+const L4: &str = "st,stm32l4-syscfg";
+
+/// The board's parameters of the controller.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// The register map.
+    pub map: &'static [Register],
+    /// The ports by their numbers in SYSCFG_EXTICRx; `None` for ports that the chip lacks.
+    pub ports: Vec<Option<DeviceId>>,
+    /// EXTI's lines 0 to 15.
+    pub lines: Vec<Option<IrqLine>>,
+    /// Values of MEM_MODE, and the addresses of the memories that they map at address 0.
+    pub memories: Vec<(u32, u32)>,
+    /// Its clock enable bit in the RCC.
+    pub gate: ClockGate,
+}
+
+/// The controller.
+#[derive(Debug, State)]
+pub struct Syscfg {
+    #[state(skip)]
+    params: Params,
+    values: Vec<u32>,
+    lines: PinLines,
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32-syscfg", L4], 1, from_node).naming(REGISTERS).naming_as(L4, REGISTERS_L4);
+
+/// Builds the controller from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clocks"]);
+    let is_l4 = reader.node.compatibles().contains(&L4);
+    let meaning = "pairs: a value of SYSCFG_MEMRMP.MEM_MODE, and the address of the memory that it maps at 0";
+    let memories = reader.numbers(MEMORIES, meaning);
+    if !memories.len().is_multiple_of(2) {
+        let (property, expected) = (MEMORIES.to_owned(), meaning.to_owned());
+        reader.fault_at(MEMORIES, FaultKind::WrongType { property, expected });
+    }
+    Box::new(Syscfg::new(Params {
+        map: if is_l4 { REGISTERS_L4 } else { REGISTERS },
+        ports: reader.ports("cyclescope,ports", "the GPIO ports, in the order of their numbers in SYSCFG_EXTICRx"),
+        lines: reader.interrupts("EXTI's lines 0 to 15, in order"),
+        memories: memories.as_chunks::<2>().0.iter().map(|[mode, memory]| (*mode, *memory)).collect(),
+        gate: ClockGate::from_node(reader),
+    }))
+}
+
+impl Syscfg {
+    /// The controller after reset.
+    pub fn new(params: Params) -> Syscfg {
+        let values = params.map.iter().map(|register| register.reset).collect();
+        let lines = PinLines::new(params.ports.clone(), PORT_BITS);
+        Syscfg { params, values, lines, writes: 0 }
+    }
+
+    fn value(&self, offset: u32) -> u32 {
+        let index = self.params.map.iter().position(|register| register.offset == offset);
+        index.map_or(0, |index| self.values[index])
+    }
+
+    /// Remaps address 0 after a change of SYSCFG_MEMRMP.
+    fn remap(&self, old: u32, new: u32, ctx: &mut Ctx) {
+        let (mode, changed) = (new & MEM_MODE, old ^ new);
+        if changed & new & FB_MODE != 0 {
+            ctx.note("SYSCFG_MEMRMP.FB_MODE is not modelled: the banks of the flash stay where they are");
+        }
+        if changed & MEM_MODE == 0 {
+            return;
+        }
+        let memory = self.params.memories.iter().find(|(value, _)| *value == mode);
+        if !memory.is_some_and(|(_, memory)| ctx.bus.show_at(0, *memory, ctx.id, ctx.now)) {
+            ctx.note(&format!(
+                "SYSCFG_MEMRMP.MEM_MODE is {mode}, and there is no model of that memory: \
+                 what is at address 0 stays there"
+            ));
+        }
+    }
+
+    /// Passes changed lines on to EXTI.
+    fn drive(&self, changed: u32, ctx: &mut Ctx) {
+        for line in bits(changed) {
+            let interrupt = self.params.lines.get(line as usize).copied().flatten();
+            ctx.set_irq(interrupt, self.lines.levels() >> line & 1 != 0);
+        }
+    }
+}
+
+impl Device for Syscfg {
+    fn reset(&mut self, ctx: &mut Ctx) {
+        let changed = self.lines.follow(ctx);
+        self.drive(changed, ctx);
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        let open = self.params.gate.is_open(ctx);
+        let is_readable = |register: &Register| register.access != AccessKind::Wo;
+        let readable = find(self.params.map, offset & !3).is_some_and(is_readable);
+        let register = if open && readable { self.value(offset & !3) } else { 0 };
+        Ok(apb::read(register, offset, size, ctx))
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        let index = self.params.map.iter().position(|register| register.offset == offset & !3);
+        if let Some(index) = index.filter(|_| self.params.gate.is_open(ctx)) {
+            self.writes += 1;
+            let (register, old) = (&self.params.map[index], self.values[index]);
+            self.values[index] = register.after_write(old, size.merged(old, offset, value));
+            if register.offset == MEMRMP {
+                self.remap(old, self.values[index], ctx);
+            }
+            if let EXTICR1..=EXTICR4 = register.offset {
+                let changed = self.lines.select((register.offset - EXTICR1) as usize / 4, self.values[index], ctx);
+                self.drive(changed, ctx);
+            }
+        }
+        Ok(Reply::written(ctx.now))
+    }
+
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        let changed = self.lines.pins_changed(port, changed, levels);
+        self.drive(changed, ctx);
+    }
+
+    fn passes_interrupts(&self) -> bool {
+        true
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.writes);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::Bench;
+    use crate::st::stm32_gpio::{self, Gpio};
+    use crate::support::registers::walk;
+    use engine::time::Ps;
+    use engine::wires::Pin;
+
+    const NOW: Ps = Ps(0);
+
+    /// The controller is device 0, ports are devices 1 and 2; lines lead to core 0's inputs.
+    fn syscfg(map: &'static [Register]) -> Bench {
+        let port = || Gpio::new(stm32_gpio::Params::default());
+        let lines = (0..16).map(|bit| Some(IrqLine::Core { core: 0, bit })).collect();
+        let ports = vec![Some(DeviceId(1)), None, Some(DeviceId(2))];
+        let memories = vec![(3, 0x2000_0000)];
+        let params = Params { map, ports, lines, memories, gate: ClockGate::default() };
+        let mut bench = Bench::new(Syscfg::new(params)).and(port()).and(port());
+        for device in [1, 2] {
+            bench.bus.wires.add_port(DeviceId(device), 1);
+        }
+        for device in [1, 2, 0] {
+            bench.bus.with_device(DeviceId(device), NOW, |device, ctx| device.reset(ctx));
+        }
+        bench
+    }
+
+    fn drive(bench: &mut Bench, port: u32, number: u32, level: bool) {
+        bench.bus.drive_pin(Pin::new(DeviceId(port), number), Some(level), NOW);
+    }
+
+    #[test]
+    fn the_devices_keep_their_tables() {
+        walk::device_keeps_its_table(REGISTERS, &[], &mut syscfg(REGISTERS));
+        walk::device_keeps_its_table(REGISTERS_L4, &[], &mut syscfg(REGISTERS_L4));
+    }
+
+    #[test]
+    fn each_line_has_the_pin_of_its_number_of_the_port_that_is_chosen() {
+        let mut bench = syscfg(REGISTERS);
+        drive(&mut bench, 1, 5, true);
+        drive(&mut bench, 2, 6, true);
+        assert_eq!(bench.pending(), 1 << 5);
+        // EXTICR2: line 6 from port C, line 5 from port B, which the chip lacks.
+        bench.write(NOW, EXTICR1 + 4, 0x0210).unwrap();
+        assert_eq!(bench.pending(), 1 << 6);
+        drive(&mut bench, 2, 6, false);
+        drive(&mut bench, 1, 6, true);
+        assert_eq!(bench.pending(), 0);
+    }
+
+    #[test]
+    fn a_memory_that_the_board_has_not_is_not_shown() {
+        let mut bench = syscfg(REGISTERS);
+        for mode in [3, 1] {
+            bench.write(NOW, MEMRMP, mode).unwrap();
+        }
+        let notes = bench.bus.notes();
+        assert_eq!(notes.len(), 2, "{notes:?}");
+        assert!(notes[0].contains("MEM_MODE is 3") && notes[1].contains("MEM_MODE is 1"), "{notes:?}");
+    }
+}

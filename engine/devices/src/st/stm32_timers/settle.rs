@@ -1,0 +1,211 @@
+//! The counter's events: updates, matches, captures, and their times.
+
+use super::counter::{End, Mode};
+use super::registers::*;
+use super::{CHANNELS, Timer};
+use engine::time::Ps;
+
+impl Timer {
+    /// Counts up to `now`.
+    pub(super) fn settle(&mut self, now: Ps) {
+        // Once all preloaded registers are in force and all flags have been set, all periods are identical.
+        let mut updates = 0;
+        loop {
+            // An update may change the prescaler.
+            let ticks = self.counter.ticks_by(now);
+            if ticks == 0 {
+                break;
+            }
+            let end = self.counter.ticks_to_end();
+            let next = self.matches().filter_map(|(_, ticks)| ticks).chain(end).min();
+            let Some(next) = next.filter(|next| *next <= ticks) else {
+                self.pass(ticks);
+                break;
+            };
+            if end == Some(next) {
+                updates += u32::from(self.end_sweep(next));
+                if updates == 3 && self.counter.running {
+                    self.skip(now);
+                }
+            } else {
+                self.counter.pass(next);
+                self.match_channels(self.counter.down);
+            }
+            if !self.counter.running {
+                return;
+            }
+        }
+        self.counter.rest(now);
+    }
+
+    fn pass(&mut self, ticks: u64) {
+        if self.counter.reload == 0 {
+            self.counter.stay(ticks);
+        } else {
+            self.counter.pass(ticks);
+        }
+    }
+
+    /// Skips whole periods of updates, in pairs, so that an output that toggles has the same level afterwards.
+    fn skip(&mut self, now: Ps) {
+        let ticks = self.counter.ticks_by(now);
+        let period = 2 * self.counter.period() * (u64::from(self.repetition) + 1);
+        self.updates += ticks / period * if self.counter.mode == Mode::Centre { 4 } else { 2 };
+        self.counter.skip(ticks, period);
+    }
+
+    /// Ticks to each channel's match in this sweep.
+    fn matches(&self) -> impl Iterator<Item = (usize, Option<u64>)> {
+        let channels = self.channels[..self.params.channels].iter().enumerate();
+        channels.filter(|(_, channel)| !channel.is_input()).map(|(index, channel)| {
+            let ticks = self.counter.ticks_to(channel.value);
+            (index, ticks)
+        })
+    }
+
+    /// Handles the channels whose value the counter has just reached, counting up or down.
+    fn match_channels(&mut self, down: bool) {
+        let alignment = self.control >> CR1_CMS & 3;
+        for index in 0..self.params.channels {
+            let channel = &mut self.channels[index];
+            if !channel.is_input() && channel.value == self.counter.value {
+                channel.on_match();
+                // Centre-aligned mode 1 sets flags on the way down, mode 2 on the way up, mode 3 both times.
+                if alignment == 0 || alignment & if down { 1 } else { 2 } != 0 {
+                    self.raise(index);
+                }
+            }
+        }
+        self.follow();
+    }
+
+    pub(super) fn follow(&mut self) {
+        let counter = self.counter;
+        self.channels.iter_mut().for_each(|channel| channel.follow(&counter));
+    }
+
+    fn raise(&mut self, index: usize) {
+        self.flags |= 1 << (1 + index);
+        self.requests |= 1 << (DIER_UDE + 1 + index as u32);
+    }
+
+    /// Ends the sweep, `ticks` ticks from here. True if that was an update.
+    fn end_sweep(&mut self, ticks: u64) -> bool {
+        let down = self.counter.down;
+        if self.counter.end(ticks) == End::Wrap {
+            self.counter.value = 0;
+            self.match_channels(down);
+            return false;
+        }
+        // For a value that the counter never reaches, the flag is set at the overflow.
+        for index in 0..self.params.channels {
+            if !self.channels[index].is_input() && self.channels[index].value > self.counter.reload {
+                self.raise(index);
+            }
+        }
+        let updates = self.repeats_left == 0;
+        if updates {
+            self.update_event(true);
+            if self.control & CR1_OPM != 0 && self.control & CR1_UDIS == 0 {
+                self.counter.running = false;
+            }
+        } else {
+            self.repeats_left -= 1;
+        }
+        self.counter.begin_sweep();
+        self.match_channels(down);
+        updates
+    }
+
+    /// An update event: preloaded registers take effect. `counted` is true for the counter's, false for software's.
+    fn update_event(&mut self, counted: bool) {
+        self.repeats_left = self.repetition;
+        if self.control & CR1_UDIS != 0 {
+            return;
+        }
+        self.counter.prescaler = self.prescaler;
+        self.counter.reload = self.reload;
+        self.triggers |= self.triggers_on(CR2_MMS_UPDATE);
+        for channel in self.channels.iter_mut().filter(|channel| channel.has_preload()) {
+            channel.value = channel.written;
+        }
+        if counted || self.control & CR1_URS == 0 {
+            self.updates += 1;
+            self.flags |= UPDATE;
+            self.requests |= 1 << DIER_UDE;
+        }
+    }
+
+    /// A write of TIM_EGR.
+    pub(super) fn generate(&mut self, events: u32, now: Ps) {
+        if events & UPDATE != 0 {
+            self.triggers |= self.triggers_on(CR2_MMS_RESET);
+            self.counter.restart_prescaler(now);
+            self.update_event(false);
+            self.counter.value = match self.counter.mode {
+                Mode::Edge if self.counter.down => self.counter.reload,
+                _ => 0,
+            };
+            if self.counter.mode == Mode::Centre {
+                self.counter.down = false;
+            }
+            self.follow();
+        }
+        for index in 0..self.params.channels {
+            if events & 2 << index != 0 {
+                if self.channels[index].is_input() {
+                    self.take(index);
+                } else {
+                    self.raise(index);
+                }
+            }
+        }
+        self.flags |= events & (COM | TRIGGER | BREAK);
+    }
+
+    /// A rising or falling edge at the pin of channel `index`: that channel, or its neighbour, may capture.
+    pub(super) fn capture(&mut self, index: usize, rises: bool) {
+        for (channel, select) in [(index, 1), (index ^ 1, 2)] {
+            let is_input = self.channels[channel].mode & CCMR_SELECT == select;
+            if channel < self.params.channels && is_input && self.channels[channel].captures(rises) {
+                self.take(channel);
+            }
+        }
+    }
+
+    fn take(&mut self, index: usize) {
+        if self.flags & 2 << index != 0 {
+            self.flags |= 1 << (SR_CC1OF + index as u32);
+        }
+        self.channels[index].value = self.counter.value;
+        self.raise(index);
+    }
+
+    /// The time of the next change that is visible outside the registers: an interrupt, a request, an edge of a pin.
+    pub(super) fn next_event(&self) -> Option<Ps> {
+        let waits = |bit: u32| {
+            let interrupts = self.enables & !self.flags & 1 << bit != 0;
+            interrupts || self.enables >> (DIER_UDE + bit) & 1 != 0 && !self.dma[bit as usize].is_open()
+        };
+        let drives = |index: usize| self.channels[index].drives();
+        let ends = waits(0)
+            || self.triggers_on(CR2_MMS_UPDATE)
+            || (0..CHANNELS).any(|index| drives(index) || waits(1 + index as u32));
+        let end = self.counter.ticks_to_end().filter(|_| ends);
+        let matches = self.matches().filter(|(index, _)| drives(*index) || waits(1 + *index as u32));
+        let next = matches.filter_map(|(_, ticks)| ticks).chain(end).min();
+        next.map(|ticks| self.counter.time_of(ticks))
+    }
+
+    /// The time of the next change of a flag, or of the counter's stop.
+    pub(super) fn next_flag(&self) -> Option<Ps> {
+        let is_clear = |bit: u32| self.flags & 1 << bit == 0;
+        let ends = self.control & CR1_OPM != 0
+            || self.counter.mode == Mode::Centre
+            || (0..=self.params.channels as u32).any(is_clear);
+        let end = self.counter.ticks_to_end().filter(|_| ends);
+        let matches = self.matches().filter(|(index, _)| is_clear(1 + *index as u32));
+        let next = matches.filter_map(|(_, ticks)| ticks).chain(end).min();
+        next.map(|ticks| self.counter.time_of(ticks))
+    }
+}

@@ -1,0 +1,357 @@
+//! `st,stm32-watchdog`: the independent watchdog of an STM32, IWDG (RM0090 and RM0432, "Independent watchdog (IWDG)").
+//!
+//! Modelled: all registers, with the key that unlocks them; the counter, which counts LSI divided by the prescaler,
+//! from the key 0xcccc on; IWDG_SR, whose bits are set for `cyclescope,update-cycles` of LSI after a write, during
+//! which another write is lost; with `cyclescope,window`, IWDG_WINR. A time-out, and a reload outside the window, reset
+//! the board: the run ends with a note.
+//!
+//! Each reload restarts the prescaler. Option bytes (a watchdog started by hardware, stopped in standby) are not
+//! modelled.
+
+use crate::model::{Group, Model};
+use crate::support::axi_lite::edge_in_reach;
+use crate::support::registers::{AccessKind, Register, flag};
+use crate::support::stm32_clock_gate::ClockGate;
+use engine::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
+use engine::dt::reader::NodeReader;
+use engine::dt::wiring::ClockInput;
+use engine::polling::Poll;
+use engine::state::State;
+use engine::time::Cycles;
+
+/// The register map; IWDG_WINR is not in all chips.
+pub const REGISTERS: &[Register] = &[
+    Register::new("IWDG_KR", KR, AccessKind::Wo, 0, 0xffff),
+    Register::new("IWDG_PR", PR, AccessKind::Rw, 0, 7),
+    Register::new("IWDG_RLR", RLR, AccessKind::Rw, MOST, MOST),
+    Register::new("IWDG_SR", SR, AccessKind::Ro, 0, 7),
+    Register::new("IWDG_WINR", WINR, AccessKind::Rw, MOST, MOST),
+];
+
+const KR: u32 = 0x00;
+const PR: u32 = 0x04;
+const RLR: u32 = 0x08;
+const SR: u32 = 0x0c;
+const WINR: u32 = 0x10;
+
+const MOST: u32 = 0xfff;
+const KEY_OPEN: u32 = 0x5555;
+const KEY_RELOAD: u32 = 0xaaaa;
+const KEY_START: u32 = 0xcccc;
+/// Indices of IWDG_PR, IWDG_RLR and IWDG_WINR, and their bits of IWDG_SR.
+const PRESCALER: usize = 0;
+const RELOAD: usize = 1;
+const WINDOW: usize = 2;
+/// The exit status of a run that a watchdog ends.
+const EXIT_STATUS: i32 = 1;
+
+/// The board's parameters of the watchdog.
+#[derive(Clone, Copy, Debug, State)]
+pub struct Params {
+    /// LSI.
+    pub clock: ClockInput,
+    /// Clocks of LSI until a written register takes effect.
+    #[state(skip)]
+    pub update_cycles: Cycles,
+    /// True if the watchdog has IWDG_WINR.
+    #[state(skip)]
+    pub has_window: bool,
+}
+
+/// The watchdog.
+#[derive(Debug, State)]
+pub struct Iwdg {
+    params: Params,
+    is_open: bool,
+    /// IWDG_PR, IWDG_RLR, IWDG_WINR.
+    values: [u32; 3],
+    /// The edge of LSI at which each written register takes effect.
+    busy_until: [u64; 3],
+    /// The edge at which the counter was loaded, and its value; `None` before it is started.
+    loaded: Option<(u64, u32)>,
+    alarm: Alarm,
+    writes: u64,
+}
+
+/// For the list of models.
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-watchdog"], 1, from_node).naming(REGISTERS);
+
+/// Builds the watchdog from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    Box::new(Iwdg::new(Params {
+        clock: reader.clock_input(0, "LSI, which clocks the counter"),
+        update_cycles: reader
+            .timing_cycles("cyclescope,update-cycles", "clocks of LSI until a written register takes effect"),
+        has_window: reader.flag("cyclescope,window", "the watchdog has IWDG_WINR"),
+    }))
+}
+
+impl Iwdg {
+    /// The watchdog after reset.
+    pub fn new(params: Params) -> Iwdg {
+        Iwdg {
+            params,
+            is_open: false,
+            values: [0, MOST, MOST],
+            busy_until: [0; 3],
+            loaded: None,
+            alarm: Alarm::default(),
+            writes: 0,
+        }
+    }
+
+    fn edge(&self, ctx: &Ctx) -> u64 {
+        self.params.clock.rate.cycles_until_floor(ctx.now).0
+    }
+
+    /// Clocks of LSI for each value of the counter.
+    const fn step(&self) -> u64 {
+        let shift = if self.values[PRESCALER] < 6 { self.values[PRESCALER] } else { 6 };
+        4 << shift
+    }
+
+    /// The edge at which the counter reaches its end.
+    fn end(&self) -> Option<u64> {
+        self.loaded.map(|(edge, from)| edge + (u64::from(from) + 1) * self.step())
+    }
+
+    fn counter(&self, edge: u64) -> u32 {
+        let (loaded, from) = self.loaded.unwrap_or((edge, MOST));
+        u64::from(from).saturating_sub(edge.saturating_sub(loaded) / self.step()) as u32
+    }
+
+    fn status(&self, edge: u64) -> u32 {
+        (0..3).fold(0, |bits, place| bits | flag(1 << place, self.busy_until[place] > edge))
+    }
+
+    /// Reloads the counter, at the next edge of LSI.
+    fn reload(&mut self, ctx: &mut Ctx) {
+        let begins = self.params.clock.rate.cycles_until_ceil(ctx.now).0;
+        self.loaded = Some((begins, self.values[RELOAD]));
+        self.arm(ctx);
+    }
+
+    fn arm(&mut self, ctx: &mut Ctx) {
+        self.alarm.cancel(0, ctx);
+        if let Some(due) = self.end().and_then(|end| edge_in_reach(self.params.clock.rate, end)) {
+            self.alarm.set(due, 0, ctx);
+        }
+    }
+
+    fn write_key(&mut self, key: u32, ctx: &mut Ctx) {
+        self.is_open = key == KEY_OPEN;
+        match key {
+            KEY_START if self.loaded.is_none() => self.reload(ctx),
+            KEY_RELOAD if self.loaded.is_some() => {
+                let counter = self.counter(self.edge(ctx));
+                if self.params.has_window && counter > self.values[WINDOW] {
+                    end_run("the watchdog IWDG was reloaded before its window", ctx);
+                }
+                self.reload(ctx);
+            }
+            _ => {}
+        }
+    }
+
+    fn write_value(&mut self, place: usize, value: u32, ctx: &mut Ctx) {
+        let edge = self.edge(ctx);
+        if !self.is_open {
+            ctx.note("a register was written without the key 0x5555 in IWDG_KR: it keeps its value");
+            return;
+        }
+        if self.busy_until[place] > edge {
+            ctx.note("a register was written while IWDG_SR says that it is being updated: it keeps its value");
+            return;
+        }
+        // Clocks that were counted with the old prescaler stay counted.
+        let counter = self.counter(edge);
+        self.values[place] = value;
+        self.busy_until[place] = edge + self.params.update_cycles.0;
+        match place {
+            PRESCALER if self.loaded.is_some() => {
+                self.loaded = Some((edge, counter));
+                self.arm(ctx);
+            }
+            // A write of the window reloads the counter.
+            WINDOW if self.loaded.is_some() => self.reload(ctx),
+            _ => {}
+        }
+    }
+}
+
+/// Ends the run: the watchdog resets the board.
+fn end_run(what: &str, ctx: &mut Ctx) {
+    ctx.note(&format!("{what}, and resets the board: the run ends"));
+    ctx.exit_by_reset(EXIT_STATUS);
+}
+
+impl Device for Iwdg {
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        ClockGate::NONE.read(offset, size, ctx, |offset, ctx| match offset {
+            PR => self.values[PRESCALER],
+            RLR => self.values[RELOAD],
+            SR => self.status(self.edge(ctx)),
+            WINR if self.params.has_window => self.values[WINDOW],
+            _ => 0,
+        })
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.writes += 1;
+        ClockGate::NONE.write(offset, size, value, ctx, |offset, value, ctx| match (offset, value) {
+            (KR, value) => self.write_key(value & 0xffff, ctx),
+            (PR, value) => self.write_value(PRESCALER, value & 7, ctx),
+            (RLR, value) => self.write_value(RELOAD, value & MOST, ctx),
+            (WINR, value) if self.params.has_window => self.write_value(WINDOW, value & MOST, ctx),
+            _ => {}
+        })
+    }
+
+    fn event(&mut self, _token: u32, ctx: &mut Ctx) {
+        self.alarm.rang(ctx.now);
+        if self.end().is_some_and(|end| end <= self.edge(ctx)) {
+            self.loaded = None;
+            end_run("the watchdog IWDG was not reloaded in time (0xaaaa in IWDG_KR)", ctx);
+        }
+    }
+
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        let (from, counter) = (self.edge(ctx), self.counter(self.edge(ctx)));
+        let passed = self.loaded.map(|(loaded, _)| from.saturating_sub(loaded) % self.step());
+        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        let to = self.edge(ctx);
+        self.busy_until = self.busy_until.map(|at| to + at.saturating_sub(from));
+        self.loaded = passed.map(|passed| (to.saturating_sub(passed), counter));
+        self.arm(ctx);
+    }
+
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        let edge = self.params.clock.rate.cycles_until_floor(poll.now()).0;
+        let updates = self.busy_until.iter().filter(|at| **at > edge).min();
+        if let Some(due) = updates.and_then(|at| edge_in_reach(self.params.clock.rate, *at)) {
+            poll.until(due);
+        }
+        poll.state(self.writes);
+        poll.state(self.status(edge));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::{Bench, read_plain_node};
+    use crate::support::registers::walk;
+    use engine::bus::device::DeviceId;
+    use engine::clocks::User;
+    use engine::dt::wiring::ClockId;
+    use engine::time::{Hz, Ps};
+
+    const LSI: ClockId = ClockId(4);
+
+    fn edge(number: u64) -> Ps {
+        Hz::new(32_000).unwrap().ps_at_floor(Cycles(number))
+    }
+
+    fn iwdg() -> Bench {
+        let clock = ClockInput { rate: Hz::new(32_000).unwrap(), id: Some(LSI) };
+        let mut bench = Bench::new(Iwdg::new(Params { clock, update_cycles: Cycles(5), has_window: true }));
+        bench.bus.clocks.add_user(LSI, User::Device(DeviceId(0)));
+        bench
+    }
+
+    /// The time at which the run ended.
+    fn ended(bench: &mut Bench) -> Option<Ps> {
+        bench.run(Ps::from_us(100_000_000));
+        bench.bus.exit.map(|exit| exit.at)
+    }
+
+    #[test]
+    fn the_device_keeps_its_table() {
+        // These registers can only be written with a key.
+        walk::device_keeps_its_table(REGISTERS, &["IWDG_PR", "IWDG_RLR", "IWDG_WINR"], &mut iwdg());
+        assert_eq!([PR, RLR, WINR].map(|at| iwdg().value(Ps(0), at)), [0, MOST, MOST]);
+    }
+
+    #[test]
+    fn times_out_as_the_table_says() {
+        // RM0090, table of IWDG time-outs at 32 kHz: 0.125 ms to 512 ms for /4, 8 ms to 32768 ms for /256.
+        for (prescaler, reload, us) in [(0, 0, 125), (0, MOST, 512_000), (6, 0, 8_000), (7, MOST, 32_768_000)] {
+            let mut bench = iwdg();
+            for (offset, value) in [(KR, KEY_OPEN), (PR, prescaler), (RLR, reload), (KR, KEY_START)] {
+                bench.write(Ps(0), offset, value).unwrap();
+            }
+            assert_eq!(ended(&mut bench), Some(Ps::from_us(us)), "{prescaler} {reload}");
+            assert!(bench.bus.exit_is_reset);
+        }
+    }
+
+    #[test]
+    fn a_key_of_two_equal_bytes_may_be_stored_as_one() {
+        let mut bench = iwdg();
+        bench.write(edge(0), KR, KEY_START).unwrap();
+        let reload = |device: &mut dyn Device, ctx: &mut Ctx| device.write(0, KR, AccessSize::Byte, 0xaa, ctx);
+        bench.bus.with_device(DeviceId(0), edge(16_000), reload).unwrap();
+        assert_eq!(ended(&mut bench), Some(edge(16_000 + 4 * 4096)));
+    }
+
+    #[test]
+    fn a_reload_begins_anew() {
+        let mut bench = iwdg();
+        bench.write(edge(0), KR, KEY_START).unwrap();
+        bench.run(edge(16_000));
+        bench.write(edge(16_000), KR, KEY_RELOAD).unwrap();
+        assert_eq!(ended(&mut bench), Some(edge(16_000 + 4 * 4096)));
+        assert_eq!(iwdg().bus.exit, None);
+    }
+
+    #[test]
+    fn registers_need_the_key_and_their_time() {
+        let mut bench = iwdg();
+        bench.write(edge(10), PR, 3).unwrap();
+        assert_eq!((bench.value(edge(10), PR), bench.bus.notes().len()), (0, 1));
+        bench.write(edge(10), KR, KEY_OPEN).unwrap();
+        bench.write(edge(10), PR, 3).unwrap();
+        assert_eq!((bench.value(edge(10), PR), bench.value(edge(14), SR), bench.value(edge(15), SR)), (3, 1, 0));
+        bench.write(edge(20), PR, 4).unwrap();
+        bench.write(edge(21), PR, 5).unwrap();
+        assert_eq!((bench.value(edge(21), PR), bench.bus.notes().len()), (4, 2));
+    }
+
+    #[test]
+    fn a_reload_before_the_window_resets() {
+        let mut bench = iwdg();
+        for (offset, value) in [(KR, KEY_START), (KR, KEY_OPEN), (WINR, 4000)] {
+            bench.write(Ps(0), offset, value).unwrap();
+        }
+        // The counter is at 4000 from edge 4 * 95 on.
+        bench.write(edge(4 * 95), KR, KEY_RELOAD).unwrap();
+        assert_eq!(bench.bus.exit, None);
+        bench.write(edge(4 * 95 + 4 * 95 - 1), KR, KEY_RELOAD).unwrap();
+        assert_eq!(bench.bus.exit.map(|exit| exit.at), Some(edge(4 * 190 - 1)));
+    }
+
+    #[test]
+    fn the_counter_follows_its_clock() {
+        let mut bench = iwdg();
+        bench.write(Ps(0), KR, KEY_START).unwrap();
+        // A quarter of 4 * 4096 edges at 32 kHz, the rest at 64 kHz.
+        bench.bus.set_clocks(&[(LSI, Hz::new(64_000).unwrap())], edge(4096));
+        assert_eq!(ended(&mut bench), Some(edge(4096 + 3 * 2048)));
+    }
+
+    #[test]
+    fn a_node_gives_clock_and_window() {
+        let (mut bench, mut faults) = read_plain_node(from_node, &[("cyclescope,update-cycles", &[5])]);
+        faults.retain(|fault| !fault.contains("cyclescope,sources"));
+        assert!(faults.is_empty(), "{faults:?}");
+        assert_eq!(bench.value(Ps(0), WINR), 0);
+    }
+}

@@ -1,0 +1,243 @@
+//! Operating modes (RM0090, "bxCAN operating modes"), and the interface between the controller and the bus.
+
+use super::registers::*;
+use super::{BxCan, MODE_CHANGES, RX, Request, TX};
+use engine::bus::can::{CanNode, NodeState};
+use engine::bus::device::Ctx;
+use engine::state::{Fresh, State};
+use engine::wire::can::Frame;
+use engine::wire::can::reading::Fault;
+
+/// The number of sequences of 11 recessive bits that a node in bus-off must see.
+const RECOVERY: u32 = 128;
+
+/// The controller's mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+pub enum Mode {
+    Sleep,
+    Initialization,
+    Normal,
+}
+
+impl BxCan {
+    /// A write of CAN_MCR requests a mode: the acknowledge comes some cycles later, after the frame on the wire.
+    pub(super) fn request_mode(&mut self, ctx: &mut Ctx) {
+        let due = self.params.clock.rate.after(ctx.now, self.params.mode_cycles);
+        self.alarm.set(due, MODE_CHANGES, ctx);
+    }
+
+    /// Enters the requested mode, if possible.
+    pub(super) fn change_mode(&mut self, ctx: &mut Ctx) {
+        let (initializes, sleeps) = (self.has(MCR_INRQ), self.has(MCR_SLEEP));
+        match self.mode {
+            Mode::Sleep if sleeps => self.is_joining = false,
+            _ if self.is_busy => return,
+            Mode::Initialization if initializes => self.is_joining = false,
+            _ if initializes => self.initialize(),
+            _ if sleeps => self.sleep(),
+            Mode::Normal => {}
+            Mode::Sleep | Mode::Initialization => self.join(ctx),
+        }
+        self.notify_bus(ctx);
+    }
+
+    fn initialize(&mut self) {
+        self.recovers |= self.errors.is_bus_off;
+        (self.mode, self.is_joining) = (Mode::Initialization, false);
+    }
+
+    fn sleep(&mut self) {
+        (self.mode, self.is_joining) = (Mode::Sleep, false);
+        if self.enables & IER_SLKIE != 0 {
+            self.flags |= MSR_SLAKI;
+        }
+    }
+
+    fn join(&mut self, ctx: &mut Ctx) {
+        self.is_joining = true;
+        if self.params.bus.is_none() {
+            ctx.note(
+                "the controller is on no bus (cyclescope,can-bus): it never sees the 11 recessive bits that it waits \
+                 for (CAN_MSR.INAK)",
+            );
+        }
+        self.has_memory(ctx);
+    }
+
+    fn is_on(&self, ctx: &Ctx) -> bool {
+        let is_clocked = self.params.gate.state(ctx.bus) && self.params.memory_gate.state(ctx.bus);
+        self.mode == Mode::Normal && !self.errors.is_bus_off && is_clocked && !self.params.gate.is_reset(ctx.bus)
+    }
+
+    /// Adds a note if a frame begins without a pin that it needs.
+    fn note_pins(&mut self, sends: bool, hears: bool, ctx: &mut Ctx) {
+        if sends && !self.carried[TX] && self.timing & BTR_SILM == 0 {
+            let effect = match self.timing & BTR_LBKM {
+                0 => "a frame is begun, but does not reach the bus: its start is a bit error (CAN_ESR.LEC)",
+                _ => "a frame is looped back, but does not reach the bus",
+            };
+            self.pins.note(TX, effect, ctx);
+        }
+        if !hears {
+            let effect = match sends {
+                true => "a frame is begun, but the controller does not see it: its start is a bit error (CAN_ESR.LEC)",
+                false => "a frame is on the bus, but the controller does not receive it",
+            };
+            self.pins.note(RX, effect, ctx);
+        }
+    }
+
+    /// Stores a received frame; the filters select the FIFO.
+    fn store(&mut self, frame: &Frame, ctx: &mut Ctx) {
+        self.received_frames += 1;
+        let Some(filters) = self.params.filters else { return };
+        let is_second = self.params.is_second;
+        let found = ctx.bus.with_device(filters, ctx.now, |device, _| device.can_filter(frame, is_second));
+        if let Some((fifo, filter)) = found {
+            let is_locked = self.has(MCR_RFLM);
+            self.fifos[fifo % 2].store(frame, filter, self.stamp, is_locked);
+        }
+    }
+}
+
+impl CanNode for BxCan {
+    fn state(&mut self, ctx: &mut Ctx) -> NodeState {
+        let is_on = self.is_on(ctx);
+        if !self.is_busy {
+            self.carried = [TX, RX].map(|signal| self.pins.carries(signal));
+        }
+        let (loops, is_silent) = (self.timing & BTR_LBKM != 0, self.timing & BTR_SILM != 0);
+        let stamp = self.has(MCR_TTCM).then(|| self.stamp_at(ctx.now));
+        let next = self.mailboxes.next(self.has(MCR_TXFP)).filter(|_| is_on && (loops || !is_silent));
+        let recovers = self.errors.is_bus_off && (self.recovers || self.has(MCR_ABOM));
+        let waits = match self.mode {
+            Mode::Normal if recovers => RECOVERY,
+            Mode::Sleep | Mode::Initialization if self.is_joining => 1,
+            _ => 0,
+        };
+        NodeState {
+            time: self.bit_time(),
+            is_on,
+            waits,
+            is_silent,
+            loops,
+            // In silent mode, the controller only receives its own dominant bits.
+            drives: is_silent || self.carried[TX],
+            hears: loops || self.carried[RX],
+            until_passive: self.errors.until_passive(),
+            is_passive: self.errors.is_passive(),
+            wants: next.map(|index| self.mailboxes.all[index].frame(stamp)),
+        }
+    }
+
+    fn synchronized(&mut self, ctx: &mut Ctx) {
+        if self.is_joining {
+            (self.mode, self.is_joining) = (Mode::Normal, false);
+            self.counts_from = ctx.now;
+        } else {
+            self.errors.recover();
+            self.recovers = false;
+        }
+        self.update(ctx);
+        self.notify_bus(ctx);
+    }
+
+    fn begun(&mut self, sends: bool, ctx: &mut Ctx) {
+        let hears = self.timing & BTR_LBKM != 0 || self.carried[RX];
+        if hears && self.mode == Mode::Sleep && !self.is_joining && self.params.gate.state(ctx.bus) {
+            self.flags |= MSR_WKUI;
+            if self.has(MCR_AWUM) {
+                self.control &= !MCR_SLEEP;
+                self.request_mode(ctx);
+            }
+            self.update(ctx);
+        }
+        if !self.is_on(ctx) {
+            return;
+        }
+        self.note_pins(sends, hears, ctx);
+        if !sends && !hears {
+            return;
+        }
+        (self.is_busy, self.sends) = (true, sends);
+        self.stamp = self.stamp_at(ctx.now);
+        if let Some(index) = self.mailboxes.next(self.has(MCR_TXFP)).filter(|_| sends) {
+            let mailbox = &mut self.mailboxes.all[index];
+            mailbox.request = Request::Sending;
+            mailbox.words[1] = mailbox.words[1] & 0xffff | u32::from(self.stamp) << 16;
+        }
+        self.update(ctx);
+    }
+
+    fn lost(&mut self, ctx: &mut Ctx) {
+        // A reset may have come in between.
+        if !self.is_busy {
+            return;
+        }
+        self.sends = false;
+        self.mailboxes.failed(TSR_ALST, self.has(MCR_NART));
+        self.update(ctx);
+    }
+
+    fn sent(&mut self, ctx: &mut Ctx) {
+        // A reset may have come in between.
+        if !self.is_busy {
+            return;
+        }
+        let before = self.errors.status();
+        self.errors.sent();
+        self.sent_frames += 1;
+        let sending = self.mailboxes.all.iter_mut().find(|mailbox| mailbox.request == Request::Sending);
+        let frame = sending.map(|mailbox| {
+            mailbox.end(TSR_TXOK);
+            mailbox.frame(Some(self.stamp).filter(|_| self.control & MCR_TTCM != 0))
+        });
+        if let Some(frame) = frame.filter(|_| self.timing & BTR_LBKM != 0) {
+            self.store(&frame, ctx);
+        }
+        self.report_errors(before, false);
+        self.update(ctx);
+    }
+
+    fn failed(&mut self, fault: Fault, counts: bool, ctx: &mut Ctx) {
+        // A reset may have come in between.
+        if !self.is_busy {
+            return;
+        }
+        let before = self.errors.status();
+        self.errors.failed(fault, counts);
+        self.mailboxes.failed(TSR_TERR, self.has(MCR_NART));
+        self.report_errors(before, true);
+        self.update(ctx);
+    }
+
+    fn received(&mut self, frame: &Frame, ctx: &mut Ctx) {
+        if !self.is_busy {
+            return;
+        }
+        let before = self.errors.status();
+        self.errors.received();
+        self.store(frame, ctx);
+        self.report_errors(before, false);
+        self.update(ctx);
+    }
+
+    fn misread(&mut self, fault: Fault, was_first: bool, ctx: &mut Ctx) {
+        // A reset may have come in between.
+        if !self.is_busy {
+            return;
+        }
+        let before = self.errors.status();
+        self.errors.misread(fault, was_first);
+        self.report_errors(before, true);
+        self.update(ctx);
+    }
+
+    fn freed(&mut self, ctx: &mut Ctx) {
+        if std::mem::take(&mut self.is_busy) {
+            self.sends = false;
+            self.change_mode(ctx);
+            self.update(ctx);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The transfer of data: bursts into the buffer, and bursts out of it, each at its own time.
+//!
+//! A side whose data are contiguous in memory is accessed in bursts. Other data are accessed one datum at a time, so
+//! that a device gets each access in order with those of other masters. A datum of 64 bits is two words for a device.
+
+use super::channel::{Side, Stage, Trigger};
+use super::{Mdma, cesr, cisr};
+use engine::bus::Target;
+use engine::bus::device::{AccessSize, Ctx};
+use engine::time::{Cycles, Ps};
+
+/// An access without an answer, or with an error, at this address.
+struct Failed(u32);
+
+impl Mdma {
+    /// The event of channel `index`: performs its next step.
+    pub(super) fn step(&mut self, index: usize, ctx: &mut Ctx) {
+        let result = match self.channels[index].stage {
+            Stage::Idle => return,
+            Stage::Fetch => self.fetch(index, ctx).map_err(|Failed(address)| (address, cesr::TELD)),
+            Stage::Read => self.fill(index, ctx).map_err(|Failed(address)| (address, 0)),
+            Stage::Write => self.empty(index, ctx).map_err(|Failed(address)| (address, cesr::TED)),
+        };
+        match result {
+            Ok(Some(due)) => self.arm(index, due, ctx),
+            Ok(None) => {}
+            Err((address, error)) => {
+                ctx.note(&format!("channel {index}: a bus error at {address:#010x} ended the transfer"));
+                self.channels[index].fail(error | address & cesr::TEA);
+            }
+        }
+    }
+
+    /// Reads the next node of the list.
+    fn fetch(&mut self, index: usize, ctx: &mut Ctx) -> Result<Option<Ps>, Failed> {
+        let link = self.channels[index].link;
+        let mut bytes = [0; 40];
+        let done = read_memory(link, &mut bytes, ctx)?;
+        let mut words = [0; 10];
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        self.totals.nodes += 1;
+        let channel = &mut self.channels[index];
+        let trigger = channel.trigger();
+        channel.load(&words);
+        let error = channel.faults();
+        if error != 0 {
+            ctx.note(&format!("channel {index}: a node's sizes and addresses do not fit (MDMA_CxESR is {error:#x})"));
+            channel.fail(error);
+            return Ok(None);
+        }
+        if trigger != Trigger::List {
+            channel.stage = Stage::Idle;
+            return Ok(None);
+        }
+        channel.stage = Stage::Read;
+        channel.begin_request();
+        Ok(Some(done))
+    }
+
+    /// Reads a burst from the source.
+    fn fill(&mut self, index: usize, ctx: &mut Ctx) -> Result<Option<Ps>, Failed> {
+        let channel = &mut self.channels[index];
+        let side = channel.reads();
+        let bytes = span(side, channel.source, channel.to_read, ctx);
+        let begin = channel.data.len();
+        channel.data.resize(begin + bytes as usize, 0);
+        let (address, into) = (channel.source, &mut channel.data[begin..]);
+        let done = if is_memory(address, ctx) {
+            read_memory(address, into, ctx)?
+        } else {
+            read_registers(address, side, into, ctx)?
+        };
+        channel.source = moved(address, side, bytes);
+        channel.to_read -= bytes;
+        if channel.to_read == 0 {
+            channel.stage = Stage::Write;
+        }
+        Ok(Some(done))
+    }
+
+    /// Writes a burst to the destination.
+    fn empty(&mut self, index: usize, ctx: &mut Ctx) -> Result<Option<Ps>, Failed> {
+        let channel = &mut self.channels[index];
+        let side = channel.writes();
+        let address = channel.destination;
+        let bytes = span(side, address, channel.data.len() as u32, ctx);
+        let data = &channel.data[..bytes as usize];
+        let done = if is_memory(address, ctx) {
+            write_memory(address, data, ctx)?
+        } else {
+            write_registers(address, side, data, ctx)?
+        };
+        channel.data.drain(..bytes as usize);
+        channel.destination = moved(address, side, bytes);
+        channel.count(bytes);
+        self.totals.bytes += u64::from(bytes);
+        let ended = channel.data.is_empty();
+        if ended { Ok(self.end_buffer(index, done)) } else { Ok(Some(done)) }
+    }
+
+    /// The step after a buffer, and its time.
+    fn end_buffer(&mut self, index: usize, done: Ps) -> Option<Ps> {
+        // A list may be endless: time must pass.
+        let next = self.params.clock.rate.after(done, self.params.buffer_cycles.max(Cycles(1)));
+        let channel = &mut self.channels[index];
+        let trigger = channel.trigger();
+        channel.status |= cisr::TCIF;
+        if channel.left() > 0 {
+            return self.go_on(index, trigger > Trigger::Buffer, next);
+        }
+        self.totals.blocks += 1;
+        channel.status |= cisr::BTIF;
+        if channel.repeats() {
+            return self.go_on(index, trigger > Trigger::Block, next);
+        }
+        channel.status |= cisr::BRTIF;
+        if channel.link != 0 {
+            channel.stage = Stage::Fetch;
+            return Some(next);
+        }
+        channel.status |= cisr::CTCIF;
+        channel.stop();
+        None
+    }
+
+    /// Schedules the next buffer, at `next` if it belongs to the same request.
+    fn go_on(&mut self, index: usize, same_request: bool, next: Ps) -> Option<Ps> {
+        let channel = &mut self.channels[index];
+        channel.stage = if same_request { Stage::Read } else { Stage::Idle };
+        channel.begin_request();
+        same_request.then_some(next)
+    }
+}
+
+/// Bytes of the next access: a burst, if the data are contiguous in one memory.
+fn span(side: Side, address: u32, left: u32, ctx: &Ctx) -> u32 {
+    if side.is_contiguous() && is_memory(address, ctx) { side.burst.min(left) } else { side.size.min(left) }
+}
+
+fn moved(address: u32, side: Side, bytes: u32) -> u32 {
+    address.wrapping_add_signed(side.step.wrapping_mul((bytes / side.size) as i32))
+}
+
+fn is_memory(address: u32, ctx: &Ctx) -> bool {
+    let entry = ctx.bus.entry_at(address);
+    entry.is_some_and(|entry| matches!(ctx.bus.map[entry].target, Target::Ram(_)))
+}
+
+fn read_memory(address: u32, into: &mut [u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
+    if !is_memory(address, ctx) || !ctx.bus.peek(address, into) {
+        return Err(Failed(address));
+    }
+    let access = ctx.bus.read_burst(ctx.now, address, into.len() as u32);
+    access.map(|access| access.done).map_err(|_| Failed(address))
+}
+
+fn write_memory(address: u32, data: &[u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
+    if !ctx.bus.poke(address, data) {
+        return Err(Failed(address));
+    }
+    let access = ctx.bus.write_burst(ctx.now, address, data.len() as u32);
+    access.map(|access| access.done).map_err(|_| Failed(address))
+}
+
+/// Width of an access to a datum, or to a part of it.
+const fn access_size(side: Side) -> AccessSize {
+    match side.size {
+        1 => AccessSize::Byte,
+        2 => AccessSize::Half,
+        _ => AccessSize::Word,
+    }
+}
+
+/// The controller cannot reach its own registers: an access to a device that is being called is an access to itself.
+fn not_to_itself(address: u32, ctx: &Ctx) -> Result<(), Failed> {
+    let target = ctx.bus.entry_at(address).map(|entry| ctx.bus.map[entry].target);
+    match target {
+        Some(Target::Device(id, _)) if ctx.bus.is_busy(id) => Err(Failed(address)),
+        _ => Ok(()),
+    }
+}
+
+fn read_registers(address: u32, side: Side, into: &mut [u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
+    let (mut at, mut address) = (ctx.now, address);
+    for part in into.chunks_mut(4) {
+        not_to_itself(address, ctx)?;
+        let access = ctx.bus.read(at, address, access_size(side)).map_err(|_| Failed(address))?;
+        part.copy_from_slice(&access.value.to_le_bytes()[..part.len()]);
+        (at, address) = (access.done, address.wrapping_add(4));
+    }
+    Ok(at)
+}
+
+fn write_registers(address: u32, side: Side, data: &[u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
+    let (mut at, mut address) = (ctx.now, address);
+    for part in data.chunks(4) {
+        let mut word = [0; 4];
+        word[..part.len()].copy_from_slice(part);
+        not_to_itself(address, ctx)?;
+        let access = ctx.bus.write(at, address, access_size(side), u32::from_le_bytes(word));
+        (at, address) = (access.map_err(|_| Failed(address))?.done, address.wrapping_add(4));
+    }
+    Ok(at)
+}

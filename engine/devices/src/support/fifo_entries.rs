@@ -1,0 +1,228 @@
+//! Arrival times of the entries of a FIFO, kept next to the FIFO only while a recorder wants its contents.
+
+use std::collections::VecDeque;
+
+use super::activities::{RX_FIFO, TX_FIFO};
+use engine::activity::{Activity, Detail, Kind, Scope};
+use engine::bus::device::Ctx;
+use engine::polling::Poll;
+use engine::state::{Fresh, State};
+use engine::time::{Cycles, Hz, Ps};
+
+/// The contents of a FIFO as an activity of [`Kind::Queue`]: an entry is recorded when it leaves. The device reports
+/// arrivals and departures, each with the number of entries before it; entries from before the recording are not
+/// recorded. A copy does not record.
+#[derive(Clone, Debug, State)]
+pub struct FifoEntries {
+    #[state(skip)]
+    activity: &'static Activity,
+    #[state(skip)]
+    scope: Scope,
+    /// First in, first out. `None`: its arrival time is not known.
+    entries: VecDeque<Option<Entry>>,
+}
+
+#[derive(Clone, Copy, Debug, State, Fresh)]
+struct Entry {
+    came: Ps,
+    value: u32,
+}
+
+impl FifoEntries {
+    /// An empty FIFO, which is not recorded before [`FifoEntries::observe`].
+    pub const fn new(activity: &'static Activity) -> FifoEntries {
+        FifoEntries { activity, scope: Scope::nobody(), entries: VecDeque::new() }
+    }
+
+    /// Records them as activities of this device from now on.
+    pub fn observe(&mut self, scope: Scope) {
+        self.scope = scope;
+    }
+
+    /// True if they are recorded.
+    #[inline]
+    pub fn are_recorded(&self) -> bool {
+        self.scope.records(Kind::Queue)
+    }
+
+    /// An entry arrives at `at`; there were `before` entries.
+    #[inline]
+    pub fn come(&mut self, before: usize, at: Ps, value: u32) {
+        if self.keeps(before) {
+            self.entries.push_back(Some(Entry { came: at, value }));
+        }
+    }
+
+    /// The first of `before` entries leaves at `at`, an edge of `clock`.
+    #[inline]
+    pub fn leave(&mut self, before: usize, at: Ps, clock: Hz) {
+        if self.keeps(before) {
+            let entry = self.entries.pop_front().flatten();
+            self.record(entry, at, clock);
+        }
+    }
+
+    /// The last of `before` entries leaves and is replaced by another.
+    pub fn leave_last(&mut self, before: usize, at: Ps, clock: Hz) {
+        if self.keeps(before) {
+            let entry = self.entries.pop_back().flatten();
+            self.record(entry, at, clock);
+        }
+    }
+
+    /// All of `before` entries leave at once: the FIFO is reset.
+    pub fn clear(&mut self, before: usize, at: Ps, clock: Hz) {
+        if self.keeps(before) {
+            for entry in std::mem::take(&mut self.entries) {
+                self.record(entry, at, clock);
+            }
+        }
+    }
+
+    /// The run is over: the remaining entries stay in the FIFO.
+    pub fn stay(&mut self, before: usize, clock: Hz) {
+        self.clear(before, Ps::MAX, clock);
+    }
+
+    /// True if entries are recorded; there are then `before` of them.
+    #[inline]
+    fn keeps(&mut self, before: usize) -> bool {
+        if !self.are_recorded() {
+            self.entries.clear();
+            return false;
+        }
+        while self.entries.len() < before {
+            self.entries.push_front(None);
+        }
+        while self.entries.len() > before {
+            self.entries.pop_front();
+        }
+        true
+    }
+
+    fn record(&self, entry: Option<Entry>, left: Ps, clock: Hz) {
+        if let Some(Entry { came, value }) = entry {
+            self.scope.clocked_span(self.activity, clock, came, left.max(came), Detail::Value(value));
+        }
+    }
+
+    /// For [`engine::bus::device::Device::polled`]: in a loop that moves entries through, their arrival times advance
+    /// each time. `clock` is a clock whose [`Poll::phase`] is listed, or the polling clock.
+    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
+        for entry in self.entries.iter_mut().flatten() {
+            let edge = clock.cycles_until_ceil(entry.came);
+            if clock.ps_at_floor(edge) == entry.came {
+                let Cycles(mut edge) = edge;
+                poll.edge(clock, &mut edge);
+                entry.came = clock.ps_at_floor(Cycles(edge));
+            } else {
+                // Such a time can't be moved exactly.
+                poll.state(entry.came.0);
+            }
+        }
+    }
+}
+
+/// The entries of the two FIFOs that most devices have.
+#[derive(Clone, Debug, State)]
+pub struct Queues {
+    /// The transmit FIFO.
+    pub tx: FifoEntries,
+    /// The receive FIFO.
+    pub rx: FifoEntries,
+}
+
+impl Default for Queues {
+    fn default() -> Queues {
+        Queues { tx: FifoEntries::new(&TX_FIFO), rx: FifoEntries::new(&RX_FIFO) }
+    }
+}
+
+impl Queues {
+    /// Records them as activities of this device from now on.
+    pub fn observe(&mut self, ctx: &Ctx) {
+        self.tx.observe(ctx.scope());
+        self.rx.observe(ctx.scope());
+    }
+
+    /// [`FifoEntries::clear`] of both, with their numbers of entries.
+    pub fn clear(&mut self, (sending, received): (usize, usize), at: Ps, clock: Hz) {
+        self.tx.clear(sending, at, clock);
+        self.rx.clear(received, at, clock);
+    }
+
+    /// [`FifoEntries::stay`] of both.
+    pub fn stay(&mut self, entries: (usize, usize), clock: Hz) {
+        self.clear(entries, Ps::MAX, clock);
+    }
+
+    /// [`FifoEntries::polled`] of both.
+    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
+        self.tx.polled(clock, poll);
+        self.rx.polled(clock, poll);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::activity::{Activities, Kinds};
+
+    static FIFO: Activity = Activity::new(Kind::Queue, "TX FIFO", "");
+
+    #[test]
+    fn entries_are_reported_as_they_leave() {
+        let (clock, activities) = (Hz::new(100_000_000).unwrap(), Activities::default());
+        let mut entries = FifoEntries::new(&FIFO);
+        entries.observe(activities.scope("uart0"));
+        // Its arrival is not known.
+        entries.come(0, Ps(1), 7);
+        activities.start(Kinds::of(&[Kind::Queue]), 1 << 16);
+        for (before, at, value) in [(1, 10, b'a'), (2, 20, b'b'), (3, 30, b'c'), (4, 40, b'd')] {
+            entries.come(before, Ps(at), value.into());
+        }
+        entries.leave(5, Ps(50), clock);
+        entries.leave(4, Ps(60), clock);
+        entries.leave_last(3, Ps(70), clock);
+        entries.clear(2, Ps(80), clock);
+        entries.come(0, Ps(90), b'e'.into());
+        entries.stay(1, clock);
+        activities.end(Ps(100));
+        let spans = activities.spans(Ps::ZERO, Ps::MAX);
+        let recorded: Vec<_> = spans.iter().map(|it| (it.begin.0, it.end.0, it.detail.clone())).collect();
+        let value = |character: u8| Detail::Value(character.into());
+        let expected = [
+            (10, 60, value(b'a')),
+            (20, 80, value(b'b')),
+            (30, 80, value(b'c')),
+            (40, 70, value(b'd')),
+            (90, 100, value(b'e')),
+        ];
+        assert_eq!(recorded, expected);
+    }
+
+    #[test]
+    fn entries_of_skipped_iterations_have_come_later() {
+        let (clock, activities) = (Hz::new(100_000_000).unwrap(), Activities::default());
+        let mut entries = FifoEntries::new(&FIFO);
+        entries.observe(activities.scope("uart0"));
+        activities.start(Kinds::of(&[Kind::Queue]), 1 << 16);
+        // One between two edges, which stays; then one for each iteration of 50 clocks.
+        let look = |entries: &mut FifoEntries, cycle: u64| {
+            let mut poll = Poll::look(clock, Cycles(cycle));
+            entries.polled(clock, &mut poll);
+            poll
+        };
+        entries.come(0, Ps(1_000_500), 0);
+        entries.come(1, Ps(10_000_000), 1);
+        let before = look(&mut entries, 1_010);
+        entries.leave_last(2, Ps(10_200_000), clock);
+        entries.come(1, Ps(10_500_000), 1);
+        let after = look(&mut entries, 1_060);
+        assert!(after.repeats(&before));
+        entries.polled(clock, &mut after.skip(&before, 10));
+        entries.clear(2, Ps(20_000_000), clock);
+        let begins: Vec<_> = activities.spans(Ps::ZERO, Ps::MAX).iter().map(|span| span.begin.0).collect();
+        assert_eq!(begins, [1_000_500, 10_000_000, 15_500_000]);
+    }
+}

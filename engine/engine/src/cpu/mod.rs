@@ -1,0 +1,45 @@
+//! The core that all instruction sets share.
+//!
+//! [`Cpu`] keeps its time, finds, links and fetches blocks of decoded code ([`block`]), leaves them where it has to
+//! check for news, alternates with other cores, fast-forwards polling loops, times functions, and reports its time by
+//! cause. An instruction set supplies [`isa::Isa`]. A core that runs instructions in another manner shares the
+//! [`shell`].
+
+pub(crate) mod access;
+pub mod accounts;
+pub mod block;
+pub(crate) mod calls;
+pub(crate) mod compile;
+mod core;
+pub mod cost;
+pub mod counting;
+pub(crate) mod deadline;
+mod debugging;
+pub(crate) mod fast_forward;
+mod fetch;
+mod followed;
+mod forgetting;
+pub(crate) mod handlers;
+pub(crate) mod irqs;
+pub mod isa;
+pub mod iteration;
+pub(crate) mod kept_calls;
+mod leave;
+pub mod memory;
+mod order;
+pub(crate) mod polls;
+pub(crate) mod profile;
+pub mod read;
+mod repeats;
+mod saving;
+pub mod sections;
+pub(crate) mod shell;
+#[cfg(test)]
+mod tests;
+#[cfg(any(test, feature = "testing"))]
+pub mod toy;
+mod wait_loops;
+mod waiting;
+pub mod waits;
+
+pub use self::core::{Config, Cpu, REGISTERS};
