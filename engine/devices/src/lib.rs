@@ -1,7 +1,7 @@
-//! Device models, by vendor: `devices/<vendor>/<device>.rs` is the model of the devicetree compatible of that name.
+//! Device models, by vendor: `<vendor>/<device>.rs` is the model of the devicetree compatible of that name.
 //!
-//! A model's file has a constant `MODEL`, which gives its compatibles, and its folder's `mod.rs` has a line for the
-//! file. The build script lists all models.
+//! A model's file has a constant `MODEL`, which gives its compatibles, and `<vendor>.rs` has a line for the file. The
+//! build script lists all models.
 
 use std::sync::LazyLock;
 
