@@ -1,7 +1,6 @@
 //! Lists the device models: each with what it says of itself, in the comment at the top of its file, for the reference
 //! of bindings.
 
-use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -9,21 +8,24 @@ use std::{env, fs};
 fn main() {
     const FOLDER: &str = "src";
     println!("cargo::rerun-if-changed={FOLDER}");
-    let folders = entries(Path::new(FOLDER)).into_iter().filter(|path| path.is_dir());
     let mut code = String::from("&[\n");
-    for file in
-        folders.flat_map(|folder| entries(&folder)).filter(|path| path.extension().is_some_and(|end| end == "rs"))
-    {
+    for file in sources(Path::new(FOLDER)) {
         let source = fs::read_to_string(&file).expect("a model's source can be read");
         if source.contains("\npub const MODEL: Model") {
-            let [folder, model] = names(&file);
-            writeln!(code, "(crate::{folder}::{model}::MODEL, {:?}),", about(&source))
-                .expect("a string takes what is written");
+            let module = module_of(file.strip_prefix(FOLDER).expect("sources are in their folder"));
+            writeln!(code, "(crate::{module}::MODEL, {:?}),", about(&source)).expect("a string takes what is written");
         }
     }
     code.push(']');
     let folder = env::var("OUT_DIR").expect("Cargo names a folder");
     fs::write(Path::new(&folder).join("models.rs"), code).expect("Cargo's folder can be written");
+}
+
+/// All source files in a folder and its subfolders.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = entries(folder).into_iter().partition(|path| path.is_dir());
+    let sources = files.into_iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
+    sources.chain(folders.iter().flat_map(|folder| self::sources(folder))).collect()
 }
 
 /// What is in a folder, in the order of the names.
@@ -34,10 +36,11 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The folder and the name of a model's file.
-fn names(file: &Path) -> [&str; 2] {
-    let (folder, model) = (file.parent().and_then(Path::file_name), file.file_stem());
-    [folder, model].map(|part| part.and_then(OsStr::to_str).expect("models have plain names"))
+/// The path of a source file's module in the crate.
+fn module_of(file: &Path) -> String {
+    let names = file.with_extension("");
+    let names = names.iter().map(|name| name.to_str().expect("models have plain names"));
+    names.collect::<Vec<_>>().join("::")
 }
 
 /// The comment at the top of a source file, without links to code.

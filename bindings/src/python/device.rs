@@ -1,5 +1,6 @@
 //! A device in Python on a bus.
 
+use engine::polling::{Poll, Polled};
 use std::collections::BTreeMap;
 
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
@@ -174,6 +175,12 @@ impl Device for PythonDevice {
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
         self.notify(ctx, "irq_input", (input, level));
+    }
+}
+
+impl Polled for PythonDevice {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -5,6 +5,9 @@
 //! `#[state(with = module)]` has a field saved and loaded by `module::save(&field, &mut Saver)` and
 //! `module::load(&mut field, &mut Loader)`.
 
+mod polled;
+mod registers;
+
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::punctuated::Punctuated;
@@ -22,6 +25,20 @@ pub fn derive_state(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 pub fn derive_fresh(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     fresh_of(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Derives `Polled`: all fields in their order; `engine/src/polling/listing.rs` has the attributes.
+#[proc_macro_derive(Polled, attributes(poll, state))]
+pub fn derive_polled(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    polled::polled_of(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Register maps: `devices/src/registers.rs` has the grammar.
+#[proc_macro]
+pub fn registers(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let maps = parse_macro_input!(input as registers::Maps);
+    registers::expanded(&maps).into()
 }
 
 /// How a field is saved.

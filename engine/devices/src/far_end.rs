@@ -15,6 +15,7 @@ use engine::bus::Bus;
 use engine::bus::device::FAR_END_LOOKS;
 use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
 use engine::bus::lines::Failure;
+use engine::polling::{Poll, Polled};
 use engine::serial::script::{Pins, Progress};
 use engine::serial::wave::{Ear, Format};
 use engine::serial::{FarEnd, Passage};
@@ -221,5 +222,11 @@ impl Device for FarEndDevice {
 
     fn far_end(&mut self) -> Option<&mut FarEnd> {
         Some(&mut self.end)
+    }
+}
+
+impl Polled for FarEndDevice {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }

@@ -3,6 +3,8 @@
 //! A model's file has a constant `MODEL`, which gives its compatibles, and `<vendor>.rs` has a line for the file. The
 //! build script lists all models.
 
+extern crate self as devices;
+
 use std::sync::LazyLock;
 
 use engine::dt::fault::{FaultKind, similar_names};
@@ -26,6 +28,7 @@ pub mod ingenic;
 pub mod jedec;
 pub mod model;
 pub mod national;
+pub mod registers;
 pub mod riscv;
 pub mod st;
 pub mod support;
@@ -34,7 +37,7 @@ pub mod xlnx;
 
 use external::{ExternalModel, Externals, Wire};
 pub use model::{Group, Kind, Model};
-use support::registers::Register;
+use registers::Row;
 
 /// All models, each with the comment at the top of its file.
 const LISTED: &[(Model, &str)] = include!(concat!(env!("OUT_DIR"), "/models.rs"));
@@ -71,7 +74,7 @@ pub fn find(compatible: &str) -> Option<&'static Entry> {
 }
 
 /// The named registers of a device, by its compatible.
-pub fn registers_of(compatible: &str) -> &'static [Register] {
+pub fn registers_of(compatible: &str) -> &'static [Row] {
     find(compatible).map_or(&[], |entry| entry.model.registers(compatible))
 }
 

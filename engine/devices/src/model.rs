@@ -1,6 +1,6 @@
 //! The description of a model in the list of models: the constant `MODEL` in its file.
 
-use crate::support::registers::Register;
+use crate::registers::Row;
 use engine::activity::Activity;
 use engine::bus::device::Device;
 use engine::dt::reader::NodeReader;
@@ -99,9 +99,9 @@ pub struct Model {
     /// The activities that it records.
     pub activities: &'static [&'static Activity],
     /// Registers of its first range, by the data sheet's names.
-    registers: &'static [Register],
+    registers: &'static [Row],
     /// The registers of one of its compatibles, if they differ.
-    other: Option<(&'static str, &'static [Register])>,
+    other: Option<(&'static str, &'static [Row])>,
 }
 
 impl Model {
@@ -131,13 +131,13 @@ impl Model {
 
     /// The same model, with these named registers in its first range.
     #[must_use]
-    pub const fn naming(self, registers: &'static [Register]) -> Model {
+    pub const fn naming(self, registers: &'static [Row]) -> Model {
         Model { registers, ..self }
     }
 
     /// The same model, with other registers for one of its compatibles.
     #[must_use]
-    pub const fn naming_as(self, compatible: &'static str, registers: &'static [Register]) -> Model {
+    pub const fn naming_as(self, compatible: &'static str, registers: &'static [Row]) -> Model {
         Model { other: Some((compatible, registers)), ..self }
     }
 
@@ -148,7 +148,7 @@ impl Model {
     }
 
     /// The named registers of a compatible.
-    pub fn registers(&self, compatible: &str) -> &'static [Register] {
+    pub fn registers(&self, compatible: &str) -> &'static [Row] {
         match self.other {
             Some((other, registers)) if other == compatible => registers,
             _ => self.registers,

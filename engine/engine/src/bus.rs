@@ -667,6 +667,7 @@ impl Bus {
 mod tests {
     use super::*;
     use crate::bus::device::{AccessSize, Reply, SlaveError};
+    use crate::polling::{Poll, Polled};
 
     /// An interrupt controller whose output is wired to its own input.
     #[derive(crate::state::State)]
@@ -683,6 +684,12 @@ mod tests {
 
         fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
             ctx.set_irq(Some(IrqLine::Device { device: ctx.id, input }), level);
+        }
+    }
+
+    impl Polled for Circle {
+        fn polled(&mut self, _: &mut Poll) -> bool {
+            false
         }
     }
 

@@ -6,6 +6,10 @@
 //! both lists are equal, iterations can be skipped up to the first of the deadlines in them. The same list then updates
 //! everything that depends on time: ends of transfers in progress, and totals.
 
+mod listing;
+
+pub use self::listing::{Edge, End, Phase, Polled, Total, Until};
+
 use crate::time::{Cycles, Hz, Ps};
 
 /// The purpose of a list.
@@ -17,7 +21,7 @@ enum Purpose {
     Skip { iterations: u64, cycles: Cycles },
 }
 
-/// A list of state, made by [`crate::bus::device::Device::polled`] and [`crate::wire::spi::SpiTarget::polled`].
+/// A list of state, made by [`Polled::polled`].
 ///
 /// Every implementation lists *all* state that its answers can depend on, in the same order each time. A configuration
 /// that the firmware cannot change is not listed.

@@ -18,7 +18,7 @@ use crate::support::registers::{AccessKind, Register, flag};
 use engine::activity::{Activity, Detail, Kind};
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, WhenReceived};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::serial::Passage;
 use engine::state::State;
 use engine::time::Ps;
@@ -260,7 +260,9 @@ impl Device for Juart {
     fn counters(&self) -> Vec<(String, u64)> {
         self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
     }
+}
 
+impl Polled for Juart {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if poll.clock() != self.params.port.clock {
             return false;

@@ -32,7 +32,7 @@ use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::SPI;
 use engine::observe::spi::SpiSignals;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
@@ -319,7 +319,9 @@ impl Device for AltrSpi {
         counters.extend(self.shifter.chips.counters());
         counters
     }
+}
 
+impl Polled for AltrSpi {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.advance(self.cycle(poll.now()));
         let asks = self.control & ctl::INTERRUPTS != 0 || self.shifter.chips.have_pins();

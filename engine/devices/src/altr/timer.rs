@@ -15,7 +15,7 @@ use crate::support::registers::{AccessKind, Register, flag};
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::{ANY, NodeReader};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::Ps;
 
@@ -215,7 +215,9 @@ impl Device for IntervalTimer {
         self.settle(self.cycle(ctx.now));
         self.update(ctx);
     }
+}
 
+impl Polled for IntervalTimer {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if poll.clock() != self.port.clock {
             return false;

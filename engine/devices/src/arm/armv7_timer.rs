@@ -14,7 +14,7 @@ use crate::support::axi_lite::edge_in_reach;
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, CoreRegister, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Hz, Ps};
 
@@ -180,7 +180,9 @@ impl Device for GenericTimer {
         self.timers[timer].alarm.rang(ctx.now);
         self.update(timer, ctx);
     }
+}
 
+impl Polled for GenericTimer {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // Instructions that name the timer's registers end a skip. Its only other effects are interrupts, which are
         // events.

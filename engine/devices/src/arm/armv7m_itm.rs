@@ -11,7 +11,7 @@ use crate::model::{Group, Model};
 use crate::support::registers::{AccessKind, Register};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// The register map, without the stimulus ports.
@@ -130,7 +130,9 @@ impl Device for Itm {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("tx_characters".to_owned(), self.characters)]
     }
+}
 
+impl Polled for Itm {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         true

@@ -23,7 +23,7 @@ use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveE
 use engine::dt::node::Property;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::{Hz, Ps};
 
@@ -259,7 +259,9 @@ impl Device for SysTick {
         self.settle(ctx.now);
         self.update(ctx);
     }
+}
 
+impl Polled for SysTick {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.clock());
         self.settle(poll.now());

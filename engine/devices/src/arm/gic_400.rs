@@ -16,7 +16,7 @@ use distributor::Distributor;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Cycles;
 
@@ -174,7 +174,9 @@ impl Device for Gic {
     fn passes_interrupts(&self) -> bool {
         true
     }
+}
 
+impl Polled for Gic {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.port.clock);
         // Any write may have changed the state; inputs are covered by their levels and latched edges.

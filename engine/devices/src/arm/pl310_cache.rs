@@ -22,7 +22,7 @@ use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::memory::cache::{CacheShape, Replacement, WritePolicy};
 use engine::memory::outer::{OuterCache, OuterTiming};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -259,7 +259,9 @@ impl Device for Pl310 {
             cache.set_clock(self.clock.rate);
         }
     }
+}
 
+impl Polled for Pl310 {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.held.iter().for_each(|value| poll.state(*value));
         poll.state(self.operations);

@@ -66,7 +66,7 @@ use wire::Line;
 use crate::model::Model;
 use engine::activity::Scope;
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state;
 use engine::time::Ps;
 use engine::wire::notes::Notes;
@@ -370,7 +370,9 @@ impl SpiTarget for Transceiver {
             ("timing_violations", self.checker.violations),
         ]
     }
+}
 
+impl Polled for Transceiver {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.version);
         if let Some(at) = self.next_at() {

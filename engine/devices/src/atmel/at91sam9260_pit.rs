@@ -16,7 +16,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::Ps;
 
@@ -213,7 +213,9 @@ impl Device for Pit {
         self.alarm.cancel(0, ctx);
         self.update(ctx);
     }
+}
 
+impl Polled for Pit {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.clock.rate);
         self.settle(self.cycle(poll.now()));

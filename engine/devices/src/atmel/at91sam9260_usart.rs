@@ -22,7 +22,7 @@ use engine::bus::device::{
 use engine::bus::rates::LINE_HEARD;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::serial::Passage;
 use engine::serial::wave::{Errors, Format, Parity};
 use engine::state::State;
@@ -386,7 +386,9 @@ impl Device for Uart {
     fn counters(&self) -> Vec<(String, u64)> {
         self.receiver.counters(self.line.counters())
     }
+}
 
+impl Polled for Uart {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if !self.line.polled(poll) {
             return false;

@@ -18,7 +18,7 @@ use crate::support::registers::{AccessKind, Register, flag};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Cycles;
 use service::Service;
@@ -328,7 +328,9 @@ impl Device for Aic {
     fn passes_interrupts(&self) -> bool {
         true
     }
+}
 
+impl Polled for Aic {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.params.clock.rate);
         // Any write may have changed the state; inputs show in the pending sources.

@@ -23,7 +23,7 @@ use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, Slave
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::wires::{Drive, PINS_OF_PORT, Pin};
 
@@ -407,7 +407,9 @@ impl Device for Pio {
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         ctx.bus.clocks.update(&mut self.clock);
     }
+}
 
+impl Polled for Pio {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.clock.rate);
         poll.state(self.writes);

@@ -22,7 +22,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Hz, Ps};
 use sources::Sources;
@@ -366,7 +366,9 @@ impl Device for Pmc {
         self.publish(ctx);
         self.update(ctx);
     }
+}
 
+impl Polled for Pmc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.bus_clock());
         // Only sources that become ready change the state.

@@ -50,7 +50,7 @@ use engine::bus::repeated_reads::RepeatedReads;
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::SPI_WINDOW;
 use engine::observe::spi::SpiSignals;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Hz, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
@@ -498,7 +498,9 @@ impl Device for Sama5d2Qspi {
         counters.extend(self.wire.chip.counters());
         counters
     }
+}
 
+impl Polled for Sama5d2Qspi {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.learn_of_reads();
         let clock = self.params.clock.rate;

@@ -11,7 +11,7 @@ use crate::support::registers::AccessKind;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// The register map (SFR User Interface). The serial numbers are invented.
@@ -99,7 +99,9 @@ impl Device for Sfr {
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.registers.clocks_changed(ctx);
     }
+}
 
+impl Polled for Sfr {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.registers.polled(poll)
     }

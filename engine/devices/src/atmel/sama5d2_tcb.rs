@@ -20,7 +20,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Hz, Ps};
 
@@ -353,7 +353,9 @@ impl Device for Tcb {
         self.alarm.cancel(0, ctx);
         self.update(ctx);
     }
+}
 
+impl Polled for Tcb {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.clock.rate);
         self.settle(poll.now());

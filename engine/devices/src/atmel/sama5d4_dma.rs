@@ -32,7 +32,7 @@ use engine::activity::{Detail, Kind};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -322,7 +322,9 @@ impl Device for Xdmac {
             .map(|(name, count)| (name.to_owned(), count))
             .to_vec()
     }
+}
 
+impl Polled for Xdmac {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.changes);
         self.channels.iter().for_each(|channel| poll.state(channel.status));

@@ -7,63 +7,49 @@
 //! Not modelled: the halts in debug state and while the processor idles (WDDBGHLT, WDIDLEHLT): the counter continues.
 
 use crate::model::{Group, Model};
-use crate::support::apb;
+use crate::registers::{Port, Registers, Table, by_table, field, registers};
 use crate::support::axi_lite::edge_in_reach;
-use crate::support::registers::{AccessKind, Register};
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Hz, Ps};
 
-/// The register map (Watchdog Timer User Interface).
-pub const REGISTERS: &[Register] = &[
-    Register::new("WDT_CR", CR, AccessKind::Wo, 0, 0xff00_0000 | CR_LOCKMR | CR_WDRSTT),
-    Register::new("WDT_MR", MR, AccessKind::Rw, MR_RESET, MR_MASK),
-    Register::new("WDT_SR", SR, AccessKind::Ro, 0, SR_WDUNF | SR_WDERR),
-];
+registers! {
+    /// The register map (Watchdog Timer User Interface).
+    const MAP "WDT_" {
+        CR 0x0 wo { WDRSTT 0, LOCKMR 4, KEY 24..32 };
+        MR 0x4 rw reset 0x3fff_2fff mask 0x3fff_ffff { WDV 0..12, WDFIEN 12, WDRSTEN 13, WDDIS 15, WDD 16..28 };
+        SR 0x8 ro { WDUNF 0 rc, WDERR 1 rc };
+    }
+}
 
-const CR: u32 = 0x0;
-const MR: u32 = 0x4;
-const SR: u32 = 0x8;
-
-const CR_WDRSTT: u32 = 1 << 0;
-const CR_LOCKMR: u32 = 1 << 4;
 /// WDT_CR.KEY.
 const KEY: u32 = 0xa5;
-const MR_WDV: u32 = 0xfff;
-const MR_WDFIEN: u32 = 1 << 12;
-const MR_WDRSTEN: u32 = 1 << 13;
-const MR_WDDIS: u32 = 1 << 15;
-const MR_MASK: u32 = 0x3fff_ffff;
-const MR_RESET: u32 = 0x3fff_2fff;
-const SR_WDUNF: u32 = 1 << 0;
-const SR_WDERR: u32 = 1 << 1;
-
 /// Slow clocks of a count.
 const PRESCALER: u64 = 128;
 /// The exit status of a run that the watchdog ends.
 const EXIT_STATUS: i32 = 1;
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Wdt {
+    #[poll(phase)]
     clock: ClockInput,
     #[state(skip)]
     slow_clock: Hz,
     #[state(skip)]
     interrupt: Option<IrqLine>,
-    mode: u32,
+    registers: Registers,
     locked: bool,
-    status: u32,
     /// The slow clock in which the counter was loaded.
     loaded: u64,
     alarm: Alarm,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["atmel,sama5d4-wdt"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Timer, &["atmel,sama5d4-wdt"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -76,17 +62,17 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Wdt {
     /// The device after reset.
     pub fn new(clock: impl Into<ClockInput>, slow_clock: Hz, interrupt: Option<IrqLine>) -> Wdt {
-        let alarm = Alarm::default();
-        Wdt { clock: clock.into(), slow_clock, interrupt, mode: MR_RESET, locked: false, status: 0, loaded: 0, alarm }
+        let (registers, alarm) = (Registers::new(&MAP), Alarm::default());
+        Wdt { clock: clock.into(), slow_clock, interrupt, registers, locked: false, loaded: 0, alarm }
     }
 
     fn runs(&self) -> bool {
-        self.mode & MR_WDDIS == 0
+        !self.registers.has(MR, MR_WDDIS)
     }
 
     /// When the counter underflows.
     fn expiry(&self) -> Option<Ps> {
-        let counts = u64::from(self.mode & MR_WDV) + 1;
+        let counts = u64::from(self.registers.field(MR, MR_WDV)) + 1;
         edge_in_reach(self.slow_clock, self.loaded + counts * PRESCALER).filter(|_| self.runs())
     }
 
@@ -103,8 +89,8 @@ impl Wdt {
     }
 
     fn fault(&mut self, flag: u32, what: &str, ctx: &mut Ctx) {
-        self.status |= flag;
-        if self.mode & MR_WDRSTEN != 0 {
+        self.registers.put(SR, flag, true);
+        if self.registers.has(MR, MR_WDRSTEN) {
             ctx.note(&format!(
                 "{what}, and the watchdog resets the board: the run ends (set WDT_MR.WDDIS to do without it)"
             ));
@@ -114,57 +100,59 @@ impl Wdt {
 
     fn restart(&mut self, ctx: &mut Ctx) {
         let passed = (self.slow_clock.cycles_until_floor(ctx.now).0 - self.loaded) / PRESCALER;
-        let counter = u64::from(self.mode & MR_WDV).saturating_sub(passed);
-        if self.runs() && counter > u64::from(self.mode >> 16 & 0xfff) {
+        let counter = u64::from(self.registers.field(MR, MR_WDV)).saturating_sub(passed);
+        if self.runs() && counter > u64::from(self.registers.field(MR, MR_WDD)) {
             self.fault(SR_WDERR, "it was restarted while its counter was above WDT_MR.WDD", ctx);
         }
         self.load(ctx);
     }
 
-    fn drive(&self, ctx: &mut Ctx) {
-        ctx.set_irq(self.interrupt, self.status != 0 && self.mode & MR_WDFIEN != 0);
+    fn control(&mut self, value: u32, ctx: &mut Ctx) {
+        if field(value, CR_KEY) != KEY {
+            return;
+        }
+        self.locked |= value & CR_LOCKMR != 0;
+        if value & CR_WDRSTT != 0 {
+            self.restart(ctx);
+        }
+    }
+}
+
+impl Table for Wdt {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.update(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            CR => self.control(new, ctx),
+            MR if self.locked => {
+                self.registers.set(MR, old);
+                ctx.note("WDT_MR is locked (WDT_CR.LOCKMR): a write to it had no effect");
+            }
+            MR => self.load(ctx),
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        ctx.set_irq(self.interrupt, self.registers[SR] != 0 && self.registers.has(MR, MR_WDFIEN));
     }
 }
 
 impl Device for Wdt {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.watch(ctx);
-    }
-
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let register = match offset & !3 {
-            MR => self.mode,
-            SR => std::mem::take(&mut self.status),
-            _ => 0,
-        };
-        self.drive(ctx);
-        Ok(apb::read(register, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        match apb::written(value, offset, size) {
-            (CR, value) if value >> 24 == KEY => {
-                self.locked |= value & CR_LOCKMR != 0;
-                if value & CR_WDRSTT != 0 {
-                    self.restart(ctx);
-                }
-            }
-            (MR, value) if !self.locked => {
-                self.mode = value & MR_MASK;
-                self.load(ctx);
-            }
-            (MR, _) => ctx.note("WDT_MR is locked (WDT_CR.LOCKMR): a write to it had no effect"),
-            _ => {}
-        }
-        self.drive(ctx);
-        Ok(Reply::written(ctx.now))
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
@@ -172,7 +160,7 @@ impl Device for Wdt {
         if self.expiry() == Some(ctx.now) {
             self.fault(SR_WDUNF, "its counter ran out", ctx);
             self.load(ctx);
-            self.drive(ctx);
+            self.update(ctx);
         } else {
             self.watch(ctx);
         }
@@ -181,22 +169,13 @@ impl Device for Wdt {
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         ctx.bus.clocks.update(&mut self.clock);
     }
-
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock.rate);
-        poll.state(self.mode);
-        poll.state(self.status);
-        poll.state(self.locked);
-        poll.state(self.loaded);
-        true
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::{Bench, CPU_INTC, read_plain_node};
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use engine::bus::device::{DeviceId, ExitRequest};
 
     const KEYED: u32 = KEY << 24;
@@ -216,7 +195,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &[], &mut wdt());
+        walk::device_keeps_its_map(&MAP, &[], &mut wdt());
     }
 
     #[test]
@@ -274,7 +253,7 @@ mod tests {
         let mut bench = wdt();
         bench.write(counts(0), MR, MR_WDDIS).unwrap();
         bench.write(counts(0), CR, KEYED | CR_LOCKMR).unwrap();
-        bench.write(counts(0), MR, MR_RESET).unwrap();
+        bench.write(counts(0), MR, 0x3fff_2fff).unwrap();
         assert_eq!((bench.value(counts(0), MR), bench.bus.notes().len()), (MR_WDDIS, 1));
     }
 

@@ -12,7 +12,7 @@ use crate::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::support::registers::{AccessKind, Register};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 
@@ -133,7 +133,9 @@ impl Device for PerformanceCounter {
         self.set_register(offset, on_lanes(value, offset, size));
         Ok(self.port.written(ctx.now))
     }
+}
 
+impl Polled for PerformanceCounter {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if poll.clock() != self.port.clock {
             return false;

@@ -30,7 +30,7 @@ use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, Slave
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::SPI;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Lines, PULLED_UP, SpiTarget};
@@ -360,7 +360,9 @@ impl Device for AvalonifMmc {
         counters.extend(self.chip.iter().flat_map(HostedChip::counters));
         counters
     }
+}
 
+impl Polled for AvalonifMmc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         let clock = self.port.clock;
         let cycle = self.cycle(poll.now());

@@ -18,6 +18,7 @@
 
 mod attempt;
 
+use engine::polling::{Poll, Polled};
 use std::collections::VecDeque;
 
 use self::attempt::{Attempt, Member, News, attempt};
@@ -472,5 +473,11 @@ impl Device for Bus {
 
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("attempts".to_owned(), self.attempts), ("errors".to_owned(), self.errors)]
+    }
+}
+
+impl Polled for Bus {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }

@@ -9,6 +9,7 @@ use crate::model::{Group, Model};
 use crate::support::registers::{AccessKind, Register, find};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// The register map.
@@ -37,6 +38,12 @@ impl Device for Exit {
             None => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),
         }
         Ok(Reply::written(ctx.now))
+    }
+}
+
+impl Polled for Exit {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -25,7 +25,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SerialPort, SlaveError};
 use engine::bus::rates::LINE_HEARD;
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::serial::Passage;
 use engine::serial::wave::Format;
 use engine::state::State;
@@ -164,7 +164,9 @@ impl Device for Simpleuart {
     fn counters(&self) -> Vec<(String, u64)> {
         self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
     }
+}
 
+impl Polled for Simpleuart {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         self.receiver.polled(poll);

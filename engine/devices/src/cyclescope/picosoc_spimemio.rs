@@ -40,7 +40,7 @@ use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::SPI_WINDOW;
 use engine::observe::spi::SpiSignals;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Hz, Ps};
 use engine::wire::pins::{PinLevels, Pins};
@@ -377,7 +377,9 @@ impl Device for PicosocSpimemio {
         counters.extend(self.wire.chip.counters());
         counters
     }
+}
 
+impl Polled for PicosocSpimemio {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         let clock = self.wire.clock;
         poll.phase(clock);

@@ -15,7 +15,7 @@ use crate::support::axi_lite::AxiLitePort;
 use crate::support::registers::{AccessKind, Register};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::wires::Drive;
 
@@ -111,7 +111,9 @@ impl Device for ResultPort {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("results".to_owned(), self.written_words)]
     }
+}
 
+impl Polled for ResultPort {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.port.clock);
         poll.state(self.register);

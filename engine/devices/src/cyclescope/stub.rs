@@ -19,7 +19,7 @@ use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::observe::unmodelled::Touched;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use registers::{GRAMMAR, Register};
 
@@ -201,7 +201,9 @@ impl Device for Stub {
             vec![("accesses to further registers".to_owned(), self.unrecorded)]
         }
     }
+}
 
+impl Polled for Stub {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.words.values().for_each(|word| poll.state(*word));
         poll.counter(&mut self.unrecorded);

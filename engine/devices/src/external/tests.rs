@@ -2,6 +2,7 @@ use super::*;
 use crate::bench::{cells, node, read_tree};
 use engine::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use engine::dt::node::Node;
+use engine::polling::{Poll, Polled};
 
 /// A device that keeps the values of its node.
 #[derive(engine::state::State)]
@@ -14,6 +15,12 @@ impl Device for Remembers {
 
     fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         Ok(Reply::written(ctx.now))
+    }
+}
+
+impl Polled for Remembers {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

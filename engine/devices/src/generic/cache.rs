@@ -9,7 +9,7 @@ use engine::dt::reader::{NodeReader, PowerOfTwo};
 use engine::dt::wiring::ClockInput;
 use engine::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
 use engine::memory::outer::{OuterCache, OuterTiming};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// The device, whose parameters the bus takes.
@@ -93,7 +93,9 @@ impl Device for ClusterCache {
             cache.set_clock(self.clock.rate);
         }
     }
+}
 
+impl Polled for ClusterCache {
     fn polled(&mut self, _: &mut Poll) -> bool {
         true
     }

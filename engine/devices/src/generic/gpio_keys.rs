@@ -13,6 +13,7 @@ use super::gpio_leds::{ACTIVE_LOW, names_of, of_children, signal_name};
 use crate::model::{Group, Model};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::wires::parts::Key;
 
@@ -59,5 +60,11 @@ impl Device for Keys {
 
     fn keys(&self) -> &[Key] {
         &self.keys
+    }
+}
+
+impl Polled for Keys {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }

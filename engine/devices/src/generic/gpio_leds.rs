@@ -9,6 +9,7 @@
 //!
 //! Not modelled: brightness. A light that a timer dims goes on and off at the timer's rate.
 
+use engine::polling::{Poll, Polled};
 use std::collections::VecDeque;
 
 use crate::model::{Group, Model};
@@ -195,6 +196,12 @@ impl Device for Leds {
 
     fn lights(&self, now: Ps) -> Vec<Light> {
         self.leds.iter().map(|led| led.record(now)).collect()
+    }
+}
+
+impl Polled for Leds {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

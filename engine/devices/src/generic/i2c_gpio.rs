@@ -15,6 +15,7 @@ use engine::activity::Scope;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::observe::i2c::{BUS_BUSY, FRAME, I2C};
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::i2c_pins::{Edge, I2cPins};
@@ -198,5 +199,11 @@ impl Device for I2cGpio {
     fn counters(&self) -> Vec<(String, u64)> {
         let own = [("frames".to_owned(), self.frames), ("bytes".to_owned(), self.bytes)];
         own.into_iter().chain(self.chips.counters()).collect()
+    }
+}
+
+impl Polled for I2cGpio {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }

@@ -57,7 +57,7 @@ use crate::model::Model;
 use engine::activity::{Activity, Detail, Kind, Scope};
 use engine::dt::reader::NodeReader;
 use engine::host_image::{HostImage, ImageError};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state;
 use engine::time::Ps;
 use engine::wire::bytes::ByteLine;
@@ -380,7 +380,9 @@ impl SpiTarget for Card {
         counters.extend(self.translation.counters());
         counters
     }
+}
 
+impl Polled for Card {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.list(poll)
     }

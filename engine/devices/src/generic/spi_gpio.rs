@@ -20,6 +20,7 @@ use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, PortId, Reply, Slav
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::{FRAME, SPI_BY_PINS};
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::pins::{PinLevels, Pins};
@@ -282,6 +283,12 @@ impl Device for SpiGpio {
         let mut counters = vec![("sck_clocks".to_owned(), self.sck_clocks), ("frames".to_owned(), self.frames)];
         counters.extend(self.chips.iter().filter_map(|select| select.chip.as_ref()).flat_map(HostedChip::counters));
         counters
+    }
+}
+
+impl Polled for SpiGpio {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

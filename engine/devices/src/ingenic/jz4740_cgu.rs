@@ -26,7 +26,7 @@ use engine::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::{ClockId, ClockInput};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 
@@ -281,7 +281,9 @@ impl Device for Cgu {
         self.advance(ctx);
         self.settle(ctx);
     }
+}
 
+impl Polled for Cgu {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // Changes without a write are events.
         self.registers.polled(poll)

@@ -20,7 +20,7 @@ use crate::support::registers::{AccessKind, Register};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::wires::Drive;
 
@@ -228,7 +228,9 @@ impl Device for Gpio {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("reads".to_owned(), self.reads), ("writes".to_owned(), self.writes)]
     }
+}
 
+impl Polled for Gpio {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.clock.rate);
         poll.state(self.writes);

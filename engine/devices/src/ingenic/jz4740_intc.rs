@@ -13,7 +13,7 @@ use crate::support::registers::{AccessKind, Register};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// The register map.
@@ -112,7 +112,9 @@ impl Device for Intc {
     fn passes_interrupts(&self) -> bool {
         true
     }
+}
 
+impl Polled for Intc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.clock.rate);
         poll.state(self.sources);

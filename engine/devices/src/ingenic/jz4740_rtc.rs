@@ -18,7 +18,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 
@@ -230,7 +230,9 @@ impl Device for Rtc {
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         ctx.bus.clocks.update(&mut self.bus_clock);
     }
+}
 
+impl Polled for Rtc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.bus_clock.rate);
         self.settle(poll.now());

@@ -34,7 +34,7 @@ use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::observe::spi::{FRAME, SHIFTING};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::spi::SpiTarget;
@@ -354,7 +354,9 @@ impl Device for Ssi {
         counters.extend(self.wire.chips.counters());
         counters
     }
+}
 
+impl Polled for Ssi {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if self.wire.is_busy() || !self.transmit.is_empty() {
             return false;

@@ -22,7 +22,7 @@ use clocks::{Clocks, Source};
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 use watchdog::Watchdog;
@@ -334,7 +334,9 @@ impl Device for Tcu {
         self.alarm.cancel(0, ctx);
         self.update(ctx);
     }
+}
 
+impl Polled for Tcu {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.clocks.pclk.rate);
         self.settle(poll.now());

@@ -29,7 +29,7 @@ use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, S
 use engine::bus::rates::LINE_HEARD;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::serial::wave::{Format, Parity};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
@@ -416,7 +416,9 @@ impl Device for Uart {
     fn counters(&self) -> Vec<(String, u64)> {
         self.receiving.counters(self.line.counters())
     }
+}
 
+impl Polled for Uart {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if !self.line.polled(poll) || !self.receiving.polled(&self.line, poll) {
             return false;

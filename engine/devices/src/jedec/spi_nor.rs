@@ -62,7 +62,7 @@ use crate::model::Model;
 use engine::activity::Scope;
 use engine::dt::reader::NodeReader;
 use engine::host_image::{HostImage, ImageError};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Hz, Ps};
 use engine::wire::bytes::Span;
@@ -314,7 +314,9 @@ impl SpiTarget for Flash {
         ]);
         counters
     }
+}
 
+impl Polled for Flash {
     /// The times of clocks are not listed: only the end of a busy cycle depends on them, and that has a deadline.
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if self.selected && self.frame.phase == Phase::Input {

@@ -12,7 +12,7 @@ use crate::support::registers::{AccessKind, Register};
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 
@@ -215,7 +215,9 @@ impl Device for Clint {
         self.harts[hart].alarm.rang(ctx.now);
         self.update_timer(hart, ctx);
     }
+}
 
+impl Polled for Clint {
     /// Timer interrupts are events; the only other change is that of `mtime` at its next tick.
     fn polled(&mut self, poll: &mut Poll) -> bool {
         let mtime_clock = self.params.mtime_clock;

@@ -11,7 +11,7 @@ use crate::model::{Group, Model};
 use crate::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// RM0090, "Memory map": 4 KiB.
@@ -89,7 +89,9 @@ impl Device for BackupSram {
         stored.copy_from_slice(bytes);
         true
     }
+}
 
+impl Polled for BackupSram {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         true

@@ -12,7 +12,7 @@ use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -222,7 +222,9 @@ impl Device for Crc {
             self.reset_registers(ctx);
         }
     }
+}
 
+impl Polled for Crc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.params.clock.rate);
         poll.state(self.writes);

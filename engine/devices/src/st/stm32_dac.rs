@@ -32,7 +32,7 @@ use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveE
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::observe::waves::SignalId;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -430,7 +430,9 @@ impl Device for Dac {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("conversions".to_owned(), self.channels.iter().map(|channel| channel.conversions).sum())]
     }
+}
 
+impl Polled for Dac {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // Codes change in events.
         poll.state(self.changes);

@@ -6,28 +6,31 @@
 //! core stops simulated time, and Stop and Standby are not modelled.
 
 use crate::model::{Group, Model};
-use crate::support::apb;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::registers::{Lanes, Port, Registers, Table, by_table, registers};
+use engine::bus::device::{Ctx, Device};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::Polled;
 use engine::state::State;
 
-/// DBGMCU_IDCODE; DBGMCU_CR and at most three freeze registers follow.
-const IDCODE: u32 = 0x0;
-const CR: usize = 1;
-/// The core's HCLK keeps running in Sleep mode (RM0090, 38.16.1).
-const CR_DBG_SLEEP: u32 = 1 << 0;
-const REGISTERS: usize = 5;
+registers! {
+    /// The register map; chips have at most three freeze registers.
+    const MAP "DBGMCU_" {
+        /// The board gives its value.
+        IDCODE 0x0 ro;
+        /// DBG_SLEEP: the core's HCLK keeps running in Sleep mode (RM0090, 38.16.1).
+        CR 0x4 rw mask u32::MAX { DBG_SLEEP 0 };
+        FZ "FZ{}" [1..4; 4] 0x8 rw;
+    }
+}
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Dbgmcu {
-    words: [u32; REGISTERS],
-    writes: u64,
+    registers: Registers,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32-dbgmcu"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32-dbgmcu"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -38,46 +41,36 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 impl Dbgmcu {
     /// The device of a chip with this code.
-    pub const fn new(idcode: u32) -> Dbgmcu {
-        Dbgmcu { words: [idcode, 0, 0, 0, 0], writes: 0 }
+    pub fn new(idcode: u32) -> Dbgmcu {
+        let mut registers = Registers::new(&MAP);
+        registers.set(IDCODE, idcode);
+        Dbgmcu { registers }
+    }
+}
+
+impl Table for Dbgmcu {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::new(Lanes::Kept)
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        ctx.bus.clocked_asleep = self.registers.has(CR, CR_DBG_SLEEP);
     }
 }
 
 impl Device for Dbgmcu {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let word = self.words.get(offset as usize / 4).copied().unwrap_or(0);
-        Ok(apb::read(word, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
-        if offset & !3 != IDCODE
-            && let Some(word) = self.words.get_mut(offset as usize / 4)
-        {
-            *word = size.merged(*word, offset, value);
-        }
-        ctx.bus.clocked_asleep = self.words[CR] & CR_DBG_SLEEP != 0;
-        Ok(Reply::written(ctx.now))
-    }
-
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.writes);
-        true
-    }
+    by_table!();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::Bench;
-    use crate::support::registers::walk::Port;
+    use crate::registers::walk::Port as _;
 
     #[test]
     fn the_code_stays_and_the_rest_is_kept() {

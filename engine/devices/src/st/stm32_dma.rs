@@ -38,7 +38,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Cycles;
 
@@ -354,7 +354,9 @@ impl Device for Dma {
         let Totals { buffers, bytes } = self.totals;
         [("buffers", buffers), ("bytes", bytes)].map(|(name, count)| (name.to_owned(), count)).to_vec()
     }
+}
 
+impl Polled for Dma {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.changes);
         true

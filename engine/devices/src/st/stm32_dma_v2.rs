@@ -21,7 +21,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Ps};
 
@@ -388,7 +388,9 @@ impl Device for Dma {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("transfers".to_owned(), self.transfers)]
     }
+}
 
+impl Polled for Dma {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.changes);
         true

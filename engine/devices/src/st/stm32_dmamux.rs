@@ -14,7 +14,7 @@ use crate::support::registers::{AccessKind, Register};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// The registers of channel 0 and of the generators (RM0432, "DMAMUX register map").
@@ -167,7 +167,9 @@ impl Device for Mux {
     fn passes_interrupts(&self) -> bool {
         true
     }
+}
 
+impl Polled for Mux {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.changes);
         true

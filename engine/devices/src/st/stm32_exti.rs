@@ -14,7 +14,7 @@ use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// The register map of a bank with 32 lines; the second bank is at 0x20.
@@ -262,7 +262,9 @@ impl Device for Exti {
     fn passes_interrupts(&self) -> bool {
         true
     }
+}
 
+impl Polled for Exti {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.changes);
         true

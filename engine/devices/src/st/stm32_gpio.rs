@@ -22,7 +22,7 @@ use crate::support::stm32_clock_gate::{ClockGate, SECOND_SUPPLY};
 use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::wires::Drive;
 use engine::wires::functions::Functions;
@@ -382,7 +382,9 @@ impl Device for Gpio {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("reads".to_owned(), self.reads), ("writes".to_owned(), self.writes)]
     }
+}
 
+impl Polled for Gpio {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         poll.state(self.changes);

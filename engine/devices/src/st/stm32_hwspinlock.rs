@@ -12,7 +12,7 @@ use crate::support::registers::{AccessKind, Register, flag};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// The register map after HSEM_R0 to HSEM_RLR31 (RM0436, "HSEM registers").
@@ -198,7 +198,9 @@ impl Device for Hsem {
             self.set_register(offset, value, ctx);
         })
     }
+}
 
+impl Polled for Hsem {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.semaphores.iter().for_each(|semaphore| poll.state(*semaphore));
         for interrupt in &self.interrupts {

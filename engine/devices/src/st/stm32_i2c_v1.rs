@@ -37,7 +37,7 @@ use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::observe::i2c::I2C;
 use engine::observe::i2c::I2cSignals;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -379,7 +379,9 @@ impl Device for I2c {
         let own = [("frames", frames), ("bytes", bytes), ("nacks", nacks)];
         own.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(self.chips.counters()).collect()
     }
+}
 
+impl Polled for I2c {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // All changes without an access, also in the chips, happen in events.
         if let Some(next) = self.master.next() {

@@ -51,7 +51,7 @@ use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::observe::spi::SPI_WINDOW;
 use engine::observe::spi::SpiSignals;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
@@ -463,7 +463,9 @@ impl Device for Ospi {
         counters.extend(self.wire.chip.counters());
         counters
     }
+}
 
+impl Polled for Ospi {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         let edge = self.edge(poll.now());
         self.advance(edge);

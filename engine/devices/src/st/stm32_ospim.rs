@@ -10,7 +10,7 @@ use crate::support::registers::{AccessKind, Register};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// The register map.
@@ -83,7 +83,9 @@ impl Device for Ospim {
             self.writes += 1;
         }
     }
+}
 
+impl Polled for Ospim {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         true

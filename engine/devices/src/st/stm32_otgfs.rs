@@ -30,7 +30,7 @@ use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 use registers::*;
@@ -450,7 +450,9 @@ impl Device for Otg {
         self.line_may_change(ctx);
         self.update(ctx);
     }
+}
 
+impl Polled for Otg {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if let Some(due) = self.next_change() {
             if due <= poll.now() {

@@ -18,7 +18,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::{ANY, NodeReader};
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Cycles;
 
@@ -249,7 +249,9 @@ impl Device for Rng {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("words".to_owned(), self.words)]
     }
+}
 
+impl Polled for Rng {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if let Some(due) = self.due.and_then(|due| self.params.clock.due(due)) {
             if due <= poll.now() {

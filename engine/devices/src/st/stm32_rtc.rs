@@ -33,7 +33,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -373,7 +373,9 @@ impl Device for Rtc {
         }
         self.update(ctx);
     }
+}
 
+impl Polled for Rtc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         let edge = self.edge(poll.now());
         if let Some(due) = self.clock.due(self.next_change(edge)) {

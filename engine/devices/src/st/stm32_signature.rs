@@ -8,7 +8,7 @@ use crate::model::{Group, Model};
 use crate::support::apb;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 const ERASED: u32 = u32::MAX;
@@ -68,7 +68,9 @@ impl Device for Signature {
         ctx.note("system memory, which is read-only, was written: the write has no effect");
         Ok(Reply::written(ctx.now))
     }
+}
 
+impl Polled for Signature {
     fn polled(&mut self, _: &mut Poll) -> bool {
         // The contents never change.
         true

@@ -47,7 +47,7 @@ use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::{ClockInput, Pin};
 use engine::observe::spi::{FRAME, SHIFTING, SpiSignals};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
@@ -506,7 +506,9 @@ impl Device for Spi {
         let own = [("words", self.wire.words), ("sck_clocks", self.wire.clocks), ("rx_overruns", self.overruns)];
         own.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(self.wire.chips.counters()).collect()
     }
+}
 
+impl Polled for Spi {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if let Some(next) = self.next() {
             if next <= self.params.clock.rate.cycles_until_floor(poll.now()).0 {

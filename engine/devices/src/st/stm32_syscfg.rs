@@ -17,7 +17,7 @@ use crate::support::stm32_pin_lines::PinLines;
 use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, PortId, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::wires::bits;
 
@@ -196,7 +196,9 @@ impl Device for Syscfg {
     fn passes_interrupts(&self) -> bool {
         true
     }
+}
 
+impl Polled for Syscfg {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         true

@@ -43,7 +43,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use engine::dt::reader::{NodeReader, PowerOfTwo};
 use engine::dt::wiring::{ClockInput, Pin};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 
@@ -478,7 +478,9 @@ impl Device for Timer {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("updates".to_owned(), self.updates)]
     }
+}
 
+impl Polled for Timer {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         self.settle(poll.now());
         // The counter's own changes appear in flags, at known times.

@@ -46,7 +46,7 @@ use engine::bus::rates::LINE_HEARD;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::observe::waves::SignalId;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -465,7 +465,9 @@ impl Device for Usart {
     fn counters(&self) -> Vec<(String, u64)> {
         self.receiving.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
     }
+}
 
+impl Polled for Usart {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // All changes without an access happen in events.
         let cycle = self.params.clock.rate.cycles_until_floor(poll.now()).0;

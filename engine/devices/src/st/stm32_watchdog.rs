@@ -8,45 +8,47 @@
 //! Each reload restarts the prescaler. Option bytes (a watchdog started by hardware, stopped in standby) are not
 //! modelled.
 
+use crate::joined;
 use crate::model::{Group, Model};
+use crate::registers::{Map, Port, Registers, Table, by_table, flag, registers};
 use crate::support::axi_lite::edge_in_reach;
-use crate::support::registers::{AccessKind, Register, flag};
 use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Cycles;
 
-/// The register map; IWDG_WINR is not in all chips.
-pub const REGISTERS: &[Register] = &[
-    Register::new("IWDG_KR", KR, AccessKind::Wo, 0, 0xffff),
-    Register::new("IWDG_PR", PR, AccessKind::Rw, 0, 7),
-    Register::new("IWDG_RLR", RLR, AccessKind::Rw, MOST, MOST),
-    Register::new("IWDG_SR", SR, AccessKind::Ro, 0, 7),
-    Register::new("IWDG_WINR", WINR, AccessKind::Rw, MOST, MOST),
-];
+registers! {
+    /// The registers of all chips.
+    const PLAIN "IWDG_" {
+        KR 0x00 wo mask 0xffff;
+        PR 0x04 rw mask 7;
+        RLR 0x08 rw reset MOST mask MOST;
+        SR 0x0c ro volatile { PVU 0, RVU 1, WVU 2 };
+    }
 
-const KR: u32 = 0x00;
-const PR: u32 = 0x04;
-const RLR: u32 = 0x08;
-const SR: u32 = 0x0c;
-const WINR: u32 = 0x10;
+    /// What some chips add.
+    const WINDOW "IWDG_" {
+        WINR 0x10 rw reset MOST mask MOST;
+    }
+}
+
+/// The register map of a watchdog with IWDG_WINR.
+pub const WITH_WINDOW: Map = joined!(PLAIN, WINDOW);
 
 const MOST: u32 = 0xfff;
+/// Registers that a key unlocks, in the order of their bits of IWDG_SR.
+const LOCKED: [u32; 3] = [PR, RLR, WINR];
 const KEY_OPEN: u32 = 0x5555;
 const KEY_RELOAD: u32 = 0xaaaa;
 const KEY_START: u32 = 0xcccc;
-/// Indices of IWDG_PR, IWDG_RLR and IWDG_WINR, and their bits of IWDG_SR.
-const PRESCALER: usize = 0;
-const RELOAD: usize = 1;
-const WINDOW: usize = 2;
 /// The exit status of a run that a watchdog ends.
 const EXIT_STATUS: i32 = 1;
 
 /// The board's parameters of the watchdog.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Params {
     /// LSI.
     pub clock: ClockInput,
@@ -59,22 +61,21 @@ pub struct Params {
 }
 
 /// The watchdog.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Iwdg::list_updates)]
 pub struct Iwdg {
     params: Params,
+    registers: Registers,
     is_open: bool,
-    /// IWDG_PR, IWDG_RLR, IWDG_WINR.
-    values: [u32; 3],
-    /// The edge of LSI at which each written register takes effect.
+    /// The edge of LSI at which each of the locked registers takes effect.
     busy_until: [u64; 3],
     /// The edge at which the counter was loaded, and its value; `None` before it is started.
     loaded: Option<(u64, u32)>,
     alarm: Alarm,
-    writes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-watchdog"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-watchdog"], 1, from_node).naming(WITH_WINDOW.rows);
 
 /// Builds the watchdog from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -89,15 +90,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Iwdg {
     /// The watchdog after reset.
     pub fn new(params: Params) -> Iwdg {
-        Iwdg {
-            params,
-            is_open: false,
-            values: [0, MOST, MOST],
-            busy_until: [0; 3],
-            loaded: None,
-            alarm: Alarm::default(),
-            writes: 0,
-        }
+        let map = if params.has_window { &WITH_WINDOW } else { &PLAIN };
+        let (registers, alarm) = (Registers::new(map), Alarm::default());
+        Iwdg { params, registers, is_open: false, busy_until: [0; 3], loaded: None, alarm }
     }
 
     fn edge(&self, ctx: &Ctx) -> u64 {
@@ -105,9 +100,8 @@ impl Iwdg {
     }
 
     /// Clocks of LSI for each value of the counter.
-    const fn step(&self) -> u64 {
-        let shift = if self.values[PRESCALER] < 6 { self.values[PRESCALER] } else { 6 };
-        4 << shift
+    fn step(&self) -> u64 {
+        4 << self.registers[PR].min(6)
     }
 
     /// The edge at which the counter reaches its end.
@@ -127,7 +121,7 @@ impl Iwdg {
     /// Reloads the counter, at the next edge of LSI.
     fn reload(&mut self, ctx: &mut Ctx) {
         let begins = self.params.clock.rate.cycles_until_ceil(ctx.now).0;
-        self.loaded = Some((begins, self.values[RELOAD]));
+        self.loaded = Some((begins, self.registers[RLR]));
         self.arm(ctx);
     }
 
@@ -144,7 +138,7 @@ impl Iwdg {
             KEY_START if self.loaded.is_none() => self.reload(ctx),
             KEY_RELOAD if self.loaded.is_some() => {
                 let counter = self.counter(self.edge(ctx));
-                if self.params.has_window && counter > self.values[WINDOW] {
+                if self.params.has_window && counter > self.registers[WINR] {
                     end_run("the watchdog IWDG was reloaded before its window", ctx);
                 }
                 self.reload(ctx);
@@ -153,8 +147,11 @@ impl Iwdg {
         }
     }
 
-    fn write_value(&mut self, place: usize, value: u32, ctx: &mut Ctx) {
-        let edge = self.edge(ctx);
+    /// A write of a locked register, which held `old`.
+    fn wrote_value(&mut self, register: u32, old: u32, ctx: &mut Ctx) {
+        let (edge, new) = (self.edge(ctx), self.registers[register]);
+        let Some(place) = LOCKED.iter().position(|locked| *locked == register) else { return };
+        self.registers.set(register, old);
         if !self.is_open {
             ctx.note("a register was written without the key 0x5555 in IWDG_KR: it keeps its value");
             return;
@@ -165,17 +162,27 @@ impl Iwdg {
         }
         // Clocks that were counted with the old prescaler stay counted.
         let counter = self.counter(edge);
-        self.values[place] = value;
+        self.registers.set(register, new);
         self.busy_until[place] = edge + self.params.update_cycles.0;
-        match place {
-            PRESCALER if self.loaded.is_some() => {
+        match register {
+            PR if self.loaded.is_some() => {
                 self.loaded = Some((edge, counter));
                 self.arm(ctx);
             }
             // A write of the window reloads the counter.
-            WINDOW if self.loaded.is_some() => self.reload(ctx),
+            WINR if self.loaded.is_some() => self.reload(ctx),
             _ => {}
         }
+    }
+
+    fn list_updates(&mut self, poll: &mut Poll) -> bool {
+        let edge = self.params.clock.rate.cycles_until_floor(poll.now()).0;
+        let updates = self.busy_until.iter().filter(|at| **at > edge).min();
+        if let Some(due) = updates.and_then(|at| edge_in_reach(self.params.clock.rate, *at)) {
+            poll.until(due);
+        }
+        poll.state(self.status(edge));
+        true
     }
 }
 
@@ -185,34 +192,29 @@ fn end_run(what: &str, ctx: &mut Ctx) {
     ctx.exit_by_reset(EXIT_STATUS);
 }
 
-impl Device for Iwdg {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        ClockGate::NONE.read(offset, size, ctx, |offset, ctx| match offset {
-            PR => self.values[PRESCALER],
-            RLR => self.values[RELOAD],
-            SR => self.status(self.edge(ctx)),
-            WINR if self.params.has_window => self.values[WINDOW],
-            _ => 0,
-        })
+impl Table for Iwdg {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
     }
 
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
-        ClockGate::NONE.write(offset, size, value, ctx, |offset, value, ctx| match (offset, value) {
-            (KR, value) => self.write_key(value & 0xffff, ctx),
-            (PR, value) => self.write_value(PRESCALER, value & 7, ctx),
-            (RLR, value) => self.write_value(RELOAD, value & MOST, ctx),
-            (WINR, value) if self.params.has_window => self.write_value(WINDOW, value & MOST, ctx),
-            _ => {}
-        })
+    fn port(&self) -> Port {
+        Port::gated(ClockGate::NONE)
     }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        if register == SR { self.status(self.edge(ctx)) } else { held }
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            KR => self.write_key(new, ctx),
+            register => self.wrote_value(register, old, ctx),
+        }
+    }
+}
+
+impl Device for Iwdg {
+    by_table!();
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
@@ -231,25 +233,14 @@ impl Device for Iwdg {
         self.loaded = passed.map(|passed| (to.saturating_sub(passed), counter));
         self.arm(ctx);
     }
-
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        let edge = self.params.clock.rate.cycles_until_floor(poll.now()).0;
-        let updates = self.busy_until.iter().filter(|at| **at > edge).min();
-        if let Some(due) = updates.and_then(|at| edge_in_reach(self.params.clock.rate, *at)) {
-            poll.until(due);
-        }
-        poll.state(self.writes);
-        poll.state(self.status(edge));
-        true
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::{Bench, read_plain_node};
-    use crate::support::registers::walk;
-    use engine::bus::device::DeviceId;
+    use crate::registers::walk;
+    use engine::bus::device::{AccessSize, DeviceId};
     use engine::clocks::User;
     use engine::dt::wiring::ClockId;
     use engine::time::{Hz, Ps};
@@ -276,7 +267,7 @@ mod tests {
     #[test]
     fn the_device_keeps_its_table() {
         // These registers can only be written with a key.
-        walk::device_keeps_its_table(REGISTERS, &["IWDG_PR", "IWDG_RLR", "IWDG_WINR"], &mut iwdg());
+        walk::device_keeps_its_map(&WITH_WINDOW, &["IWDG_PR", "IWDG_RLR", "IWDG_WINR"], &mut iwdg());
         assert_eq!([PR, RLR, WINR].map(|at| iwdg().value(Ps(0), at)), [0, MOST, MOST]);
     }
 

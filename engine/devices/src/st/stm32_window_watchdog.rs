@@ -12,7 +12,7 @@ use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// The register map.
@@ -208,7 +208,9 @@ impl Device for Wwdg {
         self.writes += 1;
         self.arm(ctx);
     }
+}
 
+impl Polled for Wwdg {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         let edge = self.clock.edge(poll.now());
         let next = self.loaded.0 + (edge.saturating_sub(self.loaded.0) / self.step() + 1) * self.step();

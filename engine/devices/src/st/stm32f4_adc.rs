@@ -31,7 +31,7 @@ use engine::activity::{Detail, Kind};
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Cycles;
 
@@ -349,7 +349,9 @@ impl Device for Adc {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("conversions".to_owned(), self.converters.iter().map(|converter| converter.conversions).sum())]
     }
+}
 
+impl Polled for Adc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // Conversions end at events.
         let now = self.params.clock.rate.cycles_until_floor(poll.now()).0;

@@ -44,7 +44,7 @@ use engine::bus::can::{BUS_LOOKS, CanNode};
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::can::BitTime;
@@ -400,7 +400,9 @@ impl Device for BxCan {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("frames_sent".to_owned(), self.sent_frames), ("frames_received".to_owned(), self.received_frames)]
     }
+}
 
+impl Polled for BxCan {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // All changes happen in writes or events.
         poll.state(self.changes);

@@ -29,7 +29,7 @@ use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::bus::repeated_reads::RepeatedReads;
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Hz, Ps};
 
@@ -390,7 +390,9 @@ impl Device for FlashController {
     fn counters(&self) -> Vec<(String, u64)> {
         self.flash.counters()
     }
+}
 
+impl Polled for FlashController {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         poll.state(u64::from(self.status) << 32 | u64::from(self.control));

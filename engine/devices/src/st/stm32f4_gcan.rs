@@ -11,7 +11,7 @@ use crate::support::registers::{AccessKind, Register};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::wire::can::Frame;
 
@@ -211,7 +211,9 @@ impl Device for Filters {
     fn can_filter(&self, frame: &Frame, is_second: bool) -> Option<(usize, u8)> {
         self.accepts(frame, is_second)
     }
+}
 
+impl Polled for Filters {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.changes);
         true

@@ -19,7 +19,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 
@@ -262,7 +262,9 @@ impl Device for Pwr {
         self.scale_may_change(before, ctx);
         self.check(ctx);
     }
+}
 
+impl Polled for Pwr {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         poll.state(self.value(CSR, poll.now()));

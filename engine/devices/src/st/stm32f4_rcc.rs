@@ -32,7 +32,7 @@ use crate::support::stm32f4_part::Part;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockId;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 use registers::*;
@@ -372,7 +372,9 @@ impl Device for Rcc {
         self.advance(ctx);
         self.settle(ctx);
     }
+}
 
+impl Polled for Rcc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // All changes without an access happen in events.
         poll.state(self.state.get(CIR));

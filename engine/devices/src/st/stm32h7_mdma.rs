@@ -25,7 +25,7 @@ use engine::activity::{Detail, Kind};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -266,7 +266,9 @@ impl Device for Mdma {
         let Totals { blocks, bytes, nodes } = self.totals;
         [("blocks", blocks), ("bytes", bytes), ("nodes", nodes)].map(|(name, count)| (name.to_owned(), count)).to_vec()
     }
+}
 
+impl Polled for Mdma {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.changes);
         true

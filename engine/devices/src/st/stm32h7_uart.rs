@@ -53,7 +53,7 @@ use engine::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SerialPort, Sla
 use engine::bus::rates::LINE_HEARD;
 use engine::dt::reader::NodeReader;
 use engine::observe::waves::SignalId;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -504,7 +504,9 @@ impl Device for Uart {
     fn counters(&self) -> Vec<(String, u64)> {
         self.receiving.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
     }
+}
 
+impl Polled for Uart {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // All changes without an access happen in events.
         let cycle = self.params.kernel_clock.edge(poll.now());

@@ -35,7 +35,7 @@ use engine::activity::{Detail, Kind};
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Ps};
 
@@ -446,7 +446,9 @@ impl Device for Adc {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("conversions".to_owned(), self.conversions)]
     }
+}
 
+impl Polled for Adc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // All changes without an access happen in events.
         if let Some(edge) = self.ends() {

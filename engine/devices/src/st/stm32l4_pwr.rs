@@ -16,7 +16,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 
@@ -226,7 +226,9 @@ impl Device for Pwr {
         self.hclk.rate = ctx.bus.clocks.rate_of(self.hclk);
         self.check(ctx);
     }
+}
 
+impl Polled for Pwr {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.writes);
         poll.state(self.value(SR2, poll.now()));

@@ -51,7 +51,7 @@ use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply
 use engine::dt::reader::NodeReader;
 use engine::observe::i2c::I2C;
 use engine::observe::i2c::I2cSignals;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Cycles;
 
@@ -441,7 +441,9 @@ impl Device for I2c {
         let own = [("frames", frames), ("bytes", bytes), ("nacks", nacks)];
         own.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(self.chips.counters()).collect()
     }
+}
 
+impl Polled for I2c {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // All changes without an access, also in the chips, happen in events.
         if let Some(next) = self.master.next() {

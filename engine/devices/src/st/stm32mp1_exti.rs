@@ -16,7 +16,7 @@ use crate::support::stm32_clock_gate::ClockGate;
 use crate::support::stm32_pin_lines::{PIN_LINES, PinLines};
 use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::wires::{PortId, bits};
 
@@ -285,7 +285,9 @@ impl Device for Exti {
     fn passes_interrupts(&self) -> bool {
         true
     }
+}
 
+impl Polled for Exti {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.changes);
         true

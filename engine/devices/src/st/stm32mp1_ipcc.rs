@@ -19,7 +19,7 @@ use crate::support::registers::{AccessKind, Register, flag};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 
@@ -255,7 +255,9 @@ impl Device for Ipcc {
         }
         totals
     }
+}
 
+impl Polled for Ipcc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         for processor in &self.processors {
             poll.state(processor.control);

@@ -28,7 +28,7 @@ use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Hz, Ps};
 use settings::{FRACLE, PLLON, PLLRDY, READY, Setting};
@@ -405,7 +405,9 @@ impl Device for Rcc {
         }
         self.wake(ctx);
     }
+}
 
+impl Polled for Rcc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // PLLs lock in events.
         poll.state(self.writes);

@@ -46,6 +46,7 @@ mod tests {
     use super::*;
     use crate::bench::read_plain_node;
     use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+    use engine::polling::{Poll, Polled};
 
     #[derive(engine::state::State)]
     struct Inputs;
@@ -57,6 +58,12 @@ mod tests {
 
         fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
             Err(SlaveError { done: ctx.now })
+        }
+    }
+
+    impl Polled for Inputs {
+        fn polled(&mut self, _: &mut Poll) -> bool {
+            false
         }
     }
 

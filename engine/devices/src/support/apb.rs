@@ -74,6 +74,7 @@ mod tests {
     use super::*;
     use crate::bench::Bench;
     use engine::bus::device::{Device, DeviceId, SlaveError};
+    use engine::polling::{Poll, Polled};
     use engine::time::Ps;
 
     #[derive(engine::state::State)]
@@ -103,6 +104,12 @@ mod tests {
                 _ => {}
             }
             Ok(Reply::written(ctx.now))
+        }
+    }
+
+    impl Polled for Scratch {
+        fn polled(&mut self, _: &mut Poll) -> bool {
+            false
         }
     }
 

@@ -8,6 +8,7 @@
 
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::bus::{Bus, BusFault, Target};
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -90,6 +91,12 @@ impl Device for BitBand {
     }
 }
 
+impl Polled for BitBand {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +124,12 @@ mod tests {
         ) -> Result<Reply, SlaveError> {
             self.0 = size.merged(self.0, offset, value);
             Ok(Reply::written(ctx.now))
+        }
+    }
+
+    impl Polled for Word {
+        fn polled(&mut self, _: &mut Poll) -> bool {
+            false
         }
     }
 

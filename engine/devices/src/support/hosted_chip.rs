@@ -15,7 +15,7 @@ use engine::bus::device::{Alarm, Ctx, IrqLine, PortId};
 use engine::dt::fault::FaultKind;
 use engine::dt::node::{Node, Property};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::chip::{CONTROLS, Chip, ControlPin, INTERRUPT};
@@ -405,7 +405,9 @@ impl SpiTarget for NoChip {
     }
 
     fn deselect(&mut self, _now: Ps) {}
+}
 
+impl Polled for NoChip {
     fn polled(&mut self, _poll: &mut Poll) -> bool {
         true
     }

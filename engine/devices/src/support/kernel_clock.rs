@@ -90,6 +90,7 @@ mod tests {
     use engine::bus::device::{AccessSize, Device, DeviceId, Reply, SlaveError};
     use engine::clocks::User;
     use engine::dt::wiring::ClockId;
+    use engine::polling::{Poll, Polled};
 
     const CLOCK: ClockId = ClockId(3);
     const SOON: Ps = Ps::from_us(1);
@@ -118,6 +119,12 @@ mod tests {
         fn clocks_changed(&mut self, ctx: &mut Ctx) {
             let (from, to) = self.0.follow(ctx);
             self.1 = to + self.1.saturating_sub(from);
+        }
+    }
+
+    impl Polled for Waiting {
+        fn polled(&mut self, _: &mut Poll) -> bool {
+            false
         }
     }
 

@@ -5,7 +5,7 @@ use crate::support::apb::{self, WriteProtection};
 use crate::support::registers::AccessKind;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::wiring::ClockInput;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// Registers of one kind, a word apart.
@@ -128,7 +128,9 @@ impl Device for RegisterFile {
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         ctx.bus.clocks.update(&mut self.clock);
     }
+}
 
+impl Polled for RegisterFile {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.clock.rate);
         self.values.iter().for_each(|value| poll.state(*value));

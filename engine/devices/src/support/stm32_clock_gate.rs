@@ -27,7 +27,7 @@ pub const BACKUP_DOMAIN: (u32, u32) = (0x1_0000, 8);
 pub const SECOND_SUPPLY: (u32, u32) = (0x1_0000, 9);
 
 /// The word that a store writes to a register that takes words only.
-const fn on_all_lanes(value: u32, size: AccessSize) -> u32 {
+pub const fn on_all_lanes(value: u32, size: AccessSize) -> u32 {
     match size {
         AccessSize::Byte => (value & 0xff) * 0x0101_0101,
         AccessSize::Half => (value & 0xffff) * 0x0001_0001,
@@ -150,6 +150,7 @@ mod tests {
     use crate::bench::{Bench, read_plain_node};
     use crate::{Kind, find};
     use engine::bus::device::{Device, DeviceId};
+    use engine::polling::{Poll, Polled};
     use engine::time::Ps;
 
     #[derive(engine::state::State)]
@@ -169,6 +170,12 @@ mod tests {
             ctx: &mut Ctx,
         ) -> Result<Reply, SlaveError> {
             self.0.write(offset, size, value, ctx, |offset, value, _| self.1[offset as usize / 4] = value)
+        }
+    }
+
+    impl Polled for Registers {
+        fn polled(&mut self, _: &mut Poll) -> bool {
+            false
         }
     }
 

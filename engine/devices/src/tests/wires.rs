@@ -3,6 +3,7 @@
 use crate::bench::Bench;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::wiring::DeviceId;
+use engine::polling::{Poll, Polled};
 use engine::time::Ps;
 use engine::wires::*;
 
@@ -28,6 +29,12 @@ impl Device for Port32 {
     ) -> Result<Reply, SlaveError> {
         ctx.bus.drive_port(ctx.id, Drive { enables, levels }, u32::MAX, ctx.now);
         Ok(Reply::written(ctx.now))
+    }
+}
+
+impl Polled for Port32 {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 
@@ -67,6 +74,12 @@ impl Device for Inverter {
             ctx.bus.wires.set_moving(pin(2), false);
             ctx.bus.drive_pin(pin(2), Some(self.last.1), ctx.now);
         }
+    }
+}
+
+impl Polled for Inverter {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -25,7 +25,7 @@ use crate::support::registers::{AccessKind, Register, find};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::pipe::Pipe;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 const MAGIC_VALUE: u32 = 0x000;
@@ -392,7 +392,9 @@ impl Device for VirtioMmio {
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("taken".to_owned(), self.pipe.taken_bytes()), ("sent".to_owned(), self.pipe.sent_bytes())]
     }
+}
 
+impl Polled for VirtioMmio {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.changes);
         true

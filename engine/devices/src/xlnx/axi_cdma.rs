@@ -22,7 +22,7 @@ use crate::support::registers::{AccessKind, Register, find};
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::{NodeReader, PowerOfTwo};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -341,7 +341,9 @@ impl Device for AxiCdma {
             ("bursts".to_owned(), self.totals.bursts),
         ]
     }
+}
 
+impl Polled for AxiCdma {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.params.port.clock);
         poll.state(self.changes);

@@ -32,7 +32,7 @@ use crate::support::registers::{AccessKind, Register, find, flag};
 use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::SpiSignals;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
@@ -531,7 +531,9 @@ impl Device for AxiQuadSpi {
         counters.extend(self.wire.chips.counters());
         counters
     }
+}
 
+impl Polled for AxiQuadSpi {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         let (axi, spi) = (self.params.port.clock, self.params.ext_spi_clock);
         if !self.params.xip {

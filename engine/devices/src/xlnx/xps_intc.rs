@@ -13,7 +13,7 @@ use crate::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::support::registers::{AccessKind, Register};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::{ANY, NodeReader};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 
 /// The register map (PG099, Register Space).
@@ -154,7 +154,9 @@ impl Device for Intc {
     fn passes_interrupts(&self) -> bool {
         true
     }
+}
 
+impl Polled for Intc {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(self.params.port.clock);
         for state in [self.levels, self.isr, self.ier, self.mer] {

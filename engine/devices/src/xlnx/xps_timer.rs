@@ -15,7 +15,7 @@ use counter::{Counter, Setting};
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 
@@ -282,7 +282,9 @@ impl Device for XpsTimer {
         self.settle(ctx.now);
         self.update(ctx);
     }
+}
 
+impl Polled for XpsTimer {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // With another clock, each iteration's accesses would wait for other edges.
         if poll.clock() != self.params.port.clock {

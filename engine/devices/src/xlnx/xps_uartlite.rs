@@ -20,7 +20,7 @@ use crate::support::registers::{AccessKind, Register, flag};
 use engine::activity::{Detail, Kind};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived};
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::serial::Passage;
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
@@ -348,7 +348,9 @@ impl Device for Uartlite {
     fn counters(&self) -> Vec<(String, u64)> {
         self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
     }
+}
 
+impl Polled for Uartlite {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         // With another clock, each iteration's accesses would wait for other edges.
         if poll.clock() != self.params.port.clock {

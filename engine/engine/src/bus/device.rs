@@ -9,7 +9,7 @@ pub use crate::dt::wiring::{DeviceId, IrqLine, PortId};
 use crate::memory::outer::OuterCache;
 use crate::observe::unmodelled::Touched;
 use crate::pipe::Pipe;
-use crate::polling::Poll;
+use crate::polling::{Poll, Polled};
 use crate::serial::wave::{Errors, Format};
 use crate::serial::{FarEnd, Passage};
 use crate::state::{Fresh, State};
@@ -92,7 +92,7 @@ pub struct SlaveError {
 ///
 /// Calls come in the order of their times. State that depends on time alone (a busy flag, a counter) is brought up to
 /// `ctx.now` at the start of each call, so that no call sees the past.
-pub trait Device: State + Send {
+pub trait Device: State + Polled + Send {
     /// A load. `offset` is aligned to `size`.
     ///
     /// # Errors
@@ -231,12 +231,6 @@ pub trait Device: State + Send {
     /// True for a device that passes on interrupts, requests or levels of pins: the effects are attributed to the
     /// device that they come from.
     fn passes_interrupts(&self) -> bool {
-        false
-    }
-
-    /// Lists all state that answers can depend on, for skipping of polling loops. `false` if the device can't be
-    /// skipped over now.
-    fn polled(&mut self, _poll: &mut Poll) -> bool {
         false
     }
 
@@ -397,6 +391,13 @@ pub enum CoreRegister {
 #[derive(Clone, Copy, Debug, Default, State, Fresh)]
 pub struct Alarm {
     due: Option<Ps>,
+}
+
+/// An event in the queue ends the skipping of a loop anyway.
+impl Polled for Alarm {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        true
+    }
 }
 
 impl Alarm {

@@ -165,6 +165,7 @@ mod tests {
     use super::*;
     use crate::bus::Bus;
     use crate::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+    use crate::polling::{Poll, Polled};
 
     const CORE: IrqLine = IrqLine::Core { core: 0, bit: 0 };
 
@@ -278,6 +279,12 @@ mod tests {
 
         fn passes_interrupts(&self) -> bool {
             self.is_controller
+        }
+    }
+
+    impl Polled for Wired {
+        fn polled(&mut self, _: &mut Poll) -> bool {
+            false
         }
     }
 

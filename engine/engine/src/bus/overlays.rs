@@ -121,6 +121,7 @@ mod tests {
     use crate::bus::path::View;
     use crate::bus::watches::Watch;
     use crate::memory::ram::{PortTiming, Ram};
+    use crate::polling::{Poll, Polled};
     use crate::time::{Cycles, Hz, Ps};
 
     const SRAM: u32 = 0x1000;
@@ -155,6 +156,12 @@ mod tests {
         fn preload(&mut self, _: usize, offset: u32, bytes: &[u8]) -> bool {
             let to = self.0.get_mut(offset as usize..offset as usize + bytes.len());
             to.map(|to| to.copy_from_slice(bytes)).is_some()
+        }
+    }
+
+    impl Polled for Flash {
+        fn polled(&mut self, _: &mut Poll) -> bool {
+            false
         }
     }
 

@@ -145,6 +145,7 @@ mod tests {
     use crate::bus::device::{Ctx, Device, Reply, SlaveError};
     use crate::bus::{MapEntry, Route, Target};
     use crate::memory::ram::{PortTiming, Ram};
+    use crate::polling::{Poll, Polled};
     use crate::time::Hz;
 
     /// A device whose registers take 100 ns; the one at 8 refuses.
@@ -161,6 +162,12 @@ mod tests {
             // It copies on from memory by itself.
             ctx.bus.read_burst(ctx.now, 0x1010, 16).map_err(|_| SlaveError { done: ctx.now })?;
             Ok(Reply::written(ctx.now + Ps(100_000)))
+        }
+    }
+
+    impl Polled for Slow {
+        fn polled(&mut self, _: &mut Poll) -> bool {
+            false
         }
     }
 

@@ -9,7 +9,7 @@
 use super::notes::{ChipReport, Notes};
 use super::spi::{Burst, ControlPin, Drive, INTERRUPT, Lines, MISO, NextClock, Rate, SpiTarget};
 use crate::dt::reader::{Declared, NodeReader};
-use crate::polling::Poll;
+use crate::polling::{Poll, Polled};
 use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -255,7 +255,9 @@ impl<T: ByteTarget> SpiTarget for OnWire<T> {
     fn counters(&self) -> Vec<(&'static str, u64)> {
         self.chip.counters()
     }
+}
 
+impl<T: ByteTarget> Polled for OnWire<T> {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.version);
         if let Some(at) = self.chip.wakes_at() {

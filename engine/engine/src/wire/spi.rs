@@ -8,7 +8,7 @@ use super::chip::targets_are_chips;
 pub use super::chip::{CONTROLS, ControlPin, INTERRUPT};
 use crate::activity::Scope;
 use crate::host_image::{HostImage, ImageError};
-use crate::polling::Poll;
+use crate::polling::Polled;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Hz, Ps};
 use crate::wire::notes::ChipReport;
@@ -228,7 +228,10 @@ pub struct Edges {
 }
 
 /// A chip on an SPI wire. Times are those at which the wire changes, and never decrease from call to call.
-pub trait SpiTarget: State + Send {
+///
+/// In the list of a polling loop ([`Polled`]), deadlines are times of the wire. Clocks that have been shifted may lie
+/// ahead of the list: the controller lists their end.
+pub trait SpiTarget: State + Polled + Send {
     /// Chip select goes active.
     fn select(&mut self, now: Ps);
 
@@ -309,20 +312,13 @@ pub trait SpiTarget: State + Send {
     fn idle_clocks(&mut self, _clocks: u32, _end: Ps) {}
 
     /// False once a removable chip is out of its slot, as the slot's switch shows it. If that changes at a fixed time,
-    /// [`SpiTarget::polled`] gives the time as a deadline.
+    /// [`Polled::polled`] gives the time as a deadline.
     fn present(&self, _now: Ps) -> bool {
         true
     }
 
     /// True if the chip's slot shows that it is write-protected.
     fn write_protected(&self) -> bool {
-        false
-    }
-
-    /// Lists all state on which answers can depend, for skipping of polling loops, as
-    /// [`crate::bus::device::Device::polled`] does. Deadlines are times of the wire. Clocks that have been shifted may
-    /// lie ahead of the list: the controller lists their end.
-    fn polled(&mut self, _poll: &mut Poll) -> bool {
         false
     }
 

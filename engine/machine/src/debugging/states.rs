@@ -3,7 +3,7 @@
 use super::super::Machine;
 use super::super::snapshots::SnapshotError;
 use devices;
-use devices::support::registers::{AccessKind, Register};
+use devices::registers::{Access, Row};
 use engine::bus::device::{AccessSize, Device};
 use engine::state::{Shown, shown};
 
@@ -55,13 +55,13 @@ impl Machine {
             return Ok(Vec::new());
         };
         let Some((base, last)) = device.ranges.first().copied() else { return Ok(Vec::new()) };
-        let readable = |register: &&Register| register.access != AccessKind::Wo && register.offset <= last - base;
-        let registers: Vec<&Register> = devices::registers_of(&device.compatible).iter().filter(readable).collect();
+        let readable = |register: &&Row| register.access != Access::Wo && register.offset <= last - base;
+        let registers: Vec<&Row> = devices::registers_of(&device.compatible).iter().filter(readable).collect();
         if registers.is_empty() {
             return Ok(Vec::new());
         }
         let (moment, core) = (self.moment()?, self.main);
-        let read = |register: &Register| {
+        let read = |register: &Row| {
             let named = NamedRegister { name: register.name, addr: base + register.offset };
             let value = self.read_and_undo(core, named.addr, AccessSize::Word, &moment);
             (named, value)

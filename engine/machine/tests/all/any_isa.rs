@@ -10,7 +10,7 @@ use engine::cpu::Config;
 use engine::cpu::memory::MemoryConfig;
 use engine::cpu::toy::{Code, EXIT, HANDLER, RETURN, ToyCore, WAIT, add, branch_if, jump, load, op, store};
 use engine::memory::ram::{PortTiming, Ram};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Hz, Ps};
 
 const SHARED: u32 = 0x10_0000;
@@ -54,7 +54,9 @@ impl Device for Journal {
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 0 }), true);
     }
+}
 
+impl Polled for Journal {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.until(self.busy_until);
         true

@@ -7,6 +7,7 @@ use engine::bus::{MapEntry, Target};
 use engine::clocks::User;
 use engine::dt::wiring::ClockId;
 use engine::observe::stack::Share;
+use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Hz, Ps};
 
 const CLOCK: ClockId = ClockId(1);
@@ -34,6 +35,12 @@ impl Device for Controller {
 
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         ctx.set_clocks(&[(CLOCK, khz(self.rate))]);
+    }
+}
+
+impl Polled for Controller {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

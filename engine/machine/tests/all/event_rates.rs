@@ -6,6 +6,7 @@ use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use engine::bus::{Bus, MapEntry, Target};
 use engine::isa::riscv::core::Hart;
 use engine::memory::ram::{PortTiming, Ram};
+use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Ps};
 
 /// Where a trap's handler is.
@@ -54,6 +55,12 @@ impl Device for Again {
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         ctx.schedule(Ps(ctx.now.0 + self.0), token);
+    }
+}
+
+impl Polled for Again {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

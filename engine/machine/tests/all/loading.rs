@@ -5,6 +5,7 @@ use engine::bus::{MapEntry, Target};
 use engine::elf::names::Names;
 use engine::elf::{self, ElfError, Symbol};
 use engine::memory::ram::{PortTiming, Ram};
+use engine::polling::{Poll, Polled};
 use engine::time::Cycles;
 
 use crate::whole::support::riscv as support;
@@ -35,6 +36,12 @@ impl Device for Flash {
         let offset = offset as usize;
         let to = self.0.get_mut(offset..offset + bytes.len()).filter(|_| range == 1);
         to.map(|to| to.copy_from_slice(bytes)).is_some()
+    }
+}
+
+impl Polled for Flash {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

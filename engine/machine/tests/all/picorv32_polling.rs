@@ -12,7 +12,7 @@ use engine::bus::device::{Device, DeviceId};
 use engine::bus::{Bus, MapEntry, Target};
 use engine::core::Core;
 use engine::memory::ram::{PortTiming, Ram};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::tiers::sized;
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Burst, Drive, SpiTarget};
@@ -69,7 +69,9 @@ impl SpiTarget for Rom {
         into.iter_mut().zip(addr..).for_each(|(byte, at)| *byte = self.word(at).to_le_bytes()[(at & 3) as usize]);
         true
     }
+}
 
+impl Polled for Rom {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         for state in [self.header, self.bits, self.address] {
             poll.state(state);

@@ -1,5 +1,6 @@
 //! AXI CDMA and AXI Quad SPI together, as an enhanced-mode driver uses them: no processor, exact times.
 
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use devices::support::axi_lite::AxiLitePort;
@@ -51,6 +52,12 @@ impl SpiTarget for Chip {
     }
 
     fn deselect(&mut self, _: Ps) {}
+}
+
+impl Polled for Chip {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
+    }
 }
 
 fn mhz(value: u64) -> Hz {

@@ -14,7 +14,7 @@ use engine::bus::{Bus, MapEntry, Route, Target};
 use engine::core::Core;
 use engine::isa::riscv::core::Hart;
 use engine::memory::ram::{PortTiming, Ram};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::tiers::sized;
 use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Lines, SpiTarget};
@@ -50,7 +50,9 @@ impl SpiTarget for Busy {
     }
 
     fn deselect(&mut self, _now: Ps) {}
+}
 
+impl Polled for Busy {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.until(self.until);
         true

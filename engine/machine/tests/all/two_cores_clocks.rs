@@ -7,6 +7,7 @@ use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use engine::bus::{MapEntry, Target};
 use engine::clocks::User;
 use engine::dt::wiring::ClockId;
+use engine::polling::{Poll, Polled};
 use engine::time::{Hz, Ps};
 
 const CLOCKS_OF: [ClockId; 2] = [ClockId(1), ClockId(2)];
@@ -29,6 +30,12 @@ impl Device for Controller {
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         let halves = CLOCKS.map(|rate| Hz::new(rate / 2).unwrap());
         ctx.set_clocks(&[(CLOCKS_OF[0], halves[0]), (CLOCKS_OF[1], halves[1])]);
+    }
+}
+
+impl Polled for Controller {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

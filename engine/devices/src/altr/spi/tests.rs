@@ -1,3 +1,4 @@
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
@@ -61,6 +62,12 @@ impl SpiTarget for Script {
 
     fn take_notes(&mut self) -> Vec<String> {
         vec!["was deselected".to_owned()]
+    }
+}
+
+impl Polled for Script {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

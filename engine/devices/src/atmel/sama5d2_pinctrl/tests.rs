@@ -2,6 +2,7 @@ use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::support::registers::walk;
 use engine::bus::device::DeviceId;
+use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Hz, Ps};
 
 const NOW: Ps = Ps(0);
@@ -223,6 +224,12 @@ impl Device for Wire {
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         assert_eq!((port.bank, changed & 1), (1, 1));
         ctx.bus.drive_pin(Pin::new(DeviceId(0), 65), Some(levels & 1 != 0), ctx.now);
+    }
+}
+
+impl Polled for Wire {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -11,6 +11,7 @@ use crate::bench::polled::{Access, Loop};
 use crate::support::registers::walk;
 use engine::bus::Bus;
 use engine::bus::device::DeviceId;
+use engine::polling::{Poll, Polled};
 use proptest::prelude::*;
 
 mod lists;
@@ -67,6 +68,12 @@ impl Device for Port {
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         ctx.set_irq(Some(self.line), token == 1);
+    }
+}
+
+impl Polled for Port {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -1,3 +1,4 @@
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
@@ -59,7 +60,9 @@ impl SpiTarget for Script {
     fn take_notes(&mut self) -> Vec<String> {
         vec!["was deselected".to_owned()]
     }
+}
 
+impl Polled for Script {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(answer(self.bytes));
         poll.until(self.leaves);

@@ -1,6 +1,7 @@
 use super::*;
 use crate::bench::Bench;
 use engine::bus::device::DeviceId;
+use engine::polling::{Poll, Polled};
 use engine::wires::Drive;
 
 /// A port that does what its test says.
@@ -23,6 +24,12 @@ impl Device for Port {
         ctx.bus.wires.set_pull_downs(ctx.id, u32::MAX);
         ctx.bus.drive_port(ctx.id, Drive { enables, levels }, 0, ctx.now);
         Ok(Reply::written(ctx.now))
+    }
+}
+
+impl Polled for Port {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

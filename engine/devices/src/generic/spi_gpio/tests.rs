@@ -1,5 +1,6 @@
 //! Tests: a port, the bus on four of its pins, and a chip that echoes.
 
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
@@ -102,6 +103,12 @@ impl SpiTarget for Echo {
     fn next_clock_at(&self, now: Ps) -> NextClock {
         let level = if now >= self.shown.2 + DELAY { self.shown.0 } else { self.shown.1 };
         NextClock { driven: spi::MISO, levels: [if level { spi::MISO } else { 0 }; 2], ..NextClock::default() }
+    }
+}
+
+impl Polled for Echo {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -152,6 +152,12 @@ impl Device for Pulse {
     }
 }
 
+impl Polled for Pulse {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
+    }
+}
+
 #[test]
 fn an_edge_that_comes_while_the_port_is_written_is_not_lost() {
     let mut bench = port().and(Pulse);

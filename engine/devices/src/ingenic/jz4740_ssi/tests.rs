@@ -1,5 +1,6 @@
 //! Tests: a device clock of 100 MHz, SCK at 25 MHz, and a chip that records its input.
 
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
@@ -65,6 +66,12 @@ impl SpiTarget for Script {
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("bits", u64::from(self.at))]
+    }
+}
+
+impl Polled for Script {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

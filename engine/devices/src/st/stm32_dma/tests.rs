@@ -7,6 +7,7 @@ use super::*;
 use crate::bench::dma::{self, mhz};
 use engine::bus::Bus;
 use engine::bus::device::DeviceId;
+use engine::polling::{Poll, Polled};
 use engine::time::Ps;
 
 const RAM: u32 = 0x2000_0000;
@@ -52,6 +53,12 @@ impl Device for Port {
 
     fn counters(&self) -> Vec<(String, u64)> {
         self.got.iter().map(|(value, cycle)| (value.to_string(), *cycle)).collect()
+    }
+}
+
+impl Polled for Port {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 
@@ -409,6 +416,12 @@ impl Device for Resets {
         ctx.bus.clocks.set_resets(GATE.0, value << GATE.1);
         ctx.set_clocks(&[]);
         Ok(Reply::written(ctx.now))
+    }
+}
+
+impl Polled for Resets {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -6,6 +6,7 @@ use crate::st::stm32_dmamux::Mux;
 use crate::support::dma_lines::DmaLine;
 use engine::bus::Bus;
 use engine::bus::device::DeviceId;
+use engine::polling::{Poll, Polled};
 
 const RAM: u32 = 0x2000_0000;
 const DMA: u32 = 0x4002_0000;
@@ -53,6 +54,12 @@ impl Device for Port {
 
     fn counters(&self) -> Vec<(String, u64)> {
         self.got.iter().map(|(value, cycle)| (value.to_string(), *cycle)).collect()
+    }
+}
+
+impl Polled for Port {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 
@@ -209,6 +216,12 @@ impl Device for Resets {
         ctx.bus.clocks.set_resets(GATE.0, value << GATE.1);
         ctx.set_clocks(&[]);
         Ok(Reply::written(ctx.now))
+    }
+}
+
+impl Polled for Resets {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -309,5 +309,5 @@ pub fn row(part: Part, offset: u32) -> Option<Register> {
         (Part::F4Fs, GCCFG) => 0x003d_0000,
         _ => row.mask,
     };
-    Some(Register { reset, mask, ..row })
+    Some(row.with(reset, mask))
 }

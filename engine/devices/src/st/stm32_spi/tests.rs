@@ -1,5 +1,6 @@
 //! The interface at 84 MHz with a chip that records what it receives, on a pin of a port.
 
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
@@ -42,6 +43,12 @@ impl SpiTarget for Chip {
     }
 }
 
+impl Polled for Chip {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
+    }
+}
+
 /// Stands for a port and a DMA controller, and does nothing.
 #[derive(engine::state::State)]
 struct Idle;
@@ -53,6 +60,12 @@ impl Device for Idle {
 
     fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         Ok(Reply::written(ctx.now))
+    }
+}
+
+impl Polled for Idle {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

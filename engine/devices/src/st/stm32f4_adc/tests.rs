@@ -1,5 +1,6 @@
 //! Converters at 84 MHz, with ADCCLK a quarter of that: 21 MHz.
 
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::converter::{cr1, sr};
@@ -147,6 +148,12 @@ impl Device for Controller {
 
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         ctx.bus.with_device(DeviceId(0), ctx.now, |adc, ctx| adc.read(0, DR, AccessSize::Word, ctx)).unwrap();
+    }
+}
+
+impl Polled for Controller {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -8,6 +8,7 @@ use crate::st::stm32f4_gcan::Filters;
 use crate::support::registers::walk;
 use engine::dt::node::{Location, Node};
 use engine::dt::reader::{Board, NodeReader};
+use engine::polling::{Poll, Polled};
 use engine::time::Hz;
 use engine::wire::can::Frame;
 use engine::wire::can::script::{Action, Partner, Pattern, Step};
@@ -76,6 +77,12 @@ impl Device for Boxed {
     }
     fn can_bus(&mut self) -> Option<&mut dyn engine::bus::can::CanBus> {
         self.0.can_bus()
+    }
+}
+
+impl Polled for Boxed {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

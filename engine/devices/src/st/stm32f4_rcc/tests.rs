@@ -4,6 +4,7 @@ use crate::support::registers::walk::{self, Port};
 use crate::support::stm32_clock_gate::BACKUP_DOMAIN;
 use crate::support::stm32_rcc::{BDCR_BDRST, BDCR_LSEON, BDCR_RTCEN, BDCR_RTCSEL};
 use engine::bus::device::DeviceId;
+use engine::polling::{Poll, Polled};
 
 const MHZ: u64 = 1_000_000;
 
@@ -316,6 +317,12 @@ impl Device for Counter {
         self.count += edges(ctx.now) - edges(self.since);
         self.since = ctx.now;
         self.clock.rate = ctx.bus.clocks.rate_of(self.clock);
+    }
+}
+
+impl Polled for Counter {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

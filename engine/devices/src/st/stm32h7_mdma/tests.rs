@@ -7,6 +7,7 @@ use crate::bench::{CPU_INTC, read_plain_node};
 use crate::support::registers::walk;
 use engine::bus::Bus;
 use engine::memory::ram::{PortTiming, Ram};
+use engine::polling::{Poll, Polled};
 
 const RAM: u32 = 0x1000_0000;
 const DMA: u32 = 0x5800_0000;
@@ -44,6 +45,12 @@ impl Device for Port {
     fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.0 = self.0 * 16 + value;
         Ok(Reply::written(ctx.now))
+    }
+}
+
+impl Polled for Port {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

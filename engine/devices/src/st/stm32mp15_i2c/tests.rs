@@ -4,6 +4,7 @@ mod frames;
 mod registers;
 mod wires;
 
+use engine::polling::{Poll, Polled};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -193,6 +194,12 @@ impl Device for Requests {
         if level {
             self.0.lock().unwrap().push((input, clock().cycles_until_floor(ctx.now).0));
         }
+    }
+}
+
+impl Polled for Requests {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

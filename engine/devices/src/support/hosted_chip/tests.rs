@@ -3,6 +3,7 @@
 use super::*;
 use crate::bench::Bench;
 use engine::bus::device::{AccessSize, Device, DeviceId, Reply, SlaveError};
+use engine::polling::{Poll, Polled};
 use engine::time::Ps;
 use engine::wire::spi::Lines;
 
@@ -54,6 +55,12 @@ impl SpiTarget for Clockwork {
     }
 }
 
+impl Polled for Clockwork {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
+    }
+}
+
 #[derive(engine::state::State)]
 struct Host(HostedChip);
 
@@ -75,6 +82,12 @@ impl Device for Host {
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         assert_eq!(token, 7);
         self.0.event(ctx);
+    }
+}
+
+impl Polled for Host {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 
@@ -141,6 +154,12 @@ impl SpiTarget for Mute {
 
     fn control(&mut self, pin: ControlPin, level: bool, now: Ps) {
         self.0.control(pin, level, now);
+    }
+}
+
+impl Polled for Mute {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

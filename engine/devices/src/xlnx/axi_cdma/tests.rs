@@ -6,6 +6,7 @@ use crate::support::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::bus::{Bus, MapEntry, Target};
 use engine::memory::ram::Ram;
+use engine::polling::{Poll, Polled};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
@@ -44,6 +45,12 @@ impl Device for Port {
 
     fn streams(&self, _: usize, _: u32) -> bool {
         self.streams
+    }
+}
+
+impl Polled for Port {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -1,3 +1,4 @@
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
@@ -49,6 +50,12 @@ impl SpiTarget for Script {
     fn peek(&self, addr: u32, into: &mut [u8]) -> bool {
         into.iter_mut().zip(addr..).for_each(|(byte, addr)| *byte = addr as u8);
         true
+    }
+}
+
+impl Polled for Script {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -5,6 +5,7 @@ use super::*;
 use crate::bench::{Bench, read_node};
 use crate::support::registers::walk;
 use engine::bus::device::DeviceId;
+use engine::polling::{Poll, Polled};
 
 /// 9600 baud from 100 MHz: divider 651, a bit is 16 * 651 = 10416 clocks of 10 ns = 104.16 us.
 const BIT: u64 = 104_160_000;
@@ -170,6 +171,12 @@ fn an_empty_transmit_fifo_pulses_the_interrupt() {
         }
         fn irq_input(&mut self, _: u32, level: bool, ctx: &mut Ctx) {
             self.0.lock().unwrap().push((level, ctx.now));
+        }
+    }
+
+    impl Polled for Edges {
+        fn polled(&mut self, _: &mut Poll) -> bool {
+            false
         }
     }
     let edges = Arc::default();

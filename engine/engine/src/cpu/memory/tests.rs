@@ -20,6 +20,7 @@ use crate::cpu::memory::access::{Access, Cacheability, Kind, Maintenance, Memory
 use crate::memory::cache::{Replacement, WritePolicy};
 use crate::memory::outer::{OuterCache, OuterTiming};
 use crate::memory::ram::{PortTiming, Ram};
+use crate::polling::{Poll, Polled};
 use crate::time::{Cycles, Hz, Ps};
 
 pub(super) const RAM: u32 = 0x2000_0000;
@@ -179,6 +180,12 @@ impl Device for Keeper {
     fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.0 = value;
         Ok(Reply::written(ctx.now + Ps(4 * 3 * CORE_PS)))
+    }
+}
+
+impl Polled for Keeper {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::rig::{CYCLE_PS, clock};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Ps};
 
 /// Reads give the value that was last written, 7 cycles after the request, and the number of interrupts since.
@@ -114,6 +114,12 @@ impl Device for Late {
         self.raise(ctx);
     }
 
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("reads".to_owned(), self.reads), ("raised in cycle".to_owned(), self.raised_cycle)]
+    }
+}
+
+impl Polled for Late {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.phase(clock());
         poll.state(self.value);
@@ -124,9 +130,5 @@ impl Device for Late {
         poll.end_ps(&mut self.transfer_end);
         poll.counter(&mut self.reads);
         true
-    }
-
-    fn counters(&self) -> Vec<(String, u64)> {
-        vec![("reads".to_owned(), self.reads), ("raised in cycle".to_owned(), self.raised_cycle)]
     }
 }

@@ -15,7 +15,7 @@ use engine::isa::arm::core::CortexA;
 use engine::isa::mips::core::Mips;
 use engine::isa::riscv::core::Hart;
 use engine::memory::ram::{PortTiming, Ram};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Hz, Ps};
 
 /// Memory that both write: 3 cycles at 200 MHz, and as many on the way.
@@ -67,7 +67,9 @@ impl Device for Journal {
         assert_eq!(ctx.core, None);
         ctx.set_irq(Some(IrqLine::Core { core, bit: self.interrupt }), true);
     }
+}
 
+impl Polled for Journal {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.until(self.ready_at);
         true

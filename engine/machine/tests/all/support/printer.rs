@@ -3,6 +3,7 @@
 use crate::Machine;
 use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use engine::bus::{MapEntry, Target};
+use engine::polling::{Poll, Polled};
 use engine::time::Ps;
 
 /// A write of n prints "!" at once on the console, and "." on the device's own line n nanoseconds later.
@@ -22,6 +23,12 @@ impl Device for Printer {
 
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         ctx.stream(b".");
+    }
+}
+
+impl Polled for Printer {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -1,6 +1,7 @@
 //! Iterations of polling loops that are fast-forwarded leave what running them leaves.
 
 use super::*;
+use engine::polling::{Poll, Polled};
 
 /// A chip whose answers are the same for ever.
 #[derive(engine::state::State)]
@@ -14,7 +15,9 @@ impl SpiTarget for Still {
     }
 
     fn deselect(&mut self, _now: Ps) {}
+}
 
+impl Polled for Still {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.until(Ps::from_us(900));
         true

@@ -1,5 +1,6 @@
 //! What goes over the wire, clock by clock, as a chip sees it that writes everything down.
 
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
@@ -33,6 +34,12 @@ impl SpiTarget for Script {
 
     fn deselect(&mut self, now: Ps) {
         self.0.lock().unwrap().push(Saw::Deselect(cycle(now)));
+    }
+}
+
+impl Polled for Script {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -1,5 +1,6 @@
 //! A chip with pins beyond the wire: the stream passes in time for them.
 
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
@@ -68,6 +69,12 @@ impl SpiTarget for Planned {
 
     fn interrupt(&self) -> Option<bool> {
         Some(self.level)
+    }
+}
+
+impl Polled for Planned {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

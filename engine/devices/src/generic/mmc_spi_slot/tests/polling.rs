@@ -1,7 +1,7 @@
 //! Lists for skipping of polling loops: what is skipped must come out as if it had run.
 
 use super::*;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Hz};
 
 /// The polling core's clock: a byte of the bench is 32 of its cycles.

@@ -1,5 +1,6 @@
 //! The chip on every SPI controller, driven through the controller's registers: the times of its interrupt's edges.
 
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
@@ -43,6 +44,12 @@ impl Device for Listener {
         if edges.last().is_some_and(|(_, last)| *last) != level {
             edges.push((ctx.now, level));
         }
+    }
+}
+
+impl Polled for Listener {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

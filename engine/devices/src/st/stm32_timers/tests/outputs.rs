@@ -3,6 +3,7 @@
 use super::*;
 use engine::bus::Bus;
 use engine::bus::device::DeviceId;
+use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 /// A port without any behaviour.
@@ -16,6 +17,12 @@ impl Device for Port {
 
     fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         Ok(Reply::written(ctx.now))
+    }
+}
+
+impl Polled for Port {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 
@@ -101,6 +108,12 @@ impl Device for Requests {
         if level {
             self.0.lock().unwrap().push((input, ctx.now));
         }
+    }
+}
+
+impl Polled for Requests {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

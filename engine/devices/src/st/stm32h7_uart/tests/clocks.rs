@@ -2,6 +2,7 @@
 
 use super::*;
 use engine::dt::wiring::ClockId;
+use engine::polling::{Poll, Polled};
 
 /// Records the levels of its inputs.
 #[derive(Default, engine::state::State)]
@@ -18,6 +19,12 @@ impl Device for Requests {
 
     fn irq_input(&mut self, input: u32, level: bool, _: &mut Ctx) {
         self.0 = self.0 & !(1 << input) | u32::from(level) << input;
+    }
+}
+
+impl Polled for Requests {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

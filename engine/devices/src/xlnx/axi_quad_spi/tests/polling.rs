@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::bench::polled::{Access, Loop};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use proptest::prelude::*;
 
 /// A chip whose answers are the same for ever.
@@ -17,7 +17,9 @@ impl SpiTarget for Still {
     }
 
     fn deselect(&mut self, _now: Ps) {}
+}
 
+impl Polled for Still {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.until(Ps::from_us(100_000));
         true

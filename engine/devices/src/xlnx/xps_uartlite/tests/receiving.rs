@@ -1,6 +1,7 @@
 //! The receiver: FIFO, status, interrupt, times.
 
 use super::*;
+use engine::polling::{Poll, Polled};
 
 const CHARACTER: u64 = 10 * BIT;
 const RX: u32 = STAT_RX_FIFO_VALID_DATA | STAT_RX_FIFO_FULL | STAT_OVERRUN_ERROR;
@@ -62,6 +63,12 @@ impl Device for Edges {
         if level {
             self.0.lock().unwrap().push(ctx.now);
         }
+    }
+}
+
+impl Polled for Edges {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -1,5 +1,6 @@
 //! Accesses to a device's registers by the known path, compared with the general functions.
 
+use crate::polling::{Poll, Polled};
 use proptest::prelude::*;
 
 use super::*;
@@ -63,6 +64,12 @@ impl Device for Counts {
 
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("alone".to_owned(), self.alone)]
+    }
+}
+
+impl Polled for Counts {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -1,6 +1,7 @@
 //! Fetches and loads from a window of a device on the core's clock: those that reach nothing else, compared with those
 //! over the bus.
 
+use crate::polling::{Poll, Polled};
 use proptest::prelude::*;
 
 use super::*;
@@ -67,6 +68,12 @@ impl Device for Stored {
 
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("alone".to_owned(), self.alone)]
+    }
+}
+
+impl Polled for Stored {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

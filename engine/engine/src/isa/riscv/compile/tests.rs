@@ -1,5 +1,6 @@
 //! Both tiers, and runs in slices, compared with each other: the same registers, memory, time, causes and counters.
 
+use crate::polling::{Poll, Polled};
 use crate::tiers::sized;
 use proptest::prelude::*;
 
@@ -54,6 +55,12 @@ impl Device for Ticker {
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         ctx.set_irq(Some(IrqLine::Core { core: 0, bit: 7 }), true);
         ctx.schedule(ctx.now + self.period, token);
+    }
+}
+
+impl Polled for Ticker {
+    fn polled(&mut self, _: &mut Poll) -> bool {
+        false
     }
 }
 

@@ -1,0 +1,278 @@
+//! The values of a register map, and their connection to the bus.
+
+use std::ops::Index;
+
+use engine::bus::device::{AccessSize, Ctx, Reply, SlaveError};
+use engine::polling::{Poll, Polled};
+use engine::state::{Damaged, Loader, Saver, State};
+
+use super::map::{Map, Row, Rule};
+use super::port::Port;
+
+/// The values of a device's registers. Registers are named by their offsets, the constants of [`super::registers!`].
+#[derive(Clone, Debug)]
+pub struct Registers {
+    map: &'static Map,
+    values: Box<[u32]>,
+    /// The numbers of the rows that were written once, and can't be written again, as bits.
+    used: u64,
+}
+
+/// Why a write of a register has no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// There is no register at the offset, or it is read-only.
+    ReadOnly,
+    /// It was written before, and takes one write after reset.
+    Used,
+    /// These bits of the register at this offset lock it.
+    Locked(u32, u32),
+}
+
+impl Registers {
+    /// The registers after reset.
+    pub fn new(map: &'static Map) -> Registers {
+        Registers { map, values: map.rows.iter().map(|row| row.reset).collect(), used: 0 }
+    }
+
+    /// All registers return to their values after reset.
+    pub fn reset(&mut self) {
+        *self = Registers::new(self.map);
+    }
+
+    /// The map.
+    pub const fn map(&self) -> &'static Map {
+        self.map
+    }
+
+    /// The value of a register; 0 if there is none at the offset.
+    pub fn get(&self, register: u32) -> u32 {
+        self[register]
+    }
+
+    /// The device sets a register, whatever software may do with it: the bits that exist. Nothing happens if there is
+    /// none at the offset.
+    pub fn set(&mut self, register: u32, value: u32) {
+        if let Some((number, row)) = self.map.find(register) {
+            self.values[number] = value & row.mask;
+        }
+    }
+
+    /// The device sets bits of a register, or clears them.
+    pub fn put(&mut self, register: u32, bits: u32, on: bool) {
+        let held = self[register];
+        self.set(register, if on { held | bits } else { held & !bits });
+    }
+
+    /// True if any of `bits` is set.
+    pub fn has(&self, register: u32, bits: u32) -> bool {
+        self[register] & bits != 0
+    }
+
+    /// The field of a register that `mask` selects, as a number.
+    pub fn field(&self, register: u32, mask: u32) -> u32 {
+        super::field(self[register], mask)
+    }
+
+    /// The value of a register as software sees it, if the device does not compute it.
+    pub fn held(&self, register: u32) -> u32 {
+        let Some((number, row)) = self.map.find(register) else { return 0 };
+        match row.rule {
+            Rule::Sets(of, true) | Rule::Clears(of, true) => self[of],
+            Rule::Sets(..) | Rule::Clears(..) => 0,
+            Rule::Volatile => row.reset,
+            _ if row.is_stored() => self.values[number],
+            _ => 0,
+        }
+    }
+
+    /// Software has read a register: bits that a read clears are cleared.
+    pub fn was_read(&mut self, register: u32) {
+        if let Some((number, row)) = self.map.find(register) {
+            self.values[number] = row.after_read(self.values[number]);
+        }
+    }
+
+    /// Software writes a register: the row, and the values before and after. Of a register that stores nothing, the
+    /// value before is 0, and the one after is what was written. A write of an alias is one of its register.
+    ///
+    /// # Errors
+    /// If the write has no effect.
+    pub fn write(&mut self, register: u32, value: u32) -> Result<(&'static Row, u32, u32), Refused> {
+        let (number, row) = self.map.find(register).ok_or(Refused::ReadOnly)?;
+        match row.rule {
+            Rule::Volatile => return Ok((row, 0, row.written(value))),
+            Rule::Sets(of, _) => return self.store(of, self[of] | row.written(value)),
+            Rule::Clears(of, _) => return self.store(of, self[of] & !row.written(value)),
+            Rule::LockedBy(by, bits) if self.has(by, bits) => return Err(Refused::Locked(by, self[by] & bits)),
+            Rule::Once if self.used >> number & 1 != 0 => return Err(Refused::Used),
+            Rule::Once => self.used |= 1 << number,
+            Rule::LockedBy(..) | Rule::Plain => {}
+        }
+        if !row.is_stored() {
+            return Ok((row, 0, row.written(value)));
+        }
+        self.store(register, row.after_write(self[register], value))
+    }
+
+    fn store(&mut self, register: u32, value: u32) -> Result<(&'static Row, u32, u32), Refused> {
+        let (number, row) = self.map.find(register).ok_or(Refused::ReadOnly)?;
+        let old = std::mem::replace(&mut self.values[number], value & row.mask);
+        Ok((row, old, self.values[number]))
+    }
+}
+
+/// The value of a register; 0 if there is none at the offset.
+impl Index<u32> for Registers {
+    type Output = u32;
+
+    fn index(&self, register: u32) -> &u32 {
+        self.map.find(register).map_or(&0, |(number, _)| &self.values[number])
+    }
+}
+
+/// A snapshot holds the values in the order of the map; people see them by their names.
+impl State for Registers {
+    fn save(&self, to: &mut Saver) {
+        to.begin("Registers");
+        for (row, value) in self.map.rows.iter().zip(&self.values) {
+            if row.is_stored() {
+                to.field(row.name);
+                value.save(to);
+            }
+        }
+        if !to.is_shown() {
+            self.used.save(to);
+        }
+        to.end();
+    }
+
+    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
+        for (row, value) in self.map.rows.iter().zip(&mut self.values) {
+            if row.is_stored() {
+                value.load(from)?;
+            }
+        }
+        self.used.load(from)
+    }
+}
+
+impl Polled for Registers {
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.values.iter().for_each(|value| poll.state(*value));
+        true
+    }
+}
+
+/// A device that is a table: what is left to say of its registers.
+pub trait Table {
+    /// Its registers.
+    fn registers(&mut self) -> &mut Registers;
+
+    /// The port by which the bus reaches them.
+    fn port(&self) -> Port;
+
+    /// An access arrives: the device brings its state up to `ctx.now`.
+    fn settle(&mut self, _ctx: &mut Ctx) {}
+
+    /// Software reads a register, which holds `held`: the value that it gets. Effects of the read happen here.
+    fn shown(&mut self, _register: u32, held: u32, _ctx: &mut Ctx) -> u32 {
+        held
+    }
+
+    /// A read is complete: bits that it clears are cleared.
+    fn was_read(&mut self, _register: u32, _ctx: &mut Ctx) {}
+
+    /// Software wrote a register: its effects. `old` and `new` are what it held and holds; of a register that stores
+    /// nothing, `new` is what was written.
+    fn wrote(&mut self, _register: u32, _old: u32, _new: u32, _ctx: &mut Ctx) {}
+
+    /// Software wrote a register, with no effect.
+    fn refused(&mut self, _register: u32, _why: Refused, _ctx: &mut Ctx) {}
+
+    /// Software set bits without a function in the model.
+    fn unmodelled(&mut self, row: &'static Row, bits: u32, ctx: &mut Ctx) {
+        let names: Vec<&str> = row.names(bits).collect();
+        ctx.note(&format!("{}.{} is not modelled: the device works as without it", row.name, names.join(", ")));
+    }
+
+    /// A write is complete: the device drives its lines, and asks for its events.
+    fn update(&mut self, _ctx: &mut Ctx) {}
+}
+
+/// A read of a device's registers.
+///
+/// # Errors
+/// Never: a device without its clock answers 0.
+pub fn read(device: &mut impl Table, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    let port = device.port();
+    if !port.takes_reads(ctx) {
+        return Ok(port.read(0, offset, size, ctx.now));
+    }
+    device.settle(ctx);
+    let register = offset & !3;
+    let held = device.registers().held(register);
+    let value = device.shown(register, held, ctx);
+    device.registers().was_read(register);
+    device.was_read(register, ctx);
+    Ok(port.read(value, offset, size, ctx.now))
+}
+
+/// A write of a device's registers.
+///
+/// # Errors
+/// Never: a device without its clock ignores the write.
+pub fn write(
+    device: &mut impl Table,
+    offset: u32,
+    size: AccessSize,
+    value: u32,
+    ctx: &mut Ctx,
+) -> Result<Reply, SlaveError> {
+    let port = device.port();
+    if !port.takes_writes(ctx) {
+        return Ok(port.written(ctx.now));
+    }
+    device.settle(ctx);
+    let register = offset & !3;
+    let word = port.word(device.registers().held(register), value, offset, size);
+    match device.registers().write(register, word) {
+        Ok((row, old, new)) => {
+            let asked = row.unmodelled() & new & !old;
+            device.wrote(row.offset, old, new, ctx);
+            if asked != 0 {
+                device.unmodelled(row, asked, ctx);
+            }
+        }
+        Err(why) => device.refused(register, why, ctx),
+    }
+    device.update(ctx);
+    Ok(port.written(ctx.now))
+}
+
+/// In an `impl Device`: the bus reaches the registers of the [`Table`], in the first range.
+#[macro_export]
+macro_rules! by_table {
+    () => {
+        fn read(
+            &mut self,
+            _range: usize,
+            offset: u32,
+            size: engine::bus::device::AccessSize,
+            ctx: &mut engine::bus::device::Ctx,
+        ) -> Result<engine::bus::device::Reply, engine::bus::device::SlaveError> {
+            $crate::registers::read(self, offset, size, ctx)
+        }
+
+        fn write(
+            &mut self,
+            _range: usize,
+            offset: u32,
+            size: engine::bus::device::AccessSize,
+            value: u32,
+            ctx: &mut engine::bus::device::Ctx,
+        ) -> Result<engine::bus::device::Reply, engine::bus::device::SlaveError> {
+            $crate::registers::write(self, offset, size, value, ctx)
+        }
+    };
+}
