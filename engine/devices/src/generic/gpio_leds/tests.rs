@@ -1,7 +1,7 @@
 use super::*;
 use crate::bench::Bench;
 use engine::bus::device::DeviceId;
-use engine::wires::Drive;
+use engine::pins::Drive;
 
 /// A port that does what its test says.
 #[derive(State)]
