@@ -1,12 +1,12 @@
 //! The other ends of serial lines and CAN buses, from Python's objects.
 
 use engine::bus::Bus;
+use engine::pins::Pin;
 use engine::serial::FarEnd;
 use engine::serial::script::{Action, Script, Step, Wanted};
 use engine::time::Ps;
 use engine::wire::can::script::{self as can, Partner, Pattern};
 use engine::wire::can::{BitTime, Frame};
-use engine::wires::Pin;
 use pyo3::prelude::*;
 
 use crate::EngineError;

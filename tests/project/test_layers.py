@@ -24,7 +24,7 @@ MODULES = {
         "bus",
         "memory",
         "host",
-        "wires",
+        "pins",
         "observe",
         "wire",
         "order",

@@ -4,9 +4,9 @@ use engine::polling::{Poll, Polled};
 use std::collections::BTreeMap;
 
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
+use engine::pins::Pin;
 use engine::state::State;
 use engine::time::Ps;
-use engine::wires::Pin;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

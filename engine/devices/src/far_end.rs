@@ -15,13 +15,13 @@ use engine::bus::Bus;
 use engine::bus::device::FAR_END_LOOKS;
 use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
 use engine::bus::lines::Failure;
+use engine::pins::Pin;
 use engine::polling::{Poll, Polled};
 use engine::serial::script::{Pins, Progress};
 use engine::serial::wave::{Ear, Format};
 use engine::serial::{FarEnd, Passage};
 use engine::state::State;
 use engine::time::Ps;
-use engine::wires::Pin;
 
 // Tokens 0 and 1 have other meanings: FAR_END_LOOKS, and the end of a step of the machine.
 const RECEIVED: u32 = 2;

@@ -76,7 +76,7 @@ impl Group {
 pub enum Kind {
     /// A device on a bus, with at least this many ranges of `reg`.
     Device(usize, fn(&mut NodeReader) -> Box<dyn Device>),
-    /// A device with pins that can be wired: the bus keeps the wires ([`engine::wires`]), and an interrupt line that
+    /// A device with pins that can be wired: the bus keeps the wires ([`engine::pins`]), and an interrupt line that
     /// ends at the device is a pin.
     Port(usize, fn(&mut NodeReader) -> Box<dyn Device>),
     /// A chip on an SPI wire.

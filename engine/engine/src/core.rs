@@ -145,7 +145,7 @@ impl CoreReport {
 /// The part of a core's time that comes after the end of a run which ended during an access of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The number of the sum ([`crate::cpu::memory::Accounts`]) that the wait was charged to.
+    /// The number of the sum ([`crate::cpu::memory_system::Accounts`]) that the wait was charged to.
     pub sum: u32,
     /// Cycles from the edge of the core's clock at which the run ends, or the next one.
     pub cycles: Cycles,

@@ -1,13 +1,13 @@
 //! ELF files: the segments to load, the entry, and for messages symbols and source lines.
 
 pub mod asked;
+pub mod build_attributes;
 mod counted;
 pub mod debug;
 mod information;
 mod mangled;
 pub mod names;
 pub mod parameters;
-pub mod profile;
 pub mod sections;
 
 use object::Endianness;
@@ -16,8 +16,8 @@ use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader, Sym a
 use object::{Object, ObjectSymbol, SymbolKind};
 
 use crate::one_line::one_line;
+use build_attributes::Profile;
 use names::{Names, without_parameters};
-use profile::Profile;
 use sections::{name_at, symbol_names};
 
 /// Maximum number of segments of a program: linkers make a dozen.

@@ -7,7 +7,7 @@
 //! The firmware gets only the host resources that the user provides ([`host::Host`]). Its clock is simulated time, its
 //! date begins with 1970, and the C library finds its heap by itself; so a run depends on files and input alone.
 
-pub mod memory;
+pub mod program_memory;
 mod transfer;
 
 use std::io::SeekFrom;
@@ -17,7 +17,7 @@ use crate::host::errno::Errno;
 use crate::host::folder::Opening;
 use crate::host::input::Got;
 use crate::host::{Host, STANDARD, TERMINAL_INPUT, shown};
-use memory::Caller;
+use program_memory::Caller;
 
 const SYS_OPEN: u32 = 0x01;
 const SYS_CLOSE: u32 = 0x02;

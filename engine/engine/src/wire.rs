@@ -6,5 +6,5 @@ pub mod chip;
 pub mod i2c;
 pub mod i2c_pins;
 pub mod notes;
-pub mod pins;
 pub mod spi;
+pub mod spi_pins;

@@ -3,12 +3,12 @@
 //! An access is made as a whole: a core that reads a flash being erased has its answer at once, and its local time is
 //! then the time of the answer, perhaps a second later. If the limit comes before that, or a device ends the run, the
 //! run still lasts only up to there. So the core remembers the last wait of a long access
-//! ([`engine::cpu::memory::LongWait`]), and a report leaves out the part after the end. That does not change the
+//! ([`engine::cpu::memory_system::LongWait`]), and a report leaves out the part after the end. That does not change the
 //! machine: it continues unaffected, also from a snapshot.
 
 use super::Machine;
 use engine::core::Cut;
-use engine::cpu::memory::Accounts;
+use engine::cpu::memory_system::Accounts;
 use engine::time::Ps;
 
 impl Machine {

@@ -13,7 +13,7 @@ pub mod states;
 
 use std::collections::BTreeSet;
 
-use super::host::Pause;
+use super::exchange::Pause;
 use super::progress::TimeSlice;
 use super::{Machine, Outcome, Printed, RunReport};
 use engine::bus::watches::{Hit, Watch};

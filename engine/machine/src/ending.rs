@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::host::Pause;
+use super::exchange::Pause;
 use super::{Machine, Outcome, Printed, RunReport};
 use engine::bus::device::DeviceId;
 use engine::time::Ps;

@@ -7,13 +7,13 @@ use super::Machine;
 use engine::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
 use engine::bus::{Bus, Target};
 use engine::dt::fault::BoardFault;
+use engine::pins::{PINS_OF_PORT, Pin};
 use engine::polling::Poll;
 use engine::serial::FarEnd;
 use engine::state::{Loader, State, saved};
 use engine::time::{Cycles, Hz, Ps};
 use engine::wire::chip::CONTROLS;
 use engine::wire::spi::{Burst, Drive, Lines, Rate, SpiTarget};
-use engine::wires::{PINS_OF_PORT, Pin};
 
 /// Number of accesses after which all devices are replaced.
 const BETWEEN: u32 = 500;

@@ -8,8 +8,8 @@ mod cut;
 pub mod debugging;
 pub mod ending;
 mod event_rates;
+pub mod exchange;
 pub mod exercise;
-pub mod host;
 mod images;
 pub mod lines;
 pub mod loaded;
@@ -40,9 +40,9 @@ use engine::core::{Compiled, Compiling, Core, CoreReport, Stop};
 use engine::dt::params::Parameter;
 use engine::observe::critical_path::CriticalPath;
 use engine::observe::trace::Counters;
+use engine::pins::parts::Light;
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
-use engine::wires::parts::Light;
 use programs::Program;
 use progress::{Activity, Progress, TimeSlice};
 use triggers::Triggers;
@@ -93,7 +93,8 @@ pub struct CoreInfo {
     pub clock: Hz,
     /// Caches, as text: "i-cache 16 KiB, 16-byte lines, 1 way".
     pub caches: Vec<String>,
-    /// How it fetches instructions that no cache holds: the name of one of [`engine::cpu::memory::fetch`]'s policies.
+    /// How it fetches instructions that no cache holds: the name of one of [`engine::cpu::memory_system::fetch`]'s
+    /// policies.
     pub fetch_policy: &'static str,
 }
 

@@ -4,7 +4,7 @@
 //! at a line a machine is run in steps. Their input is fed between two steps, at a time that no core has passed, so a
 //! run depends only on the input and its times on the board.
 
-use super::host::Pause;
+use super::exchange::Pause;
 use super::{Machine, Outcome, Printed, RunReport};
 use devices::far_end::FarEndDevice;
 use engine::bus::can::BUS_LOOKS;

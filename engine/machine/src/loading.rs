@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::Machine;
 use super::programs::Program;
 use super::progress::Activity;
-use engine::elf::profile::{Attributes, Profile};
+use engine::elf::build_attributes::{Attributes, Profile};
 use engine::elf::{self, ElfError, Image, Machine as Set, Segment};
 
 /// A program without headers, for example an Intel HEX file or the contents of a flash.

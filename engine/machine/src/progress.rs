@@ -4,7 +4,7 @@
 //! effects on each other in order. A core that waits for an interrupt stays where it is until one of its inputs goes
 //! up: then it continues from that time. If all cores wait, their time advances to the next event.
 
-use super::host::Pause;
+use super::exchange::Pause;
 use super::{Machine, Outcome, SLICE_CYCLES};
 use engine::activity::{Detail, HELD_IN_RESET, IDLE, Kind};
 use engine::clocks::{Change, User};

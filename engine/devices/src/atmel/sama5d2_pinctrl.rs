@@ -23,9 +23,9 @@ use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, Slave
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
+use engine::pins::{Drive, PINS_OF_PORT, Pin};
 use engine::polling::{Poll, Polled};
 use engine::state::State;
-use engine::wires::{Drive, PINS_OF_PORT, Pin};
 
 /// The register map (PIO User Interface): the first group's registers, and those of all groups. The other groups'
 /// registers follow at steps of 0x40.

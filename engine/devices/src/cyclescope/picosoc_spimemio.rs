@@ -43,8 +43,8 @@ use engine::observe::spi::SpiSignals;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Hz, Ps};
-use engine::wire::pins::{PinLevels, Pins};
 use engine::wire::spi::{Lines, SpiTarget};
+use engine::wire::spi_pins::{PinLevels, Pins};
 
 /// Fields of the configuration register.
 mod cfg {

@@ -15,9 +15,9 @@ use crate::support::axi_lite::AxiLitePort;
 use crate::support::registers::{AccessKind, Register};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
+use engine::pins::Drive;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
-use engine::wires::Drive;
 
 /// The register map; every other word is the same register as `SCRATCH`.
 pub const REGISTERS: &[Register] = &[

@@ -13,9 +13,9 @@ use super::gpio_leds::{ACTIVE_LOW, names_of, of_children, signal_name};
 use crate::model::{Group, Model};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
+use engine::pins::parts::Key;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
-use engine::wires::parts::Key;
 
 /// The buttons of a node.
 #[derive(Debug, State)]

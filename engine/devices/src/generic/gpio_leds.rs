@@ -16,10 +16,10 @@ use crate::model::{Group, Model};
 use engine::activity::{Activity, Kind, Scope};
 use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
+use engine::pins::Pin;
+use engine::pins::parts::Light;
 use engine::state::State;
 use engine::time::Ps;
-use engine::wires::Pin;
-use engine::wires::parts::Light;
 
 /// GPIO_ACTIVE_LOW of dt-bindings/gpio/gpio.h.
 pub(super) const ACTIVE_LOW: u32 = 1;

@@ -15,11 +15,11 @@ use engine::activity::Scope;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::observe::i2c::{BUS_BUSY, FRAME, I2C};
+use engine::pins::Pin;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::i2c_pins::{Edge, I2cPins};
-use engine::wires::Pin;
 
 #[cfg(test)]
 mod tests;

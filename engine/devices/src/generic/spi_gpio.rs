@@ -20,12 +20,12 @@ use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, PortId, Reply, Slav
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::{FRAME, SPI_BY_PINS};
+use engine::pins::Pin;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
-use engine::wire::pins::{PinLevels, Pins};
 use engine::wire::spi::{MISO, SpiTarget};
-use engine::wires::Pin;
+use engine::wire::spi_pins::{PinLevels, Pins};
 
 /// The most chip selects of any controller.
 const MOST_SELECTS: u32 = 32;

@@ -20,9 +20,9 @@ use crate::support::registers::{AccessKind, Register};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
+use engine::pins::Drive;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
-use engine::wires::Drive;
 
 /// The register map.
 pub const REGISTERS: &[Register] = &[

@@ -22,10 +22,10 @@ use crate::support::stm32_clock_gate::{ClockGate, SECOND_SUPPLY};
 use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
+use engine::pins::Drive;
+use engine::pins::functions::Functions;
 use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
-use engine::wires::Drive;
-use engine::wires::functions::Functions;
 
 /// The register map; GPIOx_BRR is not in all chips.
 pub const REGISTERS: &[Register] = &[
@@ -400,8 +400,8 @@ mod tests {
     use crate::bench::{Bench, read_plain_node};
     use crate::support::registers::walk;
     use engine::bus::device::DeviceId;
+    use engine::pins::Pin;
     use engine::time::Ps;
-    use engine::wires::Pin;
 
     const NOW: Ps = Ps(0);
 

@@ -17,9 +17,9 @@ use crate::support::stm32_pin_lines::PinLines;
 use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, PortId, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
+use engine::pins::bits;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
-use engine::wires::bits;
 
 /// The register map of an STM32F4.
 pub const REGISTERS: &[Register] = &[
@@ -211,8 +211,8 @@ mod tests {
     use crate::bench::Bench;
     use crate::st::stm32_gpio::{self, Gpio};
     use crate::support::registers::walk;
+    use engine::pins::Pin;
     use engine::time::Ps;
-    use engine::wires::Pin;
 
     const NOW: Ps = Ps(0);
 

@@ -16,9 +16,9 @@ use crate::support::stm32_clock_gate::ClockGate;
 use crate::support::stm32_pin_lines::{PIN_LINES, PinLines};
 use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
+use engine::pins::{PortId, bits};
 use engine::polling::{Poll, Polled};
 use engine::state::State;
-use engine::wires::{PortId, bits};
 
 /// The register map: the registers of the first bank's lines, and both processors' masks of the first bank. The other
 /// banks follow, 0x20 and 0x10 apart.
@@ -300,8 +300,8 @@ mod tests {
     use crate::bench::Bench;
     use crate::st::stm32_gpio::{self, Gpio};
     use crate::support::registers::walk;
+    use engine::pins::Pin;
     use engine::time::Ps;
-    use engine::wires::Pin;
 
     const NOW: Ps = Ps(0);
     const C1IMR1: u32 = MASKS;

@@ -15,13 +15,13 @@ use engine::bus::device::{Alarm, Ctx, IrqLine, PortId};
 use engine::dt::fault::FaultKind;
 use engine::dt::node::{Node, Property};
 use engine::dt::reader::NodeReader;
+use engine::pins::Pin;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::chip::{CONTROLS, Chip, ControlPin, INTERRUPT};
 use engine::wire::notes::ChipReport;
 use engine::wire::spi::{Burst, Header, PULLED_UP, SpiTarget};
-use engine::wires::Pin;
 
 /// The token of a controller's own events. The chip on select n is woken by events with the token n, and no controller
 /// has this many selects.

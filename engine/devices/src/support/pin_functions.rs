@@ -10,8 +10,8 @@ use engine::bus::Bus;
 use engine::bus::device::Ctx;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::Pin;
+use engine::pins::functions::Mode;
 use engine::state::State;
-use engine::wires::functions::Mode;
 
 const BOARD_PINS: &str = "cyclescope,board-pins";
 

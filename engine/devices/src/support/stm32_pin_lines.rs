@@ -3,8 +3,8 @@
 //! selection register"). They are in SYSCFG, or in EXTI itself.
 
 use engine::bus::device::{Ctx, DeviceId};
+use engine::pins::{Pin, PortId};
 use engine::state::State;
-use engine::wires::{Pin, PortId};
 
 /// Lines that have a pin.
 pub const PIN_LINES: u32 = 16;

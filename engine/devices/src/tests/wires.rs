@@ -3,9 +3,9 @@
 use crate::bench::Bench;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::wiring::DeviceId;
+use engine::pins::*;
 use engine::polling::{Poll, Polled};
 use engine::time::Ps;
-use engine::wires::*;
 
 const PORT: DeviceId = DeviceId(0);
 const CHIP: DeviceId = DeviceId(1);

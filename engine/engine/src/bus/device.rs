@@ -8,6 +8,8 @@ use crate::dt::wiring::ClockId;
 pub use crate::dt::wiring::{DeviceId, IrqLine, PortId};
 use crate::memory::outer::OuterCache;
 use crate::observe::unmodelled::Touched;
+use crate::pins::PINS_OF_PORT;
+use crate::pins::parts::{Key, Light};
 use crate::pipe::Pipe;
 use crate::polling::{Poll, Polled};
 use crate::serial::wave::{Errors, Format};
@@ -16,8 +18,6 @@ use crate::state::{Fresh, State};
 use crate::time::{Hz, Ps};
 use crate::wire::can::Frame;
 use crate::wire::spi::SpiTarget;
-use crate::wires::PINS_OF_PORT;
-use crate::wires::parts::{Key, Light};
 
 /// Width of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,13 +6,13 @@
 use super::Cpu;
 use super::isa::{AbortOf, Isa};
 use super::iteration::Iteration;
-use super::memory::access::{Access, Kind, how};
-use super::memory::{Done, Mmu};
+use super::memory_system::access::{Access, Kind, how};
+use super::memory_system::{Done, Mmu};
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, Target};
 use crate::core::Stop;
 use crate::semihosting::Answer;
-use crate::semihosting::memory::Caller;
+use crate::semihosting::program_memory::Caller;
 use crate::time::{Cycles, Ps};
 
 /// A load or store, as given by its instruction.
@@ -160,7 +160,7 @@ impl<I: Isa> Cpu<I> {
         host.is_some()
     }
 
-    /// The stamp of accesses by operation `at`: see [`Used`](super::memory::shortcut::Used). The first is 1.
+    /// The stamp of accesses by operation `at`: see [`Used`](super::memory_system::shortcut::Used). The first is 1.
     fn stamp(&self, index: u32, at: u32) -> u64 {
         self.shell.instructions.wrapping_add(u64::from(self.blocks.info(index, at).instr) + 1)
     }

@@ -3,7 +3,7 @@
 use super::Cpu;
 use super::cost::Breakdown;
 use super::isa::{CauseNames, Isa};
-use super::memory::Accounts;
+use super::memory_system::Accounts;
 use super::sections;
 use crate::bus::Bus;
 use crate::core::Counted;

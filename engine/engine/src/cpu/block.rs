@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::cost::{Breakdown, Cost};
 use super::isa::{Isa, Pending};
-use super::memory::Via;
+use super::memory_system::Via;
 use places::{Places, Spread};
 
 /// No block.

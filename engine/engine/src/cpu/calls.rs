@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use lights::{Light, Lights};
 
-use super::profile::{ELSEWHERE, Profile};
+use super::profiler::{ELSEWHERE, Profile};
 use crate::event_rates::Source;
 use crate::observe::profile::Functions;
 use crate::state::{Fresh, State};

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::Cpu;
 use super::isa::Isa;
-use super::memory::Mmu as _;
+use super::memory_system::Mmu as _;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::core::Stop;
 use crate::core::debug::{Architecture, Debugged, Position, Register};
-use crate::semihosting::memory::View as _;
+use crate::semihosting::program_memory::View as _;
 use crate::time::Ps;
 
 impl<I: Isa> Debugged for Cpu<I> {

@@ -10,7 +10,7 @@
 use super::accounts::Totals;
 use super::counting::Counting;
 use super::iteration::{Iteration, LONGEST_COUNTED, LONGEST_ITERATION, Lists, MOST_PASSES, TRIES, View};
-use super::memory::Accounts;
+use super::memory_system::Accounts;
 use super::polls::Polls;
 use super::sections::Totals as _;
 use super::shell::Shell;

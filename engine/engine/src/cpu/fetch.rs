@@ -2,8 +2,8 @@
 
 use super::Cpu;
 use super::isa::Isa;
-use super::memory::fetch::order;
-use super::memory::{Done, Mmu, Quiet, Via};
+use super::memory_system::fetch::line_order;
+use super::memory_system::{Done, Mmu, Quiet, Via};
 use crate::bus::Bus;
 
 impl<I: Isa> Cpu<I> {
@@ -313,7 +313,7 @@ impl<I: Isa> Cpu<I> {
     pub(super) fn use_lines(&mut self, index: u32) {
         if self.memory.stamps_fetches() {
             let (_, last) = self.ends_of(index);
-            self.stamp_lines_to(index, last, order::stamp(self.shell.instructions));
+            self.stamp_lines_to(index, last, line_order::stamp(self.shell.instructions));
         }
     }
 
@@ -322,7 +322,7 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn use_lines_before(&mut self, index: u32, pc: u32) {
         let pc = pc & I::ADDRESS_MASK;
         if self.memory.stamps_fetches() && pc != self.blocks.hot[index as usize].pc & I::ADDRESS_MASK {
-            self.stamp_lines_to(index, pc.wrapping_sub(1), order::stamp(self.shell.instructions));
+            self.stamp_lines_to(index, pc.wrapping_sub(1), line_order::stamp(self.shell.instructions));
         }
     }
 
@@ -332,7 +332,7 @@ impl<I: Isa> Cpu<I> {
     pub(crate) fn use_line_of_last(&mut self, pc: u32) {
         let line = pc & I::ADDRESS_MASK & !(self.line_bytes - 1);
         if self.memory.stamps_fetches() && self.memory.has_fetch_line(line) {
-            self.memory.stamp_fetch(line, order::stamp_after(self.shell.instructions));
+            self.memory.stamp_fetch(line, line_order::stamp_after(self.shell.instructions));
         }
     }
 

@@ -192,7 +192,7 @@ impl<I: Isa> Cpu<I> {
         });
     }
 
-    fn report_calls(&mut self, report: impl FnOnce(&mut Calls, &mut Option<Box<super::profile::Profile>>)) {
+    fn report_calls(&mut self, report: impl FnOnce(&mut Calls, &mut Option<Box<super::profiler::Profile>>)) {
         let Shell { calls, profile, .. } = &mut self.shell;
         if let Some(calls) = calls {
             report(calls, profile);

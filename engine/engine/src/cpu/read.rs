@@ -4,9 +4,9 @@ use super::Cpu;
 use super::block::{Draft, EntryOf, Extent, FALLEN, OpInfo, TAKEN};
 use super::cost::{Breakdown, Cost};
 use super::isa::{AbortOf, Isa, Pending};
-use super::memory::Mmu;
-use super::memory::Via;
-use super::memory::access::{Abort, Status};
+use super::memory_system::Mmu;
+use super::memory_system::Via;
+use super::memory_system::access::{Abort, Status};
 use crate::bus::Bus;
 use crate::faults::{BusFaultKind, CoreFault, FaultedAccess};
 

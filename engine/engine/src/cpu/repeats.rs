@@ -6,7 +6,7 @@ use super::counting::Counting;
 use super::fast_forward::{MOST_RESULTS, Repeats};
 use super::isa::Isa;
 use super::iteration::Iteration;
-use super::memory::{self, Accounts, Via};
+use super::memory_system::{self, Accounts, Via};
 use super::polls::Polls;
 use super::shell::Shell;
 use crate::bus::Bus;
@@ -16,7 +16,7 @@ use crate::bus::entries::Entries;
 pub(crate) struct Own<I: Isa> {
     isa: I,
     pending: I::Pending,
-    memory: memory::State,
+    memory: memory_system::State,
     mispredictions: u64,
 }
 

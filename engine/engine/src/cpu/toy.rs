@@ -15,7 +15,7 @@ use crate::cpu::calls::Flow;
 use crate::cpu::cost::Cost;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa, Pending};
 use crate::cpu::iteration::Iteration;
-use crate::cpu::memory::{Identity, Via};
+use crate::cpu::memory_system::{Identity, Via};
 use crate::cpu::read::Read;
 use crate::cpu::{Config, Cpu};
 use crate::elf::Machine;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Cpu;
 use super::isa::Isa;
-use super::memory::Accounts;
-use super::memory::access::Kind;
+use super::memory_system::Accounts;
+use super::memory_system::access::Kind;
 use super::shell::Shell;
 use super::waits::{Gives, Moment, Waits, Within};
 use crate::bus::{Bus, Target};

@@ -21,7 +21,7 @@ pub use sharing::{Shared, Waited};
 
 use std::sync::Arc;
 
-use super::memory::Accounts;
+use super::memory_system::Accounts;
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
 use crate::observe::critical_path::Paths;

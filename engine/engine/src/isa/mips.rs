@@ -2,19 +2,20 @@
 //!
 //! [`decode`] turns an encoding into an [`op::Op`]; [`alu`] computes the operations' results; [`system`] has the state
 //! outside of the general registers. [`decoded`] makes blocks of operations, with their static [`timing`]; `execute`
-//! runs them, with a branch [`predictor`]; [`core`] has the parts that the shared core ([`crate::cpu`]) needs.
+//! runs them, with a branch [`predictor`]; [`instruction_set`] has the parts that the shared core ([`crate::cpu`])
+//! needs.
 
 mod access;
 pub mod alu;
 mod compile;
 pub mod config;
-pub mod core;
 mod counting;
 mod debug;
 pub mod decode;
 pub mod decoded;
 mod execute;
 mod faults;
+pub mod instruction_set;
 mod instructions;
 pub mod op;
 mod pages;

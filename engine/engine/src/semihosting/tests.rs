@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use super::memory::View;
+use super::program_memory::View;
 use super::*;
 use crate::bus::{MapEntry, Target};
 use crate::host::folder::Folder;

@@ -3,7 +3,7 @@
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 
-use super::memory::{CHUNK_BYTES, Caller};
+use super::program_memory::{CHUNK_BYTES, Caller};
 use crate::host::errno::Errno;
 use crate::host::input::Got;
 use crate::host::{FEATURES, Host, STANDARD, Stream, TERMINAL_INPUT};

@@ -31,9 +31,9 @@ use engine::host_image::{HostImage, ImageError};
 use engine::isa::arm::config::BIT_BAND;
 use engine::memory::ram::Ram;
 use engine::observe::signals::DeviceSignals;
+use engine::pins::Pin;
 use engine::serial::wave::Format;
 use engine::time::{Hz, Ps};
-use engine::wires::Pin;
 
 /// Interrupt inputs of a core without a description by its interrupt controller.
 const INPUTS_OF_CORES: RangeInclusive<u32> = 0..=31;

@@ -2,15 +2,15 @@
 
 use crate::CoreInfo;
 use engine::core::Core;
-use engine::cpu::memory::MemoryConfig;
-use engine::cpu::memory::fetch::prefetch_next::PrefetchNext;
+use engine::cpu::memory_system::MemoryConfig;
+use engine::cpu::memory_system::fetch::prefetch_next::PrefetchNext;
 use engine::dt::fault::{FaultKind, similar_names};
 use engine::dt::node::Node;
 use engine::dt::reader::NodeReader;
 use engine::isa::arm;
 use engine::isa::mips;
-use engine::isa::riscv::core::{CoreConfig, SystemConfig, hart};
 use engine::isa::riscv::exceptions::{Interrupt, MACHINE_INTERRUPTS, PLATFORM_INTERRUPTS};
+use engine::isa::riscv::instruction_set::{CoreConfig, SystemConfig, hart};
 use engine::isa::riscv::picorv32;
 use engine::isa::riscv::timing::CoreTiming;
 use engine::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
@@ -145,14 +145,14 @@ fn read_cortex_a5(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreIn
     let [icache, dcache] = read_caches(reader);
     let config = arm::config::CoreConfig::cortex_a5(reader, index, icache, dcache);
     let info = first_level_info(reader.node, config.isa(), &config.memory);
-    (arm::core::cortex_a(config), info)
+    (arm::instruction_set::cortex_a(config), info)
 }
 
 fn read_cortex_a7(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
     let [icache, dcache] = read_caches(reader);
     let config = arm::config::CoreConfig::cortex_a7(reader, index, icache, dcache);
     let info = first_level_info(reader.node, config.isa(), &config.memory);
-    (arm::core::cortex_a(config), info)
+    (arm::instruction_set::cortex_a(config), info)
 }
 
 fn read_cortex_m4(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
@@ -160,14 +160,14 @@ fn read_cortex_m4(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreIn
     let icache = read_cache(reader, "i-cache", Replacement::LeastRecentlyUsed, WritePolicy::WriteBack);
     let config = arm::config::CoreConfig::cortex_m4(reader, index, icache);
     let info = first_level_info(reader.node, config.isa(), &config.memory);
-    (arm::core::cortex_m(config), info)
+    (arm::instruction_set::cortex_m(config), info)
 }
 
 fn read_xburst(reader: &mut NodeReader, index: u32) -> (Box<dyn Core>, CoreInfo) {
     let [icache, dcache] = read_caches(reader);
     let config = mips::config::CoreConfig::xburst(reader, index, icache, dcache);
     let info = first_level_info(reader.node, config.isa(), &config.memory);
-    (mips::core::mips(config), info)
+    (mips::instruction_set::mips(config), info)
 }
 
 /// The description of a core whose memory side is the first-level one, which has the core's clock.

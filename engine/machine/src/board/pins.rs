@@ -5,7 +5,7 @@ use engine::dt::fault::{BoardFault, FaultKind};
 use engine::dt::interrupts;
 use engine::dt::node::{Node, Property};
 use engine::dt::reader::{self, NodeReader, cells_of_pin};
-use engine::wires::PINS_OF_PORT;
+use engine::pins::PINS_OF_PORT;
 
 /// A use of a pin.
 struct Claim<'a> {

@@ -7,7 +7,7 @@ use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, Sla
 use engine::bus::{Bus, MapEntry, Route, Target};
 use engine::core::Core;
 use engine::cpu::Config;
-use engine::cpu::memory::MemoryConfig;
+use engine::cpu::memory_system::MemoryConfig;
 use engine::cpu::toy::{Code, EXIT, HANDLER, RETURN, ToyCore, WAIT, add, branch_if, jump, load, op, store};
 use engine::memory::ram::{PortTiming, Ram};
 use engine::polling::{Poll, Polled};

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::whole::support::arm::*;
 use engine::core::Compiling;
-use engine::cpu::memory::config::ReadAllocate;
+use engine::cpu::memory_system::config::ReadAllocate;
 use engine::isa::arm::config::CoreConfig;
 use engine::memory::ram::Ram;
 use engine::time::Ps;

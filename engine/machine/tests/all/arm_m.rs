@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::whole::support::arm_m::*;
 use engine::core::Core;
-use engine::isa::arm::core::CortexM;
+use engine::isa::arm::instruction_set::CortexM;
 use engine::time::Ps;
 
 /// NVIC_ISER0, and the offsets of ISPR0 and IPR0 from it.

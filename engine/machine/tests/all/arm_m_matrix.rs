@@ -9,7 +9,7 @@ use crate::{Machine, Outcome, RunReport};
 use engine::bus::path::View;
 use engine::bus::{Bus, MapEntry, Target};
 use engine::core::Compiling;
-use engine::isa::arm::core::CortexM;
+use engine::isa::arm::instruction_set::CortexM;
 use engine::memory::ram::{PortTiming, Ram};
 use engine::tiers::sized;
 use engine::time::{Cycles, Ps};

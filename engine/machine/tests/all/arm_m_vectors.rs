@@ -3,7 +3,7 @@
 use crate::loading::RawProgram;
 use crate::whole::support::arm_m::*;
 use crate::{Machine, Outcome};
-use engine::isa::arm::core::CortexM;
+use engine::isa::arm::instruction_set::CortexM;
 
 /// RAM that is not where the core looks for vectors.
 const DDR: u32 = 0x8000_0000;

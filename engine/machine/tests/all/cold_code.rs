@@ -3,8 +3,8 @@
 use crate::whole::conformance::{Target, arm, prepared, riscv, sweep};
 use crate::whole::support;
 use engine::core::{Core, Stop};
-use engine::isa::arm::core::CortexA;
-use engine::isa::riscv::core::Hart;
+use engine::isa::arm::instruction_set::CortexA;
+use engine::isa::riscv::instruction_set::Hart;
 use engine::time::Ps;
 
 const TURN: Ps = Ps::from_ns(200);

@@ -4,7 +4,7 @@ use crate::whole::support::riscv::*;
 use crate::{Description, Machine, Outcome};
 use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use engine::bus::{Bus, MapEntry, Target};
-use engine::isa::riscv::core::Hart;
+use engine::isa::riscv::instruction_set::Hart;
 use engine::memory::ram::{PortTiming, Ram};
 use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Ps};

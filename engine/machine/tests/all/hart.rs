@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::whole::conformance::with_and_without_skipping;
 use crate::whole::support::riscv::*;
-use engine::cpu::memory::MemoryConfig;
+use engine::cpu::memory_system::MemoryConfig;
 use engine::isa::riscv::timing::CoreTiming;
 use engine::memory::cache::{CacheShape, WritePolicy};
 

@@ -3,7 +3,7 @@
 use engine::dt::fault::{BoardFault, FaultKind};
 use engine::dt::node::Location;
 use engine::elf::ElfError;
-use engine::elf::profile::Profile;
+use engine::elf::build_attributes::Profile;
 
 fn name(text: &str) -> String {
     text.to_owned()

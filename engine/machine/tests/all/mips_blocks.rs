@@ -4,7 +4,7 @@ use crate::Machine;
 use crate::whole::support::mips::*;
 use crate::whole::support::pair::{Entries, JOURNAL, PROGRAMS, SHARED, pair_at, run_and_compare, xburst};
 use engine::core::Core;
-use engine::isa::mips::core::Mips;
+use engine::isa::mips::instruction_set::Mips;
 use engine::time::Ps;
 use std::sync::{Arc, Mutex};
 

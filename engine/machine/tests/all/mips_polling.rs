@@ -4,7 +4,7 @@
 use crate::RunReport;
 use crate::whole::conformance;
 use crate::whole::support::mips::*;
-use engine::cpu::memory::MemoryConfig;
+use engine::cpu::memory_system::MemoryConfig;
 use engine::isa::mips::config::CoreConfig;
 use engine::tiers::sized;
 use engine::time::Hz;

@@ -12,7 +12,7 @@ use devices::xlnx::xps_intc::{self, Intc};
 use engine::bus::device::{Device, DeviceId, IrqLine};
 use engine::bus::{Bus, MapEntry, Route, Target};
 use engine::core::Core;
-use engine::isa::riscv::core::Hart;
+use engine::isa::riscv::instruction_set::Hart;
 use engine::memory::ram::{PortTiming, Ram};
 use engine::polling::{Poll, Polled};
 use engine::tiers::sized;

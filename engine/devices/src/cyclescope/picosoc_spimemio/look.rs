@@ -10,8 +10,8 @@ use super::wire::Wire;
 use engine::polling::Poll;
 use engine::state::State;
 use engine::time::Ps;
-use engine::wire::pins::PinLevels;
 use engine::wire::spi::{Burst, Lines};
+use engine::wire::spi_pins::PinLevels;
 
 /// The part of the preamble, or of the word in progress, that has been sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]

@@ -13,8 +13,8 @@ use engine::observe::spi::{SerialClock, SpiSignals};
 use engine::polling::Poll;
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
-use engine::wire::pins::PinLevels;
 use engine::wire::spi::{Burst, Header, Lines, Rate};
+use engine::wire::spi_pins::PinLevels;
 
 /// The start of the preamble's three commands, in cycles before its end. In the first of the two cycles between two
 /// commands, chip select is still active.

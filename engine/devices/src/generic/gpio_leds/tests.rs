@@ -1,8 +1,8 @@
 use super::*;
 use crate::bench::Bench;
 use engine::bus::device::DeviceId;
+use engine::pins::Drive;
 use engine::polling::{Poll, Polled};
-use engine::wires::Drive;
 
 /// A port that does what its test says.
 #[derive(State)]

@@ -2,8 +2,8 @@ use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::support::registers::walk;
 use engine::bus::device::DeviceId;
+use engine::pins::Pin;
 use engine::time::Ps;
-use engine::wires::Pin;
 
 const NOW: Ps = Ps(0);
 /// Core 0's input that the port interrupts.

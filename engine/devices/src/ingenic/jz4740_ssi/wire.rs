@@ -6,8 +6,8 @@ use engine::bus::device::Ctx;
 use engine::observe::spi::{SerialClock, SpiSignals};
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
-use engine::wire::pins::{PinLevels, Pins};
 use engine::wire::spi::{Burst, Lines, MISO, Rate};
+use engine::wire::spi_pins::{PinLevels, Pins};
 
 /// Chip selects: SSI_CE_ and SSI_CE2_.
 pub const SELECTS: usize = 2;

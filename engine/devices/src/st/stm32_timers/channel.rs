@@ -2,8 +2,8 @@
 
 use super::counter::Counter;
 use super::registers::{CCER_E, CCER_NP, CCER_P, CCMR_ICPSC, CCMR_OCM, CCMR_OCM_HIGH, CCMR_OCPE, CCMR_SELECT};
+use engine::pins::Pin;
 use engine::state::State;
-use engine::wires::Pin;
 
 /// A channel.
 #[derive(Clone, Copy, Debug, Default, State)]

@@ -3,7 +3,7 @@
 use super::Timer;
 use super::registers::CHANNELS;
 use engine::bus::device::Ctx;
-use engine::wires::Pin;
+use engine::pins::Pin;
 
 impl Timer {
     /// Finds the pins that carry the channels now, drives outputs, and listens to inputs.

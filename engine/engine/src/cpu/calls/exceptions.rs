@@ -6,7 +6,7 @@
 //! continue later.
 
 use super::{Calls, Frame, NO_FRAME, NONE, NOWHERE, Stack};
-use crate::cpu::profile::Profile;
+use crate::cpu::profiler::Profile;
 use crate::event_rates::Source;
 
 /// A handler may continue up to this many bytes after the interrupted instruction: it has emulated that instruction.

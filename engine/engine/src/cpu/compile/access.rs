@@ -15,8 +15,8 @@ use crate::bus::device::AccessSize;
 use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
 use crate::cpu::isa::Isa;
-use crate::cpu::memory::shortcut::{STAMPED, Shortcuts, Slot, Used};
-use crate::cpu::memory::{Grant, MEMORY_BITS, Memory, Mmu, Part, SYSTEM_MEMORY};
+use crate::cpu::memory_system::shortcut::{STAMPED, Shortcuts, Slot, Used};
+use crate::cpu::memory_system::{Grant, MEMORY_BITS, Memory, Mmu, Part, SYSTEM_MEMORY};
 
 /// Flags for accesses of simulated memory.
 fn simulated() -> MemFlags {
@@ -260,8 +260,8 @@ impl<I: Isa> Emitter<'_, I> {
         store_host(&mut self.b, host, moves, value);
     }
 
-    /// The host address of an access, as in [`crate::cpu::memory::shortcut::Shortcuts::load`]; without a shortcut emits
-    /// `otherwise`, which ends the path.
+    /// The host address of an access, as in [`crate::cpu::memory_system::shortcut::Shortcuts::load`]; without a
+    /// shortcut emits `otherwise`, which ends the path.
     fn host_or(&mut self, at: u32, addr: Value, moves: Moves, otherwise: impl FnOnce(&mut Self)) -> Value {
         let look = self.look_for_shortcut(at, addr, moves);
         match self.cpu.memory.shortcuts().stamps_layout() {

@@ -16,7 +16,7 @@ use super::{emit, stubs};
 use crate::cpu::Cpu;
 use crate::cpu::block::Blocks;
 use crate::cpu::isa::Isa;
-use crate::cpu::memory::Memory;
+use crate::cpu::memory_system::Memory;
 
 /// Compiles blocks of one core, and stores their code.
 pub(super) struct Compiler<I: Isa> {

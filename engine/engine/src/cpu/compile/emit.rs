@@ -19,9 +19,9 @@ use super::transfer::Transfers;
 use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, FALLEN, Hot};
 use crate::cpu::isa::Isa;
-use crate::cpu::memory::Memory;
-use crate::cpu::memory::fetch::order;
-use crate::cpu::profile::counters::Own;
+use crate::cpu::memory_system::Memory;
+use crate::cpu::memory_system::fetch::line_order;
+use crate::cpu::profiler::counters::Own;
 
 /// Registers that a region can have as values.
 const REGISTERS: usize = RegisterBits::BITS as usize;
@@ -323,8 +323,8 @@ impl<I: Isa> Emitter<'_, I> {
         let stamps = cpu.lines_of(self.index).filter_map(|line| cpu.memory.fetch_stamp_at(line));
         let stamps: Vec<usize> = stamps.collect();
         if !stamps.is_empty() {
-            let number = self.instructions_and(order::STAMP_AFTER);
-            let stamp = self.b.ins().ishl_imm(number, order::STAMP_SHIFT);
+            let number = self.instructions_and(line_order::STAMP_AFTER);
+            let stamp = self.b.ins().ishl_imm(number, line_order::STAMP_SHIFT);
             for at in stamps {
                 self.b.ins().store(own(), stamp, self.core, (offset_of!(Cpu<I>, memory) + at) as i32);
             }

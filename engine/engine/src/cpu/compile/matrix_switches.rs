@@ -25,9 +25,9 @@ use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
 use crate::cpu::block::{Blocks, Hot};
 use crate::cpu::isa::Isa;
-use crate::cpu::memory::access::Kind;
-use crate::cpu::memory::shortcut::{Shortcuts, Slot};
-use crate::cpu::memory::{GRANTS, Grant, Memory, Part, SYSTEM_BUS};
+use crate::cpu::memory_system::access::Kind;
+use crate::cpu::memory_system::shortcut::{Shortcuts, Slot};
+use crate::cpu::memory_system::{GRANTS, Grant, Memory, Part, SYSTEM_BUS};
 
 /// Largest distance of words that are looked up: lines are at least this long.
 pub(super) const STEP_BYTES: i64 = 32;

@@ -15,9 +15,9 @@ use super::transfer::{Transfer, WantedLine, memory, other, signature};
 use crate::cpu::Cpu;
 use crate::cpu::access::Moves;
 use crate::cpu::isa::Isa;
-use crate::cpu::memory::fetch::Chunk;
-use crate::cpu::memory::plan::Plan;
-use crate::cpu::memory::{Chunks, FetchPolicy, Memory};
+use crate::cpu::memory_system::fetch::Chunk;
+use crate::cpu::memory_system::plan::Plan;
+use crate::cpu::memory_system::{Chunks, FetchPolicy, Memory};
 use crate::memory::cache::NO_LINE;
 
 /// Words that lie in 32 bytes.

@@ -14,10 +14,10 @@ use crate::cpu::block::TAKEN;
 use crate::cpu::calls::{Calls, Flow, Light};
 use crate::cpu::cost::Breakdown;
 use crate::cpu::isa::Isa;
-use crate::cpu::memory::plan::Plan;
-use crate::cpu::memory::{Accounts, Part};
-use crate::cpu::profile::counters::{Cause, Own, What};
-use crate::cpu::profile::{Profile, Seen};
+use crate::cpu::memory_system::plan::Plan;
+use crate::cpu::memory_system::{Accounts, Part};
+use crate::cpu::profiler::counters::{Cause, Own, What};
+use crate::cpu::profiler::{Profile, Seen};
 
 /// Lowest bit of the flow in the argument of [`follow`]; the address after the block is below it.
 const FLOW_SHIFT: u32 = 32;

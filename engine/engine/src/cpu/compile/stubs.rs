@@ -15,7 +15,7 @@ use super::matrix_switches::MatrixStubs;
 use super::slow_access;
 use crate::cpu::block::{Blocks, FALLEN, Hot};
 use crate::cpu::isa::Isa;
-use crate::cpu::memory::Memory;
+use crate::cpu::memory_system::Memory;
 
 /// Type of the entry: its arguments are the core, and the [`Hot`] of a block of the core's. It always returns a word;
 /// the compiler makes sure that it is not 0, and everything that depends on it is checked.

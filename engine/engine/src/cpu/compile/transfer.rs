@@ -1,5 +1,6 @@
-//! Transfers past the caches whose time is known, as host code: those with a plan of [`crate::cpu::memory::plan`]. Most
-//! are functions, one for each kind, which regions call ([`super::past_caches`]); lines of code are fetched in place.
+//! Transfers past the caches whose time is known, as host code: those with a plan of
+//! [`crate::cpu::memory_system::plan`]. Most are functions, one for each kind, which regions call
+//! ([`super::past_caches`]); lines of code are fetched in place.
 //!
 //! Such code does exactly what the interpreter does for a transfer that no event precedes and after which the block
 //! still fits. In other cases it does nothing and reports that, and the interpreter's own function is called.
@@ -18,9 +19,9 @@ use super::emit::own;
 use crate::bus::repeated_reads::{ReadRecord, Stream};
 use crate::cpu::Cpu;
 use crate::cpu::isa::Isa;
-use crate::cpu::memory::fetch::Chunk;
-use crate::cpu::memory::plan::{MOST_CYCLES, Plan};
-use crate::cpu::memory::{FetchPolicy, Memory, Part, Via};
+use crate::cpu::memory_system::fetch::Chunk;
+use crate::cpu::memory_system::plan::{MOST_CYCLES, Plan};
+use crate::cpu::memory_system::{FetchPolicy, Memory, Part, Via};
 use crate::memory::dram::Dram;
 use crate::memory::ram::Direction;
 

@@ -3,7 +3,7 @@
 use crate::bus::{Bus, MapEntry, Target};
 use crate::core::{Core, Stop};
 use crate::cpu::Config;
-use crate::cpu::memory::MemoryConfig;
+use crate::cpu::memory_system::MemoryConfig;
 use crate::cpu::toy::{EXIT, ToyCore, add, branch_if, jump, store};
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Cycles, Hz, Ps};

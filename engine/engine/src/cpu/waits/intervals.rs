@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::sharing::{Growth, Waited};
 use super::{MOST_BETWEEN, MOST_BETWEEN_ANSWERS, Point, Waits, between};
 use crate::bus::Bus;
-use crate::cpu::memory::Accounts;
+use crate::cpu::memory_system::Accounts;
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
@@ -233,7 +233,7 @@ impl Waits {
 mod tests {
     use super::*;
     use crate::bus::{MapEntry, Target};
-    use crate::cpu::memory::Purpose;
+    use crate::cpu::memory_system::Purpose;
     use proptest::prelude::*;
 
     fn calls(begun: u64, open: &[u64]) -> CallsAtEdge {

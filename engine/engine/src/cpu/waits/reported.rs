@@ -4,7 +4,7 @@ use super::sharing::Waited;
 use crate::activity::{Kind, Track};
 use crate::bus::Bus;
 use crate::cpu::isa::CauseNames;
-use crate::cpu::memory::Accounts;
+use crate::cpu::memory_system::Accounts;
 use crate::observe::waits::{ASLEEP, HELD, WaitedFor};
 use crate::time::{Hz, Ps};
 

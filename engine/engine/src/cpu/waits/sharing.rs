@@ -8,7 +8,7 @@ use super::intervals::Intervals;
 use crate::activity::{Candidate, Kind, Ranks};
 use crate::bus::Bus;
 use crate::bus::device::DeviceId;
-use crate::cpu::memory::Accounts;
+use crate::cpu::memory_system::Accounts;
 use crate::state::{Fresh, State};
 use crate::time::{Cycles, Ps};
 

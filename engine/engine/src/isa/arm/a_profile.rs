@@ -1,17 +1,17 @@
 //! The application profile: exceptions with banked registers, modes that access each other's registers, swaps.
 
 use super::access::moves;
-use super::core::Arm;
+use super::architecture::Profile;
 use super::exclusive::size_of;
+use super::instruction_set::Arm;
 use super::op::{Code, Op};
-use super::profile::Profile;
 use super::registers::{LR, SINK};
 use super::system::{Effect, Exception, Kind, Lookup, System};
 use crate::bus::Bus;
 use crate::core::debug::{Architecture, Group, Register};
 use crate::cpu::access::AccessRequest;
-use crate::cpu::memory::Mmu as _;
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::Mmu as _;
+use crate::cpu::memory_system::access::how;
 
 impl Profile for System {
     type Flow = ();

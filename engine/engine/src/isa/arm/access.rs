@@ -3,14 +3,14 @@
 //! An access begins when its instruction's own cycle ends, and the core waits for it. The memory side computes the cost
 //! of the access and its causes.
 
-use super::core::Arm;
+use super::architecture::{Own, Profile};
+use super::instruction_set::Arm;
 use super::op::{Code, Op};
-use super::profile::{Own, Profile};
 use super::system::Kind;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::cpu::access::{AccessRequest, Moves};
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::access::how;
 
 impl<P: Profile> Arm<P> {
     /// A load without a shortcut. True if the block continues.

@@ -15,14 +15,14 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use std::mem::offset_of;
 
-use super::core::{Arm, ArmSet};
+use super::architecture::Profile;
+use super::instruction_set::{Arm, ArmSet};
 use super::op::{self, Code, Op};
 use super::predictor::Jump;
-use super::profile::Profile;
 use super::registers::{ADDRESS, C, GE, N_SOURCE, OPERAND, PC_VALUE, Q, RESULT, SINK, SPARE, V, Z_SOURCE, ZERO};
 use crate::cpu::block::{Blocks, FALLEN, TAKEN};
 use crate::cpu::compile::{Emitter, RegisterBits};
-use crate::cpu::profile::counters::Own;
+use crate::cpu::profiler::counters::Own;
 
 pub use flags::{Lazy, late_value, settle};
 pub use memory::may_be_unaligned;

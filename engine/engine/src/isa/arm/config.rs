@@ -5,7 +5,7 @@ use super::op::Features;
 use super::system::SystemConfig;
 use super::timing::CoreTiming;
 use crate::cpu;
-use crate::cpu::memory::MemoryConfig;
+use crate::cpu::memory_system::MemoryConfig;
 use crate::dt::reader::{MultipleOf, NodeReader};
 use crate::memory::cache::CacheShape;
 

@@ -1,7 +1,7 @@
 //! Registers for a debugger: r0 to pc and the status register, those of VFP, and further ones of the profile.
 
-use super::core::Arm;
-use super::profile::Profile;
+use super::architecture::Profile;
+use super::instruction_set::Arm;
 use super::registers::{LR, SP};
 use crate::bus::Bus;
 use crate::core::debug::{Architecture, Group, Register};

@@ -1,16 +1,16 @@
 //! Decoded instructions of blocks: their timing properties, the end of a block, its static time.
 
+use super::architecture::Profile;
 use super::compile;
-use super::core::{ArmSet, Context};
+use super::instruction_set::{ArmSet, Context};
 use super::op::{Code, Instr, Op, TimingClass};
 use super::predictor::Jump;
-use super::profile::Profile;
 use super::registers::{LR, RegisterSet, SINK, SP, ZERO, one};
 use super::timing::{CoreTiming, Dataflow, FloatingUses, Pending, accesses};
 use crate::cpu::block::{Draft, Entry, FALLEN, TAKEN};
 use crate::cpu::calls::Flow;
 use crate::cpu::cost::{Cost, InRow, OnBus};
-use crate::cpu::memory::{SYSTEM_BUS, Via};
+use crate::cpu::memory_system::{SYSTEM_BUS, Via};
 use crate::cpu::read::Read;
 
 /// An instruction as decoded.

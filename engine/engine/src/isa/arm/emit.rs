@@ -2,7 +2,7 @@
 
 use super::op::{Code, Features, Media, Op, TimingClass};
 use super::registers::{LR, OPERAND, PC, PC_VALUE, RESULT, SINK, ZERO};
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::access::how;
 
 /// The micro-operations of an instruction that is being decoded. A decoding function returns `None` for an undefined
 /// encoding; the operations that it has appended are then dropped.

@@ -1,12 +1,12 @@
 //! Exclusive accesses, after which a block continues.
 
-use super::core::Arm;
+use super::architecture::Profile;
+use super::instruction_set::Arm;
 use super::op::Op;
-use super::profile::Profile;
 use super::system::Kind;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::access::how;
 
 impl<P: Profile> Arm<P> {
     /// Ldrex and its variants.

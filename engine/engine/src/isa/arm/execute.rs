@@ -1,12 +1,12 @@
 //! The inner loop: runs blocks, one after the other, until the core has to check for news.
 
 use super::alu::{holds, match_arithmetic};
-use super::core::{Arm, LEAVE};
+use super::architecture::Profile;
+use super::instruction_set::{Arm, LEAVE};
 use super::op::{Code, Op};
-use super::profile::Profile;
 use crate::bus::Bus;
 use crate::cpu::block::{FALLEN, TAKEN};
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::access::how;
 
 impl<P: Profile> Arm<P> {
     /// Runs the block `index`, whose first line has been fetched, from operation `at` on, and the blocks after it.

@@ -1,13 +1,13 @@
 //! Exceptions: how they are taken, and the messages for those that are faults.
 
-use super::core::Arm;
+use super::architecture::Profile;
 use super::hints;
-use super::profile::Profile;
+use super::instruction_set::Arm;
 use super::registers::LR;
 use super::system::{Exception, System};
 use crate::bus::Bus;
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
-use crate::cpu::memory::access;
+use crate::cpu::memory_system::access;
 use crate::event_rates::Source;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
 

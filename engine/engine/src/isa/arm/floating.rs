@@ -1,9 +1,9 @@
 //! VFP instructions in the core: they are undefined while VFP is disabled.
 
 use super::access::moves;
-use super::core::Arm;
+use super::architecture::Profile;
+use super::instruction_set::Arm;
 use super::op::{Code, Op, TimingClass};
-use super::profile::Profile;
 use super::system::Kind;
 use super::vfp;
 use crate::bus::Bus;

@@ -1,8 +1,8 @@
 //! Explanations of exceptions, as a user would look them up in the manual.
 
-use super::profile::SystemSide as _;
+use super::architecture::SystemSide as _;
 use super::system::{Abort, FaultStatus, System};
-use crate::cpu::memory::Mmu as _;
+use crate::cpu::memory_system::Mmu as _;
 
 /// More about an undefined instruction; empty if there is nothing to add. `encoding` has the first halfword of T32 on
 /// top.

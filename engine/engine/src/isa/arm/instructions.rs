@@ -1,8 +1,8 @@
 //! Instructions other than arithmetic, jumps, loads and stores.
 
-use super::core::Arm;
+use super::architecture::Profile;
+use super::instruction_set::Arm;
 use super::op::{Code, Op};
-use super::profile::Profile;
 use super::system::{DeviceRegister, Effect, Lines, Maintenance, Now};
 use super::timing::Pending;
 use crate::bus::Bus;

@@ -8,14 +8,14 @@
 mod faults;
 mod frames;
 
-use super::core::Arm;
+use super::architecture::{Own, Profile, SystemSide as _};
 use super::event_register::EventRegister;
+use super::instruction_set::Arm;
 use super::m_profile::exceptions::number;
 use super::m_profile::{
     Events, Exception, FetchMap, Outcome, Protection, Return, SYSTICK_INPUT, System, Unstack, counts_events, is_itm,
     is_ppb,
 };
-use super::profile::{Own, Profile, SystemSide as _};
 use super::registers::{COUNT, LR, SP};
 use super::timing::{Pending, ThreeStage};
 use crate::bus::Bus;
@@ -24,7 +24,7 @@ use crate::core::Stop;
 use crate::core::debug::{Architecture, Group, Register};
 use crate::cpu::block::TAKEN;
 use crate::cpu::handlers::HANDLER_FAILS;
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::access::how;
 use crate::encoding::Encoding;
 use crate::event_rates::Source;
 use crate::faults::CoreFault;

@@ -39,9 +39,9 @@ pub use ppb::{Outcome, counts_events, is_itm, is_ppb};
 pub use psr::is_special_register;
 pub use returning::{Return, Unstack};
 
+use super::architecture::SystemSide;
 use super::event_register::{EventRegister, Sleep};
 use super::op::{Features, Op};
-use super::profile::SystemSide;
 use super::psr::ExecutionState;
 use super::system::{Effect, Now, X};
 use crate::core::Awaited;

@@ -131,7 +131,7 @@ pub enum Code {
     /// The rare media instructions: `imm` has the [`Media`].
     Media,
     // ---- Memory: the address is x[rn] + x[rm] + imm. `ra` has the flags of
-    // [`crate::cpu::memory::access::how`] ("how").
+    // [`crate::cpu::memory_system::access::how`] ("how").
     /// x[rd] = the word at the address; shorter values are extended according to their names.
     Ldr,
     Ldrb,

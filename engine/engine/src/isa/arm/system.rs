@@ -20,7 +20,7 @@ pub mod registers;
 mod timer;
 pub mod vfp_control;
 
-pub use crate::cpu::memory::access::{
+pub use crate::cpu::memory_system::access::{
     Access, Barrier, Cacheability, Kind, Lines, Maintenance, MemoryType, TlbEntries, Translation,
 };
 pub use config::SystemConfig;
@@ -29,9 +29,9 @@ pub use exceptions::{Abort, Exception, FaultStatus};
 pub use modes::Mode;
 pub use pmu::Events;
 
+use super::architecture::{SystemSide, byte_with};
 use super::event_register::{EventRegister, Sleep};
 use super::op::{Features, Op};
-use super::profile::{SystemSide, byte_with};
 use super::psr::ExecutionState;
 use super::registers::COUNT;
 use crate::core::Awaited;

@@ -4,17 +4,17 @@
 //! of the access and its causes.
 
 use super::alu;
-use super::core::Mips;
 use super::decoded::OP_BYTES;
 use super::faults::Raised;
+use super::instruction_set::Mips;
 use super::op::{Code, Op, SINK};
 use super::system::TlbFault;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::cpu::access::Moves;
 use crate::cpu::block::FALLEN;
-use crate::cpu::memory::Done;
-use crate::cpu::memory::access::{Abort, Kind};
+use crate::cpu::memory_system::Done;
+use crate::cpu::memory_system::access::{Abort, Kind};
 
 impl Mips {
     /// A load without a shortcut. True if the block continues.

@@ -10,8 +10,8 @@ mod memory;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
-use super::core::MipsSet;
 use super::decoded::Ending;
+use super::instruction_set::MipsSet;
 use super::op::{Code, HI, LO, Op, SINK, ZERO};
 use crate::cpu::block::{Blocks, FALLEN};
 use crate::cpu::compile::{Emitter, RegisterBits};

@@ -2,7 +2,7 @@
 
 use super::timing::CoreTiming;
 use crate::cpu;
-use crate::cpu::memory::MemoryConfig;
+use crate::cpu::memory_system::MemoryConfig;
 use crate::dt::reader::NodeReader;
 use crate::memory::cache::CacheShape;
 

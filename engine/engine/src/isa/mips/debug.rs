@@ -1,13 +1,13 @@
 //! Registers for a debugger: r0 to r31, lo, hi and pc, then coprocessor 0.
 
-use super::core::Mips;
+use super::instruction_set::Mips;
 use super::op::{HI, LO};
 use super::system::{Effect, Now};
 use crate::bus::Bus;
 use crate::core::debug::{Group, Register};
 use crate::cpu::isa::Isa as _;
 
-use super::core::MipsSet;
+use super::instruction_set::MipsSet;
 
 /// The general registers, which GDB names by number.
 #[rustfmt::skip]

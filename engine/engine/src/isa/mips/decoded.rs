@@ -4,8 +4,8 @@
 //! watched, or changes more than registers and memory, or if the block ends for another reason, the branch is the last
 //! instruction, and the core's state has the pending delay slot.
 
-use super::core::MipsSet;
 use super::decode::decode;
+use super::instruction_set::MipsSet;
 use super::op::{Code, Op};
 use super::pages::{PAGE_BYTES, Page};
 use super::timing::{CoreTiming, Pending};
@@ -14,7 +14,7 @@ use crate::cpu::Cpu;
 use crate::cpu::block::{Blocks, Draft, Entry, FALLEN};
 use crate::cpu::calls::Flow;
 use crate::cpu::isa::{AbortOf, Pending as _};
-use crate::cpu::memory::Via;
+use crate::cpu::memory_system::Via;
 use crate::cpu::read::Read;
 
 /// Bytes of an instruction.

@@ -1,9 +1,9 @@
 //! The inner loop: runs blocks, one after the other, until the core has to check for news.
 
 use super::alu::{self, hi_lo, match_operation};
-use super::core::{Mips, MipsSet};
 use super::decoded::{Ending, OP_BYTES, flow, flow_of};
 use super::faults::Raised;
+use super::instruction_set::{Mips, MipsSet};
 use super::op::{Code, HI, LO, Op};
 use super::system::Exception;
 use super::timing::Pending;
@@ -12,7 +12,7 @@ use crate::cpu::block::TAKEN;
 use crate::cpu::compile::Resumed;
 use crate::cpu::cost::Breakdown;
 use crate::cpu::isa::{Isa as _, Pending as _};
-use crate::cpu::profile::counters::Step;
+use crate::cpu::profiler::counters::Step;
 
 impl Mips {
     /// Runs the block `index`, whose first line has been fetched, and the blocks after it.

@@ -1,12 +1,12 @@
 //! Exceptions: how they are taken, and the messages for those that are faults.
 
-use super::core::Mips;
+use super::instruction_set::Mips;
 use super::op::RA;
 use super::system::{Exception, TlbFault, hints};
 use crate::bus::Bus;
 use crate::cpu::handlers::{HANDLER_FAILS, HANDLER_IS_STUCK};
-use crate::cpu::memory::Mmu;
-use crate::cpu::memory::access::{Abort, Access, Kind};
+use crate::cpu::memory_system::Mmu;
+use crate::cpu::memory_system::access::{Abort, Access, Kind};
 use crate::event_rates::Source;
 use crate::faults::{Answer, CoreFault, FaultedAccess};
 

@@ -1,12 +1,12 @@
 //! Instructions other than arithmetic, jumps, loads and stores.
 
-use super::core::Mips;
 use super::faults::Raised;
+use super::instruction_set::Mips;
 use super::op::{Code, Op};
 use super::system::{Effect, Exception, Now};
 use super::uhi;
 use crate::bus::Bus;
-use crate::cpu::memory::access::{Barrier, Lines, Maintenance};
+use crate::cpu::memory_system::access::{Barrier, Lines, Maintenance};
 use crate::memory::cache::CacheShape;
 
 /// The opcode of coprocessor 0's instructions.

@@ -1,6 +1,6 @@
 //! Pages of code: for virtual pages from which instructions were fetched, the physical ones.
 
-use crate::cpu::memory::Via;
+use crate::cpu::memory_system::Via;
 use crate::state::{Fresh, State};
 
 /// The smallest page of any translation.

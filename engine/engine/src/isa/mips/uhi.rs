@@ -10,7 +10,7 @@ use crate::host::folder::Opening;
 use crate::host::input::Got;
 use crate::host::{Host, STANDARD, shown};
 use crate::semihosting::Answer;
-use crate::semihosting::memory::Caller;
+use crate::semihosting::program_memory::Caller;
 use crate::semihosting::with_host;
 
 /// sdbbp without its code.

@@ -3,8 +3,8 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
-use super::core::{RiscV, SINK};
 use super::execute::moves;
+use super::instruction_set::{RiscV, SINK};
 use super::op::{Code, Op, TimingClass};
 use crate::cpu::block::{Blocks, FALLEN, TAKEN};
 use crate::cpu::compile::{Emitter, RegisterBits};

@@ -1,7 +1,7 @@
 //! Registers for a debugger: general registers with the names of the calling convention, then CSRs.
 
-use super::core::Hart;
 use super::disasm::{CSR_NAMES, REGISTER_NAMES};
+use super::instruction_set::Hart;
 use super::system::CsrContext;
 use crate::bus::Bus;
 use crate::core::debug::{Group, Register};

@@ -1,9 +1,9 @@
 //! Exceptions and interrupts of machine mode (privileged specification, section 3.1).
 
-use super::core::Hart;
+use super::instruction_set::Hart;
 use crate::bus::Bus;
-use crate::cpu::memory::Refusal;
-use crate::cpu::memory::access::Abort;
+use crate::cpu::memory_system::Refusal;
+use crate::cpu::memory_system::access::Abort;
 use crate::event_rates::Source;
 use crate::faults::BusFaultKind;
 use crate::faults::{Answer, CoreFault, FaultedAccess};

@@ -2,9 +2,9 @@
 //! compiled to host code.
 
 use super::alu::match_operation;
-use super::core::{Hart, LEAVE};
 use super::decode::ROWS;
 use super::exceptions::{Exception, ExceptionCause};
+use super::instruction_set::{Hart, LEAVE};
 use super::op::{Code, Op};
 use super::system::CsrContext;
 use crate::bus::Bus;

@@ -4,7 +4,7 @@
 //! RTL, release of commit 87c89acc; docs/picosoc.md has the timing rules, which hold to the cycle.
 //!
 //! An instruction is *launched* in a cycle L; the next is fetched meanwhile through the port that data uses as well, by
-//! the policy [`crate::cpu::memory::fetch::prefetch_next`]. Nothing else delays it: there are no hazards, and no
+//! the policy [`crate::cpu::memory_system::fetch::prefetch_next`]. Nothing else delays it: there are no hazards, and no
 //! operation ends early. What differs between configurations (multiplier, divider, shifter) is in the timing table and
 //! the instruction set of its `cpu` node.
 //!
@@ -31,15 +31,15 @@ pub use config::{Config, Extensions, Timing, from_node};
 
 use self::decoded::Table;
 use self::interrupts::Interrupts;
-use super::core::{RiscV, arguments_of};
+use super::instruction_set::{RiscV, arguments_of};
 use crate::bus::Bus;
 use crate::bus::entries::Entries;
 use crate::core::debug::Debugged as _;
 use crate::core::{CallMark, Core, CoreReport, Cut, Stop, WaitedIn, WindowIntervals};
 use crate::cpu::isa::Isa as _;
-use crate::cpu::memory::Accounts;
-use crate::cpu::memory::fetch::prefetch_next::PrefetchNext;
-use crate::cpu::memory::port::Port;
+use crate::cpu::memory_system::Accounts;
+use crate::cpu::memory_system::fetch::prefetch_next::PrefetchNext;
+use crate::cpu::memory_system::port::Port;
 use crate::cpu::polls::Polls;
 use crate::cpu::shell::Shell;
 use crate::elf::Machine;

@@ -4,10 +4,10 @@ use super::late::Late;
 pub use super::rig::*;
 use crate::{Description, Machine, RunReport};
 use engine::bus::Bus;
-use engine::cpu::memory::MemoryConfig;
-use engine::cpu::memory::config::TlbShape;
+use engine::cpu::memory_system::MemoryConfig;
+use engine::cpu::memory_system::config::TlbShape;
 use engine::isa::arm::config::CoreConfig;
-use engine::isa::arm::core::CortexM;
+use engine::isa::arm::instruction_set::CortexM;
 use engine::isa::arm::m_profile::SystemConfig;
 use engine::isa::arm::timing::{CoreTiming, EarlyDivision, FrontEnd, ThreeStage};
 

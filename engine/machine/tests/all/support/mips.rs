@@ -4,10 +4,10 @@ use super::late::Late;
 pub use super::rig::*;
 use crate::{Description, Machine, Outcome, RunReport};
 use engine::core::Core;
-use engine::cpu::memory::config::TlbShape;
+use engine::cpu::memory_system::config::TlbShape;
 use engine::isa::mips::config::CoreConfig;
 use engine::isa::mips::config::SystemConfig;
-use engine::isa::mips::core::Mips;
+use engine::isa::mips::instruction_set::Mips;
 use engine::isa::mips::timing::CoreTiming;
 
 /// The addresses of a physical address in kseg0, cached, and in kseg1, uncached.

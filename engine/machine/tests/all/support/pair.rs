@@ -10,10 +10,10 @@ use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, Sla
 use engine::bus::{Bus, MapEntry, Route, Target};
 use engine::core::Core;
 use engine::cpu::Config;
-use engine::cpu::memory::MemoryConfig;
-use engine::isa::arm::core::CortexA;
-use engine::isa::mips::core::Mips;
-use engine::isa::riscv::core::Hart;
+use engine::cpu::memory_system::MemoryConfig;
+use engine::isa::arm::instruction_set::CortexA;
+use engine::isa::mips::instruction_set::Mips;
+use engine::isa::riscv::instruction_set::Hart;
 use engine::memory::ram::{PortTiming, Ram};
 use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Hz, Ps};

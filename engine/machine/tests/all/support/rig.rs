@@ -3,8 +3,8 @@
 use crate::{Machine, Outcome, RunReport};
 use engine::bus::device::{Device, DeviceId};
 use engine::bus::{Bus, MapEntry, Route, Target};
-use engine::cpu::memory::config::{PROTECTED_BYTES, TlbShape};
-use engine::cpu::memory::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
+use engine::cpu::memory_system::config::{PROTECTED_BYTES, TlbShape};
+use engine::cpu::memory_system::{Chunks, FetchPolicy, MemoryConfig, WriteBack};
 use engine::memory::cache::{CacheShape, Replacement, WritePolicy};
 use engine::memory::ram::{PortTiming, Ram};
 use engine::time::{Cycles, Hz, Ps};

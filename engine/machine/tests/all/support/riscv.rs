@@ -3,9 +3,9 @@
 use super::late::Late;
 pub use super::rig::{put_physical as put, *};
 use crate::{Description, Machine, RunReport};
-use engine::cpu::memory::MemoryConfig;
-use engine::isa::riscv::core::{CoreConfig, Hart, SystemConfig};
+use engine::cpu::memory_system::MemoryConfig;
 use engine::isa::riscv::exceptions::MACHINE_INTERRUPTS;
+use engine::isa::riscv::instruction_set::{CoreConfig, Hart, SystemConfig};
 use engine::isa::riscv::timing::CoreTiming;
 use engine::memory::cache::CacheShape;
 

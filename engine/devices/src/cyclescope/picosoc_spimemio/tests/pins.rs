@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use engine::bus::device::IrqLine;
+use engine::pins::Pin;
 use engine::wire::spi::{Burst, ControlPin};
-use engine::wires::Pin;
 
 /// The level of its pin after a number of clocks, or in a cycle of the SoC's clock.
 #[derive(Clone, Copy)]

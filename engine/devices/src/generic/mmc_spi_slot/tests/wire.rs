@@ -1,7 +1,7 @@
 //! Bits, bytes and lines.
 
 use super::*;
-use engine::wire::pins::{PinLevels, Pins};
+use engine::wire::spi_pins::{PinLevels, Pins};
 
 /// Data that are sent over one wire in different portions: a session with commands, a write and a read.
 fn session() -> Vec<u8> {

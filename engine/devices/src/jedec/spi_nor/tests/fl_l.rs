@@ -1,7 +1,7 @@
 //! The FL-L family: S25FL128L.
 
 use super::*;
-use engine::wire::pins::{PinLevels, Pins};
+use engine::wire::spi_pins::{PinLevels, Pins};
 
 /// Times and the latency of code 0: property, value.
 const FL_L: [(&str, u32); 19] = [

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use engine::wire::pins::{PinLevels, Pins};
+use engine::wire::spi_pins::{PinLevels, Pins};
 
 /// A controller that sets pins.
 struct Hand {

@@ -4,8 +4,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I16, I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
 
+use super::super::architecture::Profile;
 use super::super::op::{Code, Op};
-use super::super::profile::Profile;
 use super::super::registers::ZERO;
 use super::flags::{self, Carry};
 use super::{Emit, register, set};

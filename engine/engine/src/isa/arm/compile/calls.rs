@@ -6,10 +6,10 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::super::alu::Registers;
-use super::super::core::{Arm, ArmSet};
+use super::super::architecture::Profile;
+use super::super::instruction_set::{Arm, ArmSet};
 use super::super::media;
 use super::super::op::{Code, Media, Op};
-use super::super::profile::Profile;
 use super::super::registers::{Q, ZERO};
 use super::super::vfp;
 use super::{Emit, FPSCR, register, set, writes};

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::{CondCode as _, IntCC};
 use cranelift_codegen::ir::types::I32;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
-use super::super::profile::Profile;
+use super::super::architecture::Profile;
 use super::super::registers::{C, N_SOURCE, V, Z_SOURCE};
 use super::{Emit, vfp};
 

@@ -4,13 +4,13 @@ use cranelift_codegen::ir::types::{F32, F64, I64};
 use cranelift_codegen::ir::{self, InstBuilder, Value};
 
 use super::super::access::moves;
+use super::super::architecture::Profile;
 use super::super::op::{Code, Op};
-use super::super::profile::Profile;
 use super::super::registers::ZERO;
 use super::{Emit, calls, register, set, vfp, writes};
 use crate::bus::device::AccessSize;
 use crate::cpu::access::Moves;
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::access::how;
 use std::ops::Range;
 
 const LOAD: Moves = Moves::load(AccessSize::Word);

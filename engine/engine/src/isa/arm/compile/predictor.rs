@@ -5,13 +5,13 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use std::mem::offset_of;
 
-use super::super::core::{Arm, ArmSet};
+use super::super::architecture::Profile;
+use super::super::instruction_set::{Arm, ArmSet};
 use super::super::predictor::{Jump, LIKELY, NOWHERE, Predictor, RETURNS, TARGETS, Target};
-use super::super::profile::Profile;
 use super::{Emit, HISTORY, predicted};
 use crate::cpu::block::TAKEN;
 use crate::cpu::compile::own;
-use crate::cpu::profile::counters::Own;
+use crate::cpu::profiler::counters::Own;
 
 /// Counters run from 0 to 3.
 const MOST: i64 = 3;

@@ -26,8 +26,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
 
+use super::super::architecture::Profile;
 use super::super::op::Op;
-use super::super::profile::Profile;
 use super::super::registers::{PC, ZERO};
 use super::super::vfp::is_status;
 use super::{Emit, FPSCR, NZCV, calls};

@@ -1,6 +1,6 @@
 //! Loads and stores of one or two registers: ARM DDI 0406C, sections A5.2.8, A5.2.9 and A5.3.
 
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::access::how;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{ADDRESS, PC, RESULT, SPARE, ZERO};

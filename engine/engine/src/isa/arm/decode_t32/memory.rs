@@ -1,6 +1,6 @@
 //! 32-bit loads and stores of one register, and memory hints: A6.3.7 to A6.3.10.
 
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::access::how;
 use crate::isa::arm::emit::{Emit, bit, bits, not_pc, only_if, register};
 use crate::isa::arm::op::{Code, TimingClass};
 use crate::isa::arm::registers::{OPERAND, PC, RESULT, ZERO};

@@ -2,7 +2,7 @@
 //! another simulator.
 
 use super::*;
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::access::how;
 use crate::isa::arm::registers::{FLAGS, LR, PC_VALUE, RESULT, SINK, SP, ZERO};
 
 mod long;

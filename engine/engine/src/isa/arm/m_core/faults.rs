@@ -1,7 +1,7 @@
 //! Faults: their messages, and the faults without a handler.
 
-use super::super::core::Arm;
 use super::super::faults::faulted;
+use super::super::instruction_set::Arm;
 use super::super::m_profile::exceptions::number::HARD_FAULT;
 use super::super::m_profile::{Exception, Lockup, System};
 use super::super::registers::LR;

@@ -1,15 +1,15 @@
 //! Frames of exceptions, and of floating-point state: stores and loads, with the time that memory takes beyond the
 //! core's own.
 
-use super::super::core::Arm;
+use super::super::architecture::SystemSide as _;
+use super::super::instruction_set::Arm;
 use super::super::m_profile::exceptions::During;
 use super::super::m_profile::{Abort, Exception, FaultStatus, Floating, Frame, System, Unstack};
-use super::super::profile::SystemSide as _;
 use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::cpu::handlers::HANDLER_FAILS;
-use crate::cpu::memory::Done;
-use crate::cpu::memory::access::{Kind, how};
+use crate::cpu::memory_system::Done;
+use crate::cpu::memory_system::access::{Kind, how};
 use crate::faults::CoreFault;
 
 /// Words of an integer frame.

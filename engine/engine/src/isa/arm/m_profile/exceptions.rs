@@ -2,7 +2,7 @@
 
 use super::System;
 use super::scb::{bfsr, hfsr, mmfsr, ufsr};
-use crate::cpu::memory::access::Status;
+use crate::cpu::memory_system::access::Status;
 
 /// Numbers of exceptions (ARM, B1.5.2).
 pub mod number {
@@ -64,7 +64,7 @@ pub enum Exception {
 }
 
 /// A refused access.
-pub type Abort = crate::cpu::memory::access::Abort<FaultStatus>;
+pub type Abort = crate::cpu::memory_system::access::Abort<FaultStatus>;
 
 /// Reason of an abort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! System instructions.
 
+use super::super::architecture::SystemSide as _;
 use super::super::op::{Code, Op};
-use super::super::profile::SystemSide as _;
 use super::super::psr::set_register_or_nzcv;
 use super::super::system::Effect;
 use super::{Exception, System, X};

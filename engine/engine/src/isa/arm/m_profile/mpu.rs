@@ -2,8 +2,8 @@
 
 use super::scb::CCR_UNALIGN_TRP;
 use super::{FaultStatus, System};
-use crate::cpu::memory::Mmu;
-use crate::cpu::memory::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
+use crate::cpu::memory_system::Mmu;
+use crate::cpu::memory_system::access::{Abort, Access, Cacheability, Kind, MemoryType, Translation};
 use crate::state::State;
 
 /// Number of regions of a Cortex-M4.

@@ -38,7 +38,7 @@ pub enum Exception {
 }
 
 /// A refused access.
-pub type Abort = crate::cpu::memory::access::Abort<FaultStatus>;
+pub type Abort = crate::cpu::memory_system::access::Abort<FaultStatus>;
 
 /// Causes of aborts, with their codes in DFSR and IFSR (ARM, short-descriptor fault status).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

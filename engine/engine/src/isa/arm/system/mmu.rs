@@ -6,8 +6,8 @@ use super::registers::{
 };
 use super::{Access, Kind, System, Translation};
 use super::{Cacheability, MemoryType};
-use crate::cpu::memory::Mmu;
-use crate::cpu::memory::access::Status;
+use crate::cpu::memory_system::Mmu;
+use crate::cpu::memory_system::access::Status;
 
 /// TTBCR.PD0: no walks from TTBR0; PD1 is the next bit.
 const TTBCR_PD0: u32 = 1 << 4;

@@ -4,9 +4,9 @@ use super::super::op::{Code, Features, Op};
 use super::super::registers::{C, N_SOURCE, Q, V, Z_SOURCE};
 use super::registers::Number;
 use super::*;
-use crate::cpu::memory::Mmu as _;
+use crate::cpu::memory_system::Mmu as _;
 use crate::inputs::Inputs;
-use crate::isa::arm::profile::SystemSide;
+use crate::isa::arm::architecture::SystemSide;
 use crate::time::Ps;
 
 const EVENTS: Events =

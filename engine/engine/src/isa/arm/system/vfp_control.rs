@@ -1,7 +1,7 @@
 //! Access to VFP, and its system registers (ARM, B1.11 and B4.1).
 
+use super::super::architecture::SystemSide as _;
 use super::super::op::Features;
-use super::super::profile::SystemSide as _;
 use super::super::vfp::is_allowed;
 use super::System;
 use super::effect::Effect;

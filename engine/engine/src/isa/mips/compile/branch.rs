@@ -5,14 +5,14 @@ use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use std::mem::offset_of;
 
-use super::super::core::Mips;
 use super::super::decoded::OP_BYTES;
+use super::super::instruction_set::Mips;
 use super::super::op::{Code, Op};
 use super::super::predictor::{Entry, LIKELY, SURE};
 use super::{Emit, emit_one, register, set};
 use crate::cpu::block::{FALLEN, TAKEN};
 use crate::cpu::compile::own;
-use crate::cpu::profile::counters::Own;
+use crate::cpu::profiler::counters::Own;
 
 /// A branch that ends a block with its delay slot.
 #[derive(Clone, Copy)]

@@ -4,8 +4,8 @@ use super::System;
 use super::registers::CONFIG_K0;
 use super::status::ERL;
 use super::tlb::{HI_ASID, LO_D, LO_V};
-use crate::cpu::memory::Mmu;
-use crate::cpu::memory::access::{self, Access, Cacheability, Kind, MemoryType, Status, Translation};
+use crate::cpu::memory_system::Mmu;
+use crate::cpu::memory_system::access::{self, Access, Cacheability, Kind, MemoryType, Status, Translation};
 
 /// Size of kuseg; kseg0 and kseg1 have 512 MiB each.
 const KUSEG_BYTES: u32 = 2 << 30;

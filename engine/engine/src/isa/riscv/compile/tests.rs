@@ -4,12 +4,12 @@ use crate::polling::{Poll, Polled};
 use crate::tiers::sized;
 use proptest::prelude::*;
 
-use super::super::core::{CoreConfig, Hart, SystemConfig};
+use super::super::instruction_set::{CoreConfig, Hart, SystemConfig};
 use super::super::timing::CoreTiming;
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
 use crate::bus::{Bus, MapEntry, Target};
 use crate::core::{Core, CoreReport, Stop};
-use crate::cpu::memory::MemoryConfig;
+use crate::cpu::memory_system::MemoryConfig;
 use crate::memory::cache::{CacheShape, Replacement, WritePolicy};
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Cycles, Hz, Ps};

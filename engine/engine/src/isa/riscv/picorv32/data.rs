@@ -4,8 +4,8 @@ use super::Picorv32;
 use super::next::Next;
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, BusFault, Target};
-use crate::cpu::memory::Purpose;
-use crate::cpu::memory::port::Answer;
+use crate::cpu::memory_system::Purpose;
+use crate::cpu::memory_system::port::Answer;
 use crate::isa::riscv::execute::moves;
 
 /// No cycle.

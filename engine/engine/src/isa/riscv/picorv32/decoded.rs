@@ -2,8 +2,8 @@
 //! the code.
 
 use super::config::{Extensions, Timing};
-use crate::isa::riscv::core::{resolve, taken_pc};
 use crate::isa::riscv::decode::decode;
+use crate::isa::riscv::instruction_set::{resolve, taken_pc};
 use crate::isa::riscv::op::{Code, Instr, Op, TimingClass};
 
 /// Slots of the table, selected by an instruction's address.
@@ -175,7 +175,7 @@ fn reads_counter(code: Code, op: Op) -> bool {
 /// rd and rs1 of an instruction of PicoRV32's own.
 fn custom_operands(encoding: u32) -> Op {
     let rd = (encoding >> 7 & 31) as u8;
-    let rd = if rd == 0 { crate::isa::riscv::core::SINK } else { rd };
+    let rd = if rd == 0 { crate::isa::riscv::instruction_set::SINK } else { rd };
     Op { code: Code::Nop, rd, rs1: (encoding >> 15 & 31) as u8, rs2: 0, imm: 0 }
 }
 

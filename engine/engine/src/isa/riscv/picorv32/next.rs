@@ -3,9 +3,9 @@
 use super::Picorv32;
 use super::data::NEVER;
 use crate::bus::{Bus, BusFault};
-use crate::cpu::memory::Purpose;
-use crate::cpu::memory::fetch::prefetch_next::Fetched;
-use crate::cpu::memory::port::Answer;
+use crate::cpu::memory_system::Purpose;
+use crate::cpu::memory_system::fetch::prefetch_next::Fetched;
+use crate::cpu::memory_system::port::Answer;
 
 /// The next fetch: its address, the cycle from which on the core wants it (I), and the one from which on it can accept
 /// it (N).

@@ -4,11 +4,11 @@ use super::decoded::Kind;
 use super::{Picorv32, SP};
 use crate::bus::Bus;
 use crate::cpu::calls::{Calls, Flow};
-use crate::cpu::profile::counters::What;
-use crate::cpu::profile::{Profile, Seen};
+use crate::cpu::profiler::counters::What;
+use crate::cpu::profiler::{Profile, Seen};
 use crate::cpu::shell::Shell;
 use crate::event_rates::Source;
-use crate::isa::riscv::core::flow_of;
+use crate::isa::riscv::instruction_set::flow_of;
 use crate::observe::profile::ProfileOptions;
 
 impl Picorv32 {

@@ -1,7 +1,7 @@
 //! Contents of a snapshot of this core.
 
 use super::Picorv32;
-use crate::cpu::memory::port::Port;
+use crate::cpu::memory_system::port::Port;
 use crate::state::{Damaged, Loader, Saver, State};
 
 impl State for Picorv32 {

@@ -7,7 +7,7 @@ use super::super::target::{HANDLER, Target};
 use crate::Machine;
 use crate::whole::support::{arm, arm_m, pair};
 use engine::core::Core;
-use engine::isa::arm::core::CortexM;
+use engine::isa::arm::instruction_set::CortexM;
 
 /// The register for a program's register: r4 to r11, lr, and sp.
 fn r(register: u32) -> u32 {

@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
-use super::super::super::profile::Profile;
+use super::super::super::architecture::Profile;
 use super::super::{Emit, FPSCR};
 use super::guards::{call, is_plain, is_usual, is_zero, leave_to_call, quickly, twice};
 use super::{FLUSH, Instruction, Precision, read};

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I32, I64};
 
-use super::super::super::profile::Profile;
+use super::super::super::architecture::Profile;
 use super::super::Emit;
 use super::Precision::{Double, Single};
 use super::file::cast;

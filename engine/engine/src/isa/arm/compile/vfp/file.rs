@@ -4,8 +4,8 @@
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Type, Value};
 use std::mem::offset_of;
 
-use super::super::super::core::{Arm, ArmSet};
-use super::super::super::profile::Profile;
+use super::super::super::architecture::Profile;
+use super::super::super::instruction_set::{Arm, ArmSet};
 use super::super::Emit;
 use crate::cpu::compile::own;
 

@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
-use super::super::super::profile::Profile;
+use super::super::super::architecture::Profile;
 use super::super::{Emit, FPSCR, calls};
 use super::{Double, FLUSH, INEXACT, Instruction, MODE, Precision, file};
 

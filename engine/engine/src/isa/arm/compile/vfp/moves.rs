@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::types::{I32, I64};
 
-use super::super::super::profile::Profile;
+use super::super::super::architecture::Profile;
 use super::super::super::registers::PC;
 use super::super::super::vfp::expand;
 use super::super::{Emit, FPSCR, flags, register, set};

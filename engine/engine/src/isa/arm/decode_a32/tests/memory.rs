@@ -1,5 +1,5 @@
 use super::*;
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::access::how;
 use crate::isa::arm::registers::{ADDRESS, SP, SPARE};
 
 const ALIGNED: u8 = how::ALIGNED;

@@ -1,7 +1,7 @@
 //! Memory protection: ARM, B3.1 and B3.5.
 
 use super::*;
-use crate::cpu::memory::access::{Access, Cacheability, Kind, MemoryType};
+use crate::cpu::memory_system::access::{Access, Cacheability, Kind, MemoryType};
 use proptest::prelude::*;
 
 const CTRL: u32 = 0xd94;

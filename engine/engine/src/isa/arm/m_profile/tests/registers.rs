@@ -182,7 +182,7 @@ fn what_traps_changes_what_addresses_mean() {
     let mut rig = rig();
     let write = rig.system.store_own(SCS + 0xd14, AccessSize::Word, 0x208, 0);
     assert_eq!(write, Ok(Outcome::TranslationChanged));
-    assert!(crate::cpu::memory::Mmu::checks_alignment(&rig.system));
+    assert!(crate::cpu::memory_system::Mmu::checks_alignment(&rig.system));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::super::mmu::TlbFault;
 use super::*;
-use crate::cpu::memory::access::{Access, Kind, MemoryType, Translation};
+use crate::cpu::memory_system::access::{Access, Kind, MemoryType, Translation};
 
 const LO_V: u32 = 1 << 1;
 const LO_D: u32 = 1 << 2;

@@ -24,7 +24,7 @@ use switches::{Switch, Switches};
 use super::accounts::Spent;
 use super::calls::{Calls, Frame, NONE, NOWHERE};
 use super::cost::Breakdown;
-use super::memory::{Accounts, LONG_CYCLES};
+use super::memory_system::{Accounts, LONG_CYCLES};
 use crate::bus::Bus;
 use crate::event_rates::Source;
 use crate::observe::profile::{ProfileOptions, TaskName};

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::cpu::memory::mmu::Identity;
+use crate::cpu::memory_system::mmu::Identity;
 
 /// A second address of the RAM.
 const ALIAS: u32 = 0x4000_0000;

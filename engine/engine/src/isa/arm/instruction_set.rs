@@ -1,6 +1,7 @@
 //! An Arm core: the parts that its instruction sets add to the shared core ([`crate::cpu`]).
 
 use super::access::moves;
+use super::architecture::Profile;
 use super::compile;
 use super::config::CoreConfig;
 use super::counting;
@@ -9,7 +10,6 @@ use super::decoded::{self, Decoded};
 use super::m_profile;
 use super::op::{Code, Op};
 use super::predictor::{Jump, Predictor};
-use super::profile::Profile;
 use super::registers::{ADDRESS, OPERAND, SINK, SP};
 use super::system::{Events, System};
 use super::timing::{CoreTiming, Pending, accesses};
@@ -27,8 +27,8 @@ use crate::cpu::counting::Counting;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
-use crate::cpu::memory::Via;
-use crate::cpu::memory::access::how;
+use crate::cpu::memory_system::Via;
+use crate::cpu::memory_system::access::how;
 use crate::cpu::read::Read;
 use crate::elf::Machine;
 use crate::encoding::Encoding;

@@ -6,7 +6,7 @@ use super::super::timing::{CoreTiming, ThreeStage};
 use super::CortexM;
 use crate::bus::{Bus, MapEntry, Target};
 use crate::core::Core;
-use crate::cpu::memory::MemoryConfig;
+use crate::cpu::memory_system::MemoryConfig;
 use crate::memory::ram::{PortTiming, Ram};
 use crate::time::{Cycles, Hz, Ps};
 

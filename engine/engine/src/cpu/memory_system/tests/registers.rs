@@ -4,7 +4,7 @@ use crate::polling::{Poll, Polled};
 use proptest::prelude::*;
 
 use super::*;
-use crate::cpu::memory::mmu::Identity;
+use crate::cpu::memory_system::mmu::Identity;
 
 /// The device's clock; the core's is three times as fast, or not in step with it.
 const BUS_HZ: u64 = 100_000_000;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::super::access::how;
 use super::*;
-use crate::cpu::memory::access::{Lines, TlbEntries};
+use crate::cpu::memory_system::access::{Lines, TlbEntries};
 
 /// 4 beats through the RAM's port.
 const FILL: u64 = READ + 3 * 3;

@@ -71,7 +71,7 @@ impl Followed {
     }
 
     fn repeat(&mut self, times: u64, cycles: u64) {
-        let accounts = crate::cpu::memory::Accounts::default();
+        let accounts = crate::cpu::memory_system::Accounts::default();
         let Followed { calls, profile } = self;
         profile.as_mut().unwrap().repeat(calls, (times, cycles), Default::default(), &accounts);
     }

@@ -2,7 +2,7 @@
 
 use super::access::{Abort, Access, Cacheability, Kind, MemoryType, Status, Translation, how};
 use crate::bus::Bus;
-use crate::semihosting::memory::View;
+use crate::semihosting::program_memory::View;
 
 /// The abort of an access that memory management or the bus refuses.
 pub(super) type AbortOf<M> = Abort<<M as Mmu>::Status>;

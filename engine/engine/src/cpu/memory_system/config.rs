@@ -73,7 +73,7 @@ pub enum WriteBack {
 /// Fetch policy for instructions that no cache holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchPolicy {
-    /// Word by word, each when an instruction needs it: [`crate::cpu::memory::fetch::on_demand`].
+    /// Word by word, each when an instruction needs it: [`crate::cpu::memory_system::fetch::on_demand`].
     OnDemand,
     /// By chunks, as long as instructions are sequential.
     Chunks(Chunks),

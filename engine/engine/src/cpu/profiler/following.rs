@@ -14,7 +14,7 @@ use crate::observe::profile::ProfileOptions;
 impl Shell {
     /// Charges the cycles that the core has spent, and accesses have taken, to the instruction at `pc`.
     #[inline]
-    pub fn charge(&mut self, pc: u32, memory: &mut crate::cpu::memory::Accounts) {
+    pub fn charge(&mut self, pc: u32, memory: &mut crate::cpu::memory_system::Accounts) {
         if let Some(profile) = &mut self.profile {
             profile.charge(pc, &self.fixed, &self.spent, memory);
         }

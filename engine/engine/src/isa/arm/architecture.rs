@@ -4,8 +4,8 @@
 //! leaves exceptions, and its own instructions and addresses. The profile is a type parameter of the core: nothing here
 //! is decided at run time.
 
-use super::core::Arm;
 use super::event_register::EventRegister;
+use super::instruction_set::Arm;
 use super::op::{Features, Op};
 use super::psr::ExecutionState;
 use super::system::{Effect, Lookup, Now, X};
@@ -13,8 +13,8 @@ use crate::bus::Bus;
 use crate::bus::device::AccessSize;
 use crate::core::Awaited;
 use crate::core::debug::{Architecture, Register};
-use crate::cpu::memory::Mmu;
-use crate::cpu::memory::access::{Abort, Status};
+use crate::cpu::memory_system::Mmu;
+use crate::cpu::memory_system::access::{Abort, Status};
 use crate::encoding::Encoding;
 use crate::inputs::Inputs;
 use crate::state::State;

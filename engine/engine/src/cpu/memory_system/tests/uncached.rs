@@ -2,7 +2,7 @@
 
 use super::super::access::how;
 use super::*;
-use crate::cpu::memory::access::Barrier;
+use crate::cpu::memory_system::access::Barrier;
 
 #[test]
 fn with_all_off_each_access_takes_its_way() {

@@ -222,7 +222,7 @@ impl Memory {
             shortcut_losses,
             shortcuts_privileged: true,
             icache_has_lines: true,
-            fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES), fetch::order::matters(config.icache)),
+            fetched: FetchLines::new(line_bytes(config.icache, LINE_BYTES), fetch::line_order::matters(config.icache)),
             code_pages: CodePages::new(),
             touched: Entries::default(),
             translates: true,

@@ -6,8 +6,8 @@
 
 use super::Cpu;
 use super::isa::Isa;
-use super::memory::Via;
-use super::memory::access::Kind;
+use super::memory_system::Via;
+use super::memory_system::access::Kind;
 use crate::bus::Bus;
 use crate::core::Stop;
 use crate::time::{Cycles, Ps};

@@ -16,7 +16,7 @@ use super::config::{self, TlbShape};
 use super::*;
 use crate::bus::device::{AccessSize, Ctx, Device, DeviceId, Reply, SlaveError};
 use crate::bus::{MapEntry, Route};
-use crate::cpu::memory::access::{Access, Cacheability, Kind, Maintenance, MemoryType, Translation};
+use crate::cpu::memory_system::access::{Access, Cacheability, Kind, Maintenance, MemoryType, Translation};
 use crate::memory::cache::{Replacement, WritePolicy};
 use crate::memory::outer::{OuterCache, OuterTiming};
 use crate::memory::ram::{PortTiming, Ram};

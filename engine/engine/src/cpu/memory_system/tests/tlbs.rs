@@ -1,7 +1,7 @@
 //! Translation lookaside buffers and walks.
 
 use super::*;
-use crate::cpu::memory::access::TlbEntries;
+use crate::cpu::memory_system::access::TlbEntries;
 
 /// Of a table that the data cache does not hold: a line.
 const WALK: u64 = READ + 9;

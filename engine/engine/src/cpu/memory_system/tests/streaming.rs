@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::access::{Barrier, Lines};
 use super::*;
-use crate::cpu::memory::config::ReadAllocate;
+use crate::cpu::memory_system::config::ReadAllocate;
 use crate::tiers::sized;
 
 /// A line's fill, or its burst: 4 beats through the RAM's port.

@@ -238,7 +238,7 @@ impl Causes {
             names.exceptions,
             names.idle,
         ];
-        let of_memory = crate::cpu::memory::Accounts::names(reported.bus);
+        let of_memory = crate::cpu::memory_system::Accounts::names(reported.bus);
         Causes { of_memory, of_own, numbers: BTreeMap::new(), names: Vec::new() }
     }
 

@@ -5,7 +5,7 @@ use super::compile::HostCode;
 use super::fast_forward::fast_forward;
 use super::isa::{Isa, Pending};
 use super::leave::Paused;
-use super::memory::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
+use super::memory_system::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
 use super::polls::Polls;
 use super::shell::Shell;
 use super::wait_loops::WaitLoops;

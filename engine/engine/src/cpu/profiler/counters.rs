@@ -35,7 +35,7 @@ pub struct Step {
 pub enum Cause {
     /// One of [`Own`].
     Own(Own),
-    /// A sum of [`crate::cpu::memory::Accounts`], by its number.
+    /// A sum of [`crate::cpu::memory_system::Accounts`], by its number.
     Memory(u32),
 }
 

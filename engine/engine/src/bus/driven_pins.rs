@@ -3,10 +3,10 @@
 use super::Bus;
 use crate::activity::Kind;
 use crate::dt::wiring::DeviceId;
+use crate::pins::functions::Functions;
+use crate::pins::parts::{Key, Light};
+use crate::pins::{Drive, Pin, PortId, bits};
 use crate::time::Ps;
-use crate::wires::functions::Functions;
-use crate::wires::parts::{Key, Light};
-use crate::wires::{Drive, Pin, PortId, bits};
 
 impl Bus {
     /// Shows the pins of all ports as signals from now on.

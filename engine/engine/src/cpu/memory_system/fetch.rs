@@ -5,8 +5,8 @@
 //! port that data uses as well. The latter two work with word addresses, halfwords and cycles; only the instruction set
 //! knows the instructions.
 
+pub mod line_order;
 pub mod on_demand;
-pub mod order;
 pub mod pages;
 pub mod passing;
 pub mod prefetch_next;
@@ -26,7 +26,7 @@ use crate::faults::BusFaultKind;
 use crate::memory::cache::{Cache, NO_LINE};
 use crate::state::{Fresh, State};
 use crate::time::Ps;
-use order::Stamps;
+use line_order::Stamps;
 use passing::Passing;
 
 /// Lines that [`FetchLines`] can hold.
@@ -43,7 +43,7 @@ pub(super) struct FetchLines {
     shift: u32,
     /// Incremented whenever a line is removed; never 0.
     pub epoch: u32,
-    /// The order in which lines are used matters: see [`order`].
+    /// The order in which lines are used matters: see [`line_order`].
     by_use: bool,
     /// Inside the core, at a fixed offset for compiled code.
     stamps: Stamps,

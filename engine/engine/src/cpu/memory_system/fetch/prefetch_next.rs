@@ -9,7 +9,7 @@
 //! cycle I + 1. The core *accepts* it in cycle N at the earliest (before that it is busy with the current one). The
 //! fetch is *done* in cycle D.
 
-use crate::cpu::memory::port::Answer;
+use crate::cpu::memory_system::port::Answer;
 use crate::state::{Fresh, State};
 
 /// A fetched instruction.

@@ -25,7 +25,7 @@ use crate::cpu::counting::Counting;
 use crate::cpu::handlers::Nesting;
 use crate::cpu::isa::{AbortOf, CauseNames, Isa};
 use crate::cpu::iteration::Iteration;
-use crate::cpu::memory::Via;
+use crate::cpu::memory_system::Via;
 use crate::cpu::read::Read;
 use crate::elf::Machine;
 use crate::encoding::Encoding;

@@ -1,7 +1,7 @@
 //! Instruction fetches.
 
 use super::*;
-use crate::cpu::memory::access::{Barrier, Lines};
+use crate::cpu::memory_system::access::{Barrier, Lines};
 
 impl Rig {
     /// A fetch past the cache: the cycles until the instruction can run.
