@@ -18,7 +18,7 @@ use crate::support::registers::{AccessKind, Register, flag};
 use engine::activity::{Activity, Detail, Kind};
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, WhenReceived};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::{Edge, Poll, Polled};
 use engine::serial::Passage;
 use engine::state::State;
 use engine::time::Ps;
@@ -281,7 +281,7 @@ impl Polled for Juart {
         poll.state(self.pauses_at.map_or(0, |at| at.0));
         poll.state(self.paused);
         self.receiver.polled(poll);
-        self.received.polled(poll.clock(), poll);
+        Edge::edge(&mut self.received, poll.clock(), poll);
         poll.state(self.sent_characters);
         true
     }

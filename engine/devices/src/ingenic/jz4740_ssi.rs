@@ -34,7 +34,7 @@ use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::observe::spi::{FRAME, SHIFTING};
-use engine::polling::{Poll, Polled};
+use engine::polling::{Edge, Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::spi::SpiTarget;
@@ -369,7 +369,7 @@ impl Polled for Ssi {
         self.receive.iter().for_each(|word| poll.state(*word));
         poll.state(self.wire.words);
         poll.state(self.wire.frames);
-        self.queues.polled(poll.clock(), poll);
+        Edge::edge(&mut self.queues, poll.clock(), poll);
         self.wire.chips.polled(poll)
     }
 }

@@ -29,7 +29,7 @@ use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, S
 use engine::bus::rates::LINE_HEARD;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
+use engine::polling::{Edge, Poll, Polled};
 use engine::serial::wave::{Format, Parity};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
@@ -424,7 +424,7 @@ impl Polled for Uart {
             return false;
         }
         poll.phase(self.bus_clock.rate);
-        self.queues.polled(poll.clock(), poll);
+        Edge::edge(&mut self.queues, poll.clock(), poll);
         for register in [self.divisor, self.interrupts, self.fifo_control, self.line_control, self.modem_control] {
             poll.state(register);
         }

@@ -47,7 +47,7 @@ use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::{ClockInput, Pin};
 use engine::observe::spi::{FRAME, SHIFTING, SpiSignals};
-use engine::polling::{Poll, Polled};
+use engine::polling::{Edge, Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
@@ -526,7 +526,7 @@ impl Polled for Spi {
         poll.state(self.wire.words);
         poll.state(self.receive.len() as u64);
         self.receive.iter().chain(&self.transmit).for_each(|frame| poll.state(*frame));
-        self.queues.polled(poll.clock(), poll);
+        Edge::edge(&mut self.queues, poll.clock(), poll);
         self.wire.chips.polled(poll)
     }
 }

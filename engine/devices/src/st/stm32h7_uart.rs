@@ -53,7 +53,7 @@ use engine::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SerialPort, Sla
 use engine::bus::rates::LINE_HEARD;
 use engine::dt::reader::NodeReader;
 use engine::observe::waves::SignalId;
-use engine::polling::{Poll, Polled};
+use engine::polling::{Edge, Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -521,7 +521,7 @@ impl Polled for Uart {
             poll.state(register);
         }
         self.transmitter.state(|word| poll.state(word));
-        self.queues.polled(poll.clock(), poll);
+        Edge::edge(&mut self.queues, poll.clock(), poll);
         self.receiving.polled(poll);
         poll.state(self.sent_characters);
         poll.state(self.params.pins.carried());

@@ -4,6 +4,7 @@
 
 use crate::support::axi_lite::on_lanes;
 use engine::bus::device::{AccessSize, Ctx, Reply};
+use engine::polling::Polled;
 use engine::state::State;
 
 /// The answer to a read of `size` at `offset`, from the whole register's value.
@@ -22,7 +23,7 @@ pub const WPMR_WPEN: u32 = 1 << 0;
 pub const WPSR_WPVS: u32 = 1 << 0;
 
 /// The write protection of a peripheral's registers: a mode register with a key, and a status register.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct WriteProtection {
     /// WPKEY: three letters of the peripheral's name.
     #[state(skip)]

@@ -4,6 +4,7 @@
 use engine::bus::device::{AccessSize, Reply};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
+use engine::polling::{Phase, Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 
@@ -11,7 +12,7 @@ use engine::time::{Cycles, Hz, Ps};
 pub const FOREVER: Ps = Ps(u64::MAX / 2);
 
 /// A register port and its timing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Polled)]
 pub struct AxiLitePort {
     /// Clock of the port, and of most devices that have one.
     pub clock: Hz,
@@ -21,6 +22,13 @@ pub struct AxiLitePort {
     /// From the write request at the port to its response.
     #[state(skip)]
     pub write_cycles: Cycles,
+}
+
+/// The phase of its clock.
+impl Phase for AxiLitePort {
+    fn phase(&self, poll: &mut Poll) {
+        poll.phase(self.clock);
+    }
 }
 
 impl AxiLitePort {

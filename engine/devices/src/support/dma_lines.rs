@@ -8,10 +8,11 @@
 
 use engine::bus::device::{Ctx, IrqLine};
 use engine::dt::reader::NodeReader;
+use engine::polling::Polled;
 use engine::state::State;
 
 /// A request line.
-#[derive(Debug, Default, State)]
+#[derive(Debug, Default, State, Polled)]
 pub struct DmaLine {
     #[state(skip)]
     lines: Vec<IrqLine>,

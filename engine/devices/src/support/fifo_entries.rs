@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::activities::{RX_FIFO, TX_FIFO};
 use engine::activity::{Activity, Detail, Kind, Scope};
 use engine::bus::device::Ctx;
-use engine::polling::Poll;
+use engine::polling::{Edge, Poll};
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
 
@@ -105,10 +105,12 @@ impl FifoEntries {
             self.scope.clocked_span(self.activity, clock, came, left.max(came), Detail::Value(value));
         }
     }
+}
 
-    /// For [`engine::bus::device::Device::polled`]: in a loop that moves entries through, their arrival times advance
-    /// each time. `clock` is a clock whose [`Poll::phase`] is listed, or the polling clock.
-    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
+/// In a loop that moves entries through, their arrival times advance each time. The rate is that of a clock whose
+/// [`Poll::phase`] is listed, or of the polling clock.
+impl Edge for FifoEntries {
+    fn edge(&mut self, clock: Hz, poll: &mut Poll) {
         for entry in self.entries.iter_mut().flatten() {
             let edge = clock.cycles_until_ceil(entry.came);
             if clock.ps_at_floor(edge) == entry.came {
@@ -155,11 +157,12 @@ impl Queues {
     pub fn stay(&mut self, entries: (usize, usize), clock: Hz) {
         self.clear(entries, Ps::MAX, clock);
     }
+}
 
-    /// [`FifoEntries::polled`] of both.
-    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
-        self.tx.polled(clock, poll);
-        self.rx.polled(clock, poll);
+impl Edge for Queues {
+    fn edge(&mut self, clock: Hz, poll: &mut Poll) {
+        self.tx.edge(clock, poll);
+        self.rx.edge(clock, poll);
     }
 }
 
@@ -210,7 +213,7 @@ mod tests {
         // One between two edges, which stays; then one for each iteration of 50 clocks.
         let look = |entries: &mut FifoEntries, cycle: u64| {
             let mut poll = Poll::look(clock, Cycles(cycle));
-            entries.polled(clock, &mut poll);
+            entries.edge(clock, &mut poll);
             poll
         };
         entries.come(0, Ps(1_000_500), 0);
@@ -220,7 +223,7 @@ mod tests {
         entries.come(1, Ps(10_500_000), 1);
         let after = look(&mut entries, 1_060);
         assert!(after.repeats(&before));
-        entries.polled(clock, &mut after.skip(&before, 10));
+        entries.edge(clock, &mut after.skip(&before, 10));
         entries.clear(2, Ps(20_000_000), clock);
         let begins: Vec<_> = activities.spans(Ps::ZERO, Ps::MAX).iter().map(|span| span.begin.0).collect();
         assert_eq!(begins, [1_000_500, 10_000_000, 15_500_000]);

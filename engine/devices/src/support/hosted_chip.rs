@@ -382,14 +382,16 @@ impl HostedChip {
         self.access(end, |chip, end| chip.idle_clocks(clocks, end));
     }
 
-    /// [`SpiTarget::polled`]: changes that lie ahead are events.
-    pub fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.changes.is_empty() && self.target.polled(poll)
-    }
-
     /// [`SpiTarget::preload`].
     pub fn preload(&mut self, addr: u32, bytes: &[u8]) -> bool {
         self.target.preload(addr, bytes)
+    }
+}
+
+/// Changes that lie ahead are events.
+impl Polled for HostedChip {
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.changes.is_empty() && self.target.polled(poll)
     }
 }
 
@@ -420,6 +422,12 @@ pub struct Chips {
     selects: Vec<Option<HostedChip>>,
     #[state(skip)]
     have_pins: bool,
+}
+
+impl Polled for Chips {
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.all().all(|chip| chip.polled(poll))
+    }
 }
 
 /// The selects that have chips on the board.
@@ -557,11 +565,6 @@ impl Chips {
     /// [`HostedChip::pins_changed`].
     pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.all().for_each(|chip| chip.pins_changed(port, changed, levels, ctx));
-    }
-
-    /// [`HostedChip::polled`].
-    pub fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.all().all(|chip| chip.polled(poll))
     }
 
     /// For [`engine::bus::device::Device::chips`].

@@ -9,11 +9,12 @@ use crate::support::axi_lite::edge_in_reach;
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::Ctx;
 use engine::dt::wiring::ClockInput;
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Hz, Ps};
 
 /// A device's clock.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct KernelClock {
     input: ClockInput,
     #[state(skip)]

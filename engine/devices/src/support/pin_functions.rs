@@ -11,6 +11,7 @@ use engine::bus::device::Ctx;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::Pin;
 use engine::pins::functions::Mode;
+use engine::polling::Polled;
 use engine::state::State;
 
 const BOARD_PINS: &str = "cyclescope,board-pins";
@@ -42,13 +43,14 @@ struct Signal {
 }
 
 /// The signals of a peripheral, and the signals that leave the chip.
-#[derive(Clone, Debug, State)]
+#[derive(Clone, Debug, State, Polled)]
 pub struct PinFunctions {
     #[state(skip)]
     signals: Vec<Signal>,
     /// The signals that leave the chip, a bit a signal.
     carried: u32,
     /// Signals for which the user has a note.
+    #[poll(skip = "a note changes no answer")]
     noted: u32,
 }
 

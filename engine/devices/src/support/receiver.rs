@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::support::axi_lite::edge_in_reach;
 use engine::bus::device::Ctx;
-use engine::polling::Poll;
+use engine::polling::Polled;
 use engine::serial::Passage;
 use engine::state::State;
 use engine::time::{Hz, Ps};
@@ -20,7 +20,7 @@ pub enum WhenFull {
 }
 
 /// Received characters that firmware has not read.
-#[derive(Clone, Debug, Default, State)]
+#[derive(Clone, Debug, Default, State, Polled)]
 pub struct Receiver {
     waiting: VecDeque<u8>,
     received_characters: u64,
@@ -62,13 +62,6 @@ impl Receiver {
     /// Drops the waiting characters.
     pub fn clear(&mut self) {
         self.waiting.clear();
-    }
-
-    /// For [`engine::bus::device::Device::polled`].
-    pub fn polled(&self, poll: &mut Poll) {
-        poll.state(self.received_characters);
-        poll.state(self.waiting.len() as u64);
-        self.waiting.iter().for_each(|character| poll.state(*character));
     }
 
     /// For [`engine::bus::device::Device::counters`], after the transmitter's totals; a line without a received

@@ -1,10 +1,11 @@
 //! A converter that samples by its own clock, as sensors do: the times of samples, and their number.
 
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 
 /// The converter. It is off until it is started.
-#[derive(Debug, Default, State)]
+#[derive(Debug, Default, State, Polled)]
 pub struct Sampler {
     rate: Option<Hz>,
     /// Periods of the rate between two samples.

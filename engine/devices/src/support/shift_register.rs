@@ -5,25 +5,27 @@ use crate::support::activities::SENT;
 use crate::support::axi_lite::edge_in_reach;
 use engine::activity::{Detail, Kind, Scope};
 use engine::bus::device::{Alarm, Ctx, Unsent};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::serial::wave::Format;
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
 
 /// A character on the line.
-#[derive(Clone, Copy, Debug, State, Fresh)]
+#[derive(Clone, Copy, Debug, State, Fresh, Polled)]
 struct Shifting {
     character: u8,
     /// The cycle in which its start bit began.
     begin_cycle: u64,
     /// Its format on the line.
+    #[poll(skip = "it is that of the registers when the character began")]
     format: Format,
     /// The cycle in which its stop bits have ended.
     end_cycle: u64,
 }
 
 /// The shift register. The device calls [`ShiftRegister::sent`] until it returns `None` before any other access.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = ShiftRegister::is_ahead)]
 pub struct ShiftRegister {
     /// The clock in which bits are counted.
     clock: Hz,
@@ -136,15 +138,9 @@ impl ShiftRegister {
         self.alarm.rang(now);
     }
 
-    /// Lists its state. False if the character's end has to come first, which is an event; nothing changes without
-    /// events before it.
-    pub fn polled(&self, poll: &mut Poll) -> bool {
-        if self.end().is_some_and(|end| end <= poll.now()) {
-            return false;
-        }
-        poll.state(self.shifting.map_or(u64::MAX, |shifting| shifting.end_cycle));
-        poll.state(self.sent_characters);
-        true
+    /// False if the character's end has to come first, which is an event; nothing changes without events before it.
+    fn is_ahead(&mut self, poll: &mut Poll) -> bool {
+        self.end().is_none_or(|end| end > poll.now())
     }
 
     /// For [`engine::bus::device::Device::counters`].

@@ -32,7 +32,7 @@ use crate::support::registers::{AccessKind, Register, find, flag};
 use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::SpiSignals;
-use engine::polling::{Poll, Polled};
+use engine::polling::{Edge, Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
@@ -560,7 +560,7 @@ impl Polled for AxiQuadSpi {
         }
         self.tx.polled(spi, poll);
         self.rx.polled(spi, poll);
-        self.queues.polled(axi, poll);
+        Edge::edge(&mut self.queues, axi, poll);
         self.wire.polled(poll)
     }
 }

@@ -20,7 +20,7 @@ use crate::support::registers::{AccessKind, Register, flag};
 use engine::activity::{Detail, Kind};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::{Edge, Poll, Polled};
 use engine::serial::Passage;
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
@@ -359,7 +359,7 @@ impl Polled for Uartlite {
         poll.state(self.interrupt_enabled);
         poll.state(self.sent_characters);
         poll.state(self.overrun);
-        self.queues.polled(self.params.port.clock, poll);
+        Edge::edge(&mut self.queues, self.params.port.clock, poll);
         self.receiver.polled(poll);
         self.tx_fifo.iter().for_each(|character| poll.state(*character));
         if let Some(sending) = self.sending {

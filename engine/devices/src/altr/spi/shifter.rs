@@ -3,7 +3,7 @@
 use super::params::Params;
 use crate::support::hosted_chip::Chips;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Burst, Lines, PULLED_UP, Rate};

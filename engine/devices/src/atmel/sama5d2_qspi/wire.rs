@@ -3,7 +3,7 @@
 use super::registers::{Instruction, Mode, SerialClock as ClockRegister};
 use crate::support::hosted_chip::HostedChip;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Drive, Header, Lines, Rate};

@@ -10,7 +10,7 @@ use super::mode::Mode;
 use super::stream::{COMMAND_CYCLES, Frames};
 use crate::support::hosted_chip::HostedChip;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Header, Lines, Rate};

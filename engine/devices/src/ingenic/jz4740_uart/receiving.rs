@@ -90,7 +90,7 @@ impl Receiving {
     }
 
     /// Lists its state. False if the event of the time-out has to come first.
-    pub fn polled(&self, line: &ShiftRegister, poll: &mut Poll) -> bool {
+    pub fn polled(&mut self, line: &ShiftRegister, poll: &mut Poll) -> bool {
         if let Some(at) = self.timeout_cycle.and_then(|cycle| line.edge(cycle)) {
             if at <= poll.now() {
                 return false;

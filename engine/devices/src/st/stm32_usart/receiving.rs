@@ -6,7 +6,7 @@ use crate::support::pin_functions::NOT_RECEIVED;
 use crate::support::receiver::{Receiver, WhenFull, passage};
 use crate::support::registers::flag;
 use engine::bus::device::{Ctx, SerialPort, WhenReceived};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::serial::Passage;
 use engine::serial::wave::{Errors, Format};
 use engine::state::State;
@@ -72,7 +72,7 @@ impl Receiving {
     }
 
     /// Lists the state for the detection of polling.
-    pub fn polled(&self, poll: &mut Poll) {
+    pub fn polled(&mut self, poll: &mut Poll) {
         poll.state(self.last);
         poll.state(self.idle_from.unwrap_or(u64::MAX));
         self.receiver.polled(poll);
