@@ -9,12 +9,13 @@
 //! Not modelled: the hypervisor's timer and offset, and event streams for wfe.
 
 use crate::model::{Group, Model};
+use crate::registers::flag;
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::axi_lite::edge_in_reach;
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, CoreRegister, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Hz, Ps};
 
@@ -32,7 +33,7 @@ const VIRTUAL: usize = 1;
 const LINES: [(usize, &str); 2] = [(0, "the physical timer's interrupt"), (2, "the virtual timer's interrupt")];
 
 /// One timer.
-#[derive(Clone, Copy, Debug, Default, State)]
+#[derive(Clone, Copy, Debug, Default, State, Polled)]
 struct Timer {
     #[state(skip)]
     line: Option<IrqLine>,
@@ -43,8 +44,9 @@ struct Timer {
     raised: bool,
 }
 
-/// The device.
-#[derive(Debug, State)]
+/// The device. Instructions that name its registers end a skip, and its only other effects are interrupts, which are
+/// events.
+#[derive(Debug, State, Polled)]
 pub struct GenericTimer {
     #[state(skip)]
     clock: Hz,
@@ -114,7 +116,7 @@ impl GenericTimer {
                 let timer = timer_of(crm)?;
                 let control = self.timers[timer].control;
                 let met = control & CTL_ENABLE != 0 && self.is_met(timer, now);
-                u64::from(control | if met { CTL_ISTATUS } else { 0 })
+                u64::from(control | flag(CTL_ISTATUS, met))
             }
             CoreRegister::Double(14, 0 | 1) => self.count(now),
             CoreRegister::Double(14, opc1 @ 2..=3) => self.timers[opc1 as usize - 2].compare_value,
@@ -179,20 +181,6 @@ impl Device for GenericTimer {
         let timer = token as usize;
         self.timers[timer].alarm.rang(ctx.now);
         self.update(timer, ctx);
-    }
-}
-
-impl Polled for GenericTimer {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        // Instructions that name the timer's registers end a skip. Its only other effects are interrupts, which are
-        // events.
-        for timer in &self.timers {
-            poll.state(timer.compare_value);
-            poll.state(timer.control);
-            poll.state(timer.raised);
-        }
-        poll.state(self.frequency);
-        true
     }
 }
 
