@@ -32,14 +32,10 @@ registers! {
         CTRL_REG5 0x24 rw mask 0xcf;
         CTRL_REG6 0x25 rw mask 0xfa { INT_LOW 1 };
         REFERENCE 0x26 rw;
-        INT1_CFG 0x30 rw;
-        INT1_SRC 0x31 ro;
-        INT1_THS 0x32 rw mask 0x7f;
-        INT1_DURATION 0x33 rw mask 0x7f;
-        INT2_CFG 0x34 rw;
-        INT2_SRC 0x35 ro;
-        INT2_THS 0x36 rw mask 0x7f;
-        INT2_DURATION 0x37 rw mask 0x7f;
+        INT_CFG "INT{}_CFG" [1..3; 4] 0x30 rw;
+        INT_SRC "INT{}_SRC" [1..3; 4] 0x31 ro;
+        INT_THS "INT{}_THS" [1..3; 4] 0x32 rw mask 0x7f;
+        INT_DURATION "INT{}_DURATION" [1..3; 4] 0x33 rw mask 0x7f;
         CLICK_CFG 0x38 rw mask 0x3f;
         CLICK_SRC 0x39 ro;
         CLICK_THS 0x3a rw;
