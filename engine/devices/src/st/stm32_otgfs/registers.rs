@@ -5,7 +5,7 @@
 use crate::registers::{Map, Registers, joined, registers};
 
 registers! {
-    /// What all parts have: the registers of 4 endpoints in each direction, and of 8 channels.
+    /// Registers that all parts have: those of 4 endpoints in each direction, and of 8 channels.
     pub const COMMON "OTG_" {
         /// BVALOEN and BVALOVAL override the session, in an STM32L4. CIDSTS: ID is not pulled low, device mode.
         GOTGCTL 0x000 rw reset GOTGCTL_CIDSTS mask 0x001f_1fff {
@@ -62,7 +62,7 @@ registers! {
         PCGCCTL 0xe00 rw mask 0x13 { STPPCLK 0, GATEHCLK 1, PHYSUSP 4 ro };
     }
 
-    /// What only the OTG_HS has: threshold and DMA, separate interrupts of endpoint 1, I2C.
+    /// Registers of the OTG_HS alone: threshold and DMA, separate interrupts of endpoint 1, I2C.
     const OF_HIGH_SPEED "OTG_" {
         GI2CCTL 0x030 rw reset 0x0200_0400;
         HCSPLT [0..12; 0x20] 0x504 rw mask 0x8001_ffff;
@@ -76,14 +76,14 @@ registers! {
         DOEPDMA [0..6; 0x20] 0xb14 rw;
     }
 
-    /// What only an STM32L4 has.
+    /// Registers of an STM32L4 alone.
     const OF_L4 "OTG_" {
         GLPMCFG 0x054 rw mask 0x1fff_ffff;
         GPWRDN 0x058 rw mask 0x0080_0001;
         GADPCTL 0x060 rw mask 0x1fff_ffff;
     }
 
-    /// What each part has in its own way: here the OTG_HS.
+    /// Registers that each part has in its own way: those of the OTG_HS.
     pub const OWN "OTG_" {
         GAHBCFG 0x008 rw mask 0x1bf { GINTMSK 0, TXFELVL 7 };
         GUSBCFG 0x00c rw reset 0xa00 mask 0xe3fe_bf47 { PHYSEL 6, FHMOD 29, FDMOD 30 };
@@ -176,7 +176,7 @@ mod l4 {
 /// All registers, as in the OTG_HS of an STM32F4.
 pub const ALL: Map = joined!(COMMON, more::MAP, OF_HIGH_SPEED, OF_L4, OWN);
 
-/// The part that a core belongs to: what differs.
+/// The part that a core belongs to: its differences from others.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Part {
     /// Its registers.
@@ -187,7 +187,7 @@ pub struct Part {
     pub channels: u32,
     /// The PHY is outside, by ULPI, until PHYSEL is set.
     pub has_ulpi: bool,
-    /// The bits of GCCFG, and of GOTGCTL, that decide on the session: what they have to be.
+    /// The bits of GCCFG, and of GOTGCTL, that decide on the session, and their values in a valid one.
     session: [(u32, u32); 2],
 }
 

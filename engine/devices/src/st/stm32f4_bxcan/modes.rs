@@ -88,6 +88,17 @@ impl BxCan {
         }
     }
 
+    /// Applies an event of the frame on the wire, and reports its errors. A reset may have come in between.
+    fn on_wire(&mut self, has_failed: bool, ctx: &mut Ctx, change: impl FnOnce(&mut BxCan, &mut Ctx)) {
+        if !self.is_busy {
+            return;
+        }
+        let before = self.errors.status();
+        change(self, ctx);
+        self.report_errors(before, has_failed);
+        self.drive(ctx);
+    }
+
     /// Stores a received frame; the filters select the FIFO.
     fn store(&mut self, frame: &Frame, ctx: &mut Ctx) {
         self.received_frames += 1;
@@ -171,67 +182,44 @@ impl CanNode for BxCan {
     }
 
     fn lost(&mut self, ctx: &mut Ctx) {
-        // A reset may have come in between.
-        if !self.is_busy {
-            return;
-        }
-        self.sends = false;
-        self.mailboxes.failed(TSR_ALST, self.has(MCR_NART));
-        self.drive(ctx);
+        self.on_wire(false, ctx, |node, _| {
+            node.sends = false;
+            node.mailboxes.failed(TSR_ALST, node.has(MCR_NART));
+        });
     }
 
     fn sent(&mut self, ctx: &mut Ctx) {
-        // A reset may have come in between.
-        if !self.is_busy {
-            return;
-        }
-        let before = self.errors.status();
-        self.errors.sent();
-        self.sent_frames += 1;
-        let sending = self.mailboxes.all.iter_mut().find(|mailbox| mailbox.request == Request::Sending);
-        let frame = sending.map(|mailbox| {
-            mailbox.end(TSR_TXOK);
-            mailbox.frame(Some(self.stamp).filter(|_| self.registers.has(MCR, MCR_TTCM)))
+        self.on_wire(false, ctx, |node, ctx| {
+            node.errors.sent();
+            node.sent_frames += 1;
+            let stamp = node.has(MCR_TTCM).then_some(node.stamp);
+            let sending = node.mailboxes.all.iter_mut().find(|mailbox| mailbox.request == Request::Sending);
+            let frame = sending.map(|mailbox| {
+                mailbox.end(TSR_TXOK);
+                mailbox.frame(stamp)
+            });
+            if let Some(frame) = frame.filter(|_| node.registers.has(BTR, BTR_LBKM)) {
+                node.store(&frame, ctx);
+            }
         });
-        if let Some(frame) = frame.filter(|_| self.registers.has(BTR, BTR_LBKM)) {
-            self.store(&frame, ctx);
-        }
-        self.report_errors(before, false);
-        self.drive(ctx);
     }
 
     fn failed(&mut self, fault: Fault, counts: bool, ctx: &mut Ctx) {
-        // A reset may have come in between.
-        if !self.is_busy {
-            return;
-        }
-        let before = self.errors.status();
-        self.errors.failed(fault, counts);
-        self.mailboxes.failed(TSR_TERR, self.has(MCR_NART));
-        self.report_errors(before, true);
-        self.drive(ctx);
+        self.on_wire(true, ctx, |node, _| {
+            node.errors.failed(fault, counts);
+            node.mailboxes.failed(TSR_TERR, node.has(MCR_NART));
+        });
     }
 
     fn received(&mut self, frame: &Frame, ctx: &mut Ctx) {
-        if !self.is_busy {
-            return;
-        }
-        let before = self.errors.status();
-        self.errors.received();
-        self.store(frame, ctx);
-        self.report_errors(before, false);
-        self.drive(ctx);
+        self.on_wire(false, ctx, |node, ctx| {
+            node.errors.received();
+            node.store(frame, ctx);
+        });
     }
 
     fn misread(&mut self, fault: Fault, was_first: bool, ctx: &mut Ctx) {
-        // A reset may have come in between.
-        if !self.is_busy {
-            return;
-        }
-        let before = self.errors.status();
-        self.errors.misread(fault, was_first);
-        self.report_errors(before, true);
-        self.drive(ctx);
+        self.on_wire(true, ctx, |node, _| node.errors.misread(fault, was_first));
     }
 
     fn freed(&mut self, ctx: &mut Ctx) {
