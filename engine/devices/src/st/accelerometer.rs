@@ -100,6 +100,13 @@ fn axis_of(address: u32) -> usize {
 }
 
 impl Shared {
+    /// The state after reset.
+    fn new(map: &'static Map) -> Shared {
+        let (boot, acceleration_mg) = (Ps::ZERO, [0; 3]);
+        let (registers, sampler) = (Registers::new(map), Sampler::default());
+        Shared { boot, acceleration_mg, registers, command: None, address: 0, sampler, fresh: 0, overrun: 0 }
+    }
+
     /// Firmware writes a register. Notes a bit that it sets and that is not modelled: of a chip, one that the map does
     /// not list, or lists so.
     fn write(&mut self, value: u8, notes: &mut Notes<String>) {
@@ -128,10 +135,7 @@ impl<K: Kind> Chip<K> {
         let kind = kind(reader);
         let meaning = "the acceleration along X, Y and Z in thousandths of g";
         let acceleration_mg = reader.cells("cyclescope,acceleration-mg", |_| true, meaning).unwrap_or_default();
-        let (registers, sampler) = (Registers::new(K::MAP), Sampler::default());
-        let (command, address, fresh, overrun) = (None, 0, 0, 0);
-        let shared = Shared { boot, acceleration_mg, registers, command, address, sampler, fresh, overrun };
-        Chip { shared, kind }
+        Chip { shared: Shared { boot, acceleration_mg, ..Shared::new(K::MAP) }, kind }
     }
 
     /// The chip on its wire.

@@ -1,11 +1,12 @@
 //! Chips on a wire, for the tests of all kinds.
 
 use crate::bench::{cells, node, phandle_of, read_tree};
-use crate::registers::Map;
+use crate::registers::{Map, registers};
 use engine::dt::node::Node;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::DeviceId;
 use engine::time::Ps;
+use engine::wire::notes::Notes;
 use engine::wire::spi::{Burst, Lines, SpiTarget};
 
 pub(super) const BOOT_US: u32 = 5000;
@@ -93,5 +94,31 @@ impl Rig {
             }
             self.write(address, reset.into());
         }
+    }
+}
+
+registers! {
+    const MAP "" bytes {
+        ONE 2 rw reset 0x81 mask 0x8f { MODELLED 0..2, FIXED 7 ro unmodelled };
+        OTHER 3 rw;
+    }
+}
+
+#[test]
+fn a_write_changes_what_it_can_and_notes_what_is_not_modelled() {
+    // In register 2, bit 7 can't be written, and bits 0 and 1 are modelled.
+    let cases = [
+        (2, 0x03, 0x83, false),
+        (2, 0x80, 0x80, false),
+        (2, 0x04, 0x84, true),
+        (3, 0x01, 0x01, true),
+        (7, 0xff, 0x00, true),
+    ];
+    for (address, written, held, is_noted) in cases {
+        let (mut chip, mut notes) = (super::Shared { address, ..super::Shared::new(&MAP) }, Notes::default());
+        chip.write(written, &mut notes);
+        let note = format!("{written:#04x} in register {address:#04x} asks for what is not modelled");
+        let noted = if is_noted { vec![note] } else { Vec::new() };
+        assert_eq!((chip.registers[address], notes.take()), (held, noted));
     }
 }
