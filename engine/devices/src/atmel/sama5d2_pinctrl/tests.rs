@@ -1,6 +1,6 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Hz, Ps};
@@ -36,7 +36,9 @@ fn events(bench: &mut Bench) -> (u32, u32) {
 
 #[test]
 fn the_device_keeps_its_table() {
-    walk::device_keeps_its_table(REGISTERS, &["PIO_CFGR0", "PIO_ODSR0", "PIO_WPMR"], &mut pio());
+    let special: Vec<String> = (0..GROUPS).flat_map(|group| ["CFGR", "ODSR"].map(|name| format!("PIO_{name}{group}"))).collect();
+    let special: Vec<&str> = special.iter().map(String::as_str).chain(["PIO_WPMR"]).collect();
+    walk::device_keeps_its_table(MAP.rows, &special, &mut pio());
 }
 
 #[test]
