@@ -44,11 +44,12 @@ registers! {
         BRGR 0x20 rw locked_by WPMR_WPEN in WPMR mask 0xffff;
         CMPR 0x24 rw locked_by WPMR_WPEN in WPMR mask 0x00ff_50ff;
         RTOR 0x28 rw locked_by WPMR_WPEN in WPMR mask 0xff;
-        /// The key is "UAR".
-        WPMR 0xe4 rw keyed 0x55_4152 in 0xffff_ff00 { WPEN 0 };
+        WPMR 0xe4 rw keyed WPKEY in 0xffff_ff00 { WPEN 0 };
     }
 }
 
+/// UART_WPMR.WPKEY: "UAR".
+const WPKEY: u32 = 0x55_4152;
 const INTERRUPTS: u32 = 0x83e3;
 /// The lowest value of UART_MR.PAR without a parity bit.
 const PAR_NO: u32 = 4;

@@ -49,12 +49,13 @@ registers! {
         /// PROT, protection mode: reading AIC_IVR changes nothing, writing it acknowledges. GMSK: both lines stay
         /// inactive.
         DCR 0x6c rw locked_by WPMR_WPEN in WPMR { PROT 0, GMSK 1 };
-        /// The key is "AIC".
-        WPMR 0xe4 rw keyed 0x41_4943 in 0xffff_ff00 { WPEN 0 };
+        WPMR 0xe4 rw keyed WPKEY in 0xffff_ff00 { WPEN 0 };
         WPSR 0xe8 ro { WPVS 0 rc, WPVSRC 8..24 rc };
     }
 }
 
+/// AIC_WPMR.WPKEY: "AIC".
+const WPKEY: u32 = 0x41_4943;
 const SOURCES: usize = 128;
 /// The input that SFR_AICREDIR.NSAIC drives.
 const REDIRECTION: u32 = SOURCES as u32;

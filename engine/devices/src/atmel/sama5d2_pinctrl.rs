@@ -49,14 +49,17 @@ registers! {
         SIOSR [0..4; STRIDE] 0x34 set IOSSR;
         /// Lines that are reserved for secure software.
         IOSSR [0..4; STRIDE] 0x38 ro reset u32::MAX;
-        /// The two freeze bits, in the order of PCFS and ICFS, and the key, "IOF".
-        IOFR [0..4; STRIDE] 0x3c wo keyed 0x49_4f46 in 0xffff_ff00 mask 0xffff_ff03 { FPHY 0, FINT 1 };
-        /// The key is "PIO".
-        WPMR 0x5e0 rw keyed 0x50_494f in 0xffff_ff00 { WPEN 0 };
+        /// The two freeze bits, in the order of PCFS and ICFS.
+        IOFR [0..4; STRIDE] 0x3c wo keyed IOFR_KEY in 0xffff_ff00 mask 0xffff_ff03 { FPHY 0, FINT 1 };
+        WPMR 0x5e0 rw keyed WPKEY in 0xffff_ff00 { WPEN 0 };
         WPSR 0x5e4 ro { WPVS 0 rc, WPVSRC 8..24 rc };
     }
 }
 
+/// PIO_WPMR.WPKEY: "PIO".
+const WPKEY: u32 = 0x50_494f;
+/// PIO_IOFR's key: "IOF".
+const IOFR_KEY: u32 = 0x49_4f46;
 /// From a group's register to the next group's.
 const STRIDE: u32 = 0x40;
 const GROUPS: usize = 4;

@@ -54,11 +54,12 @@ registers! {
         QIMR 0xd0 ro mask 7;
         QISR 0xd4 ro mask 0x10f;
         FMR 0xd8 rw locked_by WPMR_WPEN in WPMR mask 3;
-        /// The key is "TIM".
-        WPMR 0xe4 rw keyed 0x54_494d in 0xffff_ff00 { WPEN 0 };
+        WPMR 0xe4 rw keyed WPKEY in 0xffff_ff00 { WPEN 0 };
     }
 }
 
+/// TC_WPMR.WPKEY: "TIM".
+const WPKEY: u32 = 0x54_494d;
 /// From a register of a channel to the next channel's.
 const STRIDE: u32 = 0x40;
 const CHANNELS: usize = 3;

@@ -1,7 +1,8 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
 use crate::registers::walk;
-use engine::bus::device::DeviceId;
+use engine::bus::device::{AccessSize, DeviceId};
+use engine::polling::Poll;
 use engine::time::{Hz, Ps};
 
 const IRQ: u32 = 1 << 0;

@@ -70,14 +70,14 @@ fn a_configuration_goes_to_the_lines_of_the_mask() {
     let group = 2 * STRIDE;
     bench.write(NOW, group + MSKR, 1 << 5 | 1 << 9).unwrap();
     bench.write(NOW, group + CFGR, u32::MAX).unwrap();
-    for (mask, configuration) in [(1 << 5, CFGR_MASK), (1 << 9, CFGR_MASK), (1 << 4, CFGR_RESET), (0, CFGR_RESET)] {
+    for (mask, configuration) in [(1 << 5, CFGR_MASK), (1 << 9, CFGR_MASK), (1 << 4, CFGR_PUEN), (0, CFGR_PUEN)] {
         bench.write(NOW, group + MSKR, mask).unwrap();
         assert_eq!(bench.value(NOW, group + CFGR), configuration, "mask {mask:#x}");
         // The secure view shows the same.
         assert_eq!(bench.value(NOW, SECURE + group + CFGR), configuration);
     }
     bench.write(NOW, MSKR, 1 << 5).unwrap();
-    assert_eq!(bench.value(NOW, CFGR), CFGR_RESET);
+    assert_eq!(bench.value(NOW, CFGR), CFGR_PUEN);
 }
 
 #[test]
