@@ -168,7 +168,9 @@ impl Row {
             } else if word(input, "mask")? {
                 self.mask = Some(value(input)?);
             } else {
-                return Err(input.error("`volatile`, `once`, `locked_by`, `keyed`, `reset`, `mask`, bits in braces, or `;`"));
+                return Err(
+                    input.error("`volatile`, `once`, `locked_by`, `keyed`, `reset`, `mask`, bits in braces, or `;`")
+                );
             }
         }
         Ok(())

@@ -96,7 +96,8 @@ pub struct Cgu {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-cgu"], 1, from_node).with_activities(CLOCKS).naming(MAP.rows);
+pub const MODEL: Model =
+    Model::device(Group::System, &["ingenic,jz4740-cgu"], 1, from_node).with_activities(CLOCKS).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {

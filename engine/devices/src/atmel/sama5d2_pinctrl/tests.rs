@@ -36,7 +36,8 @@ fn events(bench: &mut Bench) -> (u32, u32) {
 
 #[test]
 fn the_device_keeps_its_table() {
-    let special: Vec<String> = (0..GROUPS).flat_map(|group| ["CFGR", "ODSR"].map(|name| format!("PIO_{name}{group}"))).collect();
+    let special: Vec<String> =
+        (0..GROUPS).flat_map(|group| ["CFGR", "ODSR"].map(|name| format!("PIO_{name}{group}"))).collect();
     let special: Vec<&str> = special.iter().map(String::as_str).chain(["PIO_WPMR"]).collect();
     walk::device_keeps_its_table(MAP.rows, &special, &mut pio());
 }

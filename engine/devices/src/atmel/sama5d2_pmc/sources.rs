@@ -58,8 +58,7 @@ impl Sources {
     /// CKGR_PLLAR: the PLL locks again, unless its multiplier or its divider is 0.
     pub fn set_pllar(&mut self, value: u32, now: Ps) {
         let runs = value & PLLAR_MULA != 0 && value & PLLAR_DIVA != 0;
-        self.plla_ready =
-            if runs { self.counted(now, field(value, PLLAR_PLLACOUNT).into()) } else { Ps::MAX };
+        self.plla_ready = if runs { self.counted(now, field(value, PLLAR_PLLACOUNT).into()) } else { Ps::MAX };
     }
 
     /// CKGR_UCKR.
@@ -116,7 +115,11 @@ impl Sources {
 
     /// The next time at which one of them is ready.
     pub fn next_ready(&self, registers: &Registers, now: Ps) -> Option<Ps> {
-        self.readiness(registers).into_iter().map(|(_, ready)| ready).filter(|ready| *ready > now && *ready != Ps::MAX).min()
+        self.readiness(registers)
+            .into_iter()
+            .map(|(_, ready)| ready)
+            .filter(|ready| *ready > now && *ready != Ps::MAX)
+            .min()
     }
 
     /// True if the selected source of MCK is never ready.
@@ -135,7 +138,8 @@ impl Sources {
             CSS_MAIN => crystal.get(),
             CSS_PLLA => {
                 let plla = {
-                    let [multiplier, divider] = [PLLAR_MULA, PLLAR_DIVA].map(|mask| u64::from(registers.field(PLLAR, mask)));
+                    let [multiplier, divider] =
+                        [PLLAR_MULA, PLLAR_DIVA].map(|mask| u64::from(registers.field(PLLAR, mask)));
                     (crystal.get() * (multiplier + 1)).checked_div(divider)?
                 };
                 if registers.has(MCKR, MCKR_PLLADIV2) { plla / 2 } else { plla }

@@ -38,7 +38,11 @@ fn started(mode: u32, rc: u32) -> Bench {
 #[test]
 fn the_device_keeps_its_table() {
     // RA and RB are written in waveform mode only.
-    walk::device_keeps_its_table(MAP.rows, &["TC_RA0", "TC_RB0", "TC_RA1", "TC_RB1", "TC_RA2", "TC_RB2", "TC_WPMR"], &mut tcb());
+    walk::device_keeps_its_table(
+        MAP.rows,
+        &["TC_RA0", "TC_RB0", "TC_RA1", "TC_RB1", "TC_RA2", "TC_RB2", "TC_WPMR"],
+        &mut tcb(),
+    );
     let mut bench = started(WAVE, 0);
     for register in [RA, RB] {
         bench.write(cycle(100), register, 7).unwrap();
