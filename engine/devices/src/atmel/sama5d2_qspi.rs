@@ -121,6 +121,13 @@ impl Sama5d2Qspi {
         self.params.clock.rate.cycles_until_ceil(now).0
     }
 
+    /// Carries out everything up to `now`, and returns the last edge.
+    fn pass_to(&mut self, now: Ps) -> u64 {
+        let edge = self.params.clock.rate.cycles_until_floor(now).0;
+        self.serial.advance(edge, &mut self.wire);
+        edge
+    }
+
     fn register_answer(&self, ctx: &Ctx) -> Ps {
         self.params.clock.rate.after(ctx.now, self.params.register_cycles)
     }
@@ -314,6 +321,13 @@ impl Sama5d2Qspi {
         ]
     }
 
+    /// After a call that is no access to the window.
+    fn end_call(&mut self, ctx: &mut Ctx) {
+        self.take_notes(ctx);
+        self.follow_chip(ctx);
+        self.update_lines(ctx);
+    }
+
     #[cold]
     fn take_notes(&mut self, ctx: &mut Ctx) {
         self.wire.notes_due = false;
@@ -332,8 +346,8 @@ impl Sama5d2Qspi {
     /// False while transfers end that its lines or its chip's pin show; lists what passes through the data registers.
     fn look_ahead(&mut self, poll: &mut Poll) -> bool {
         self.learn_of_reads();
+        self.pass_to(poll.now());
         let clock = self.params.clock.rate;
-        self.serial.advance(clock.cycles_until_floor(poll.now()).0, &mut self.wire);
         let asks = self.registers[IMR] != 0 || self.params.dma.iter().any(Option::is_some) || self.wire.chip.has_pin();
         if asks && !self.serial.is_idle() {
             return false;
@@ -367,9 +381,7 @@ impl Device for Sama5d2Qspi {
         self.serial.advance(edge, &mut self.wire);
         let value = self.register(offset & !3, edge);
         self.serial.advance(edge, &mut self.wire);
-        self.take_notes(ctx);
-        self.follow_chip(ctx);
-        self.update_lines(ctx);
+        self.end_call(ctx);
         Ok(Port::APB.read(value, offset, size, self.register_answer(ctx)))
     }
 
@@ -394,16 +406,13 @@ impl Device for Sama5d2Qspi {
             }
             None => ctx.note(&format!("a write to offset {:#x}, where no register is, has no effect", offset & !3)),
         }
-        self.take_notes(ctx);
-        self.follow_chip(ctx);
-        self.update_lines(ctx);
+        self.end_call(ctx);
         Ok(Reply::written(self.register_answer(ctx)))
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.learn_of_reads();
-        let edge = self.params.clock.rate.cycles_until_floor(ctx.now).0;
-        self.serial.advance(edge, &mut self.wire);
+        self.pass_to(ctx.now);
         if token == CONTROLLER_EVENT {
             self.alarm.rang(ctx.now);
         } else {
@@ -415,31 +424,25 @@ impl Device for Sama5d2Qspi {
                 ctx.set_irq(self.params.dma[index], request);
             }
         }
-        self.take_notes(ctx);
-        self.follow_chip(ctx);
-        self.update_lines(ctx);
+        self.end_call(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.learn_of_reads();
-        let from = self.params.clock.rate.cycles_until_floor(ctx.now).0;
-        self.serial.advance(from, &mut self.wire);
+        let from = self.pass_to(ctx.now);
         ctx.bus.clocks.update(&mut self.params.clock);
         let to = self.params.clock.rate.cycles_until_floor(ctx.now).0;
         self.wire.change_clock(self.params.clock.rate, (from, to));
         self.serial.renumber((from, to));
         self.settings_changed(to);
         self.look.forget(ctx);
-        self.take_notes(ctx);
-        self.follow_chip(ctx);
         self.alarm.cancel(CONTROLLER_EVENT, ctx);
-        self.update_lines(ctx);
+        self.end_call(ctx);
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.learn_of_reads();
-        let edge = self.params.clock.rate.cycles_until_floor(ctx.now).0;
-        self.serial.advance(edge, &mut self.wire);
+        self.pass_to(ctx.now);
         self.wire.chip.pins_changed(port, changed, levels, ctx);
         self.follow_chip(ctx);
     }
@@ -483,8 +486,7 @@ impl Device for Sama5d2Qspi {
 
     fn finish(&mut self, now: Ps) {
         self.learn_of_reads();
-        let edge = self.params.clock.rate.cycles_until_floor(now).0;
-        self.serial.advance(edge, &mut self.wire);
+        self.pass_to(now);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {

@@ -34,8 +34,8 @@ mod of_230 {
     }
 }
 
-/// All registers of the AT86RF230. It has no TRX_CTRL_1, TRX_CTRL_2, RX_CTRL, SFD_VALUE, ANT_DIV, RX_SYN, XAH_CTRL_1 and
-/// CSMA_BE; its least back-off exponent is in CSMA_SEED_1, TX_AUTO_CRC_ON in PHY_TX_PWR. PART_NUM, PHY_ED_LEVEL and
+/// All registers of the AT86RF230. It has no TRX_CTRL_1, TRX_CTRL_2, RX_CTRL, SFD_VALUE, ANT_DIV, RX_SYN, XAH_CTRL_1
+/// and CSMA_BE; its least back-off exponent is in CSMA_SEED_1, TX_AUTO_CRC_ON in PHY_TX_PWR. PART_NUM, PHY_ED_LEVEL and
 /// PHY_CC_CCA are quoted from its drivers; the other reset values and writable bits are those of the AT86RF231's
 /// registers with the same fields, and are not checked against 5131.
 pub const RF230: Map = joined!(COMMON, of_230::MAP);

@@ -248,7 +248,7 @@ impl Serial {
         }
     }
 
-    /// Lists its state. Ends that lie ahead are moved by `end`.
+    /// Lists its state. By hand: ends that lie ahead, which are edges of the controller's clock, are moved by `end`.
     pub fn polled(&mut self, poll: &mut Poll, mut end: impl FnMut(&mut u64, &mut Poll)) {
         let (kind, received) = match &mut self.state {
             State::Idle => (0, None),
