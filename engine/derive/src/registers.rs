@@ -39,6 +39,7 @@ enum Rule {
     Once,
     Volatile,
     LockedBy(TokenStream, TokenStream),
+    Keyed(TokenStream, TokenStream),
     Sets(TokenStream, bool),
     Clears(TokenStream, bool),
 }
@@ -106,6 +107,7 @@ const WORDS: &[&str] = &[
     "volatile",
     "once",
     "locked_by",
+    "keyed",
     "reset",
     "mask",
 ];
@@ -158,12 +160,18 @@ impl Row {
                 let bits = value(input)?;
                 input.parse::<Token![in]>()?;
                 self.rule = Rule::LockedBy(value(input)?, bits);
+            } else if word(input, "keyed")? {
+                let key = value(input)?;
+                input.parse::<Token![in]>()?;
+                self.rule = Rule::Keyed(value(input)?, key);
             } else if word(input, "reset")? {
                 self.reset = Some(value(input)?);
             } else if word(input, "mask")? {
                 self.mask = Some(value(input)?);
             } else {
-                return Err(input.error("`volatile`, `once`, `locked_by`, `reset`, `mask`, bits in braces, or `;`"));
+                return Err(
+                    input.error("`volatile`, `once`, `locked_by`, `keyed`, `reset`, `mask`, bits in braces, or `;`")
+                );
             }
         }
         Ok(())
@@ -294,6 +302,7 @@ impl Map {
             Rule::Once => quote!(Rule::Once),
             Rule::Volatile => quote!(Rule::Volatile),
             Rule::LockedBy(by, bits) => quote!(Rule::LockedBy(#by, #bits)),
+            Rule::Keyed(mask, key) => quote!(Rule::Keyed(#mask, #key)),
             Rule::Sets(of, read) => quote!(Rule::Sets(#of + #further, #read)),
             Rule::Clears(of, read) => quote!(Rule::Clears(#of + #further, #read)),
         };

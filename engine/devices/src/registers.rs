@@ -23,6 +23,7 @@
 //! - `volatile`: the device computes the value, or a write only starts something: nothing is stored.
 //! - `once`: the first write after reset counts, later ones do nothing.
 //! - `locked_by BITS in REGISTER`: while one of these bits of that register is set, writes do nothing.
+//! - `keyed KEY in MASK`: a write does nothing unless this field, which need not exist, has this value.
 //! - `reset VALUE` (0).
 //! - `mask MASK`: the bits that exist; without it, the bits that are listed, and without a list all. Others read 0.
 //! - the bits: a number, or a range of bits; then the access, if it is another than the register's, and `unmodelled`

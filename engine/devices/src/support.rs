@@ -24,3 +24,4 @@ pub mod stm32_flash_keys;
 pub mod stm32_pin_lines;
 pub mod stm32_rcc;
 pub mod stm32f4_part;
+pub mod write_protection;

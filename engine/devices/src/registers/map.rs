@@ -45,6 +45,8 @@ pub enum Rule {
     Volatile,
     /// Writes do nothing while one of these bits of the register at an offset is set.
     LockedBy(u32, u32),
+    /// Writes do nothing unless the field of this mask has this value.
+    Keyed(u32, u32),
     /// Ones set bits of the register at an offset; true if reads give that register.
     Sets(u32, bool),
     /// Ones clear bits of the register at an offset; true if reads give that register.
