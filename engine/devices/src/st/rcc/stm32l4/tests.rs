@@ -1,44 +1,24 @@
 use super::*;
 use crate::bench::Bench;
-use crate::support::registers::walk::{self, Port};
+use crate::registers::walk::{self, Port};
+use crate::st::rcc::tests::{self, MHZ, output, rate};
 use crate::support::stm32_clock_gate::BACKUP_DOMAIN;
-use crate::support::stm32_rcc::BDCR_LSEON;
 use engine::bus::device::DeviceId;
-use engine::dt::wiring::ClockInput;
+use engine::time::Ps;
 
-const MHZ: u64 = 1_000_000;
-
-fn hz(frequency: u64) -> Hz {
-    Hz::new(frequency).unwrap()
-}
+const PLL_QEN: u32 = PLLCFGR_PLLQEN;
+const PLL_REN: u32 = PLLCFGR_PLLREN;
 
 fn rcc() -> Bench {
-    let params = Params {
-        oscillators: [Some(hz(16 * MHZ)), None, Some(hz(32_768)), Some(hz(32_000)), Some(hz(48 * MHZ))],
-        hse: Hse { rate: None, is_external: false, start: Ps::from_us(2_000), external_cycles: Cycles(512) },
-        start: [Ps::from_us(3), Ps::from_ns(800), Ps::from_us(2_000_000), Ps::from_us(80), Ps::from_us(2)],
-        stop_cycles: [Cycles(6), Cycles(3)],
-        lock: Ps::from_us(15),
-        switch_cycles: Cycles(2),
-        divider_cycles: Cycles(2),
-        outputs: (0..24).map(ClockId).collect(),
-        interrupt: Some(IrqLine::Core { core: 0, bit: 5 }),
-    };
-    let mut bench = Bench::new(Rcc::new(params));
-    bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
-    bench
-}
-
-/// The rate of an output at a time.
-fn rate(bench: &mut Bench, at: Ps, output: u32) -> u64 {
-    bench.run(at);
-    bench.bus.clocks.rate_of(ClockInput { rate: hz(1), id: Some(ClockId(output)) }).get()
+    let oscillators = [None, Some(16 * MHZ), None, Some(32_768), Some(32_000), Some(48 * MHZ)];
+    let starts = [Ps::from_us(3), Ps::from_ns(800), Ps::from_us(2_000_000), Ps::from_us(80), Ps::from_us(2)];
+    tests::with(&L4, tests::params(&L4, &oscillators, &starts, Ps::from_us(15)))
 }
 
 #[test]
 fn registers_are_those_of_the_manual() {
     let special = ["RCC_CR", "RCC_PLLCFGR", "RCC_PLLSAI1CFGR", "RCC_CFGR", "RCC_BDCR", "RCC_CSR", "RCC_CRRCR"];
-    walk::device_keeps_its_table(REGISTERS, &special, &mut rcc());
+    walk::device_keeps_its_map(&MAP, &special, &mut rcc());
     for (register, reset) in [(CR, 0x63), (PLLCFGR, 0x1000), (CFGR, 0), (BDCR, 0), (CSR, 0x0c00_0600), (CRRCR, 0)] {
         assert_eq!(rcc().get(register), reset, "{register:#x}");
     }
@@ -48,7 +28,7 @@ fn registers_are_those_of_the_manual() {
 fn out_of_reset_all_run_by_msi() {
     let mut bench = rcc();
     for output in [0, 1, 3, 4, 5, 6, 7, 10, 15] {
-        assert_eq!(rate(&mut bench, Ps(0), output), 4 * MHZ, "{}", OUTPUTS[output as usize]);
+        assert_eq!(rate(&mut bench, Ps(0), output), 4 * MHZ, "{}", OUTPUTS[output as usize].0);
     }
     assert_eq!(rate(&mut bench, Ps(0), 2), 500_000);
     assert!(bench.bus.notes().is_empty());
@@ -159,14 +139,14 @@ fn kernel_clocks_are_chosen() {
     // USART1 uses SYSCLK, USART2 HSI16, USART3 PCLK1, LPUART1 LSE, I2C1 HSI16, LPTIM1 LSI.
     let expected = [(10, 4 * MHZ), (11, 16 * MHZ), (12, 500_000), (15, 32_768), (16, 16 * MHZ), (20, 32_000)];
     for (output, expected) in expected {
-        assert_eq!(rate(&mut bench, at, output), expected, "{}", OUTPUTS[output as usize]);
+        assert_eq!(rate(&mut bench, at, output), expected, "{}", OUTPUTS[output as usize].0);
     }
 }
 
 /// The rate of an output, or why it is stopped.
-fn state(bench: &mut Bench, at: Ps, output: u32) -> Result<u64, Option<String>> {
+fn state(bench: &mut Bench, at: Ps, number: u32) -> Result<u64, Option<String>> {
     bench.run(at);
-    let clock = ClockInput { rate: hz(1), id: Some(ClockId(output)) };
+    let clock = output(number);
     let why = bench.bus.clocks.stopped_by(clock).map(str::to_owned);
     if bench.bus.clocks.is_stopped(clock) { Err(why) } else { Ok(bench.bus.clocks.rate_of(clock).get()) }
 }

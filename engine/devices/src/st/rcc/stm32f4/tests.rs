@@ -1,51 +1,36 @@
+use super::f411::*;
 use super::*;
 use crate::bench::Bench;
-use crate::support::registers::walk::{self, Port};
+use crate::registers::walk::{self, Port};
+use crate::st::rcc::sources::Hse;
+use crate::st::rcc::tests::{self, MHZ, hz, output, rate};
 use crate::support::stm32_clock_gate::BACKUP_DOMAIN;
-use crate::support::stm32_rcc::{BDCR_BDRST, BDCR_LSEON, BDCR_RTCEN, BDCR_RTCSEL};
-use engine::bus::device::DeviceId;
+use engine::bus::device::{AccessSize, Ctx, DeviceId, Reply, SlaveError};
+use engine::dt::wiring::{ClockId, ClockInput};
 use engine::polling::{Poll, Polled};
+use engine::time::Ps;
 
-const MHZ: u64 = 1_000_000;
+const START: [Ps; 3] = [Ps::from_us(2), Ps::from_us(2_000_000), Ps::from_us(15)];
 
-fn hz(frequency: u64) -> Hz {
-    Hz::new(frequency).unwrap()
+fn board(oscillators: [Option<u64>; 4]) -> Params {
+    tests::params(&F407, &oscillators, &START, Ps::from_us(200))
 }
 
-const HSE_CRYSTAL: Hse =
-    Hse { rate: Hz::new(8 * MHZ), is_external: false, start: Ps::from_us(2_000), external_cycles: Cycles(512) };
-
-fn params(part: Part) -> Params {
-    Params {
-        part,
-        oscillators: [Some(hz(16 * MHZ)), Some(hz(8 * MHZ)), None, Some(hz(32_000))],
-        hse: HSE_CRYSTAL,
-        start: [Ps::from_us(2), Ps::from_us(2_000_000), Ps::from_us(15)],
-        stop_cycles: [Cycles(6), Cycles(3)],
-        lock: Ps::from_us(200),
-        switch_cycles: Cycles(2),
-        divider_cycles: Cycles(2),
-        outputs: (0..10).map(ClockId).collect(),
-        interrupt: Some(IrqLine::Core { core: 0, bit: 5 }),
-    }
+fn params() -> Params {
+    board([Some(16 * MHZ), Some(8 * MHZ), None, Some(32_000)])
 }
 
-fn with(params: Params) -> Bench {
-    let mut bench = Bench::new(Rcc::new(params));
-    bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
-    bench
+fn with(part: Part, params: Params) -> Bench {
+    tests::with(family_of(part), params)
 }
 
 fn rcc() -> Bench {
-    with(params(Part::F407))
+    with(Part::F407, params())
 }
 
 /// The rates of the outputs, in their order, at a time.
 fn rates(bench: &mut Bench, at: Ps) -> Vec<u64> {
-    bench.run(at);
-    let rate =
-        |clock| bench.bus.clocks.rate_of(engine::dt::wiring::ClockInput { rate: hz(1), id: Some(ClockId(clock)) });
-    (0..10).map(|clock| rate(clock).get()).collect()
+    (0..10).map(|clock| rate(bench, at, clock)).collect()
 }
 
 const PLL_168: u32 = 8 | 336 << 6 | PLLCFGR_PLLSRC | 7 << 24;
@@ -55,7 +40,7 @@ const DIVIDED_168: u32 = 5 << 10 | 4 << 13;
 fn registers_are_those_of_the_manual() {
     let special = ["RCC_CR", "RCC_PLLCFGR", "RCC_CFGR", "RCC_CIR", "RCC_BDCR", "RCC_CSR"];
     for part in [Part::F407, Part::F411] {
-        walk::device_keeps_its_table(part.registers(), &special, &mut with(params(part)));
+        walk::device_keeps_its_map(family_of(part).map, &special, &mut with(part, params()));
     }
     let resets = [(CR, 0x83), (PLLCFGR, 0x2400_3010), (CFGR, 0), (CIR, 0), (BDCR, 0), (CSR, 0x0e00_0000)];
     for (register, reset) in resets {
@@ -129,7 +114,7 @@ fn the_divider_of_the_ahb_divides_all_after_it() {
 
 #[test]
 fn timers_of_an_f411_may_have_four_times_their_bus() {
-    let mut bench = with(params(Part::F411));
+    let mut bench = with(Part::F411, params());
     bench.put(CFGR, 5 << 10 | 6 << 13);
     assert_eq!(rates(&mut bench, Ps::from_us(1))[3..7], [4, 2, 8, 4].map(|mhz| mhz * MHZ));
     bench.put(DCKCFGR, DCKCFGR_TIMPRE);
@@ -138,7 +123,7 @@ fn timers_of_an_f411_may_have_four_times_their_bus() {
 
 #[test]
 fn what_the_board_does_not_have_never_gets_ready() {
-    let mut bench = with(Params { hse: Hse { rate: None, ..HSE_CRYSTAL }, ..params(Part::F407) });
+    let mut bench = with(Part::F407, Params { hse: tests::NO_HSE, ..params() });
     bench.put(CR, 0x81 | CR_HSEON);
     bench.run(Ps::from_us(10_000_000));
     assert_eq!(bench.value(Ps::from_us(10_000_000), CR) & (CR_HSEON | CR_HSERDY), CR_HSEON);
@@ -147,7 +132,7 @@ fn what_the_board_does_not_have_never_gets_ready() {
 
 #[test]
 fn hse_from_elsewhere_takes_its_cycles() {
-    let mut bench = with(Params { hse: Hse { is_external: true, ..HSE_CRYSTAL }, ..params(Part::F407) });
+    let mut bench = with(Part::F407, Params { hse: Hse { is_external: true, ..params().hse }, ..params() });
     bench.put(CR, 0x81 | CR_HSEBYP);
     bench.put(CR, 0x81 | CR_HSEBYP | CR_HSEON);
     bench.run(Ps::from_us(64));
@@ -233,8 +218,7 @@ fn ready_flags_interrupt_if_they_are_enabled() {
 #[test]
 fn the_backup_domain_is_written_when_it_is_open() {
     let (register, bit) = BACKUP_DOMAIN;
-    let mut bench =
-        with(Params { oscillators: [Some(hz(16 * MHZ)), None, Some(hz(32_768)), None], ..params(Part::F407) });
+    let mut bench = with(Part::F407, board([Some(16 * MHZ), None, Some(32_768), None]));
     bench.bus.clocks.set_gates(register, 0);
     bench.put(BDCR, BDCR_LSEON);
     assert_eq!((bench.get(BDCR), bench.bus.notes().len()), (0, 1));
@@ -266,10 +250,9 @@ fn enables_are_gates_and_flags_of_resets_are_cleared() {
 #[test]
 fn outputs_run_while_their_plls_do() {
     let mut bench = rcc();
-    let why = |bench: &mut Bench, at: Ps, output: u32| {
+    let why = |bench: &mut Bench, at: Ps, number: u32| {
         bench.run(at);
-        let clock = engine::dt::wiring::ClockInput { rate: hz(1), id: Some(ClockId(output)) };
-        bench.bus.clocks.stopped_by(clock).unwrap_or("").to_owned()
+        bench.bus.clocks.stopped_by(output(number)).unwrap_or("").to_owned()
     };
     assert_eq!(why(&mut bench, Ps(0), 7), "the PLL, which is off (RCC_CR.PLLON)");
     assert_eq!(why(&mut bench, Ps(0), 9), "nothing, as RCC_BDCR.RTCSEL selects none");
@@ -286,7 +269,7 @@ fn outputs_run_while_their_plls_do() {
 fn the_input_of_both_plls_stays_while_one_is_on() {
     // An STM32F407's divider of the input is that of both.
     for (part, m) in [(Part::F407, 16), (Part::F411, 8)] {
-        let mut bench = with(params(part));
+        let mut bench = with(part, params());
         bench.put(CR, 0x81 | CR_PLLI2SON);
         bench.put(PLLCFGR, 8 | 336 << 6 | PLLCFGR_PLLSRC | 7 << 24);
         assert_eq!(bench.get(PLLCFGR), m | 336 << 6 | 7 << 24 | PLLCFGR_RESERVED, "{part:?}");
@@ -297,7 +280,7 @@ fn the_input_of_both_plls_stays_while_one_is_on() {
 /// A device that counts cycles of PCLK1, as a timer does.
 #[derive(engine::state::State)]
 struct Counter {
-    clock: engine::dt::wiring::ClockInput,
+    clock: ClockInput,
     since: Ps,
     count: u64,
 }
@@ -328,7 +311,7 @@ impl Polled for Counter {
 
 #[test]
 fn who_runs_by_a_clock_follows_it() {
-    let clock = engine::dt::wiring::ClockInput { rate: hz(16 * MHZ), id: Some(ClockId(3)) };
+    let clock = ClockInput { rate: hz(16 * MHZ), id: Some(ClockId(3)) };
     let mut bench = rcc().and(Counter { clock, since: Ps(0), count: 0 });
     bench.bus.clocks.add_user(ClockId(3), engine::clocks::User::Device(DeviceId(1)));
     bench.put(CFGR, 5 << 10);

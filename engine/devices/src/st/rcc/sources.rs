@@ -15,12 +15,12 @@ use engine::activity::{Detail, Kind};
 use engine::bus::device::Ctx;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockId;
-use engine::polling::Poll;
+use engine::polling::Polled;
 use engine::state;
 use engine::time::{Cycles, Hz, Ps};
 
 /// The state of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]
 enum State {
     Off,
     /// On, and its input, or the part itself, is missing.
@@ -34,19 +34,14 @@ enum State {
 /// [`engine::clocks::Clocks::stop`].
 pub type Driven = Result<Hz, Option<String>>;
 
-/// A clock without a source, as selected by this field.
-pub fn unselected(field: &str) -> Driven {
-    Err(Some(format!("nothing, as {field} selects none")))
-}
-
 /// An oscillator or a PLL.
-#[derive(Clone, Copy, Debug, state::State)]
+#[derive(Clone, Copy, Debug, state::State, Polled)]
 pub struct Source {
-    /// The manual's name, and the bit that turns it on.
+    /// The manual's name, and the register and the bit that turn it on.
     #[state(skip)]
     name: &'static str,
     #[state(skip)]
-    switch: &'static str,
+    switch: [&'static str; 2],
     /// `None` for an oscillator that the board does not have, and for a PLL without a rate.
     rate: Option<Hz>,
     start: Ps,
@@ -63,7 +58,7 @@ pub struct Source {
 impl Source {
     /// An oscillator, off.
     pub const fn oscillator(rate: Option<Hz>, start: Ps, stop_cycles: Cycles) -> Source {
-        Source { name: "", switch: "", rate, start, stop_cycles, parent: None, is_pll: false, state: State::Off }
+        Source { name: "", switch: [""; 2], rate, start, stop_cycles, parent: None, is_pll: false, state: State::Off }
     }
 
     /// A PLL, off. Its flag falls at once.
@@ -71,8 +66,8 @@ impl Source {
         Source { start: lock, parent, is_pll: true, ..Source::oscillator(None, lock, Cycles(0)) }
     }
 
-    /// The same source, with the manual's name and the bit that turns it on.
-    pub const fn called(self, name: &'static str, switch: &'static str) -> Source {
+    /// The same source, with the manual's name, and the register and the bit that turn it on.
+    pub const fn called(self, name: &'static str, switch: [&'static str; 2]) -> Source {
         Source { name, switch, ..self }
     }
 
@@ -102,7 +97,7 @@ pub struct Happened {
 }
 
 /// The sources of a chip, by their index, and the source of SYSCLK.
-#[derive(Clone, Debug, state::State)]
+#[derive(Clone, Debug, state::State, Polled)]
 pub struct Sources {
     #[state(with = engine::state::fixed)]
     list: Vec<Source>,
@@ -144,7 +139,7 @@ impl Sources {
         match (rate, state) {
             (Some(rate), State::Ready | State::Stopping(_)) => Ok(rate),
             (Some(_), State::Starting(_)) => Err(None),
-            (_, State::Off) => Err(Some(format!("{name}, which is off ({switch})"))),
+            (_, State::Off) => Err(Some(format!("{name}, which is off ({})", switch.join(".")))),
             (Some(_), _) if is_pll => match parent.map(|parent| self.driven(parent)) {
                 Some(Err(why)) => Err(why),
                 _ => Err(None),
@@ -280,15 +275,6 @@ impl Sources {
             ctx.awaits((&CLOCK_START, index as u32), due, Detail::None);
         }
     }
-
-    /// All state that a poll can read; later changes are events.
-    pub fn polled(&self, poll: &mut Poll) {
-        let ready = self.list.iter().enumerate().fold(0, |bits, (index, source)| {
-            bits | u32::from(source.is_ready()) << index | u32::from(source.is_on()) << (16 + index)
-        });
-        poll.state(ready);
-        poll.state((self.selected * 256 + self.wanted) as u32);
-    }
 }
 
 /// `rate * multiplier / divider`, rounded down to a hertz; at least 1 Hz.
@@ -378,11 +364,6 @@ pub fn publish(outputs: &[ClockId], driven: impl IntoIterator<Item = Driven>, ct
     ctx.set_clocks(&rates);
 }
 
-/// The meaning of `cyclescope,switch-cycles`.
-pub const SWITCH_CYCLES: &str = "cycles of the old and then of the new clock that a change of SYSCLK takes";
-/// The meaning of `cyclescope,divider-cycles`.
-pub const DIVIDER_CYCLES: &str = "cycles of HCLK from a write of a divider until it is in force";
-
 /// Cycles from turning off an oscillator, and LSI, until its ready flag falls, from a node.
 pub fn stop_cycles(reader: &mut NodeReader) -> [Cycles; 2] {
     let meaning = |of: &str| format!("cycles of {of} from turning it off until its ready flag falls");
@@ -398,16 +379,15 @@ pub fn start_time(reader: &mut NodeReader, name: &str, of: &str) -> Ps {
 }
 
 /// A node's clocks by `clock-names`: `None` for those that a board does not have.
-pub fn named_clocks<const N: usize>(reader: &mut NodeReader, names: [&str; N]) -> [Option<Hz>; N] {
+pub fn named_clocks(reader: &mut NodeReader, names: &[&str]) -> Vec<Option<Hz>> {
     let given = reader.strings("clock-names", "which oscillators `clocks` has, in its order");
     if reader.is_documenting() {
         let meaning = format!("the oscillators that the board has, by clock-names: {}", names.join(", "));
-        return [Some(reader.clock(0, &meaning)); N];
+        return vec![Some(reader.clock(0, &meaning)); names.len()];
     }
-    let index = names.map(|name| given.iter().position(|given| *given == name));
-    let mut clocks = [None; N];
-    for (place, name) in names.iter().enumerate() {
-        clocks[place] = index[place].map(|index| reader.clock(index, &format!("the oscillator {name}")));
-    }
-    clocks
+    let mut clock = |name: &&str| {
+        let index = given.iter().position(|given| given == name)?;
+        Some(reader.clock(index, &format!("the oscillator {name}")))
+    };
+    names.iter().map(&mut clock).collect()
 }

@@ -5,7 +5,7 @@
 //! and the system's reset (RCC_MP_GRSTCSETR), which ends the run. While BOOT_MCU is 0, a reset of the MCU leaves it
 //! held; clearing BOOT_MCU does not stop a running MCU.
 //!
-//! Selectors, dividers and PLLs begin as TF-A sets them on ST's discovery boards ([`settings`]), and the board's clock
+//! Selectors, dividers and PLLs begin as TF-A sets them on ST's discovery boards ([`registers`]), and the board's clock
 //! nodes follow the firmware's settings ([`tree`]): [`OUTPUTS`]. A setting takes effect at once. A PLL accepts its
 //! factors while it is off, a fraction with FRACLE, and locks `cyclescope,pll-lock-us` after PLLON. Devices on a clock
 //! that firmware turns off continue at its old rate, with a note; a clock that selects a PLL keeps its old rate until
@@ -14,91 +14,41 @@
 //! Not modelled: resets of single peripherals (a note says so), low-power modes and enables, security, watchdogs,
 //! oscillators that stop, another clock of the generic timer (RCC_STGENCKSELR; a note says so).
 
-mod settings;
+mod registers;
 mod tree;
 
 #[cfg(test)]
 mod tests;
 
-use crate::model::{Group, Model};
-use crate::support::activities::{CLOCK_START, CLOCKS};
-use crate::support::apb;
-use crate::support::stm32_clock_sources::start_time;
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Hz, Ps};
-use settings::{FRACLE, PLLON, PLLRDY, READY, Setting};
-pub use tree::OUTPUTS;
-use tree::{KERNEL, Tree};
 
-/// Registers that set bits, each followed by the register that clears them: the first offset of each group, and the
-/// number of pairs.
-const PAIRS: [(u32, u32); 10] = [
-    // RCC_OCENSETR.
-    (0x00c, 1),
-    // RCC_MP_SREQSETR.
-    (0x104, 1),
-    // RCC_APB4RSTSETR to RCC_TZAHB6RSTSETR.
-    (0x180, 5),
-    // RCC_MP_APB4ENSETR to RCC_MP_TZAHB6ENSETR.
-    (MP_FIRST_ENABLES, 5),
-    // RCC_MC_APB4ENSETR to RCC_MC_AHB6ENSETR.
-    (MP_FIRST_ENABLES + MC_ENABLES, 4),
-    // RCC_MP_IWDGFZSETR.
-    (0x40c, 1),
-    // RCC_APB1RSTSETR to RCC_AHB4RSTSETR.
-    (0x980, 6),
-    // RCC_MP_APB1ENSETR to RCC_MP_AHB4ENSETR.
-    (MP_ENABLES, 6),
-    // RCC_MP_MLAHBENSETR.
-    (MP_MLAHBENSETR, 1),
-    // RCC_MC_APB1ENSETR to RCC_MC_MLAHBENSETR.
-    (MP_ENABLES + MC_ENABLES, 8),
-];
+use self::registers::*;
+pub use self::tree::OUTPUTS;
+use self::tree::{KERNEL, Tree};
+use super::sources::start_time;
+use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Row, Rule};
+use crate::support::activities::{CLOCK_START, CLOCKS};
+
 /// Bytes of a pair of registers.
 const PAIR: u32 = 8;
-
-const MP_FIRST_ENABLES: u32 = 0x200;
-const MP_ENABLES: u32 = 0xa00;
-const MP_MLAHBENSETR: u32 = 0xa38;
 /// Bytes from an enable register of the MPU to the MCU's.
-const MC_ENABLES: u32 = 0x80;
+const MC_ENABLES: u32 = MC_APBEN1 - MP_APBEN1;
 /// The MPU's enable registers, first and last.
-const ENABLES: [(u32, u32); 2] = [(MP_FIRST_ENABLES, 0x220), (MP_ENABLES, MP_MLAHBENSETR)];
-/// The resets of peripherals, first and last.
-const RESETS: [(u32, u32); 2] = [(0x180, 0x1a0), (0x980, 0x9a8)];
-
-const MP_GCR: u32 = 0x10c;
-const MP_GRSTCSETR: u32 = 0x404;
-const MP_RSTSCLRR: u32 = 0x408;
-const MC_RSTSCLRR: u32 = 0xc00;
-
-const OCENR_AFTER_BOOT: u32 = 1 << 0 | 1 << 4 | 1 << 8;
-const GCR_BOOT_MCU: u32 = 1 << 0;
-const GRST_MPSYSRST: u32 = 1 << 0;
-const GRST_MCURST: u32 = 1 << 1;
-const GRST_MPUP0RST: u32 = 1 << 4;
-const GRST_MPUP1RST: u32 = 1 << 5;
-const MLAHB_RETRAMEN: u32 = 1 << 4;
-/// Power-on.
-const RSTS_PORRSTF: u32 = 1 << 0;
-const RSTS_MCURSTF: u32 = 1 << 5;
-
-/// From RCC_PLLxCR to RCC_PLLxFRACR.
-const PLL_FRACR: u32 = 0xc;
+const ENABLES: [(u32, u32); 2] = [(MP_APBEN4, MP_TZAHB6ENSETR), (MP_APBEN1, MP_MLAHBENSETR)];
 /// The first outputs, mpuss_ck, axiss_ck and mcuss_ck: a note reports a difference between the board's rate and the
 /// registers'.
 const NOTED: usize = 3;
 /// The event's token.
 const WAKE: u32 = 0;
-
 /// The exit status of a run that a reset of the system ends.
 const EXIT_STATUS: i32 = 0;
-const REGISTER_BYTES: u32 = 0x1000;
 
 /// The board's oscillators, and its PLLs.
 #[derive(Clone, Copy, Debug)]
@@ -112,13 +62,14 @@ pub struct Clocks {
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Rcc {
     #[state(skip)]
     clocks: Clocks,
     /// The clocks that the device drives, in the order of [`OUTPUTS`], as the board sets them.
     #[state(with = engine::state::fixed)]
     outputs: Vec<ClockInput>,
+    registers: Registers,
     /// RCC_PLLxFRACR of the PLLs when FRACLE was last written.
     fractions: [u32; 4],
     /// The frequencies of the outputs when they were last computed.
@@ -130,18 +81,18 @@ pub struct Rcc {
     /// The times at which PLLs that were turned on lock.
     locks: [Option<Ps>; 4],
     alarm: Alarm,
-    /// Registers by offset / 4; a pair's value is in its first word.
-    words: Vec<u32>,
     /// The core that is the MCU.
     #[state(skip)]
     mcu: Option<usize>,
     /// True if the MCU is held: it was reset, and not released since.
     mcu_is_held: bool,
-    writes: u64,
+    /// The number of times that it was held or released.
+    mcu_changes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32mp1-rcc"], 1, from_node).with_activities(CLOCKS);
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32mp1-rcc"], 1, from_node).with_activities(CLOCKS).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -160,57 +111,39 @@ impl Rcc {
     /// The device after the boot loader has set the clocks. It drives `outputs`; `mcu` is the index of the core that is
     /// the MCU.
     pub fn new(clocks: Clocks, outputs: Vec<ClockInput>, mcu: Option<usize>) -> Rcc {
+        let registers = Registers::new(&MAP);
+        let fractions = PLLS.map(|pll| registers[pll + PLL_FRACR]);
         let mut rcc = Rcc {
             clocks,
             outputs,
-            fractions: [0; 4],
+            registers,
+            fractions,
             frequencies: [None; OUTPUTS.len()],
             are_on: [true; OUTPUTS.len()],
             changes_at: None,
             locks: [None; 4],
             alarm: Alarm::default(),
-            words: vec![0; REGISTER_BYTES as usize / 4],
             mcu,
             mcu_is_held: true,
-            writes: 0,
+            mcu_changes: 0,
         };
-        for Setting { offset, value, .. } in settings::ALL {
-            rcc.set(*offset, *value);
-        }
-        rcc.set(0x00c, OCENR_AFTER_BOOT);
-        rcc.set(MP_MLAHBENSETR, MLAHB_RETRAMEN);
-        rcc.set(MP_MLAHBENSETR + MC_ENABLES, MLAHB_RETRAMEN);
-        rcc.set(MP_RSTSCLRR, RSTS_PORRSTF);
-        rcc.set(MC_RSTSCLRR, RSTS_PORRSTF);
-        rcc.fractions = settings::PLLS.map(|pll| rcc.get(pll + PLL_FRACR));
         rcc.frequencies = rcc.tree_frequencies(PLLRDY);
         rcc
-    }
-
-    fn get(&self, offset: u32) -> u32 {
-        self.words.get(offset as usize / 4).copied().unwrap_or(0)
-    }
-
-    fn set(&mut self, offset: u32, value: u32) {
-        if let Some(word) = self.words.get_mut(offset as usize / 4) {
-            *word = value;
-        }
     }
 
     /// Updates the clock gates of the peripherals.
     fn publish(&self, ctx: &mut Ctx) {
         for register in ENABLES.iter().flat_map(|(first, last)| (*first..=*last).step_by(PAIR as usize)) {
             // A processor without such a register has no enables there.
-            let enables = self.get(register) | self.get(register + MC_ENABLES);
+            let enables = self.registers[register] | self.registers[register + MC_ENABLES];
             ctx.bus.clocks.set_gates(register, enables);
         }
     }
 
-    fn set_pair(&mut self, register: u32, value: u32, sets: bool, ctx: &mut Ctx) {
-        let held = self.get(register);
-        self.set(register, if sets { held | value } else { held & !value });
-        let lies_in = |ranges: [(u32, u32); 2]| ranges.iter().any(|(first, last)| (*first..=*last).contains(&register));
-        if lies_in(RESETS) && sets && value != 0 {
+    /// A write of a register that sets or clears bits of a pair.
+    fn write_pair(&mut self, row: &Row, value: u32, ctx: &mut Ctx) {
+        let is_written = self.registers.write(row.offset, value).is_ok() && value != 0;
+        if is_written && row.name.ends_with("RSTSETR") {
             ctx.note("resets of single peripherals (RCC_xxxRSTSETR) are not modelled: they keep their state");
         }
         self.publish(ctx);
@@ -219,14 +152,15 @@ impl Rcc {
     }
 
     fn boot_mcu(&mut self, value: u32, ctx: &mut Ctx) {
-        self.set(MP_GCR, value & GCR_BOOT_MCU);
-        if value & GCR_BOOT_MCU != 0 && self.mcu_is_held {
+        self.registers.set(MP_GCR, value);
+        if self.registers.has(MP_GCR, MP_GCR_BOOT_MCU) && self.mcu_is_held {
             self.hold_mcu(false, ctx);
         }
     }
 
     fn hold_mcu(&mut self, hold: bool, ctx: &mut Ctx) {
         self.mcu_is_held = hold;
+        self.mcu_changes += 1;
         match self.mcu {
             Some(core) => ctx.bus.core_reset(core, hold, ctx.now),
             None => ctx.note("the board does not use the Cortex-M4: nothing starts it"),
@@ -234,61 +168,70 @@ impl Rcc {
     }
 
     fn reset(&mut self, value: u32, ctx: &mut Ctx) {
-        if value & (GRST_MPSYSRST | GRST_MPUP0RST) != 0 {
+        if value & (MP_GRSTCSETR_MPSYSRST | MP_GRSTCSETR_MPUP0RST) != 0 {
             ctx.note("the firmware resets the system (RCC_MP_GRSTCSETR): the run ends");
             ctx.exit_by_reset(EXIT_STATUS);
-        } else if value & GRST_MPUP1RST != 0 {
+        } else if value & MP_GRSTCSETR_MPUP1RST != 0 {
             ctx.note("a reset of the second Cortex-A7 (RCC_MP_GRSTCSETR.MPUP1RST) is not modelled");
         }
-        if value & GRST_MCURST != 0 {
-            self.set(MC_RSTSCLRR, self.get(MC_RSTSCLRR) | RSTS_MCURSTF);
+        if value & MP_GRSTCSETR_MCURST != 0 {
+            self.registers.put(MC_RSTSCLRR, RSTS_MCURSTF, true);
             self.hold_mcu(true, ctx);
-            self.boot_mcu(self.get(MP_GCR), ctx);
+            self.boot_mcu(self.registers[MP_GCR], ctx);
         }
     }
 
     /// The frequencies of the outputs, by the settings and by the PLLs with this bit of RCC_PLLxCR.
     fn tree_frequencies(&self, runs: u32) -> [Option<u64>; OUTPUTS.len()] {
         let Clocks { hse, hsi, .. } = self.clocks;
-        let fraction = |offset| Some(self.fractions[settings::PLLS.iter().position(|pll| pll + PLL_FRACR == offset)?]);
-        Tree { hse, hsi, runs, register: &|offset| fraction(offset).unwrap_or_else(|| self.get(offset)) }.frequencies()
+        let fraction = |offset| Some(self.fractions[PLLS.iter().position(|pll| pll + PLL_FRACR == offset)?]);
+        Tree { hse, hsi, runs, register: &|offset| fraction(offset).unwrap_or_else(|| self.registers[offset]) }
+            .frequencies()
     }
 
-    fn write_setting(&mut self, setting: &Setting, value: u32, ctx: &mut Ctx) {
-        let Setting { name, offset, .. } = *setting;
-        let before = self.get(offset);
-        let after = setting.after_write(before, value);
+    fn write_setting(&mut self, row: &Row, value: u32, ctx: &mut Ctx) {
+        let Row { name, offset, .. } = *row;
+        let (before, pll) = (self.registers[offset], pll_at(offset));
+        let mut after = row.after_write(before, value);
+        if pll == Some(offset) && before & after & PLLON == 0 {
+            // A PLL that is turned on is not locked yet.
+            after &= !PLLRDY;
+        }
         if after == before {
             // READY of selectors and dividers, and PLLxRDY, may be written back.
-            if (value ^ before) & !(setting.writable | READY | settings::PLLRDY) != 0 {
+            if (value ^ before) & !(row.after_write(0, u32::MAX) | READY | PLLRDY) != 0 {
                 ctx.note(&format!("{name} was written with {value:#x}: reserved and read-only bits keep their values"));
             }
             return;
         }
-        if let Some(pll) = settings::pll_at(offset).filter(|pll| *pll != offset)
-            && self.get(pll) & PLLON != 0
-            && offset != pll + PLL_FRACR
+        let is_fraction = pll.is_some_and(|pll| pll + PLL_FRACR == offset);
+        if let Some(pll) = pll.filter(|pll| *pll != offset && !is_fraction)
+            && self.registers.has(pll, PLLON)
         {
             ctx.note(&format!("{name} was written while its PLL is on (PLLON): it keeps its value of {before:#x}"));
             return;
         }
-        if offset == settings::STGENCKSELR {
+        if offset == STGENCKSELR {
             ctx.note("RCC_STGENCKSELR selects another clock: the generic timer still counts the board's");
         }
-        self.set(offset, after);
-        let fraction = settings::PLLS.iter().position(|pll| pll + PLL_FRACR == offset);
-        if let Some(pll) = fraction.filter(|_| after & FRACLE != 0) {
-            self.fractions[pll] = after;
-        }
-        if let Some(pll) = settings::PLLS.iter().position(|pll| *pll == offset) {
-            self.locks[pll] = match (after & PLLON != 0, before & PLLON != 0) {
-                (true, false) => Some(ctx.now.saturating_add(self.clocks.lock)),
-                (true, true) => self.locks[pll],
-                (false, _) => None,
-            };
+        self.registers.set(offset, after);
+        if let Some(index) = PLLS.iter().position(|known| pll == Some(*known)) {
+            self.wrote_pll(index, offset, before, after, ctx.now);
         }
         self.changes_at = Some(ctx.now);
         self.wake(ctx);
+    }
+
+    fn wrote_pll(&mut self, index: usize, offset: u32, before: u32, after: u32, now: Ps) {
+        if offset == PLLS[index] + PLL_FRACR && after & FRACLE != 0 {
+            self.fractions[index] = after;
+        } else if offset == PLLS[index] {
+            self.locks[index] = match (after & PLLON != 0, before & PLLON != 0) {
+                (true, false) => Some(now.saturating_add(self.clocks.lock)),
+                (true, true) => self.locks[index],
+                (false, _) => None,
+            };
+        }
     }
 
     /// Schedules the next event.
@@ -303,9 +246,9 @@ impl Rcc {
 
     /// Sets the ready flags of PLLs that have locked by now.
     fn lock(&mut self, now: Ps) {
-        for (lock, pll) in self.locks.iter_mut().zip(settings::PLLS) {
+        for (lock, pll) in self.locks.iter_mut().zip(PLLS) {
             if lock.take_if(|due| *due <= now).is_some() {
-                self.words[pll as usize / 4] |= PLLRDY;
+                self.registers.put(pll, PLLRDY, true);
                 self.changes_at = Some(now);
             }
         }
@@ -334,28 +277,16 @@ impl Rcc {
         ctx.set_clocks(&changed);
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        if let Some(register) = pair_at(offset) {
-            self.set_pair(register, value, offset == register, ctx);
-            return;
-        }
-        match offset {
-            MP_GCR => self.boot_mcu(value, ctx),
-            MP_GRSTCSETR => self.reset(value, ctx),
-            MP_RSTSCLRR | MC_RSTSCLRR => self.set(offset, self.get(offset) & !value),
-            _ => {
-                if let Some(setting) = settings::at(offset) {
-                    self.write_setting(setting, value, ctx);
-                }
-            }
+    fn set_register(&mut self, register: u32, value: u32, ctx: &mut Ctx) {
+        let Some(row) = MAP.row(register) else { return };
+        match row.rule {
+            Rule::Sets(..) | Rule::Clears(..) => self.write_pair(row, value, ctx),
+            _ if register == MP_GCR => self.boot_mcu(value, ctx),
+            _ if register == MP_GRSTCSETR => self.reset(value, ctx),
+            _ if matches!(register, MP_RSTSCLRR | MC_RSTSCLRR) => _ = self.registers.write(register, value),
+            _ => self.write_setting(row, value, ctx),
         }
     }
-}
-
-/// The set register of the pair that has a register at `offset`.
-fn pair_at(offset: u32) -> Option<u32> {
-    let (first, _) = PAIRS.iter().find(|(first, count)| (*first..first + PAIR * count).contains(&offset))?;
-    Some(offset - (offset - first) % PAIR)
 }
 
 impl Device for Rcc {
@@ -378,11 +309,10 @@ impl Device for Rcc {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let offset_of_word = offset & !3;
-        let register = self.get(pair_at(offset_of_word).unwrap_or(offset_of_word));
-        Ok(apb::read(register, offset, size, ctx))
+        Ok(Port::APB.read(self.registers.held(offset & !3), offset, size, ctx.now))
     }
 
+    /// Notes give the values that were written, with bits that no register has.
     fn write(
         &mut self,
         _: usize,
@@ -391,10 +321,8 @@ impl Device for Rcc {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
-        let (offset, value) = apb::written(value, offset, size);
-        self.set_register(offset, value, ctx);
-        Ok(Reply::written(ctx.now))
+        self.set_register(offset & !3, Port::APB.word(0, value, offset, size), ctx);
+        Ok(Port::APB.written(ctx.now))
     }
 
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
@@ -404,14 +332,5 @@ impl Device for Rcc {
             self.follow_settings(ctx);
         }
         self.wake(ctx);
-    }
-}
-
-impl Polled for Rcc {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        // PLLs lock in events.
-        poll.state(self.writes);
-        settings::PLLS.into_iter().for_each(|pll| poll.state(self.get(pll)));
-        true
     }
 }

@@ -1,7 +1,7 @@
 //! The clock tree: the outputs' frequencies by the settings and the oscillators (RM0436, "Reset and clock control
 //! (RCC)", "Clock distribution").
 
-use super::settings::{DIVPEN, PLLS};
+use super::registers::*;
 use engine::time::Hz;
 
 /// The clocks that the device drives, in the order of `cyclescope,outputs`.
@@ -56,20 +56,21 @@ impl Tree<'_> {
     /// The frequency of each of [`OUTPUTS`] in hertz, rounded; `None` for a clock that does not run.
     pub fn frequencies(&self) -> [Option<u64>; OUTPUTS.len()] {
         let (mpu, axi, mcu) = (self.mpu(), self.axi(), self.mcu());
-        let pclk1 = over(mcu, 1 << self.field(0x834, 7).min(4));
-        let pclk5 = over(axi, 1 << self.field(0x040, 7).min(4));
-        let [uart24, uart35, uart78] = [0x8e8, 0x8ec, 0x8f0].map(|offset| match self.field(offset, 7) {
-            0 => pclk1,
-            1 => self.pll(3, Output::Q),
-            source => self.oscillator(source),
-        });
-        let [i2c12, i2c35] = [0x8c0, 0x8c4].map(|offset| match self.field(offset, 7) {
+        let pclk1 = over(mcu, 1 << self.field(APB1DIVR, 7).min(4));
+        let pclk5 = over(axi, 1 << self.field(APB5DIVR, 7).min(4));
+        let [uart24, uart35, uart78] =
+            [UART24CKSELR, UART35CKSELR, UART78CKSELR].map(|offset| match self.field(offset, 7) {
+                0 => pclk1,
+                1 => self.pll(3, Output::Q),
+                source => self.oscillator(source),
+            });
+        let [i2c12, i2c35] = [I2C12CKSELR, I2C35CKSELR].map(|offset| match self.field(offset, 7) {
             0 => pclk1,
             1 => self.pll(3, Output::R),
             4.. => None,
             source => self.oscillator(source),
         });
-        let [rng1, rng2] = [0x0cc, 0x920].map(|offset| match self.field(offset, 3) {
+        let [rng1, rng2] = [RNG1CKSELR, RNG2CKSELR].map(|offset| match self.field(offset, 3) {
             0 => whole(CSI_HZ),
             1 => self.pll(3, Output::R),
             2 => whole(LSE_HZ),
@@ -95,12 +96,12 @@ impl Tree<'_> {
     }
 
     fn mpu(&self) -> Frequency {
-        match self.field(0x020, 3) {
+        match self.field(MPCKSELR, 3) {
             0 => whole(self.hsi.get()),
             1 => whole(self.hse.get()),
             2 => self.pll(0, Output::P),
             // With MPUDIV of 0 the clock is off.
-            _ => match self.field(0x02c, 7) {
+            _ => match self.field(MPCKDIVR, 7) {
                 0 => None,
                 mpudiv => over(self.pll(0, Output::P), 1 << mpudiv.min(4)),
             },
@@ -108,29 +109,28 @@ impl Tree<'_> {
     }
 
     fn axi(&self) -> Frequency {
-        let source = match self.field(0x024, 7) {
+        let source = match self.field(ASSCKSELR, 7) {
             0 => whole(self.hsi.get()),
             1 => whole(self.hse.get()),
             2 => self.pll(1, Output::P),
             _ => None,
         };
-        over(source, self.field(0x030, 7).min(3) + 1)
+        over(source, self.field(AXIDIVR, 7).min(3) + 1)
     }
 
     fn mcu(&self) -> Frequency {
-        let source = match self.field(0x048, 3) {
+        let source = match self.field(MSSCKSELR, 3) {
             0 => whole(self.hsi.get()),
             1 => whole(self.hse.get()),
             2 => whole(CSI_HZ),
             _ => self.pll(2, Output::P),
         };
-        over(source, 1 << self.field(0x830, 0xf).min(9))
+        over(source, 1 << self.field(MCUDIVR, 0xf).min(9))
     }
 
     /// The input of PLL number `index`, from 0.
     fn reference(&self, index: usize) -> Frequency {
-        // RCC_RCK12SELR, RCC_RCK3SELR, RCC_RCK4SELR.
-        match (self.field([0x028, 0x028, 0x820, 0x824][index], 3), index) {
+        match (self.field([RCK12SELR, RCK12SELR, RCK3SELR, RCK4SELR][index], 3), index) {
             (0, _) => whole(self.hsi.get()),
             (1, _) => whole(self.hse.get()),
             (2, 2 | 3) => whole(CSI_HZ),
