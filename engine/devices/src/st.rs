@@ -2,6 +2,7 @@
 
 pub mod lis3dh_accel;
 pub mod lis3dsh_accel;
+pub mod pwr;
 pub mod rcc;
 pub mod stm32_backup_sram;
 pub mod stm32_crc;
@@ -30,12 +31,10 @@ pub mod stm32f4_adc;
 pub mod stm32f4_bxcan;
 pub mod stm32f4_flash_controller;
 pub mod stm32f4_gcan;
-pub mod stm32f4_pwr;
 pub mod stm32h7_mdma;
 pub mod stm32h7_uart;
 pub mod stm32l4_adc;
 pub mod stm32l4_flash_controller;
-pub mod stm32l4_pwr;
 pub mod stm32mp15_i2c;
 pub mod stm32mp1_exti;
 pub mod stm32mp1_ipcc;
