@@ -1,5 +1,6 @@
 //! Models of STMicroelectronics' parts.
 
+pub mod flash;
 pub mod lis3dh_accel;
 pub mod lis3dsh_accel;
 pub mod pwr;
@@ -29,12 +30,10 @@ pub mod stm32_watchdog;
 pub mod stm32_window_watchdog;
 pub mod stm32f4_adc;
 pub mod stm32f4_bxcan;
-pub mod stm32f4_flash_controller;
 pub mod stm32f4_gcan;
 pub mod stm32h7_mdma;
 pub mod stm32h7_uart;
 pub mod stm32l4_adc;
-pub mod stm32l4_flash_controller;
 pub mod stm32mp15_i2c;
 pub mod stm32mp1_exti;
 pub mod stm32mp1_ipcc;

@@ -3,7 +3,9 @@
 
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
+use crate::st::flash::{KEYS, OPTION_KEYS};
 use engine::bus::device::DeviceId;
+use engine::time::Ps;
 
 const BYTES: u32 = 2 << 20;
 const BANK: u32 = 1 << 20;
@@ -84,7 +86,7 @@ fn a_line_is_a_double_word_with_two_banks_and_two_with_one() {
     };
     assert_eq!(lines(&mut bench, 100), [at(4), at(0), at(4)]);
     OPTION_KEYS.into_iter().for_each(|key| _ = bench.write(Ps::ZERO, OPTKEYR, key).unwrap());
-    bench.write(Ps::ZERO, OPTR, OPTR_RESET & !OPTR_DBANK).unwrap();
+    bench.write(Ps::ZERO, OPTR, MAP.row(OPTR).unwrap().reset & !OPTR_DBANK).unwrap();
     assert_eq!(lines(&mut bench, 200), [at(4), at(0), at(0)]);
 }
 
@@ -94,7 +96,7 @@ fn the_data_cache_keeps_its_bytes_whatever_a_read_brings() {
     for (banks, line_bytes) in [(OPTR_DBANK, 8), (0, 16)] {
         let mut bench = flash(true);
         OPTION_KEYS.into_iter().for_each(|key| _ = bench.write(Ps::ZERO, OPTKEYR, key).unwrap());
-        bench.write(Ps::ZERO, OPTR, OPTR_RESET & !OPTR_DBANK | banks).unwrap();
+        bench.write(Ps::ZERO, OPTR, MAP.row(OPTR).unwrap().reset & !OPTR_DBANK | banks).unwrap();
         bench.write(Ps::ZERO, ACR, 0x604).unwrap();
         let mut takes = |number: u64, line: u32| {
             let at = Ps(number * 20 * CYCLE.0);
@@ -166,12 +168,12 @@ fn pages_and_banks_are_erased() {
     };
     let held = |bench: &Bench| places.map(|at| word(bench, at) == 0);
     load_all(&mut bench);
-    bench.write(Ps::ZERO, CR, CR_PER | 2 << CR_PNB | CR_STRT).unwrap();
+    bench.write(Ps::ZERO, CR, CR_PER | 2 << CR_PNB.trailing_zeros() | CR_STRT).unwrap();
     assert_eq!(held(&bench), [true, false, false, true, true]);
     let mut end = Ps::from_us(22_020);
     assert_eq!((bench.value(end - Ps(1), SR), bench.value(end, SR)), (SR_BSY, 0));
     load_all(&mut bench);
-    bench.write(end, CR, CR_PER | CR_BKER | 2 << CR_PNB | CR_STRT).unwrap();
+    bench.write(end, CR, CR_PER | CR_BKER | 2 << CR_PNB.trailing_zeros() | CR_STRT).unwrap();
     assert_eq!(held(&bench), [true, true, true, true, false]);
     end += Ps::from_us(22_020);
     bench.write(end, CR, CR_MER1 | CR_STRT).unwrap();

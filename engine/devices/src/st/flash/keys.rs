@@ -2,10 +2,11 @@
 //! the same).
 
 use engine::bus::device::Ctx;
+use engine::polling::Polled;
 use engine::state::State;
 
 /// The keys that unlock a register of the interface, one after the other.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Keys {
     #[state(skip)]
     sequence: [u32; 2],

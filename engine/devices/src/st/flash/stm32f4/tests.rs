@@ -3,21 +3,17 @@
 
 use super::*;
 use crate::bench::{Bench, CLOCK, CPU_INTC, cells, node, read_plain_node, read_tree};
-use crate::support::stm32_flash::ACR_PRFTEN;
+use crate::st::flash::{KEYS, OPTION_KEYS};
 use engine::bus::code::CodeSpan;
 use engine::bus::device::DeviceId;
 use engine::bus::repeated_reads::{ReadRecord, Stream};
 use engine::clocks::User;
 use engine::dt::wiring::ClockId;
 use engine::memory::line_buffers::Answer;
-use engine::time::Hz;
+use engine::time::{Hz, Ps};
 
 const BYTES: u32 = 1 << 20;
 const CYCLE: Ps = Ps(10_000);
-const ACR_ICEN: u32 = 1 << 9;
-const ACR_ICRST: u32 = 1 << 11;
-const ACR_DCEN: u32 = 1 << 10;
-const ACR_DCRST: u32 = 1 << 12;
 
 fn parameters() -> Vec<(&'static str, Vec<u32>)> {
     vec![

@@ -27,18 +27,14 @@ use engine::dt::reader::{NodeReader, PowerOfTwo};
 use engine::dt::wiring::ClockInput;
 use engine::memory::line_buffers::Answer;
 use engine::memory::ram::{PortTiming, Ram};
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::state::pages::{self, PAGE_BYTES, Page};
 use engine::state::{Damaged, Fresh, Loader, Saver, State};
 use engine::time::{Cycles, Hz, Ps};
 
-/// FLASH_ACR, identical in both families.
-pub const ACR_PRFTEN: u32 = 1 << 8;
-const ACR_ICEN: u32 = 1 << 9;
-const ACR_DCEN: u32 = 1 << 10;
-const ACR_ICRST: u32 = 1 << 11;
-const ACR_DCRST: u32 = 1 << 12;
-const ACR_LATENCY: u32 = 0xf;
+// FLASH_ACR is the same in all families.
+use super::stm32f4::{ACR_DCEN, ACR_DCRST, ACR_ICEN, ACR_ICRST, ACR_LATENCY, ACR_PRFTEN};
+
 /// More edges than the core asks early for a line: at most as many as the wait states.
 const MOST_EARLY_EDGES: u64 = 1 + ACR_LATENCY as u64;
 /// An erased byte.
@@ -467,8 +463,8 @@ impl Flash {
         self.acr
     }
 
-    /// Writes FLASH_ACR; `mask` has the bits that exist.
-    pub fn set_acr(&mut self, value: u32, mask: u32, ctx: &mut Ctx) {
+    /// Writes FLASH_ACR.
+    pub fn set_acr(&mut self, value: u32, ctx: &mut Ctx) {
         // The resets can be written while their caches are off.
         if value & ACR_DCRST != 0 && self.acr & ACR_DCEN == 0 {
             self.data.clear();
@@ -476,8 +472,9 @@ impl Flash {
         if value & ACR_ICRST != 0 && self.acr & ACR_ICEN == 0 {
             self.forget_code(ctx);
         }
-        let changed = (self.acr ^ value) & mask;
-        self.acr = value & mask;
+        let kept = value & !(ACR_DCRST | ACR_ICRST);
+        let changed = self.acr ^ kept;
+        self.acr = kept;
         if changed & ACR_PRFTEN != 0 {
             self.ahead = None;
         }
@@ -594,17 +591,31 @@ impl Flash {
 
     // ---- What it has done
 
-    /// State for a polling loop. False if it can't be listed in the cycles of the core.
-    pub fn polled(&mut self, poll: &mut Poll) -> bool {
+    /// Totals since reset: accesses to the array and its buffers.
+    pub fn counters(&self) -> Vec<(String, u64)> {
+        let Counters { fetches, prefetched, data_reads, data_hits } = self.counters;
+        [
+            ("line fetches", fetches + self.record.reads),
+            ("prefetches used", prefetched),
+            ("data reads", data_reads),
+            ("data cache hits", data_hits),
+        ]
+        .map(|(what, total)| (what.to_owned(), total))
+        .to_vec()
+    }
+}
+
+/// Not derived: the ends are listed later than they are, by the edges that the core may ask early. They are in cycles of
+/// the core, so that no iteration is skipped if that has another clock.
+impl Polled for Flash {
+    fn polled(&mut self, poll: &mut Poll) -> bool {
         if poll.clock() != self.clock.rate {
             return false;
         }
         self.learn();
         poll.state(u64::from(self.acr) << 32 | self.record.last);
         poll.state(u64::from(self.code_prefetched));
-        for place in 0..self.data_lines() {
-            poll.state(u64::from(self.data.get(place).copied().unwrap_or(NO_LINE)));
-        }
+        self.data.polled(poll);
         poll.state(u64::from(self.ahead.map_or(NO_LINE, |ahead| ahead.line)));
         // The core may have asked for a line that early: these ends count until then.
         let mut end = |edge: u64| {
@@ -623,20 +634,7 @@ impl Flash {
         let Counters { fetches, prefetched, data_reads, data_hits } = &mut self.counters;
         [fetches, prefetched, data_reads, data_hits].into_iter().for_each(|total| poll.counter(total));
         self.busy_until.iter().for_each(|until| poll.until(*until));
-        true
-    }
-
-    /// Totals since reset: accesses to the array and its buffers.
-    pub fn counters(&self) -> Vec<(String, u64)> {
-        let Counters { fetches, prefetched, data_reads, data_hits } = self.counters;
-        [
-            ("line fetches", fetches + self.record.reads),
-            ("prefetches used", prefetched),
-            ("data reads", data_reads),
-            ("data cache hits", data_hits),
-        ]
-        .map(|(what, total)| (what.to_owned(), total))
-        .to_vec()
+        self.busy_until.polled(poll)
     }
 }
 
