@@ -1,5 +1,6 @@
 //! Models of STMicroelectronics' parts.
 
+pub mod exti;
 pub mod flash;
 pub mod lis3dh_accel;
 pub mod lis3dsh_accel;
@@ -12,7 +13,6 @@ pub mod stm32_dbgmcu;
 pub mod stm32_dma;
 pub mod stm32_dma_v2;
 pub mod stm32_dmamux;
-pub mod stm32_exti;
 pub mod stm32_gpio;
 pub mod stm32_hwspinlock;
 pub mod stm32_i2c_v1;
@@ -35,5 +35,4 @@ pub mod stm32h7_mdma;
 pub mod stm32h7_uart;
 pub mod stm32l4_adc;
 pub mod stm32mp15_i2c;
-pub mod stm32mp1_exti;
 pub mod stm32mp1_ipcc;
