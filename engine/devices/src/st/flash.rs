@@ -1,5 +1,5 @@
 //! The flash controllers of STM32F4 and STM32L4+ (RM0090, "Embedded flash memory interface"; RM0432, "Embedded Flash
-//! memory (FLASH)"): one device, by a table for each family. [`array`] has the array and its timing.
+//! memory (FLASH)"): one device, by a table for each family. `flash/array.rs` has the array and its timing.
 
 mod array;
 mod keys;

@@ -1,6 +1,6 @@
 //! The reset and clock controls of STM32s (RM0090, RM0383, RM0432 and RM0436, "Reset and clock control (RCC)").
 //!
-//! Those of STM32F4 and STM32L4+ are one device, [`Rcc`], by a table for each family, [`Family`]: registers, sources of
+//! Those of STM32F4 and STM32L4+ are one device by a table for each family (`rcc/family.rs`): registers, sources of
 //! clocks, and the clocks that it drives. That of STM32MP1 is a device of its own, as its settings take effect at once.
 
 mod family;

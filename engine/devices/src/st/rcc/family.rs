@@ -19,9 +19,9 @@ pub struct Family {
     pub map: &'static Map,
     /// Oscillators and PLLs by their index; the first one runs after reset.
     pub sources: &'static [SourceRow],
-    /// Indices of HSE and LSE among them.
+    /// The index of HSE among them.
     pub hse: usize,
-    /// See above.
+    /// The index of LSE.
     pub lse: usize,
     /// The rate of the first source after reset.
     pub reset_hz: Hz,
@@ -47,15 +47,15 @@ pub struct Family {
     pub apb_enables: [u32; 2],
     /// The time from which a peripheral that is enabled now has its clock, by the rates of HCLK and its bus.
     pub enabled_at: fn(now: Ps, hclk: Hz, bus: Hz) -> Ps,
-    /// RCC_BDCR, and the register of PWR that has DBP.
+    /// RCC_BDCR.
     pub bdcr: u32,
-    /// See above.
+    /// The register of PWR that has DBP, without which RCC_BDCR can't be written.
     pub dbp: &'static str,
-    /// RCC_CSR, its bit RMVF, and the flags that this clears.
+    /// RCC_CSR.
     pub csr: u32,
-    /// See above.
+    /// RCC_CSR.RMVF, which clears the flags of resets.
     pub rmvf: u32,
-    /// See above.
+    /// The flags of resets in RCC_CSR.
     pub reset_flags: u32,
     /// The interrupts of ready flags.
     pub interrupts: Interrupts,
@@ -112,15 +112,15 @@ pub enum Kind {
 /// The registers of interrupts. Those of several kinds may be one register, with its fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Interrupts {
-    /// The register with the enable bits, each `shift` above the place of its flag.
+    /// The register with the enable bits.
     pub enables: u32,
-    /// See above.
+    /// The distance of an enable bit from the place of its flag.
     pub shift: u32,
     /// The register with the flags.
     pub flags: u32,
-    /// The bits of the register of flags that clear these, if it has some, each `clear_shift` above its flag.
+    /// The bits of that register that clear flags, if it has some.
     pub clears: u32,
-    /// See above.
+    /// The distance of such a bit from its flag.
     pub clear_shift: u32,
 }
 

@@ -97,9 +97,9 @@ pub struct Limits {
     pub m: RangeInclusive<u64>,
     /// PLLN.
     pub n: RangeInclusive<u64>,
-    /// The VCO's input, in hertz and in words.
+    /// The VCO's input.
     pub input_hz: RangeInclusive<u64>,
-    /// See above.
+    /// The VCO's input as the manual has it.
     pub input: &'static str,
     /// The VCO's frequency.
     pub vco_mhz: RangeInclusive<u64>,

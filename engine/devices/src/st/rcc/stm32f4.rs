@@ -89,7 +89,7 @@ pub mod f411 {
     use super::*;
 
     registers! {
-        /// See above.
+        /// The registers that depend on the part.
         pub const MAP "RCC_" {
             AHB1RSTR 0x10 rw mask 0x0060_109f;
             AHB2RSTR 0x14 rw mask 0x0000_0080;
