@@ -1,6 +1,10 @@
 //! Models of STMicroelectronics' parts.
 
 pub mod accelerometer;
+pub mod exti;
+pub mod flash;
+pub mod pwr;
+pub mod rcc;
 pub mod stm32_backup_sram;
 pub mod stm32_crc;
 pub mod stm32_dac;
@@ -8,7 +12,6 @@ pub mod stm32_dbgmcu;
 pub mod stm32_dma;
 pub mod stm32_dma_v2;
 pub mod stm32_dmamux;
-pub mod stm32_exti;
 pub mod stm32_gpio;
 pub mod stm32_hwspinlock;
 pub mod stm32_i2c_v1;
@@ -26,17 +29,9 @@ pub mod stm32_watchdog;
 pub mod stm32_window_watchdog;
 pub mod stm32f4_adc;
 pub mod stm32f4_bxcan;
-pub mod stm32f4_flash_controller;
 pub mod stm32f4_gcan;
-pub mod stm32f4_pwr;
-pub mod stm32f4_rcc;
 pub mod stm32h7_mdma;
 pub mod stm32h7_uart;
 pub mod stm32l4_adc;
-pub mod stm32l4_flash_controller;
-pub mod stm32l4_pwr;
-pub mod stm32l4_rcc;
 pub mod stm32mp15_i2c;
-pub mod stm32mp1_exti;
 pub mod stm32mp1_ipcc;
-pub mod stm32mp1_rcc;

@@ -164,9 +164,13 @@ impl Row {
         self.kinds.unmodelled
     }
 
-    /// True if values are stored.
+    /// True if values are stored. A register whose ones set its own bits has these.
     pub const fn is_stored(&self) -> bool {
-        !matches!(self.rule, Rule::Volatile | Rule::Sets(..) | Rule::Clears(..)) && !matches!(self.access, Access::Wo)
+        match self.rule {
+            Rule::Volatile => false,
+            Rule::Sets(of, _) | Rule::Clears(of, _) => of == self.offset,
+            _ => !matches!(self.access, Access::Wo),
+        }
     }
 
     /// The names of the bits of `set` that have one.

@@ -11,18 +11,19 @@ use crate::model::{Group, Model};
 use crate::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
 /// RM0090, "Memory map": 4 KiB.
 const BYTES: usize = 0x1000;
 
 /// The memory.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct BackupSram {
     #[state(skip)]
     gate: ClockGate,
     #[state(with = engine::state::fixed)]
+    #[poll(skip = "writes stand for the contents")]
     bytes: Vec<u8>,
     writes: u64,
 }
@@ -87,13 +88,6 @@ impl Device for BackupSram {
         let from = offset as usize;
         let Some(stored) = self.bytes.get_mut(from..from + bytes.len()) else { return false };
         stored.copy_from_slice(bytes);
-        true
-    }
-}
-
-impl Polled for BackupSram {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.writes);
         true
     }
 }

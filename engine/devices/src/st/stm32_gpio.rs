@@ -16,9 +16,6 @@
 //! Not modelled: levels of serial lines and buses at pins, which have waveforms of their own; timers' channels are
 //! modelled. Speed settings have no effect.
 
-use crate::model::Model;
-use crate::support::registers::{AccessKind, Register};
-use crate::support::stm32_clock_gate::{ClockGate, SECOND_SUPPLY};
 use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
@@ -27,35 +24,29 @@ use engine::pins::functions::Functions;
 use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 
-/// The register map; GPIOx_BRR is not in all chips.
-pub const REGISTERS: &[Register] = &[
-    Register::new("GPIOx_MODER", MODER, AccessKind::Rw, 0, u32::MAX),
-    Register::new("GPIOx_OTYPER", OTYPER, AccessKind::Rw, 0, PINS),
-    Register::new("GPIOx_OSPEEDR", OSPEEDR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("GPIOx_PUPDR", PUPDR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("GPIOx_IDR", IDR, AccessKind::Ro, 0, PINS),
-    Register::new("GPIOx_ODR", ODR, AccessKind::Rw, 0, PINS),
-    Register::new("GPIOx_BSRR", BSRR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("GPIOx_LCKR", LCKR, AccessKind::Rw, 0, LCKK | PINS),
-    Register::new("GPIOx_AFRL", AFRL, AccessKind::Rw, 0, u32::MAX),
-    Register::new("GPIOx_AFRH", AFRH, AccessKind::Rw, 0, u32::MAX),
-    Register::new("GPIOx_BRR", BRR, AccessKind::Wo, 0, PINS),
-];
+use crate::model::Model;
+use crate::registers::{self, Port, Registers, Table, registers};
+use crate::support::stm32_clock_gate::{ClockGate, SECOND_SUPPLY};
 
-const MODER: u32 = 0x00;
-const OTYPER: u32 = 0x04;
-const OSPEEDR: u32 = 0x08;
-const PUPDR: u32 = 0x0c;
-const IDR: u32 = 0x10;
-const ODR: u32 = 0x14;
-const BSRR: u32 = 0x18;
-const LCKR: u32 = 0x1c;
-const AFRL: u32 = 0x20;
-const AFRH: u32 = 0x24;
-const BRR: u32 = 0x28;
+registers! {
+    /// The register map; GPIOx_BRR is not in all chips.
+    pub const MAP "GPIOx_" {
+        MODER 0x00 rw;
+        OTYPER 0x04 rw mask PINS;
+        OSPEEDR 0x08 rw;
+        PUPDR 0x0c rw;
+        IDR 0x10 ro mask PINS;
+        ODR 0x14 rw mask PINS;
+        BSRR 0x18 wo;
+        LCKR 0x1c rw volatile { LCK 0..16, LCKK 16 };
+        AFRL 0x20 rw;
+        AFRH 0x24 rw;
+        BRR 0x28 wo mask PINS;
+    }
+}
 
 const PINS: u32 = 0xffff;
-const LCKK: u32 = 1 << 16;
+const LCKK: u32 = LCKR_LCKK;
 /// GPIOx_MODER.
 const OUTPUT: u32 = 1;
 const ALTERNATE: u32 = 2;
@@ -89,7 +80,7 @@ pub struct Booted {
 }
 
 /// Progress of the lock sequence: writes with LCKK, without, and with it, each with the same pins, then a read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 enum Lock {
     #[default]
     Open,
@@ -100,27 +91,25 @@ enum Lock {
 }
 
 /// The port.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Gpio::is_still)]
 pub struct Gpio {
     #[state(skip)]
     params: Params,
-    mode: u32,
-    open_drain: u32,
-    speed: u32,
-    pulls: u32,
-    output: u32,
-    functions: [u32; 2],
+    registers: Registers,
     lock: Lock,
     /// A wire may change before the next access, without an event.
     moving: bool,
-    /// Incremented by everything that may change a read.
+    /// Incremented by changes of wires, and of what isolates pins.
     changes: u64,
+    #[poll(total)]
     reads: u64,
+    /// The wires see each write.
     writes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::port(&["st,stm32-gpio"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::port(&["st,stm32-gpio"], 1, from_node).naming(MAP.rows);
 
 /// Builds the port from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -176,28 +165,21 @@ fn spread(pins: u32, bits: u32, first: u32) -> u32 {
 impl Gpio {
     /// The port after reset.
     pub fn new(params: Params) -> Gpio {
-        let [mode, speed, pulls] = params.resets;
-        Gpio {
-            params,
-            mode,
-            open_drain: 0,
-            speed,
-            pulls,
-            output: 0,
-            functions: [0; 2],
-            lock: Lock::default(),
-            moving: false,
-            changes: 0,
-            reads: 0,
-            writes: 0,
+        let mut registers = Registers::new(&MAP);
+        for (register, reset) in [MODER, OSPEEDR, PUPDR].into_iter().zip(params.resets) {
+            registers.set(register, reset);
         }
+        Gpio { params, registers, lock: Lock::default(), moving: false, changes: 0, reads: 0, writes: 0 }
     }
 
     /// The port when the firmware starts.
     fn booted(params: Params) -> Gpio {
-        let (Booted { pins, functions }, gpio) = (params.booted, Gpio::new(params));
-        let mode = gpio.mode & !spread(pins, 2, 0) | spread(pins, 2, 0) & (u32::MAX / 3 * ALTERNATE);
-        Gpio { mode, functions, ..gpio }
+        let (Booted { pins, functions: [low, high] }, mut gpio) = (params.booted, Gpio::new(params));
+        let mode = gpio.registers[MODER] & !spread(pins, 2, 0) | spread(pins, 2, 0) & (u32::MAX / 3 * ALTERNATE);
+        for (register, value) in [(MODER, mode), (AFRL, low), (AFRH, high)] {
+            gpio.registers.set(register, value);
+        }
+        gpio
     }
 
     /// Reset by the RCC: registers return to their reset values.
@@ -207,13 +189,19 @@ impl Gpio {
         self.apply(ctx);
     }
 
+    /// Pins with this value in their two bits of a register.
+    fn pins(&self, register: u32, wanted: u32) -> u32 {
+        pins_where(self.registers[register], wanted)
+    }
+
     /// The pins that the port drives, and those it pulls up and down.
     fn drive(&self, isolated: u32) -> (Drive, u32, u32) {
-        let outputs = pins_where(self.mode, OUTPUT) & !isolated;
-        let enables = outputs & !(self.open_drain & self.output);
-        let pulled = !(pins_where(self.mode, ANALOG) | isolated);
-        let (up, down) = (pins_where(self.pulls, UP) & pulled, pins_where(self.pulls, DOWN) & pulled);
-        (Drive { enables, levels: self.output }, up, down)
+        let levels = self.registers[ODR];
+        let outputs = self.pins(MODER, OUTPUT) & !isolated;
+        let enables = outputs & !(self.registers[OTYPER] & levels);
+        let pulled = !(self.pins(MODER, ANALOG) | isolated);
+        let (up, down) = (self.pins(PUPDR, UP) & pulled, self.pins(PUPDR, DOWN) & pulled);
+        (Drive { enables, levels }, up, down)
     }
 
     /// Pins whose supply is not valid.
@@ -228,13 +216,13 @@ impl Gpio {
     /// The alternate functions of the pins, by the registers.
     fn functions(&self, isolated: u32) -> Functions {
         Functions {
-            alternate: pins_where(self.mode, ALTERNATE),
-            numbers: u64::from(self.functions[1]) << 32 | u64::from(self.functions[0]),
-            outputs: pins_where(self.mode, OUTPUT),
-            analog: pins_where(self.mode, ANALOG),
-            open_drain: self.open_drain,
+            alternate: self.pins(MODER, ALTERNATE),
+            numbers: u64::from(self.registers[AFRH]) << 32 | u64::from(self.registers[AFRL]),
+            outputs: self.pins(MODER, OUTPUT),
+            analog: self.pins(MODER, ANALOG),
+            open_drain: self.registers[OTYPER],
             isolated,
-            pull_ups: pins_where(self.pulls, UP),
+            pull_ups: self.pins(PUPDR, UP),
         }
     }
 
@@ -250,31 +238,26 @@ impl Gpio {
         ctx.bus.drive_port(ctx.id, drive, up, ctx.now);
     }
 
-    fn register(&mut self, offset: u32, ctx: &mut Ctx) -> u32 {
-        match offset {
-            IDR => {
-                let levels = ctx.bus.sample_port(ctx.id, ctx.now);
-                self.moving = ctx.bus.wires.is_moving(ctx.id);
-                levels & PINS & !pins_where(self.mode, ANALOG)
-            }
-            LCKR => self.read_lock(),
-            _ => self.held(offset).map_or(0, |(held, _)| *held),
-        }
+    fn is_still(&mut self, _: &mut Poll) -> bool {
+        !self.moving
     }
 
-    /// The register at `offset` that keeps written values, and its bits that are locked.
-    fn held(&mut self, offset: u32) -> Option<(&mut u32, u32)> {
-        let pins = if let Lock::Locked(pins) = self.lock { pins } else { 0 };
-        Some(match offset {
-            MODER => (&mut self.mode, spread(pins, 2, 0)),
-            OTYPER => (&mut self.open_drain, pins),
-            OSPEEDR => (&mut self.speed, spread(pins, 2, 0)),
-            PUPDR => (&mut self.pulls, spread(pins, 2, 0)),
-            ODR => (&mut self.output, 0),
-            AFRL => (&mut self.functions[0], spread(pins, 4, 0)),
-            AFRH => (&mut self.functions[1], spread(pins, 4, 8)),
-            _ => return None,
-        })
+    fn sample(&mut self, ctx: &mut Ctx) -> u32 {
+        let levels = ctx.bus.sample_port(ctx.id, ctx.now);
+        self.moving = ctx.bus.wires.is_moving(ctx.id);
+        levels & PINS & !self.pins(MODER, ANALOG)
+    }
+
+    /// The bits of a register that are locked.
+    fn locked(&self, register: u32) -> u32 {
+        let Lock::Locked(pins) = self.lock else { return 0 };
+        match register {
+            MODER | OSPEEDR | PUPDR => spread(pins, 2, 0),
+            OTYPER => pins,
+            AFRL => spread(pins, 4, 0),
+            AFRH => spread(pins, 4, 8),
+            _ => 0,
+        }
     }
 
     /// GPIOx_LCKR: a read ends the sequence.
@@ -299,19 +282,50 @@ impl Gpio {
         };
     }
 
-    fn set_register(&mut self, offset: u32, size: AccessSize, value: u32) {
-        let (word, lanes) = (offset & !3, size.merged(0, offset, value));
-        match word {
+    /// The port's output becomes this; wires change if the port then drives others.
+    fn set_output(&mut self, old: u32, new: u32, ctx: &mut Ctx) {
+        self.registers.set(ODR, old);
+        let before = self.drive(0);
+        self.registers.set(ODR, new);
+        if self.drive(0) != before {
+            self.apply_levels(ctx);
+        }
+    }
+}
+
+impl Table for Gpio {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated_with_lanes(self.params.gate)
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            IDR => self.sample(ctx),
+            LCKR => self.read_lock(),
+            _ => held,
+        }
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        let output = self.registers[ODR];
+        match register {
+            ODR => self.set_output(old, new, ctx),
             // If both are requested, setting has priority.
-            BSRR => self.output = self.output & !(lanes >> 16) | lanes & PINS,
-            BRR if self.params.has_brr => self.output &= !lanes,
-            LCKR => self.write_lock(lanes),
+            BSRR => self.set_output(output, output & !(new >> 16) | new & PINS, ctx),
+            BRR if self.params.has_brr => self.set_output(output, output & !new, ctx),
+            BRR => {}
+            LCKR => {
+                self.write_lock(new);
+                self.apply(ctx);
+            }
             _ => {
-                let mask = if matches!(word, OTYPER | ODR) { PINS } else { u32::MAX };
-                if let Some((held, locked)) = self.held(word) {
-                    let written = size.merged(*held, offset, value) & mask;
-                    *held = *held & locked | written & !locked;
-                }
+                let locked = self.locked(register);
+                self.registers.set(register, old & locked | new & !locked);
+                self.apply(ctx);
             }
         }
     }
@@ -332,9 +346,7 @@ impl Device for Gpio {
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.reads += 1;
-        let open = self.params.gate.is_open(ctx);
-        let register = if open { self.register(offset & !3, ctx) } else { 0 };
-        Ok(Reply::read(size.extracted(register, offset), ctx.now))
+        registers::read(self, offset, size, ctx)
     }
 
     fn write(
@@ -346,16 +358,7 @@ impl Device for Gpio {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         self.writes += 1;
-        if self.params.gate.takes_writes(ctx) {
-            let before = self.drive(0);
-            self.set_register(offset, size, value);
-            if !matches!(offset & !3, BSRR | BRR | ODR) {
-                self.apply(ctx);
-            } else if self.drive(0) != before {
-                self.apply_levels(ctx);
-            }
-        }
-        Ok(Reply::written(ctx.now))
+        registers::write(self, offset, size, value, ctx)
     }
 
     fn pins_changed(&mut self, _port: PortId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {
@@ -384,21 +387,11 @@ impl Device for Gpio {
     }
 }
 
-impl Polled for Gpio {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.writes);
-        poll.state(self.changes);
-        poll.state(u64::from(matches!(self.lock, Lock::Locked(_))));
-        poll.counter(&mut self.reads);
-        !self.moving
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::{Bench, read_plain_node};
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use engine::bus::device::DeviceId;
     use engine::pins::Pin;
     use engine::time::Ps;
@@ -417,7 +410,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &["GPIOx_LCKR"], &mut gpio([0; 3]));
+        walk::device_keeps_its_map(&MAP, &[], &mut gpio([0; 3]));
     }
 
     #[test]

@@ -8,13 +8,13 @@ use crate::model::{Group, Model};
 use crate::support::apb;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
 const ERASED: u32 = u32::MAX;
 
-/// The device.
-#[derive(Debug, State)]
+/// The device. Its contents never change.
+#[derive(Debug, State, Polled)]
 pub struct Signature {
     #[state(skip)]
     unique: [u32; 3],
@@ -67,13 +67,6 @@ impl Device for Signature {
     fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         ctx.note("system memory, which is read-only, was written: the write has no effect");
         Ok(Reply::written(ctx.now))
-    }
-}
-
-impl Polled for Signature {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        // The contents never change.
-        true
     }
 }
 

@@ -9,52 +9,55 @@
 //! memories) is not mapped: a note says so, and the mapping at address 0 stays. On an STM32L4+, banks of the flash are
 //! not swapped (FB_MODE, with a note), and SRAM2 is not erased (SYSCFG_SCSR).
 
-use crate::model::{Group, Model};
-use crate::support::apb;
-use crate::support::registers::{AccessKind, Register, find};
-use crate::support::stm32_clock_gate::ClockGate;
-use crate::support::stm32_pin_lines::PinLines;
 use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, PortId, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::pins::bits;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
+use crate::model::{Group, Model};
+use crate::registers::{self, Lanes, Map, Port, Registers, Table, joined, registers};
+use crate::support::stm32_clock_gate::ClockGate;
+use crate::support::stm32_pin_lines::PinLines;
+
+registers! {
+    const COMMON "SYSCFG_" {
+        EXTICR1 "EXTICR{}" [1..5; 4] 0x08 rw mask 0xffff;
+    }
+
+    const MORE_OF_F4 "SYSCFG_" {
+        MEMRMP 0x00 rw mask 3;
+        PMC 0x04 rw mask 1 << 23;
+        CMPCR 0x20 rw mask 1;
+    }
+}
+
+mod stm32l4 {
+    use super::registers;
+
+    registers! {
+        pub const MORE "SYSCFG_" {
+            MEMRMP 0x00 rw { MEM_MODE 0..3, FB_MODE 8 };
+            CFGR1 0x04 rw reset 0x7c00_0001 mask 0xfc7f_0101;
+            SCSR 0x18 rw mask 0;
+            CFGR2 0x1c rw mask 0x0f;
+            SWPR 0x20 rw;
+            SKR 0x24 wo mask 0xff;
+            SWPR2 0x28 rw;
+        }
+    }
+}
+
 /// The register map of an STM32F4.
-pub const REGISTERS: &[Register] = &[
-    Register::new("SYSCFG_MEMRMP", MEMRMP, AccessKind::Rw, 0, 3),
-    Register::new("SYSCFG_PMC", 0x04, AccessKind::Rw, 0, 1 << 23),
-    Register::new("SYSCFG_EXTICR1", EXTICR1, AccessKind::Rw, 0, 0xffff),
-    Register::new("SYSCFG_EXTICR2", 0x0c, AccessKind::Rw, 0, 0xffff),
-    Register::new("SYSCFG_EXTICR3", 0x10, AccessKind::Rw, 0, 0xffff),
-    Register::new("SYSCFG_EXTICR4", EXTICR4, AccessKind::Rw, 0, 0xffff),
-    Register::new("SYSCFG_CMPCR", 0x20, AccessKind::Rw, 0, 1),
-];
-
+pub const OF_F4: Map = joined!(COMMON, MORE_OF_F4);
 /// The register map of an STM32L4+.
-pub const REGISTERS_L4: &[Register] = &[
-    Register::new("SYSCFG_MEMRMP", MEMRMP, AccessKind::Rw, 0, 0x107),
-    Register::new("SYSCFG_CFGR1", 0x04, AccessKind::Rw, 0x7c00_0001, 0xfc7f_0101),
-    Register::new("SYSCFG_EXTICR1", EXTICR1, AccessKind::Rw, 0, 0xffff),
-    Register::new("SYSCFG_EXTICR2", 0x0c, AccessKind::Rw, 0, 0xffff),
-    Register::new("SYSCFG_EXTICR3", 0x10, AccessKind::Rw, 0, 0xffff),
-    Register::new("SYSCFG_EXTICR4", EXTICR4, AccessKind::Rw, 0, 0xffff),
-    Register::new("SYSCFG_SCSR", 0x18, AccessKind::Rw, 0, 0),
-    Register::new("SYSCFG_CFGR2", 0x1c, AccessKind::Rw, 0, 0x0f),
-    Register::new("SYSCFG_SWPR", 0x20, AccessKind::Rw, 0, u32::MAX),
-    Register::new("SYSCFG_SKR", 0x24, AccessKind::Wo, 0, 0xff),
-    Register::new("SYSCFG_SWPR2", 0x28, AccessKind::Rw, 0, u32::MAX),
-];
+pub const OF_L4: Map = joined!(COMMON, stm32l4::MORE);
 
-const MEMRMP: u32 = 0x00;
-const EXTICR1: u32 = 0x08;
 /// SYSCFG_MEMRMP.MEM_MODE.
-const MEM_MODE: u32 = 7;
+const MEM_MODE: u32 = stm32l4::MEMRMP_MEM_MODE;
 /// SYSCFG_MEMRMP.FB_MODE of an STM32L4+.
-const FB_MODE: u32 = 1 << 8;
-/// The last of SYSCFG_EXTICRx.
-const EXTICR4: u32 = 0x14;
+const FB_MODE: u32 = stm32l4::MEMRMP_FB_MODE;
 /// Bits by which SYSCFG_EXTICRx select a port.
 const PORT_BITS: u32 = 4;
 /// The property with the memories that can be mapped at address 0.
@@ -66,7 +69,7 @@ const L4: &str = "st,stm32l4-syscfg";
 #[derive(Clone, Debug)]
 pub struct Params {
     /// The register map.
-    pub map: &'static [Register],
+    pub map: &'static Map,
     /// The ports by their numbers in SYSCFG_EXTICRx; `None` for ports that the chip lacks.
     pub ports: Vec<Option<DeviceId>>,
     /// EXTI's lines 0 to 15.
@@ -78,18 +81,17 @@ pub struct Params {
 }
 
 /// The controller.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Syscfg {
     #[state(skip)]
     params: Params,
-    values: Vec<u32>,
+    registers: Registers,
     lines: PinLines,
-    writes: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::System, &["st,stm32-syscfg", L4], 1, from_node).naming(REGISTERS).naming_as(L4, REGISTERS_L4);
+    Model::device(Group::System, &["st,stm32-syscfg", L4], 1, from_node).naming(OF_F4.rows).naming_as(L4, OF_L4.rows);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -102,7 +104,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         reader.fault_at(MEMORIES, FaultKind::WrongType { property, expected });
     }
     Box::new(Syscfg::new(Params {
-        map: if is_l4 { REGISTERS_L4 } else { REGISTERS },
+        map: if is_l4 { &OF_L4 } else { &OF_F4 },
         ports: reader.ports("cyclescope,ports", "the GPIO ports, in the order of their numbers in SYSCFG_EXTICRx"),
         lines: reader.interrupts("EXTI's lines 0 to 15, in order"),
         memories: memories.as_chunks::<2>().0.iter().map(|[mode, memory]| (*mode, *memory)).collect(),
@@ -113,14 +115,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Syscfg {
     /// The controller after reset.
     pub fn new(params: Params) -> Syscfg {
-        let values = params.map.iter().map(|register| register.reset).collect();
-        let lines = PinLines::new(params.ports.clone(), PORT_BITS);
-        Syscfg { params, values, lines, writes: 0 }
-    }
-
-    fn value(&self, offset: u32) -> u32 {
-        let index = self.params.map.iter().position(|register| register.offset == offset);
-        index.map_or(0, |index| self.values[index])
+        let registers = Registers::new(params.map);
+        let lines = PinLines::new(params.ports.clone(), EXTICR1, PORT_BITS);
+        Syscfg { params, registers, lines }
     }
 
     /// Remaps address 0 after a change of SYSCFG_MEMRMP.
@@ -150,18 +147,38 @@ impl Syscfg {
     }
 }
 
+impl Table for Syscfg {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::new(Lanes::Kept)
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        if register == MEMRMP {
+            self.remap(old, new, ctx);
+        } else if self.lines.has(register) {
+            let changed = self.lines.connect(&self.registers, ctx);
+            self.drive(changed, ctx);
+        }
+    }
+}
+
+/// A reset by the RCC does not reach its registers, so that the gate alone holds accesses back.
 impl Device for Syscfg {
     fn reset(&mut self, ctx: &mut Ctx) {
-        let changed = self.lines.follow(ctx);
+        let changed = self.lines.follow(&self.registers, ctx);
         self.drive(changed, ctx);
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let open = self.params.gate.is_open(ctx);
-        let is_readable = |register: &Register| register.access != AccessKind::Wo;
-        let readable = find(self.params.map, offset & !3).is_some_and(is_readable);
-        let register = if open && readable { self.value(offset & !3) } else { 0 };
-        Ok(apb::read(register, offset, size, ctx))
+        if self.params.gate.is_open(ctx) {
+            registers::read(self, offset, size, ctx)
+        } else {
+            Ok(Reply::read(0, ctx.now))
+        }
     }
 
     fn write(
@@ -172,24 +189,14 @@ impl Device for Syscfg {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        let index = self.params.map.iter().position(|register| register.offset == offset & !3);
-        if let Some(index) = index.filter(|_| self.params.gate.is_open(ctx)) {
-            self.writes += 1;
-            let (register, old) = (&self.params.map[index], self.values[index]);
-            self.values[index] = register.after_write(old, size.merged(old, offset, value));
-            if register.offset == MEMRMP {
-                self.remap(old, self.values[index], ctx);
-            }
-            if let EXTICR1..=EXTICR4 = register.offset {
-                let changed = self.lines.select((register.offset - EXTICR1) as usize / 4, self.values[index], ctx);
-                self.drive(changed, ctx);
-            }
+        if self.params.map.row(offset).is_some() && self.params.gate.is_open(ctx) {
+            return registers::write(self, offset, size, value, ctx);
         }
         Ok(Reply::written(ctx.now))
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        let changed = self.lines.pins_changed(port, changed, levels);
+        let changed = self.lines.pins_changed(&self.registers, port, changed, levels);
         self.drive(changed, ctx);
     }
 
@@ -198,26 +205,19 @@ impl Device for Syscfg {
     }
 }
 
-impl Polled for Syscfg {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.writes);
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::Bench;
+    use crate::registers::walk;
     use crate::st::stm32_gpio::{self, Gpio};
-    use crate::support::registers::walk;
     use engine::pins::Pin;
     use engine::time::Ps;
 
     const NOW: Ps = Ps(0);
 
     /// The controller is device 0, ports are devices 1 and 2; lines lead to core 0's inputs.
-    fn syscfg(map: &'static [Register]) -> Bench {
+    fn syscfg(map: &'static Map) -> Bench {
         let port = || Gpio::new(stm32_gpio::Params::default());
         let lines = (0..16).map(|bit| Some(IrqLine::Core { core: 0, bit })).collect();
         let ports = vec![Some(DeviceId(1)), None, Some(DeviceId(2))];
@@ -239,13 +239,13 @@ mod tests {
 
     #[test]
     fn the_devices_keep_their_tables() {
-        walk::device_keeps_its_table(REGISTERS, &[], &mut syscfg(REGISTERS));
-        walk::device_keeps_its_table(REGISTERS_L4, &[], &mut syscfg(REGISTERS_L4));
+        walk::device_keeps_its_map(&OF_F4, &[], &mut syscfg(&OF_F4));
+        walk::device_keeps_its_map(&OF_L4, &[], &mut syscfg(&OF_L4));
     }
 
     #[test]
     fn each_line_has_the_pin_of_its_number_of_the_port_that_is_chosen() {
-        let mut bench = syscfg(REGISTERS);
+        let mut bench = syscfg(&OF_F4);
         drive(&mut bench, 1, 5, true);
         drive(&mut bench, 2, 6, true);
         assert_eq!(bench.pending(), 1 << 5);
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_memory_that_the_board_has_not_is_not_shown() {
-        let mut bench = syscfg(REGISTERS);
+        let mut bench = syscfg(&OF_F4);
         for mode in [3, 1] {
             bench.write(NOW, MEMRMP, mode).unwrap();
         }

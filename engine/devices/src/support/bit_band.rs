@@ -8,7 +8,7 @@
 
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::bus::{Bus, BusFault, Target};
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
@@ -31,7 +31,8 @@ pub struct Region {
 }
 
 /// Both alias regions.
-#[derive(Debug, Default, State)]
+#[derive(Debug, Default, State, Polled)]
+#[poll(never = "the core may use any memory or device by it")]
 pub struct BitBand;
 
 /// The place of a bit: the offset of the access of `size`, and the bit's number there.
@@ -91,12 +92,6 @@ impl Device for BitBand {
     }
 }
 
-impl Polled for BitBand {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,7 +101,7 @@ mod tests {
     use engine::time::Hz;
 
     /// Keeps a word.
-    #[derive(Default, engine::state::State)]
+    #[derive(Default, State, Polled)]
     struct Word(u32);
 
     impl Device for Word {
@@ -124,12 +119,6 @@ mod tests {
         ) -> Result<Reply, SlaveError> {
             self.0 = size.merged(self.0, offset, value);
             Ok(Reply::written(ctx.now))
-        }
-    }
-
-    impl Polled for Word {
-        fn polled(&mut self, _: &mut Poll) -> bool {
-            false
         }
     }
 

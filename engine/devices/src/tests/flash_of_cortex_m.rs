@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 use crate::bench::read_plain_node;
-use crate::st::stm32f4_flash_controller::from_node;
+use crate::st::flash::stm32f4::from_node;
 use engine::bus::device::{AccessSize, DeviceId};
 use engine::bus::{Bus, MapEntry, Target};
 use engine::core::{Core, CoreReport, Stop};

@@ -1,0 +1,231 @@
+//! The PLLs of an RCC: their factors, and what may be written when.
+
+use std::ops::RangeInclusive;
+
+use engine::bus::device::Ctx;
+use engine::time::Hz;
+
+use super::Rcc;
+use super::family::Kind;
+use super::sources::{Driven, scaled};
+use crate::registers::{Registers, field};
+
+pub const MHZ: u64 = 1_000_000;
+
+/// A PLL's place in the registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Pll {
+    /// The register with its factors and outputs.
+    pub register: u32,
+    /// The divisor of its input, which may be another PLL's as well: its register, and its field.
+    pub m: (u32, Factor),
+    /// The multiplier.
+    pub n: Factor,
+    /// Its outputs; the first one is that of SYSCLK, if it makes it.
+    pub outputs: &'static [Output],
+}
+
+/// An output of a PLL.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    /// The manual's letter.
+    pub name: &'static str,
+    /// The bit that turns it on; 0 if it is always on.
+    pub enable: u32,
+    /// Its divisor.
+    pub divisor: Factor,
+}
+
+/// A field that holds a factor: `first` for 0, and `step` more for each value after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Factor {
+    mask: u32,
+    first: u64,
+    step: u64,
+}
+
+impl Factor {
+    /// The field's value.
+    pub const fn plain(mask: u32) -> Factor {
+        Factor { mask, first: 0, step: 1 }
+    }
+
+    /// 1 more than the field's value.
+    pub const fn next(mask: u32) -> Factor {
+        Factor { mask, first: 1, step: 1 }
+    }
+
+    /// 2, 4, 6 and so on.
+    pub const fn even(mask: u32) -> Factor {
+        Factor { mask, first: 2, step: 2 }
+    }
+
+    const fn of(self, register: u32) -> u64 {
+        self.first + self.step * field(register, self.mask) as u64
+    }
+}
+
+/// The common input of all PLLs.
+#[derive(Clone, Copy, Debug)]
+pub struct Input {
+    /// RCC_PLLCFGR.
+    pub register: u32,
+    /// PLLSRC.
+    pub select: u32,
+    /// The sources by its values.
+    pub sources: &'static [Option<usize>],
+    /// Bits that can't be written while any PLL is on.
+    pub shared: u32,
+    /// Bits of outputs in all PLLs' registers, which can be written while the PLL is on.
+    pub outputs: u32,
+    /// True if the PLL's rate is that of the board's oscillator, even while that can't run; else a PLL that is turned on
+    /// without an input keeps its rate.
+    pub is_boards: bool,
+}
+
+impl Input {
+    /// The source that the registers select.
+    pub fn source(&self, registers: &Registers) -> Option<usize> {
+        self.sources.get(registers.field(self.register, self.select) as usize).copied().flatten()
+    }
+}
+
+/// The limits of all PLLs.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// PLLM.
+    pub m: RangeInclusive<u64>,
+    /// PLLN.
+    pub n: RangeInclusive<u64>,
+    /// The VCO's input.
+    pub input_hz: RangeInclusive<u64>,
+    /// The VCO's input as the manual has it.
+    pub input: &'static str,
+    /// The VCO's frequency.
+    pub vco_mhz: RangeInclusive<u64>,
+}
+
+/// A PLL's factors.
+struct Factors {
+    m: u64,
+    n: u64,
+    outputs: Vec<u64>,
+}
+
+impl Factors {
+    /// The rate of an output.
+    fn output(&self, input: Hz, output: usize) -> Hz {
+        scaled(input, self.n, self.m.max(1) * self.outputs[output].max(1))
+    }
+
+    /// Describes a violation of the manual's limits.
+    fn complaint(&self, input: Hz, limits: &Limits) -> Option<String> {
+        let into_vco = input.get() / self.m.max(1);
+        let vco = input.get().saturating_mul(self.n) / self.m.max(1);
+        let (least, most) = (limits.vco_mhz.start(), limits.vco_mhz.end());
+        let out_of = |name: &str, value: u64, allowed: &RangeInclusive<u64>| {
+            let (first, last) = (allowed.start(), allowed.end());
+            (!allowed.contains(&value)).then(|| format!("{name} is {value}, and has to be {first} to {last}"))
+        };
+        let small = self.outputs.iter().find(|divisor| **divisor < 2);
+        out_of("PLLM", self.m, &limits.m)
+            .or_else(|| out_of("PLLN", self.n, &limits.n))
+            .or_else(|| small.map(|divisor| format!("PLLQ or PLLI2SR is {divisor}, and has to be 2 or more")))
+            .or_else(|| {
+                let wrong = format!("the VCO's input has {into_vco} Hz, and takes {}", limits.input);
+                (!limits.input_hz.contains(&into_vco)).then_some(wrong)
+            })
+            .or_else(|| {
+                let wrong = format!("the VCO would run at {vco} Hz, and does from {least} to {most} MHz");
+                (!(least * MHZ..=most * MHZ).contains(&vco)).then_some(wrong)
+            })
+    }
+}
+
+impl Rcc {
+    fn factors(&self, pll: &Pll) -> Factors {
+        let (register, (m_register, m)) = (self.registers[pll.register], pll.m);
+        Factors {
+            m: m.of(self.registers[m_register]),
+            n: pll.n.of(register),
+            outputs: pll.outputs.iter().map(|output| output.divisor.of(register)).collect(),
+        }
+    }
+
+    /// A PLL is about to be turned on: sets its input and its rate.
+    pub(super) fn prepare_pll(&mut self, index: usize, pll: &Pll, ctx: &mut Ctx) {
+        let (name, input) = (self.family.sources[index].name, self.family.input);
+        let source = input.source(&self.registers);
+        self.sources.set_parent(index, source);
+        let Some(source) = source else {
+            ctx.note(&format!("{name} was turned on without an input (RCC_PLLCFGR.PLLSRC): it never becomes ready"));
+            return;
+        };
+        let rate = if input.is_boards { self.params.oscillators[source] } else { self.sources.rate(source) };
+        let factors = self.factors(pll);
+        if let Some(wrong) = rate.and_then(|rate| factors.complaint(rate, &self.family.limits)) {
+            ctx.note(&format!("{name} was turned on out of its range: {wrong}; it runs nevertheless"));
+        }
+        if rate.is_some() || input.is_boards {
+            self.sources.set_rate(index, rate.map(|rate| factors.output(rate, 0)));
+        }
+    }
+
+    /// Factors can't change while their PLL is on, nor the common input while any PLL is on. Outputs can be turned on
+    /// and off, except for the source of SYSCLK.
+    pub(super) fn wrote_pll(&mut self, (index, pll): (usize, &Pll), old: u32, new: u32, ctx: &mut Ctx) {
+        let input = self.family.input;
+        let plls = self.family.sources.iter().enumerate().filter(|(_, row)| matches!(row.kind, Kind::Pll(_)));
+        let is_any_on = plls.map(|(index, _)| index).any(|index| self.sources.is_on(index));
+        let is_sysclk = self.family.sysclk.contains(&index) && self.sources.is_in_use(index);
+        let factors = if self.sources.is_on(index) { !input.outputs } else { 0 };
+        let shared = if pll.register == input.register && is_any_on { input.shared } else { 0 };
+        let output = if is_sysclk { pll.outputs[0].enable } else { 0 };
+        let (locked, changed) = (factors | shared | output, old ^ new);
+        if changed & locked & !output != 0 {
+            ctx.note(
+                "a running PLL's factors, or the common input of running PLLs, were written: they keep their values",
+            );
+        }
+        if changed & locked & output != 0 {
+            ctx.note("RCC_PLLCFGR.PLLREN was cleared while SYSCLK comes from the PLL, which has no effect");
+        }
+        self.registers.set(pll.register, old & locked | new & !locked);
+        if input.outputs != 0 {
+            self.select(ctx);
+            self.settings_change(ctx);
+        }
+    }
+
+    /// The PLL at an index among the sources.
+    fn pll(&self, index: usize) -> Option<&'static Pll> {
+        match &self.family.sources[index].kind {
+            Kind::Pll(pll) => Some(pll),
+            _ => None,
+        }
+    }
+
+    /// The bit that would turn on the first output of a source, if that is a PLL with the output off.
+    pub(super) fn output_off(&self, source: usize) -> Option<String> {
+        let pll = self.pll(source)?;
+        self.bit_off(pll, &pll.outputs[0])
+    }
+
+    fn bit_off(&self, pll: &Pll, output: &Output) -> Option<String> {
+        let is_off = output.enable != 0 && !self.registers.has(pll.register, output.enable);
+        is_off.then(|| self.family.name_of(pll.register, output.enable).join("."))
+    }
+
+    /// One of the outputs of a PLL.
+    pub(super) fn pll_output(&self, index: usize, output: usize) -> Driven {
+        self.sources.driven(index)?;
+        let Some(pll) = self.pll(index) else { return Err(None) };
+        let made = &pll.outputs[output];
+        if let Some(bit) = self.bit_off(pll, made) {
+            return Err(Some(format!("output {} of a PLL, which is off ({bit})", made.name)));
+        }
+        let source = self.family.input.source(&self.registers);
+        let input = source.map_or(Err(None), |source| self.sources.driven(source))?;
+        Ok(self.factors(pll).output(input, output))
+    }
+}

@@ -1,0 +1,276 @@
+//! `st,stm32l4-rcc`: the reset and clock control of an STM32L4+ (RM0432, "Reset and clock control (RCC)").
+//!
+//! Modelled: the oscillators (MSI in its twelve ranges) and the three PLLs with their ready flags and interrupts,
+//! start-up and lock times; the selection of SYSCLK; the dividers of AHB, APB1 and APB2, and the doubled clocks of
+//! timers; kernel clocks of peripherals (CCIPR, CCIPR2) and CLK48; RTC's clock; enable registers, which gate
+//! peripherals; the backup domain's write protection (PWR_CR1.DBP); reset flags. The board's clock nodes follow: see
+//! [`OUTPUTS`]. A clock whose source is off is stopped.
+//!
+//! A source that the board lacks (HSE without a crystal) never becomes ready, as on a board. A PLL out of its range,
+//! and a clock above its limit, run at the set rate, with a note.
+//!
+//! A peripheral's reset returns its model to the state at the start; PWR and SYSCFG keep their state, with a note.
+//!
+//! Not modelled: trimming, and MSI's lock to LSE, as all oscillators are exact; MCO and LSCO pins; clock failures (so
+//! CSSON only keeps its value); enables in Sleep and Stop.
+
+#[cfg(test)]
+mod tests;
+
+use engine::bus::device::{Ctx, Device};
+use engine::dt::reader::NodeReader;
+use engine::time::{Cycles, Hz};
+
+use super::family::{Family, Interrupts, Kind, SourceRow};
+use super::pll::{Factor, Input, Limits, MHZ, Output, Pll};
+use super::tree::Clock;
+use super::{Params, Rcc};
+use crate::model::{Group, Model};
+use crate::registers::registers;
+use crate::support::activities::CLOCKS;
+
+registers! {
+    /// The register map (RM0432, RCC register map), of the STM32L4R5.
+    pub const MAP "RCC_" {
+        CR 0x00 rw reset 0x61 {
+            MSION 0, MSIRDY 1 ro, MSIPLLEN 2,
+            /// Selects MSIRANGE. Only a reset clears it.
+            MSIRGSEL 3,
+            MSIRANGE 4..8, HSION 8, HSIKERON 9, HSIRDY 10 ro, HSIASFS 11, HSEON 16, HSERDY 17 ro, HSEBYP 18, CSSON 19,
+            PLLON 24, PLLRDY 25 ro, PLLSAI1ON 26, PLLSAI1RDY 27 ro, PLLSAI2ON 28, PLLSAI2RDY 29 ro
+        };
+        /// MSICAL and HSICAL depend on the part, and read 0.
+        ICSCR 0x04 rw reset 0x4000_0000 { MSITRIM 8..16, HSITRIM 24..31 };
+        CFGR 0x08 rw {
+            SW 0..2, SWS 2..4 ro, HPRE 4..8, PPRE1 8..11, PPRE2 11..14, STOPWUCK 15, MCOSEL 24..28, MCOPRE 28..31
+        };
+        PLLCFGR 0x0c rw reset 0x1000 {
+            PLLSRC 0..2, PLLM 4..8, PLLN 8..15, PLLPEN 16, PLLP 17, PLLQEN 20, PLLQ 21..23, PLLREN 24, PLLR 25..27,
+            PLLPDIV 27..32
+        };
+        PLLSAI1CFGR 0x10 rw reset 0x1000 {
+            PLLSAI1M 4..8, PLLSAI1N 8..15, PLLSAI1PEN 16, PLLSAI1P 17, PLLSAI1QEN 20, PLLSAI1Q 21..23, PLLSAI1REN 24,
+            PLLSAI1R 25..27, PLLSAI1PDIV 27..32
+        };
+        PLLSAI2CFGR 0x14 rw reset 0x1000 {
+            PLLSAI2M 4..8, PLLSAI2N 8..15, PLLSAI2PEN 16, PLLSAI2P 17, PLLSAI2QEN 20, PLLSAI2Q 21..23, PLLSAI2REN 24,
+            PLLSAI2R 25..27, PLLSAI2PDIV 27..32
+        };
+        CIER 0x18 rw mask 0x6ff;
+        CIFR 0x1c ro {
+            LSIRDYF 0, LSERDYF 1, MSIRDYF 2, HSIRDYF 3, HSERDYF 4, PLLRDYF 5, PLLSAI1RDYF 6, PLLSAI2RDYF 7, CSSF 8,
+            LSECSSF 9, HSI48RDYF 10
+        };
+        CICR 0x20 clear CIFR mask 0x7ff;
+        AHB1RSTR 0x28 rw mask 0x0003_1107;
+        AHB2RSTR 0x2c rw mask 0x0054_71ff;
+        AHB3RSTR 0x30 rw mask 0x0000_0301;
+        APB1RSTR1 0x38 rw mask 0xf3fe_c03f;
+        APB1RSTR2 0x3c rw mask 0x0000_0023;
+        APB2RSTR 0x40 rw mask 0x0167_7801;
+        AHB1ENR 0x48 rw reset 0x0000_0100 mask 0x0003_1107;
+        AHB2ENR 0x4c rw mask 0x0054_71ff;
+        AHB3ENR 0x50 rw mask 0x0000_0301;
+        APB1ENR1 0x58 rw reset 0x0000_0400 mask 0xf3fe_cc3f;
+        APB1ENR2 0x5c rw mask 0x0000_0023;
+        APB2ENR 0x60 rw mask 0x0167_7881;
+        AHB1SMENR 0x68 rw reset 0x0003_1307 mask 0x0003_1307;
+        AHB2SMENR 0x6c rw reset 0x0054_77ff mask 0x0054_77ff;
+        AHB3SMENR 0x70 rw reset 0x0000_0301 mask 0x0000_0301;
+        APB1SMENR1 0x78 rw reset 0xf3fe_cc3f mask 0xf3fe_cc3f;
+        APB1SMENR2 0x7c rw reset 0x0000_0023 mask 0x0000_0023;
+        APB2SMENR 0x80 rw reset 0x0167_7801 mask 0x0167_7801;
+        CCIPR 0x88 rw {
+            USART1SEL 0..2, USART2SEL 2..4, USART3SEL 4..6, UART4SEL 6..8, UART5SEL 8..10, LPUART1SEL 10..12,
+            I2C1SEL 12..14, I2C2SEL 14..16, I2C3SEL 16..18, LPTIM1SEL 18..20, LPTIM2SEL 20..22, CLK48SEL 26..28,
+            ADCSEL 28..30
+        };
+        BDCR 0x90 rw {
+            LSEON 0, LSERDY 1 ro, LSEBYP 2, LSEDRV 3..5, LSECSSON 5, RTCSEL 8..10, RTCEN 15, BDRST 16, LSCOEN 24,
+            LSCOSEL 25
+        };
+        /// After power-on: BORRSTF and PINRSTF; MSISRANGE of 4 MHz.
+        CSR 0x94 rw reset 0x0c00_0600 { LSION 0, LSIRDY 1 ro, MSISRANGE 8..12, RMVF 23, FLAGS 24..32 ro };
+        CRRCR 0x98 rw { HSI48ON 0, HSI48RDY 1 ro };
+        CCIPR2 0x9c rw mask 0x0033_57ff { I2C4SEL 0..2, OSPISEL 20..22 };
+    }
+}
+
+const MSI: usize = 0;
+const HSI: usize = 1;
+const HSE: usize = 2;
+const LSE: usize = 3;
+const LSI: usize = 4;
+const HSI48: usize = 5;
+const PLL: usize = 6;
+const PLLSAI1: usize = 7;
+
+// The outputs of the PLLs, by their index.
+const R: usize = 0;
+const Q: usize = 1;
+
+/// The factors of a PLL; the PLLs have them at the same places in their registers.
+const fn pll(register: u32) -> Kind {
+    const OUTPUTS: [Output; 2] = [
+        Output { name: "R", enable: PLLCFGR_PLLREN, divisor: Factor::even(PLLCFGR_PLLR) },
+        Output { name: "Q", enable: PLLCFGR_PLLQEN, divisor: Factor::even(PLLCFGR_PLLQ) },
+    ];
+    let (m, n) = (Factor::next(PLLCFGR_PLLM), Factor::plain(PLLCFGR_PLLN));
+    Kind::Pll(Pll { register, m: (register, m), n, outputs: &OUTPUTS })
+}
+
+/// Oscillators and PLLs.
+const SOURCES: [SourceRow; 9] = [
+    SourceRow::new("MSI", CR, [CR_MSION, CR_MSIRDY, CIFR_MSIRDYF], Kind::Ranges("msi-start-ns")),
+    SourceRow::new("HSI16", CR, [CR_HSION, CR_HSIRDY, CIFR_HSIRDYF], Kind::Oscillator("hsi", "hsi-start-ns")),
+    SourceRow::new("HSE", CR, [CR_HSEON, CR_HSERDY, CIFR_HSERDYF], Kind::Hse("hse")),
+    SourceRow::new("LSE", BDCR, [BDCR_LSEON, BDCR_LSERDY, CIFR_LSERDYF], Kind::Oscillator("lse", "lse-start-us")),
+    SourceRow::new("LSI", CSR, [CSR_LSION, CSR_LSIRDY, CIFR_LSIRDYF], Kind::Oscillator("lsi", "lsi-start-us")),
+    SourceRow::new(
+        "HSI48",
+        CRRCR,
+        [CRRCR_HSI48ON, CRRCR_HSI48RDY, CIFR_HSI48RDYF],
+        Kind::Oscillator("hsi48", "hsi48-start-ns"),
+    ),
+    SourceRow::new("the PLL", CR, [CR_PLLON, CR_PLLRDY, CIFR_PLLRDYF], pll(PLLCFGR)),
+    SourceRow::new("PLLSAI1", CR, [CR_PLLSAI1ON, CR_PLLSAI1RDY, CIFR_PLLSAI1RDYF], pll(PLLSAI1CFGR)),
+    SourceRow::new("PLLSAI2", CR, [CR_PLLSAI2ON, CR_PLLSAI2RDY, CIFR_PLLSAI2RDYF], pll(PLLSAI2CFGR)),
+];
+
+// What selectors select, by their values.
+const HSI16: Clock = Clock::Source(HSI);
+const OF_UART1: [Clock; 4] = [Clock::Pclk(1), Clock::Sysclk, HSI16, Clock::Source(LSE)];
+const OF_UARTS: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, Clock::Source(LSE)];
+const OF_I2C: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, Clock::Nothing("RCC_CCIPR")];
+const OF_I2C4: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, Clock::Nothing("RCC_CCIPR2")];
+const OF_LPTIM: [Clock; 4] = [Clock::Pclk(0), Clock::Source(LSI), HSI16, Clock::Source(LSE)];
+const OF_CLK48: [Clock; 4] =
+    [Clock::Source(HSI48), Clock::Output(PLLSAI1, Q), Clock::Output(PLL, Q), Clock::Source(MSI)];
+const OF_ADC: [Clock; 4] =
+    [Clock::Nothing("RCC_CCIPR"), Clock::Output(PLLSAI1, R), Clock::Nothing("RCC_CCIPR"), Clock::Sysclk];
+const OF_OSPI: [Clock; 4] = [Clock::Sysclk, Clock::Source(MSI), Clock::Output(PLL, Q), Clock::Nothing("RCC_CCIPR2")];
+const OF_RTC: [Clock; 4] =
+    [Clock::Nothing("RCC_BDCR.RTCSEL"), Clock::Source(LSE), Clock::Source(LSI), Clock::Over(&Clock::Source(HSE), 32)];
+
+/// The clocks that the device drives, in the order of `cyclescope,outputs`.
+pub const OUTPUTS: [(&str, Clock); 24] = [
+    ("SYSCLK", Clock::Sysclk),
+    ("HCLK", Clock::Hclk),
+    ("HCLK / 8, SysTick's external clock", Clock::Over(&Clock::Hclk, 8)),
+    ("PCLK1", Clock::Pclk(0)),
+    ("PCLK2", Clock::Pclk(1)),
+    ("the clock of APB1's timers", Clock::Timers(0)),
+    ("the clock of APB2's timers", Clock::Timers(1)),
+    ("MSI", Clock::Source(MSI)),
+    ("CLK48, for USB, RNG and SDMMC", Clock::Selected(CCIPR, CCIPR_CLK48SEL, &OF_CLK48)),
+    ("RTCCLK", Clock::Selected(BDCR, BDCR_RTCSEL, &OF_RTC)),
+    ("USART1's kernel clock", Clock::Selected(CCIPR, CCIPR_USART1SEL, &OF_UART1)),
+    ("USART2's", Clock::Selected(CCIPR, CCIPR_USART2SEL, &OF_UARTS)),
+    ("USART3's", Clock::Selected(CCIPR, CCIPR_USART3SEL, &OF_UARTS)),
+    ("UART4's", Clock::Selected(CCIPR, CCIPR_UART4SEL, &OF_UARTS)),
+    ("UART5's", Clock::Selected(CCIPR, CCIPR_UART5SEL, &OF_UARTS)),
+    ("LPUART1's", Clock::Selected(CCIPR, CCIPR_LPUART1SEL, &OF_UARTS)),
+    ("I2C1's", Clock::Selected(CCIPR, CCIPR_I2C1SEL, &OF_I2C)),
+    ("I2C2's", Clock::Selected(CCIPR, CCIPR_I2C2SEL, &OF_I2C)),
+    ("I2C3's", Clock::Selected(CCIPR, CCIPR_I2C3SEL, &OF_I2C)),
+    ("I2C4's", Clock::Selected(CCIPR2, CCIPR2_I2C4SEL, &OF_I2C4)),
+    ("LPTIM1's", Clock::Selected(CCIPR, CCIPR_LPTIM1SEL, &OF_LPTIM)),
+    ("LPTIM2's", Clock::Selected(CCIPR, CCIPR_LPTIM2SEL, &OF_LPTIM)),
+    ("the ADC's clock", Clock::Selected(CCIPR, CCIPR_ADCSEL, &OF_ADC)),
+    ("the OCTOSPIs' clock", Clock::Selected(CCIPR2, CCIPR2_OSPISEL, &OF_OSPI)),
+];
+
+/// MSI's ranges in kilohertz (RM0432, RCC_CR.MSIRANGE).
+const MSI_KHZ: [u64; 12] = [100, 200, 400, 800, 1_000, 2_000, 4_000, 8_000, 16_000, 24_000, 32_000, 48_000];
+/// 4 MHz.
+const MSI_RESET: Hz = Hz::new(4 * MHZ).expect("a rate");
+
+/// The STM32L4+.
+pub static L4: Family = Family {
+    map: &MAP,
+    sources: &SOURCES,
+    hse: HSE,
+    lse: LSE,
+    reset_hz: MSI_RESET,
+    sysclk: &[MSI, HSI, HSE, PLL],
+    input: Input {
+        register: PLLCFGR,
+        select: PLLCFGR_PLLSRC,
+        sources: &[None, Some(MSI), Some(HSI), Some(HSE)],
+        shared: PLLCFGR_PLLSRC | PLLCFGR_PLLM,
+        outputs: PLLCFGR_PLLPEN | PLLCFGR_PLLQEN | PLLCFGR_PLLREN,
+        is_boards: false,
+    },
+    // RM0432, RCC_PLLCFGR; DS12023, PLL characteristics.
+    limits: Limits {
+        m: 1..=16,
+        n: 8..=127,
+        input_hz: 2_660_000..=16 * MHZ,
+        input: "2.66 to 16 MHz",
+        vco_mhz: 64..=344,
+    },
+    mco: (CFGR_MCOSEL | CFGR_MCOPRE, "the MCO pin (RCC_CFGR) is not modelled: it has no output"),
+    dividers: CFGR_HPRE | CFGR_PPRE1 | CFGR_PPRE2,
+    apb_dividers: [CFGR_PPRE1, CFGR_PPRE2],
+    timers_by_4: None,
+    resets: AHB1RSTR..=APB2RSTR,
+    enables: AHB1ENR..=APB2ENR,
+    apb_enables: [APB1ENR1, APB2ENR],
+    // RM0432, "Peripheral clock enable register": a delay of 2 cycles of that clock.
+    enabled_at: |now, _, bus| bus.after(now, Cycles(2)),
+    bdcr: BDCR,
+    dbp: "PWR_CR1",
+    csr: CSR,
+    rmvf: CSR_RMVF,
+    reset_flags: CSR_FLAGS,
+    interrupts: Interrupts { enables: CIER, shift: 0, flags: CIFR, clears: 0, clear_shift: 0 },
+    settings: &[CFGR, CCIPR, CCIPR2, BDCR, CR],
+    outputs: &OUTPUTS,
+    most_mhz: (&[120], " (DS12023)"),
+    wrote,
+    // PLLs with MSI as their source follow its range.
+    tune: |rcc| rcc.sources.set_rate(MSI, Some(rcc.msi_rate())),
+};
+
+/// For the list of models.
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32l4-rcc"], 1, from_node).with_activities(CLOCKS).naming(MAP.rows);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    let oscillators = L4.oscillators(reader);
+    Box::new(Rcc::new(&L4, Params::from_node(reader, &L4, oscillators)))
+}
+
+/// Writes of MSI's ranges.
+fn wrote(rcc: &mut Rcc, register: u32, old: u32, ctx: &mut Ctx) {
+    match register {
+        CR => rcc.wrote_msi(old, ctx),
+        // MSI's range after Standby can be written while RCC_CR.MSIRANGE is in use.
+        CSR if !rcc.registers.has(CR, CR_MSIRGSEL) => {
+            rcc.registers.set(CSR, rcc.registers[CSR] & !CSR_MSISRANGE | old & CSR_MSISRANGE);
+        }
+        _ => {}
+    }
+}
+
+impl Rcc {
+    fn wrote_msi(&mut self, old: u32, ctx: &mut Ctx) {
+        // Writing 0 does not change MSIRGSEL.
+        self.registers.put(CR, old & CR_MSIRGSEL, true);
+        if (self.registers[CR] ^ old) & (CR_MSIRANGE | CR_MSIRGSEL) != 0 {
+            if self.sources.is_on(MSI) && !self.sources.is_ready(MSI) {
+                ctx.note("MSI's range (RCC_CR.MSIRANGE) was written while MSI was starting, which the manual forbids");
+            }
+            self.settings_change(ctx);
+        }
+    }
+
+    /// MSI's rate by the settings in force. It has its reset range until MSIRGSEL is set: CSR.MSISRANGE applies after
+    /// Standby. Ranges that are not allowed act as that of reset.
+    fn msi_rate(&self) -> Hz {
+        let range = self.setting(CR, CR_MSIRANGE) as usize;
+        let khz = MSI_KHZ.get(range).filter(|_| self.setting(CR, CR_MSIRGSEL) != 0);
+        khz.and_then(|khz| Hz::new(khz * 1_000)).unwrap_or(MSI_RESET)
+    }
+}

@@ -1,0 +1,129 @@
+//! The register map (RM0436, RCC register map): pairs that set and clear bits, the boot and reset of the MCU, and
+//! settings of clocks: sources, dividers, PLLs. Initial values are those that TF-A sets on ST's discovery boards
+//! (fdts/stm32mp15xx-dkx.dtsi: st,clksrc, st,clkdiv, st,pkcs and the PLLs' cfg and frac).
+
+use crate::registers::registers;
+
+registers! {
+    pub const MAP "RCC_" {
+        OCENSETR 0x00c set_of OCENSETR reset 0x111;
+        OCENCLRR 0x010 clear_of OCENSETR;
+        MPCKSELR 0x020 rw reset READY | 2 { MPUSRC 0..3, MPUSRCRDY 31 ro };
+        ASSCKSELR 0x024 rw reset READY | 2 { AXISSRC 0..3, AXISSRCRDY 31 ro };
+        RCK12SELR 0x028 rw reset READY | 1 { PLL12SRC 0..3, PLL12SRCRDY 31 ro };
+        MPCKDIVR 0x02c rw reset READY | 1 { MPUDIV 0..4, MPUDIVRDY 31 ro };
+        AXIDIVR 0x030 rw reset READY { AXIDIV 0..4, AXIDIVRDY 31 ro };
+        APB4DIVR 0x03c rw reset READY | 1 { APB4DIV 0..4, APB4DIVRDY 31 ro };
+        APB5DIVR 0x040 rw reset READY | 2 { APB5DIV 0..4, APB5DIVRDY 31 ro };
+        MSSCKSELR 0x048 rw reset READY | 3 { MCUSSRC 0..3, MCUSSRCRDY 31 ro };
+        PLL1CR 0x080 rw reset PLL_ON_P { PLLON 0, PLL1RDY 1 ro, SSCG_CTRL 2, DIVPEN 4, DIVQEN 5, DIVREN 6 };
+        PLL1CFGR1 0x084 rw reset 2 << 16 | 80 { DIVN 0..9, DIVM1 16..22, IFRGE 24..26 };
+        PLL1CFGR2 0x088 rw { DIVP 0..7, DIVQ 8..15, DIVR 16..23 };
+        PLL1FRACR 0x08c rw reset 1 << 16 | 0x800 << 3 { FRACV 3..16, FRACLE 16 };
+        PLL2CR 0x094 rw reset PLL_ON { PLLON 0, PLL2RDY 1 ro, SSCG_CTRL 2, DIVPEN 4, DIVQEN 5, DIVREN 6 };
+        PLL2CFGR1 0x098 rw reset 2 << 16 | 65 { DIVN 0..9, DIVM2 16..22, IFRGE 24..26 };
+        PLL2CFGR2 0x09c rw reset 1 { DIVP 0..7, DIVQ 8..15, DIVR 16..23 };
+        PLL2FRACR 0x0a0 rw reset 1 << 16 | 0x1400 << 3 { FRACV 3..16, FRACLE 16 };
+        /// LSI.
+        RNG1CKSELR 0x0cc rw reset 3 { RNG1SRC 0..2 };
+        CPERCKSELR 0x0d0 rw reset 2 { CKPERSRC 0..3 };
+        /// The clock of the system timer, which the generic timer counts.
+        STGENCKSELR 0x0d4 rw reset 1 { STGENSRC 0..3 };
+        MP_SREQSETR 0x104 set_of MP_SREQSETR;
+        MP_SREQCLRR 0x108 clear_of MP_SREQSETR;
+        MP_GCR 0x10c rw { BOOT_MCU 0 };
+        APBRST4 "APB{}RSTSETR" [4..6; 8] 0x180 set_of APBRST4;
+        APBRST4_CLEAR "APB{}RSTCLRR" [4..6; 8] 0x184 clear_of APBRST4;
+        AHBRST5 "AHB{}RSTSETR" [5..7; 8] 0x190 set_of AHBRST5;
+        AHBRST5_CLEAR "AHB{}RSTCLRR" [5..7; 8] 0x194 clear_of AHBRST5;
+        TZAHB6RSTSETR 0x1a0 set_of TZAHB6RSTSETR;
+        TZAHB6RSTCLRR 0x1a4 clear_of TZAHB6RSTSETR;
+        MP_APBEN4 "MP_APB{}ENSETR" [4..6; 8] 0x200 set_of MP_APBEN4;
+        MP_APBEN4_CLEAR "MP_APB{}ENCLRR" [4..6; 8] 0x204 clear_of MP_APBEN4;
+        MP_AHBEN5 "MP_AHB{}ENSETR" [5..7; 8] 0x210 set_of MP_AHBEN5;
+        MP_AHBEN5_CLEAR "MP_AHB{}ENCLRR" [5..7; 8] 0x214 clear_of MP_AHBEN5;
+        MP_TZAHB6ENSETR 0x220 set_of MP_TZAHB6ENSETR;
+        MP_TZAHB6ENCLRR 0x224 clear_of MP_TZAHB6ENSETR;
+        MC_APBEN4 "MC_APB{}ENSETR" [4..6; 8] 0x280 set_of MC_APBEN4;
+        MC_APBEN4_CLEAR "MC_APB{}ENCLRR" [4..6; 8] 0x284 clear_of MC_APBEN4;
+        MC_AHBEN5 "MC_AHB{}ENSETR" [5..7; 8] 0x290 set_of MC_AHBEN5;
+        MC_AHBEN5_CLEAR "MC_AHB{}ENCLRR" [5..7; 8] 0x294 clear_of MC_AHBEN5;
+        MP_GRSTCSETR 0x404 rw volatile { MPSYSRST 0, MCURST 1, MPUP0RST 4, MPUP1RST 5 };
+        /// After power-on.
+        MP_RSTSCLRR 0x408 w1c reset 1;
+        MP_IWDGFZSETR 0x40c set_of MP_IWDGFZSETR;
+        MP_IWDGFZCLRR 0x410 clear_of MP_IWDGFZSETR;
+        OCRDYR 0x808 ro reset 1 << 24 | 1 << 23 | 1 << 8 | 1 << 4 | 1 << 2 | 1;
+        RCK3SELR 0x820 rw reset READY | 1 { PLL3SRC 0..3, PLL3SRCRDY 31 ro };
+        RCK4SELR 0x824 rw reset READY | 1 { PLL4SRC 0..3, PLL4SRCRDY 31 ro };
+        TIMG1PRER 0x828 rw reset READY { TIMG1PRE 0..4, TIMG1PRERDY 31 ro };
+        TIMG2PRER 0x82c rw reset READY { TIMG2PRE 0..4, TIMG2PRERDY 31 ro };
+        MCUDIVR 0x830 rw reset READY { MCUDIV 0..4, MCUDIVRDY 31 ro };
+        APB1DIVR 0x834 rw reset READY | 1 { APB1DIV 0..4, APB1DIVRDY 31 ro };
+        APB2DIVR 0x838 rw reset READY | 1 { APB2DIV 0..4, APB2DIVRDY 31 ro };
+        APB3DIVR 0x83c rw reset READY | 1 { APB3DIV 0..4, APB3DIVRDY 31 ro };
+        PLL3CR 0x880 rw reset PLL_ON { PLLON 0, PLL3RDY 1 ro, SSCG_CTRL 2, DIVPEN 4, DIVQEN 5, DIVREN 6 };
+        /// With a reference of 8 to 16 MHz.
+        PLL3CFGR1 0x884 rw reset 1 << 24 | 1 << 16 | 33 { DIVN 0..9, DIVM3 16..22, IFRGE 24..26 };
+        PLL3CFGR2 0x888 rw reset 36 << 16 | 16 << 8 | 1 { DIVP 0..7, DIVQ 8..15, DIVR 16..23 };
+        PLL3FRACR 0x88c rw reset 1 << 16 | 0x1a04 << 3 { FRACV 3..16, FRACLE 16 };
+        PLL4CR 0x894 rw reset PLL_ON { PLLON 0, PLL4RDY 1 ro, SSCG_CTRL 2, DIVPEN 4, DIVQEN 5, DIVREN 6 };
+        PLL4CFGR1 0x898 rw reset 3 << 16 | 98 { DIVN 0..9, DIVM4 16..22, IFRGE 24..26 };
+        PLL4CFGR2 0x89c rw reset 7 << 16 | 7 << 8 | 5 { DIVP 0..7, DIVQ 8..15, DIVR 16..23 };
+        PLL4FRACR 0x8a0 rw { FRACV 3..16, FRACLE 16 };
+        /// hsi_ker_ck, as the next ones.
+        I2C12CKSELR 0x8c0 rw reset 2 { I2C12SRC 0..3 };
+        I2C35CKSELR 0x8c4 rw reset 2 { I2C35SRC 0..3 };
+        UART24CKSELR 0x8e8 rw reset 2 { UART24SRC 0..3 };
+        UART35CKSELR 0x8ec rw reset 2 { UART35SRC 0..3 };
+        UART78CKSELR 0x8f0 rw reset 2 { UART78SRC 0..3 };
+        /// LSI.
+        RNG2CKSELR 0x920 rw reset 3 { RNG2SRC 0..2 };
+        APBRST1 "APB{}RSTSETR" [1..4; 8] 0x980 set_of APBRST1;
+        APBRST1_CLEAR "APB{}RSTCLRR" [1..4; 8] 0x984 clear_of APBRST1;
+        AHBRST2 "AHB{}RSTSETR" [2..5; 8] 0x998 set_of AHBRST2;
+        AHBRST2_CLEAR "AHB{}RSTCLRR" [2..5; 8] 0x99c clear_of AHBRST2;
+        MP_APBEN1 "MP_APB{}ENSETR" [1..4; 8] 0xa00 set_of MP_APBEN1;
+        MP_APBEN1_CLEAR "MP_APB{}ENCLRR" [1..4; 8] 0xa04 clear_of MP_APBEN1;
+        MP_AHBEN2 "MP_AHB{}ENSETR" [2..5; 8] 0xa18 set_of MP_AHBEN2;
+        MP_AHBEN2_CLEAR "MP_AHB{}ENCLRR" [2..5; 8] 0xa1c clear_of MP_AHBEN2;
+        /// RETRAMEN.
+        MP_MLAHBENSETR 0xa38 set_of MP_MLAHBENSETR reset 1 << 4;
+        MP_MLAHBENCLRR 0xa3c clear_of MP_MLAHBENSETR;
+        MC_APBEN1 "MC_APB{}ENSETR" [1..4; 8] 0xa80 set_of MC_APBEN1;
+        MC_APBEN1_CLEAR "MC_APB{}ENCLRR" [1..4; 8] 0xa84 clear_of MC_APBEN1;
+        MC_AHBEN2 "MC_AHB{}ENSETR" [2..5; 8] 0xa98 set_of MC_AHBEN2;
+        MC_AHBEN2_CLEAR "MC_AHB{}ENCLRR" [2..5; 8] 0xa9c clear_of MC_AHBEN2;
+        MC_AXIMENSETR 0xab0 set_of MC_AXIMENSETR;
+        MC_AXIMENCLRR 0xab4 clear_of MC_AXIMENSETR;
+        /// RETRAMEN.
+        MC_MLAHBENSETR 0xab8 set_of MC_MLAHBENSETR reset 1 << 4;
+        MC_MLAHBENCLRR 0xabc clear_of MC_MLAHBENSETR;
+        /// After power-on.
+        MC_RSTSCLRR 0xc00 w1c reset 1;
+    }
+}
+
+/// SRCRDY of selectors, DIVRDY of dividers, TIMGxPRERRDY: always set, as settings take effect at once.
+pub const READY: u32 = 1 << 31;
+// Bits of the registers of all PLLs.
+pub const PLLON: u32 = PLL1CR_PLLON;
+pub const PLLRDY: u32 = PLL1CR_PLL1RDY;
+/// Those of Q and R are the next bits.
+pub const DIVPEN: u32 = PLL1CR_DIVPEN;
+/// Latches the fraction.
+pub const FRACLE: u32 = PLL1FRACR_FRACLE;
+const PLL_ON_P: u32 = PLLON | PLLRDY | DIVPEN;
+const PLL_ON: u32 = PLL_ON_P | PLL1CR_DIVQEN | PLL1CR_DIVREN;
+/// The MCU was reset.
+pub const RSTS_MCURSTF: u32 = 1 << 5;
+
+/// RCC_PLLxCR of the four PLLs, each followed by its CFGR1, CFGR2 and FRACR.
+pub const PLLS: [u32; 4] = [PLL1CR, PLL2CR, PLL3CR, PLL4CR];
+/// From RCC_PLLxCR to RCC_PLLxFRACR.
+pub const PLL_FRACR: u32 = PLL1FRACR - PLL1CR;
+
+/// RCC_PLLxCR of the PLL that has a register at `offset`.
+pub fn pll_at(offset: u32) -> Option<u32> {
+    PLLS.into_iter().find(|pll| (*pll..=pll + PLL_FRACR).contains(&offset))
+}

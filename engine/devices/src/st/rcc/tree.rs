@@ -1,0 +1,103 @@
+//! The clock tree (RM0090 and RM0432, figure "Clock tree"): the clocks by the settings in force and the sources.
+
+use engine::bus::device::Ctx;
+use engine::time::Hz;
+
+use super::family::Kind;
+use super::pll::MHZ;
+use super::sources::{Driven, ahb_divider, apb_divider, publish, scaled};
+use super::{CFGR, CFGR_HPRE, Rcc};
+
+/// A clock of the tree.
+#[derive(Clone, Copy, Debug)]
+pub enum Clock {
+    /// SYSCLK.
+    Sysclk,
+    /// HCLK.
+    Hclk,
+    /// PCLK1 or PCLK2, from 0.
+    Pclk(usize),
+    /// The clock of APB1's or APB2's timers, from 0.
+    Timers(usize),
+    /// A source, by its index.
+    Source(usize),
+    /// An output of a PLL: the source's index, and the output's.
+    Output(usize, usize),
+    /// A clock by a divider.
+    Over(&'static Clock, u64),
+    /// A clock by the field of a register of settings.
+    OverField(&'static Clock, u32, u32),
+    /// The clock that the field of a register of settings selects.
+    Selected(u32, u32, &'static [Clock]),
+    /// No clock, as this field selects none.
+    Nothing(&'static str),
+}
+
+/// The rates of the buses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tree {
+    pub sysclk: Hz,
+    pub hclk: Hz,
+    pub pclk: [Hz; 2],
+    pub timers: [Hz; 2],
+}
+
+impl Rcc {
+    /// The present rates.
+    pub(super) fn tree(&self) -> Tree {
+        let selected = self.sources.selected();
+        let rate = match self.family.sources[selected].kind {
+            Kind::Pll(_) => self.pll_output(selected, 0).ok(),
+            _ => self.sources.rate(selected),
+        };
+        let sysclk = rate.unwrap_or(self.family.reset_hz);
+        let hclk = scaled(sysclk, 1, ahb_divider(self.setting(CFGR, CFGR_HPRE)));
+        let dividers = self.family.apb_dividers.map(|mask| apb_divider(self.setting(CFGR, mask)));
+        let pclk = dividers.map(|divider| scaled(hclk, 1, divider));
+        // Twice or four times PCLK, up to HCLK.
+        let is_by_4 = self.family.timers_by_4.is_some_and(|(register, bit)| self.setting(register, bit) != 0);
+        let factor = if is_by_4 { 4 } else { 2 };
+        let timers = dividers.map(|divider| scaled(hclk, factor.min(divider), divider));
+        Tree { sysclk, hclk, pclk, timers }
+    }
+
+    /// The rate of a clock.
+    fn driven(&self, clock: &Clock, tree: &Tree) -> Driven {
+        match *clock {
+            Clock::Sysclk => Ok(tree.sysclk),
+            Clock::Hclk => Ok(tree.hclk),
+            Clock::Pclk(bus) => Ok(tree.pclk[bus]),
+            Clock::Timers(bus) => Ok(tree.timers[bus]),
+            Clock::Source(source) => self.sources.driven(source),
+            Clock::Output(pll, output) => self.pll_output(pll, output),
+            Clock::Over(clock, divider) => self.driven(clock, tree).map(|rate| scaled(rate, 1, divider)),
+            Clock::OverField(clock, register, mask) => {
+                let divider = self.setting(register, mask).max(1);
+                self.driven(clock, tree).map(|rate| scaled(rate, 1, divider.into()))
+            }
+            Clock::Selected(register, mask, choices) => {
+                let choice = choices.get(self.setting(register, mask) as usize);
+                choice.map_or(Err(None), |clock| self.driven(clock, tree))
+            }
+            Clock::Nothing(field) => Err(Some(format!("nothing, as {field} selects none"))),
+        }
+    }
+
+    /// Sets the board's clocks to their rates.
+    pub(super) fn publish(&mut self, ctx: &mut Ctx) {
+        let tree = self.tree();
+        let clocks = self.family.outputs.iter();
+        publish(&self.params.outputs, clocks.map(|(_, clock)| self.driven(clock, &tree)), ctx);
+        self.check_limits(&tree, ctx);
+    }
+
+    fn check_limits(&self, tree: &Tree, ctx: &mut Ctx) {
+        let (most_mhz, source) = self.family.most_mhz;
+        let clocks = [("HCLK", tree.hclk), ("PCLK1", tree.pclk[0]), ("PCLK2", tree.pclk[1])];
+        for ((name, rate), most) in clocks.into_iter().zip(most_mhz) {
+            if rate.get() > most * MHZ {
+                ctx.note(&format!("{name} runs at {} Hz, above its maximum of {most} MHz{source}", rate.get()));
+            }
+        }
+    }
+}
