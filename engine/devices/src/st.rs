@@ -1,14 +1,12 @@
 //! Models of STMicroelectronics' parts.
 
+pub mod dma;
 pub mod lis3dh_accel;
 pub mod lis3dsh_accel;
 pub mod stm32_backup_sram;
 pub mod stm32_crc;
 pub mod stm32_dac;
 pub mod stm32_dbgmcu;
-pub mod stm32_dma;
-pub mod stm32_dma_v2;
-pub mod stm32_dmamux;
 pub mod stm32_exti;
 pub mod stm32_gpio;
 pub mod stm32_hwspinlock;
@@ -31,7 +29,6 @@ pub mod stm32f4_flash_controller;
 pub mod stm32f4_gcan;
 pub mod stm32f4_pwr;
 pub mod stm32f4_rcc;
-pub mod stm32h7_mdma;
 pub mod stm32h7_uart;
 pub mod stm32l4_adc;
 pub mod stm32l4_flash_controller;

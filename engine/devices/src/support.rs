@@ -20,7 +20,6 @@ pub mod sampler;
 pub mod shift_register;
 pub mod stm32_clock_gate;
 pub mod stm32_clock_sources;
-pub mod stm32_dma;
 pub mod stm32_flash;
 pub mod stm32_flash_keys;
 pub mod stm32_pin_lines;

@@ -163,7 +163,7 @@ impl Table for Ipcc {
     }
 
     fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
-        if register % PROCESSOR_BYTES == SCR {
+        if register < HWCFGR && register % PROCESSOR_BYTES == SCR {
             let processor = (register / PROCESSOR_BYTES) as usize;
             self.free(processor, field(new, SCR_C), ctx);
             self.occupy(processor, field(new, SCR_S), ctx);
