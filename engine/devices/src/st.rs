@@ -1,5 +1,6 @@
 //! Models of STMicroelectronics' parts.
 
+pub mod adc;
 pub mod dma;
 pub mod lis3dh_accel;
 pub mod lis3dsh_accel;
@@ -23,14 +24,12 @@ pub mod stm32_timers;
 pub mod stm32_usart;
 pub mod stm32_watchdog;
 pub mod stm32_window_watchdog;
-pub mod stm32f4_adc;
 pub mod stm32f4_bxcan;
 pub mod stm32f4_flash_controller;
 pub mod stm32f4_gcan;
 pub mod stm32f4_pwr;
 pub mod stm32f4_rcc;
 pub mod stm32h7_uart;
-pub mod stm32l4_adc;
 pub mod stm32l4_flash_controller;
 pub mod stm32l4_pwr;
 pub mod stm32l4_rcc;

@@ -1,7 +1,6 @@
 //! Common parts of several models: buses' register ports, register maps, UARTs' shift registers, clock gates.
 
 pub mod activities;
-pub mod analog_inputs;
 pub mod apb;
 pub mod axi_lite;
 pub mod bit_band;
