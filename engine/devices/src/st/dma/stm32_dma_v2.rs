@@ -37,7 +37,8 @@ registers! {
     /// The registers of channel 1.
     const CHANNEL "DMA_" {
         CCR "CCR1" 0x08 rw {
-            EN 0, TCIE 1, HTIE 2, TEIE 3, DIR 4, CIRC 5, PINC 6, MINC 7, PSIZE 8..10, MSIZE 10..12, PL 12..14, MEM2MEM 14
+            EN 0, TCIE 1, HTIE 2, TEIE 3, DIR 4, CIRC 5, PINC 6, MINC 7, PSIZE 8..10, MSIZE 10..12, PL 12..14,
+            MEM2MEM 14,
         };
         CNDTR "CNDTR1" 0x0c rw mask 0x0003_ffff;
         CPAR "CPAR1" 0x10 rw;
