@@ -28,8 +28,8 @@
 //! - the bits: a number, or a range of bits; then the access, if it is another than the register's, and `unmodelled`
 //!   for a bit that is stored but has no function in the model.
 //!
-//! Kinds of access are `ro`, `wo` (reads give 0), `rw`, `w1c`, `w0c` and `w1t` (a written 1 clears, a written 0 clears,
-//! a written 1 toggles), `rc` (a read clears), `set REGISTER` and `clear REGISTER` (a written 1 sets or clears the bit
+//! Kinds of access are `ro`, `wo` (reads give 0), `rw`, `w1c`, `w0c`, `w1t` and `w1s` (a written 1 clears, a written 0
+//! clears, a written 1 toggles, a written 1 sets), `rc` (a read clears), `set REGISTER` and `clear REGISTER` (a written 1 sets or clears the bit
 //! of that register; a read gives 0), and the same as `set_of` and `clear_of`, which read as that register.
 //! `[COUNT; STEP]` after a name makes several registers of a row, numbered from 0.
 

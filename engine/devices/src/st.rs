@@ -1,9 +1,8 @@
 //! Models of STMicroelectronics' parts.
 
+pub mod accelerometer;
 pub mod adc;
 pub mod dma;
-pub mod lis3dh_accel;
-pub mod lis3dsh_accel;
 pub mod stm32_backup_sram;
 pub mod stm32_crc;
 pub mod stm32_dac;

@@ -25,6 +25,8 @@ registers! {
         CLEAR 0x28 clear_of MASK mask 0xff;
         CH "CH{}R" [1..4; 8] 0x30 rw mask 0xfff;
         CM "CH{}M" [1..4; 8] 0x34 rw reset 3 mask 7;
+        ON 0x60 w1s mask 0xff;
+        OFF 0x64 clear_of ON;
     }
 }
 
@@ -109,6 +111,13 @@ fn aliases_write_their_register() {
     let (mut bench, log) = rig();
     assert_eq!(calls(&mut bench, &log, &[(SET, 0xff), (CLEAR, 1)]), ["0x20 0x0 0xf", "0x20 0xf 0xe"]);
     assert_eq!([SET, CLEAR].map(|register| bench.value(Ps(0), register)), [0, 0xe]);
+}
+
+#[test]
+fn ones_set_bits_and_an_alias_clears_them() {
+    let (mut bench, log) = rig();
+    assert_eq!(calls(&mut bench, &log, &[(ON, 0x103), (ON, 4), (OFF, 1)]).len(), 3);
+    assert_eq!([ON, OFF].map(|register| bench.value(Ps(0), register)), [6; 2]);
 }
 
 #[test]
