@@ -1,6 +1,8 @@
 //! Models of STMicroelectronics' parts.
 
 pub mod accelerometer;
+pub mod adc;
+pub mod dma;
 pub mod exti;
 pub mod flash;
 pub mod pwr;
@@ -9,9 +11,6 @@ pub mod stm32_backup_sram;
 pub mod stm32_crc;
 pub mod stm32_dac;
 pub mod stm32_dbgmcu;
-pub mod stm32_dma;
-pub mod stm32_dma_v2;
-pub mod stm32_dmamux;
 pub mod stm32_gpio;
 pub mod stm32_hwspinlock;
 pub mod stm32_i2c_v1;
@@ -27,11 +26,8 @@ pub mod stm32_timers;
 pub mod stm32_usart;
 pub mod stm32_watchdog;
 pub mod stm32_window_watchdog;
-pub mod stm32f4_adc;
 pub mod stm32f4_bxcan;
 pub mod stm32f4_gcan;
-pub mod stm32h7_mdma;
 pub mod stm32h7_uart;
-pub mod stm32l4_adc;
 pub mod stm32mp15_i2c;
 pub mod stm32mp1_ipcc;

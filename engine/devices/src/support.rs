@@ -1,7 +1,6 @@
 //! Common parts of several models: buses' register ports, register maps, UARTs' shift registers, clock gates.
 
 pub mod activities;
-pub mod analog_inputs;
 pub mod apb;
 pub mod axi_lite;
 pub mod bit_band;
@@ -16,7 +15,6 @@ pub mod register_file;
 pub mod registers;
 pub mod shift_register;
 pub mod stm32_clock_gate;
-pub mod stm32_dma;
 pub mod stm32_pin_lines;
 pub mod stm32f4_part;
 pub mod write_protection;

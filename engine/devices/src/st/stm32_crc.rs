@@ -7,44 +7,39 @@
 //! can buffer one write meanwhile.
 
 use crate::model::{Group, Model};
-use crate::support::registers::{AccessKind, Register};
+use crate::registers::{Registers, registers};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
-/// The register map; only the programmable unit has CRC_INIT and CRC_POL.
-pub const REGISTERS: &[Register] = &[
-    Register::new("CRC_DR", DR, AccessKind::Rw, u32::MAX, u32::MAX),
-    Register::new("CRC_IDR", IDR, AccessKind::Rw, 0, 0xff),
-    Register::new("CRC_CR", CR, AccessKind::Rw, 0, 0xf8),
-    Register::new("CRC_INIT", INIT, AccessKind::Rw, u32::MAX, u32::MAX),
-    Register::new("CRC_POL", POL, AccessKind::Rw, ETHERNET, u32::MAX),
-];
-
-const DR: u32 = 0x00;
-const IDR: u32 = 0x04;
-const CR: u32 = 0x08;
-const INIT: u32 = 0x10;
-const POL: u32 = 0x14;
+registers! {
+    /// The register map; only the programmable unit has CRC_INIT and CRC_POL, and stores CRC_CR.
+    pub const MAP "CRC_" {
+        DR 0x00 rw volatile reset u32::MAX;
+        IDR 0x04 rw mask 0xff;
+        CR 0x08 rw { POLYSIZE 3..5, REV_IN 5..7, REV_OUT 7 };
+        INIT 0x10 rw reset u32::MAX;
+        POL 0x14 rw reset ETHERNET;
+    }
+}
 
 const ETHERNET: u32 = 0x04c1_1db7;
+/// CRC_CR.RESET, which is not stored.
 const CR_RESET: u32 = 1 << 0;
-const CR_POLYSIZE: u32 = 3;
-const CR_REV_IN: u32 = 5;
-const CR_REV_OUT: u32 = 1 << 7;
 /// Length of the polynomial in bits, by CRC_CR.POLYSIZE.
 const SIZES: [u32; 4] = [32, 16, 8, 7];
 /// The compatible of a programmable unit.
 const PROGRAMMABLE: &str = "st,stm32f7-crc";
 
 /// The board's parameters of the unit.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Params {
     /// The clock of its bus.
+    #[poll(phase)]
     pub clock: ClockInput,
     /// Clocks of the calculation of a word.
     #[state(skip)]
@@ -58,22 +53,20 @@ pub struct Params {
 }
 
 /// The unit.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Crc {
     params: Params,
+    registers: Registers,
     crc: u32,
-    scratch: u32,
-    control: u32,
-    initial: u32,
-    polynomial: u32,
     /// Start and end of the last write's calculation.
+    #[poll(end)]
     begins: Ps,
+    #[poll(end)]
     ends: Ps,
-    writes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32-crc", PROGRAMMABLE], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32-crc", PROGRAMMABLE], 1, from_node).naming(MAP.rows);
 
 /// Builds the unit from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -88,33 +81,18 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Crc {
     /// The unit after reset.
     pub fn new(params: Params) -> Crc {
-        Crc {
-            params,
-            crc: u32::MAX,
-            scratch: 0,
-            control: 0,
-            initial: u32::MAX,
-            polynomial: ETHERNET,
-            begins: Ps::ZERO,
-            ends: Ps::ZERO,
-            writes: 0,
-        }
+        Crc { params, registers: Registers::new(&MAP), crc: u32::MAX, begins: Ps::ZERO, ends: Ps::ZERO }
     }
 
-    /// Reset by the RCC: registers return to their reset values.
-    fn reset_registers(&mut self, ctx: &mut Ctx) {
-        *self = Crc { writes: self.writes + 1, ..Crc::new(self.params) };
-        self.ends = ctx.now;
-    }
-
-    const fn bits(&self) -> u32 {
-        SIZES[(self.control >> CR_POLYSIZE & 3) as usize]
+    fn bits(&self) -> u32 {
+        SIZES[self.registers.field(CR, CR_POLYSIZE) as usize]
     }
 
     /// The input, with its bits in the order that CRC_CR.REV_IN selects.
     fn reversed_in(&self, value: u32, bits: u32) -> u32 {
-        let unit = [bits, 8, 16.min(bits), bits][(self.control >> CR_REV_IN & 3) as usize];
-        if self.control >> CR_REV_IN & 3 == 0 {
+        let order = self.registers.field(CR, CR_REV_IN) as usize;
+        let unit = [bits, 8, 16.min(bits), bits][order];
+        if order == 0 {
             return value;
         }
         let reverse = |part: u32| (value >> part & (u32::MAX >> (32 - unit))).reverse_bits() >> (32 - unit) << part;
@@ -124,26 +102,23 @@ impl Crc {
     fn feed(&mut self, value: u32, size: AccessSize) {
         let (data_bits, crc_bits) = (8 * size.bytes(), self.bits());
         let value = self.reversed_in(value & u32::MAX >> (32 - data_bits), data_bits);
-        let mask = u32::MAX >> (32 - crc_bits);
+        let (mask, polynomial) = (u32::MAX >> (32 - crc_bits), self.registers[POL]);
         for bit in (0..data_bits).rev() {
             let carry = (self.crc >> (crc_bits - 1) ^ value >> bit) & 1;
-            self.crc = (self.crc << 1 ^ if carry != 0 { self.polynomial } else { 0 }) & mask;
+            self.crc = (self.crc << 1 ^ if carry != 0 { polynomial } else { 0 }) & mask;
         }
     }
 
     fn result(&self) -> u32 {
-        let bits = self.bits();
-        if self.control & CR_REV_OUT != 0 { self.crc.reverse_bits() >> (32 - bits) } else { self.crc }
+        let is_reversed = self.registers.has(CR, CR_REV_OUT);
+        if is_reversed { self.crc.reverse_bits() >> (32 - self.bits()) } else { self.crc }
     }
 
-    fn register(&self, offset: u32) -> u32 {
-        match offset {
+    fn value(&self, register: u32) -> u32 {
+        match register {
             DR => self.result(),
-            IDR => self.scratch,
-            CR => self.control,
-            INIT if self.params.is_programmable => self.initial,
-            POL if self.params.is_programmable => self.polynomial,
-            _ => 0,
+            INIT | POL if !self.params.is_programmable => 0,
+            _ => self.registers.held(register),
         }
     }
 
@@ -159,23 +134,15 @@ impl Crc {
         if self.params.is_programmable { taken } else { self.ends }
     }
 
-    fn set_register(&mut self, offset: u32, value: u32) {
-        match offset {
-            IDR => self.scratch = value & 0xff,
-            CR => {
-                if self.params.is_programmable {
-                    self.control = value & 0xf8;
-                }
-                if value & CR_RESET != 0 {
-                    self.crc = self.initial & u32::MAX >> (32 - self.bits());
-                }
-            }
-            INIT if self.params.is_programmable => {
-                self.initial = value;
-                self.crc = value & u32::MAX >> (32 - self.bits());
-            }
-            POL if self.params.is_programmable => self.polynomial = value,
-            _ => {}
+    /// A write of another register.
+    fn set(&mut self, register: u32, value: u32) {
+        let is_programmable = self.params.is_programmable;
+        let is_stored = is_programmable || register == IDR;
+        if is_stored && self.registers.write(register, value).is_err() {
+            return;
+        }
+        if register == CR && value & CR_RESET != 0 || register == INIT && is_programmable {
+            self.crc = self.registers[INIT] & u32::MAX >> (32 - self.bits());
         }
     }
 }
@@ -190,7 +157,7 @@ impl Device for Crc {
             return Ok(Reply::read(0, ctx.now));
         }
         let done = if offset & !3 == DR { ctx.now.max(self.ends) } else { ctx.now };
-        Ok(Reply::read(size.extracted(self.register(offset & !3), offset), done))
+        Ok(Reply::read(size.extracted(self.value(offset & !3), offset), done))
     }
 
     fn write(
@@ -204,9 +171,8 @@ impl Device for Crc {
         if !self.params.gate.takes_writes(ctx) {
             return Ok(Reply::written(ctx.now));
         }
-        self.writes += 1;
         if offset & !3 != DR {
-            self.set_register(offset & !3, size.merged(self.register(offset & !3), offset, value));
+            self.set(offset & !3, size.merged(self.value(offset & !3), offset, value));
             return Ok(Reply::written(ctx.now));
         }
         // The unit of an STM32F4 takes only words: in a narrower write, the other lanes are zeroes.
@@ -219,17 +185,8 @@ impl Device for Crc {
         // A calculation under way ends at the old rate: it takes a few clocks only.
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
         if self.params.gate.is_reset(ctx.bus) {
-            self.reset_registers(ctx);
+            *self = Crc { ends: ctx.now, ..Crc::new(self.params) };
         }
-    }
-}
-
-impl Polled for Crc {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.params.clock.rate);
-        poll.state(self.writes);
-        poll.end_ps(&mut self.ends);
-        true
     }
 }
 
@@ -237,7 +194,7 @@ impl Polled for Crc {
 mod tests {
     use super::*;
     use crate::bench::{Bench, read_plain_node};
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use engine::bus::device::DeviceId;
     use engine::time::Hz;
 
@@ -256,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &["CRC_DR"], &mut crc(true));
+        walk::device_keeps_its_map(&MAP, &[], &mut crc(true));
         assert_eq!(crc(false).value(Ps(0), DR), u32::MAX);
     }
 
@@ -279,10 +236,10 @@ mod tests {
         // CRC-8/SMBUS, CRC-7/MMC.
         for (control, initial, polynomial, expected) in [
             (0, u32::MAX, ETHERNET, 0x0376_e6e7),
-            (1 << CR_REV_IN | CR_REV_OUT, u32::MAX, ETHERNET, !0xcbf4_3926),
-            (1 << CR_POLYSIZE, 0, 0x1021, 0x31c3),
-            (2 << CR_POLYSIZE, 0, 0x07, 0xf4),
-            (3 << CR_POLYSIZE, 0, 0x09, 0x75),
+            (1 << 5 | CR_REV_OUT, u32::MAX, ETHERNET, !0xcbf4_3926),
+            (1 << 3, 0, 0x1021, 0x31c3),
+            (2 << 3, 0, 0x07, 0xf4),
+            (3 << 3, 0, 0x09, 0x75),
         ] {
             let mut bench = crc(true);
             for (offset, value) in [(POL, polynomial), (CR, control), (INIT, initial), (CR, control | CR_RESET)] {
@@ -298,7 +255,7 @@ mod tests {
         let mut words = crc(true);
         let mut bytes = crc(true);
         for bench in [&mut words, &mut bytes] {
-            bench.write(Ps(0), CR, 1 << CR_REV_IN).unwrap();
+            bench.write(Ps(0), CR, 1 << 5).unwrap();
         }
         words.write(Ps(0), DR, 0x3132_3334).unwrap();
         feed(&mut bytes, b"1234");

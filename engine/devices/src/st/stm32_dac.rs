@@ -14,27 +14,102 @@
 //! trimming; loads at the output.
 
 mod channel;
-mod registers;
 
 #[cfg(test)]
 mod tests;
 
-pub use self::registers::{REGISTERS, WITH_SAMPLE_AND_HOLD};
-
 use self::channel::{Channel, Converts};
-use self::registers::*;
+use crate::joined;
 use crate::model::{Group, Model};
+use crate::registers::{Map, Port, Registers, Table, by_table, field, flag, registers};
 use crate::support::dma_lines::DmaLine;
-use crate::support::registers::{find, flag};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::activity::{Activity, Detail, Kind};
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::observe::waves::SignalId;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
+
+registers! {
+    /// DAC_CR of an STM32F4; its upper half has the same bits for channel 2.
+    const F4_CONTROL "DAC_" {
+        CR 0x00 rw mask 0x3fff_3fff {
+            EN1 0, BOFF1 1, TEN1 2, TSEL1 3..6, WAVE1 6..8, MAMP1 8..12, DMAEN1 12, DMAUDRIE1 13,
+        };
+    }
+
+    /// DAC_CR of an STM32L4+.
+    const L4_CONTROL "DAC_" {
+        L4_CR "CR" 0x00 rw mask 0x7fff_ffff { TEN1 1, TSEL1 2..6 };
+    }
+
+    /// The registers of all DACs.
+    const COMMON "DAC_" {
+        SWTRIGR 0x04 wo mask 3;
+        DHR12R1 0x08 rw mask 0xfff;
+        DHR12L1 0x0c rw volatile mask 0xfff0;
+        DHR8R1 0x10 rw volatile mask 0xff;
+        DHR12R2 0x14 rw mask 0xfff;
+        DHR12L2 0x18 rw volatile mask 0xfff0;
+        DHR8R2 0x1c rw volatile mask 0xff;
+        DHR12RD 0x20 rw volatile mask 0x0fff_0fff;
+        DHR12LD 0x24 rw volatile mask 0xfff0_fff0;
+        DHR8RD 0x28 rw volatile mask 0xffff;
+        DOR1 0x2c ro volatile mask 0xfff;
+        DOR2 0x30 ro volatile mask 0xfff;
+        SR 0x34 rw volatile { DMAUDR1 13, DMAUDR2 29 };
+    }
+
+    /// Further registers of an STM32L4+. The factory trimming in DAC_CCR is modelled as the middle of its range.
+    pub const WITH_SAMPLE_AND_HOLD "DAC_" {
+        CCR 0x38 rw reset 0x0010_0010 mask 0x001f_001f;
+        MCR 0x3c rw { MODE1 0..3, MODE2 16..19 };
+        SHSR "SHSR{}" [1..3; 4] 0x40 rw mask 0x3ff;
+        SHHR 0x48 rw reset 0x0001_0001 mask 0x03ff_03ff;
+        SHRR 0x4c rw reset 0x0001_0001 mask 0x00ff_00ff;
+    }
+}
+
+/// The registers of an STM32F4 (RM0090, "DAC registers").
+pub const MAP: Map = joined!(F4_CONTROL, COMMON);
+/// The registers of an STM32L4+ (RM0432, "DAC registers").
+const L4_MAP: Map = joined!(L4_CONTROL, COMMON, WITH_SAMPLE_AND_HOLD);
+
+const CHANNELS: usize = 2;
+/// Bits of a code.
+const BITS: usize = 12;
+/// The data of the channels in the registers from DAC_DHR12R1 to DAC_DHR8RD.
+const DATA: [[u32; CHANNELS]; 9] = [
+    [0xfff, 0],
+    [0xfff0, 0],
+    [0xff, 0],
+    [0, 0xfff],
+    [0, 0xfff0],
+    [0, 0xff],
+    [0xfff, 0x0fff_0000],
+    [0xfff0, 0xfff0_0000],
+    [0xff, 0xff00],
+];
+/// The registers that hold the data of the channels.
+const HELD: [u32; CHANNELS] = [DHR12R1, DHR12R2];
+/// The upper bit of MODE1 and MODE2.
+const MCR_SAMPLE_AND_HOLD: u32 = 1 << 2 | 1 << 18;
+
+/// A generation of the converter.
+#[derive(Debug)]
+struct Generation {
+    map: &'static Map,
+    /// TEN and TSEL of a channel, and the value of TSEL for the software trigger.
+    enable: u32,
+    select: u32,
+    software: u32,
+}
+
+static F4: Generation = Generation { map: &MAP, enable: CR_TEN1, select: CR_TSEL1, software: 7 };
+static L4: Generation = Generation { map: &L4_MAP, enable: L4_CR_TEN1, select: L4_CR_TSEL1, software: 0 };
 
 /// An output that settles.
 static SETTLING: Activity = Activity::new(
@@ -54,7 +129,7 @@ const TRIGGER_CYCLES: u64 = 3;
 const WRITE_CYCLES: u64 = 1;
 
 /// The board's parameters of the converter.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Params {
     /// PCLK1.
     pub clock: ClockInput,
@@ -82,24 +157,24 @@ pub struct Params {
 }
 
 /// The converter.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Dac::list_codes)]
 pub struct Dac {
     params: Params,
-    /// DAC_CR, and the further registers of an STM32L4+: DAC_CCR, DAC_MCR, DAC_SHSR1, DAC_SHSR2, DAC_SHHR, DAC_SHRR.
-    control: u32,
-    more: [u32; 6],
+    #[state(skip)]
+    generation: &'static Generation,
+    registers: Registers,
     channels: [Channel; CHANNELS],
     dma: [DmaLine; CHANNELS],
     #[state(skip)]
     wires: Vec<SignalId>,
     level: bool,
     alarm: Alarm,
-    changes: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::System, &["st,stm32-dac"], 1, from_node).with_activities(ACTIVITIES).naming(REGISTERS);
+    Model::device(Group::System, &["st,stm32-dac"], 1, from_node).with_activities(ACTIVITIES).naming(MAP.rows);
 
 /// Builds the converter from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -126,41 +201,24 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Dac {
     /// The converter after reset.
     pub fn new(params: Params, dma: [DmaLine; CHANNELS]) -> Dac {
-        Dac {
-            params,
-            control: 0,
-            more: MORE_RESETS,
-            channels: [Channel::default(); CHANNELS],
-            dma,
-            wires: Vec::new(),
-            level: false,
-            alarm: Alarm::default(),
-            changes: 0,
-        }
+        let generation = if params.has_sample_and_hold { &L4 } else { &F4 };
+        let (registers, alarm) = (Registers::new(generation.map), Alarm::default());
+        Dac { params, generation, registers, channels: Default::default(), dma, wires: Vec::new(), level: false, alarm }
     }
 
     /// A channel's half of DAC_CR.
-    const fn half(&self, index: usize) -> u32 {
-        self.control >> (16 * index) & 0xffff
+    fn half(&self, index: usize) -> u32 {
+        self.registers[CR] >> (16 * index) & 0xffff
     }
 
-    const fn is_on(&self, index: usize) -> bool {
-        self.half(index) & CR_EN != 0
+    fn is_on(&self, index: usize) -> bool {
+        self.half(index) & CR_EN1 != 0
     }
 
     /// The trigger that a channel waits for, by its number in TSEL; `None` if the channel does not wait for a trigger.
-    const fn trigger_of(&self, index: usize) -> Option<u32> {
-        let half = self.half(index);
-        let (enable, select) = if self.params.has_sample_and_hold {
-            (L4_TEN, half >> L4_TSEL & 0xf)
-        } else {
-            (F4_TEN, half >> F4_TSEL & 7)
-        };
-        if half & enable != 0 { Some(select) } else { None }
-    }
-
-    const fn software(&self) -> u32 {
-        if self.params.has_sample_and_hold { L4_SOFTWARE } else { F4_SOFTWARE }
+    fn trigger_of(&self, index: usize) -> Option<u32> {
+        let (half, Generation { enable, select, .. }) = (self.half(index), self.generation);
+        (half & enable != 0).then(|| field(half, *select))
     }
 
     fn convert_after(&mut self, index: usize, cycles: u64, what: Converts, ctx: &Ctx) {
@@ -170,19 +228,19 @@ impl Dac {
 
     /// Triggers all channels that wait for this trigger.
     fn trigger(&mut self, select: u32, ctx: &mut Ctx) {
-        let by_software = select == self.software();
+        let by_software = select == self.generation.software;
         for index in 0..CHANNELS {
             if !self.is_on(index) || self.trigger_of(index) != Some(select) {
                 continue;
             }
             let cycles = if by_software { WRITE_CYCLES } else { TRIGGER_CYCLES };
             self.convert_after(index, cycles, Converts::Triggered, ctx);
-            if by_software || self.half(index) & CR_DMAEN == 0 {
+            if by_software || self.half(index) & CR_DMAEN1 == 0 {
                 continue;
             }
             let channel = &mut self.channels[index];
             if channel.waits_for_dma {
-                channel.underruns |= true;
+                channel.underruns = true;
             } else if !channel.underruns {
                 channel.waits_for_dma = true;
                 self.dma[index].pulse(DMA_ACTIVITIES, ctx);
@@ -190,50 +248,31 @@ impl Dac {
         }
     }
 
-    /// A write of a data register. In those of both channels, the upper half is the second channel's.
-    fn set_data(&mut self, offset: u32, value: u32, ctx: &Ctx) {
-        let mut set = |index: usize, data: u32| {
-            self.channels[index].data = data & 0xfff;
+    /// A write of a data register.
+    fn set_data(&mut self, register: u32, value: u32, ctx: &Ctx) {
+        for (index, mask) in DATA[(register - DHR12R1) as usize / 4].into_iter().enumerate() {
+            if mask == 0 {
+                continue;
+            }
+            self.registers.set(HELD[index], field(value, mask) << (BITS as u32 - mask.count_ones()));
             self.channels[index].waits_for_dma = false;
             if self.is_on(index) && self.trigger_of(index).is_none() {
                 self.convert_after(index, WRITE_CYCLES, Converts::Held, ctx);
             }
-        };
-        match offset {
-            DHR12R1 => set(0, value),
-            DHR12L1 => set(0, value >> 4),
-            DHR8R1 => set(0, (value & 0xff) << 4),
-            DHR12R2 => set(1, value),
-            DHR12L2 => set(1, value >> 4),
-            DHR8R2 => set(1, (value & 0xff) << 4),
-            DHR12RD => [value, value >> 16].into_iter().enumerate().for_each(|(index, data)| set(index, data)),
-            DHR12LD => [value >> 4, value >> 20].into_iter().enumerate().for_each(|(index, data)| set(index, data)),
-            DHR8RD => [value & 0xff, value >> 8 & 0xff].into_iter().enumerate().for_each(|(at, it)| set(at, it << 4)),
-            _ => {}
         }
     }
 
-    fn data(&self, offset: u32) -> u32 {
-        let [one, two] = self.channels.map(|channel| channel.data);
-        match offset {
-            DHR12R1 => one,
-            DHR12L1 => one << 4,
-            DHR8R1 => one >> 4,
-            DHR12R2 => two,
-            DHR12L2 => two << 4,
-            DHR8R2 => two >> 4,
-            DHR12RD => one | two << 16,
-            DHR12LD => one << 4 | two << 20,
-            DHR8RD => one >> 4 | two >> 4 << 8,
-            _ => 0,
-        }
+    fn data(&self, register: u32) -> u32 {
+        let masks = DATA[(register - DHR12R1) as usize / 4].into_iter().zip(HELD).filter(|(mask, _)| *mask != 0);
+        masks.fold(0, |bits, (mask, held)| {
+            bits | self.registers[held] >> (BITS as u32 - mask.count_ones()) << mask.trailing_zeros()
+        })
     }
 
-    fn set_control(&mut self, value: u32, ctx: &Ctx) {
-        let mask = if self.params.has_sample_and_hold { L4_CR_MASK } else { F4_CR_MASK };
-        let before = std::mem::replace(&mut self.control, value & mask);
+    /// Turns channels on and off after a write of DAC_CR, which held `before`.
+    fn switch(&mut self, before: u32, ctx: &Ctx) {
         for index in 0..CHANNELS {
-            let was_on = before >> (16 * index) & CR_EN != 0;
+            let was_on = before >> (16 * index) & CR_EN1 != 0;
             if self.is_on(index) == was_on {
                 continue;
             }
@@ -248,68 +287,19 @@ impl Dac {
         }
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        match offset {
-            CR => self.set_control(value, ctx),
-            SWTRIGR => {
-                for index in (0..CHANNELS).filter(|index| value >> index & 1 != 0) {
-                    self.trigger_by_software(index, ctx);
-                }
+    /// A write of DAC_SR: 1 clears.
+    fn clear(&mut self, value: u32) {
+        for (channel, bit) in self.channels.iter_mut().zip([SR_DMAUDR1, SR_DMAUDR2]) {
+            if value & bit != 0 {
+                (channel.underruns, channel.waits_for_dma) = (false, false);
             }
-            DHR12R1..=DHR8RD => self.set_data(offset, value, ctx),
-            // Write 1 to clear.
-            SR => {
-                for (index, channel) in self.channels.iter_mut().enumerate() {
-                    if value >> (16 * index) & SR_DMAUDR != 0 {
-                        (channel.underruns, channel.waits_for_dma) = (false, false);
-                    }
-                }
-            }
-            CCR.. if self.params.has_sample_and_hold => {
-                let Some(row) = find(WITH_SAMPLE_AND_HOLD, offset) else { return };
-                self.more[((offset - CCR) / 4) as usize % 6] = value & row.mask;
-                if offset == MCR && value & MCR_SAMPLE_AND_HOLD != 0 {
-                    ctx.note(
-                        "sample-and-hold mode (DAC_MCR.MODEx) is not modelled: the channel converts as in normal mode",
-                    );
-                }
-            }
-            _ => {}
         }
     }
 
     /// SWTRIGx: only a channel that waits for the software trigger uses it.
-    fn trigger_by_software(&mut self, index: usize, ctx: &mut Ctx) {
-        if self.is_on(index) && self.trigger_of(index) == Some(self.software()) {
+    fn trigger_by_software(&mut self, index: usize, ctx: &Ctx) {
+        if self.is_on(index) && self.trigger_of(index) == Some(self.generation.software) {
             self.convert_after(index, WRITE_CYCLES, Converts::Triggered, ctx);
-        }
-    }
-
-    fn register(&self, offset: u32) -> u32 {
-        match offset {
-            CR => self.control,
-            DHR12R1..=DHR8RD => self.data(offset),
-            DOR1 => self.channels[0].code,
-            DOR2 => self.channels[1].code,
-            SR => {
-                let each = |(index, channel): (usize, &Channel)| flag(SR_DMAUDR, channel.underruns) << (16 * index);
-                self.channels.iter().enumerate().map(each).sum()
-            }
-            CCR..=SHRR if self.params.has_sample_and_hold => self.more[((offset - CCR) / 4) as usize % 6],
-            _ => 0,
-        }
-    }
-
-    /// Applies the changes of codes that are due.
-    fn settle(&mut self, ctx: &mut Ctx) {
-        for index in 0..CHANNELS {
-            let half = self.half(index);
-            let channel = &mut self.channels[index];
-            let Some((due, what)) = channel.due.filter(|(due, _)| *due <= ctx.now) else { continue };
-            channel.due = None;
-            channel.convert(what, half);
-            self.changes += 1;
-            self.show(index, due, ctx);
         }
     }
 
@@ -341,8 +331,77 @@ impl Dac {
         }
     }
 
+    /// The next change of a code.
+    fn due(&self) -> Option<Ps> {
+        self.channels.iter().filter_map(|channel| channel.due).map(|(due, _)| due).min()
+    }
+
+    /// Codes change in events.
+    fn list_codes(&mut self, poll: &mut Poll) -> bool {
+        if let Some(due) = self.due() {
+            poll.until(due);
+        }
+        true
+    }
+
+    /// Reset by the RCC: registers return to their reset values.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        let before = self.registers[CR];
+        self.registers.reset();
+        self.switch(before, ctx);
+        self.update(ctx);
+    }
+}
+
+impl Table for Dac {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated(self.params.gate)
+    }
+
+    /// Applies the changes of codes that are due.
+    fn settle(&mut self, ctx: &mut Ctx) {
+        for index in 0..CHANNELS {
+            let (half, data) = (self.half(index), self.registers[HELD[index]]);
+            let channel = &mut self.channels[index];
+            let Some((due, what)) = channel.due.filter(|(due, _)| *due <= ctx.now) else { continue };
+            channel.due = None;
+            channel.convert(what, half, data);
+            self.show(index, due, ctx);
+        }
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        let [one, two] = &self.channels;
+        match register {
+            DHR12R1..=DHR8RD => self.data(register),
+            DOR1 => one.code,
+            DOR2 => two.code,
+            SR => flag(SR_DMAUDR1, one.underruns) | flag(SR_DMAUDR2, two.underruns),
+            _ => held,
+        }
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            CR => self.switch(old, ctx),
+            SWTRIGR => (0..CHANNELS)
+                .filter(|index| new >> index & 1 != 0)
+                .for_each(|index| self.trigger_by_software(index, ctx)),
+            DHR12R1..=DHR8RD => self.set_data(register, new, ctx),
+            SR => self.clear(new),
+            MCR if new & MCR_SAMPLE_AND_HOLD != 0 => {
+                ctx.note("sample-and-hold mode (DAC_MCR.MODEx) is not modelled: the channel converts as in normal mode")
+            }
+            _ => {}
+        }
+    }
+
     fn update(&mut self, ctx: &mut Ctx) {
-        let level = (0..CHANNELS).any(|index| self.channels[index].underruns && self.half(index) & CR_DMAUDRIE != 0);
+        let level = (0..CHANNELS).any(|index| self.channels[index].underruns && self.half(index) & CR_DMAUDRIE1 != 0);
         if std::mem::replace(&mut self.level, level) != level {
             ctx.set_irq(self.params.interrupt, level);
         }
@@ -352,23 +411,16 @@ impl Dac {
                 self.show(index, ctx.now, ctx);
             }
         }
-        match self.channels.iter().filter_map(|channel| channel.due).map(|(due, _)| due).min() {
+        match self.due() {
             Some(due) => self.alarm.set(due, CONVERTED, ctx),
             None => self.alarm.cancel(CONVERTED, ctx),
         }
     }
-
-    /// Reset by the RCC: registers return to their reset values.
-    fn reset_registers(&mut self, ctx: &mut Ctx) {
-        self.set_control(0, ctx);
-        self.channels.iter_mut().for_each(|channel| channel.data = 0);
-        self.more = MORE_RESETS;
-        self.changes += 1;
-        self.update(ctx);
-    }
 }
 
 impl Device for Dac {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         let label = ctx.label().to_owned();
@@ -376,34 +428,10 @@ impl Device for Dac {
         self.wires = names.map(|name| ctx.bus.waves.signal(&label, &name, false)).collect();
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, ctx| {
-            self.settle(ctx);
-            self.register(offset)
-        })
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.settle(ctx);
-            self.changes += 1;
-            self.set_register(offset, value, ctx);
-            self.update(ctx);
-        })
-    }
-
     /// A trigger input; its number is the value of TSEL.
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
         if level && self.params.gate.state(ctx.bus) {
             self.settle(ctx);
-            self.changes += 1;
             self.trigger(input, ctx);
             self.update(ctx);
         }
@@ -429,16 +457,5 @@ impl Device for Dac {
 
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("conversions".to_owned(), self.channels.iter().map(|channel| channel.conversions).sum())]
-    }
-}
-
-impl Polled for Dac {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        // Codes change in events.
-        poll.state(self.changes);
-        if let Some((due, _)) = self.channels.iter().filter_map(|channel| channel.due).min_by_key(|(due, _)| *due) {
-            poll.until(due);
-        }
-        true
     }
 }

@@ -7,63 +7,51 @@
 //! Modelled: all registers, with the COREID of the core that makes the access (1 for the MPU, 2 for the MCU); the
 //! interrupts, the MPU's first; the clock gate. An access by another bus master than a core is ignored.
 
+use crate::joined;
 use crate::model::{Group, Model};
-use crate::support::registers::{AccessKind, Register, flag};
+use crate::registers::{Map, Port, Registers, Table, by_table, registers};
 use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
-/// The register map after HSEM_R0 to HSEM_RLR31 (RM0436, "HSEM registers").
-pub const REGISTERS: &[Register] = &[
-    Register::new("HSEM_C1IER", C1IER, AccessKind::Rw, 0, u32::MAX),
-    Register::new("HSEM_C1ICR", C1IER + ICR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("HSEM_C1ISR", C1IER + ISR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("HSEM_C1MISR", C1IER + MISR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("HSEM_C2IER", C2IER, AccessKind::Rw, 0, u32::MAX),
-    Register::new("HSEM_C2ICR", C2IER + ICR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("HSEM_C2ISR", C2IER + ISR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("HSEM_C2MISR", C2IER + MISR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("HSEM_CR", CR, AccessKind::Wo, 0, 0xffff_0f00),
-    Register::new("HSEM_KEYR", KEYR, AccessKind::Rw, 0, KEY),
-];
+registers! {
+    /// The semaphores.
+    const SEMAPHORES "HSEM_" {
+        R [0..32; 4] 0x00 rw mask LOCK | COREID | PROCID;
+        RLR [0..32; 4] 0x80 ro volatile;
+    }
 
-const SEMAPHORES: usize = 32;
-const RLR0: u32 = 0x80;
-const RLR_LAST: u32 = 0xfc;
-const C1IER: u32 = 0x100;
-const ICR: u32 = 0x4;
-const ISR: u32 = 0x8;
-const MISR: u32 = 0xc;
-const C2IER: u32 = 0x110;
-const C2MISR: u32 = 0x11c;
+    /// The registers after them (RM0436, "HSEM registers").
+    pub const MAP "HSEM_" {
+        IER "C{}IER" [1..3; PROCESSOR_BYTES] 0x100 rw;
+        ICR "C{}ICR" [1..3; PROCESSOR_BYTES] 0x104 clear ISR;
+        ISR "C{}ISR" [1..3; PROCESSOR_BYTES] 0x108 ro;
+        MISR "C{}MISR" [1..3; PROCESSOR_BYTES] 0x10c ro volatile;
+        CR 0x140 wo mask 0xffff_0f00;
+        KEYR 0x144 rw mask KEY;
+    }
+}
+
+const ALL: Map = joined!(SEMAPHORES, MAP);
+
+const MISR_2: u32 = MISR + PROCESSOR_BYTES;
 /// Bytes from one processor's interrupt registers to the other's.
 const PROCESSOR_BYTES: u32 = 0x10;
-const CR: u32 = 0x140;
-const KEYR: u32 = 0x144;
 
 const LOCK: u32 = 1 << 31;
 const COREID: u32 = 0xf << 8;
 const PROCID: u32 = 0xff;
 const KEY: u32 = 0xffff_0000;
 
-/// The interrupt of a processor.
-#[derive(Clone, Copy, Debug, Default, State)]
-struct Interrupt {
-    enabled: u32,
-    status: u32,
-    #[state(skip)]
-    line: Option<IrqLine>,
-}
-
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Hsem {
-    /// HSEM_Rx.
-    semaphores: [u32; SEMAPHORES],
-    interrupts: [Interrupt; 2],
-    key: u32,
+    registers: Registers,
+    /// The interrupts of the processors.
+    #[state(skip)]
+    lines: [Option<IrqLine>; 2],
     /// The core that is the MCU.
     #[state(skip)]
     mcu: Option<usize>,
@@ -72,7 +60,7 @@ pub struct Hsem {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Message, &["st,stm32-hwspinlock"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Message, &["st,stm32-hwspinlock"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -85,8 +73,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Hsem {
     /// The device after reset; `mcu` is the index of the core that is the MCU.
     pub fn new(lines: [Option<IrqLine>; 2], mcu: Option<usize>, gate: ClockGate) -> Hsem {
-        let interrupts = lines.map(|line| Interrupt { line, ..Interrupt::default() });
-        Hsem { semaphores: [0; SEMAPHORES], interrupts, key: 0, mcu, gate }
+        Hsem { registers: Registers::new(&ALL), lines, mcu, gate }
     }
 
     /// COREID of the core that makes an access.
@@ -94,122 +81,92 @@ impl Hsem {
         ctx.core.map(|core| if Some(core) == self.mcu { 2 << 8 } else { 1 << 8 })
     }
 
-    /// HSEM_RLRx: locks in one step.
-    fn read_lock(&mut self, index: usize, ctx: &Ctx) -> u32 {
+    /// HSEM_RLRx: locks in one step the semaphore of a register.
+    fn read_lock(&mut self, semaphore: u32, ctx: &Ctx) -> u32 {
         let Some(identity) = self.identity(ctx) else { return 0 };
-        let semaphore = &mut self.semaphores[index];
-        if *semaphore & LOCK == 0 {
-            *semaphore = LOCK | identity;
+        if !self.registers.has(semaphore, LOCK) {
+            self.registers.set(semaphore, LOCK | identity);
         }
-        *semaphore
+        self.registers[semaphore]
     }
 
-    fn write(&mut self, index: usize, value: u32, ctx: &mut Ctx) {
-        let identity = self.identity(ctx);
-        if identity != Some(value & COREID) {
+    /// A write of HSEM_Rx, which held `held`.
+    fn write(&mut self, semaphore: u32, held: u32, value: u32, ctx: &mut Ctx) {
+        self.registers.set(semaphore, held);
+        if self.identity(ctx) != Some(value & COREID) {
             ctx.note("a semaphore was written with the COREID of another processor: the write has no effect");
-            return;
-        }
-        let held = self.semaphores[index];
-        let owner = value & (COREID | PROCID);
-        if value & LOCK != 0 {
+        } else if value & LOCK != 0 {
             if held & LOCK == 0 {
-                self.semaphores[index] = LOCK | owner;
+                self.registers.set(semaphore, value);
             }
-        } else if held == LOCK | owner {
-            self.free(1 << index);
+        } else if held == LOCK | value {
+            self.free(semaphore);
         } else if held & LOCK != 0 {
             ctx.note("a semaphore was freed by a processor or process that does not own it: it stays locked");
         }
     }
 
-    fn free(&mut self, semaphores: u32) {
-        for index in (0..SEMAPHORES).filter(|index| semaphores >> index & 1 != 0) {
-            self.semaphores[index] = 0;
+    fn free(&mut self, semaphore: u32) {
+        self.registers.set(semaphore, 0);
+        for status in [ISR, ISR + PROCESSOR_BYTES] {
+            self.registers.put(status, 1 << (semaphore / 4), true);
         }
-        self.interrupts.iter_mut().for_each(|interrupt| interrupt.status |= semaphores);
     }
 
     /// HSEM_CR: frees all semaphores of a processor.
     fn clear(&mut self, value: u32, ctx: &mut Ctx) {
-        if value & KEY != self.key {
+        if value & KEY != self.registers[KEYR] {
             ctx.note("HSEM_CR was written without the key in HSEM_KEYR: the write has no effect");
             return;
         }
-        let is_its = |held: u32| held & (LOCK | COREID) == LOCK | value & COREID;
-        let semaphores = self.semaphores.iter().enumerate();
-        let bits = semaphores.fold(0, |bits, (index, held)| bits | flag(1 << index, is_its(*held)));
-        self.free(bits);
-    }
-
-    fn register(&mut self, offset: u32, ctx: &Ctx) -> u32 {
-        match offset {
-            0..RLR0 => self.semaphores[(offset / 4) as usize],
-            RLR0..=RLR_LAST => self.read_lock(((offset - RLR0) / 4) as usize, ctx),
-            C1IER..=C2MISR => {
-                let interrupt = &self.interrupts[((offset - C1IER) / PROCESSOR_BYTES) as usize];
-                match offset % PROCESSOR_BYTES {
-                    0 => interrupt.enabled,
-                    ISR => interrupt.status,
-                    MISR => interrupt.status & interrupt.enabled,
-                    _ => 0,
-                }
+        for semaphore in (R..RLR).step_by(4) {
+            if self.registers[semaphore] & (LOCK | COREID) == LOCK | value & COREID {
+                self.free(semaphore);
             }
-            KEYR => self.key,
-            _ => 0,
         }
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        match offset {
-            0..RLR0 => self.write((offset / 4) as usize, value, ctx),
-            C1IER..=C2MISR => {
-                let interrupt = &mut self.interrupts[((offset - C1IER) / PROCESSOR_BYTES) as usize];
-                match offset % PROCESSOR_BYTES {
-                    0 => interrupt.enabled = value,
-                    ICR => interrupt.status &= !value,
-                    _ => {}
-                }
-            }
-            CR => self.clear(value, ctx),
-            KEYR => self.key = value & KEY,
+    /// The interrupts of a processor, given as the offset of its registers, that are pending and enabled.
+    fn pending(&self, processor: u32) -> u32 {
+        self.registers[ISR + processor] & self.registers[IER + processor]
+    }
+}
+
+impl Table for Hsem {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated(self.gate)
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            RLR..IER => self.read_lock(register - RLR, ctx),
+            MISR => self.pending(0),
+            MISR_2 => self.pending(PROCESSOR_BYTES),
+            _ => held,
+        }
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            R..RLR => self.write(register, old, new, ctx),
+            CR => self.clear(new, ctx),
             _ => {}
         }
-        for interrupt in &self.interrupts {
-            ctx.set_irq(interrupt.line, interrupt.status & interrupt.enabled != 0);
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        for (line, processor) in self.lines.into_iter().zip([0, PROCESSOR_BYTES]) {
+            ctx.set_irq(line, self.pending(processor) != 0);
         }
     }
 }
 
 impl Device for Hsem {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.gate.read(offset, size, ctx, |offset, ctx| self.register(offset, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.set_register(offset, value, ctx);
-        })
-    }
-}
-
-impl Polled for Hsem {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.semaphores.iter().for_each(|semaphore| poll.state(*semaphore));
-        for interrupt in &self.interrupts {
-            poll.state(interrupt.enabled);
-            poll.state(interrupt.status);
-        }
-        poll.state(self.key);
-        true
-    }
+    by_table!();
 }
 
 #[cfg(test)]

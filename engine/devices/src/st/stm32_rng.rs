@@ -10,41 +10,37 @@
 //! (SECS, SEIS) do not occur.
 
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table, by_table, flag, registers};
 use crate::support::activities::{GENERATING, GENERATOR};
 use crate::support::kernel_clock::KernelClock;
-use crate::support::registers::{AccessKind, Register, flag};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::reader::{ANY, NodeReader};
 use engine::dt::wiring::ClockInput;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Cycles;
 
-/// The register map.
-pub const REGISTERS: &[Register] = &[
-    Register::new("RNG_CR", CR, AccessKind::Rw, 0, CR_RNGEN | CR_IE | CR_CED),
-    Register::new("RNG_SR", SR, AccessKind::Rw, 0, 0x67),
-    Register::new("RNG_DR", DR, AccessKind::Ro, 0, u32::MAX),
-];
+registers! {
+    /// The register map.
+    pub const MAP "RNG_" {
+        CR 0x0 rw {
+            RNGEN 2,
+            IE 3,
+            /// Disables the detection of clock errors; reserved in an STM32F4.
+            CED 5,
+        };
+        SR 0x4 rw { DRDY 0 ro, CECS 1 ro, SECS 2 ro, CEIS 5 w0c, SEIS 6 w0c };
+        DR 0x8 ro volatile;
+    }
+}
 
-const CR: u32 = 0x0;
-const SR: u32 = 0x4;
-const DR: u32 = 0x8;
-
-const CR_RNGEN: u32 = 1 << 2;
-const CR_IE: u32 = 1 << 3;
-/// Disables the detection of clock errors; reserved in an STM32F4.
-const CR_CED: u32 = 1 << 5;
-const SR_DRDY: u32 = 1 << 0;
-const SR_CECS: u32 = 1 << 1;
-const SR_CEIS: u32 = 1 << 5;
 /// The RNG's clock must be at least the bus clock divided by this.
 const SLOWEST: u64 = 16;
 
 /// The board's parameters of the generator.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Params {
     /// RNG_CLK.
     pub clock: KernelClock,
@@ -65,12 +61,11 @@ pub struct Params {
 }
 
 /// The generator.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Rng::list_word)]
 pub struct Rng {
     params: Params,
-    control: u32,
-    /// RNG_SR.CEIS.
-    clock_failed: bool,
+    registers: Registers,
     /// The clock's edge at which the next word is ready, while one is made.
     due: Option<u64>,
     /// The word that is ready.
@@ -82,7 +77,7 @@ pub struct Rng {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::System, &["st,stm32-rng"], 1, from_node).with_activities(GENERATOR).naming(REGISTERS);
+    Model::device(Group::System, &["st,stm32-rng"], 1, from_node).with_activities(GENERATOR).naming(MAP.rows);
 
 /// Builds the generator from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -99,8 +94,8 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Rng {
     /// The generator after reset.
     pub fn new(params: Params) -> Rng {
-        let state = u64::from(params.seed);
-        Rng { params, control: 0, clock_failed: false, due: None, word: None, state, words: 0, alarm: Alarm::default() }
+        let (registers, state, alarm) = (Registers::new(&MAP), u64::from(params.seed), Alarm::default());
+        Rng { params, registers, due: None, word: None, state, words: 0, alarm }
     }
 
     /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators), the upper half of each number.
@@ -111,26 +106,15 @@ impl Rng {
         ((mixed ^ mixed >> 31) >> 32) as u32
     }
 
-    const fn is_on(&self) -> bool {
-        self.control & CR_RNGEN != 0
+    fn is_on(&self) -> bool {
+        self.registers.has(CR, CR_RNGEN)
     }
 
     /// True if the clock is too slow.
     fn is_slow(&self) -> bool {
         let (own, bus) = (self.params.clock.rate().get(), self.params.bus_clock.rate.get());
         let is_slow = own * SLOWEST < bus || !self.params.clock.is_running();
-        self.is_on() && self.control & CR_CED == 0 && is_slow
-    }
-
-    /// Updates the generator to the time of the call.
-    fn settle(&mut self, ctx: &mut Ctx) {
-        let edge = self.params.clock.edge(ctx.now);
-        if self.due.is_some_and(|due| due <= edge) {
-            self.due = None;
-            let word = self.next_word();
-            self.word = Some(word);
-            self.words += 1;
-        }
+        self.is_on() && !self.registers.has(CR, CR_CED) && is_slow
     }
 
     /// Starts a word if none is ready or under way.
@@ -139,10 +123,10 @@ impl Rng {
             self.params.clock.is_needed(ctx);
         }
         if self.is_slow() {
-            if !self.clock_failed && self.params.clock.is_running() {
+            if !self.registers.has(SR, SR_CEIS) && self.params.clock.is_running() {
                 ctx.note("the RNG's clock is slower than a sixteenth of the bus clock: no words are generated");
             }
-            self.clock_failed = true;
+            self.registers.put(SR, SR_CEIS, true);
             self.due = None;
         } else if self.is_on() && self.word.is_none() && self.due.is_none() {
             let begins = self.params.clock.next_edge(ctx.now);
@@ -151,42 +135,73 @@ impl Rng {
     }
 
     fn status(&self) -> u32 {
-        flag(SR_DRDY, self.word.is_some()) | flag(SR_CECS, self.is_slow()) | flag(SR_CEIS, self.clock_failed)
+        self.registers[SR] | flag(SR_DRDY, self.word.is_some()) | flag(SR_CECS, self.is_slow())
     }
 
-    fn update(&mut self, ctx: &mut Ctx) {
-        let waits = self.control & CR_IE != 0;
+    /// Drives the interrupt, and asks for an event at the next word if the firmware waits for one.
+    fn drive(&mut self, ctx: &mut Ctx) {
+        let waits = self.registers.has(CR, CR_IE);
         let level = waits && self.status() & (SR_DRDY | SR_CEIS) != 0;
         self.params.interrupts.into_iter().for_each(|line| ctx.set_irq(line, level));
-        ctx.awaits(&GENERATING, self.due.and_then(|due| self.params.clock.due(due)), Detail::None);
-        if let Some(due) = self.due.filter(|_| waits).and_then(|due| self.params.clock.due(due)) {
+        let due = self.due.and_then(|due| self.params.clock.due(due));
+        ctx.awaits(&GENERATING, due, Detail::None);
+        if let Some(due) = due.filter(|_| waits) {
             self.alarm.set(due, 0, ctx);
         }
     }
 
-    /// Reset by the RCC: registers return to their reset values.
-    fn reset_registers(&mut self, ctx: &mut Ctx) {
-        (self.control, self.clock_failed, self.due, self.word) = (0, false, None, None);
-        self.update(ctx);
+    fn list_word(&mut self, poll: &mut Poll) -> bool {
+        let Some(due) = self.due.and_then(|due| self.params.clock.due(due)) else { return true };
+        poll.until(due);
+        due > poll.now()
+    }
+}
+
+impl Table for Rng {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        match offset {
-            CR => {
-                self.control = value & (CR_RNGEN | CR_IE | CR_CED);
-                if !self.is_on() {
-                    (self.due, self.word) = (None, None);
-                }
-            }
-            // Only zeroes at CEIS and SEIS have an effect.
-            SR => self.clock_failed &= value & SR_CEIS != 0,
-            _ => {}
+    fn port(&self) -> Port {
+        Port::gated(self.params.gate)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        let edge = self.params.clock.edge(ctx.now);
+        if self.due.is_some_and(|due| due <= edge) {
+            self.due = None;
+            self.word = Some(self.next_word());
+            self.words += 1;
         }
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            SR => self.status(),
+            DR => {
+                let word = self.word.take().unwrap_or(0);
+                self.update(ctx);
+                word
+            }
+            _ => held,
+        }
+    }
+
+    fn wrote(&mut self, register: u32, _old: u32, _new: u32, _ctx: &mut Ctx) {
+        if register == CR && !self.is_on() {
+            (self.due, self.word) = (None, None);
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
         self.begin(ctx);
+        self.drive(ctx);
     }
 }
 
 impl Device for Rng {
+    by_table!();
+
     fn pops(&self, _range: usize, offset: u32) -> bool {
         offset & !3 == DR
     }
@@ -195,42 +210,10 @@ impl Device for Rng {
         self.params.gate.follow(ctx);
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, ctx| {
-            self.settle(ctx);
-            match offset {
-                CR => self.control,
-                SR => self.status(),
-                DR => {
-                    let word = self.word.take().unwrap_or(0);
-                    self.begin(ctx);
-                    self.update(ctx);
-                    word
-                }
-                _ => 0,
-            }
-        })
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.settle(ctx);
-            self.set_register(offset, value, ctx);
-            self.update(ctx);
-        })
-    }
-
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
         self.settle(ctx);
-        self.update(ctx);
+        self.drive(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
@@ -239,10 +222,11 @@ impl Device for Rng {
         self.params.bus_clock.rate = ctx.bus.clocks.rate_of(self.params.bus_clock);
         self.due = self.due.map(|due| to + due.saturating_sub(from));
         self.alarm.cancel(0, ctx);
-        self.begin(ctx);
         self.update(ctx);
         if self.params.gate.is_reset(ctx.bus) {
-            self.reset_registers(ctx);
+            self.registers.reset();
+            (self.due, self.word) = (None, None);
+            self.drive(ctx);
         }
     }
 
@@ -251,28 +235,11 @@ impl Device for Rng {
     }
 }
 
-impl Polled for Rng {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        if let Some(due) = self.due.and_then(|due| self.params.clock.due(due)) {
-            if due <= poll.now() {
-                return false;
-            }
-            poll.until(due);
-        }
-        poll.state(self.control);
-        poll.state(self.status());
-        poll.state(self.words);
-        poll.state(self.due.unwrap_or(u64::MAX));
-        poll.state(u64::from(self.word.unwrap_or(0)));
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::{Bench, CPU_INTC, read_plain_node};
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use engine::bus::device::DeviceId;
     use engine::clocks::User;
     use engine::dt::wiring::ClockId;
@@ -303,7 +270,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &["RNG_CR", "RNG_SR"], &mut rng(48, 1));
+        walk::device_keeps_its_map(&MAP, &["RNG_CR", "RNG_SR"], &mut rng(48, 1));
         assert_eq!((rng(48, 1).value(Ps(0), CR), rng(48, 1).value(Ps(0), SR)), (0, 0));
     }
 

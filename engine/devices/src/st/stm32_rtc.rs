@@ -15,7 +15,6 @@
 mod alarms;
 mod calendar;
 mod counting;
-mod registers;
 mod setting;
 
 #[cfg(test)]
@@ -23,11 +22,11 @@ mod tests;
 
 use self::calendar::Moment;
 use self::counting::Counting;
-use self::registers::*;
+use crate::joined;
 use crate::model::{Group, Model};
+use crate::registers::{Access, Map, Registers, field, flag, registers};
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::kernel_clock::KernelClock;
-use crate::support::registers::{AccessKind, Register, find, flag};
 use crate::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
@@ -37,7 +36,73 @@ use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
-pub use self::registers::{REGISTERS, REGISTERS_L4};
+registers! {
+    /// The registers of all chips; those that RTC_BKPxR follow.
+    const COMMON "RTC_" {
+        TR 0x00 rw mask 0x007f_7f7f;
+        DR 0x04 rw reset DR_RESET mask 0x00ff_ff3f;
+        PRER 0x10 rw reset 0x007f_00ff { PREDIV_S 0..15, PREDIV_A 16..23 };
+        WUTR 0x14 rw reset 0xffff mask 0xffff;
+        ALRMAR 0x1c rw;
+        ALRMBR 0x20 rw;
+        WPR 0x24 wo mask 0xff;
+        SSR 0x28 ro volatile {
+            /// A further shift would overflow.
+            OVERFLOWS 15,
+            SS 0..15,
+        };
+        SHIFTR 0x2c wo { SUBFS 0..15, ADD1S 31 };
+        TSTR 0x30 ro mask 0x007f_7f7f;
+        TSDR 0x34 ro mask 0x00ff_ff3f;
+        TSSSR 0x38 ro mask 0xffff;
+        CALR 0x3c rw mask 0xe1ff;
+        ALRMASSR 0x44 rw mask 0x0f00_7fff;
+        ALRMBSSR 0x48 rw mask 0x0f00_7fff;
+    }
+
+    /// What an STM32F4 has.
+    const F4 "RTC_" {
+        CR 0x08 rw mask 0x00fc_ffff {
+            WUCKSEL 0..3, REFCKON 4, BYPSHAD 5, FMT 6,
+            /// Coarse calibration of an STM32F4.
+            DCE 7,
+            ALRAE 8, ALRBE 9, WUTE 10, TSE 11, ALRAIE 12, ALRBIE 13, WUTIE 14, COE 23,
+        };
+        ISR 0x0c rw volatile reset 7 mask 0x0001_3fff {
+            ALRAWF 0, ALRBWF 1, WUTWF 2, INITS 4, RSF 5, INITF 6, INIT 7, ALRAF 8, ALRBF 9, WUTF 10,
+        };
+        CALIBR 0x18 rw mask 0x9f;
+        TAFCR 0x40 rw mask 0x0007_ff9f;
+    }
+
+    /// What an STM32L4 has.
+    const L4_ONLY "RTC_" {
+        L4_CR "CR" 0x08 rw mask 0x01fc_ff7f;
+        L4_ISR "ISR" 0x0c rw volatile reset 7 mask 0x0003_ffff;
+        TAMPCR 0x40 rw mask 0x01ff_ffff;
+        OR 0x4c rw mask 3;
+    }
+}
+
+/// The register map of an STM32F4 (RM0090, "RTC register map"); RTC_BKPxR follow.
+pub const MAP: Map = joined!(COMMON, F4);
+/// The register map of an STM32L4 (RM0432, "RTC register map"); RTC_BKPxR follow.
+pub const L4_MAP: Map = joined!(COMMON, L4_ONLY);
+
+/// 1 January 2000, a Monday.
+const DR_RESET: u32 = 0x2101;
+/// The first of the backup registers.
+const BKP0R: u32 = 0x50;
+const CR_ADD1H: u32 = 1 << 16;
+const CR_SUB1H: u32 = 1 << 17;
+/// Bits that can only be written in initialization mode.
+const CR_INIT_ONLY: u32 = CR_REFCKON | CR_FMT | CR_DCE;
+/// Flags that a write of 0 clears, and that no key protects.
+const ISR_FLAGS: u32 = 0x3f00;
+/// Enables of the alarms and of the wake-up timer; their flags; and the flags that say that they can be written.
+const ENABLES: [u32; 3] = [CR_ALRAE, CR_ALRBE, CR_WUTE];
+const FLAGS: [u32; 3] = [ISR_ALRAF, ISR_ALRBF, ISR_WUTF];
+const WRITABLE: [u32; 3] = [ISR_ALRAWF, ISR_ALRBWF, ISR_WUTWF];
 
 /// The compatible of the STM32L4's RTC.
 const L4: &str = "st,stm32l4-rtc";
@@ -45,49 +110,45 @@ const KEYS: [u32; 2] = [0xca, 0x53];
 const ALARM_EVENT: u32 = 0;
 
 /// The board's parameters of the clock.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// RTCCLK.
     pub clock: ClockInput,
     /// RCC_BDCR.RTCEN.
-    #[state(skip)]
     pub enable: ClockGate,
     /// The register map.
-    #[state(skip)]
-    pub map: &'static [Register],
+    pub map: &'static Map,
     /// Number of backup registers.
-    #[state(skip)]
     pub backup_registers: usize,
     /// Edges from a request to INITF, WUTWF, ALRAWF and ALRBWF.
-    #[state(skip)]
     pub synchronisation: Cycles,
     /// Edges from the end of initialization mode to the first one that counts.
-    #[state(skip)]
     pub restart: Cycles,
     /// EXTI lines of the alarms and of the wake-up timer.
-    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
     /// Its clock enable bit on the bus.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The RTC. Edges are numbers of RTCCLK's edges.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Rtc::list_changes)]
 pub struct Rtc {
+    #[state(skip)]
     params: Params,
     /// RTCCLK, gated by RTCEN.
     clock: KernelClock,
-    /// Register values by offset; RTC_BKPxR follow the others.
-    values: Vec<u32>,
+    /// RTC_TR and RTC_DR are those written in initialization mode.
+    registers: Registers,
+    /// RTC_BKPxR.
+    backup: Vec<u32>,
     counting: Counting,
     /// The number of correct keys written to RTC_WPR so far.
     keys: usize,
     /// Flags of RTC_ISR that a write of 0 clears.
     flags: u32,
-    /// The edge at which INITF is set, in initialization mode; and the values of RTC_TR and RTC_DR written meanwhile.
+    /// The edge at which INITF is set, in initialization mode.
     init_from: Option<u64>,
-    written: [u32; 2],
     /// RSF is set from this edge on.
     synchronised_from: u64,
     /// Alarms A and B, and the wake-up timer, can be written from these edges on.
@@ -98,14 +159,13 @@ pub struct Rtc {
     next: [Option<u64>; 3],
     levels: [bool; 2],
     alarm: Alarm,
-    writes: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-rtc", L4], 1, from_node)
     .with_activities(TIMER)
-    .naming(REGISTERS)
-    .naming_as(L4, REGISTERS_L4);
+    .naming(MAP.rows)
+    .naming_as(L4, L4_MAP.rows);
 
 /// Builds the clock from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -121,7 +181,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Rtc::new(Params {
         clock: reader.clock_input(0, "RTCCLK"),
         enable,
-        map: if is_l4 { REGISTERS_L4 } else { REGISTERS },
+        map: if is_l4 { &L4_MAP } else { &MAP },
         backup_registers,
         synchronisation,
         restart: reader.timing_cycles("cyclescope,restart-cycles", meaning),
@@ -135,43 +195,41 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 
 /// The divisors of both prescalers, by RTC_PRER.
 fn dividers(prer: u32) -> [u64; 2] {
-    [prer >> 16 & 0x7f, prer & 0x7fff].map(|field| u64::from(field) + 1)
+    [PRER_PREDIV_A, PRER_PREDIV_S].map(|mask| u64::from(field(prer, mask)) + 1)
 }
 
 impl Rtc {
     /// The clock after a reset of the backup domain.
     pub fn new(params: Params) -> Rtc {
-        let mut values = vec![0; BKP0R as usize / 4 + params.backup_registers];
-        params.map.iter().for_each(|row| values[row.offset as usize / 4] = row.reset);
+        let registers = Registers::new(params.map);
         Rtc {
             clock: KernelClock::new(params.clock).after(params.enable),
             params,
-            values,
-            counting: Counting::new(dividers(PRER_RESET)),
+            backup: vec![0; params.backup_registers],
+            counting: Counting::new(dividers(registers[PRER])),
+            registers,
             keys: 0,
             flags: 0,
             init_from: None,
-            written: [0, DR_RESET],
             synchronised_from: 2,
             writable_from: [0; 3],
             locked: None,
             next: [None; 3],
             levels: [false; 2],
             alarm: Alarm::default(),
-            writes: 0,
         }
     }
 
     /// RCC_BDCR.BDRST: registers return to their reset values, and the calendar restarts.
     fn reset_domain(&mut self, edge: u64) {
-        let kept = std::mem::replace(self, Rtc::new(self.params));
-        (self.clock, self.alarm, self.levels, self.writes) = (kept.clock, kept.alarm, kept.levels, kept.writes + 1);
+        let Rtc { clock, alarm, levels, .. } = *self;
+        *self = Rtc { clock, alarm, levels, ..Rtc::new(self.params) };
         self.counting.set(Moment::default(), edge);
         self.synchronised_from = (edge + 2).next_multiple_of(2);
     }
 
     fn get(&self, offset: u32) -> u32 {
-        self.values[offset as usize / 4]
+        self.registers[offset]
     }
 
     fn edge(&self, now: Ps) -> u64 {
@@ -184,14 +242,14 @@ impl Rtc {
     }
 
     fn is_12h(&self) -> bool {
-        self.get(CR) & CR_FMT != 0
+        self.registers.has(CR, CR_FMT)
     }
 
     /// Updates the flags to now.
     fn settle(&mut self, ctx: &Ctx) {
         let edge = self.edge(ctx.now);
         while let Some((index, at)) = self.due(edge) {
-            self.flags |= [ISR_ALRAF, ISR_ALRAF << 1, ISR_WUTF][index];
+            self.flags |= FLAGS[index];
             self.next[index] = if index < 2 { self.next_alarm(index, at) } else { Some(at + self.wakeup_period()) };
         }
     }
@@ -199,9 +257,8 @@ impl Rtc {
     fn isr(&self, edge: u64) -> u32 {
         let (initializing, cr) = (self.is_initializing(edge), self.get(CR));
         let synchronised = self.counting.is_running && edge >= self.synchronised_from && cr & CR_BYPSHAD == 0;
-        let enables = [CR_ALRAE, CR_ALRAE << 1, CR_WUTE];
         let writable = (0..3).fold(0, |bits, index| {
-            bits | flag(ISR_ALRAWF << index, cr & enables[index] == 0 && edge >= self.writable_from[index])
+            bits | flag(WRITABLE[index], cr & ENABLES[index] == 0 && edge >= self.writable_from[index])
         });
         self.flags
             | writable
@@ -211,10 +268,15 @@ impl Rtc {
             | flag(ISR_INIT, self.init_from.is_some())
     }
 
+    /// RTC_TR and RTC_DR as written in initialization mode.
+    fn written(&self) -> [u32; 2] {
+        [TR, DR].map(|register| self.registers[register])
+    }
+
     /// RTC_SSR, RTC_TR and RTC_DR at an edge.
     fn calendar(&self, edge: u64) -> [u32; 3] {
         let moment = self.counting.moment(edge);
-        let [tr, dr] = if self.init_from.is_some() { self.written } else { [moment.tr(self.is_12h()), moment.dr()] };
+        let [tr, dr] = if self.init_from.is_some() { self.written() } else { [moment.tr(self.is_12h()), moment.dr()] };
         [self.counting.sub_seconds(edge), tr, dr]
     }
 
@@ -230,8 +292,8 @@ impl Rtc {
             TR => 1,
             DR => 2,
             ISR => return self.isr(edge),
-            WPR | SHIFTR => return 0,
-            _ => return self.values.get(offset as usize / 4).copied().unwrap_or(0),
+            BKP0R.. => return self.backup.get((offset - BKP0R) as usize / 4).copied().unwrap_or(0),
+            _ => return self.registers.held(offset),
         };
         let shown = self.locked.unwrap_or_else(|| self.shown(edge));
         self.locked = (place < 2 && self.get(CR) & CR_BYPSHAD == 0).then_some(shown);
@@ -250,16 +312,15 @@ impl Rtc {
             ctx.note("a register was written while the backup domain is reset (RCC_BDCR.BDRST): it keeps its value");
             return;
         }
-        let index = offset as usize / 4;
         if offset >= BKP0R {
-            if let Some(backup) = self.values.get_mut(index) {
+            if let Some(backup) = self.backup.get_mut((offset - BKP0R) as usize / 4) {
                 *backup = value;
             }
             return;
         }
-        let Some(row) = find(self.params.map, offset).filter(|row| row.access != AccessKind::Ro) else { return };
+        let Some(row) = self.params.map.row(offset).filter(|row| row.access != Access::Ro) else { return };
         // ADD1H and SUB1H are not stored, and so not in the mask.
-        let value = if offset == CR { value } else { value & row.mask };
+        let value = if offset == CR { value } else { row.written(value) };
         if self.keys < KEYS.len() && ![WPR, ISR, TAFCR, OR].contains(&offset) {
             ctx.note(&format!(
                 "{} was written without the keys 0xca and 0x53 in RTC_WPR: it keeps its value",
@@ -275,7 +336,6 @@ impl Rtc {
             TR | DR | PRER if !self.is_initializing(edge) => {
                 ctx.note(&format!("{} was written outside of initialization mode: it keeps its value", row.name));
             }
-            TR | DR => self.written[index] = value,
             WUTR | ALRMAR | ALRMBR | ALRMASSR | ALRMBSSR if !self.can_write(offset, edge) => {
                 ctx.note(&format!("{} was written while RTC_ISR says that it can't be: it keeps its value", row.name));
             }
@@ -287,7 +347,7 @@ impl Rtc {
                 if offset == TAFCR && value != 0 {
                     ctx.note("tamper pins and time stamps (RTC_TAFCR, RTC_TAMPCR) are not modelled: none comes");
                 }
-                self.values[index] = value;
+                self.registers.set(offset, value);
             }
         }
     }
@@ -295,7 +355,7 @@ impl Rtc {
     fn update(&mut self, ctx: &mut Ctx) {
         let cr = self.get(CR);
         let on = |enable: u32, flag: u32| cr & enable != 0 && self.flags & flag != 0;
-        let alarms = (0..2).any(|index| on(CR_ALRAIE << index, ISR_ALRAF << index));
+        let alarms = on(CR_ALRAIE, ISR_ALRAF) || on(CR_ALRBIE, ISR_ALRBF);
         for (index, level) in [alarms, on(CR_WUTIE, ISR_WUTF)].into_iter().enumerate() {
             if std::mem::replace(&mut self.levels[index], level) != level {
                 ctx.set_irq(self.params.interrupts[index], level);
@@ -317,6 +377,13 @@ impl Rtc {
         let tick = self.counting.edge_of((second, ticks + 1)).map(|at| at.max(edge + 1));
         let ahead = [self.synchronised_from].into_iter().chain(self.init_from).chain(self.writable_from);
         ahead.chain(self.next.into_iter().flatten()).chain(tick).filter(|at| *at > edge).min().unwrap_or(u64::MAX)
+    }
+
+    fn list_changes(&mut self, poll: &mut Poll) -> bool {
+        if let Some(due) = self.clock.due(self.next_change(self.edge(poll.now()))) {
+            poll.until(due);
+        }
+        true
     }
 }
 
@@ -344,7 +411,6 @@ impl Device for Rtc {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.writes += 1;
             self.settle(ctx);
             self.set_register(offset, value, ctx);
             self.update(ctx);
@@ -372,19 +438,5 @@ impl Device for Rtc {
             self.reset_domain(to);
         }
         self.update(ctx);
-    }
-}
-
-impl Polled for Rtc {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        let edge = self.edge(poll.now());
-        if let Some(due) = self.clock.due(self.next_change(edge)) {
-            poll.until(due);
-        }
-        poll.state(self.locked.is_some());
-        self.locked.unwrap_or_default().into_iter().for_each(|register| poll.state(register));
-        poll.state(self.flags);
-        poll.state(self.writes);
-        true
     }
 }

@@ -22,39 +22,100 @@
 mod channel;
 mod counter;
 mod pins;
-mod registers;
 mod settle;
 
 #[cfg(test)]
 mod tests;
 
-pub use self::registers::REGISTERS;
-
-use self::channel::Channel;
+use self::channel::{Channel, MODE};
 use self::counter::{Counter, Mode};
-use self::registers::*;
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table, by_table, flag, registers};
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::dma_lines::DmaLine;
 use crate::support::pin_functions::PinFunctions;
-use crate::support::registers::{flag, names_of};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine, PortId};
 use engine::dt::reader::{NodeReader, PowerOfTwo};
 use engine::dt::wiring::{ClockInput, Pin};
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 
+registers! {
+    /// The register map of an advanced-control timer, which has all registers (RM0090, "TIM1 and TIM8 register map").
+    /// Simpler timers lack some registers, or some bits.
+    pub const MAP "TIM_" {
+        CR1 0x00 rw mask 0x0bff {
+            CEN 0, UDIS 1, URS 2, OPM 3, DIR 4, CMS 5..7, ARPE 7,
+            /// Of an STM32L4: bit 31 of TIM_CNT is a copy of UIF.
+            UIFREMAP 11,
+        };
+        CR2 0x04 rw mask 0x00ff_fffd {
+            /// The source of TRGO.
+            MMS 4..7,
+        };
+        SMCR 0x08 rw mask 0x0001_fff7 {
+            SMS 0..3,
+            /// External clock mode 2.
+            ECE 14,
+            /// The fourth bit of SMS, of an STM32L4.
+            SMS3 16,
+        };
+        DIER 0x0c rw mask 0x7fff {
+            UIE 0,
+            /// The DMA request of updates; those of the channels are at the next bits.
+            UDE 8,
+        };
+        SR 0x10 rw {
+            UIF 0 w0c, CC1IF 1 w0c, CC2IF 2 w0c, CC3IF 3 w0c, CC4IF 4 w0c, COMIF 5 w0c, TIF 6 w0c, BIF 7 w0c,
+            B2IF 8 w0c, CC1OF 9 w0c, CC2OF 10 w0c, CC3OF 11 w0c, CC4OF 12 w0c, SBIF 13 w0c, CC5IF 16 w0c, CC6IF 17 w0c,
+        };
+        EGR 0x14 wo mask 0x01ff;
+        CCMR1 0x18 rw mask 0x0101_ffff;
+        CCMR2 0x1c rw mask 0x0101_ffff;
+        CCER 0x20 rw mask 0x0033_ffff { CC1E 0, CC1P 1, CC1NP 3 };
+        CNT 0x24 rw volatile;
+        PSC 0x28 rw mask 0xffff;
+        ARR 0x2c rw reset u32::MAX;
+        RCR 0x30 rw mask 0xffff;
+        CCR "CCR{}" [1..5; 4] 0x34 rw;
+        BDTR 0x44 rw mask 0x03ff_ffff { MOE 15 };
+        DCR 0x48 rw { DBA 0..5, DBL 8..13 };
+        DMAR 0x4c rw volatile;
+        OR 0x50 rw;
+    }
+}
+
+const CCR_LAST: u32 = CCR + 12;
+
+/// UIF, and UIE in TIM_DIER, and UG in TIM_EGR; and so on.
+const UPDATE: u32 = SR_UIF;
+const COMPARE: u32 = SR_CC1IF | SR_CC2IF | SR_CC3IF | SR_CC4IF;
+const COM: u32 = SR_COMIF;
+const TRIGGER: u32 = SR_TIF;
+const BREAK: u32 = SR_BIF;
+/// The flags that interrupt.
+const INTERRUPTS: u32 = UPDATE | COMPARE | COM | TRIGGER | BREAK;
+
+/// Values of TIM_CR2.MMS: TRGO comes with a reset by UG, CEN, or updates.
+const MMS_RESET: u32 = 0;
+const MMS_ENABLE: u32 = 1;
+const MMS_UPDATE: u32 = 2;
+
+/// Maximum number of channels.
+const CHANNELS: usize = 4;
+
 /// Tokens of events: a change in the counter; a change of DMA requests.
 const COUNTED: u32 = 0;
 const DMA_ACTIVITIES: u32 = 1;
 
 /// The features of a timer.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Params {
     /// The timer's clock.
+    #[poll(phase)]
     pub clock: ClockInput,
     /// Bits of the counter.
     #[state(skip)]
@@ -76,50 +137,48 @@ pub struct Params {
     pub gate: ClockGate,
 }
 
+/// What happened in the counter, and was not passed on yet. The time alone decides on it; a change that is visible
+/// outside the registers is an event.
+#[derive(Clone, Copy, Debug, Default, State)]
+struct Pending {
+    /// Number of sweeps that end before the next update.
+    repeats_left: u32,
+    /// Pending transfer requests: bits of TIM_DIER.
+    requests: u32,
+    /// TRGO is to be raised.
+    triggers: bool,
+}
+
 /// A timer.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(first = Timer::list_flags)]
 pub struct Timer {
     params: Params,
     counter: Counter,
     channels: [Channel; CHANNELS],
     /// The pins that carry the channels.
     pins: PinFunctions,
-    /// Registers that keep written values: TIM_CR1 (except for DIR), TIM_CR2, TIM_SMCR, TIM_DIER, TIM_BDTR, TIM_DCR,
-    /// TIM_OR.
-    control: u32,
-    control2: u32,
-    slave: u32,
-    enables: u32,
-    breaks: u32,
-    burst: u32,
-    option: u32,
+    /// TIM_CR1.CEN and DIR are the counter's.
+    registers: Registers,
     /// Accesses of TIM_DMAR in the burst so far.
     bursts: u32,
-    /// TIM_PSC, TIM_ARR and TIM_RCR as written.
-    prescaler: u32,
-    reload: u32,
-    repetition: u32,
-    /// Number of sweeps that end before the next update.
-    repeats_left: u32,
-    /// TIM_SR.
-    flags: u32,
-    /// Pending transfer requests: bits of TIM_DIER.
-    requests: u32,
+    #[poll(skip = "the flags show it, at known times")]
+    pending: Pending,
     /// Requests of updates and of the channels.
     dma: [DmaLine; 1 + CHANNELS],
-    /// TRGO: the devices that it triggers, and whether it is to be raised.
+    /// TRGO: the devices that it triggers.
     trigger: DmaLine,
-    triggers: bool,
     levels: [bool; 4],
     alarm: Alarm,
+    #[poll(skip = "no register shows it")]
     updates: u64,
-    /// Number of writes, and of reads of counting registers.
+    /// Number of writes, and of reads of counting registers: loops with these are not skipped.
     moving_accesses: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["st,stm32-timers"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["st,stm32-timers"], 1, from_node).with_activities(TIMER).naming(MAP.rows);
 
 /// Builds the timer from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -152,112 +211,103 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Timer {
     /// The timer after reset.
     pub fn new(params: Params, pins: [Option<Pin>; CHANNELS], dma: [DmaLine; 1 + CHANNELS]) -> Timer {
-        let most = u32::MAX >> (32 - params.bits);
+        let mut registers = Registers::new(&MAP);
+        let counter = Counter::new(params.clock.rate, u32::MAX >> (32 - params.bits));
+        registers.set(ARR, counter.most);
+        let (carriers, pending, trigger, levels, alarm) = Default::default();
         Timer {
             params,
-            counter: Counter::new(params.clock.rate, most),
+            counter,
             channels: pins.map(|pin| Channel { pin, ..Channel::default() }),
-            pins: PinFunctions::default(),
-            control: 0,
-            control2: 0,
-            slave: 0,
-            enables: 0,
-            breaks: 0,
-            burst: 0,
-            option: 0,
+            pins: carriers,
+            registers,
             bursts: 0,
-            prescaler: 0,
-            reload: most,
-            repetition: 0,
-            repeats_left: 0,
-            flags: 0,
-            requests: 0,
+            pending,
             dma,
-            trigger: DmaLine::default(),
-            triggers: false,
-            levels: [false; 4],
-            alarm: Alarm::default(),
+            trigger,
+            levels,
+            alarm,
             updates: 0,
             moving_accesses: 0,
         }
     }
 
+    fn has(&self, register: u32, bits: u32) -> bool {
+        self.registers.has(register, bits)
+    }
+
     /// True unless the timer has MOE and MOE is 0.
-    const fn has_outputs(&self) -> bool {
-        !self.params.is_advanced || self.breaks & BDTR_MOE != 0
+    fn has_outputs(&self) -> bool {
+        !self.params.is_advanced || self.has(BDTR, BDTR_MOE)
     }
 
     /// True if TRGO is connected and selected for this event (TIM_CR2.MMS).
     fn triggers_on(&self, what: u32) -> bool {
-        self.control2 >> CR2_MMS & 7 == what && !self.trigger.is_open()
+        self.registers.field(CR2, CR2_MMS) == what && !self.trigger.is_open()
     }
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
-        let value = if self.params.counts_up { value & !(CR1_DIR | 3 << CR1_CMS) } else { value };
         let started = value & CR1_CEN != 0 && !self.counter.running;
-        let mode = if value >> CR1_CMS & 3 == 0 { Mode::Edge } else { Mode::Centre };
+        let mode = if value & CR1_CMS == 0 { Mode::Edge } else { Mode::Centre };
         if mode == Mode::Edge {
             self.counter.down = value & CR1_DIR != 0;
         }
-        if started && self.slave & (SMCR_SMS | SMCR_ECE) != 0 {
+        if started && self.has(SMCR, SMCR_SMS | SMCR_SMS3 | SMCR_ECE) {
             ctx.note("a slave mode or an external clock (TIM_SMCR) is not modelled: the counter counts its own clock");
         }
         self.counter.mode = mode;
-        self.control = value & !CR1_DIR;
-        if value & CR1_ARPE == 0 {
-            self.counter.reload = self.reload;
-        }
+        self.reload();
         if started {
             self.counter.start(ctx.now);
-            self.triggers |= self.triggers_on(CR2_MMS_ENABLE);
+            self.pending.triggers |= self.triggers_on(MMS_ENABLE);
         }
         self.counter.running = value & CR1_CEN != 0;
     }
 
+    /// Without preload TIM_ARR is in force at once.
+    fn reload(&mut self) {
+        if !self.has(CR1, CR1_ARPE) {
+            self.counter.reload = self.registers[ARR];
+        }
+    }
+
     /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
-        let pins = self.channels.map(|channel| channel.pin);
-        let kept = std::mem::replace(self, Timer::new(self.params, pins, Default::default()));
-        (self.dma, self.alarm, self.levels) = (kept.dma, kept.alarm, kept.levels);
-        self.trigger = kept.trigger;
-        (self.updates, self.moving_accesses) = (kept.updates, kept.moving_accesses + 1);
-        self.pins = kept.pins;
-        for (channel, before) in self.channels.iter_mut().zip(kept.channels) {
-            (channel.driven, channel.is_carried) = (before.driven, before.is_carried);
+        let Timer { counter, registers, .. } = Timer::new(self.params, [None; CHANNELS], Default::default());
+        (self.counter, self.registers, self.bursts, self.pending) = (counter, registers, 0, Pending::default());
+        for channel in &mut self.channels {
+            let Channel { pin, is_carried, driven, .. } = *channel;
+            *channel = Channel { pin, is_carried, driven, ..Channel::default() };
         }
         self.update(ctx);
     }
 
-    /// A write of TIM_CCMR1 or TIM_CCMR2, which have two channels each.
-    fn set_modes(&mut self, first: usize, value: u32) {
-        for (index, channel) in self.channels[first..first + 2].iter_mut().enumerate() {
-            let shift = 8 * index as u32;
-            channel.mode = value >> shift & (0xff | CCMR_OCM_HIGH);
-            if !channel.has_preload() && !channel.is_input() {
-                channel.value = channel.written;
-            }
-            channel.follow(&self.counter);
+    /// The bits of a register that this timer does not have.
+    fn absent(&self, register: u32) -> u32 {
+        let lacking = |bits: fn(u32) -> u32| (self.params.channels as u32..CHANNELS as u32).map(bits).sum::<u32>();
+        match register {
+            CR1 if self.params.counts_up => CR1_DIR | CR1_CMS,
+            CCMR1 => lacking(|channel| if channel < 2 { MODE << (8 * channel) } else { 0 }),
+            CCMR2 => lacking(|channel| if channel < 2 { 0 } else { MODE << (8 * (channel - 2)) }),
+            CCER => lacking(|channel| 0xf << (4 * channel)),
+            // Enables, and requests, which have the bit positions of flags and overcaptures.
+            DIER => lacking(|channel| (SR_CC1IF | SR_CC1OF) << channel),
+            CCR..=CCR_LAST if (register - CCR) as usize / 4 >= self.params.channels => u32::MAX,
+            CNT | ARR | CCR..=CCR_LAST => !self.counter.most,
+            RCR | BDTR if !self.params.is_advanced => u32::MAX,
+            _ => 0,
         }
     }
 
-    fn modes(&self, first: usize) -> u32 {
-        self.channels[first].mode | self.channels[first + 1].mode << 8
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        let (value, most) = (value & mask(offset, self.params.channels as u32), self.counter.most);
-        match offset {
+    /// A write of a register, which held `old`, by software or by a burst.
+    fn written(&mut self, register: u32, old: u32, value: u32, ctx: &mut Ctx) {
+        let value = value & !self.absent(register);
+        self.registers.set(register, value);
+        match register {
             CR1 => self.set_control(value, ctx),
-            CR2 => {
-                if value >> CR2_MMS & 7 > CR2_MMS_UPDATE && !self.trigger.is_open() {
-                    ctx.note("a trigger output of compares (TIM_CR2.MMS) is not modelled: none comes");
-                }
-                self.control2 = value;
+            CR2 if self.registers.field(CR2, CR2_MMS) > MMS_UPDATE && !self.trigger.is_open() => {
+                ctx.note("a trigger output of compares (TIM_CR2.MMS) is not modelled: none comes");
             }
-            SMCR => self.slave = value,
-            DIER => self.enables = value,
-            // Write 0 to clear.
-            SR => self.flags &= value,
             EGR => self.generate(value, ctx.now),
             CCMR1 => self.set_modes(0, value),
             CCMR2 => self.set_modes(2, value),
@@ -266,113 +316,115 @@ impl Timer {
                 each.for_each(|(index, channel)| channel.enable = value >> (4 * index as u32) & 0xf);
             }
             CNT => {
-                self.counter.value = value & most;
+                self.counter.value = value;
                 self.follow();
             }
-            PSC => self.prescaler = value,
-            ARR => {
-                self.reload = value & most;
-                if self.control & CR1_ARPE == 0 {
-                    self.counter.reload = self.reload;
-                }
-            }
-            RCR if self.params.is_advanced => self.repetition = value,
-            CCR1..=CCR4 => self.set_compare(((offset - CCR1) / 4) as usize, value & most),
-            BDTR if self.params.is_advanced => self.breaks = value,
-            DCR => (self.burst, self.bursts) = (value, 0),
-            DMAR => {
-                let offset = self.next_of_burst();
-                if offset != DMAR {
-                    self.set_register(offset, value, ctx);
-                }
-            }
-            OR => self.option = value,
+            ARR => self.reload(),
+            CCR..=CCR_LAST => self.set_compare(register, old),
+            DCR => self.bursts = 0,
+            DMAR => self.burst(value, ctx),
             _ => {}
         }
     }
 
-    fn set_compare(&mut self, index: usize, value: u32) {
-        let channel = &mut self.channels[index];
-        if channel.is_input() {
-            return;
+    /// A write of TIM_CCMR1 or TIM_CCMR2, which have two channels each.
+    fn set_modes(&mut self, first: usize, value: u32) {
+        for index in first..first + 2 {
+            let channel = &mut self.channels[index];
+            channel.mode = value >> (8 * (index - first)) & MODE;
+            self.load(index);
         }
-        channel.written = value;
-        if !channel.has_preload() {
-            channel.value = value;
+    }
+
+    /// A write of TIM_CCRx, which held `old`.
+    fn set_compare(&mut self, register: u32, old: u32) {
+        let index = (register - CCR) as usize / 4;
+        if self.channels[index].is_input() {
+            self.registers.set(register, old);
+        } else {
+            self.load(index);
+        }
+    }
+
+    /// Without preload TIM_CCRx is in force at once.
+    fn load(&mut self, index: usize) {
+        let channel = &mut self.channels[index];
+        if !channel.has_preload() && !channel.is_input() {
+            channel.value = self.registers[CCR + 4 * index as u32];
         }
         channel.follow(&self.counter);
     }
 
     /// The register for the next access of TIM_DMAR: DBL + 1 registers in order, from DBA on.
     fn next_of_burst(&mut self) -> u32 {
-        let (first, length) = (self.burst & 0x1f, (self.burst >> 8 & 0x1f) + 1);
+        let (first, length) = (self.registers.field(DCR, DCR_DBA), self.registers.field(DCR, DCR_DBL) + 1);
         let register = 4 * (first + self.bursts);
         self.bursts = (self.bursts + 1) % length;
         register
     }
 
-    fn register(&mut self, offset: u32) -> u32 {
-        match offset {
+    /// A write of TIM_DMAR.
+    fn burst(&mut self, value: u32, ctx: &mut Ctx) {
+        let register = self.next_of_burst();
+        if register == DMAR {
+            return;
+        }
+        if let Ok((_, old, new)) = self.registers.write(register, value) {
+            self.written(register, old, new, ctx);
+        }
+    }
+
+    fn value(&mut self, register: u32) -> u32 {
+        let held = self.registers.held(register);
+        match register {
             CR1 => {
                 let running = flag(CR1_CEN, self.counter.running);
-                self.control & !CR1_CEN | running | flag(CR1_DIR, self.counter.down)
+                held & !(CR1_CEN | CR1_DIR) | running | flag(CR1_DIR, self.counter.down)
             }
-            CR2 => self.control2,
-            SMCR => self.slave,
-            DIER => self.enables,
-            SR => self.flags,
-            CCMR1 => self.modes(0),
-            CCMR2 => self.modes(2),
-            CCER => (0..CHANNELS).map(|index| self.channels[index].enable << (4 * index)).sum(),
             CNT => {
-                let copy = self.control & CR1_UIFREMAP != 0 && self.flags & UPDATE != 0;
+                let copy = self.has(CR1, CR1_UIFREMAP) && self.has(SR, UPDATE);
                 self.counter.value | flag(1 << 31, copy)
             }
-            PSC => self.prescaler,
-            ARR => self.reload,
-            RCR => self.repetition,
-            CCR1..=CCR4 => self.compare(((offset - CCR1) / 4) as usize),
-            BDTR => self.breaks,
-            DCR => self.burst,
-            DMAR => {
-                let offset = self.next_of_burst();
-                if offset == DMAR { 0 } else { self.register(offset) }
-            }
-            OR => self.option,
-            _ => 0,
+            CCR..=CCR_LAST => self.compare(register, held),
+            DMAR => match self.next_of_burst() {
+                DMAR => 0,
+                register => self.value(register),
+            },
+            _ => held,
         }
     }
 
     /// A read of TIM_CCRx; in capture mode it clears the channel's flag.
-    fn compare(&mut self, index: usize) -> u32 {
+    fn compare(&mut self, register: u32, held: u32) -> u32 {
+        let index = (register - CCR) as usize / 4;
         let channel = &self.channels[index];
-        if channel.is_input() {
-            self.flags &= !(1 << (1 + index));
-            return channel.value;
+        if !channel.is_input() {
+            return held;
         }
-        channel.written
+        self.registers.put(SR, SR_CC1IF << index, false);
+        channel.value
     }
 
     /// Updates interrupts, DMA requests and pins, and schedules an event for their next change.
-    fn update(&mut self, ctx: &mut Ctx) {
-        let pending = self.flags & self.enables;
+    fn drive(&mut self, ctx: &mut Ctx) {
+        let pending = self.registers[SR] & self.registers[DIER];
         let levels = if self.params.interrupts[1].is_some() {
             [BREAK, UPDATE, TRIGGER | COM, COMPARE].map(|bits| pending & bits != 0)
         } else {
-            [pending & 0xff != 0, false, false, false]
+            [pending & INTERRUPTS != 0, false, false, false]
         };
         for (index, level) in levels.into_iter().enumerate() {
             if std::mem::replace(&mut self.levels[index], level) != level {
                 ctx.set_irq(self.params.interrupts[index], level);
             }
         }
-        let requests = std::mem::take(&mut self.requests) & self.enables;
-        for index in 0..self.dma.len() {
-            if requests >> (DIER_UDE + index as u32) & 1 != 0 {
-                self.dma[index].pulse(DMA_ACTIVITIES, ctx);
+        let requests = std::mem::take(&mut self.pending.requests) & self.registers[DIER];
+        for (index, line) in self.dma.iter_mut().enumerate() {
+            if requests & DIER_UDE << index != 0 {
+                line.pulse(DMA_ACTIVITIES, ctx);
             }
         }
-        if std::mem::take(&mut self.triggers) {
+        if std::mem::take(&mut self.pending.triggers) {
             self.trigger.pulse(DMA_ACTIVITIES, ctx);
         }
         self.drive_pins(ctx);
@@ -383,9 +435,55 @@ impl Timer {
             None => self.alarm.cancel(COUNTED, ctx),
         }
     }
+
+    /// The counter's own changes appear in flags, at known times.
+    fn list_flags(&mut self, poll: &mut Poll) -> bool {
+        self.count_up_to(poll.now());
+        if let Some(due) = self.next_flag() {
+            poll.until(due);
+        }
+        true
+    }
+}
+
+impl Table for Timer {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated(self.params.gate)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.count_up_to(ctx.now);
+    }
+
+    fn shown(&mut self, register: u32, _held: u32, _: &mut Ctx) -> u32 {
+        self.moving_accesses += u64::from(matches!(register, CNT | DMAR | CCR..=CCR_LAST));
+        self.value(register)
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.drive(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        self.written(register, old, new, ctx);
+        if matches!(register, CR1 | CCER | BDTR) {
+            self.note_pins(ctx);
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.moving_accesses += 1;
+        self.drive(ctx);
+    }
 }
 
 impl Device for Timer {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         self.pins.follow(ctx);
@@ -399,38 +497,10 @@ impl Device for Timer {
         }
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, ctx| {
-            self.settle(ctx.now);
-            let moves = matches!(offset, CNT | DMAR | CCR1..=CCR4);
-            self.moving_accesses += u64::from(moves);
-            let value = self.register(offset);
-            self.update(ctx);
-            value
-        })
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.settle(ctx.now);
-            self.moving_accesses += 1;
-            self.set_register(offset, value, ctx);
-            if matches!(offset, CR1 | CCER | BDTR) {
-                self.note_pins(ctx);
-            }
-            self.update(ctx);
-        })
-    }
-
     fn interrupt_flags(&self) -> Option<String> {
-        names_of(self.flags & self.enables, FLAGS)
+        let pending = self.registers[SR] & self.registers[DIER] & INTERRUPTS;
+        let names = MAP.row(SR)?.names(pending).collect::<Vec<_>>();
+        (!names.is_empty()).then(|| names.join(", "))
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -439,59 +509,43 @@ impl Device for Timer {
             return;
         }
         self.alarm.rang(ctx.now);
-        self.settle(ctx.now);
-        self.update(ctx);
+        self.settle(ctx);
+        self.drive(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        self.settle(ctx.now);
+        self.settle(ctx);
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
         self.counter.set_clock(self.params.clock.rate, ctx.now);
         self.alarm.cancel(COUNTED, ctx);
-        self.update(ctx);
+        self.drive(ctx);
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);
         }
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        self.settle(ctx.now);
+        self.settle(ctx);
         for index in 0..CHANNELS {
             let pin = self.input(index, ctx).filter(|pin| pin.port == port && pin.of(changed));
             if let Some(pin) = pin {
                 self.capture(index, pin.of(levels));
             }
         }
-        self.update(ctx);
+        self.drive(ctx);
     }
 
     fn pins_switched(&mut self, ctx: &mut Ctx) {
-        self.settle(ctx.now);
+        self.settle(ctx);
         self.connect(ctx);
-        self.update(ctx);
+        self.drive(ctx);
     }
 
     fn finish(&mut self, now: Ps) {
-        self.settle(now);
+        self.count_up_to(now);
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("updates".to_owned(), self.updates)]
-    }
-}
-
-impl Polled for Timer {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.settle(poll.now());
-        // The counter's own changes appear in flags, at known times.
-        poll.phase(self.params.clock.rate);
-        poll.state(self.moving_accesses);
-        poll.state(self.flags);
-        poll.state(self.counter.running);
-        poll.state(self.counter.down);
-        if let Some(due) = self.next_flag() {
-            poll.until(due);
-        }
-        true
     }
 }

@@ -187,7 +187,7 @@ impl Iwdg {
 }
 
 /// Ends the run: the watchdog resets the board.
-fn end_run(what: &str, ctx: &mut Ctx) {
+pub(super) fn end_run(what: &str, ctx: &mut Ctx) {
     ctx.note(&format!("{what}, and resets the board: the run ends"));
     ctx.exit_by_reset(EXIT_STATUS);
 }

@@ -5,69 +5,60 @@
 //! it is above the window, reset the board while WDGA is set: the run ends with a note. A write of the counter restarts
 //! the prescaler.
 
+use super::stm32_watchdog::end_run;
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table, by_table, registers};
 use crate::support::kernel_clock::KernelClock;
-use crate::support::registers::{AccessKind, Register, flag};
 use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 
-/// The register map.
-pub const REGISTERS: &[Register] = &[
-    Register::new("WWDG_CR", CR, AccessKind::Rw, COUNTER, 0xff),
-    Register::new("WWDG_CFR", CFR, AccessKind::Rw, COUNTER, 0x3ff),
-    Register::new("WWDG_SR", SR, AccessKind::Rw, 0, 1),
-];
+registers! {
+    /// The register map.
+    pub const MAP "WWDG_" {
+        CR 0x0 rw reset COUNTER mask 0xff { T 0..7, WDGA 7 };
+        CFR 0x4 rw reset COUNTER mask 0x3ff { W 0..7, WDGTB 7..9, EWI 9 };
+        SR 0x8 rw { EWIF 0 w0c };
+    }
+}
 
-const CR: u32 = 0x0;
-const CFR: u32 = 0x4;
-const SR: u32 = 0x8;
-
-/// WWDG_CR.T and WWDG_CFR.W.
+/// The largest value of the counter, and the one after reset.
 const COUNTER: u32 = 0x7f;
-const CR_WDGA: u32 = 1 << 7;
-const CFR_WDGTB: u32 = 7;
-const CFR_EWI: u32 = 1 << 9;
 /// The counter's value at its early wake-up; below it the board is reset.
 const EARLY: u32 = 0x40;
 /// Clocks of the bus in a step of the prescaler.
 const PRESCALER: u64 = 4096;
-/// The exit status of a run that a watchdog ends.
-const EXIT_STATUS: i32 = 1;
 
 /// The board's parameters of the watchdog.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// The clock of its bus.
     pub clock: ClockInput,
     /// The early wake-up interrupt.
-    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The watchdog.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Wwdg::list_counter)]
 pub struct Wwdg {
+    #[state(skip)]
     params: Params,
     clock: KernelClock,
-    is_active: bool,
-    configuration: u32,
-    /// WWDG_SR.EWIF.
-    early: bool,
-    /// The edge at which the counter was written, and its value.
-    loaded: (u64, u32),
+    /// WWDG_CR.T is the value with which the counter was loaded.
+    registers: Registers,
+    /// The edge at which the counter was loaded.
+    loaded: u64,
     alarm: Alarm,
-    writes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-window-watchdog"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Timer, &["st,stm32-window-watchdog"], 1, from_node).naming(MAP.rows);
 
 /// Builds the watchdog from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -81,147 +72,133 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Wwdg {
     /// The watchdog after reset.
     pub fn new(params: Params) -> Wwdg {
-        Wwdg {
-            clock: KernelClock::new(params.clock).after(params.gate),
-            params,
-            is_active: false,
-            configuration: COUNTER,
-            early: false,
-            loaded: (0, COUNTER),
-            alarm: Alarm::default(),
-            writes: 0,
-        }
+        let clock = KernelClock::new(params.clock).after(params.gate);
+        Wwdg { params, clock, registers: Registers::new(&MAP), loaded: 0, alarm: Alarm::default() }
     }
 
     fn edge(&self, ctx: &Ctx) -> u64 {
         self.clock.edge(ctx.now)
     }
 
+    fn is_active(&self) -> bool {
+        self.registers.has(CR, CR_WDGA)
+    }
+
     /// Clocks of the bus for each value of the counter.
-    const fn step(&self) -> u64 {
-        PRESCALER << (self.configuration >> CFR_WDGTB & 3)
+    fn step(&self) -> u64 {
+        PRESCALER << self.registers.field(CFR, CFR_WDGTB)
     }
 
     /// T[6:0], which wraps around while the watchdog is not active.
     fn counter(&self, edge: u64) -> u32 {
-        let steps = edge.saturating_sub(self.loaded.0) / self.step();
-        self.loaded.1.wrapping_sub(steps as u32) & COUNTER
+        let steps = edge.saturating_sub(self.loaded) / self.step();
+        self.registers[CR].wrapping_sub(steps as u32) & CR_T
+    }
+
+    /// The counter has this value from an edge on.
+    fn load(&mut self, edge: u64, counter: u32) {
+        self.loaded = edge;
+        self.registers.set(CR, self.registers[CR] & CR_WDGA | counter);
     }
 
     /// The edges at which the counter reaches 0x40 and 0x3f after its last write.
     fn ends(&self) -> [u64; 2] {
-        let steps = u64::from(self.loaded.1.saturating_sub(EARLY));
-        [steps, steps + 1].map(|steps| self.loaded.0 + steps * self.step())
+        let steps = u64::from(self.registers.field(CR, CR_T).saturating_sub(EARLY));
+        [steps, steps + 1].map(|steps| self.loaded + steps * self.step())
     }
 
-    fn arm(&mut self, ctx: &mut Ctx) {
-        self.alarm.cancel(0, ctx);
-        ctx.set_irq(self.params.interrupt, self.early && self.configuration & CFR_EWI != 0);
-        let edge = self.edge(ctx);
-        let next = self.ends().into_iter().filter(|end| *end > edge && self.is_active).min();
-        if let Some(due) = next.and_then(|next| self.clock.due(next)) {
-            self.alarm.set(due, 0, ctx);
-        }
-    }
-
-    fn write_control(&mut self, value: u32, ctx: &mut Ctx) {
-        let counter = self.counter(self.edge(ctx));
-        if self.is_active && counter > self.configuration & COUNTER {
+    fn write_control(&mut self, old: u32, new: u32, ctx: &mut Ctx) {
+        self.registers.set(CR, old);
+        if self.is_active() && self.counter(self.edge(ctx)) > self.registers.field(CFR, CFR_W) {
             end_run("the watchdog WWDG was written before its window", ctx);
         }
-        self.is_active |= value & CR_WDGA != 0;
-        self.loaded = (self.clock.next_edge(ctx.now), value & COUNTER);
-        if self.is_active && value & EARLY == 0 {
+        self.registers.put(CR, new & CR_WDGA, true);
+        self.load(self.clock.next_edge(ctx.now), new & CR_T);
+        if self.is_active() && new & EARLY == 0 {
             end_run("the watchdog WWDG was written with a counter below 0x40", ctx);
         }
     }
 
-    fn write_configuration(&mut self, value: u32, ctx: &mut Ctx) {
+    fn write_configuration(&mut self, old: u32, new: u32, ctx: &mut Ctx) {
         // Clocks that were counted with the old prescaler stay counted; EWI stays set.
+        self.registers.set(CFR, old);
         let edge = self.edge(ctx);
-        self.loaded = (edge, self.counter(edge));
-        self.configuration = value & 0x3ff | self.configuration & CFR_EWI;
+        self.load(edge, self.counter(edge));
+        self.registers.set(CFR, new | old & CFR_EWI);
+    }
+
+    fn list_counter(&mut self, poll: &mut Poll) -> bool {
+        let edge = self.clock.edge(poll.now());
+        let steps = edge.saturating_sub(self.loaded) / self.step();
+        if let Some(due) = self.clock.due(self.loaded + (steps + 1) * self.step()) {
+            poll.until(due);
+        }
+        poll.state(self.counter(edge));
+        true
     }
 }
 
-/// Ends the run: the watchdog resets the board.
-fn end_run(what: &str, ctx: &mut Ctx) {
-    ctx.note(&format!("{what}, and resets the board: the run ends"));
-    ctx.exit_by_reset(EXIT_STATUS);
+impl Table for Wwdg {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated(self.params.gate)
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        if register == CR { held & CR_WDGA | self.counter(self.edge(ctx)) } else { held }
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            CR => self.write_control(old, new, ctx),
+            CFR => self.write_configuration(old, new, ctx),
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.alarm.cancel(0, ctx);
+        ctx.set_irq(self.params.interrupt, self.registers.has(SR, SR_EWIF) && self.registers.has(CFR, CFR_EWI));
+        let edge = self.edge(ctx);
+        let next = self.ends().into_iter().find(|end| *end > edge && self.is_active());
+        if let Some(due) = next.and_then(|next| self.clock.due(next)) {
+            self.alarm.set(due, 0, ctx);
+        }
+    }
 }
 
 impl Device for Wwdg {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         self.clock.follow(ctx);
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, ctx| match offset {
-            CR => flag(CR_WDGA, self.is_active) | self.counter(self.edge(ctx)),
-            CFR => self.configuration,
-            SR => u32::from(self.early),
-            _ => 0,
-        })
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.writes += 1;
-            match (offset, value) {
-                (CR, value) => self.write_control(value, ctx),
-                (CFR, value) => self.write_configuration(value, ctx),
-                (SR, value) => self.early &= value & 1 != 0,
-                _ => {}
-            }
-            self.arm(ctx);
-        })
-    }
-
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
         let (edge, [early, end]) = (self.edge(ctx), self.ends());
-        self.early |= early == edge;
-        if self.is_active && end <= edge {
-            self.is_active = false;
+        self.registers.put(SR, SR_EWIF, early == edge || self.registers.has(SR, SR_EWIF));
+        if self.is_active() && end <= edge {
+            self.registers.put(CR, CR_WDGA, false);
             end_run("the watchdog WWDG was not written in time", ctx);
         }
-        self.arm(ctx);
+        self.update(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         let counter = self.counter(self.edge(ctx));
         let (from, to) = self.clock.follow(ctx);
-        let passed = from.saturating_sub(self.loaded.0) % self.step();
-        self.loaded = (to.saturating_sub(passed), counter);
+        let passed = from.saturating_sub(self.loaded) % self.step();
+        self.load(to.saturating_sub(passed), counter);
         if self.params.gate.is_reset(ctx.bus) {
-            (self.is_active, self.configuration, self.early) = (false, COUNTER, false);
-            self.loaded = (to, COUNTER);
+            self.registers.reset();
+            self.loaded = to;
         }
-        self.writes += 1;
-        self.arm(ctx);
-    }
-}
-
-impl Polled for Wwdg {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        let edge = self.clock.edge(poll.now());
-        let next = self.loaded.0 + (edge.saturating_sub(self.loaded.0) / self.step() + 1) * self.step();
-        if let Some(due) = self.clock.due(next) {
-            poll.until(due);
-        }
-        for state in [self.counter(edge), u32::from(self.early), u32::from(self.is_active)] {
-            poll.state(state);
-        }
-        poll.state(self.writes);
-        true
+        self.update(ctx);
     }
 }
 
@@ -229,7 +206,7 @@ impl Polled for Wwdg {
 mod tests {
     use super::*;
     use crate::bench::{Bench, CPU_INTC, read_plain_node};
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use engine::bus::device::DeviceId;
     use engine::time::{Cycles, Hz, Ps};
 
@@ -245,7 +222,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &["WWDG_CR", "WWDG_CFR", "WWDG_SR"], &mut wwdg());
+        walk::device_keeps_its_map(&MAP, &["WWDG_CR", "WWDG_CFR", "WWDG_SR"], &mut wwdg());
         assert_eq!([CR, CFR, SR].map(|at| wwdg().value(Ps(0), at)), [COUNTER, COUNTER, 0]);
     }
 
@@ -254,7 +231,7 @@ mod tests {
         // RM0090, table of WWDG time-outs at 30 MHz: 136.53 us to 8.74 ms for WDGTB 0, to 69.91 ms for WDGTB 3.
         for (prescaler, counter, clocks) in [(0, 0x40, 4096), (0, 0x7f, 64 * 4096), (3, 0x7f, 8 * 64 * 4096)] {
             let mut bench = wwdg();
-            bench.write(Ps(0), CFR, prescaler << CFR_WDGTB | COUNTER).unwrap();
+            bench.write(Ps(0), CFR, prescaler << 7 | COUNTER).unwrap();
             bench.write(Ps(0), CR, CR_WDGA | counter).unwrap();
             bench.run(Ps::from_us(1_000_000));
             assert_eq!(bench.bus.exit.map(|exit| exit.at), Some(edge(clocks)), "{prescaler} {counter:#x}");

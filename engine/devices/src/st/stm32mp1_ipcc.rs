@@ -14,60 +14,40 @@
 //! Not modelled: security (which processor may access what), and the wake-up lines to the EXTI.
 
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table, by_table, field, flag, registers};
 use crate::support::activities::{MAILBOX, MESSAGE};
-use crate::support::registers::{AccessKind, Register, flag};
 use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::Ps;
 
-/// The register map (RM0436, "IPCC registers").
-pub const REGISTERS: &[Register] = &[
-    Register::new("IPCC_C1CR", CR, AccessKind::Rw, 0, CR_MASK),
-    Register::new("IPCC_C1MR", MR, AccessKind::Rw, CHANNEL_BITS, CHANNEL_BITS),
-    Register::new("IPCC_C1SCR", SCR, AccessKind::Wo, 0, CHANNEL_BITS),
-    Register::new("IPCC_C1TOC2SR", TOSR, AccessKind::Ro, 0, CHANNELS_MASK),
-    Register::new("IPCC_C2CR", PROCESSOR_BYTES + CR, AccessKind::Rw, 0, CR_MASK),
-    Register::new("IPCC_C2MR", PROCESSOR_BYTES + MR, AccessKind::Rw, CHANNEL_BITS, CHANNEL_BITS),
-    Register::new("IPCC_C2SCR", PROCESSOR_BYTES + SCR, AccessKind::Wo, 0, CHANNEL_BITS),
-    Register::new("IPCC_C2TOC1SR", PROCESSOR_BYTES + TOSR, AccessKind::Ro, 0, CHANNELS_MASK),
-    Register::new("IPCC_HWCFGR", HWCFGR, AccessKind::Ro, CHANNELS as u32, 0xff),
-    Register::new("IPCC_VERR", VERR, AccessKind::Ro, VERSION, 0xff),
-    Register::new("IPCC_IPIDR", IPIDR, AccessKind::Ro, IDENTIFICATION, u32::MAX),
-    Register::new("IPCC_SIDR", SIDR, AccessKind::Ro, SIZE_IDENTIFICATION, u32::MAX),
-];
+registers! {
+    /// The register map (RM0436, "IPCC registers"); the last ones have the number of channels, version 1.0, the IPCC's
+    /// number, and 1 KiB of registers.
+    pub const MAP "IPCC_" {
+        CR "C{}CR" [1..3; PROCESSOR_BYTES] 0x00 rw { RXOIE 0, TXFIE 16 };
+        MR "C{}MR" [1..3; PROCESSOR_BYTES] 0x04 rw reset CHANNEL_BITS { OM 0..6, FM 16..22 };
+        SCR "C{}SCR" [1..3; PROCESSOR_BYTES] 0x08 wo { C 0..6, S 16..22 };
+        TOSR "C1TOC2SR" 0x0c ro volatile mask CHANNELS_MASK;
+        TOSR2 "C2TOC1SR" 0x1c ro volatile mask CHANNELS_MASK;
+        HWCFGR 0x3f0 ro reset CHANNELS as u32 mask 0xff;
+        VERR 0x3f4 ro reset 0x10 mask 0xff;
+        IPIDR 0x3f8 ro reset 0x0010_0071;
+        SIDR 0x3fc ro reset 0xa3c5_dd01;
+    }
+}
 
 const CHANNELS: usize = 6;
 const PROCESSORS: usize = 2;
-
-const CR: u32 = 0x00;
-const MR: u32 = 0x04;
-const SCR: u32 = 0x08;
-const TOSR: u32 = 0x0c;
 /// Processor 2's registers come after processor 1's.
 const PROCESSOR_BYTES: u32 = 0x10;
-const HWCFGR: u32 = 0x3f0;
-const VERR: u32 = 0x3f4;
-const IPIDR: u32 = 0x3f8;
-const SIDR: u32 = 0x3fc;
-
-const CR_RXOIE: u32 = 1 << 0;
-const CR_TXFIE: u32 = 1 << 16;
-const CR_MASK: u32 = CR_RXOIE | CR_TXFIE;
 const CHANNELS_MASK: u32 = (1 << CHANNELS) - 1;
-/// Position of the second set of a register's channel bits: CHnFM, CHnS.
-const UPPER: u32 = 16;
-const CHANNEL_BITS: u32 = CHANNELS_MASK << UPPER | CHANNELS_MASK;
-
-/// Version 1.0, the IPCC's number, and 1 KiB of registers (the reset values of RM0436).
-const VERSION: u32 = 0x10;
-const IDENTIFICATION: u32 = 0x0010_0071;
-const SIZE_IDENTIFICATION: u32 = 0xa3c5_dd01;
+const CHANNEL_BITS: u32 = MR_FM | MR_OM;
 
 /// A channel in one direction.
-#[derive(Clone, Copy, Debug, Default, State)]
+#[derive(Clone, Copy, Debug, Default, State, Polled)]
 struct Channel {
     /// The time since which it is occupied.
     since: Option<Ps>,
@@ -84,14 +64,10 @@ impl Channel {
     }
 }
 
-/// The registers of one processor.
-#[derive(Clone, Copy, Debug, State)]
+/// A processor.
+#[derive(Clone, Copy, Debug, State, Polled)]
 struct Processor {
-    /// IPCC_CxCR.
-    control: u32,
-    /// IPCC_CxMR.
-    mask: u32,
-    /// The channels that it sends on.
+    /// The channels that it sends on. A loop that sets or frees a channel has a new state each time.
     channels: [Channel; CHANNELS],
     #[state(skip)]
     occupied_line: Option<IrqLine>,
@@ -100,11 +76,6 @@ struct Processor {
 }
 
 impl Processor {
-    fn new(occupied_line: Option<IrqLine>, free_line: Option<IrqLine>) -> Processor {
-        let channels = [Channel::default(); CHANNELS];
-        Processor { control: 0, mask: CHANNEL_BITS, channels, occupied_line, free_line }
-    }
-
     /// IPCC_CxTOCySR: the channels that it has set.
     fn occupied(&self) -> u32 {
         let bits = self.channels.iter().enumerate();
@@ -113,8 +84,9 @@ impl Processor {
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Ipcc {
+    registers: Registers,
     processors: [Processor; PROCESSORS],
     #[state(skip)]
     gate: ClockGate,
@@ -122,7 +94,7 @@ pub struct Ipcc {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Message, &["st,stm32mp1-ipcc"], 1, from_node).with_activities(MAILBOX).naming(REGISTERS);
+    Model::device(Group::Message, &["st,stm32mp1-ipcc"], 1, from_node).with_activities(MAILBOX).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -140,34 +112,12 @@ impl Ipcc {
     /// The device after reset; lines in the order of the node's interrupts.
     pub fn new(lines: [Option<IrqLine>; 4], gate: ClockGate) -> Ipcc {
         let [occupied1, free1, occupied2, free2] = lines;
-        Ipcc { processors: [Processor::new(occupied1, free1), Processor::new(occupied2, free2)], gate }
-    }
-
-    fn register(&self, offset: u32) -> u32 {
-        match offset {
-            HWCFGR => CHANNELS as u32,
-            VERR => VERSION,
-            IPIDR => IDENTIFICATION,
-            SIDR => SIZE_IDENTIFICATION,
-            _ => match processor_at(offset) {
-                Some((processor, CR)) => self.processors[processor].control,
-                Some((processor, MR)) => self.processors[processor].mask,
-                Some((processor, TOSR)) => self.processors[processor].occupied(),
-                _ => 0,
-            },
-        }
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        match processor_at(offset) {
-            Some((processor, CR)) => self.processors[processor].control = value & CR_MASK,
-            Some((processor, MR)) => self.processors[processor].mask = value & CHANNEL_BITS,
-            Some((processor, SCR)) => {
-                self.free(processor, value & CHANNELS_MASK, ctx);
-                self.occupy(processor, value >> UPPER & CHANNELS_MASK, ctx);
-            }
-            _ => {}
-        }
+        let processors = [(occupied1, free1), (occupied2, free2)].map(|(occupied_line, free_line)| Processor {
+            channels: Default::default(),
+            occupied_line,
+            free_line,
+        });
+        Ipcc { registers: Registers::new(&MAP), processors, gate }
     }
 
     /// CHnS: occupies channels that `processor` sends on.
@@ -193,6 +143,32 @@ impl Ipcc {
             self.processors[1 - processor].channels[index].free(ctx.now);
         }
     }
+}
+
+impl Table for Ipcc {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated(self.gate)
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        match register {
+            TOSR => self.processors[0].occupied(),
+            TOSR2 => self.processors[1].occupied(),
+            _ => held,
+        }
+    }
+
+    fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
+        if register < HWCFGR && register % PROCESSOR_BYTES == SCR {
+            let processor = (register / PROCESSOR_BYTES) as usize;
+            self.free(processor, field(new, SCR_C), ctx);
+            self.occupy(processor, field(new, SCR_S), ctx);
+        }
+    }
 
     fn update(&mut self, ctx: &mut Ctx) {
         let sent = [self.processors[0].occupied(), self.processors[1].occupied()];
@@ -201,39 +177,18 @@ impl Ipcc {
             ctx.level((&MESSAGE, part as u32), occupied);
         }
         for (index, processor) in self.processors.iter().enumerate() {
-            let unmasked = !processor.mask;
-            let occupied = sent[1 - index] & unmasked & CHANNELS_MASK != 0 && processor.control & CR_RXOIE != 0;
-            let free = !sent[index] & unmasked >> UPPER & CHANNELS_MASK != 0 && processor.control & CR_TXFIE != 0;
+            let offset = PROCESSOR_BYTES * index as u32;
+            let (control, unmasked) = (self.registers[CR + offset], !self.registers[MR + offset]);
+            let occupied = sent[1 - index] & field(unmasked, MR_OM) != 0 && control & CR_RXOIE != 0;
+            let free = !sent[index] & field(unmasked, MR_FM) != 0 && control & CR_TXFIE != 0;
             ctx.set_irq(processor.occupied_line, occupied);
             ctx.set_irq(processor.free_line, free);
         }
     }
 }
 
-/// The processor whose register is at `offset`, and the register's offset among its registers.
-fn processor_at(offset: u32) -> Option<(usize, u32)> {
-    let processor = (offset / PROCESSOR_BYTES) as usize;
-    (processor < PROCESSORS).then_some((processor, offset % PROCESSOR_BYTES))
-}
-
 impl Device for Ipcc {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.gate.read(offset, size, ctx, |offset, _| self.register(offset))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.set_register(offset, value, ctx);
-            self.update(ctx);
-        })
-    }
+    by_table!();
 
     fn finish(&mut self, now: Ps) {
         for channel in self.processors.iter_mut().flat_map(|processor| &mut processor.channels) {
@@ -254,22 +209,6 @@ impl Device for Ipcc {
             }
         }
         totals
-    }
-}
-
-impl Polled for Ipcc {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        for processor in &self.processors {
-            poll.state(processor.control);
-            poll.state(processor.mask);
-            for channel in &processor.channels {
-                // A loop that sets or frees a channel has a new state each time.
-                poll.state(channel.since.map_or(u64::MAX, |since| since.0));
-                poll.state(channel.kicks);
-                poll.state(channel.longest.0);
-            }
-        }
-        true
     }
 }
 

@@ -1,11 +1,13 @@
 //! A channel: its registers, and the conversion of codes (RM0090, "Noise generation", "Triangle-wave generation").
 
-use super::registers::{CR_MAMP, CR_WAVE};
+use super::{CR_MAMP1, CR_WAVE1};
+use crate::registers::field;
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::time::Ps;
 
 /// The cause of a conversion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub enum Converts {
     /// A write, of a channel that waits for no trigger.
     Held,
@@ -18,10 +20,9 @@ const FIRST_NOISE: u32 = 0xaaa;
 const MOST: u32 = 0xfff;
 
 /// A channel.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Channel {
-    /// The value of the data registers, right-aligned, and DAC_DORx.
-    pub data: u32,
+    /// DAC_DORx.
     pub code: u32,
     /// The value at the output.
     pub shown: u32,
@@ -41,7 +42,6 @@ pub struct Channel {
 impl Default for Channel {
     fn default() -> Channel {
         Channel {
-            data: 0,
             code: 0,
             shown: 0,
             due: None,
@@ -57,22 +57,22 @@ impl Default for Channel {
 }
 
 impl Channel {
-    /// Turns the channel on or off: the data stay, and the generators restart.
+    /// Turns the channel on or off: the generators restart.
     pub fn restart(&mut self) {
-        let Channel { data, shown, conversions, .. } = *self;
-        *self = Channel { data, shown, conversions, ..Channel::default() };
+        let Channel { shown, conversions, .. } = *self;
+        *self = Channel { shown, conversions, ..Channel::default() };
     }
 
     /// Converts: the code becomes the data plus the generator's value, by the channel's half of DAC_CR.
-    pub fn convert(&mut self, what: Converts, half: u32) {
-        let amplitude = (2 << (half >> CR_MAMP & 0xf).min(11)) - 1;
-        let added = match half >> CR_WAVE & 3 {
+    pub fn convert(&mut self, what: Converts, half: u32, data: u32) {
+        let amplitude = (2 << field(half, CR_MAMP1).min(11)) - 1;
+        let added = match field(half, CR_WAVE1) {
             _ if what == Converts::Held => 0,
             0 => 0,
             1 => self.next_noise() & amplitude,
             _ => self.next_triangle(amplitude),
         };
-        self.code = (self.data + added).min(MOST);
+        self.code = (data + added).min(MOST);
         self.conversions += 1;
     }
 

@@ -1,9 +1,16 @@
 use super::*;
 use crate::bench::Bench;
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::time::Hz;
 
-const EN: u32 = CR_EN;
+const EN: u32 = CR_EN1;
+const F4_TEN: u32 = CR_TEN1;
+const F4_TSEL: u32 = 3;
+const F4_SOFTWARE: u32 = F4.software;
+const L4_TEN: u32 = L4_CR_TEN1;
+const L4_TSEL: u32 = 2;
+const CR_WAVE: u32 = 6;
+const CR_MAMP: u32 = 8;
 
 fn clock() -> Hz {
     Hz::new(42_000_000).unwrap()
@@ -49,21 +56,8 @@ fn trigger(bench: &mut Bench, at: u64, input: u32) {
 
 #[test]
 fn the_device_keeps_its_table() {
-    let data = [
-        "DAC_SWTRIGR",
-        "DAC_DHR12L1",
-        "DAC_DHR8R1",
-        "DAC_DHR12L2",
-        "DAC_DHR8R2",
-        "DAC_DHR12RD",
-        "DAC_DHR12LD",
-        "DAC_DHR8RD",
-        "DAC_SR",
-        "DAC_DOR1",
-        "DAC_DOR2",
-    ];
-    walk::device_keeps_its_table(REGISTERS, &data, &mut dac(false, Vec::new()));
-    walk::device_keeps_its_table(WITH_SAMPLE_AND_HOLD, &[], &mut dac(true, Vec::new()));
+    walk::device_keeps_its_map(&MAP, &["DAC_SWTRIGR"], &mut dac(false, Vec::new()));
+    walk::device_keeps_its_map(&WITH_SAMPLE_AND_HOLD, &[], &mut dac(true, Vec::new()));
 }
 
 #[test]
@@ -113,14 +107,14 @@ fn triggers_take_one_cycle_by_software_and_three_by_a_timer() {
 #[test]
 fn a_request_that_is_not_served_is_an_underrun() {
     let mut bench = dac(false, vec![IrqLine::Core { core: 0, bit: 7 }]);
-    put(&mut bench, 0, CR, EN | F4_TEN | CR_DMAEN | CR_DMAUDRIE);
+    put(&mut bench, 0, CR, EN | F4_TEN | CR_DMAEN1 | CR_DMAUDRIE1);
     trigger(&mut bench, 10, 0);
     put(&mut bench, 20, DHR12R1, 5);
     trigger(&mut bench, 30, 0);
     assert_eq!((get(&mut bench, 33, DOR1), get(&mut bench, 33, SR)), (5, 0));
     trigger(&mut bench, 40, 0);
-    assert_eq!((get(&mut bench, 41, SR), bench.pending() & 1 << 4), (SR_DMAUDR, 1 << 4));
-    put(&mut bench, 50, SR, SR_DMAUDR);
+    assert_eq!((get(&mut bench, 41, SR), bench.pending() & 1 << 4), (SR_DMAUDR1, 1 << 4));
+    put(&mut bench, 50, SR, SR_DMAUDR1);
     assert_eq!((get(&mut bench, 51, SR), bench.pending() & 1 << 4), (0, 0));
 }
 

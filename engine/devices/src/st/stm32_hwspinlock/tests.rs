@@ -1,7 +1,8 @@
 use super::*;
 use crate::bench::Bench;
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::DeviceId;
+use engine::polling::Poll;
 use engine::time::{Cycles, Hz, Ps};
 
 const MPU: Option<usize> = Some(0);
@@ -28,7 +29,7 @@ fn put(bench: &mut Bench, core: Option<usize>, offset: u32, value: u32) {
 
 #[test]
 fn the_device_keeps_its_table() {
-    walk::device_keeps_its_table(REGISTERS, &[], &mut hsem());
+    walk::device_keeps_its_map(&MAP, &[], &mut hsem());
 }
 
 #[test]

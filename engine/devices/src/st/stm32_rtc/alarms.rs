@@ -1,7 +1,6 @@
 //! Alarms and the wake-up timer: when they come next, and when their registers can be written.
 
-use super::Rtc;
-use super::registers::*;
+use super::*;
 
 /// RTC_ALRMxR and RTC_ALRMxSSR of alarms A and B.
 const ALARMS: [(u32, u32); 2] = [(ALRMAR, ALRMASSR), (ALRMBR, ALRMBSSR)];
@@ -15,7 +14,7 @@ impl Rtc {
 
     pub(super) fn next_alarm(&self, index: usize, edge: u64) -> Option<u64> {
         let (alarm, sub_seconds) = ALARMS[index];
-        let enabled = self.get(CR) & CR_ALRAE << index != 0 && self.counting.is_running;
+        let enabled = self.registers.has(CR, ENABLES[index]) && self.counting.is_running;
         let tick = self.counting.next_alarm(edge, self.get(alarm), self.get(sub_seconds), self.is_12h());
         self.counting.edge_of(tick.filter(|_| enabled)?)
     }
@@ -50,7 +49,7 @@ impl Rtc {
     pub(super) fn can_write(&self, offset: u32, edge: u64) -> bool {
         let bit = match offset {
             ALRMAR | ALRMASSR => ISR_ALRAWF,
-            ALRMBR | ALRMBSSR => ISR_ALRAWF << 1,
+            ALRMBR | ALRMBSSR => ISR_ALRBWF,
             _ => ISR_WUTWF,
         };
         self.isr(edge) & bit != 0 || bit != ISR_WUTWF && self.is_initializing(edge)

@@ -4,6 +4,7 @@
 //! value that no calendar has, as date and month 0. It keeps the value until it counts. Then it takes its next value,
 //! or its first one if it was at its last or above. How a field counts on from such a value is not documented.
 
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 
 /// Seconds of a day.
@@ -88,7 +89,7 @@ const fn day_of(year: u64, month: u64, date: u64) -> u64 {
 
 /// A time of the calendar: seconds since the start of the year 00, and the offset in days of the day of the week from a
 /// calendar that starts with weekday 1 there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
 pub struct Moment {
     pub second: u64,
     pub weekday_shift: u64,
@@ -97,7 +98,7 @@ pub struct Moment {
 }
 
 /// Values from firmware that no calendar has, and the second, year and month that the model uses for them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub struct Set {
     second: u64,
     month: (u64, u64),

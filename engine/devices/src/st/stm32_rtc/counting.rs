@@ -2,10 +2,11 @@
 //! events.
 
 use super::calendar::Moment;
+use engine::polling::Polled;
 use engine::state::State;
 
 /// The counters. Edges are numbers of RTCCLK's edges.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Counting {
     /// PREDIV_A and PREDIV_S, plus one each.
     pub dividers: [u64; 2],

@@ -1,9 +1,6 @@
 //! Operations that firmware starts with RTC_CR, RTC_ISR and RTC_SHIFTR.
 
-use super::calendar::Moment;
-use super::registers::*;
-use super::{Ctx, KEYS, Rtc, dividers};
-use crate::support::registers::find;
+use super::*;
 
 impl Rtc {
     /// A write of RTC_CR.
@@ -14,18 +11,17 @@ impl Rtc {
         if old & CR_WUTE != 0 {
             kept |= CR_WUCKSEL;
         }
-        let mask = find(self.params.map, CR).map_or(0, |row| row.mask);
-        let new = (old & kept | value & !kept) & mask;
+        self.registers.set(CR, old & kept | value & !kept);
+        let new = self.get(CR);
         if new & !old & (CR_TSE | CR_REFCKON | CR_DCE | CR_COE) != 0 {
             ctx.note("time stamps, the reference clock, calibration and its output (RTC_CR) are not modelled");
         }
-        for (index, enable) in [CR_ALRAE, CR_ALRAE << 1, CR_WUTE].into_iter().enumerate() {
+        for (index, enable) in ENABLES.into_iter().enumerate() {
             if old & !new & enable != 0 {
                 self.writable_from[index] = edge + self.params.synchronisation.0;
             }
         }
-        self.values[CR as usize / 4] = new;
-        if new & !old & (CR_ALRAE | CR_ALRAE << 1 | CR_WUTE) != 0 {
+        if new & !old & (CR_ALRAE | CR_ALRBE | CR_WUTE) != 0 {
             self.is_needed(ctx);
         }
         let hours = i64::from(value & CR_ADD1H != 0) - i64::from(value & CR_SUB1H != 0);
@@ -38,7 +34,7 @@ impl Rtc {
         let before = self.next;
         self.expect(edge);
         // An alarm that was already expected may come with the very next edge.
-        for (index, enable) in [CR_ALRAE, CR_ALRAE << 1].into_iter().enumerate() {
+        for (index, enable) in [CR_ALRAE, CR_ALRBE].into_iter().enumerate() {
             if hours == 0 && (old ^ new) & enable == 0 {
                 self.next[index] = before[index];
             }
@@ -73,7 +69,8 @@ impl Rtc {
             (true, None) => {
                 self.is_needed(ctx);
                 let moment = self.counting.moment(now);
-                self.written = [moment.tr(self.is_12h()), moment.dr()];
+                self.registers.set(TR, moment.tr(self.is_12h()));
+                self.registers.set(DR, moment.dr());
                 self.counting.settle(now, edge, false);
                 self.init_from = Some(edge + self.params.synchronisation.0);
                 self.expect(edge);
@@ -87,7 +84,7 @@ impl Rtc {
     fn end_init(&mut self, edge: u64) {
         self.init_from = None;
         let begins = edge + self.params.restart.0;
-        let [tr, dr] = self.written;
+        let [tr, dr] = self.written();
         self.counting.set(Moment::of(tr, dr, self.is_12h()), begins);
         self.counting.dividers = dividers(self.get(PRER));
         self.counting.is_running = true;

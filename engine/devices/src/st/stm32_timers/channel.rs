@@ -1,21 +1,34 @@
 //! A capture/compare channel (RM0090, "Capture/compare channels").
 
 use super::counter::Counter;
-use super::registers::{CCER_E, CCER_NP, CCER_P, CCMR_ICPSC, CCMR_OCM, CCMR_OCM_HIGH, CCMR_OCPE, CCMR_SELECT};
+use super::{CCER_CC1E, CCER_CC1NP, CCER_CC1P};
+use crate::registers::field;
 use engine::pins::Pin;
+use engine::polling::Polled;
 use engine::state::State;
 
+/// The bits of TIM_CCMRx that channel 1 has.
+pub const MODE: u32 = 0xff | OCM_HIGH;
+/// CCxS.
+pub const SELECT: u32 = 3;
+const ICPSC: u32 = 3 << 2;
+const OCPE: u32 = 1 << 3;
+/// OCxM, and its fourth bit, of an STM32L4.
+const OCM: u32 = 7 << 4;
+const OCM_HIGH: u32 = 1 << 16;
+
 /// A channel.
-#[derive(Clone, Copy, Debug, Default, State)]
+#[derive(Clone, Copy, Debug, Default, State, Polled)]
 pub struct Channel {
     /// The channel's eight bits of TIM_CCMRx, and bit 16 at the position that it has for channel 1.
     pub mode: u32,
     /// The channel's four bits of TIM_CCER.
     pub enable: u32,
-    /// TIM_CCRx: the written value, and the one in force.
-    pub written: u32,
+    /// TIM_CCRx in force, or as captured.
+    #[poll(skip = "loops that read it count as moving accesses")]
     pub value: u32,
     /// OCxREF.
+    #[poll(skip = "pins show it, in events")]
     pub reference: bool,
     /// The pin that the board connects to the channel, for a chip whose pin functions are unknown.
     #[state(skip)]
@@ -23,8 +36,10 @@ pub struct Channel {
     /// True if pins of the chip carry the channel.
     pub is_carried: bool,
     /// The level that the channel drives on those pins.
+    #[poll(skip = "it changes in events")]
     pub driven: Option<bool>,
     /// Edges that ICxPSC has counted since the last capture.
+    #[poll(skip = "captures are in events, and in flags")]
     pub edges: u32,
 }
 
@@ -40,27 +55,27 @@ const PWM2: u32 = 7;
 impl Channel {
     /// True for a channel that captures.
     pub const fn is_input(&self) -> bool {
-        self.mode & CCMR_SELECT != 0
+        self.mode & SELECT != 0
     }
 
     /// True if TIM_CCRx takes effect with the next update.
     pub const fn has_preload(&self) -> bool {
-        !self.is_input() && self.mode & CCMR_OCPE != 0
+        !self.is_input() && self.mode & OCPE != 0
     }
 
     /// OCxM.
     pub const fn output_mode(&self) -> u32 {
-        self.mode >> CCMR_OCM & 7 | (self.mode & CCMR_OCM_HIGH) >> 13
+        field(self.mode, OCM) | field(self.mode, OCM_HIGH) << 3
     }
 
     /// CCxE.
     pub const fn is_enabled(&self) -> bool {
-        self.enable & CCER_E != 0
+        self.enable & CCER_CC1E != 0
     }
 
     /// True if the channel drives its pin.
     pub const fn drives(&self) -> bool {
-        (self.pin.is_some() || self.is_carried) && !self.is_input() && self.enable & CCER_E != 0
+        (self.pin.is_some() || self.is_carried) && !self.is_input() && self.enable & CCER_CC1E != 0
     }
 
     /// Handles a match: the counter has just become TIM_CCRx.
@@ -88,15 +103,15 @@ impl Channel {
 
     /// The level of the pin, if the channel drives it; `outputs` is MOE of a timer that has it.
     pub fn level(&self, outputs: bool) -> Option<bool> {
-        (self.drives() && outputs).then_some(self.reference != (self.enable & CCER_P != 0))
+        (self.drives() && outputs).then_some(self.reference != (self.enable & CCER_CC1P != 0))
     }
 
     /// True if an edge of the input is captured; with ICxPSC, only some edges are.
     pub const fn captures(&mut self, rises: bool) -> bool {
-        if self.enable & CCER_E == 0 {
+        if self.enable & CCER_CC1E == 0 {
             return false;
         }
-        let wanted = match (self.enable & CCER_P != 0, self.enable & CCER_NP != 0) {
+        let wanted = match (self.enable & CCER_CC1P != 0, self.enable & CCER_CC1NP != 0) {
             (false, _) => rises,
             (true, false) => !rises,
             (true, true) => true,
@@ -104,7 +119,7 @@ impl Channel {
         if wanted {
             self.edges += 1;
         }
-        let due = wanted && self.edges >= 1 << (self.mode >> CCMR_ICPSC & 3);
+        let due = wanted && self.edges >= 1 << (field(self.mode, ICPSC));
         if due {
             self.edges = 0;
         }

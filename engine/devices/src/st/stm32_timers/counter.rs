@@ -3,11 +3,12 @@
 //! The counter's state is known at an edge of the timer's clock; its state at a later edge follows from the number of
 //! edges between. A *sweep* is the counting in one direction, up to its end: an overflow or an underflow.
 
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
 
 /// The counting mode (TIM_CR1.CMS, DIR).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub enum Mode {
     /// From 0 to ARR, or from ARR to 0.
     Edge,
@@ -16,18 +17,21 @@ pub enum Mode {
 }
 
 /// The time base.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Counter {
     /// The timer's clock.
     pub clock: Hz,
     /// The last edge that has been counted.
+    #[poll(skip = "it follows from the time; loops that read it count as moving accesses")]
     edge: u64,
     /// Edges since the last tick of the counter.
+    #[poll(skip = "it follows from the time; loops that read it count as moving accesses")]
     prescaled: u64,
     /// TIM_PSC and TIM_ARR in force.
     pub prescaler: u32,
     pub reload: u32,
     pub mode: Mode,
+    #[poll(skip = "it follows from the time; loops that read it count as moving accesses")]
     pub value: u32,
     /// True when counting down.
     pub down: bool,

@@ -1,7 +1,6 @@
 //! The pins of the channels: outputs and capture inputs.
 
-use super::Timer;
-use super::registers::CHANNELS;
+use super::{CHANNELS, Timer};
 use engine::bus::device::Ctx;
 use engine::pins::Pin;
 

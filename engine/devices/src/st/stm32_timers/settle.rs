@@ -1,13 +1,12 @@
 //! The counter's events: updates, matches, captures, and their times.
 
+use super::channel::SELECT;
 use super::counter::{End, Mode};
-use super::registers::*;
-use super::{CHANNELS, Timer};
-use engine::time::Ps;
+use super::*;
 
 impl Timer {
     /// Counts up to `now`.
-    pub(super) fn settle(&mut self, now: Ps) {
+    pub(super) fn count_up_to(&mut self, now: Ps) {
         // Once all preloaded registers are in force and all flags have been set, all periods are identical.
         let mut updates = 0;
         loop {
@@ -49,7 +48,7 @@ impl Timer {
     /// Skips whole periods of updates, in pairs, so that an output that toggles has the same level afterwards.
     fn skip(&mut self, now: Ps) {
         let ticks = self.counter.ticks_by(now);
-        let period = 2 * self.counter.period() * (u64::from(self.repetition) + 1);
+        let period = 2 * self.counter.period() * (u64::from(self.registers[RCR]) + 1);
         self.updates += ticks / period * if self.counter.mode == Mode::Centre { 4 } else { 2 };
         self.counter.skip(ticks, period);
     }
@@ -65,7 +64,7 @@ impl Timer {
 
     /// Handles the channels whose value the counter has just reached, counting up or down.
     fn match_channels(&mut self, down: bool) {
-        let alignment = self.control >> CR1_CMS & 3;
+        let alignment = self.registers.field(CR1, CR1_CMS);
         for index in 0..self.params.channels {
             let channel = &mut self.channels[index];
             if !channel.is_input() && channel.value == self.counter.value {
@@ -85,8 +84,8 @@ impl Timer {
     }
 
     fn raise(&mut self, index: usize) {
-        self.flags |= 1 << (1 + index);
-        self.requests |= 1 << (DIER_UDE + 1 + index as u32);
+        self.registers.put(SR, SR_CC1IF << index, true);
+        self.pending.requests |= DIER_UDE << (1 + index);
     }
 
     /// Ends the sweep, `ticks` ticks from here. True if that was an update.
@@ -103,14 +102,14 @@ impl Timer {
                 self.raise(index);
             }
         }
-        let updates = self.repeats_left == 0;
+        let updates = self.pending.repeats_left == 0;
         if updates {
             self.update_event(true);
-            if self.control & CR1_OPM != 0 && self.control & CR1_UDIS == 0 {
+            if self.has(CR1, CR1_OPM) && !self.has(CR1, CR1_UDIS) {
                 self.counter.running = false;
             }
         } else {
-            self.repeats_left -= 1;
+            self.pending.repeats_left -= 1;
         }
         self.counter.begin_sweep();
         self.match_channels(down);
@@ -119,27 +118,29 @@ impl Timer {
 
     /// An update event: preloaded registers take effect. `counted` is true for the counter's, false for software's.
     fn update_event(&mut self, counted: bool) {
-        self.repeats_left = self.repetition;
-        if self.control & CR1_UDIS != 0 {
+        self.pending.repeats_left = self.registers[RCR];
+        if self.has(CR1, CR1_UDIS) {
             return;
         }
-        self.counter.prescaler = self.prescaler;
-        self.counter.reload = self.reload;
-        self.triggers |= self.triggers_on(CR2_MMS_UPDATE);
-        for channel in self.channels.iter_mut().filter(|channel| channel.has_preload()) {
-            channel.value = channel.written;
+        self.counter.prescaler = self.registers[PSC];
+        self.counter.reload = self.registers[ARR];
+        self.pending.triggers |= self.triggers_on(MMS_UPDATE);
+        for (channel, register) in self.channels.iter_mut().zip((CCR..).step_by(4)) {
+            if channel.has_preload() {
+                channel.value = self.registers[register];
+            }
         }
-        if counted || self.control & CR1_URS == 0 {
+        if counted || !self.has(CR1, CR1_URS) {
             self.updates += 1;
-            self.flags |= UPDATE;
-            self.requests |= 1 << DIER_UDE;
+            self.registers.put(SR, UPDATE, true);
+            self.pending.requests |= DIER_UDE;
         }
     }
 
     /// A write of TIM_EGR.
     pub(super) fn generate(&mut self, events: u32, now: Ps) {
         if events & UPDATE != 0 {
-            self.triggers |= self.triggers_on(CR2_MMS_RESET);
+            self.pending.triggers |= self.triggers_on(MMS_RESET);
             self.counter.restart_prescaler(now);
             self.update_event(false);
             self.counter.value = match self.counter.mode {
@@ -160,13 +161,13 @@ impl Timer {
                 }
             }
         }
-        self.flags |= events & (COM | TRIGGER | BREAK);
+        self.registers.put(SR, events & (COM | TRIGGER | BREAK), true);
     }
 
     /// A rising or falling edge at the pin of channel `index`: that channel, or its neighbour, may capture.
     pub(super) fn capture(&mut self, index: usize, rises: bool) {
         for (channel, select) in [(index, 1), (index ^ 1, 2)] {
-            let is_input = self.channels[channel].mode & CCMR_SELECT == select;
+            let is_input = self.channels[channel].mode & SELECT == select;
             if channel < self.params.channels && is_input && self.channels[channel].captures(rises) {
                 self.take(channel);
             }
@@ -174,8 +175,8 @@ impl Timer {
     }
 
     fn take(&mut self, index: usize) {
-        if self.flags & 2 << index != 0 {
-            self.flags |= 1 << (SR_CC1OF + index as u32);
+        if self.has(SR, SR_CC1IF << index) {
+            self.registers.put(SR, SR_CC1OF << index, true);
         }
         self.channels[index].value = self.counter.value;
         self.raise(index);
@@ -184,12 +185,12 @@ impl Timer {
     /// The time of the next change that is visible outside the registers: an interrupt, a request, an edge of a pin.
     pub(super) fn next_event(&self) -> Option<Ps> {
         let waits = |bit: u32| {
-            let interrupts = self.enables & !self.flags & 1 << bit != 0;
-            interrupts || self.enables >> (DIER_UDE + bit) & 1 != 0 && !self.dma[bit as usize].is_open()
+            let interrupts = self.registers[DIER] & !self.registers[SR] & 1 << bit != 0;
+            interrupts || self.has(DIER, DIER_UDE << bit) && !self.dma[bit as usize].is_open()
         };
         let drives = |index: usize| self.channels[index].drives();
         let ends = waits(0)
-            || self.triggers_on(CR2_MMS_UPDATE)
+            || self.triggers_on(MMS_UPDATE)
             || (0..CHANNELS).any(|index| drives(index) || waits(1 + index as u32));
         let end = self.counter.ticks_to_end().filter(|_| ends);
         let matches = self.matches().filter(|(index, _)| drives(*index) || waits(1 + *index as u32));
@@ -199,8 +200,8 @@ impl Timer {
 
     /// The time of the next change of a flag, or of the counter's stop.
     pub(super) fn next_flag(&self) -> Option<Ps> {
-        let is_clear = |bit: u32| self.flags & 1 << bit == 0;
-        let ends = self.control & CR1_OPM != 0
+        let is_clear = |bit: u32| !self.has(SR, 1 << bit);
+        let ends = self.has(CR1, CR1_OPM)
             || self.counter.mode == Mode::Centre
             || (0..=self.params.channels as u32).any(is_clear);
         let end = self.counter.ticks_to_end().filter(|_| ends);

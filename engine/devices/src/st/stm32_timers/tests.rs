@@ -3,7 +3,7 @@
 use super::*;
 use crate::bench::Bench;
 use crate::bench::polled::{Access, Loop};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::dt::wiring::ClockId;
 use engine::time::{Cycles, Hz, Ps};
 
@@ -75,7 +75,7 @@ impl Rig {
 
 #[test]
 fn the_register_map_is_sound() {
-    walk::table_is_sound(REGISTERS);
+    walk::table_is_sound(MAP.rows);
     let mut bench = Bench::new(timer(params(), [None; 4]));
     assert_eq!(bench.value(at(0), ARR), 0xffff);
     for (register, value) in [(CR2, 0x78), (SMCR, 0x70), (BDTR, 0x8001), (DCR, 0x305), (PSC, 9), (RCR, 3)] {
@@ -91,7 +91,7 @@ fn the_register_map_is_sound() {
 fn registers_that_a_timer_lacks_are_not_there() {
     let params = Params { is_advanced: false, counts_up: true, bits: 32, ..params() };
     let mut bench = Bench::new(timer(params, [None; 4]));
-    for (register, value) in [(RCR, 3), (BDTR, 0x8000), (CR1, CR1_DIR | 3 << CR1_CMS)] {
+    for (register, value) in [(RCR, 3), (BDTR, 0x8000), (CR1, CR1_DIR | 3 << 5)] {
         bench.write(at(1), register, value).unwrap();
         assert_eq!(bench.value(at(1), register), 0);
     }
@@ -110,11 +110,11 @@ fn what_belongs_to_a_channel_is_there_with_it() {
     ] {
         let params = Params { channels, ..params() };
         let mut bench = Bench::new(timer(params, [None; 4]));
-        let registers = [CCMR1, CCMR2, CCER, DIER, CCR1, CCR1 + 4, CCR1 + 8, CCR4];
+        let registers = [CCMR1, CCMR2, CCER, DIER, CCR, CCR + 4, CCR + 8, CCR_LAST];
         // Without the bits of inputs, whose TIM_CCRx is read-only.
         let held = registers.map(|register| {
             let written = if matches!(register, CCMR1 | CCMR2) { 0xffff & !0x0303 } else { 0xff5f };
-            let written = if register >= CCR1 { 0xffff } else { written };
+            let written = if register >= CCR { 0xffff } else { written };
             bench.write(at(1), register, written).unwrap();
             bench.value(at(1), register)
         });

@@ -74,7 +74,7 @@ fn it_counts_down_and_to_and_fro() {
     down.updates(4);
     assert_eq!(down.get(4, CNT), 4);
     // "Center-aligned mode": an overflow on reaching TIM_ARR, an underflow on reaching 0.
-    let mut centre = rig(&[(ARR, 3)], 3 << CR1_CMS);
+    let mut centre = rig(&[(ARR, 3)], 3 << 5);
     centre.updates(4);
     assert_eq!((centre.get(4, CNT), centre.get(4, CR1) & CR1_DIR), (3, CR1_DIR));
     centre.put(4, SR, 0);
@@ -108,7 +108,7 @@ fn updates_can_be_disabled_or_left_to_the_counter() {
 
 #[test]
 fn interrupts_come_with_the_flags_and_go_with_them() {
-    let mut rig = rig(&[(PSC, 9), (EGR, UPDATE), (SR, 0), (ARR, 99), (CCR1, 50), (DIER, UPDATE | 2)], 0);
+    let mut rig = rig(&[(PSC, 9), (EGR, UPDATE), (SR, 0), (ARR, 99), (CCR, 50), (DIER, UPDATE | 2)], 0);
     rig.0.run(at(1 + 500 - 1));
     assert_eq!(rig.0.pending(), 0);
     rig.0.run(at(1 + 500));
@@ -125,7 +125,7 @@ fn interrupts_come_with_the_flags_and_go_with_them() {
 
 #[test]
 fn long_times_are_as_short_ones() {
-    let mut rig = rig(&[(ARR, 6), (PSC, 2), (CCR1, 3), (CCMR1, 0x30)], 0);
+    let mut rig = rig(&[(ARR, 6), (PSC, 2), (CCR, 3), (CCMR1, 0x30)], 0);
     // The first period is not prescaled yet: 7 clocks.
     let cycle = 1_000_000_000_u64;
     assert_eq!(u64::from(rig.get(cycle, CNT)), (cycle - 1 - 7) / 3 % 7);

@@ -16,59 +16,58 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
-use self::channel::{Channel, Stage, ccr, cesr, cisr, ctcr};
+use self::channel::{Channel, Stage};
+use super::Places;
 use crate::model::{Group, Model};
+use crate::registers::{flag, registers};
 use crate::support::activities::{DMA, TRANSFER};
-use crate::support::registers::{AccessKind, Register, find, flag};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::activity::{Detail, Kind};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
-/// A channel's registers (RM0436, "MDMA registers"), from its first on.
-pub const REGISTERS: &[Register] = &[
-    Register::new("MDMA_CxISR", CISR, AccessKind::Ro, 0, cisr::ALL | cisr::CRQA),
-    Register::new("MDMA_CxIFCR", CIFCR, AccessKind::Wo, 0, cisr::ALL),
-    Register::new("MDMA_CxESR", CESR, AccessKind::Ro, 0, 0xfff),
-    Register::new("MDMA_CxCR", CCR, AccessKind::Rw, 0, 0x0001_71ff),
-    Register::new("MDMA_CxTCR", CTCR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("MDMA_CxBNDTR", CBNDTR, AccessKind::Rw, 0, 0xfffd_ffff),
-    Register::new("MDMA_CxSAR", CSAR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("MDMA_CxDAR", CDAR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("MDMA_CxBRUR", CBRUR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("MDMA_CxLAR", CLAR, AccessKind::Rw, 0, !7),
-    Register::new("MDMA_CxTBR", CTBR, AccessKind::Rw, 0, 0x0003_003f),
-    Register::new("MDMA_CxMAR", CMAR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("MDMA_CxMDR", CMDR, AccessKind::Rw, 0, u32::MAX),
-];
+registers! {
+    /// A channel's registers (RM0436, "MDMA registers"), from its first on.
+    pub const MAP "MDMA_" {
+        CISR "CxISR" 0x00 ro { TEIF 0, CTCIF 1, BRTIF 2, BTIF 3, TCIF 4, CRQA 16 };
+        CIFCR "CxIFCR" 0x04 clear CISR mask FLAGS;
+        CESR "CxESR" 0x08 ro mask 0xfff { TEA 0..7, TED 7, TELD 8, ASE 10, BSE 11 };
+        CCR "CxCR" 0x0c rw mask 0x0001_71ff {
+            EN 0,
+            /// TEIE, CTCIE, BRTIE, BTIE, TCIE: the enables of the flags, one bit above them.
+            INTERRUPTS 1..6,
+            /// BEX, HEX, WEX.
+            EXCHANGES 12..15,
+            SWRQ 16,
+        };
+        CTCR "CxTCR" 0x10 rw mask u32::MAX {
+            SINC 0..2, DINC 2..4, SSIZE 4..6, DSIZE 6..8, SINCOS 8..10, DINCOS 10..12, SBURST 12..15, DBURST 15..18,
+            TLEN 18..25, PAM 26..28, TRGM 28..30, SWRM 30,
+        };
+        CBNDTR "CxBNDTR" 0x14 rw { BNDT 0..17, BRSUM 18, BRDUM 19, BRC 20..32 };
+        CSAR "CxSAR" 0x18 rw;
+        CDAR "CxDAR" 0x1c rw;
+        CBRUR "CxBRUR" 0x20 rw { SUV 0..16, DUV 16..32 };
+        CLAR "CxLAR" 0x24 rw mask !7;
+        CTBR "CxTBR" 0x28 rw mask 0x0003_003f;
+        CMAR "CxMAR" 0x30 rw;
+        CMDR "CxMDR" 0x34 rw;
+    }
+}
 
+const FLAGS: u32 = 0x1f;
 /// One bit for each channel that interrupts.
 const GISR0: u32 = 0x00;
 const CHANNELS: usize = 32;
-/// Offset of the channels' registers, and bytes for each channel.
 const CHANNEL_BASE: u32 = 0x40;
-const CHANNEL_BYTES: u32 = 0x40;
-
-const CISR: u32 = 0x00;
-const CIFCR: u32 = 0x04;
-const CESR: u32 = 0x08;
-const CCR: u32 = 0x0c;
-const CTCR: u32 = 0x10;
-const CBNDTR: u32 = 0x14;
-const CSAR: u32 = 0x18;
-const CDAR: u32 = 0x1c;
-const CBRUR: u32 = 0x20;
-const CLAR: u32 = 0x24;
-const CTBR: u32 = 0x28;
-const CMAR: u32 = 0x30;
-const CMDR: u32 = 0x34;
+const PLACES: Places = Places { first: CHANNEL_BASE, bytes: 0x40, count: CHANNELS };
 
 /// The board's parameters of the controller.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Params {
     /// The clock of registers and transfers.
     pub clock: ClockInput,
@@ -87,7 +86,7 @@ pub struct Params {
 }
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, State)]
+#[derive(Clone, Copy, Debug, Default, State, Polled)]
 struct Totals {
     blocks: u64,
     bytes: u64,
@@ -95,19 +94,17 @@ struct Totals {
 }
 
 /// The controller.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Mdma {
     params: Params,
     #[state(with = engine::state::fixed)]
     channels: Vec<Channel>,
     totals: Totals,
-    /// Incremented by every write and every step: only these change the state.
-    changes: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Dma, &["st,stm32h7-mdma"], 1, from_node).with_activities(DMA).naming(REGISTERS);
+    Model::device(Group::Dma, &["st,stm32h7-mdma"], 1, from_node).with_activities(DMA).naming(MAP.rows);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -124,7 +121,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Mdma {
     /// The controller after reset.
     pub fn new(params: Params) -> Mdma {
-        Mdma { params, channels: vec![Channel::default(); CHANNELS], totals: Totals::default(), changes: 0 }
+        Mdma { params, channels: vec![Channel::default(); CHANNELS], totals: Totals::default() }
     }
 
     /// MDMA_GISR0.
@@ -136,7 +133,7 @@ impl Mdma {
     fn update(&mut self, ctx: &mut Ctx) {
         if ctx.records(Kind::Transfer) {
             for (index, channel) in self.channels.iter().enumerate() {
-                let detail = || Detail::Address { address: channel.source, bytes: channel.left() };
+                let detail = || Detail::Address { address: channel.registers[CSAR], bytes: channel.left() };
                 ctx.level_with((&TRANSFER, index as u32), channel.stage != Stage::Idle, detail);
             }
         }
@@ -146,16 +143,15 @@ impl Mdma {
         }
     }
 
-    fn set_channel(&mut self, index: usize, offset: u32, value: u32, ctx: &mut Ctx) {
+    fn set_channel(&mut self, index: usize, register: u32, value: u32, ctx: &mut Ctx) {
         let channel = &mut self.channels[index];
-        match offset {
-            CIFCR => channel.status &= !value,
+        match register {
             CCR => self.control(index, value, ctx),
             CISR | CESR => {}
-            _ if channel.is_enabled() => {
+            _ if register != CIFCR && channel.is_enabled() => {
                 ctx.note(&format!("channel {index}: a register was written while EN is set, which locks it"));
             }
-            _ => channel.set(offset, value),
+            _ => _ = channel.registers.write(register, value),
         }
     }
 
@@ -163,28 +159,27 @@ impl Mdma {
     fn control(&mut self, index: usize, value: u32, ctx: &mut Ctx) {
         let channel = &mut self.channels[index];
         let was_enabled = channel.is_enabled();
-        channel.control = value & !ccr::SWRQ;
+        channel.registers.set(CCR, value & !CCR_SWRQ);
         if was_enabled && !channel.is_enabled() {
             channel.stop();
-            channel.status |= cisr::CTCIF;
+            channel.raise(CISR_CTCIF);
         }
         if !was_enabled && channel.is_enabled() {
-            channel.error = channel.faults();
-            if channel.error != 0 {
-                ctx.note(&format!(
-                    "channel {index}: sizes and addresses do not fit (MDMA_CxESR is {:#x})",
-                    channel.error
-                ));
-                channel.fail(channel.error);
+            let error = channel.faults();
+            channel.registers.set(CESR, error);
+            if error != 0 {
+                ctx.note(&format!("channel {index}: sizes and addresses do not fit (MDMA_CxESR is {error:#x})"));
+                channel.fail(error);
                 return;
             }
             channel.begin_block();
         }
-        if value & ccr::SWRQ != 0 {
+        if value & CCR_SWRQ != 0 {
             self.request(index, ctx);
         }
-        let channel = &self.channels[index];
-        if channel.is_enabled() && (channel.control & ccr::EXCHANGES != 0 || channel.transfer & ctcr::PAM != 0) {
+        let Channel { registers, .. } = &self.channels[index];
+        let is_unmodelled = registers.has(CCR, CCR_EXCHANGES) || registers.has(CTCR, CTCR_PAM);
+        if registers.has(CCR, CCR_EN) && is_unmodelled {
             ctx.note(
                 "exchange of bytes and padding (MDMA_CxCR, MDMA_CxTCR.PAM) are not modelled: bytes are packed in order",
             );
@@ -194,7 +189,7 @@ impl Mdma {
     /// Requests a transfer by software.
     fn request(&mut self, index: usize, ctx: &mut Ctx) {
         let channel = &mut self.channels[index];
-        if !channel.is_enabled() || channel.transfer & ctcr::SWRM == 0 {
+        if !channel.is_enabled() || !channel.registers.has(CTCR, CTCR_SWRM) {
             ctx.note(&format!("channel {index}: a software request without EN or MDMA_CxTCR.SWRM has no effect"));
         } else if channel.stage == Stage::Idle {
             channel.stage = Stage::Read;
@@ -210,17 +205,10 @@ impl Mdma {
     }
 }
 
-/// The channel whose registers are at `offset`, and the register's offset among them.
-fn channel_at(offset: u32) -> Option<(usize, u32)> {
-    let within = offset.checked_sub(CHANNEL_BASE)?;
-    let index = (within / CHANNEL_BYTES) as usize;
-    (index < CHANNELS).then_some((index, within % CHANNEL_BYTES))
-}
-
 impl Device for Mdma {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, _| match channel_at(offset) {
-            Some((index, register)) => self.channels[index].get(register),
+        self.params.gate.read(offset, size, ctx, |offset, _| match PLACES.at(offset) {
+            Some((index, register)) => self.channels[index].get(register - CHANNEL_BASE),
             None => flag(u32::MAX, offset == GISR0) & self.pending(),
         })
     }
@@ -234,10 +222,8 @@ impl Device for Mdma {
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
         self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.changes += 1;
-            if let Some((index, register)) = channel_at(offset) {
-                let mask = find(REGISTERS, register).map_or(0, |register| register.mask);
-                self.set_channel(index, register, value & mask, ctx);
+            if let Some((index, register)) = PLACES.at(offset) {
+                self.set_channel(index, register - CHANNEL_BASE, value, ctx);
             }
             self.update(ctx);
         })
@@ -246,7 +232,6 @@ impl Device for Mdma {
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         let index = (token % CHANNELS as u32) as usize;
         if self.channels[index].generation << 5 == token & !0x1f {
-            self.changes += 1;
             self.step(index, ctx);
             self.update(ctx);
         }
@@ -265,12 +250,5 @@ impl Device for Mdma {
     fn counters(&self) -> Vec<(String, u64)> {
         let Totals { blocks, bytes, nodes } = self.totals;
         [("blocks", blocks), ("bytes", bytes), ("nodes", nodes)].map(|(name, count)| (name.to_owned(), count)).to_vec()
-    }
-}
-
-impl Polled for Mdma {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.changes);
-        true
     }
 }

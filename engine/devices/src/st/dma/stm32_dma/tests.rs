@@ -2,113 +2,54 @@
 //! two clocks, and one back; the memory's port takes three for a word. A peripheral's access comes two clocks after the
 //! request, a memory's three.
 
-use super::stream::Side;
+use super::stream::{Side, flags};
 use super::*;
-use crate::bench::dma::{self, mhz};
-use engine::bus::Bus;
-use engine::bus::device::DeviceId;
-use engine::polling::{Poll, Polled};
+use crate::bench::dma::mhz;
+use crate::registers::walk;
+use crate::st::dma::Unreachable;
+use crate::st::dma::tests::{PORT, Port, RAM, Resets, Rig};
+use crate::support::dma_lines::DmaLine;
+use crate::support::stm32_clock_gate::ClockGate;
+use engine::bus::device::{DeviceId, IrqLine};
+use engine::dt::wiring::ClockInput;
 use engine::time::Ps;
 
-const RAM: u32 = 0x2000_0000;
-const DMA: u32 = 0x4002_6400;
-const PORT: u32 = 0x4001_3000;
 /// Stream 3, channel 2.
 const LINE: u32 = 8 * 3 + 2;
-const STREAM: u32 = STREAM_BASE + 3 * STREAM_BYTES;
-const CHANNEL_2: u32 = 2 << cr::CHSEL;
-const TO_PERIPHERAL: u32 = 1 << cr::DIR;
-const MEMORIES: u32 = 2 << cr::DIR;
-const ALL_INTERRUPTS: u32 = cr::INTERRUPTS;
+const STREAM: u32 = 3 * PLACES.bytes;
+const CHANNEL_2: u32 = 2 << CHSEL;
+const TO_PERIPHERAL: u32 = 1 << 6;
+const MEMORIES: u32 = 2 << 6;
+const ALL_INTERRUPTS: u32 = CR_INTERRUPTS;
+/// Positions of fields of DMA_SxCR.
+const PSIZE: u32 = 11;
+const MSIZE: u32 = 13;
+const PL: u32 = 16;
+const MBURST: u32 = 23;
+const CHSEL: u32 = 25;
 /// The controller's clock enable bit.
 const GATE: (u32, u32) = (0x30, 21);
 /// Clocks of a register access, with its path there and back.
 const ACCESS: u64 = 3;
 const MEMORY: u64 = 6;
 
-/// A data register that requests `asks` transfers, each 20 clocks after the last access. It reads as a count, and keeps
-/// written values and their times.
-#[derive(engine::state::State)]
-struct Port {
-    asks: u32,
-    value: u32,
-    got: Vec<(u32, u64)>,
-}
-
-impl Device for Port {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.value += 1;
-        self.accessed(self.value, ctx);
-        Ok(Reply::read(self.value, ctx.now))
-    }
-
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.accessed(value, ctx);
-        Ok(Reply::written(ctx.now))
-    }
-
-    fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        ctx.set_irq(Some(IrqLine::Device { device: DeviceId(0), input: LINE }), token == 1);
-    }
-
-    fn counters(&self) -> Vec<(String, u64)> {
-        self.got.iter().map(|(value, cycle)| (value.to_string(), *cycle)).collect()
-    }
-}
-
-impl Polled for Port {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
-    }
-}
-
-impl Port {
-    fn accessed(&mut self, value: u32, ctx: &mut Ctx) {
-        self.got.push((value, mhz(100).cycles_until_ceil(ctx.now).0));
-        ctx.schedule(ctx.now, 0);
-        self.asks = self.asks.saturating_sub(1);
-        if self.asks > 0 {
-            ctx.schedule(mhz(100).after(ctx.now, Cycles(20)), 1);
-        }
-    }
-}
-
-struct Rig {
-    bus: Bus,
-    now: Ps,
-}
-
 fn params() -> Params {
-    let mut interrupts = [None; STREAMS];
-    interrupts[3] = Some(IrqLine::Core { core: 0, bit: 6 });
-    Params {
-        clock: ClockInput::fixed(mhz(100)),
-        port_cycles: [Cycles(2), Cycles(3)],
-        between_memories: true,
-        unreachable: Unreachable::new(0x1000_0000, 0x1_0000),
-        interrupts,
-        gate: ClockGate::default(),
-    }
+    Params { port_cycles: [Cycles(2), Cycles(3)], between_memories: true }
+}
+
+fn wiring() -> Wiring<STREAMS> {
+    let mut wiring = Wiring::new(ClockInput::fixed(mhz(100)), LINES);
+    wiring.interrupts[3] = Some(IrqLine::Core { core: 0, bit: 6 });
+    wiring.unreachable = Unreachable::new(0x1000_0000, 0x1_0000);
+    wiring
 }
 
 fn rig(params: Params, asks: u32) -> Rig {
-    let port = Port { asks, value: 0, got: Vec::new() };
-    Rig { bus: dma::bus(RAM, (DMA, Dma::new(params)), (PORT, port)), now: Ps::ZERO }
+    let line = DmaLine::new(vec![IrqLine::Device { device: DeviceId(0), input: LINE }]);
+    Rig::new(Dma::new(params, wiring()), Port { asks, line, step: 1, value: 0, got: Vec::new() })
 }
 
 impl Rig {
-    fn put(&mut self, offset: u32, value: u32) {
-        self.bus.run_events(self.now);
-        self.now = self.bus.write(self.now, DMA + offset, AccessSize::Word, value).unwrap().done;
-    }
-
-    fn get(&mut self, offset: u32) -> u32 {
-        self.bus.run_events(self.now);
-        let access = self.bus.read(self.now, DMA + offset, AccessSize::Word).unwrap();
-        self.now = access.done;
-        access.value
-    }
-
     /// Writes or reads a register directly, without the path to it.
     fn at_once(&mut self, offset: u32, written: Option<u32>) -> u32 {
         let access = |device: &mut dyn Device, ctx: &mut Ctx| match written {
@@ -123,37 +64,7 @@ impl Rig {
         for (register, value) in [(NDTR, items), (PAR, peripheral), (M0AR, memory), (FCR, fifo)] {
             self.put(STREAM + register, value);
         }
-        self.put(STREAM + CR, control | cr::EN);
-    }
-
-    fn ask(&mut self) -> u64 {
-        self.bus.with_device(DeviceId(1), self.now, |device, ctx| device.event(1, ctx));
-        mhz(100).cycles_until_ceil(self.now).0
-    }
-
-    /// Runs `clocks` more clocks.
-    fn run(&mut self, clocks: u64) {
-        self.now = mhz(100).after(self.now, Cycles(clocks));
-        self.bus.run_events(self.now);
-    }
-
-    fn store(&mut self, at: u32, bytes: &[u8]) {
-        assert!(self.bus.poke(at, bytes));
-    }
-
-    fn bytes(&self, at: u32, count: usize) -> Vec<u8> {
-        let mut bytes = vec![0; count];
-        assert!(self.bus.peek(at, &mut bytes));
-        bytes
-    }
-
-    fn got(&self) -> Vec<(u32, u64)> {
-        let counters = self.bus.devices[1].as_ref().unwrap().counters();
-        counters.into_iter().map(|(value, cycle)| (value.parse().unwrap(), cycle)).collect()
-    }
-
-    fn pending(&self) -> bool {
-        self.bus.core_irqs[0].low() & 1 << 6 != 0
+        self.put(STREAM + CR, control | CR_EN);
     }
 
     fn flags(&mut self) -> u32 {
@@ -164,7 +75,7 @@ impl Rig {
 #[test]
 fn each_request_moves_a_datum_to_memory() {
     let mut rig = rig(params(), 3);
-    rig.set(CHANNEL_2 | cr::MINC | 1 << cr::MSIZE | ALL_INTERRUPTS, 0x21, 3, [PORT, RAM]);
+    rig.set(CHANNEL_2 | CR_MINC | 1 << MSIZE | ALL_INTERRUPTS, 0x21, 3, [PORT, RAM]);
     let asked = rig.ask();
     // The read arrives two clocks of arbitration and two of the path after the request.
     rig.run(4);
@@ -175,7 +86,7 @@ fn each_request_moves_a_datum_to_memory() {
     // Direct mode: items have PSIZE, whatever MSIZE is.
     assert_eq!(rig.bytes(RAM, 4), [1, 2, 3, 0]);
     assert_eq!((rig.flags(), rig.pending()), (flags::HTIF | flags::TCIF, true));
-    assert_eq!((rig.get(STREAM + CR) & cr::EN, rig.get(STREAM + NDTR)), (0, 0));
+    assert_eq!((rig.get(STREAM + CR) & CR_EN, rig.get(STREAM + NDTR)), (0, 0));
     rig.put(LIFCR, flags::ALL << FLAG_SHIFTS[3]);
     assert_eq!((rig.flags(), rig.pending()), (0, false));
 }
@@ -196,7 +107,7 @@ fn the_last_datum_is_in_memory_when_the_flag_comes() {
 fn a_datum_for_a_peripheral_is_there_before_its_request() {
     let mut rig = rig(params(), 2);
     rig.store(RAM, &[0x11, 0x22]);
-    rig.set(CHANNEL_2 | cr::MINC | TO_PERIPHERAL, 0x21, 2, [PORT, RAM]);
+    rig.set(CHANNEL_2 | CR_MINC | TO_PERIPHERAL, 0x21, 2, [PORT, RAM]);
     rig.run(50);
     assert_eq!((rig.got().len(), rig.get(STREAM + NDTR)), (0, 2));
     let asked = rig.ask();
@@ -208,7 +119,7 @@ fn a_datum_for_a_peripheral_is_there_before_its_request() {
 #[test]
 fn a_request_of_another_channel_does_not_count() {
     let mut rig = rig(params(), 2);
-    rig.set(3 << cr::CHSEL | cr::MINC, 0x21, 2, [PORT, RAM]);
+    rig.set(3 << CHSEL | CR_MINC, 0x21, 2, [PORT, RAM]);
     rig.ask();
     rig.run(100);
     assert_eq!(rig.got(), []);
@@ -220,14 +131,14 @@ fn memories_are_copied_through_the_fifo_which_packs() {
     let data: Vec<u8> = (1..=36).collect();
     rig.store(RAM, &data);
     // Bytes to words, in bursts of four.
-    let control = MEMORIES | cr::MINC | cr::PINC | 2 << cr::MSIZE | 1 << cr::MBURST;
-    rig.set(control, fcr::DMDIS | 3, 36, [RAM, RAM + 0x100]);
+    let control = MEMORIES | CR_MINC | CR_PINC | 2 << MSIZE | 1 << MBURST;
+    rig.set(control, FCR_DMDIS | 3, 36, [RAM, RAM + 0x100]);
     rig.run(2000);
     assert_eq!(rig.bytes(RAM + 0x100, 36), data);
     assert_eq!(rig.flags() & flags::TCIF, flags::TCIF);
-    let control = MEMORIES | cr::MINC | cr::PINC | 2 << cr::PSIZE | 1 << cr::MSIZE;
+    let control = MEMORIES | CR_MINC | CR_PINC | 2 << PSIZE | 1 << MSIZE;
     rig.put(LIFCR, u32::MAX);
-    rig.set(control, fcr::DMDIS, 4, [RAM, RAM + 0x200]);
+    rig.set(control, FCR_DMDIS, 4, [RAM, RAM + 0x200]);
     rig.run(1000);
     assert_eq!(rig.bytes(RAM + 0x200, 17), [&data[..16], &[0]].concat());
 }
@@ -237,40 +148,40 @@ fn memories_are_copied_through_the_fifo_which_packs() {
 #[test]
 fn a_stream_that_is_enabled_again_moves_as_many_items() {
     let mut rig = rig(params(), 0);
-    let control = MEMORIES | cr::MINC | cr::PINC;
+    let control = MEMORIES | CR_MINC | CR_PINC;
     let data: Vec<u8> = (1..=8).collect();
     rig.store(RAM, &data);
-    rig.set(control, fcr::DMDIS | 3, 8, [RAM, RAM + 0x100]);
+    rig.set(control, FCR_DMDIS | 3, 8, [RAM, RAM + 0x100]);
     for run in 0..3 {
         rig.run(1000);
         assert_eq!((rig.flags() & flags::TCIF, rig.bytes(RAM + 0x100, 9)), (flags::TCIF, [&data[..], &[0]].concat()));
-        assert_eq!((rig.get(STREAM + NDTR), rig.get(STREAM + CR) & cr::EN), (0, 0), "run {run}");
+        assert_eq!((rig.get(STREAM + NDTR), rig.get(STREAM + CR) & CR_EN), (0, 0), "run {run}");
         rig.put(LIFCR, u32::MAX);
         rig.store(RAM + 0x100, &[0xff; 8]);
-        rig.put(STREAM + CR, control | cr::EN);
+        rig.put(STREAM + CR, control | CR_EN);
     }
     rig.run(1000);
     // A stream with no items to move stays off.
     rig.put(LIFCR, u32::MAX);
     rig.put(STREAM + NDTR, 0);
-    rig.put(STREAM + CR, control | cr::EN);
-    assert_eq!((rig.flags(), rig.get(STREAM + CR) & cr::EN), (0, 0));
+    rig.put(STREAM + CR, control | CR_EN);
+    assert_eq!((rig.flags(), rig.get(STREAM + CR) & CR_EN), (0, 0));
     // If it is disabled before its end, it continues with the remaining items.
     let mut rig = self::rig(params(), 1);
-    rig.set(CHANNEL_2 | cr::MINC, 0x21, 3, [PORT, RAM]);
+    rig.set(CHANNEL_2 | CR_MINC, 0x21, 3, [PORT, RAM]);
     rig.ask();
     rig.run(100);
-    rig.put(STREAM + CR, CHANNEL_2 | cr::MINC);
+    rig.put(STREAM + CR, CHANNEL_2 | CR_MINC);
     assert_eq!(rig.get(STREAM + NDTR), 2);
-    rig.put(STREAM + CR, CHANNEL_2 | cr::MINC | cr::EN);
+    rig.put(STREAM + CR, CHANNEL_2 | CR_MINC | CR_EN);
     assert_eq!(rig.get(STREAM + NDTR), 2);
 }
 
 #[test]
 fn a_controller_without_that_copies_nothing() {
     let mut rig = rig(Params { between_memories: false, ..params() }, 0);
-    rig.set(MEMORIES, fcr::DMDIS | 3, 4, [RAM, RAM + 0x100]);
-    assert_eq!((rig.flags(), rig.get(STREAM + CR) & cr::EN), (flags::TEIF, 0));
+    rig.set(MEMORIES, FCR_DMDIS | 3, 4, [RAM, RAM + 0x100]);
+    assert_eq!((rig.flags(), rig.get(STREAM + CR) & CR_EN), (flags::TEIF, 0));
 }
 
 #[test]
@@ -279,34 +190,34 @@ fn core_coupled_memory_is_out_of_reach() {
     rig.set(CHANNEL_2 | ALL_INTERRUPTS, 0x21, 1, [PORT, 0x1000_0010]);
     rig.ask();
     rig.run(100);
-    assert_eq!((rig.flags(), rig.pending(), rig.get(STREAM + CR) & cr::EN), (flags::TEIF, true, 0));
+    assert_eq!((rig.flags(), rig.pending(), rig.get(STREAM + CR) & CR_EN), (flags::TEIF, true, 0));
     assert!(rig.bus.notes().iter().any(|note| note.contains("no way to 0x10000010")));
 }
 
 #[test]
 fn circular_transfers_and_two_buffers_go_on() {
     let mut rig = rig(params(), 5);
-    rig.set(CHANNEL_2 | cr::MINC | cr::CIRC, 0x21, 2, [PORT, RAM]);
+    rig.set(CHANNEL_2 | CR_MINC | CR_CIRC, 0x21, 2, [PORT, RAM]);
     rig.ask();
     rig.run(300);
     assert_eq!((rig.bytes(RAM, 3), rig.get(STREAM + NDTR)), (vec![5, 4, 0], 1));
     let mut rig = self::rig(params(), 5);
     rig.put(STREAM + M1AR, RAM + 0x40);
-    rig.set(CHANNEL_2 | cr::MINC | cr::DBM, 0x21, 2, [PORT, RAM]);
+    rig.set(CHANNEL_2 | CR_MINC | CR_DBM, 0x21, 2, [PORT, RAM]);
     rig.ask();
     rig.run(300);
     assert_eq!((rig.bytes(RAM, 2), rig.bytes(RAM + 0x40, 2)), (vec![5, 2], vec![3, 4]));
-    assert_eq!(rig.get(STREAM + CR) & cr::CT, 0);
+    assert_eq!(rig.get(STREAM + CR) & CR_CT, 0);
 }
 
 #[test]
 fn a_stream_that_is_switched_off_empties_its_fifo() {
     let mut rig = rig(params(), 3);
-    rig.set(CHANNEL_2 | cr::MINC, fcr::DMDIS | 3, 8, [PORT, RAM]);
+    rig.set(CHANNEL_2 | CR_MINC, FCR_DMDIS | 3, 8, [PORT, RAM]);
     rig.ask();
     rig.run(100);
-    assert_eq!((rig.bytes(RAM, 3), rig.get(STREAM + FCR) >> fcr::FS & 7), (vec![0, 0, 0], 0));
-    rig.put(STREAM + CR, CHANNEL_2 | cr::MINC);
+    assert_eq!((rig.bytes(RAM, 3), rig.get(STREAM + FCR) >> 3 & 7), (vec![0, 0, 0], 0));
+    rig.put(STREAM + CR, CHANNEL_2 | CR_MINC);
     rig.run(100);
     assert_eq!((rig.bytes(RAM, 4), rig.get(STREAM + NDTR)), (vec![1, 2, 3, 0], 5));
     assert_eq!(rig.flags() & flags::TCIF, flags::TCIF);
@@ -314,7 +225,7 @@ fn a_stream_that_is_switched_off_empties_its_fifo() {
 
 #[test]
 fn a_stream_stays_on_until_its_access_has_ended() {
-    let off = CHANNEL_2 | cr::MINC | TO_PERIPHERAL;
+    let off = CHANNEL_2 | CR_MINC | TO_PERIPHERAL;
     let mut rig = rig(params(), 3);
     rig.store(RAM, &[1, 2, 3, 4]);
     rig.set(off, 0x21, 4, [PORT, RAM]);
@@ -322,11 +233,11 @@ fn a_stream_stays_on_until_its_access_has_ended() {
     // new enable has no effect.
     rig.run(4);
     rig.at_once(STREAM + CR, Some(off));
-    assert_eq!((rig.at_once(STREAM + CR, None) & cr::EN, rig.at_once(LISR, None)), (1, 0));
-    rig.at_once(STREAM + CR, Some(off | cr::EN));
+    assert_eq!((rig.at_once(STREAM + CR, None) & CR_EN, rig.at_once(LISR, None)), (1, 0));
+    rig.at_once(STREAM + CR, Some(off | CR_EN));
     assert_eq!(rig.bus.notes().len(), 1);
     rig.run(20);
-    assert_eq!((rig.get(STREAM + CR) & cr::EN, rig.flags() & flags::TCIF), (0, flags::TCIF));
+    assert_eq!((rig.get(STREAM + CR) & CR_EN, rig.flags() & flags::TCIF), (0, flags::TCIF));
     assert_eq!(rig.get(STREAM + NDTR), 4);
     // The FIFO's contents are gone, and the next enable starts a new transfer.
     rig.set(off, 0x21, 1, [PORT, RAM + 3]);
@@ -338,10 +249,10 @@ fn a_stream_stays_on_until_its_access_has_ended() {
 
 #[test]
 fn an_access_that_an_error_has_left_does_not_count_for_the_next_transfer() {
-    let words = 2 << cr::PSIZE | 2 << cr::MSIZE;
+    let words = 2 << PSIZE | 2 << MSIZE;
     let mut rig = rig(params(), 9);
     // The first word goes to memory that is out of reach. When the error arrives, the next one is being read.
-    rig.set(CHANNEL_2 | words | ALL_INTERRUPTS, fcr::DMDIS, 8, [PORT, 0x1000_0000]);
+    rig.set(CHANNEL_2 | words | ALL_INTERRUPTS, FCR_DMDIS, 8, [PORT, 0x1000_0000]);
     while !rig.pending() {
         rig.ask();
         rig.run(1);
@@ -349,7 +260,7 @@ fn an_access_that_an_error_has_left_does_not_count_for_the_next_transfer() {
     let left = rig.at_once(STREAM + NDTR, None);
     assert_eq!((left, rig.got().len()), (7, 2));
     // There is no request on another channel.
-    rig.at_once(STREAM + CR, Some(3 << cr::CHSEL | words | cr::EN));
+    rig.at_once(STREAM + CR, Some(3 << CHSEL | words | CR_EN));
     rig.run(20);
     assert_eq!(rig.get(STREAM + NDTR), left);
 }
@@ -358,15 +269,16 @@ fn an_access_that_an_error_has_left_does_not_count_for_the_next_transfer() {
 fn a_burst_that_does_not_fit_the_threshold_is_an_error() {
     let mut rig = rig(params(), 1);
     // Bursts of four words need the whole FIFO.
-    rig.set(CHANNEL_2 | 2 << cr::MSIZE | 1 << cr::MBURST, fcr::DMDIS | 1, 8, [PORT, RAM]);
-    assert_eq!((rig.flags(), rig.get(STREAM + CR) & cr::EN), (flags::FEIF, 0));
+    rig.set(CHANNEL_2 | 2 << MSIZE | 1 << MBURST, FCR_DMDIS | 1, 8, [PORT, RAM]);
+    assert_eq!((rig.flags(), rig.get(STREAM + CR) & CR_EN), (flags::FEIF, 0));
 }
 
 #[test]
 fn the_stream_of_the_higher_priority_is_first() {
     let mut streams = [Stream::default(), Stream::default()];
     for stream in &mut streams {
-        (stream.control, stream.items) = (cr::EN | MEMORIES, 4);
+        stream.registers.set(CR, CR_EN | MEMORIES);
+        stream.items = 4;
         stream.begin();
     }
     assert!(streams.iter().all(|stream| stream.wants(Side::Peripheral, false) == Some(1)));
@@ -374,11 +286,11 @@ fn the_stream_of_the_higher_priority_is_first() {
     rig.store(RAM, &[7; 16]);
     // Of two copies, the one that begins later has the higher priority, and ends first.
     for (stream, priority) in [(1, 0), (5, 3)] {
-        let base = STREAM_BASE + stream * STREAM_BYTES;
-        for (register, value) in [(NDTR, 16), (PAR, RAM), (M0AR, RAM + 0x200 + 0x20 * stream), (FCR, fcr::DMDIS)] {
+        let base = stream * PLACES.bytes;
+        for (register, value) in [(NDTR, 16), (PAR, RAM), (M0AR, RAM + 0x200 + 0x20 * stream), (FCR, FCR_DMDIS)] {
             rig.put(base + register, value);
         }
-        rig.put(base + CR, MEMORIES | cr::PINC | cr::MINC | priority << cr::PL | cr::EN);
+        rig.put(base + CR, MEMORIES | CR_PINC | CR_MINC | priority << PL | CR_EN);
     }
     let mut order = Vec::new();
     for _ in 0..600 {
@@ -394,45 +306,23 @@ fn the_stream_of_the_higher_priority_is_first() {
 
 #[test]
 fn registers_are_locked_while_a_stream_is_on() {
-    crate::support::registers::walk::table_is_sound(REGISTERS);
+    walk::table_is_sound(MAP.rows);
     let mut rig = rig(params(), 0);
-    assert_eq!(rig.get(STREAM + FCR), fcr::RESET);
+    assert_eq!(rig.get(STREAM + FCR), 0x21);
     rig.set(CHANNEL_2, 0x21, 5, [PORT, RAM]);
     rig.put(STREAM + NDTR, 9);
     assert_eq!(rig.get(STREAM + NDTR), 5);
     assert_eq!(rig.bus.notes().len(), 1);
 }
 
-/// A register of resets: writes hold the controller in reset, or release it.
-#[derive(engine::state::State)]
-struct Resets;
-
-impl Device for Resets {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Ok(Reply::read(0, ctx.now))
-    }
-
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        ctx.bus.clocks.set_resets(GATE.0, value << GATE.1);
-        ctx.set_clocks(&[]);
-        Ok(Reply::written(ctx.now))
-    }
-}
-
-impl Polled for Resets {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
-    }
-}
-
 #[test]
 fn a_stream_that_resets_its_controller_is_gone() {
-    let params = Params { gate: ClockGate::at(GATE.0, GATE.1), ..params() };
-    let mut rig = Rig { bus: dma::bus(RAM, (DMA, Dma::new(params)), (PORT, Resets)), now: Ps::ZERO };
+    let wiring = Wiring { gate: ClockGate::at(GATE.0, GATE.1), ..wiring() };
+    let mut rig = Rig::new(Dma::new(params(), wiring), Resets(GATE));
     rig.bus.with_device(DeviceId(0), Ps::ZERO, |dma, ctx| dma.reset(ctx));
     rig.store(RAM, &[1, 0, 0, 0]);
-    let words = 2 << cr::MSIZE | 2 << cr::PSIZE;
-    rig.set(MEMORIES | words | ALL_INTERRUPTS, fcr::DMDIS, 4, [RAM, PORT]);
+    let words = 2 << MSIZE | 2 << PSIZE;
+    rig.set(MEMORIES | words | ALL_INTERRUPTS, FCR_DMDIS, 4, [RAM, PORT]);
     rig.run(200);
     assert_eq!((rig.get(STREAM + CR), rig.get(STREAM + NDTR), rig.flags(), rig.pending()), (0, 0, 0, false));
     // The controller is held in reset, and ignores writes until it is released.

@@ -1,15 +1,14 @@
 //! Converters at 84 MHz, with ADCCLK a quarter of that: 21 MHz.
 
-use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
-use super::converter::{cr1, sr};
 use super::*;
 use crate::bench::polled::{Access, Loop};
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
+use crate::st::adc::CHANNELS;
 use engine::bus::device::DeviceId;
-use engine::time::{Hz, Ps};
+use engine::time::Hz;
 
 const DIVIDER: u64 = 4;
 
@@ -22,15 +21,14 @@ fn at(cycle: u64) -> Ps {
 }
 
 fn adc(dma: [DmaLine; 3]) -> Adc {
-    let mut inputs_uv = [0; CHANNELS];
-    inputs_uv[..4].copy_from_slice(&[0, 1_650_000, 3_299_999, 825_000]);
-    inputs_uv[VREFINT] = VREFINT_UV;
+    let mut channels_uv = [0; CHANNELS];
+    channels_uv[..4].copy_from_slice(&[0, 1_650_000, 3_299_999, 825_000]);
+    channels_uv[AT.vrefint] = AT.vrefint_uv;
     let params = Params {
         clock: ClockInput::fixed(clock()),
         converters: 2,
-        inputs_uv,
+        inputs: Inputs { channels_uv, reference_uv: 3_300_000 },
         sensor_shares_vbat: false,
-        reference_uv: 3_300_000,
         interrupt: Some(IrqLine::Core { core: 0, bit: 3 }),
         gate: ClockGate::default(),
     };
@@ -41,7 +39,7 @@ struct Rig(Bench);
 
 fn rig(registers: &[(u32, u32)]) -> Rig {
     let mut rig = Rig(Bench::new(adc(Default::default())));
-    rig.put(0, CCR, 1 << CCR_ADCPRE);
+    rig.put(0, CCR, 1 << 16);
     registers.iter().for_each(|(register, value)| rig.put(0, *register, *value));
     rig
 }
@@ -64,38 +62,38 @@ impl Rig {
     }
 }
 
-const START: u32 = cr2::ADON | cr2::SWSTART;
+const START: u32 = CR2_ADON | CR2_SWSTART;
 
 #[test]
 fn a_conversion_takes_its_sampling_and_a_cycle_a_bit() {
     // Channel 1, 3 cycles of sampling and 12 of conversion (RM0090, "Fast conversion mode": 15); SWSTART in cycle 9
     // takes effect on ADCCLK's edge in cycle 12.
-    let mut rig = rig(&[(SQR3, 1), (CR1, cr1::EOCIE)]);
+    let mut rig = rig(&[(SQR3, 1), (CR1, CR1_EOCIE)]);
     rig.put(9, CR2, START);
-    rig.sets(12 + 15 * DIVIDER, sr::EOC);
-    assert_eq!((rig.0.pending(), rig.get(100, SR)), (1 << 3, sr::EOC | sr::STRT));
-    assert_eq!((rig.get(100, DR), rig.get(100, SR), rig.0.pending()), (2048, sr::STRT, 0));
+    rig.sets(12 + 15 * DIVIDER, SR_EOC);
+    assert_eq!((rig.0.pending(), rig.get(100, SR)), (1 << 3, SR_EOC | SR_STRT));
+    assert_eq!((rig.get(100, DR), rig.get(100, SR), rig.0.pending()), (2048, SR_STRT, 0));
     // 84 cycles of sampling, 6 bits.
     rig.put(200, SMPR2, 4 << 3);
-    rig.put(200, CR1, 3 << cr1::RES);
+    rig.put(200, CR1, 3 << 24);
     rig.put(200, CR2, START);
-    rig.sets(200 + 90 * DIVIDER, sr::EOC);
+    rig.sets(200 + 90 * DIVIDER, SR_EOC);
     assert_eq!(rig.get(2000, DR), 32);
 }
 
 #[test]
 fn a_sequence_goes_through_its_channels() {
-    let settings = [(SQR1, 2 << 20), (SQR3, 1 | 2 << 5 | 3 << 10), (CR1, cr1::SCAN)];
+    let settings = [(SQR1, 2 << 20), (SQR3, 1 | 2 << 5 | 3 << 10), (CR1, CR1_SCAN)];
     let mut rig = rig(&settings);
     rig.put(0, CR2, START);
     // EOC comes with the last conversion, and the data register has its code.
-    rig.sets(45 * DIVIDER, sr::EOC);
+    rig.sets(45 * DIVIDER, SR_EOC);
     assert_eq!(rig.get(200, DR), 1024);
     // With EOCS it comes with each conversion.
-    rig.put(400, CR2, START | cr2::EOCS);
+    rig.put(400, CR2, START | CR2_EOCS);
     for (place, code) in [2048, 4095, 1024].into_iter().enumerate() {
         let end = 400 + 15 * DIVIDER * (place as u64 + 1);
-        rig.sets(end, sr::EOC);
+        rig.sets(end, SR_EOC);
         assert_eq!(rig.get(end, DR), code);
     }
 }
@@ -103,9 +101,9 @@ fn a_sequence_goes_through_its_channels() {
 #[test]
 fn data_that_nobody_reads_are_overrun() {
     let mut rig = rig(&[(SQR3, 1)]);
-    rig.put(0, CR1, cr1::OVRIE);
-    rig.put(0, CR2, START | cr2::EOCS | cr2::CONT);
-    rig.sets(30 * DIVIDER, sr::OVR);
+    rig.put(0, CR1, CR1_OVRIE);
+    rig.put(0, CR2, START | CR2_EOCS | CR2_CONT);
+    rig.sets(30 * DIVIDER, SR_OVR);
     assert_eq!((rig.0.pending(), rig.get(1000, DR)), (1 << 3, 2048));
     let conversions = rig.0.bus.devices[0].as_ref().unwrap().counters()[0].1;
     assert_eq!(conversions, 2, "it has stopped");
@@ -113,17 +111,17 @@ fn data_that_nobody_reads_are_overrun() {
 
 #[test]
 fn alignment_watchdog_and_internal_channels() {
-    let mut rig = rig(&[(SQR3, 1), (HTR, 2000), (CR1, cr1::AWDEN | cr1::AWDSGL | 1)]);
-    rig.put(0, CR2, START | cr2::ALIGN);
-    rig.sets(15 * DIVIDER, sr::AWD);
+    let mut rig = rig(&[(SQR3, 1), (HTR, 2000), (CR1, CR1_AWDEN | CR1_AWDSGL | 1)]);
+    rig.put(0, CR2, START | CR2_ALIGN);
+    rig.sets(15 * DIVIDER, SR_AWD);
     assert_eq!(rig.get(100, DR), 0x8000);
     rig.put(100, SQR3, 17);
     rig.put(100, CR2, START);
     assert_eq!(rig.get(300, DR), 0, "TSVREFE is 0");
-    rig.put(300, CCR, 1 << CCR_ADCPRE | CCR_TSVREFE);
+    rig.put(300, CCR, 1 << 16 | CCR_TSVREFE);
     rig.put(300, CR2, START);
     assert_eq!(rig.get(600, DR), 1501);
-    assert_eq!(rig.get(600, CSR), sr::STRT | sr::AWD);
+    assert_eq!(rig.get(600, CSR), SR_STRT | SR_AWD);
 }
 
 /// Reads the data register like a DMA controller, and keeps the times of requests.
@@ -163,16 +161,16 @@ fn each_conversion_asks_for_a_transfer() {
     let line = DmaLine::new(vec![IrqLine::Device { device: DeviceId(1), input: 0 }]);
     let dma = [line, DmaLine::default(), DmaLine::default()];
     let mut rig = Rig(Bench::new(adc(dma)).and(Controller(Arc::clone(&kept))));
-    rig.put(0, CCR, 1 << CCR_ADCPRE);
-    rig.put(0, CR2, START | cr2::DMA | cr2::CONT);
+    rig.put(0, CCR, 1 << 16);
+    rig.put(0, CR2, START | CR2_DMA | CR2_CONT);
     rig.0.run(at(46 * DIVIDER));
     assert_eq!(*kept.lock().unwrap(), [at(60), at(120), at(180)]);
-    assert_eq!(rig.get(46 * DIVIDER, SR) & sr::OVR, 0);
+    assert_eq!(rig.get(46 * DIVIDER, SR) & SR_OVR, 0);
 }
 
 #[test]
 fn the_node_gives_inputs_and_temperature() {
-    walk::table_is_sound(REGISTERS);
+    walk::table_is_sound(MAP.rows);
     let properties: &[(&str, &[u32])] = &[
         ("interrupts-extended", &[CPU_INTC, 3]),
         ("cyclescope,inputs-microvolts", &[0, 3_300_000]),

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::bench::Bench;
-use crate::support::registers::{flag, walk};
+use crate::registers::{flag, walk};
+use crate::st::adc::CHANNELS;
 use engine::bus::device::DeviceId;
 use engine::clocks::User;
 use engine::dt::wiring::ClockId;
@@ -12,7 +13,7 @@ const HCLK: ClockId = ClockId(3);
 const ASYNCHRONOUS: ClockId = ClockId(4);
 const READY: u64 = 2000;
 /// ADC_CCR: HCLK / 2, all internal channels.
-const COMMON: u32 = 2 << CCR_CKMODE | CCR_VREFEN | CCR_CH17SEL | CCR_CH18SEL;
+const COMMON: u32 = 2 << 16 | CCR_VREFEN | CCR_CH17SEL | CCR_CH18SEL;
 const ON: u32 = CR_ADVREGEN | CR_ADEN;
 
 fn hclk() -> Hz {
@@ -28,17 +29,16 @@ struct Rig(Bench);
 impl Rig {
     /// A converter after its reset.
     fn new() -> Rig {
-        let mut inputs_uv = [0; CHANNELS];
-        inputs_uv[..4].copy_from_slice(&[VREFINT_UV, 1_650_000, 3_299_999, 825_000]);
-        inputs_uv[TEMPERATURE] = 747_500;
-        inputs_uv[VBAT] = 1_100_000;
+        let mut channels_uv = [0; CHANNELS];
+        channels_uv[..4].copy_from_slice(&[AT.vrefint_uv, 1_650_000, 3_299_999, 825_000]);
+        channels_uv[AT.temperature] = 747_500;
+        channels_uv[AT.vbat] = 1_100_000;
         let params = Params {
             clocks: [
                 ClockInput { rate: hclk(), id: Some(HCLK) },
                 ClockInput { rate: Hz::new(16_000_000).unwrap(), id: Some(ASYNCHRONOUS) },
             ],
-            inputs_uv,
-            reference_uv: 3_300_000,
+            inputs: Inputs { channels_uv, reference_uv: 3_300_000 },
             regulator: Ps::from_us(20),
             calibration: Cycles(116),
             power_up: Cycles(15),
@@ -87,8 +87,8 @@ impl Rig {
 
 #[test]
 fn the_device_keeps_its_table() {
-    let special = ["ADC_ISR", "ADC_CR", "ADC_DR"];
-    walk::device_keeps_its_table(REGISTERS, &special, &mut Rig::new().0);
+    let special = ["ADC_ISR", "ADC_CR"];
+    walk::device_keeps_its_map(&MAP, &special, &mut Rig::new().0);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn data_that_nobody_reads_are_overrun() {
 fn the_watchdog_alignment_and_the_oversampler_do_their_part() {
     // Only channel 1 is watched: above half.
     let window = (TR1, 2047 << 16);
-    let watch = CFGR_AWD1EN | CFGR_AWD1SGL | 1 << CFGR_AWD1CH;
+    let watch = CFGR_AWD1EN | CFGR_AWD1SGL | 1 << 26;
     for (channel, seen) in [(1, ISR_AWD1), (2, 0)] {
         let mut rig = Rig::ready(&[window, (SQR1, channel << 6), (CFGR, watch | CFGR_ALIGN)]);
         rig.put(READY, CR, ON | CR_ADSTART);
@@ -198,7 +198,7 @@ fn channels_that_are_not_connected_and_what_is_not_modelled() {
     rig.put(READY + 40, JSQR, 1);
     rig.put(READY + 40, CCR, 0);
     assert_eq!(rig.0.bus.notes().len(), before + 3, "{:?}", rig.0.bus.notes());
-    assert_eq!(rig.get(READY + 40, CCR), 2 << CCR_CKMODE);
+    assert_eq!(rig.get(READY + 40, CCR), 2 << 16);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn by_the_asynchronous_clock_it_runs_at_a_rate_of_its_own() {
     let mut rig = Rig::new();
     rig.put(0, CR, CR_ADVREGEN);
     // 16 MHz / 4.
-    rig.put(0, CCR, 2 << CCR_PRESC);
+    rig.put(0, CCR, 2 << 18);
     rig.put(0, SQR1, 1 << 6);
     rig.put(1600, CR, ON);
     // 15 clocks of 20 cycles of HCLK, from 1600 on, which is an edge.
@@ -238,12 +238,12 @@ fn the_clock_is_not_chosen_during_a_calibration() {
     rig.put(0, CR, CR_ADVREGEN);
     rig.put(1600, CR, CR_ADVREGEN | CR_ADCAL);
     // HCLK undivided, which would be faster; bits that do not select a clock are written.
-    rig.put(1700, CCR, 1 << CCR_CKMODE | CCR_VREFEN);
+    rig.put(1700, CCR, 1 << 16 | CCR_VREFEN);
     assert!(rig.0.bus.notes()[0].contains("(ADC_CCR) was changed while"), "{:?}", rig.0.bus.notes());
-    assert_eq!(rig.get(1700, CCR), 2 << CCR_CKMODE | CCR_VREFEN);
+    assert_eq!(rig.get(1700, CCR), 2 << 16 | CCR_VREFEN);
     rig.changes(1600 + 232, CR, CR_ADCAL);
-    rig.put(1900, CCR, 1 << CCR_CKMODE);
-    assert_eq!(rig.get(1900, CCR), 1 << CCR_CKMODE);
+    rig.put(1900, CCR, 1 << 16);
+    assert_eq!(rig.get(1900, CCR), 1 << 16);
 }
 
 #[test]

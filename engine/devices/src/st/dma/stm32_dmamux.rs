@@ -8,55 +8,60 @@
 //! Not modelled: synchronisation and events (SE, EGE): requests pass at once, with a note; request generators (their
 //! registers keep written values). A request passes without delay.
 
+use crate::joined;
 use crate::model::{Group, Model};
+use crate::registers::{Map, Port, Registers, Table, by_table, registers};
 use crate::support::dma_lines::DmaLine;
-use crate::support::registers::{AccessKind, Register};
 use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
-/// The registers of channel 0 and of the generators (RM0432, "DMAMUX register map").
-pub const REGISTERS: &[Register] = &[
-    Register::new("DMAMUX_C0CR", 0, AccessKind::Rw, 0, CCR_MASK),
-    Register::new("DMAMUX_CSR", 0x80, AccessKind::Ro, 0, 0x3fff),
-    Register::new("DMAMUX_CFR", 0x84, AccessKind::Wo, 0, 0x3fff),
-    Register::new("DMAMUX_RG0CR", RG0CR, AccessKind::Rw, 0, RGCR_MASK),
-    Register::new("DMAMUX_RG1CR", RG0CR + 4, AccessKind::Rw, 0, RGCR_MASK),
-    Register::new("DMAMUX_RG2CR", RG0CR + 8, AccessKind::Rw, 0, RGCR_MASK),
-    Register::new("DMAMUX_RG3CR", RG0CR + 12, AccessKind::Rw, 0, RGCR_MASK),
-    Register::new("DMAMUX_RGSR", 0x140, AccessKind::Ro, 0, 0xf),
-    Register::new("DMAMUX_RGCFR", 0x144, AccessKind::Wo, 0, 0xf),
-];
+registers! {
+    /// The registers of channel 0.
+    const FIRST "DMAMUX_" {
+        CCR "C0CR" 0x00 rw mask 0x1fff_ff7f { DMAREQ_ID 0..7, EGE 9, SE 16 };
+    }
 
-const CCR_MASK: u32 = 0x1fff_ff7f;
-const REQUEST: u32 = 0x7f;
-/// SE and EGE.
-const UNMODELLED: u32 = 1 << 16 | 1 << 9;
-const RG0CR: u32 = 0x100;
-const RGCR_MASK: u32 = 0x00ff_011f;
+    /// Those of the other channels.
+    const OTHERS "DMAMUX_" {
+        C1CR "C{}CR" [1..14; 4] 0x04 rw mask 0x1fff_ff7f;
+    }
+
+    /// The registers after them.
+    const REST "DMAMUX_" {
+        CSR 0x80 ro mask 0x3fff;
+        CFR 0x84 wo mask 0x3fff;
+        RGCR "RG{}CR" [0..4; 4] 0x100 rw mask 0x00ff_011f;
+        RGSR 0x140 ro mask 0xf;
+        RGCFR 0x144 wo mask 0xf;
+    }
+}
+
+/// The registers of channel 0 and of the generators (RM0432, "DMAMUX register map").
+pub const NAMED: Map = joined!(FIRST, REST);
+const ALL: Map = joined!(FIRST, OTHERS, REST);
+
 /// Channels of each controller.
 const CHANNELS_OF_MASTER: u32 = 7;
 const CHANNELS: usize = 14;
 const REQUESTS: usize = 128;
 
 /// The multiplexer.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Mux {
     #[state(skip)]
     gate: ClockGate,
-    controls: [u32; CHANNELS],
-    generators: [u32; 4],
+    registers: Registers,
     /// Levels of the inputs.
     levels: [bool; REQUESTS],
     #[state(with = engine::state::fixed)]
     outputs: Vec<DmaLine>,
-    changes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dmamux"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Dma, &["st,stm32-dmamux"], 1, from_node).naming(NAMED.rows);
 
 /// Builds the multiplexer from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -79,20 +84,17 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Mux {
     /// The multiplexer after reset, with the lines of its channels.
     pub fn new(outputs: Vec<DmaLine>, gate: ClockGate) -> Mux {
-        let (controls, generators, levels) = ([0; CHANNELS], [0; 4], [false; REQUESTS]);
-        Mux { gate, controls, generators, levels, outputs, changes: 0 }
+        Mux { gate, registers: Registers::new(&ALL), levels: [false; REQUESTS], outputs }
     }
 
-    /// Reset by the RCC: registers return to their reset values.
-    fn reset_registers(&mut self, ctx: &mut Ctx) {
-        self.changes += 1;
-        (self.controls, self.generators) = Default::default();
-        (0..CHANNELS).for_each(|channel| self.drive(channel, ctx));
+    /// The input that a channel selects; 0 selects no input.
+    fn request(&self, channel: usize) -> u32 {
+        self.registers[CCR + 4 * channel as u32] & CCR_DMAREQ_ID
     }
 
-    /// Drives the channel's line with the level of the selected input; 0 selects no input.
+    /// Drives the channel's line with the level of the selected input.
     fn drive(&mut self, channel: usize, ctx: &mut Ctx) {
-        let request = self.controls[channel] & REQUEST;
+        let request = self.request(channel);
         let level = request != 0 && self.levels[request as usize];
         if let Some(line) = self.outputs.get_mut(channel) {
             line.set(level, channel as u32, ctx);
@@ -100,45 +102,30 @@ impl Mux {
     }
 }
 
+impl Table for Mux {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated(self.gate)
+    }
+
+    fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
+        if register < CSR {
+            if new & (CCR_SE | CCR_EGE) != 0 {
+                ctx.note("synchronisation (DMAMUX_CxCR.SE, EGE) is not modelled: requests pass at once");
+            }
+            self.drive((register / 4) as usize, ctx);
+        }
+    }
+}
+
 impl Device for Mux {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.gate.follow(ctx);
-    }
-
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.gate.read(offset, size, ctx, |offset, _| {
-            let index = (offset / 4) as usize;
-            match offset {
-                0..0x38 => self.controls[index],
-                RG0CR..0x110 => self.generators[index & 3],
-                _ => 0,
-            }
-        })
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.changes += 1;
-            let index = (offset / 4) as usize;
-            match offset {
-                0..0x38 => {
-                    if value & UNMODELLED != 0 {
-                        ctx.note("synchronisation (DMAMUX_CxCR.SE, EGE) is not modelled: requests pass at once");
-                    }
-                    self.controls[index] = value & CCR_MASK;
-                    self.drive(index, ctx);
-                }
-                RG0CR..0x110 => self.generators[index & 3] = value & RGCR_MASK,
-                _ => {}
-            }
-        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -149,10 +136,9 @@ impl Device for Mux {
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
         let Some(line) = self.levels.get_mut(input as usize) else { return };
-        self.changes += 1;
         *line = level;
         for channel in 0..CHANNELS {
-            if self.controls[channel] & REQUEST == input {
+            if self.request(channel) == input {
                 self.drive(channel, ctx);
             }
         }
@@ -160,18 +146,12 @@ impl Device for Mux {
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         if self.gate.is_reset(ctx.bus) {
-            self.reset_registers(ctx);
+            self.registers.reset();
+            (0..CHANNELS).for_each(|channel| self.drive(channel, ctx));
         }
     }
 
     fn passes_interrupts(&self) -> bool {
-        true
-    }
-}
-
-impl Polled for Mux {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.changes);
         true
     }
 }
@@ -185,7 +165,7 @@ mod tests {
     #[test]
     fn each_channel_and_generator_has_a_register_of_its_own() {
         let mut bench = Bench::new(Mux::new(Vec::new(), ClockGate::default()));
-        let registers = (0..0x38).step_by(4).chain((RG0CR..0x110).step_by(4));
+        let registers = (0..0x38).step_by(4).chain((RGCR..0x110).step_by(4));
         for offset in registers.clone() {
             bench.write(Ps(0), offset, (offset / 4) & 0x1f).unwrap();
         }

@@ -4,36 +4,37 @@
 //! that a device gets each access in order with those of other masters. A datum of 64 bits is two words for a device.
 
 use super::channel::{Side, Stage, Trigger};
-use super::{Mdma, cesr, cisr};
+use super::{CDAR, CESR_TEA, CESR_TED, CESR_TELD, CISR_BRTIF, CISR_BTIF, CISR_CTCIF, CISR_TCIF, CLAR, CSAR, Mdma};
+use crate::st::dma::{Failed, Master, Unreachable};
 use engine::bus::Target;
-use engine::bus::device::{AccessSize, Ctx};
+use engine::bus::device::Ctx;
 use engine::time::{Cycles, Ps};
 
-/// An access without an answer, or with an error, at this address.
-struct Failed(u32);
+/// Accesses to registers follow each other without a pause.
+const REGISTERS: Master = Master { clock: None, unreachable: Unreachable::NONE };
 
 impl Mdma {
     /// The event of channel `index`: performs its next step.
     pub(super) fn step(&mut self, index: usize, ctx: &mut Ctx) {
         let result = match self.channels[index].stage {
             Stage::Idle => return,
-            Stage::Fetch => self.fetch(index, ctx).map_err(|Failed(address)| (address, cesr::TELD)),
+            Stage::Fetch => self.fetch(index, ctx).map_err(|Failed(address)| (address, CESR_TELD)),
             Stage::Read => self.fill(index, ctx).map_err(|Failed(address)| (address, 0)),
-            Stage::Write => self.empty(index, ctx).map_err(|Failed(address)| (address, cesr::TED)),
+            Stage::Write => self.empty(index, ctx).map_err(|Failed(address)| (address, CESR_TED)),
         };
         match result {
             Ok(Some(due)) => self.arm(index, due, ctx),
             Ok(None) => {}
             Err((address, error)) => {
                 ctx.note(&format!("channel {index}: a bus error at {address:#010x} ended the transfer"));
-                self.channels[index].fail(error | address & cesr::TEA);
+                self.channels[index].fail(error | address & CESR_TEA);
             }
         }
     }
 
     /// Reads the next node of the list.
     fn fetch(&mut self, index: usize, ctx: &mut Ctx) -> Result<Option<Ps>, Failed> {
-        let link = self.channels[index].link;
+        let link = self.channels[index].registers[CLAR];
         let mut bytes = [0; 40];
         let done = read_memory(link, &mut bytes, ctx)?;
         let mut words = [0; 10];
@@ -62,17 +63,17 @@ impl Mdma {
     /// Reads a burst from the source.
     fn fill(&mut self, index: usize, ctx: &mut Ctx) -> Result<Option<Ps>, Failed> {
         let channel = &mut self.channels[index];
-        let side = channel.reads();
-        let bytes = span(side, channel.source, channel.to_read, ctx);
+        let (side, address) = (channel.reads(), channel.registers[CSAR]);
+        let bytes = span(side, address, channel.to_read, ctx);
         let begin = channel.data.len();
         channel.data.resize(begin + bytes as usize, 0);
-        let (address, into) = (channel.source, &mut channel.data[begin..]);
+        let into = &mut channel.data[begin..];
         let done = if is_memory(address, ctx) {
             read_memory(address, into, ctx)?
         } else {
-            read_registers(address, side, into, ctx)?
+            REGISTERS.read(address, side.size.min(4), 4, into, ctx)?
         };
-        channel.source = moved(address, side, bytes);
+        channel.registers.set(CSAR, moved(address, side, bytes));
         channel.to_read -= bytes;
         if channel.to_read == 0 {
             channel.stage = Stage::Write;
@@ -83,17 +84,16 @@ impl Mdma {
     /// Writes a burst to the destination.
     fn empty(&mut self, index: usize, ctx: &mut Ctx) -> Result<Option<Ps>, Failed> {
         let channel = &mut self.channels[index];
-        let side = channel.writes();
-        let address = channel.destination;
+        let (side, address) = (channel.writes(), channel.registers[CDAR]);
         let bytes = span(side, address, channel.data.len() as u32, ctx);
         let data = &channel.data[..bytes as usize];
         let done = if is_memory(address, ctx) {
             write_memory(address, data, ctx)?
         } else {
-            write_registers(address, side, data, ctx)?
+            REGISTERS.write(address, side.size.min(4), 4, data, ctx)?
         };
         channel.data.drain(..bytes as usize);
-        channel.destination = moved(address, side, bytes);
+        channel.registers.set(CDAR, moved(address, side, bytes));
         channel.count(bytes);
         self.totals.bytes += u64::from(bytes);
         let ended = channel.data.is_empty();
@@ -106,21 +106,21 @@ impl Mdma {
         let next = self.params.clock.rate.after(done, self.params.buffer_cycles.max(Cycles(1)));
         let channel = &mut self.channels[index];
         let trigger = channel.trigger();
-        channel.status |= cisr::TCIF;
+        channel.raise(CISR_TCIF);
         if channel.left() > 0 {
             return self.go_on(index, trigger > Trigger::Buffer, next);
         }
         self.totals.blocks += 1;
-        channel.status |= cisr::BTIF;
+        channel.raise(CISR_BTIF);
         if channel.repeats() {
             return self.go_on(index, trigger > Trigger::Block, next);
         }
-        channel.status |= cisr::BRTIF;
-        if channel.link != 0 {
+        channel.raise(CISR_BRTIF);
+        if channel.registers[CLAR] != 0 {
             channel.stage = Stage::Fetch;
             return Some(next);
         }
-        channel.status |= cisr::CTCIF;
+        channel.raise(CISR_CTCIF);
         channel.stop();
         None
     }
@@ -162,45 +162,4 @@ fn write_memory(address: u32, data: &[u8], ctx: &mut Ctx) -> Result<Ps, Failed> 
     }
     let access = ctx.bus.write_burst(ctx.now, address, data.len() as u32);
     access.map(|access| access.done).map_err(|_| Failed(address))
-}
-
-/// Width of an access to a datum, or to a part of it.
-const fn access_size(side: Side) -> AccessSize {
-    match side.size {
-        1 => AccessSize::Byte,
-        2 => AccessSize::Half,
-        _ => AccessSize::Word,
-    }
-}
-
-/// The controller cannot reach its own registers: an access to a device that is being called is an access to itself.
-fn not_to_itself(address: u32, ctx: &Ctx) -> Result<(), Failed> {
-    let target = ctx.bus.entry_at(address).map(|entry| ctx.bus.map[entry].target);
-    match target {
-        Some(Target::Device(id, _)) if ctx.bus.is_busy(id) => Err(Failed(address)),
-        _ => Ok(()),
-    }
-}
-
-fn read_registers(address: u32, side: Side, into: &mut [u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
-    let (mut at, mut address) = (ctx.now, address);
-    for part in into.chunks_mut(4) {
-        not_to_itself(address, ctx)?;
-        let access = ctx.bus.read(at, address, access_size(side)).map_err(|_| Failed(address))?;
-        part.copy_from_slice(&access.value.to_le_bytes()[..part.len()]);
-        (at, address) = (access.done, address.wrapping_add(4));
-    }
-    Ok(at)
-}
-
-fn write_registers(address: u32, side: Side, data: &[u8], ctx: &mut Ctx) -> Result<Ps, Failed> {
-    let (mut at, mut address) = (ctx.now, address);
-    for part in data.chunks(4) {
-        let mut word = [0; 4];
-        word[..part.len()].copy_from_slice(part);
-        not_to_itself(address, ctx)?;
-        let access = ctx.bus.write(at, address, access_size(side), u32::from_le_bytes(word));
-        (at, address) = (access.map_err(|_| Failed(address))?.done, address.wrapping_add(4));
-    }
-    Ok(at)
 }

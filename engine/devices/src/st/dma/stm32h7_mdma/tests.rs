@@ -1,13 +1,12 @@
 //! The controller on a bus with memory and a register, all on one route.
 
-use super::channel::{ccr, cesr, cisr};
 use super::*;
 use crate::bench::dma::{self, mhz};
 use crate::bench::{CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::Bus;
 use engine::memory::ram::{PortTiming, Ram};
-use engine::polling::{Poll, Polled};
+use engine::polling::Poll;
 
 const RAM: u32 = 0x1000_0000;
 const DMA: u32 = 0x5800_0000;
@@ -18,9 +17,9 @@ const SWRM: u32 = 1 << 30;
 const BLOCK: u32 = 1 << 28;
 const BLOCKS: u32 = 2 << 28;
 const LIST: u32 = 3 << 28;
-const START: u32 = ccr::EN | ccr::SWRQ;
+const START: u32 = CCR_EN | CCR_SWRQ;
 /// The flags of a block that is the whole transfer.
-const DONE: u32 = cisr::TCIF | cisr::BTIF | cisr::BRTIF | cisr::CTCIF;
+const DONE: u32 = CISR_TCIF | CISR_BTIF | CISR_BRTIF | CISR_CTCIF;
 
 fn params() -> Params {
     Params {
@@ -80,12 +79,12 @@ impl walk::Port for Rig {
 impl Rig {
     fn set(&mut self, channel: u32, registers: &[(u32, u32)]) {
         for (register, value) in registers {
-            walk::Port::put(self, CHANNEL_BASE + channel * CHANNEL_BYTES + register, *value);
+            walk::Port::put(self, CHANNEL_BASE + channel * PLACES.bytes + register, *value);
         }
     }
 
     fn of(&mut self, channel: u32, register: u32) -> u32 {
-        walk::Port::get(self, CHANNEL_BASE + channel * CHANNEL_BYTES + register)
+        walk::Port::get(self, CHANNEL_BASE + channel * PLACES.bytes + register)
     }
 
     fn copy(&mut self, source: u32, destination: u32, bytes: u32, transfer: u32) {
@@ -137,7 +136,7 @@ fn a_channel_keeps_its_table() {
             self.0.set(31, &[(offset, value)]);
         }
     }
-    walk::device_keeps_its_table(REGISTERS, &["MDMA_CxCR"], &mut Last(rig()));
+    walk::device_keeps_its_map(&MAP, &["MDMA_CxCR"], &mut Last(rig()));
 }
 
 #[test]
@@ -152,8 +151,8 @@ fn a_block_is_copied_in_bursts_and_buffers() {
     assert_eq!(rig.words(RAM + 0x1000, 41), [count(1, 40), vec![0]].concat());
     assert_eq!((rig.of(0, CISR), rig.of(0, CCR), rig.of(0, CBNDTR)), (DONE, 0, 0));
     assert_eq!((rig.of(0, CSAR), rig.of(0, CDAR)), (RAM + 160, RAM + 0x1000 + 160));
-    rig.set(0, &[(CIFCR, cisr::CTCIF | cisr::TCIF)]);
-    assert_eq!(rig.of(0, CISR), cisr::BTIF | cisr::BRTIF);
+    rig.set(0, &[(CIFCR, CISR_CTCIF | CISR_TCIF)]);
+    assert_eq!(rig.of(0, CISR), CISR_BTIF | CISR_BRTIF);
 }
 
 #[test]
@@ -164,7 +163,7 @@ fn a_request_moves_what_trgm_says() {
         rig.copy(RAM, RAM + 0x1000, 160 | 1 << 20, COPY | trgm);
         let moved = steps.map(|_| {
             let enabled = rig.of(0, CCR) | u32::from(rig.of(0, CISR) == 0);
-            rig.run(0, enabled | if enabled != 0 { ccr::SWRQ } else { 0 });
+            rig.run(0, enabled | if enabled != 0 { CCR_SWRQ } else { 0 });
             rig.words(RAM + 0x1000, 80).iter().filter(|word| **word != 0).count()
         });
         assert_eq!(moved, steps, "{trgm:#x}");
@@ -193,9 +192,9 @@ fn a_list_goes_from_node_to_node() {
         rig.store(RAM + 0x440, &node(2, 0));
         rig.set(0, &[(CLAR, RAM + 0x400)]);
         rig.copy(RAM, RAM + 0x100, 4, COPY | trgm);
-        let mut control = ccr::EN;
+        let mut control = CCR_EN;
         let moved = steps.map(|_| {
-            rig.run(0, control | ccr::SWRQ);
+            rig.run(0, control | CCR_SWRQ);
             control = rig.of(0, CCR);
             rig.words(RAM + 0x100, 3).iter().filter(|word| **word != 0).count()
         });
@@ -215,7 +214,7 @@ fn a_list_without_an_end_takes_its_time() {
     let node = RAM + 0x800;
     rig.store(node, &[COPY | LIST, 4, RAM, RAM + 0x100, 0, node, 0, 0, 0, 0]);
     rig.copy(RAM, RAM + 0x100, 4, COPY | LIST);
-    rig.set(0, &[(CLAR, node), (CCR, ccr::EN), (CCR, START)]);
+    rig.set(0, &[(CLAR, node), (CCR, CCR_EN), (CCR, START)]);
     let begin = rig.now;
     rig.bus.run_events(begin + Ps::from_us(1));
     let nodes = rig.bus.devices[0].as_ref().unwrap().counters()[2].1;
@@ -251,37 +250,37 @@ fn devices_get_each_access() {
 fn errors_end_the_transfer_and_report_where() {
     for (source, destination, error) in [
         (0x8, RAM, 0x8),
-        (RAM, 0x1c, cesr::TED | 0x1c),
+        (RAM, 0x1c, CESR_TED | 0x1c),
         (DMA + 4, RAM, 0x4),
-        (RAM + 2, RAM, cesr::ASE),
-        (RAM, RAM + 1, cesr::ASE),
+        (RAM + 2, RAM, CESR_ASE),
+        (RAM, RAM + 1, CESR_ASE),
     ] {
         let mut rig = rig();
         rig.copy(source, destination, 8, COPY | BLOCK);
         rig.run(0, START);
-        assert_eq!((rig.of(0, CESR), rig.of(0, CISR), rig.of(0, CCR)), (error, cisr::TEIF, 0), "{source:#x}");
+        assert_eq!((rig.of(0, CESR), rig.of(0, CISR), rig.of(0, CCR)), (error, CISR_TEIF, 0), "{source:#x}");
         assert_eq!(rig.bus.notes().len(), 1);
     }
     for (bytes, transfer) in [(0, COPY), (6, COPY), (8, COPY ^ 1 << 18)] {
         let mut rig = rig();
         rig.copy(RAM, RAM + 0x100, bytes, transfer);
-        rig.run(0, ccr::EN);
-        assert_eq!((rig.of(0, CESR), rig.of(0, CISR)), (cesr::BSE, cisr::TEIF), "{bytes} {transfer:#x}");
+        rig.run(0, CCR_EN);
+        assert_eq!((rig.of(0, CESR), rig.of(0, CISR)), (CESR_BSE, CISR_TEIF), "{bytes} {transfer:#x}");
     }
     let mut rig = rig();
     rig.set(0, &[(CLAR, 0x40)]);
     rig.copy(RAM, RAM + 0x100, 4, COPY | LIST);
     rig.run(0, START);
-    assert_eq!(rig.of(0, CESR), cesr::TELD | 0x40);
+    assert_eq!(rig.of(0, CESR), CESR_TELD | 0x40);
 }
 
 #[test]
 fn flags_interrupt_where_they_are_enabled() {
     let mut rig = rig();
     rig.copy(RAM, RAM + 0x100, 8, COPY | BLOCK);
-    rig.run(0, START | cisr::CTCIF << ccr::INTERRUPTS);
+    rig.run(0, START | CISR_CTCIF << 1);
     assert_eq!((rig.pending(), walk::Port::get(&mut rig, GISR0)), (1 << 4 | 1 << 5, 1));
-    rig.set(0, &[(CIFCR, cisr::CTCIF)]);
+    rig.set(0, &[(CIFCR, CISR_CTCIF)]);
     assert_eq!((rig.pending(), walk::Port::get(&mut rig, GISR0)), (0, 0));
 }
 
@@ -291,10 +290,10 @@ fn en_locks_registers_and_its_end_stops_the_channel() {
     rig.store(RAM, &count(1, 32));
     rig.copy(RAM, RAM + 0x1000, 128, COPY | BLOCK);
     rig.set(0, &[(CCR, START), (CSAR, 0)]);
-    assert_eq!((rig.of(0, CSAR), rig.of(0, CISR), rig.bus.notes().len()), (RAM, cisr::CRQA, 1));
+    assert_eq!((rig.of(0, CSAR), rig.of(0, CISR), rig.bus.notes().len()), (RAM, CISR_CRQA, 1));
     rig.run(0, 0);
-    assert_eq!((rig.of(0, CISR), rig.words(RAM + 0x1000, 1)), (cisr::CTCIF, vec![0]));
-    rig.run(0, ccr::SWRQ);
+    assert_eq!((rig.of(0, CISR), rig.words(RAM + 0x1000, 1)), (CISR_CTCIF, vec![0]));
+    rig.run(0, CCR_SWRQ);
     assert_eq!(rig.bus.notes().len(), 2);
 }
 
@@ -308,7 +307,7 @@ fn a_node_gives_timing_lines_and_gate() {
     ];
     let (mut bench, faults) = read_plain_node(from_node, properties);
     assert!(faults.is_empty(), "{faults:?}");
-    bench.write(Ps(0), CHANNEL_BASE + CCR, ccr::EN | 1 << 1).unwrap();
+    bench.write(Ps(0), CHANNEL_BASE + CCR, CCR_EN | 1 << 1).unwrap();
     assert_eq!(bench.pending(), 1 << 3 | 1 << 7);
     bench.bus.clocks.set_gates(0x218, 0);
     assert_eq!((bench.value(Ps(0), CHANNEL_BASE + CISR), bench.bus.notes().len()), (0, 2));

@@ -3,37 +3,8 @@
 
 use std::collections::VecDeque;
 
-use engine::state::State;
-
-/// Bits of DMA_SxCR.
-pub mod cr {
-    pub const EN: u32 = 1 << 0;
-    /// DMEIE, TEIE, HTIE and TCIE.
-    pub const INTERRUPTS: u32 = 0x1e;
-    pub const PFCTRL: u32 = 1 << 5;
-    pub const DIR: u32 = 6;
-    pub const CIRC: u32 = 1 << 8;
-    pub const PINC: u32 = 1 << 9;
-    pub const MINC: u32 = 1 << 10;
-    pub const PSIZE: u32 = 11;
-    pub const MSIZE: u32 = 13;
-    pub const PINCOS: u32 = 1 << 15;
-    pub const PL: u32 = 16;
-    pub const DBM: u32 = 1 << 18;
-    pub const CT: u32 = 1 << 19;
-    pub const PBURST: u32 = 21;
-    pub const MBURST: u32 = 23;
-    pub const CHSEL: u32 = 25;
-}
-
-/// Bits of DMA_SxFCR.
-pub mod fcr {
-    pub const FTH: u32 = 3;
-    pub const DMDIS: u32 = 1 << 2;
-    pub const FS: u32 = 3;
-    pub const FEIE: u32 = 1 << 7;
-    pub const RESET: u32 = 0x21;
-}
+use super::*;
+use crate::registers::Registers;
 
 /// Flags of a stream, at their positions in DMA_LISR for stream 0.
 pub mod flags {
@@ -63,17 +34,12 @@ pub enum Side {
 }
 
 /// A DMA stream.
-#[derive(Clone, Debug, State)]
+#[derive(Clone, Debug, State, Polled)]
 pub struct Stream {
-    pub control: u32,
-    pub fifo_control: u32,
+    /// DMA_SxNDTR is as last written.
+    pub registers: Registers,
     /// DMA_SxNDTR at the enable.
     pub items: u32,
-    /// DMA_SxNDTR as last written.
-    pub programmed: u32,
-    /// DMA_SxPAR, DMA_SxM0AR and DMA_SxM1AR.
-    pub peripheral: u32,
-    pub memories: [u32; 2],
     pub flags: u32,
     pub fifo: VecDeque<u8>,
     /// The FIFO has reached its threshold, and is being emptied into memory.
@@ -88,12 +54,8 @@ pub struct Stream {
 impl Default for Stream {
     fn default() -> Stream {
         Stream {
-            control: 0,
-            fifo_control: fcr::RESET,
+            registers: Registers::new(&STREAM),
             items: 0,
-            programmed: 0,
-            peripheral: 0,
-            memories: [0; 2],
             flags: 0,
             fifo: VecDeque::with_capacity(FIFO_BYTES as usize),
             draining: false,
@@ -104,17 +66,23 @@ impl Default for Stream {
     }
 }
 
-const fn field(register: u32, shift: u32, mask: u32) -> u32 {
-    register >> shift & mask
-}
-
 impl Stream {
-    pub const fn is_enabled(&self) -> bool {
-        self.control & cr::EN != 0
+    /// A field of DMA_SxCR.
+    fn field(&self, mask: u32) -> u32 {
+        self.registers.field(CR, mask)
     }
 
-    pub const fn direction(&self) -> Direction {
-        match field(self.control, cr::DIR, 3) {
+    pub fn is_enabled(&self) -> bool {
+        self.registers.has(CR, CR_EN)
+    }
+
+    /// True until the stream is off: its registers are locked.
+    pub fn is_on(&self) -> bool {
+        self.is_enabled() || self.closing
+    }
+
+    pub fn direction(&self) -> Direction {
+        match self.field(CR_DIR) {
             0 => Direction::ToMemory,
             1 => Direction::ToPeripheral,
             _ => Direction::Memories,
@@ -123,39 +91,37 @@ impl Stream {
 
     /// True in direct mode, without the FIFO. Transfers between memories always use the FIFO.
     pub fn is_direct(&self) -> bool {
-        self.fifo_control & fcr::DMDIS == 0 && self.direction() != Direction::Memories
+        !self.registers.has(FCR, FCR_DMDIS) && self.direction() != Direction::Memories
     }
 
-    pub const fn priority(&self) -> u32 {
-        field(self.control, cr::PL, 3)
+    pub fn priority(&self) -> u32 {
+        self.field(CR_PL)
     }
 
-    pub const fn channel(&self) -> usize {
-        field(self.control, cr::CHSEL, 7) as usize
+    pub fn channel(&self) -> usize {
+        self.field(CR_CHSEL) as usize
     }
 
     /// Bytes of an item of a side. In direct mode PSIZE applies to both.
     pub fn size(&self, side: Side) -> u32 {
-        let shift = if side == Side::Peripheral || self.is_direct() { cr::PSIZE } else { cr::MSIZE };
-        1 << field(self.control, shift, 3).min(2)
+        let size = if side == Side::Peripheral || self.is_direct() { CR_PSIZE } else { CR_MSIZE };
+        1 << self.field(size).min(2)
     }
 
     /// Bytes of a burst of a side.
     pub fn burst(&self, side: Side) -> u32 {
-        let shift = if side == Side::Peripheral { cr::PBURST } else { cr::MBURST };
-        let beats = [1, 4, 8, 16][field(self.control, shift, 3) as usize];
+        let burst = if side == Side::Peripheral { CR_PBURST } else { CR_MBURST };
+        let beats = [1, 4, 8, 16][self.field(burst) as usize];
         self.size(side) * if self.is_direct() { 1 } else { beats }
     }
 
     /// Bytes from one item's address to the next one's.
     pub fn step(&self, side: Side) -> u32 {
-        let (increments, offset) = match side {
-            Side::Peripheral => (cr::PINC, self.control & cr::PINCOS != 0),
-            Side::Memory => (cr::MINC, false),
-        };
-        match self.control & increments {
-            0 => 0,
-            _ if offset => 4,
+        let control = self.registers[CR];
+        match side {
+            Side::Peripheral if control & CR_PINC == 0 => 0,
+            Side::Memory if control & CR_MINC == 0 => 0,
+            Side::Peripheral if control & CR_PINCOS != 0 => 4,
             _ => self.size(side),
         }
     }
@@ -166,27 +132,55 @@ impl Stream {
     }
 
     /// The number of bytes in the FIFO at which memory is written.
-    const fn threshold(&self) -> u32 {
-        FIFO_BYTES / 4 * ((self.fifo_control & fcr::FTH) + 1)
+    fn threshold(&self) -> u32 {
+        FIFO_BYTES / 4 * (self.registers.field(FCR, FCR_FTH) + 1)
+    }
+
+    /// The value of a register.
+    pub fn register(&self, register: u32) -> u32 {
+        match register {
+            CR if self.closing => self.registers[CR] | CR_EN,
+            NDTR => self.items_left(),
+            FCR => self.fifo_register(),
+            _ => self.registers[register],
+        }
+    }
+
+    /// A write of another register than DMA_SxCR. False if EN locks it.
+    pub fn set(&mut self, register: u32, value: u32) -> bool {
+        let is_second = self.registers.has(CR, CR_CT);
+        let can_be_set = match register {
+            // In double-buffer mode, the address of the buffer that is not in use can be changed.
+            M0AR => !self.is_on() || is_second,
+            M1AR => !self.is_on() || !is_second,
+            FCR if self.is_on() => {
+                self.registers.put(FCR, FCR_FEIE, value & FCR_FEIE != 0);
+                return true;
+            }
+            _ => !self.is_on(),
+        };
+        if can_be_set {
+            self.registers.set(register, value);
+        }
+        if can_be_set && register == NDTR {
+            self.items = self.registers[NDTR];
+        }
+        can_be_set
     }
 
     /// DMA_SxFCR, with the FIFO's status.
-    pub fn fifo_register(&self) -> u32 {
+    fn fifo_register(&self) -> u32 {
         let status = match self.fifo.len() as u32 {
             0 => 4,
             FIFO_BYTES.. => 5,
             bytes => bytes * 4 / FIFO_BYTES,
         };
-        self.fifo_control & !(7 << fcr::FS) | status << fcr::FS
+        self.registers[FCR] & !FCR_FS | status << FCR_FS.trailing_zeros()
     }
 
     /// DMA_SxNDTR: remaining items of the peripheral side.
     pub fn items_left(&self) -> u32 {
-        if self.is_enabled() || self.closing {
-            self.left[Side::Peripheral as usize] / self.size(Side::Peripheral)
-        } else {
-            self.items
-        }
+        if self.is_on() { self.left[Side::Peripheral as usize] / self.size(Side::Peripheral) } else { self.items }
     }
 
     /// True if a memory burst does not fit the threshold (RM0090, "FIFO threshold configurations") or the number of
@@ -199,15 +193,15 @@ impl Stream {
     /// EN is set: after the end of a transfer DMA_SxNDTR is loaded again with what was written (RM0090, 10.5.6).
     pub fn reload(&mut self) {
         if self.items == 0 {
-            self.items = self.programmed;
+            self.items = self.registers[NDTR];
         }
     }
 
     /// Starts a buffer.
     pub fn begin(&mut self) {
         let bytes = self.items * self.size(Side::Peripheral);
-        let memory = self.memories[usize::from(self.control & cr::CT != 0)];
-        (self.next, self.left) = ([self.peripheral, memory], [bytes, bytes]);
+        let memory = if self.registers.has(CR, CR_CT) { M1AR } else { M0AR };
+        (self.next, self.left) = ([PAR, memory].map(|address| self.registers[address]), [bytes, bytes]);
     }
 
     /// Bytes of the next access of a side, if it has an access to make; `asked`: the peripheral requests a transfer.
@@ -219,7 +213,7 @@ impl Stream {
         let reads = side == self.source();
         let (fifo, left, burst) = (self.fifo.len() as u32, self.left[side as usize], self.burst(side));
         let bytes = if reads {
-            let room = if self.is_direct() { flag_bytes(fifo == 0, burst) } else { FIFO_BYTES - fifo };
+            let room = if self.is_direct() { flag(burst, fifo == 0) } else { FIFO_BYTES - fifo };
             let bytes = burst.min(left);
             if bytes <= room && !self.closing { bytes } else { 0 }
         } else {
@@ -250,12 +244,8 @@ impl Stream {
     /// Ends the stream: DMA_SxNDTR keeps the number of remaining items.
     pub fn stop(&mut self) {
         self.items = self.items_left();
-        self.control &= !cr::EN;
+        self.registers.put(CR, CR_EN, false);
         (self.closing, self.draining) = (false, false);
         self.fifo.clear();
     }
-}
-
-const fn flag_bytes(is_set: bool, bytes: u32) -> u32 {
-    if is_set { bytes } else { 0 }
 }

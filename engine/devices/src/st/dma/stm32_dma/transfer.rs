@@ -3,14 +3,15 @@
 //! A free port takes the stream of the highest priority that has an access to make. After the clocks for arbitration
 //! and the address, the access goes to the bus; the port is free again when the access has ended.
 
-use super::Dma;
-use super::stream::{Direction, Side, Stream, cr, flags};
-use crate::support::stm32_dma::{Failed, Master};
+use super::stream::{Direction, Side, Stream, flags};
+use super::{CR, CR_CIRC, CR_CT, CR_DBM, Dma};
+use crate::st::dma::Failed;
 use engine::bus::device::Ctx;
+use engine::polling::Polled;
 use engine::state::State;
 
 /// A port.
-#[derive(Clone, Debug, Default, State)]
+#[derive(Clone, Debug, Default, State, Polled)]
 pub struct Port {
     /// The stream that the port serves.
     stream: Option<usize>,
@@ -60,13 +61,13 @@ impl Dma {
                 continue;
             };
             self.ports[side as usize].stream = Some(index);
-            let due = self.params.clock.rate.after(ctx.now, self.params.port_cycles[side as usize]);
+            let due = self.wiring.clock.rate.after(ctx.now, self.params.port_cycles[side as usize]);
             ctx.schedule(due, ACCESS | side as u32);
         }
     }
 
     pub(super) fn is_asked(&self, index: usize) -> bool {
-        self.requests.is_asked(8 * index + self.streams[index].channel())
+        self.wiring.requests.is_asked(8 * index + self.streams[index].channel())
     }
 
     fn access(&mut self, side: Side, ctx: &mut Ctx) {
@@ -76,7 +77,7 @@ impl Dma {
             self.ports[side as usize].stream = None;
             return;
         };
-        let master = Master { clock: self.params.clock.rate, unreachable: self.params.unreachable };
+        let master = self.wiring.master();
         let stream = &mut self.streams[index];
         let (address, size, step) = (stream.next[side as usize], stream.size(side), stream.step(side));
         let reads = stream.source() == side;
@@ -91,7 +92,7 @@ impl Dma {
             master.write(address, size, step, data, ctx)
         };
         if side == Side::Peripheral {
-            self.requests.serve(8 * index + self.streams[index].channel());
+            self.wiring.requests.serve(8 * index + self.streams[index].channel());
         }
         match result {
             Ok(done) => {
@@ -144,10 +145,11 @@ impl Dma {
         }
         stream.flags |= flags::TCIF;
         self.totals.buffers += 1;
-        if stream.control & cr::DBM != 0 {
-            stream.control ^= cr::CT;
+        let has_two = stream.registers.has(CR, CR_DBM);
+        if has_two {
+            stream.registers.put(CR, CR_CT, !stream.registers.has(CR, CR_CT));
         }
-        if stream.control & (cr::CIRC | cr::DBM) != 0 && stream.direction() != Direction::Memories {
+        if (has_two || stream.registers.has(CR, CR_CIRC)) && stream.direction() != Direction::Memories {
             stream.begin();
         } else {
             stream.items = 0;

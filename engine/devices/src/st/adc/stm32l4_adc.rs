@@ -18,81 +18,113 @@
 //! after the last transfer.
 
 mod converting;
-mod registers;
 
 #[cfg(test)]
 mod tests;
 
-use self::registers::*;
+use super::{CHANGES, Channels, DMA_ACTIVITIES, Inputs};
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Row, Table, by_table, registers};
 use crate::support::activities::{CALIBRATED_ADC, CALIBRATION, CONVERSION, POWER_UP};
-use crate::support::analog_inputs::{self, Surroundings};
 use crate::support::dma_lines::DmaLine;
 use crate::support::kernel_clock::KernelClock;
-use crate::support::registers::{AccessKind, find};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::activity::{Detail, Kind};
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Ps};
 
-pub use self::registers::REGISTERS;
+registers! {
+    /// The register map (RM0432, "ADC registers").
+    pub const MAP "ADC_" {
+        ISR 0x00 w1c mask 0x7ff { ADRDY 0, EOC 2, EOS 3, OVR 4, AWD1 7 };
+        IER 0x04 rw mask 0x7ff;
+        CR 0x08 rw reset CR_DEEPPWD {
+            ADEN 0, ADDIS 1, ADSTART 2, JADSTART 3, ADSTP 4, JADSTP 5, ADVREGEN 28, DEEPPWD 29, ADCALDIF 30, ADCAL 31,
+        };
+        CFGR 0x0c rw reset 1 << 31 mask 0xffff_7fff {
+            DMAEN 0, DFSDMCFG 2 unmodelled, RES 3..5, ALIGN 5, EXTEN 10..12 unmodelled, OVRMOD 12, CONT 13, AUTDLY 14,
+            DISCEN 16 unmodelled, JDISCEN 20 unmodelled, AWD1SGL 22, AWD1EN 23, JAWD1EN 24 unmodelled,
+            JAUTO 25 unmodelled, AWD1CH 26..31,
+        };
+        CFGR2 0x10 rw {
+            ROVSE 0, JOVSE 1 unmodelled, OVSR 2..5, OVSS 5..9, TROVS 9 unmodelled, ROVSM 10 unmodelled,
+        };
+        SMPR1 0x14 rw mask 0xbfff_ffff {
+            /// Lengthens the shortest sample time by a cycle.
+            SMPPLUS 31,
+        };
+        SMPR2 0x18 rw mask 0x07ff_ffff;
+        TR1 0x20 rw reset 0x0fff_0000 { LT1 0..12, HT1 16..28 };
+        TR2 0x24 rw reset 0x00ff_0000 mask 0x00ff_00ff;
+        TR3 0x28 rw reset 0x00ff_0000 mask 0x00ff_00ff;
+        SQR1 0x30 rw mask 0x1f7d_f7cf { L 0..4 };
+        SQR2 0x34 rw mask 0x1f7d_f7df;
+        SQR3 0x38 rw mask 0x1f7d_f7df;
+        SQR4 0x3c rw mask 0x7df;
+        DR 0x40 ro volatile mask 0xffff;
+        JSQR 0x4c rw {
+            JL 0..2 unmodelled, JEXTSEL 2..6 unmodelled, JEXTEN 6..8 unmodelled, JSQ1 8..13 unmodelled,
+            JSQ2 14..19 unmodelled, JSQ3 20..25 unmodelled, JSQ4 26..31 unmodelled,
+        };
+        OFR "OFR{}" [1..5; 4] 0x60 rw { OFFSET 0..12 unmodelled, CH 26..31 unmodelled, EN 31 unmodelled };
+        JDR "JDR{}" [1..5; 4] 0x80 ro mask 0xffff;
+        AWD2CR 0xa0 rw { AWD2CH 0..19 unmodelled };
+        AWD3CR 0xa4 rw { AWD3CH 0..19 unmodelled };
+        DIFSEL 0xb0 rw { DIFSEL 1..19 unmodelled };
+        CALFACT 0xb4 rw mask 0x007f_007f;
+        CCR 0x308 rw mask 0x01ff_0000 { CKMODE 16..18, PRESC 18..22, VREFEN 22, CH17SEL 23, CH18SEL 24 };
+    }
+}
 
-/// Channels 0 to 18.
-const CHANNELS: usize = 19;
-const VREFINT: usize = 0;
-const TEMPERATURE: usize = 17;
-const VBAT: usize = 18;
-/// Typical values (DS12023, temperature sensor characteristics, embedded internal voltage reference): the sensor at 30
-/// degrees and for each degree, and the reference.
-const SENSOR_30_UV: i64 = 760_000;
-const SENSOR_SLOPE_UV: i64 = 2_500;
-const VREFINT_UV: u32 = 1_212_000;
+/// ADC_CSR: a copy of the converter's ADC_ISR.
+const CSR: u32 = 0x300;
+/// While any of these bits is 1, the clock can't be changed.
+const CR_BUSY: u32 = CR_ADEN | CR_ADDIS | CR_ADSTART | CR_JADSTART | CR_ADSTP | CR_ADCAL;
+const CCR_CLOCK: u32 = CCR_CKMODE | CCR_PRESC;
+
+/// The channels of an STM32L4+, and the reference (DS12023, embedded internal voltage reference).
+const AT: Channels = Channels {
+    first: 1,
+    pins: 16,
+    temperature: 17,
+    sensor_millicelsius: 30_000,
+    vrefint: 0,
+    vrefint_uv: 1_212_000,
+    vbat: 18,
+};
 
 /// Divisors of the asynchronous clock, by PRESC.
 const PRESCALERS: [u64; 16] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256, 256, 256, 256, 256];
 
-/// Tokens of events.
-const CHANGES: u32 = 0;
-const DMA_ACTIVITIES: u32 = 1;
-
 /// The board's parameters of the converter.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug)]
 pub struct Params {
     /// HCLK, and the asynchronous clock.
     pub clocks: [ClockInput; 2],
-    /// Voltages of the channels in microvolts.
-    #[state(skip)]
-    pub inputs_uv: [u32; CHANNELS],
-    /// VREF+ in microvolts.
-    #[state(skip)]
-    pub reference_uv: u32,
+    /// What is at the channels.
+    pub inputs: Inputs,
     /// Start-up time of the regulator.
-    #[state(skip)]
     pub regulator: Ps,
     /// Cycles of the converter's clock: of a calibration, from ADEN to ADRDY, and from ADSTART to the first sample.
-    #[state(skip)]
     pub calibration: Cycles,
     /// Cycles of the converter's clock from ADEN to ADRDY.
-    #[state(skip)]
     pub power_up: Cycles,
     /// Cycles of the converter's clock from ADSTART to the first sample.
-    #[state(skip)]
     pub latency: Cycles,
     /// Its interrupt.
-    #[state(skip)]
     pub interrupt: Option<IrqLine>,
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 
 /// The activity of the converter, with its end as an edge of the undivided clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 enum Doing {
+    #[default]
     Nothing,
     Calibrating(u64),
     PoweringUp(u64),
@@ -103,14 +135,14 @@ enum Doing {
 }
 
 /// The converter.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Adc::list_end)]
 pub struct Adc {
+    #[state(skip)]
     params: Params,
     /// HCLK, and the asynchronous clock.
     clocks: [KernelClock; 2],
-    /// Register values by offset, up to ADC_CALFACT; then ADC_CCR.
-    registers: [u32; 46],
-    common: u32,
+    registers: Registers,
     doing: Doing,
     /// The time at which the regulator has started.
     regulated_at: Ps,
@@ -121,27 +153,19 @@ pub struct Adc {
     dma: DmaLine,
     level: bool,
     alarm: Alarm,
-    changes: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::System, &["st,stm32l4-adc"], 1, from_node).with_activities(CALIBRATED_ADC).naming(REGISTERS);
+    Model::device(Group::System, &["st,stm32l4-adc"], 1, from_node).with_activities(CALIBRATED_ADC).naming(MAP.rows);
 
 /// Builds the converter from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "resets", "#io-channel-cells"]);
-    let mut inputs_uv = [0; CHANNELS];
-    let Surroundings { reference_uv, temperature_millicelsius } =
-        analog_inputs::from_node(reader, 1, &mut inputs_uv[1..TEMPERATURE]);
-    inputs_uv[TEMPERATURE] =
-        (SENSOR_30_UV + SENSOR_SLOPE_UV * i64::from(temperature_millicelsius - 30_000) / 1000) as u32;
-    inputs_uv[VREFINT] = VREFINT_UV;
-    inputs_uv[VBAT] = reference_uv / 3;
+    let inputs = Inputs::from_node(reader, &AT);
     let params = Params {
         clocks: [reader.clock_input(0, "HCLK"), reader.clock_input(1, "the asynchronous clock, which the RCC selects")],
-        inputs_uv,
-        reference_uv,
+        inputs: inputs.with_vbat(&AT, 3),
         regulator: reader.timing_ps("cyclescope,regulator-us", "from ADVREGEN until the regulator has started"),
         calibration: reader.timing_cycles("cyclescope,calibration-cycles", "cycles of its clock for a calibration"),
         power_up: reader.timing_cycles("cyclescope,power-up-cycles", "cycles of its clock from ADEN to ADRDY"),
@@ -157,38 +181,34 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Adc {
     /// The converter after reset.
     pub fn new(params: Params, dma: DmaLine) -> Adc {
-        let mut registers = [0; 46];
-        REGISTERS.iter().filter(|row| row.offset < CCR).for_each(|row| registers[row.offset as usize / 4] = row.reset);
+        let (doing, alarm) = Default::default();
         Adc {
             clocks: params.clocks.map(KernelClock::new),
             params,
-            registers,
-            common: 0,
-            doing: Doing::Nothing,
+            registers: Registers::new(&MAP),
+            doing,
             regulated_at: Ps::ZERO,
             data: 0,
             waits: false,
             conversions: 0,
             dma,
             level: false,
-            alarm: Alarm::default(),
-            changes: 0,
+            alarm,
         }
     }
 
-    const fn of(&self, offset: u32) -> u32 {
-        self.registers[offset as usize / 4]
+    fn has(&self, register: u32, bits: u32) -> bool {
+        self.registers.has(register, bits)
     }
 
-    fn set(&mut self, offset: u32, set: u32, clear: u32) {
-        let register = &mut self.registers[offset as usize / 4];
-        *register = *register & !clear | set;
+    fn raise(&mut self, flags: u32) {
+        self.registers.put(ISR, flags, true);
     }
 
     /// The undivided clock, and its divisor.
-    const fn clock(&self) -> (KernelClock, u64) {
-        match self.common >> CCR_CKMODE & 3 {
-            0 => (self.clocks[1], PRESCALERS[(self.common >> CCR_PRESC & 0xf) as usize]),
+    fn clock(&self) -> (KernelClock, u64) {
+        match self.registers.field(CCR, CCR_CKMODE) {
+            0 => (self.clocks[1], PRESCALERS[self.registers.field(CCR, CCR_PRESC) as usize]),
             mode => (self.clocks[0], 1 << (mode - 1)),
         }
     }
@@ -199,28 +219,9 @@ impl Adc {
         clock.next_edge(now).next_multiple_of(divider) + cycles.0 * divider
     }
 
-    fn settle(&mut self, ctx: &Ctx) {
-        let edge = self.clock().0.edge(ctx.now);
-        loop {
-            match self.doing {
-                Doing::Calibrating(end) if end <= edge => {
-                    self.set(CR, 0, CR_ADCAL);
-                    self.doing = Doing::Nothing;
-                }
-                Doing::PoweringUp(end) if end <= edge => {
-                    self.set(ISR, ISR_ADRDY, 0);
-                    self.doing = Doing::Nothing;
-                }
-                Doing::Converting(place, end) if end <= edge => self.end(place, end),
-                _ => return,
-            }
-            self.changes += 1;
-        }
-    }
-
     /// A read of ADC_DR.
     fn take(&mut self, now: Ps) -> u32 {
-        self.set(ISR, 0, ISR_EOC);
+        self.registers.put(ISR, ISR_EOC, false);
         self.release(now);
         self.data
     }
@@ -233,17 +234,17 @@ impl Adc {
         }
     }
 
-    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
-        let old = self.of(CR);
+    fn set_control(&mut self, old: u32, value: u32, ctx: &mut Ctx) {
         if value & CR_DEEPPWD != 0 {
-            self.registers[CR as usize / 4] = CR_DEEPPWD;
+            self.registers.set(CR, CR_DEEPPWD);
             self.doing = Doing::Nothing;
             return;
         }
         if value & !old & CR_ADVREGEN != 0 {
             self.regulated_at = ctx.now.saturating_add(self.params.regulator);
         }
-        self.set(CR, value & (CR_ADVREGEN | CR_ADCALDIF), CR_DEEPPWD | CR_ADVREGEN | CR_ADCALDIF);
+        let settings = CR_DEEPPWD | CR_ADVREGEN | CR_ADCALDIF;
+        self.registers.set(CR, old & !settings | value & settings);
         let starts = value & !old;
         if starts & (CR_ADEN | CR_ADCAL) != 0 && (value & CR_ADVREGEN == 0 || ctx.now < self.regulated_at) {
             ctx.note("the converter is used before its regulator has started (ADC_CR.ADVREGEN): codes may be wrong");
@@ -258,80 +259,47 @@ impl Adc {
             if old & CR_ADEN != 0 {
                 ctx.note("a calibration (ADC_CR.ADCAL) was begun while the converter is on (ADEN): none begins");
             } else {
-                self.set(CR, CR_ADCAL, 0);
+                self.registers.put(CR, CR_ADCAL, true);
                 self.doing = Doing::Calibrating(self.after(ctx.now, self.params.calibration));
             }
         } else if starts & CR_ADEN != 0 {
-            if self.of(CR) & CR_ADCAL != 0 {
+            if self.has(CR, CR_ADCAL) {
                 ctx.note("ADC_CR.ADEN was set during a calibration: the converter stays off");
                 return;
             }
-            self.set(CR, CR_ADEN, 0);
+            self.registers.put(CR, CR_ADEN, true);
             self.doing = Doing::PoweringUp(self.after(ctx.now, self.params.power_up));
-        } else if value & CR_ADDIS != 0 && self.of(CR) & CR_ADSTART == 0 {
-            self.set(CR, 0, CR_ADEN);
+        } else if value & CR_ADDIS != 0 && !self.has(CR, CR_ADSTART) {
+            self.registers.put(CR, CR_ADEN, false);
             self.doing = Doing::Nothing;
         }
         if value & CR_ADSTP != 0 {
-            self.set(CR, 0, CR_ADSTART);
+            self.registers.put(CR, CR_ADSTART, false);
             if matches!(self.doing, Doing::Converting(..) | Doing::Waiting(_)) {
                 self.doing = Doing::Nothing;
             }
         } else if starts & CR_ADSTART != 0 {
-            if self.of(CR) & CR_ADEN == 0 || matches!(self.doing, Doing::PoweringUp(_)) {
+            if !self.has(CR, CR_ADEN) || matches!(self.doing, Doing::PoweringUp(_)) {
                 ctx.note("ADC_CR.ADSTART was set before the converter is ready (ADRDY): nothing is converted");
                 return;
             }
-            self.set(CR, CR_ADSTART, 0);
+            self.registers.put(CR, CR_ADSTART, true);
             let begins = self.after(ctx.now, self.params.latency);
             self.doing = Doing::Converting(0, begins + self.edges(0));
         }
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        let Some(row) = find(REGISTERS, offset) else { return };
-        let value = value & row.mask;
-        let unmodelled = match offset {
-            CFGR => value & CFGR_UNMODELLED,
-            CFGR2 => value & CFGR2_UNMODELLED,
-            JSQR | OFR1..=OFR4 | AWD2CR | AWD3CR | DIFSEL => value,
-            _ => 0,
-        };
-        if unmodelled != 0 {
-            ctx.note(&format!("{} enables a feature that is not modelled: it has no effect", row.name));
-        }
-        match offset {
-            ISR => {
-                self.set(ISR, 0, value);
-                if value & ISR_EOC != 0 {
-                    self.release(ctx.now);
-                }
-            }
-            CR => self.set_control(value, ctx),
-            CCR if self.of(CR) & CR_BUSY != 0 && (value ^ self.common) >> CCR_CKMODE & 0x3f != 0 => {
-                ctx.note(
-                    "the clock (ADC_CCR) was changed while the converter is on or calibrates: it keeps its setting",
-                );
-                let clock = 0x3f << CCR_CKMODE;
-                self.common = self.common & clock | value & !clock;
-            }
-            CCR => self.common = value,
-            CFGR | CFGR2 | SMPR1 | SMPR2 if self.of(CR) & CR_ADSTART != 0 => {
-                ctx.note(&format!("{} was written during conversions (ADSTART): it keeps its value", row.name));
-            }
-            _ if row.access == AccessKind::Rw => self.registers[offset as usize / 4] = value,
-            _ => {}
+    /// A write of ADC_CCR, which held `old`.
+    fn set_common(&mut self, old: u32, new: u32, ctx: &mut Ctx) {
+        if self.has(CR, CR_BUSY) && (old ^ new) & CCR_CLOCK != 0 {
+            ctx.note("the clock (ADC_CCR) was changed while the converter is on or calibrates: it keeps its setting");
+            self.registers.set(CCR, old & CCR_CLOCK | new & !CCR_CLOCK);
         }
     }
 
-    fn register(&mut self, offset: u32, now: Ps) -> u32 {
-        match offset {
-            CCR => self.common,
-            // ADC_CSR: a copy of the converter's ADC_ISR.
-            0x300 => self.of(ISR),
-            DR => self.take(now),
-            _ => self.registers.get(offset as usize / 4).copied().unwrap_or(0),
-        }
+    /// The name of a register.
+    fn name(&self, register: u32) -> &'static str {
+        self.registers.map().row(register).map_or("", |row| row.name)
     }
 
     /// The end of the present activity.
@@ -342,15 +310,19 @@ impl Adc {
         }
     }
 
-    fn update(&mut self, ctx: &mut Ctx) {
-        let level = self.of(ISR) & self.of(IER) != 0;
+    /// When it comes, unless the clock is stopped.
+    fn due(&self) -> Option<Ps> {
+        self.ends().and_then(|edge| self.clock().0.due(edge))
+    }
+
+    fn drive(&mut self, ctx: &mut Ctx) {
+        let level = self.has(ISR, self.registers[IER]);
         if std::mem::replace(&mut self.level, level) != level {
             ctx.set_irq(self.params.interrupt, level);
         }
-        let control = self.of(CFGR);
-        let lost = self.of(ISR) & ISR_OVR != 0 && control & CFGR_OVRMOD == 0;
-        self.dma.set(control & CFGR_DMAEN != 0 && self.waits && !lost, DMA_ACTIVITIES, ctx);
-        let due = self.ends().and_then(|edge| self.clock().0.due(edge));
+        let lost = self.has(ISR, ISR_OVR) && !self.has(CFGR, CFGR_OVRMOD);
+        self.dma.set(self.has(CFGR, CFGR_DMAEN) && self.waits && !lost, DMA_ACTIVITIES, ctx);
+        let due = self.due();
         if ctx.records(Kind::Conversion) {
             let is = |it: bool| due.filter(|_| it);
             let converts = matches!(self.doing, Doing::Converting(..));
@@ -370,47 +342,95 @@ impl Adc {
 
     /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
-        let kept = std::mem::replace(self, Adc::new(self.params, DmaLine::default()));
-        (self.clocks, self.dma, self.level, self.alarm) = (kept.clocks, kept.dma, kept.level, kept.alarm);
-        (self.conversions, self.changes) = (kept.conversions, kept.changes + 1);
-        self.update(ctx);
+        self.registers.reset();
+        (self.doing, self.regulated_at, self.data, self.waits) = Default::default();
+        self.drive(ctx);
+    }
+
+    /// All changes without an access happen in events.
+    fn list_end(&mut self, poll: &mut Poll) -> bool {
+        if let Some(due) = self.due() {
+            poll.until(due);
+        }
+        self.ends().is_none_or(|edge| edge > self.clock().0.edge(poll.now()))
+    }
+}
+
+impl Table for Adc {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated(self.params.gate)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        let edge = self.clock().0.edge(ctx.now);
+        loop {
+            match self.doing {
+                Doing::Calibrating(end) if end <= edge => {
+                    self.registers.put(CR, CR_ADCAL, false);
+                    self.doing = Doing::Nothing;
+                }
+                Doing::PoweringUp(end) if end <= edge => {
+                    self.raise(ISR_ADRDY);
+                    self.doing = Doing::Nothing;
+                }
+                Doing::Converting(place, end) if end <= edge => self.end(place, end),
+                _ => return,
+            }
+        }
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            CSR => self.registers[ISR],
+            DR => self.take(ctx.now),
+            _ => held,
+        }
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.drive(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        let unmodelled = self.registers.map().row(register).map_or(0, Row::unmodelled);
+        if new & unmodelled != 0 {
+            ctx.note(&format!("{} enables a feature that is not modelled: it has no effect", self.name(register)));
+        }
+        match register {
+            ISR if old & !new & ISR_EOC != 0 => self.release(ctx.now),
+            CR => self.set_control(old, new, ctx),
+            CCR => self.set_common(old, new, ctx),
+            CFGR | CFGR2 | SMPR1 | SMPR2 if self.has(CR, CR_ADSTART) => {
+                let name = self.name(register);
+                ctx.note(&format!("{name} was written during conversions (ADSTART): it keeps its value"));
+                self.registers.set(register, old);
+            }
+            _ => {}
+        }
+    }
+
+    /// [`Table::wrote`] has noted it.
+    fn unmodelled(&mut self, _: &'static Row, _: u32, _: &mut Ctx) {}
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.alarm.cancel(CHANGES, ctx);
+        self.drive(ctx);
     }
 }
 
 impl Device for Adc {
+    by_table!();
+
     fn pops(&self, _range: usize, offset: u32) -> bool {
         offset & !3 == DR
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
-    }
-
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, ctx| {
-            self.settle(ctx);
-            let value = self.register(offset, ctx.now);
-            self.changes += u64::from(offset == DR);
-            self.update(ctx);
-            value
-        })
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.settle(ctx);
-            self.changes += 1;
-            self.set_register(offset, value, ctx);
-            self.alarm.cancel(CHANGES, ctx);
-            self.update(ctx);
-        })
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -420,13 +440,13 @@ impl Device for Adc {
         }
         self.alarm.rang(ctx.now);
         self.settle(ctx);
-        self.update(ctx);
+        self.drive(ctx);
     }
 
     /// The rest of a conversion continues at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.settle(ctx);
-        let is_asynchronous = self.common >> CCR_CKMODE & 3 == 0;
+        let is_asynchronous = !self.has(CCR, CCR_CKMODE);
         let moves = self.clocks.each_mut().map(|clock| clock.follow(ctx));
         let (before, now) = moves[usize::from(is_asynchronous)];
         let moved = |edge: u64| now + edge.saturating_sub(before);
@@ -436,7 +456,6 @@ impl Device for Adc {
             Doing::Converting(place, end) => Doing::Converting(place, moved(end)),
             other => other,
         };
-        self.alarm.cancel(CHANGES, ctx);
         self.update(ctx);
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);
@@ -445,22 +464,5 @@ impl Device for Adc {
 
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("conversions".to_owned(), self.conversions)]
-    }
-}
-
-impl Polled for Adc {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        // All changes without an access happen in events.
-        if let Some(edge) = self.ends() {
-            let (clock, _) = self.clock();
-            if edge <= clock.edge(poll.now()) {
-                return false;
-            }
-            if let Some(due) = clock.due(edge) {
-                poll.until(due);
-            }
-        }
-        poll.state(self.changes);
-        true
     }
 }

@@ -1,0 +1,326 @@
+//! `st,stm32f4-adc`: the analog-to-digital converters of an STM32F4, up to three in one node with their common
+//! registers (RM0090, "Analog-to-digital converter (ADC)").
+//!
+//! Modelled: regular sequences started by software, single, scanned (SCAN) and continuous; sample times, and 12 to 6
+//! cycles of conversion by RES; ADCCLK, PCLK2 divided by ADCPRE, at whose next edge a sequence begins; EOC by EOCS,
+//! STRT, OVR; both alignments; the analog watchdog; DMA requests; the interrupt, which all converters share.
+//!
+//! The board gives the voltages of the inputs (`cyclescope,inputs-microvolts`, by channel), which are constant.
+//! Channels 16 to 18 of the first converter are the temperature sensor, the internal reference and half of VBAT, if
+//! TSVREFE or VBATE enables them. In an STM32F411 (`cyclescope,sensor-shares-vbat`; RM0383) channel 18 is the
+//! temperature sensor or, with VBATE, a quarter of VBAT; channel 16 is not connected. A voltage is sampled without
+//! noise and error.
+//!
+//! Not modelled: injected sequences and external triggers (registers, with a note), discontinuous mode, two converters
+//! in interleaved or dual mode (ADC_CCR.MULTI, with a note), the stabilisation time after ADON. With DMA and without
+//! DDS, requests continue after the last transfer.
+
+mod converter;
+
+#[cfg(test)]
+mod tests;
+
+use self::converter::Converter;
+use super::{CHANGES, Channels, DMA_ACTIVITIES, Inputs};
+use crate::model::{Group, Model};
+use crate::registers::{Registers, registers};
+use crate::support::activities::{ADC, CONVERSION};
+use crate::support::dma_lines::DmaLine;
+use crate::support::stm32_clock_gate::ClockGate;
+use engine::activity::{Detail, Kind};
+use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::dt::reader::NodeReader;
+use engine::dt::wiring::ClockInput;
+use engine::polling::{Poll, Polled};
+use engine::state::State;
+use engine::time::{Cycles, Ps};
+
+registers! {
+    /// A converter's registers (RM0090, "ADC register map").
+    pub const MAP "ADC_" {
+        SR 0x00 rw { AWD 0 w0c, EOC 1 w0c, JEOC 2 w0c, JSTRT 3 w0c, STRT 4 w0c, OVR 5 w0c };
+        CR1 0x04 rw mask 0x07c0_ffff {
+            AWDCH 0..5, EOCIE 5, AWDIE 6, SCAN 8, AWDSGL 9, AWDEN 23, RES 24..26, OVRIE 26,
+        };
+        CR2 0x08 rw mask 0x7f7f_0f03 {
+            ADON 0, CONT 1, DMA 8, DDS 9, EOCS 10, ALIGN 11, JEXTEN 20..22, JSWSTART 22, EXTEN 28..30, SWSTART 30,
+        };
+        SMPR1 0x0c rw mask 0x07ff_ffff;
+        SMPR2 0x10 rw mask 0x3fff_ffff;
+        JOFR "JOFR{}" [1..5; 4] 0x14 rw mask 0xfff;
+        HTR 0x24 rw reset 0xfff mask 0xfff;
+        LTR 0x28 rw mask 0xfff;
+        SQR1 0x2c rw mask 0x00ff_ffff { L 20..24 };
+        SQR2 0x30 rw mask 0x3fff_ffff;
+        SQR3 0x34 rw mask 0x3fff_ffff;
+        JSQR 0x38 rw mask 0x003f_ffff;
+        JDR "JDR{}" [1..5; 4] 0x3c ro mask 0xffff;
+        DR 0x4c ro volatile mask 0xffff;
+    }
+
+    /// The registers that the converters have in common.
+    const COMMON "ADC_" {
+        CSR 0x300 ro volatile;
+        CCR 0x304 rw mask 0x00c3_ef1f { MULTI 0..5, ADCPRE 16..18, VBATE 22, TSVREFE 23 };
+    }
+}
+
+/// Bytes from one converter's registers to the next one's.
+const STRIDE: u32 = 0x100;
+const CONVERTERS: usize = 3;
+/// The channels of an STM32F4, and the reference (DS8626, embedded reference voltage).
+const AT: Channels = Channels {
+    first: 0,
+    pins: 16,
+    temperature: 16,
+    sensor_millicelsius: 25_000,
+    vrefint: 17,
+    vrefint_uv: 1_210_000,
+    vbat: 18,
+};
+
+/// The board's parameters of the converters.
+#[derive(Clone, Copy, Debug, State, Polled)]
+pub struct Params {
+    /// PCLK2.
+    pub clock: ClockInput,
+    /// Number of converters.
+    #[state(skip)]
+    pub converters: usize,
+    /// What is at the channels.
+    #[state(skip)]
+    pub inputs: Inputs,
+    /// True if the temperature sensor shares VBAT's channel.
+    #[state(skip)]
+    pub sensor_shares_vbat: bool,
+    /// The interrupt of the converters.
+    #[state(skip)]
+    pub interrupt: Option<IrqLine>,
+    /// The clock enable bit of the converters.
+    #[state(skip)]
+    pub gate: ClockGate,
+}
+
+/// The converters.
+#[derive(Debug, State, Polled)]
+#[poll(first = Adc::list_conversion)]
+pub struct Adc {
+    params: Params,
+    converters: [Converter; CONVERTERS],
+    common: Registers,
+    dma: [DmaLine; CONVERTERS],
+    level: bool,
+    alarm: Alarm,
+}
+
+/// For the list of models.
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32f4-adc"], 1, from_node).with_activities(ADC).naming(MAP.rows);
+
+/// Builds the converters from their node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "resets", "#io-channel-cells"]);
+    let inputs = Inputs::from_node(reader, &AT);
+    let sensor_shares_vbat = reader.flag(
+        "cyclescope,sensor-shares-vbat",
+        "the temperature sensor is on channel 18, where a quarter of VBAT has priority",
+    );
+    let params = Params {
+        clock: reader.clock_input(0, "PCLK2"),
+        converters: reader.u32_or("cyclescope,converters", 1, 1..=3, "number of converters, 1 to 3") as usize,
+        inputs: inputs.with_vbat(&AT, if sensor_shares_vbat { 4 } else { 2 }),
+        sensor_shares_vbat,
+        interrupt: reader.interrupt(0, "their interrupt"),
+        gate: ClockGate::from_node(reader),
+    };
+    let dma =
+        ["adc1", "adc2", "adc3"].map(|name| DmaLine::from_node(reader, name, "a converter's data register has data"));
+    Box::new(Adc::new(params, dma))
+}
+
+impl Adc {
+    /// The converters after reset.
+    pub fn new(params: Params, dma: [DmaLine; CONVERTERS]) -> Adc {
+        let (converters, common) = (Default::default(), Registers::new(&COMMON));
+        Adc { params, converters, common, dma, level: false, alarm: Alarm::default() }
+    }
+
+    /// Clocks of PCLK2 in a clock of ADCCLK.
+    fn divider(&self) -> u64 {
+        2 * (u64::from(self.common.field(CCR, CCR_ADCPRE)) + 1)
+    }
+
+    /// The result of a conversion of a channel by a converter.
+    fn sample(&self, index: usize, channel: usize) -> u32 {
+        let (vbat, sensor) = (self.common.has(CCR, CCR_VBATE), self.common.has(CCR, CCR_TSVREFE));
+        let shared = self.params.sensor_shares_vbat;
+        let input = match channel {
+            0..16 => Some(channel),
+            _ if index > 0 => None,
+            18 if vbat => Some(AT.vbat),
+            18 if shared && sensor => Some(AT.temperature),
+            16 if !shared && sensor => Some(AT.temperature),
+            17 if sensor => Some(AT.vrefint),
+            _ => None,
+        };
+        input.map_or(0, |input| self.params.inputs.code(input))
+    }
+
+    fn settle(&mut self, ctx: &Ctx) {
+        let cycle = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        let divider = self.divider();
+        for index in 0..self.params.converters {
+            while let Some(channel) = self.converters[index].ends_by(cycle) {
+                let code = self.sample(index, channel);
+                self.converters[index].end(code, divider);
+            }
+        }
+    }
+
+    /// The converter whose register is at `offset`.
+    fn converter(&mut self, offset: u32) -> Option<&mut Converter> {
+        self.converters[..self.params.converters].get_mut((offset / STRIDE) as usize)
+    }
+
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        if offset == CCR {
+            if value & CCR_MULTI != 0 {
+                ctx.note("converters that work together (ADC_CCR.MULTI) are not modelled: each works alone");
+            }
+            self.common.set(CCR, value);
+            return;
+        }
+        let divider = self.divider();
+        let begins = self.params.clock.rate.cycles_until_ceil(ctx.now).0.next_multiple_of(divider);
+        let Some(converter) = self.converter(offset) else { return };
+        if offset % STRIDE != CR2 {
+            _ = converter.registers.write(offset % STRIDE, value);
+            return;
+        }
+        if value & (CR2_JSWSTART | CR2_JEXTEN | CR2_EXTEN) != 0 {
+            ctx.note("injected sequences and external triggers (ADC_CR2) are not modelled: none begins");
+        }
+        if value & CR2_SWSTART != 0 && value & CR2_ADON == 0 {
+            ctx.note("SWSTART was set while the converter is off (ADC_CR2.ADON): nothing is converted");
+        }
+        converter.set_control2(value, begins, divider);
+    }
+
+    /// Reset by the RCC: registers return to their reset values.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        self.converters.iter_mut().for_each(Converter::reset);
+        self.common.reset();
+        self.update(ctx);
+    }
+
+    fn register(&mut self, offset: u32) -> u32 {
+        match offset {
+            CSR => {
+                let converters = self.converters[..self.params.converters].iter().enumerate();
+                converters.map(|(index, converter)| converter.registers[SR] << (8 * index)).sum()
+            }
+            CCR => self.common[CCR],
+            _ => match self.converter(offset) {
+                Some(converter) if offset % STRIDE == DR => converter.take(),
+                Some(converter) => converter.registers[offset % STRIDE],
+                None => 0,
+            },
+        }
+    }
+
+    /// The end of the next conversion.
+    fn next(&self) -> Option<Ps> {
+        let next = self.converters.iter().filter_map(Converter::next).min();
+        next.map(|cycle| self.params.clock.rate.ps_at_floor(Cycles(cycle)))
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let level = self.converters[..self.params.converters].iter().any(Converter::interrupts);
+        if std::mem::replace(&mut self.level, level) != level {
+            ctx.set_irq(self.params.interrupt, level);
+        }
+        for (converter, line) in self.converters.iter().zip(&mut self.dma).take(self.params.converters) {
+            line.set(converter.asks(), DMA_ACTIVITIES, ctx);
+        }
+        if ctx.records(Kind::Conversion) {
+            for (index, converter) in self.converters.iter().enumerate() {
+                let due = converter.next().map(|cycle| self.params.clock.rate.ps_at_floor(Cycles(cycle)));
+                let channel = converter.ends_by(u64::MAX).map_or(Detail::None, |it| Detail::Value(it as u32));
+                ctx.awaits((&CONVERSION, index as u32), due, channel);
+            }
+        }
+        match self.next() {
+            Some(due) => self.alarm.set(due, CHANGES, ctx),
+            None => self.alarm.cancel(CHANGES, ctx),
+        }
+    }
+
+    /// Conversions end at events.
+    fn list_conversion(&mut self, poll: &mut Poll) -> bool {
+        let Some(next) = self.next() else { return true };
+        poll.until(next);
+        next > poll.now()
+    }
+}
+
+impl Device for Adc {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == DR
+    }
+
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.params.gate.read(offset, size, ctx, |offset, ctx| {
+            self.settle(ctx);
+            let value = self.register(offset);
+            self.update(ctx);
+            value
+        })
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
+            self.settle(ctx);
+            self.set_register(offset, value, ctx);
+            self.update(ctx);
+        })
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == DMA_ACTIVITIES {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_ACTIVITIES, ctx));
+            return;
+        }
+        self.alarm.rang(ctx.now);
+        self.settle(ctx);
+        self.update(ctx);
+    }
+
+    /// The rest of a conversion continues at the new clock's rate.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.settle(ctx);
+        let before = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        let now = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.converters.iter_mut().for_each(|converter| converter.move_by(before, now));
+        self.alarm.cancel(CHANGES, ctx);
+        self.update(ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        vec![("conversions".to_owned(), self.converters.iter().map(|converter| converter.conversions).sum())]
+    }
+}
