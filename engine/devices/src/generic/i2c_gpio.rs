@@ -12,11 +12,11 @@
 use crate::model::{Group, Model};
 use crate::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use engine::activity::Scope;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, DeviceId, PortId};
 use engine::dt::reader::NodeReader;
 use engine::observe::i2c::{BUS_BUSY, FRAME, I2C};
 use engine::pins::Pin;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::i2c_pins::{Edge, I2cPins};
@@ -25,7 +25,8 @@ use engine::wire::i2c_pins::{Edge, I2cPins};
 mod tests;
 
 /// The bus.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(never = "no loop reads it: it has no address")]
 pub struct I2cGpio {
     #[state(skip)]
     label: String,
@@ -162,14 +163,6 @@ impl I2cGpio {
 }
 
 impl Device for I2cGpio {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
     fn reset(&mut self, ctx: &mut Ctx) {
         self.scope = ctx.scope();
         for (pin, name) in [(self.scl, "scl"), (self.sda, "sda")] {
@@ -199,11 +192,5 @@ impl Device for I2cGpio {
     fn counters(&self) -> Vec<(String, u64)> {
         let own = [("frames".to_owned(), self.frames), ("bytes".to_owned(), self.bytes)];
         own.into_iter().chain(self.chips.counters()).collect()
-    }
-}
-
-impl Polled for I2cGpio {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
     }
 }
