@@ -54,6 +54,21 @@ struct Led {
 }
 
 impl Led {
+    fn new(names: [String; 3], pin: Pin, active_low: bool) -> Led {
+        Led {
+            names,
+            pin,
+            active_low,
+            is_on: false,
+            since: None,
+            times_on: 0,
+            times_off: 0,
+            lit: Ps::ZERO,
+            rises: VecDeque::new(),
+            scope: Scope::default(),
+        }
+    }
+
     /// Its wire has a level from `now` on.
     fn set(&mut self, level: bool, now: Ps) {
         let is_on = level != self.active_low;
@@ -137,18 +152,7 @@ fn led(reader: &mut NodeReader) -> Option<Led> {
     reader.known(&["color", "function", "function-enumerator", "default-state", "linux,default-trigger"]);
     let names = names_of(reader);
     let (pin, flags) = reader.required_gpio_with_flags("gpios", "the light's pin")?;
-    Some(Led {
-        names,
-        pin,
-        active_low: flags & ACTIVE_LOW != 0,
-        is_on: false,
-        since: None,
-        times_on: 0,
-        times_off: 0,
-        lit: Ps::ZERO,
-        rises: VecDeque::new(),
-        scope: Scope::default(),
-    })
+    Some(Led::new(names, pin, flags & ACTIVE_LOW != 0))
 }
 
 /// The names of a light or a button: the name for users, and the label and the name of its node.
