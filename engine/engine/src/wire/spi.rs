@@ -19,7 +19,7 @@ pub const MISO: u8 = 0b10;
 pub const PULLED_UP: u32 = u32::MAX;
 
 /// How many data lines carry bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh, Polled)]
 pub enum Lines {
     /// Standard SPI: IO0 (MOSI) from the controller, IO1 (MISO) from the target, both at once.
     Single = 1,
@@ -47,7 +47,7 @@ impl Lines {
 }
 
 /// How many edges of a clock carry bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh, Polled)]
 pub enum Rate {
     /// One: both sides sample on the rising edge.
     #[default]
