@@ -9,10 +9,11 @@
 //! Not modelled: rise and fall times. The firmware decides the speed of the bus: Linux's `i2c-gpio,delay-us` has no
 //! effect here.
 
+use super::spi_gpio::pin;
 use crate::model::{Group, Model};
 use crate::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use engine::activity::Scope;
-use engine::bus::device::{Alarm, Ctx, Device, DeviceId, PortId};
+use engine::bus::device::{Alarm, Ctx, Device, PortId};
 use engine::dt::reader::NodeReader;
 use engine::observe::i2c::{BUS_BUSY, FRAME, I2C};
 use engine::pins::Pin;
@@ -55,11 +56,8 @@ pub const MODEL: Model = Model::device(Group::I2c, &["i2c-gpio"], 0, from_node).
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["i2c-gpio,delay-us", "i2c-gpio,scl-open-drain", "i2c-gpio,sda-open-drain"]);
     reader.known(&["i2c-gpio,scl-output-only", "i2c-gpio,timeout-ms"]);
-    let [scl, sda] =
-        [("scl-gpios", "the pin of the clock"), ("sda-gpios", "the pin of the data")].map(|(property, meaning)| {
-            let pins = reader.required_gpios(property, 1, meaning);
-            pins.first().copied().unwrap_or(Pin::new(DeviceId(u32::MAX), 0))
-        });
+    let scl = pin(reader, "scl-gpios", "the pin of the clock");
+    let sda = pin(reader, "sda-gpios", "the pin of the data");
     let chips = I2cChips::from_node(reader);
     Box::new(I2cGpio::new(reader.node.label().to_owned(), scl, sda, chips))
 }

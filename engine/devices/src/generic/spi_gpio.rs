@@ -98,7 +98,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 /// A pin that the bus needs. Without the property, which is a fault, a pin that is never used.
-fn pin(reader: &mut NodeReader, property: &str, meaning: &str) -> Pin {
+pub(super) fn pin(reader: &mut NodeReader, property: &str, meaning: &str) -> Pin {
     let pins = reader.required_gpios(property, 1, meaning);
     pins.first().copied().unwrap_or(Pin::new(DeviceId(u32::MAX), 0))
 }

@@ -7,7 +7,7 @@ use super::commands::{Action, Command, EraseUnit, Source, Target};
 use super::frame::Phase;
 use super::notes::Note;
 use super::parts::PAGE_BYTES;
-use super::registers::{Condition, Failure, ReadEnd, WriteTime, Writing, Written};
+use super::registers::{Condition, Failure, ReadEnd, WriteTime, Writing};
 use engine::activity::{Activity, Detail, Kind};
 use engine::polling::Polled;
 use engine::state::{Fresh, State};
@@ -282,8 +282,7 @@ impl Flash {
         let before = self.registers.protocol();
         let data = &self.buffer[..self.frame.data_bytes.min(PAGE_BYTES) as usize];
         let volatile_only = self.latch == Latch::Volatile;
-        let Written { time, note } =
-            self.registers.write(Writing { target, address: self.frame.address, data, volatile_only });
+        let (time, note) = self.registers.write(Writing { target, address: self.frame.address, data, volatile_only });
         if let Some(note) = note {
             self.notes.add(note);
         }

@@ -48,14 +48,8 @@ pub enum WriteTime {
     Nonvolatile,
 }
 
-/// The result of a write.
-#[derive(Debug)]
-pub struct Written {
-    /// How long it takes.
-    pub time: WriteTime,
-    /// A note about bits that were not written.
-    pub note: Option<Note>,
-}
+/// The result of a write: how long it takes, and a note about bits that were not written.
+type Written = (WriteTime, Option<Note>);
 
 /// The end of a read from the array.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +75,9 @@ pub enum Failure {
 
 /// A bit or field: the register, and the mask.
 type Bits = (u32, u32);
+
+/// Bits, and the condition of the chip under which they are set.
+type Following = (Bits, fn(&Condition) -> bool);
 
 /// Block protection. Value n protects 2^(n-1) sectors, up to all.
 #[derive(Debug)]
@@ -118,7 +115,7 @@ pub struct Set {
     /// Error bits.
     pub errors: Errors,
     /// Bits that follow from the chip's condition.
-    pub conditions: &'static [(Bits, fn(&Condition) -> bool)],
+    pub conditions: &'static [Following],
     /// The bit that lets all four data lines carry data; no bits if they always may.
     pub quad: Bits,
     /// Power-up and a software reset: loads volatile registers from nonvolatile ones.
@@ -244,19 +241,15 @@ impl Registers {
     /// Writes registers: volatile ones in no time.
     pub fn write(&mut self, writing: Writing) -> Written {
         let value = writing.data.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte));
-        let (time, note) = match writing.target {
-            Target::Volatile(register) => (self.stored(register, value, WriteTime::None), None),
-            Target::Status(register) => (self.stored(register, value, WriteTime::Status), None),
-            Target::Nonvolatile(register) => (self.stored(register, value, WriteTime::Nonvolatile), None),
-            Target::Lock => (WriteTime::None, self.write_lock(writing.address, value as u8)),
-            Target::Registers | Target::AnyRegister => fl_l::write(self, writing),
+        let (register, time) = match writing.target {
+            Target::Volatile(register) => (register, WriteTime::None),
+            Target::Status(register) => (register, WriteTime::Status),
+            Target::Nonvolatile(register) => (register, WriteTime::Nonvolatile),
+            Target::Lock => return (WriteTime::None, self.write_lock(writing.address, value as u8)),
+            Target::Registers | Target::AnyRegister => return fl_l::write(self, writing),
         };
-        Written { time, note }
-    }
-
-    fn stored(&mut self, register: u32, value: u32, time: WriteTime) -> WriteTime {
         self.store(register, value);
-        time
+        (time, None)
     }
 
     /// Records an error for the firmware to read. True if the chip stays busy until the error is cleared.

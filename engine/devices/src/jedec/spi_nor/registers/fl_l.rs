@@ -2,7 +2,7 @@
 //!
 //! Cypress S25FL256L/S25FL128L datasheet (002-00124), section "Registers".
 
-use super::{Errors, Protection, ReadEnd, Registers, Set, WriteTime, Writing};
+use super::{Errors, Protection, ReadEnd, Registers, Set, WriteTime, Writing, Written};
 use crate::jedec::spi_nor::commands::{Command, Protocol, Target};
 use crate::jedec::spi_nor::notes::Note;
 use crate::registers::registers;
@@ -97,7 +97,7 @@ pub(super) fn at(address: u32) -> Option<u32> {
 }
 
 /// WRITE REGISTERS and WRITE ANY REGISTER: how long it takes, and a note.
-pub(super) fn write(registers: &mut Registers, writing: Writing) -> (WriteTime, Option<Note>) {
+pub(super) fn write(registers: &mut Registers, writing: Writing) -> Written {
     let Writing { target, address, data, volatile_only } = writing;
     let mut note = None;
     let is_volatile = if target == Target::Registers {
