@@ -22,7 +22,6 @@ use engine::dt::reader::NodeReader;
 use engine::observe::unmodelled::Touched;
 use engine::polling::Polled;
 use engine::state::{Fresh, State};
-use engine::time::Ps;
 use registers::{GRAMMAR, fixed, hidden, holds, ones, row};
 
 /// The number of registers that are recorded; stores to further ones are lost.
@@ -45,33 +44,14 @@ pub struct Stub {
     registers: Vec<Row>,
     /// The stored words, by range and offset.
     words: BTreeMap<(usize, u32), u32>,
-    touched: BTreeMap<(usize, u32), Use>,
+    /// Their use; the most reads in a row are those up to the last store.
+    touched: BTreeMap<(usize, u32), Touched>,
     /// Accesses to registers beyond [`MOST_TOUCHED`].
     #[poll(total)]
     unrecorded: u64,
     /// The value that loads of a word return instead, while the machine tries what firmware waits for.
     #[state(skip)]
     instead: Option<((usize, u32), u32)>,
-}
-
-/// The record of a register's use.
-#[derive(Debug, State, Fresh, Polled)]
-struct Use {
-    #[poll(skip = "fixed")]
-    name: Option<&'static str>,
-    #[poll(total)]
-    reads: u64,
-    #[poll(total)]
-    writes: u64,
-    /// Most reads between two writes, up to the last write.
-    most_reads_in_a_row: u64,
-    #[poll(total)]
-    reads_since_write: u64,
-    /// The value that was read last.
-    #[poll(skip = "no answer depends on it")]
-    last: u32,
-    #[poll(skip = "fixed")]
-    first: Ps,
 }
 
 /// Builds the device from its node.
@@ -137,41 +117,34 @@ impl Stub {
                 self.unrecorded += 1;
                 return;
             }
-            Entry::Vacant(free) => free.insert(Use { name, first: ctx.now, ..Use::fresh() }),
+            Entry::Vacant(free) => {
+                let name = name.map(str::to_owned);
+                free.insert(Touched { range, offset, name, first: ctx.now, ..Touched::fresh() })
+            }
         };
-        used.count(loaded);
+        count(used, loaded);
         if ctx.core.is_some() && used.reads + used.writes <= ASKED {
             ctx.bus.access_sites.want((ctx.id, range, offset));
         }
     }
 }
 
-impl Use {
-    fn count(&mut self, loaded: Option<u32>) {
-        if let Some(value) = loaded {
-            self.reads += 1;
-            self.last = value;
-            self.reads_since_write += 1;
-        } else {
-            self.writes += 1;
-            self.most_reads_in_a_row = self.most_reads_in_a_row.max(self.reads_since_write);
-            self.reads_since_write = 0;
-        }
+/// Counts an access, which loaded a value, or stored one.
+fn count(used: &mut Touched, loaded: Option<u32>) {
+    if let Some(value) = loaded {
+        used.reads += 1;
+        used.last = value;
+        used.reads_in_a_row += 1;
+    } else {
+        used.writes += 1;
+        used.most_reads_in_a_row = most_reads_in_a_row(used);
+        used.reads_in_a_row = 0;
     }
+}
 
-    fn report(&self, range: usize, offset: u32) -> Touched {
-        Touched {
-            range,
-            offset,
-            name: self.name.map(str::to_owned),
-            reads: self.reads,
-            writes: self.writes,
-            most_reads_in_a_row: self.most_reads_in_a_row.max(self.reads_since_write),
-            reads_in_a_row: self.reads_since_write,
-            last: self.last,
-            first: self.first,
-        }
-    }
+/// The most reads in a row, with those since the last store.
+fn most_reads_in_a_row(used: &Touched) -> u64 {
+    used.most_reads_in_a_row.max(used.reads_in_a_row)
 }
 
 impl Device for Stub {
@@ -204,7 +177,8 @@ impl Device for Stub {
     }
 
     fn unmodelled(&self) -> Vec<Touched> {
-        self.touched.iter().map(|((range, offset), used)| used.report(*range, *offset)).collect()
+        let each = |used: &Touched| Touched { most_reads_in_a_row: most_reads_in_a_row(used), ..used.clone() };
+        self.touched.values().map(each).collect()
     }
 
     fn answer_instead(&mut self, instead: Option<((usize, u32), u32)>) {
