@@ -12,11 +12,10 @@
 use crate::support::activities;
 use engine::activity::{Detail, Kind};
 use engine::bus::Bus;
-use engine::bus::device::FAR_END_LOOKS;
-use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
+use engine::bus::device::{Ctx, Device, DeviceId, FAR_END_LOOKS, PortId};
 use engine::bus::lines::Failure;
 use engine::pins::Pin;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::serial::script::{Pins, Progress};
 use engine::serial::wave::{Ear, Format};
 use engine::serial::{FarEnd, Passage};
@@ -30,7 +29,8 @@ const DEADLINE: u32 = 4;
 const HEARD: u32 = 5;
 
 /// The far end of a line.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(never = "no loop reads it: it has no address")]
 pub struct FarEndDevice {
     #[state(skip)]
     uart: DeviceId,
@@ -193,14 +193,6 @@ impl FarEndDevice {
 }
 
 impl Device for FarEndDevice {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         match token {
             RECEIVED => self.received(ctx),
@@ -222,11 +214,5 @@ impl Device for FarEndDevice {
 
     fn far_end(&mut self) -> Option<&mut FarEnd> {
         Some(&mut self.end)
-    }
-}
-
-impl Polled for FarEndDevice {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
     }
 }

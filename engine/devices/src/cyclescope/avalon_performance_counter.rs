@@ -8,30 +8,30 @@
 //! The whole core is modelled. Sections beyond the number with which the core is built read 0.
 
 use crate::model::{Group, Model};
+use crate::registers::registers;
 use crate::support::axi_lite::{AxiLitePort, on_lanes};
-use crate::support::registers::{AccessKind, Register};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 
-/// The register map (Performance Counter Unit Core, Register Map) of the global section; the others have the same every
-/// [`STRIDE`].
-pub const REGISTERS: &[Register] = &[
-    Register::new("T[0]lo", TIME_LOW, AccessKind::Rw, 0, u32::MAX),
-    Register::new("T[0]hi", TIME_HIGH, AccessKind::Rw, 0, u32::MAX),
-    Register::new("Ev[0]", EVENTS, AccessKind::Ro, 0, u32::MAX),
-];
+registers! {
+    /// The register map (Performance Counter Unit Core, Register Map) of the global section; the others have the same
+    /// every [`STRIDE`].
+    const MAP "" {
+        /// Low half of the section's clocks; a write stops the section, or with bit 0 set, in section 0, resets the
+        /// whole core.
+        TIME_LOW "T[0]lo" 0x0 rw volatile;
+        /// High half of the section's clocks; a write starts the section.
+        TIME_HIGH "T[0]hi" 0x4 rw volatile;
+        /// The number of times that the section was started.
+        EVENTS "Ev[0]" 0x8 ro volatile;
+    }
+}
 
 /// Bytes from a section's registers to the next one's.
 const STRIDE: u32 = 0x10;
-/// Low half of the section's clocks; a write stops the section, or with bit 0 set, in section 0, resets the whole core.
-const TIME_LOW: u32 = 0x0;
-/// High half of the section's clocks; a write starts the section.
-const TIME_HIGH: u32 = 0x4;
-/// The number of times that the section was started.
-const EVENTS: u32 = 0x8;
 
 /// Written to the global section's first register: everything is zeroed and stopped.
 const GLOBAL_RESET: u32 = 1 << 0;
@@ -40,15 +40,17 @@ const GLOBAL_RESET: u32 = 1 << 0;
 const MOST_SECTIONS: u32 = 7;
 
 /// A section's counters.
-#[derive(Clone, Copy, Debug, Default, State)]
+#[derive(Clone, Copy, Debug, Default, State, Polled)]
 struct Section {
     runs: bool,
+    /// A program can read them: a loop that reads running sections is not skipped.
     clocks: u64,
     starts: u32,
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = PerformanceCounter::settles)]
 pub struct PerformanceCounter {
     #[state(skip)]
     port: AxiLitePort,
@@ -56,12 +58,13 @@ pub struct PerformanceCounter {
     #[state(with = engine::state::fixed)]
     sections: Vec<Section>,
     /// The cycle up to which clocks are counted.
+    #[poll(skip = "that of the list")]
     cycle: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["cyclescope,avalon-performance-counter"], 1, from_node).naming(REGISTERS);
+    Model::device(Group::Timer, &["cyclescope,avalon-performance-counter"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -87,6 +90,12 @@ impl PerformanceCounter {
                 section.clocks = section.clocks.wrapping_add(elapsed);
             }
         }
+    }
+
+    /// False if the cycles of the polling core are not those that it counts.
+    fn settles(&mut self, poll: &mut Poll) -> bool {
+        self.settle(poll.now());
+        poll.clock() == self.port.clock
     }
 
     fn register(&self, offset: u32) -> u32 {
@@ -135,27 +144,11 @@ impl Device for PerformanceCounter {
     }
 }
 
-impl Polled for PerformanceCounter {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        if poll.clock() != self.port.clock {
-            return false;
-        }
-        self.settle(poll.now());
-        for section in &self.sections {
-            // Clocks that a program can read are state: a loop that reads running sections is not skipped.
-            poll.state(section.runs);
-            poll.state(section.clocks);
-            poll.state(section.starts);
-        }
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::{Bench, read_node};
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use engine::time::{Cycles, Hz};
 
     fn clock() -> Hz {
@@ -188,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &["T[0]lo", "T[0]hi"], &mut counter());
+        walk::device_keeps_its_table(MAP.rows, &["T[0]lo", "T[0]hi"], &mut counter());
     }
 
     #[test]

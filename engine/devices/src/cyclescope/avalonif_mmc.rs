@@ -23,9 +23,9 @@ mod tests;
 use self::counter::DownCounter;
 use self::slot::Slot;
 use crate::model::{Group, Model};
+use crate::registers::{Registers, flag, registers};
 use crate::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
-use crate::support::registers::{AccessKind, Register, flag};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::SPI;
@@ -35,52 +35,42 @@ use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Lines, PULLED_UP, SpiTarget};
 
-/// The register map. The interface's source has no names for its registers.
-pub const REGISTERS: &[Register] = &[
-    Register::new(
-        "control",
-        CONTROL,
-        AccessKind::Rw,
-        ctl::FRCZERO | ctl::WP | ctl::CD | ctl::IDLE | ctl::NCS,
-        ctl::ALL,
-    ),
-    Register::new("clock divider", DIVIDER, AccessKind::Rw, 0xff, 0xff),
-    Register::new("down counter", COUNTER, AccessKind::Rw, 0, u32::MAX),
-    Register::new("clock frequency", FREQUENCY, AccessKind::Ro, 0, u32::MAX),
-];
-
-const CONTROL: u32 = 0x0;
-const DIVIDER: u32 = 0x4;
-const COUNTER: u32 = 0x8;
-const FREQUENCY: u32 = 0xc;
-
-/// Fields of the control register.
-mod ctl {
-    /// Interrupt enable.
-    pub const IRQENA: u32 = 1 << 15;
-    /// The card was put in or taken out; writing 0 clears.
-    pub const CDALTER: u32 = 1 << 13;
-    /// The down counter is at 0.
-    pub const FRCZERO: u32 = 1 << 12;
-    /// Write protection switch: 0 protects.
-    pub const WP: u32 = 1 << 11;
-    /// Card detection switch: 0 with a card.
-    pub const CD: u32 = 1 << 10;
-    /// No byte is on the wire; writing 0 starts a byte. The source calls it `exit`.
-    pub const IDLE: u32 = 1 << 9;
-    /// The card's chip select, active low.
-    pub const NCS: u32 = 1 << 8;
-    /// The byte to send; the byte received.
-    pub const DATA: u32 = 0xff;
-    pub const ALL: u32 = IRQENA | CDALTER | FRCZERO | WP | CD | IDLE | NCS | DATA;
+registers! {
+    /// The register map. The interface's source has no names for its registers.
+    const MAP "" {
+        CONTROL "control" 0x0 rw reset 0x1f00 {
+            /// The byte to send; the byte received.
+            DATA 0..8,
+            /// The card's chip select, active low.
+            NCS 8,
+            /// No byte is on the wire; writing 0 starts a byte. The source calls it `exit`.
+            IDLE 9,
+            /// Card detection switch: 0 with a card.
+            CD 10,
+            /// Write protection switch: 0 protects.
+            WP 11,
+            /// The down counter is at 0.
+            FRCZERO 12,
+            /// The card was put in or taken out; writing 0 clears.
+            CDALTER 13,
+            /// Interrupt enable.
+            IRQENA 15,
+        };
+        DIVIDER "clock divider" 0x4 rw reset 0xff mask 0xff;
+        COUNTER "down counter" 0x8 rw volatile;
+        FREQUENCY "clock frequency" 0xc ro volatile;
+    }
 }
 
+/// Bits of the control register that are stored; the others show the state of other parts.
+const STORED: u32 = CONTROL_IRQENA | CONTROL_NCS;
 /// Halves of a period of SCK in a byte: 16, and one after the last rising edge.
 const BYTE_HALVES: u64 = 17;
 const BITS: u32 = 8;
 
 /// The interface.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(first = AvalonifMmc::is_quiet)]
 pub struct AvalonifMmc {
     #[state(skip)]
     port: AxiLitePort,
@@ -88,26 +78,29 @@ pub struct AvalonifMmc {
     interrupt: Option<IrqLine>,
     #[state(with = engine::state::present)]
     chip: Option<HostedChip>,
-    interrupt_enabled: bool,
+    registers: Registers,
     irq_level: bool,
-    selected: bool,
-    divider: u8,
     /// The edge from which on no byte is on the wire.
+    #[poll(end)]
     idle_from: Cycles,
     /// The byte of the last transfer, or of the one in progress.
     received: u8,
     /// The byte before it.
     received_before: u8,
+    #[poll(skip = "listed with the time, in `is_quiet`")]
     counter: DownCounter,
     slot: Slot,
+    #[poll(skip = "for waveforms")]
     signals: SpiSignals,
+    #[poll(total)]
     bytes: u64,
+    #[poll(total)]
     frames: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["cyclescope,avalonif-mmc"], 1, from_node).with_activities(SPI).naming(REGISTERS);
+    Model::device(Group::Spi, &["cyclescope,avalonif-mmc"], 1, from_node).with_activities(SPI).naming(MAP.rows);
 
 /// Builds the interface from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -123,10 +116,8 @@ impl AvalonifMmc {
             port,
             interrupt,
             chip,
-            interrupt_enabled: false,
+            registers: Registers::new(&MAP),
             irq_level: false,
-            selected: false,
-            divider: 0xff,
             idle_from: Cycles(0),
             received: 0,
             received_before: 0,
@@ -140,14 +131,18 @@ impl AvalonifMmc {
 
     /// Clocks in half a period of SCK.
     fn half(&self) -> u64 {
-        u64::from(self.divider) + 1
+        u64::from(self.registers[DIVIDER]) + 1
+    }
+
+    fn is_selected(&self) -> bool {
+        !self.registers.has(CONTROL, CONTROL_NCS)
     }
 
     /// The value of a register in clock `cycle`. Reading has no visible side effects.
     fn register(&mut self, offset: u32, cycle: Cycles) -> u32 {
         match offset & 0xc {
             CONTROL => self.control(cycle),
-            DIVIDER => u32::from(self.divider),
+            DIVIDER => self.registers[DIVIDER],
             COUNTER => self.counter.read(cycle),
             // The source's generic for the frequency: the clock of the interface.
             _ => self.port.clock.get() as u32,
@@ -158,13 +153,12 @@ impl AvalonifMmc {
     fn control(&mut self, cycle: Cycles) -> u32 {
         self.slot.look(self.port.clock, cycle, &self.chip);
         let protected = self.chip.as_ref().is_some_and(|chip| chip.write_protected());
-        flag(ctl::IRQENA, self.interrupt_enabled)
-            | flag(ctl::CDALTER, self.slot.changed)
-            | flag(ctl::FRCZERO, self.counter.flag(cycle))
-            | flag(ctl::WP, !protected)
-            | flag(ctl::CD, !self.slot.card_in)
-            | flag(ctl::IDLE, cycle >= self.idle_from)
-            | flag(ctl::NCS, !self.selected)
+        self.registers[CONTROL] & STORED
+            | flag(CONTROL_CDALTER, self.slot.changed)
+            | flag(CONTROL_FRCZERO, self.counter.flag(cycle))
+            | flag(CONTROL_WP, !protected)
+            | flag(CONTROL_CD, !self.slot.card_in)
+            | flag(CONTROL_IDLE, cycle >= self.idle_from)
             | u32::from(self.receive_register(cycle))
     }
 
@@ -187,7 +181,7 @@ impl AvalonifMmc {
     }
 
     fn set_control(&mut self, value: u32, cycle: Cycles, ctx: &mut Ctx) {
-        if value & ctl::CDALTER == 0 {
+        if value & CONTROL_CDALTER == 0 {
             self.slot.clear_changed(self.port.clock, cycle, &self.chip);
         }
         if !self.is_idle(cycle, ctx) {
@@ -195,11 +189,14 @@ impl AvalonifMmc {
         }
         // Taken at the end of the first clock of the transfer.
         let edge = Cycles(cycle.0 + 1);
-        self.interrupt_enabled = value & ctl::IRQENA != 0;
-        let (starts, ends_frame) = (value & ctl::IDLE == 0, self.selected && value & ctl::NCS != 0);
-        self.select(value & ctl::NCS == 0, edge);
+        let was_selected = self.is_selected();
+        self.registers.set(CONTROL, value & STORED);
+        let (starts, ends_frame) = (value & CONTROL_IDLE == 0, was_selected && !self.is_selected());
+        if was_selected != self.is_selected() {
+            self.select(!was_selected, edge);
+        }
         if starts {
-            self.exchange((value & ctl::DATA) as u8, edge, ctx);
+            self.exchange((value & CONTROL_DATA) as u8, edge, ctx);
         }
         // Not after each byte of a frame: there are millions of bytes.
         if ends_frame || !starts {
@@ -218,10 +215,6 @@ impl AvalonifMmc {
     }
 
     fn select(&mut self, select: bool, edge: Cycles) {
-        if select == self.selected {
-            return;
-        }
-        self.selected = select;
         self.frames += u64::from(select);
         let now = self.port.clock.ps_at_floor(edge);
         self.signals.select(0, select, now);
@@ -240,9 +233,10 @@ impl AvalonifMmc {
         // SCK falls for the first time half a period after the write, and ends high.
         let (start, period) = (edge.0 + self.half(), 2 * self.half());
         let clock = SerialClock { source: self.port.clock, start, period, cpol: true, cpha: true };
+        let is_selected = self.is_selected();
         self.received_before = self.received;
         self.received = match &mut self.chip {
-            Some(chip) if self.selected => self.signals.burst(burst, chip.shift(burst, end), clock) as u8,
+            Some(chip) if is_selected => self.signals.burst(burst, chip.shift(burst, end), clock) as u8,
             chip => {
                 // The data line rests high, so that it does not change if all bits are high.
                 if let Some(chip) = chip.as_mut().filter(|_| byte == 0xff) {
@@ -252,13 +246,13 @@ impl AvalonifMmc {
             }
         };
         self.bytes += 1;
-        if self.interrupt_enabled {
+        if self.registers.has(CONTROL, CONTROL_IRQENA) {
             ctx.schedule(end, CONTROLLER_EVENT);
         }
     }
 
     fn update_interrupt(&mut self, cycle: Cycles, ctx: &mut Ctx) {
-        let level = self.interrupt_enabled && cycle >= self.idle_from;
+        let level = self.registers.has(CONTROL, CONTROL_IRQENA) && cycle >= self.idle_from;
         if level != self.irq_level {
             self.irq_level = level;
             ctx.set_irq(self.interrupt, level);
@@ -280,6 +274,18 @@ impl AvalonifMmc {
 
     fn cycle(&self, at: Ps) -> Cycles {
         self.port.clock.cycles_until_ceil(at)
+    }
+
+    /// True if nothing changes from clock to clock except what is listed.
+    fn is_quiet(&mut self, poll: &mut Poll) -> bool {
+        let (clock, cycle) = (self.port.clock, self.cycle(poll.now()));
+        let awaits_interrupt = self.registers.has(CONTROL, CONTROL_IRQENA) && cycle < self.idle_from;
+        if poll.clock() != clock || awaits_interrupt {
+            return false;
+        }
+        self.slot.look(clock, cycle, &self.chip);
+        self.counter.list(clock, cycle, poll);
+        self.slot.is_settled(clock, cycle, &self.chip) && !self.is_shifting(cycle)
     }
 }
 
@@ -325,7 +331,7 @@ impl Device for AvalonifMmc {
         let cycle = self.cycle(ctx.now);
         match offset & 0xc {
             CONTROL => self.set_control(value, cycle, ctx),
-            DIVIDER if self.is_idle(cycle, ctx) => self.divider = value as u8,
+            DIVIDER if self.is_idle(cycle, ctx) => self.registers.set(DIVIDER, value),
             DIVIDER => {}
             COUNTER => self.counter.load(value, Cycles(cycle.0 + 1)),
             _ => ctx.note("a write to the register with the clock's frequency, which is read only, has no effect"),
@@ -359,30 +365,5 @@ impl Device for AvalonifMmc {
         ];
         counters.extend(self.chip.iter().flat_map(HostedChip::counters));
         counters
-    }
-}
-
-impl Polled for AvalonifMmc {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        let clock = self.port.clock;
-        let cycle = self.cycle(poll.now());
-        if poll.clock() != clock || self.interrupt_enabled && cycle < self.idle_from {
-            return false;
-        }
-        self.slot.look(clock, cycle, &self.chip);
-        if !self.slot.is_settled(clock, cycle, &self.chip) || self.is_shifting(cycle) {
-            return false;
-        }
-        poll.end(&mut self.idle_from);
-        for flag in [self.interrupt_enabled, self.irq_level, self.selected, self.slot.card_in, self.slot.changed] {
-            poll.state(flag);
-        }
-        for byte in [self.divider, self.received, self.received_before] {
-            poll.state(byte);
-        }
-        self.counter.polled(clock, cycle, poll);
-        poll.counter(&mut self.bytes);
-        poll.counter(&mut self.frames);
-        self.chip.as_mut().is_none_or(|chip| chip.polled(poll))
     }
 }

@@ -6,21 +6,26 @@
 //! time.
 
 use crate::model::{Group, Model};
-use crate::support::registers::{AccessKind, Register, find};
+use crate::registers::registers;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
-/// The register map.
-pub const REGISTERS: &[Register] = &[Register::new("EXIT", 0x0, AccessKind::Wo, 0, 0xff)];
+registers! {
+    /// The register map.
+    const MAP "" {
+        EXIT 0x0 wo { STATUS 0..8 };
+    }
+}
 
 /// The device.
-#[derive(Debug, Default, State)]
+#[derive(Debug, Default, State, Polled)]
+#[poll(never = "a program that accesses it ends")]
 pub struct Exit;
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Own, &["cyclescope,exit"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Own, &["cyclescope,exit"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(_reader: &mut NodeReader) -> Box<dyn Device> {
@@ -33,17 +38,11 @@ impl Device for Exit {
     }
 
     fn write(&mut self, _: usize, offset: u32, _: AccessSize, value: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        match find(REGISTERS, offset) {
-            Some(exit) => ctx.exit((value & exit.mask) as i32),
-            None => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),
+        match offset {
+            EXIT => ctx.exit((value & EXIT_STATUS) as i32),
+            _ => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),
         }
         Ok(Reply::written(ctx.now))
-    }
-}
-
-impl Polled for Exit {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
     }
 }
 

@@ -17,28 +17,27 @@ mod sender;
 
 use self::sender::{BYTE_BITS, Sender};
 use crate::model::{Group, Model};
+use crate::registers::registers;
 use crate::support::activities::{SENT, SERIAL};
 use crate::support::axi_lite::{FOREVER, edge_in_reach};
 use crate::support::receiver::{Receiver, WhenFull};
-use crate::support::registers::{AccessKind, Register};
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SerialPort, SlaveError};
 use engine::bus::rates::LINE_HEARD;
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::serial::Passage;
 use engine::serial::wave::Format;
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 
-/// The register map, with the RTL's names.
-pub const REGISTERS: &[Register] = &[
-    Register::new("REG_DIV", REG_DIV, AccessKind::Rw, RESET_DIVIDER, u32::MAX),
-    Register::new("REG_DAT", REG_DAT, AccessKind::Rw, NO_BYTE, u32::MAX),
-];
-
-const REG_DIV: u32 = 0x0;
-const REG_DAT: u32 = 0x4;
+registers! {
+    /// The register map, with the RTL's names.
+    const MAP "" {
+        REG_DIV 0x0 rw reset RESET_DIVIDER;
+        REG_DAT 0x4 rw reset NO_BYTE;
+    }
+}
 
 /// The RTL's default, which both of its boards use.
 const RESET_DIVIDER: u32 = 1;
@@ -46,7 +45,7 @@ const RESET_DIVIDER: u32 = 1;
 const NO_BYTE: u32 = u32::MAX;
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Simpleuart {
     #[state(skip)]
     clock: Hz,
@@ -54,15 +53,14 @@ pub struct Simpleuart {
     receiver: Receiver,
     /// True if the firmware has written the divider.
     has_rate: bool,
+    #[poll(total)]
     sent_characters: u64,
-    /// The number of writes: besides received bytes, only writes change the values that are read.
-    writes: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Serial, &["cyclescope,picosoc-simpleuart"], 1, from_node)
     .with_activities(SERIAL)
-    .naming(REGISTERS);
+    .naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -78,7 +76,6 @@ impl Simpleuart {
             receiver: Receiver::default(),
             has_rate: false,
             sent_characters: 0,
-            writes: 0,
         }
     }
 
@@ -138,7 +135,6 @@ impl Device for Simpleuart {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
         match (offset & !3, offset % 4) {
             (REG_DIV, _) => {
                 self.set_divider(size.merged(self.sender.divider(), offset, value), ctx.now);
@@ -163,14 +159,6 @@ impl Device for Simpleuart {
 
     fn counters(&self) -> Vec<(String, u64)> {
         self.receiver.counters(vec![("tx_characters".to_owned(), self.sent_characters)])
-    }
-}
-
-impl Polled for Simpleuart {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.writes);
-        self.receiver.polled(poll);
-        true
     }
 }
 

@@ -33,52 +33,46 @@ use self::mode::{Mode, Width};
 use self::stream::{ADDRESS_MASK, Stream};
 use self::wire::Wire;
 use crate::model::{Group, Model};
+use crate::registers::{Registers, field, flag, registers};
 use crate::support::hosted_chip::HostedChip;
-use crate::support::registers::{AccessKind, Register};
 use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::SPI_WINDOW;
 use engine::observe::spi::SpiSignals;
-use engine::polling::{Poll, Polled};
+use engine::polling::{End, Poll, Polled};
 use engine::state::State;
 use engine::time::{Hz, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
 use engine::wire::spi_pins::{PinLevels, Pins};
 
-/// Fields of the configuration register.
-mod cfg {
-    pub const ENABLE: u32 = 1 << 31;
-    pub const DDR: u32 = 1 << 22;
-    pub const QSPI: u32 = 1 << 21;
-    pub const CRM: u32 = 1 << 20;
-    pub const DUMMY_SHIFT: u32 = 16;
-    pub const DUMMY: u32 = 0xf << DUMMY_SHIFT;
-    pub const OE_SHIFT: u32 = 8;
-    pub const OE: u32 = 0xf << OE_SHIFT;
-    pub const CSB: u32 = 1 << 5;
-    pub const CLK: u32 = 1 << 4;
-    pub const IO: u32 = 0xf;
-    /// Fields that show the pins.
-    pub const PINS: u32 = OE | CSB | CLK | IO;
-    pub const ALL: u32 = ENABLE | DDR | QSPI | CRM | DUMMY | PINS;
+registers! {
+    /// The register map; each byte lane of the register can be written separately.
+    const MAP "" {
+        CFG "configuration" 0x0 rw reset 0x8008_0000 {
+            IO 0..4, CLK 4, CSB 5, OE 8..12, DUMMY 16..20, CRM 20, QSPI 21, DDR 22, ENABLE 31,
+        };
+    }
 }
 
-/// The register map; each byte lane of the register can be written separately.
-pub const REGISTERS: &[Register] =
-    &[Register::new("configuration", 0, AccessKind::Rw, cfg::ENABLE | 8 << cfg::DUMMY_SHIFT, cfg::ALL)];
+/// Fields that show the pins.
+const PINS: u32 = CFG_OE | CFG_CSB | CFG_CLK | CFG_IO;
 
 /// The interface.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(first = PicosocSpimemio::list_clock)]
 pub struct PicosocSpimemio {
     /// First address of the window.
     #[state(skip)]
     window_base: u32,
-    config: u32,
+    registers: Registers,
+    #[poll(skip = "listed with the clock, in `list_clock`")]
     stream: Stream,
     wire: Wire,
     /// The pins, while firmware drives them by hand.
+    #[poll(skip = "listed with the clock, in `list_clock`")]
     pins: Option<Pins>,
+    #[poll(total)]
     words_requested: u64,
     /// Reads of the register while the lines were changing.
     moving_looks: u64,
@@ -87,7 +81,7 @@ pub struct PicosocSpimemio {
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Spi, &["cyclescope,picosoc-spimemio"], 2, from_node)
     .with_activities(SPI_WINDOW)
-    .naming(REGISTERS);
+    .naming(MAP.rows);
 
 /// Builds the interface from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -115,7 +109,7 @@ impl PicosocSpimemio {
     pub fn new(clock: Hz, window_base: u32, chip: HostedChip) -> PicosocSpimemio {
         PicosocSpimemio {
             window_base,
-            config: REGISTERS[0].reset,
+            registers: Registers::new(&MAP),
             stream: Stream::reset(),
             wire: Wire::new(clock, chip),
             pins: None,
@@ -127,14 +121,13 @@ impl PicosocSpimemio {
     /// The value of the register in `cycle`.
     fn register(&mut self, cycle: u64) -> u32 {
         if let Some(pins) = &self.pins {
-            return self.config & !cfg::IO | u32::from(pins.read(&*self.wire.chip));
+            return self.registers[CFG] & !CFG_IO | u32::from(pins.read(&*self.wire.chip));
         }
         let position = self.stream.look(cycle, &mut self.wire);
         self.moving_looks += u64::from(!self.stream.is_at_rest(cycle));
         let (pins, levels) = self.wire.look(position, cycle);
-        let select = if pins.selected { 0 } else { cfg::CSB };
-        let clock = if pins.clock { cfg::CLK } else { 0 };
-        self.config & !cfg::PINS | u32::from(pins.enables) << cfg::OE_SHIFT | select | clock | u32::from(levels)
+        let lines = flag(CFG_CSB, !pins.selected) | flag(CFG_CLK, pins.clock) | u32::from(levels);
+        self.registers[CFG] & !PINS | u32::from(pins.enables) << CFG_OE.trailing_zeros() | lines
     }
 
     /// Sends the chip all clocks of the stream that ended before `now`, if it could do something by itself after them.
@@ -163,7 +156,7 @@ impl PicosocSpimemio {
 
     /// A write that takes effect at `now`.
     fn configure(&mut self, config: u32, now: Ps) {
-        self.config = config;
+        self.registers.set(CFG, config);
         let at = self.wire.clock.cycles_until_ceil(now).0;
         let time = self.wire.time(at);
         if self.pins.is_none() {
@@ -171,7 +164,7 @@ impl PicosocSpimemio {
             self.stream.stop(at, &mut self.wire);
             self.wire.drop_word();
         }
-        if config & cfg::ENABLE != 0 {
+        if config & CFG_ENABLE != 0 {
             if let Some(mut pins) = self.pins.take() {
                 self.wire.chip.access(time, |chip, at| pins.set(PinLevels::default(), at, chip));
                 self.wire.show_pins(PinLevels::default(), at);
@@ -188,6 +181,21 @@ impl PicosocSpimemio {
             self.wire.chip.access(time, |chip, at| pins.set(levels, at, chip));
             self.wire.show_pins(levels, at);
         }
+    }
+
+    fn list_clock(&mut self, poll: &mut Poll) -> bool {
+        let clock = self.wire.clock;
+        poll.phase(clock);
+        poll.state(self.pins.is_some());
+        if let Some(pins) = &mut self.pins {
+            pins.polled(clock, poll);
+            return true;
+        }
+        self.stream.list(clock, poll);
+        // Data that are read ahead pass on the wire after the loop's request.
+        let mut end = self.stream.next_end(clock.cycles_until_ceil(poll.now()).0).map(|end| self.wire.time(end));
+        end.end(poll);
+        true
     }
 
     /// A request for the word at `offset` of the window: returns the cycle of the answer.
@@ -233,22 +241,21 @@ fn refuse(ctx: &mut Ctx) -> SlaveError {
 }
 
 fn mode_of(config: u32) -> Mode {
-    let width = match (config & cfg::DDR != 0, config & cfg::QSPI != 0) {
+    let width = match (config & CFG_DDR != 0, config & CFG_QSPI != 0) {
         (false, false) => Width::Single,
         (true, false) => Width::Dual,
         (false, true) => Width::Quad,
         (true, true) => Width::QuadDdr,
     };
-    let dummy_clocks = (config & cfg::DUMMY) >> cfg::DUMMY_SHIFT;
-    Mode { width, continuous: config & cfg::CRM != 0, dummy_clocks }
+    Mode { width, continuous: config & CFG_CRM != 0, dummy_clocks: field(config, CFG_DUMMY) }
 }
 
 fn levels_of(config: u32) -> PinLevels {
     PinLevels {
-        selected: config & cfg::CSB == 0,
-        clock: config & cfg::CLK != 0,
-        enables: ((config & cfg::OE) >> cfg::OE_SHIFT) as u8,
-        levels: (config & cfg::IO) as u8,
+        selected: config & CFG_CSB == 0,
+        clock: config & CFG_CLK != 0,
+        enables: field(config, CFG_OE) as u8,
+        levels: (config & CFG_IO) as u8,
     }
 }
 
@@ -275,7 +282,7 @@ impl Device for PicosocSpimemio {
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;
         if range == 0 {
-            let value = if offset & !3 == 0 { self.register(cycle) } else { 0 };
+            let value = if offset & !3 == CFG { self.register(cycle) } else { 0 };
             self.follow_chip(ctx);
             return Ok(Reply::read(size.extracted(value, offset), self.wire.time(cycle)));
         }
@@ -297,8 +304,8 @@ impl Device for PicosocSpimemio {
             ctx.note("a write to the window reads the flash, and changes nothing");
             return Ok(Reply::written(self.wire.time(answered)));
         }
-        if offset & !3 == 0 {
-            self.configure(size.merged(self.config, offset, value) & cfg::ALL, ctx.now);
+        if offset & !3 == CFG {
+            self.configure(size.merged(self.registers[CFG], offset, value) & MAP.rows[0].mask, ctx.now);
             self.follow_chip(ctx);
             self.take_notes(ctx);
         }
@@ -376,29 +383,5 @@ impl Device for PicosocSpimemio {
         ];
         counters.extend(self.wire.chip.counters());
         counters
-    }
-}
-
-impl Polled for PicosocSpimemio {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        let clock = self.wire.clock;
-        poll.phase(clock);
-        poll.state(self.config);
-        poll.state(self.moving_looks);
-        poll.counter(&mut self.words_requested);
-        poll.state(self.pins.is_some());
-        match &mut self.pins {
-            Some(pins) => pins.polled(clock, poll),
-            None => {
-                self.stream.polled(clock, poll);
-                // Data that are read ahead pass on the wire after the loop's request.
-                let end = self.stream.next_end(clock.cycles_until_ceil(poll.now()).0);
-                poll.state(end.is_some());
-                if let Some(end) = end {
-                    poll.end_ps(&mut self.wire.time(end));
-                }
-            }
-        }
-        self.wire.polled(poll)
     }
 }

@@ -11,40 +11,41 @@
 //! not a result; a note says so, too.
 
 use crate::model::{Group, Model};
+use crate::registers::registers;
 use crate::support::axi_lite::AxiLitePort;
-use crate::support::registers::{AccessKind, Register};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::pins::Drive;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
-/// The register map; every other word is the same register as `SCRATCH`.
-pub const REGISTERS: &[Register] = &[
-    Register::new("RESULT", RESULT, AccessKind::Rw, 0, u32::MAX),
-    Register::new("END", END, AccessKind::Rw, 0, u32::MAX),
-    Register::new("SCRATCH", 0x8, AccessKind::Rw, 0, u32::MAX),
-];
-
-const RESULT: u32 = 0x0;
-const END: u32 = 0x4;
+registers! {
+    /// The register map; every other word is the same register as `SCRATCH`.
+    const MAP "" {
+        RESULT 0x0 rw;
+        END 0x4 rw;
+        SCRATCH 0x8 rw;
+    }
+}
 
 /// The number of words that a run keeps: 4 MiB.
 const KEPT_WORDS: usize = 1 << 20;
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct ResultPort {
     #[state(skip)]
+    #[poll(phase)]
     port: AxiLitePort,
     register: u32,
+    #[poll(skip = "their number is listed")]
     results: Vec<u32>,
     /// The number of results written, kept or not.
     written_words: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::port(&["cyclescope,result-port"], 1, from_node).naming(REGISTERS).in_group(Group::Own);
+pub const MODEL: Model = Model::port(&["cyclescope,result-port"], 1, from_node).naming(MAP.rows).in_group(Group::Own);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -113,21 +114,12 @@ impl Device for ResultPort {
     }
 }
 
-impl Polled for ResultPort {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.port.clock);
-        poll.state(self.register);
-        poll.state(self.written_words);
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::polled::{Access, Loop};
     use crate::bench::{Bench, read_node};
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use engine::bus::device::{DeviceId, ExitRequest};
     use engine::time::{Cycles, Hz, Ps};
 
@@ -148,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &["END"], &mut port());
+        walk::device_keeps_its_table(MAP.rows, &["END"], &mut port());
     }
 
     #[test]

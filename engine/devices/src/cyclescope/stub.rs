@@ -15,13 +15,14 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::model::{Group, Model};
+use crate::registers::Row;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::observe::unmodelled::Touched;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
-use registers::{GRAMMAR, Register};
+use registers::{GRAMMAR, fixed, hidden, holds, ones, row};
 
 /// The number of registers that are recorded; stores to further ones are lost.
 const MOST_TOUCHED: usize = 1000;
@@ -36,26 +37,21 @@ pub const MODEL: Model = Model::device(Group::System, &[COMPATIBLE], 1, from_nod
 pub const COMPATIBLE: &str = "cyclescope,stub";
 
 /// The device.
-#[derive(Debug, Default, State)]
+#[derive(Debug, Default, State, Polled)]
 pub struct Stub {
     /// The named registers of the first range, by their offsets.
     #[state(skip)]
-    registers: Vec<Register>,
+    registers: Vec<Row>,
     /// The stored words, by range and offset.
     words: BTreeMap<(usize, u32), u32>,
-    touched: BTreeMap<(usize, u32), Use>,
+    /// Their use; the most reads in a row are those up to the last store.
+    touched: BTreeMap<(usize, u32), Touched>,
     /// Accesses to registers beyond [`MOST_TOUCHED`].
+    #[poll(total)]
     unrecorded: u64,
     /// The value that loads of a word return instead, while the machine tries what firmware waits for.
     #[state(skip)]
     instead: Option<((usize, u32), u32)>,
-}
-
-/// The record of a register's use.
-#[derive(Debug, State, Fresh)]
-struct Use {
-    touched: Touched,
-    reads_since_write: u64,
 }
 
 /// Builds the device from its node.
@@ -63,9 +59,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let meaning = format!("its registers, each a string: {GRAMMAR}");
     let mut registers = Vec::new();
     for text in reader.strings(REGISTERS, &meaning) {
-        match text.parse() {
-            Ok(register) => registers.push(register),
-            Err(()) => {
+        match row(text) {
+            Some(register) => registers.push(register),
+            None => {
                 let (property, value) = (REGISTERS.to_owned(), format!("\"{text}\""));
                 reader.fault_at(
                     REGISTERS,
@@ -85,13 +81,13 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 impl Stub {
-    fn new(mut registers: Vec<Register>) -> Stub {
+    fn new(mut registers: Vec<Row>) -> Stub {
         registers.sort_by_key(|register| register.offset);
         Stub { registers, ..Stub::default() }
     }
 
     /// The named registers in a word.
-    fn named(&self, range: usize, word: u32) -> &[Register] {
+    fn named(&self, range: usize, word: u32) -> &[Row] {
         let registers = if range == 0 { self.registers.as_slice() } else { &[] };
         let first = registers.partition_point(|register| register.offset < word);
         let after = registers.partition_point(|register| u64::from(register.offset) < u64::from(word) + 4);
@@ -99,15 +95,21 @@ impl Stub {
     }
 
     /// A word combined from `of` each of its registers.
-    fn lanes(&self, range: usize, word: u32, of: impl Fn(&Register) -> u32) -> u32 {
+    fn lanes(&self, range: usize, word: u32, of: impl Fn(&Row) -> u32) -> u32 {
         let lanes = self.named(range, word).iter().map(|register| of(register) << (8 * (register.offset - word)));
         lanes.fold(0, |sum, lane| sum | lane)
     }
 
+    /// The stored word.
+    fn held(&self, range: usize, word: u32) -> u32 {
+        let reset = || self.lanes(range, word, |register| register.reset);
+        self.words.get(&(range, word)).copied().unwrap_or_else(reset)
+    }
+
     /// Records an access, and requests its origin.
     fn note(&mut self, range: usize, offset: u32, loaded: Option<u32>, ctx: &mut Ctx) {
-        let register = self.named(range, offset & !3).iter().find(|register| register.holds(offset));
-        let (offset, name) = register.map_or((offset, None), |register| (register.offset, Some(register.name.clone())));
+        let register = self.named(range, offset & !3).iter().find(|register| holds(register, offset));
+        let (offset, name) = register.map_or((offset, None), |register| (register.offset, Some(register.name)));
         let room = self.touched.len() < MOST_TOUCHED;
         let used = match self.touched.entry((range, offset)) {
             Entry::Occupied(used) => used.into_mut(),
@@ -116,45 +118,40 @@ impl Stub {
                 return;
             }
             Entry::Vacant(free) => {
-                let first = ctx.now;
-                let (reads, writes, most_reads_in_a_row, reads_in_a_row, last) = (0, 0, 0, 0, 0);
-                let touched =
-                    Touched { range, offset, name, reads, writes, most_reads_in_a_row, reads_in_a_row, last, first };
-                free.insert(Use { touched, reads_since_write: 0 })
+                let name = name.map(str::to_owned);
+                free.insert(Touched { range, offset, name, first: ctx.now, ..Touched::fresh() })
             }
         };
-        used.count(loaded);
-        if ctx.core.is_some() && used.touched.reads + used.touched.writes <= ASKED {
+        count(used, loaded);
+        if ctx.core.is_some() && used.reads + used.writes <= ASKED {
             ctx.bus.access_sites.want((ctx.id, range, offset));
         }
     }
 }
 
-impl Use {
-    fn count(&mut self, loaded: Option<u32>) {
-        if let Some(value) = loaded {
-            self.touched.reads += 1;
-            self.touched.last = value;
-            self.reads_since_write += 1;
-        } else {
-            self.touched.writes += 1;
-            self.touched.most_reads_in_a_row = self.most_reads_in_a_row();
-            self.reads_since_write = 0;
-        }
+/// Counts an access, which loaded a value, or stored one.
+fn count(used: &mut Touched, loaded: Option<u32>) {
+    if let Some(value) = loaded {
+        used.reads += 1;
+        used.last = value;
+        used.reads_in_a_row += 1;
+    } else {
+        used.writes += 1;
+        used.most_reads_in_a_row = most_reads_in_a_row(used);
+        used.reads_in_a_row = 0;
     }
+}
 
-    fn most_reads_in_a_row(&self) -> u64 {
-        self.touched.most_reads_in_a_row.max(self.reads_since_write)
-    }
+/// The most reads in a row, with those since the last store.
+fn most_reads_in_a_row(used: &Touched) -> u64 {
+    used.most_reads_in_a_row.max(used.reads_in_a_row)
 }
 
 impl Device for Stub {
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         let word = offset & !3;
-        let reset = || self.lanes(range, word, |register| register.reset);
-        let held = self.words.get(&(range, word)).copied().unwrap_or_else(reset);
-        let hidden = self.lanes(range, word, |register| if register.readable { 0 } else { register.mask() });
-        let value = held & !hidden | self.lanes(range, word, |register| register.ones);
+        let shown = self.held(range, word) & !self.lanes(range, word, hidden);
+        let value = shown | self.lanes(range, word, ones);
         let value = self.instead.filter(|(place, _)| *place == (range, word)).map_or(value, |(_, instead)| instead);
         let loaded = size.extracted(value, offset);
         self.note(range, offset, Some(loaded), ctx);
@@ -171,9 +168,7 @@ impl Device for Stub {
     ) -> Result<Reply, SlaveError> {
         self.note(range, offset, None, ctx);
         let word = offset & !3;
-        let reset = || self.lanes(range, word, |register| register.reset);
-        let held = self.words.get(&(range, word)).copied().unwrap_or_else(reset);
-        let fixed = self.lanes(range, word, |register| if register.writable { 0 } else { register.mask() });
+        let (held, fixed) = (self.held(range, word), self.lanes(range, word, fixed));
         let stored = size.merged(held, offset, value) & !fixed | held & fixed;
         if self.words.len() < MOST_TOUCHED || self.words.contains_key(&(range, word)) {
             self.words.insert((range, word), stored);
@@ -182,11 +177,7 @@ impl Device for Stub {
     }
 
     fn unmodelled(&self) -> Vec<Touched> {
-        let each = |used: &Use| Touched {
-            most_reads_in_a_row: used.most_reads_in_a_row(),
-            reads_in_a_row: used.reads_since_write,
-            ..used.touched.clone()
-        };
+        let each = |used: &Touched| Touched { most_reads_in_a_row: most_reads_in_a_row(used), ..used.clone() };
         self.touched.values().map(each).collect()
     }
 
@@ -200,20 +191,6 @@ impl Device for Stub {
         } else {
             vec![("accesses to further registers".to_owned(), self.unrecorded)]
         }
-    }
-}
-
-impl Polled for Stub {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.words.values().for_each(|word| poll.state(*word));
-        poll.counter(&mut self.unrecorded);
-        for used in self.touched.values_mut() {
-            poll.state(used.touched.most_reads_in_a_row);
-            poll.counter(&mut used.touched.reads);
-            poll.counter(&mut used.touched.writes);
-            poll.counter(&mut used.reads_since_write);
-        }
-        true
     }
 }
 

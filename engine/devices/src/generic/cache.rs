@@ -3,17 +3,17 @@
 //! operations. The node is Linux's node for such a cache, named by the cores' `next-level-cache`; it has no address.
 
 use crate::model::{Group, Model};
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use engine::bus::device::{Ctx, Device};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::{NodeReader, PowerOfTwo};
 use engine::dt::wiring::ClockInput;
 use engine::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
 use engine::memory::outer::{OuterCache, OuterTiming};
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
 /// The device, whose parameters the bus takes.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 struct ClusterCache {
     clock: ClockInput,
     /// Present until the machine is built.
@@ -75,14 +75,6 @@ fn read_shape(reader: &mut NodeReader) -> Option<CacheShape> {
 }
 
 impl Device for ClusterCache {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
     fn outer_cache(&mut self) -> Option<OuterCache> {
         self.cache.take()
     }
@@ -92,12 +84,6 @@ impl Device for ClusterCache {
         if let Some(cache) = &mut ctx.bus.outer {
             cache.set_clock(self.clock.rate);
         }
-    }
-}
-
-impl Polled for ClusterCache {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        true
     }
 }
 

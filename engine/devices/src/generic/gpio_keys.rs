@@ -11,14 +11,15 @@
 
 use super::gpio_leds::{ACTIVE_LOW, names_of, of_children, signal_name};
 use crate::model::{Group, Model};
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use engine::bus::device::{Ctx, Device};
 use engine::dt::reader::NodeReader;
 use engine::pins::parts::Key;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
 /// The buttons of a node.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(never = "no loop reads it: it has no address")]
 pub struct Keys {
     #[state(skip)]
     keys: Vec<Key>,
@@ -41,14 +42,6 @@ fn key(reader: &mut NodeReader) -> Option<Key> {
 }
 
 impl Device for Keys {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
     fn reset(&mut self, ctx: &mut Ctx) {
         let scope = ctx.label().to_owned();
         for key in &self.keys {
@@ -60,11 +53,5 @@ impl Device for Keys {
 
     fn keys(&self) -> &[Key] {
         &self.keys
-    }
-}
-
-impl Polled for Keys {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
     }
 }

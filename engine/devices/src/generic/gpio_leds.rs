@@ -9,15 +9,15 @@
 //!
 //! Not modelled: brightness. A light that a timer dims goes on and off at the timer's rate.
 
-use engine::polling::{Poll, Polled};
 use std::collections::VecDeque;
 
 use crate::model::{Group, Model};
 use engine::activity::{Activity, Kind, Scope};
-use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
+use engine::bus::device::{Ctx, Device, PortId};
 use engine::dt::reader::NodeReader;
 use engine::pins::Pin;
 use engine::pins::parts::Light;
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::Ps;
 
@@ -54,6 +54,21 @@ struct Led {
 }
 
 impl Led {
+    fn new(names: [String; 3], pin: Pin, active_low: bool) -> Led {
+        Led {
+            names,
+            pin,
+            active_low,
+            is_on: false,
+            since: None,
+            times_on: 0,
+            times_off: 0,
+            lit: Ps::ZERO,
+            rises: VecDeque::new(),
+            scope: Scope::default(),
+        }
+    }
+
     /// Its wire has a level from `now` on.
     fn set(&mut self, level: bool, now: Ps) {
         let is_on = level != self.active_low;
@@ -110,7 +125,8 @@ impl Led {
 }
 
 /// The lights of a node.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(never = "no loop reads it: it has no address")]
 pub struct Leds {
     #[state(with = engine::state::fixed)]
     leds: Vec<Led>,
@@ -136,18 +152,7 @@ fn led(reader: &mut NodeReader) -> Option<Led> {
     reader.known(&["color", "function", "function-enumerator", "default-state", "linux,default-trigger"]);
     let names = names_of(reader);
     let (pin, flags) = reader.required_gpio_with_flags("gpios", "the light's pin")?;
-    Some(Led {
-        names,
-        pin,
-        active_low: flags & ACTIVE_LOW != 0,
-        is_on: false,
-        since: None,
-        times_on: 0,
-        times_off: 0,
-        lit: Ps::ZERO,
-        rises: VecDeque::new(),
-        scope: Scope::default(),
-    })
+    Some(Led::new(names, pin, flags & ACTIVE_LOW != 0))
 }
 
 /// The names of a light or a button: the name for users, and the label and the name of its node.
@@ -163,14 +168,6 @@ pub(super) fn signal_name(label: &str) -> String {
 }
 
 impl Device for Leds {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
     fn reset(&mut self, ctx: &mut Ctx) {
         let scope = ctx.label().to_owned();
         for led in &mut self.leds {
@@ -196,12 +193,6 @@ impl Device for Leds {
 
     fn lights(&self, now: Ps) -> Vec<Light> {
         self.leds.iter().map(|led| led.record(now)).collect()
-    }
-}
-
-impl Polled for Leds {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
     }
 }
 

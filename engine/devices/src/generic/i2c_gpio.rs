@@ -9,14 +9,15 @@
 //! Not modelled: rise and fall times. The firmware decides the speed of the bus: Linux's `i2c-gpio,delay-us` has no
 //! effect here.
 
+use super::spi_gpio::pin;
 use crate::model::{Group, Model};
 use crate::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use engine::activity::Scope;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, PortId};
 use engine::dt::reader::NodeReader;
 use engine::observe::i2c::{BUS_BUSY, FRAME, I2C};
 use engine::pins::Pin;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::i2c_pins::{Edge, I2cPins};
@@ -25,7 +26,8 @@ use engine::wire::i2c_pins::{Edge, I2cPins};
 mod tests;
 
 /// The bus.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(never = "no loop reads it: it has no address")]
 pub struct I2cGpio {
     #[state(skip)]
     label: String,
@@ -54,11 +56,8 @@ pub const MODEL: Model = Model::device(Group::I2c, &["i2c-gpio"], 0, from_node).
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["i2c-gpio,delay-us", "i2c-gpio,scl-open-drain", "i2c-gpio,sda-open-drain"]);
     reader.known(&["i2c-gpio,scl-output-only", "i2c-gpio,timeout-ms"]);
-    let [scl, sda] =
-        [("scl-gpios", "the pin of the clock"), ("sda-gpios", "the pin of the data")].map(|(property, meaning)| {
-            let pins = reader.required_gpios(property, 1, meaning);
-            pins.first().copied().unwrap_or(Pin::new(DeviceId(u32::MAX), 0))
-        });
+    let scl = pin(reader, "scl-gpios", "the pin of the clock");
+    let sda = pin(reader, "sda-gpios", "the pin of the data");
     let chips = I2cChips::from_node(reader);
     Box::new(I2cGpio::new(reader.node.label().to_owned(), scl, sda, chips))
 }
@@ -162,14 +161,6 @@ impl I2cGpio {
 }
 
 impl Device for I2cGpio {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
     fn reset(&mut self, ctx: &mut Ctx) {
         self.scope = ctx.scope();
         for (pin, name) in [(self.scl, "scl"), (self.sda, "sda")] {
@@ -199,11 +190,5 @@ impl Device for I2cGpio {
     fn counters(&self) -> Vec<(String, u64)> {
         let own = [("frames".to_owned(), self.frames), ("bytes".to_owned(), self.bytes)];
         own.into_iter().chain(self.chips.counters()).collect()
-    }
-}
-
-impl Polled for I2cGpio {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
     }
 }

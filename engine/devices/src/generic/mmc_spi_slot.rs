@@ -57,7 +57,7 @@ use crate::model::Model;
 use engine::activity::{Activity, Detail, Kind, Scope};
 use engine::dt::reader::NodeReader;
 use engine::host_image::{HostImage, ImageError};
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state;
 use engine::time::Ps;
 use engine::wire::bytes::ByteLine;
@@ -97,7 +97,7 @@ const ACTIVITIES: &[&Activity] = &[&PROGRAM_BUSY, &MERGE_BUSY, &ERASE_BUSY, &WRI
 const POWER_UP_CLOCKS: u32 = 74;
 
 /// The use of the data line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]
 enum Data {
     None,
     Sending(Sending),
@@ -105,7 +105,7 @@ enum Data {
 }
 
 /// The state of the card between power-up and ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]
 enum State {
     /// SD mode: the card waits for CMD0.
     PowerUp,
@@ -116,33 +116,41 @@ enum State {
     Ready,
 }
 
-/// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, state::State)]
+/// Totals since the start of the run. A loop that transfers blocks is not a polling loop.
+#[derive(Clone, Copy, Debug, Default, state::State, Polled)]
 struct Totals {
+    #[poll(total)]
     commands: u64,
     blocks_read: u64,
     blocks_written: u64,
     sectors_erased: u64,
     /// Complete data blocks, with a correct CRC or not.
     blocks_received: u64,
+    #[poll(total)]
     crc_errors: u64,
+    #[poll(total)]
     busy_bytes: u64,
 }
 
 /// The card.
-#[derive(Debug, state::State)]
+#[derive(Debug, state::State, Polled)]
+#[poll(first = Card::list_times)]
 pub struct Card {
     #[state(skip)]
     parameters: Parameters,
     #[state(skip)]
     registers: Registers,
+    #[poll(skip = "changes with the totals")]
     medium: Medium,
     #[state(skip)]
     image: Option<HostImage>,
     /// The first operation on the image that failed on the host.
+    #[poll(skip = "for the end of the run")]
     image_error: Option<(&'static str, String)>,
     translation: Translation,
+    #[poll(skip = "a check of the clock")]
     pace: Pace,
+    #[poll(skip = "no answer depends on it")]
     notes: Notes<Note>,
     totals: Totals,
     removed: bool,
@@ -150,15 +158,20 @@ pub struct Card {
     leaves_after_byte: bool,
 
     selected: bool,
+    #[poll(skip = "empty between bytes")]
     line: ByteLine,
     /// The bits that the card sends during the byte.
+    #[poll(skip = "of a byte that is over")]
     out: Out,
     /// The command that is being received, and the number of its bytes so far.
+    #[poll(skip = "of a command that is over")]
     command: [u8; 6],
     command_bytes: usize,
+    #[poll(skip = "sent as a whole")]
     reply: Reply,
     data: Data,
     /// Data of a block and its CRC.
+    #[poll(skip = "listed while it is sent")]
     buffer: Box<[u8; BLOCK_BYTES + 2]>,
     busy_until: Ps,
 
@@ -379,11 +392,5 @@ impl SpiTarget for Card {
         ];
         counters.extend(self.translation.counters());
         counters
-    }
-}
-
-impl Polled for Card {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.list(poll)
     }
 }

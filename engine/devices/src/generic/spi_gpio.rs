@@ -16,12 +16,12 @@
 use crate::model::{Group, Model};
 use crate::support::hosted_chip::{Chips, HostedChip};
 use engine::activity::{Kind, Scope};
-use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, PortId, Reply, SlaveError};
+use engine::bus::device::{Ctx, Device, DeviceId, PortId};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::{FRAME, SPI_BY_PINS};
 use engine::pins::Pin;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::spi::{MISO, SpiTarget};
@@ -54,7 +54,8 @@ struct ChipSelect {
 }
 
 /// The bus.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(never = "no loop reads it: it has no address")]
 pub struct SpiGpio {
     #[state(skip)]
     label: String,
@@ -97,7 +98,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 }
 
 /// A pin that the bus needs. Without the property, which is a fault, a pin that is never used.
-fn pin(reader: &mut NodeReader, property: &str, meaning: &str) -> Pin {
+pub(super) fn pin(reader: &mut NodeReader, property: &str, meaning: &str) -> Pin {
     let pins = reader.required_gpios(property, 1, meaning);
     pins.first().copied().unwrap_or(Pin::new(DeviceId(u32::MAX), 0))
 }
@@ -221,14 +222,6 @@ impl SpiGpio {
 }
 
 impl Device for SpiGpio {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
-    fn write(&mut self, _: usize, _: u32, _: AccessSize, _: u32, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
     fn reset(&mut self, ctx: &mut Ctx) {
         self.scope = ctx.scope();
         for (pin, name) in [(self.sck, "sck"), (self.mosi, "mosi"), (self.miso, "miso")] {
@@ -283,12 +276,6 @@ impl Device for SpiGpio {
         let mut counters = vec![("sck_clocks".to_owned(), self.sck_clocks), ("frames".to_owned(), self.frames)];
         counters.extend(self.chips.iter().filter_map(|select| select.chip.as_ref()).flat_map(HostedChip::counters));
         counters
-    }
-}
-
-impl Polled for SpiGpio {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
     }
 }
 

@@ -76,7 +76,8 @@ pub const COMPATIBLE: &str = "jedec,spi-nor";
 pub const MODEL: Model = Model::spi_chip(&[COMPATIBLE], from_node).with_activities(operations::ACTIVITIES);
 
 /// The flash.
-#[derive(Clone, Debug, State)]
+#[derive(Clone, Debug, State, Polled)]
+#[poll(first = Flash::list_frame)]
 pub struct Flash {
     #[state(skip)]
     part: &'static Part,
@@ -91,10 +92,13 @@ pub struct Flash {
     shortest: [Ps; 33],
     /// Shared with copies.
     #[state(with = array::shared)]
+    #[poll(skip = "changes in frames that are counted")]
     array: Arc<Array>,
     #[state(skip)]
     backing: Backing,
+    #[poll(skip = "changes in frames that are counted")]
     otp: [u8; OTP_BYTES],
+    #[poll(skip = "change in frames that are counted")]
     registers: Registers,
     latch: Latch,
     /// In deep power-down.
@@ -106,18 +110,24 @@ pub struct Flash {
     /// The read that each frame continues with its address, without a command (XIP, continuous read).
     xip: Option<&'static Command>,
     selected: bool,
+    #[poll(skip = "listed while the chip is selected")]
     frame: Frame,
     /// The start of reads with the same header.
     #[state(with = engine::state::dropped)]
+    #[poll(skip = "follows from the other state")]
     tried: TriedHeader,
     /// The page buffer; also holds the bytes of a register write.
+    #[poll(skip = "no loop within the data of a write is skipped")]
     buffer: [u8; PAGE_BYTES as usize],
     /// The end of the last clock.
+    #[poll(skip = "only the end of a cycle depends on it, which is a deadline")]
     last_edge: Ps,
     totals: Totals,
+    #[poll(total)]
     bytes_read: u64,
     /// The number of frames that were not reads, and may have changed the state.
     changes: u64,
+    #[poll(skip = "no answer depends on it")]
     notes: Notes<Note>,
     #[state(skip)]
     scope: Scope,
@@ -178,6 +188,20 @@ impl Flash {
     /// Size in bytes.
     pub fn size_bytes(&self) -> u32 {
         self.part.size_bytes
+    }
+
+    /// Lists the frame in progress; false while the chip receives data.
+    fn list_frame(&mut self, poll: &mut Poll) -> bool {
+        let Frame { phase, data_bytes, .. } = self.frame;
+        if self.selected && phase == Phase::Input {
+            return false;
+        }
+        if self.selected {
+            let repeats = matches!(phase, Phase::Output(source) if source.works_while_busy());
+            poll.state(if repeats { 0 } else { data_bytes });
+            self.frame.polled(poll);
+        }
+        true
     }
 
     #[cold]
@@ -313,28 +337,5 @@ impl SpiTarget for Flash {
             ("bytes_read", self.bytes_read),
         ]);
         counters
-    }
-}
-
-impl Polled for Flash {
-    /// The times of clocks are not listed: only the end of a busy cycle depends on them, and that has a deadline.
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        if self.selected && self.frame.phase == Phase::Input {
-            return false;
-        }
-        let xip = self.xip.map_or(u32::MAX, |command| u32::from(command.opcode));
-        for state in [u32::from(self.selected), xip, u32::from(self.reset_enabled), u32::from(self.asleep)] {
-            poll.state(state);
-        }
-        if self.selected {
-            self.frame.polled(poll);
-        }
-        if let Some(busy) = self.busy {
-            poll.until(busy.until);
-        }
-        poll.state(self.changes);
-        poll.state(self.busy.is_some());
-        poll.counter(&mut self.bytes_read);
-        true
     }
 }

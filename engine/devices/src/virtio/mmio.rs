@@ -20,81 +20,55 @@ use std::collections::VecDeque;
 
 use self::queue::{Buffer, Direction, MOST_DESCRIPTORS, Queue};
 use crate::model::{Group, Model};
+use crate::registers::{Registers, registers};
 use crate::support::apb;
-use crate::support::registers::{AccessKind, Register, find};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::pipe::Pipe;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
-const MAGIC_VALUE: u32 = 0x000;
-const VERSION: u32 = 0x004;
-const DEVICE_ID: u32 = 0x008;
-const VENDOR_ID: u32 = 0x00c;
-const DEVICE_FEATURES: u32 = 0x010;
-const DEVICE_FEATURES_SEL: u32 = 0x014;
-const DRIVER_FEATURES: u32 = 0x020;
-const DRIVER_FEATURES_SEL: u32 = 0x024;
-const QUEUE_SEL: u32 = 0x030;
-const QUEUE_NUM_MAX: u32 = 0x034;
-const QUEUE_NUM: u32 = 0x038;
-const QUEUE_READY: u32 = 0x044;
-const QUEUE_NOTIFY: u32 = 0x050;
-const INTERRUPT_STATUS: u32 = 0x060;
-const INTERRUPT_ACK: u32 = 0x064;
-const STATUS: u32 = 0x070;
-const QUEUE_DESC_LOW: u32 = 0x080;
-const QUEUE_DESC_HIGH: u32 = 0x084;
-const QUEUE_DRIVER_LOW: u32 = 0x090;
-const QUEUE_DRIVER_HIGH: u32 = 0x094;
-const QUEUE_DEVICE_LOW: u32 = 0x0a0;
-const QUEUE_DEVICE_HIGH: u32 = 0x0a4;
-const CONFIG_GENERATION: u32 = 0x0fc;
-const CONFIG: u32 = 0x100;
-
-/// The register map (VIRTIO 1.1, table 4.1 "MMIO Device Register Layout"), with queue 0 selected.
-pub const REGISTERS: &[Register] = &[
-    Register::new("MagicValue", MAGIC_VALUE, AccessKind::Ro, 0x7472_6976, u32::MAX),
-    Register::new("Version", VERSION, AccessKind::Ro, 2, u32::MAX),
-    Register::new("DeviceID", DEVICE_ID, AccessKind::Ro, 3, u32::MAX),
-    // The vendor IDs of QEMU's devices are not registered; this is "CYSC".
-    Register::new("VendorID", VENDOR_ID, AccessKind::Ro, 0x4353_5943, u32::MAX),
-    Register::new("DeviceFeatures", DEVICE_FEATURES, AccessKind::Ro, 0, u32::MAX),
-    Register::new("DeviceFeaturesSel", DEVICE_FEATURES_SEL, AccessKind::Wo, 0, u32::MAX),
-    Register::new("DriverFeatures", DRIVER_FEATURES, AccessKind::Wo, 0, u32::MAX),
-    Register::new("DriverFeaturesSel", DRIVER_FEATURES_SEL, AccessKind::Wo, 0, u32::MAX),
-    Register::new("QueueSel", QUEUE_SEL, AccessKind::Wo, 0, u32::MAX),
-    Register::new("QueueNumMax", QUEUE_NUM_MAX, AccessKind::Ro, MOST_DESCRIPTORS, u32::MAX),
-    Register::new("QueueNum", QUEUE_NUM, AccessKind::Wo, 0, u32::MAX),
-    Register::new("QueueReady", QUEUE_READY, AccessKind::Rw, 0, 1),
-    Register::new("QueueNotify", QUEUE_NOTIFY, AccessKind::Wo, 0, u32::MAX),
-    Register::new("InterruptStatus", INTERRUPT_STATUS, AccessKind::Ro, 0, 3),
-    Register::new("InterruptACK", INTERRUPT_ACK, AccessKind::Wo, 0, 3),
-    Register::new("Status", STATUS, AccessKind::Rw, 0, 0xff),
-    Register::new("QueueDescLow", QUEUE_DESC_LOW, AccessKind::Wo, 0, u32::MAX),
-    Register::new("QueueDescHigh", QUEUE_DESC_HIGH, AccessKind::Wo, 0, u32::MAX),
-    Register::new("QueueDriverLow", QUEUE_DRIVER_LOW, AccessKind::Wo, 0, u32::MAX),
-    Register::new("QueueDriverHigh", QUEUE_DRIVER_HIGH, AccessKind::Wo, 0, u32::MAX),
-    Register::new("QueueDeviceLow", QUEUE_DEVICE_LOW, AccessKind::Wo, 0, u32::MAX),
-    Register::new("QueueDeviceHigh", QUEUE_DEVICE_HIGH, AccessKind::Wo, 0, u32::MAX),
-    Register::new("ConfigGeneration", CONFIG_GENERATION, AccessKind::Ro, 0, u32::MAX),
-];
-
-/// Device status (2.1).
-mod status {
-    pub const DRIVER_OK: u32 = 4;
-    pub const FEATURES_OK: u32 = 8;
-    pub const DEVICE_NEEDS_RESET: u32 = 64;
+registers! {
+    /// The register map (VIRTIO 1.1, table 4.1 "MMIO Device Register Layout"), with queue 0 selected.
+    const MAP "" {
+        MAGIC_VALUE "MagicValue" 0x000 ro reset 0x7472_6976;
+        VERSION "Version" 0x004 ro reset 2;
+        DEVICE_ID "DeviceID" 0x008 ro reset 3;
+        /// The vendor IDs of QEMU's devices are not registered; this is "CYSC".
+        VENDOR_ID "VendorID" 0x00c ro reset 0x4353_5943;
+        DEVICE_FEATURES "DeviceFeatures" 0x010 ro;
+        DEVICE_FEATURES_SEL "DeviceFeaturesSel" 0x014 wo;
+        DRIVER_FEATURES "DriverFeatures" 0x020 wo;
+        DRIVER_FEATURES_SEL "DriverFeaturesSel" 0x024 wo;
+        QUEUE_SEL "QueueSel" 0x030 wo;
+        QUEUE_NUM_MAX "QueueNumMax" 0x034 ro reset MOST_DESCRIPTORS;
+        QUEUE_NUM "QueueNum" 0x038 wo;
+        QUEUE_READY "QueueReady" 0x044 rw volatile mask 1;
+        QUEUE_NOTIFY "QueueNotify" 0x050 wo;
+        INTERRUPT_STATUS "InterruptStatus" 0x060 ro {
+            /// The device has used a buffer.
+            USED_BUFFER 0,
+            /// The configuration has changed, as when the device needs a reset.
+            CONFIGURATION_CHANGE 1,
+        };
+        INTERRUPT_ACK "InterruptACK" 0x064 wo mask 3;
+        /// Device status (2.1).
+        STATUS "Status" 0x070 rw mask 0xff { DRIVER_OK 2, FEATURES_OK 3, DEVICE_NEEDS_RESET 6 };
+        QUEUE_DESC_LOW "QueueDescLow" 0x080 wo;
+        QUEUE_DESC_HIGH "QueueDescHigh" 0x084 wo;
+        QUEUE_DRIVER_LOW "QueueDriverLow" 0x090 wo;
+        QUEUE_DRIVER_HIGH "QueueDriverHigh" 0x094 wo;
+        QUEUE_DEVICE_LOW "QueueDeviceLow" 0x0a0 wo;
+        QUEUE_DEVICE_HIGH "QueueDeviceHigh" 0x0a4 wo;
+        CONFIG_GENERATION "ConfigGeneration" 0x0fc ro;
+    }
 }
+
+/// The first offset of the configuration, which has fields only for features that are not offered.
+const CONFIG: u32 = 0x100;
 
 /// VIRTIO_F_VERSION_1, bit 32 of the features.
 const VERSION_1: u64 = 1 << 32;
-/// InterruptStatus: the device has used a buffer.
-const USED_BUFFER: u32 = 1;
-/// InterruptStatus: the configuration has changed, as when the device needs a reset.
-const CONFIGURATION_CHANGE: u32 = 2;
-
 /// Bytes that a transmit buffer may have, so that a driver's mistake costs the host neither time nor memory.
 const MOST_SENT_BYTES: u64 = 64 << 10;
 
@@ -102,28 +76,27 @@ const RECEIVE: usize = 0;
 const TRANSMIT: usize = 1;
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct VirtioMmio {
     #[state(skip)]
     interrupt: Option<IrqLine>,
+    #[poll(skip = "its bytes come in events, and go with the queues' progress")]
     pipe: Pipe,
-    status: u32,
+    registers: Registers,
     device_features_half: u32,
     driver_features_half: u32,
     driver_features: u64,
     selected: u32,
     queues: [Queue; 2],
-    interrupt_status: u32,
     /// Receive buffers that the driver has made available.
+    #[poll(skip = "follows from the progress of the receive queue")]
     free: VecDeque<Buffer>,
     /// Receive buffers with bytes that the driver has not returned: the first descriptor, and the number of bytes.
     unread: Vec<(u16, u64)>,
-    /// Accesses with effects, and events, so far: a loop with one is in another state each iteration.
-    changes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Message, &["virtio,mmio"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Message, &["virtio,mmio"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -137,16 +110,14 @@ impl VirtioMmio {
         VirtioMmio {
             interrupt,
             pipe: Pipe::default(),
-            status: 0,
+            registers: Registers::new(&MAP),
             device_features_half: 0,
             driver_features_half: 0,
             driver_features: 0,
             selected: 0,
             queues: [Queue::default(); 2],
-            interrupt_status: 0,
             free: VecDeque::new(),
             unread: Vec::new(),
-            changes: 0,
         }
     }
 
@@ -155,12 +126,7 @@ impl VirtioMmio {
             DEVICE_FEATURES if self.device_features_half == 1 => (VERSION_1 >> 32) as u32,
             QUEUE_NUM_MAX if self.selected as usize >= self.queues.len() => 0,
             QUEUE_READY => self.queues.get(self.selected as usize).map_or(0, |queue| u32::from(queue.ready)),
-            INTERRUPT_STATUS => self.interrupt_status,
-            STATUS => self.status,
-            _ => {
-                let fixed = find(REGISTERS, offset).filter(|register| register.access == AccessKind::Ro);
-                fixed.map_or(0, |register| register.reset)
-            }
+            _ => self.registers.held(offset),
         }
     }
 
@@ -173,7 +139,7 @@ impl VirtioMmio {
             }
             QUEUE_SEL => self.selected = value,
             QUEUE_NOTIFY => self.notified(value, ctx),
-            INTERRUPT_ACK => self.interrupt_status &= !value,
+            INTERRUPT_ACK => self.registers.put(INTERRUPT_STATUS, value, false),
             STATUS => self.set_status(value, ctx),
             _ => self.set_queue(offset, value, ctx),
         }
@@ -211,11 +177,12 @@ impl VirtioMmio {
         }
         // 2.2.2: the driver may only select offered features, and version 1 is mandatory.
         let agreed = self.driver_features == VERSION_1;
-        if value & status::FEATURES_OK != 0 && !agreed {
+        if value & STATUS_FEATURES_OK != 0 && !agreed {
             ctx.note(&format!("the driver wants features {:#x}: only {VERSION_1:#x} is offered", self.driver_features));
         }
-        let refused = if agreed { 0 } else { status::FEATURES_OK };
-        self.status = value & 0xff & !refused | self.status & status::DEVICE_NEEDS_RESET;
+        let refused = if agreed { 0 } else { STATUS_FEATURES_OK };
+        let kept = self.registers[STATUS] & STATUS_DEVICE_NEEDS_RESET;
+        self.registers.set(STATUS, value & !refused | kept);
         if self.is_live() {
             self.receive(ctx);
         }
@@ -225,7 +192,7 @@ impl VirtioMmio {
     fn reset_device(&mut self, ctx: &mut Ctx) {
         let lost = self.unread.iter().map(|(_, bytes)| bytes).sum();
         let pipe = std::mem::take(&mut self.pipe);
-        *self = VirtioMmio { pipe, changes: self.changes, ..VirtioMmio::new(self.interrupt) };
+        *self = VirtioMmio { pipe, ..VirtioMmio::new(self.interrupt) };
         self.pipe.set_open(false, ctx.now);
         if self.pipe.took(lost, ctx.now) {
             ctx.pause();
@@ -233,7 +200,7 @@ impl VirtioMmio {
     }
 
     fn is_live(&self) -> bool {
-        self.status & (status::DRIVER_OK | status::DEVICE_NEEDS_RESET) == status::DRIVER_OK
+        self.registers[STATUS] & (STATUS_DRIVER_OK | STATUS_DEVICE_NEEDS_RESET) == STATUS_DRIVER_OK
     }
 
     fn notified(&mut self, queue: u32, ctx: &mut Ctx) {
@@ -293,7 +260,7 @@ impl VirtioMmio {
             }
             self.unread.push((buffer.head, u64::from(written)));
             if self.queues[RECEIVE].give_back(buffer.head, written, ctx.bus)? {
-                self.interrupt_status |= USED_BUFFER;
+                self.registers.put(INTERRUPT_STATUS, INTERRUPT_STATUS_USED_BUFFER, true);
             }
         }
         Ok(())
@@ -329,7 +296,7 @@ impl VirtioMmio {
                 }
             }
             if self.queues[TRANSMIT].give_back(buffer.head, 0, ctx.bus)? {
-                self.interrupt_status |= USED_BUFFER;
+                self.registers.put(INTERRUPT_STATUS, INTERRUPT_STATUS_USED_BUFFER, true);
             }
         }
         Ok(())
@@ -338,14 +305,13 @@ impl VirtioMmio {
     /// The driver has violated the standard: nothing is processed until it resets the device (2.1.1).
     fn breaks(&mut self, why: &str, ctx: &mut Ctx) {
         ctx.note(&format!("the driver has to reset it: {why}"));
-        self.status |= status::DEVICE_NEEDS_RESET;
-        self.interrupt_status |= CONFIGURATION_CHANGE;
+        self.registers.put(STATUS, STATUS_DEVICE_NEEDS_RESET, true);
+        self.registers.put(INTERRUPT_STATUS, INTERRUPT_STATUS_CONFIGURATION_CHANGE, true);
     }
 }
 
 impl Device for VirtioMmio {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        // The configuration has fields only for features that are not offered.
         if offset < CONFIG && size != AccessSize::Word {
             ctx.note("a control register is read by less than a word, which no driver may (4.2.2.2)");
         }
@@ -365,19 +331,17 @@ impl Device for VirtioMmio {
                 "a control register is written by less than a word, which no driver may (4.2.2.2): that has no effect",
             );
         } else {
-            self.changes += 1;
             self.set_register(offset, value, ctx);
-            ctx.set_irq(self.interrupt, self.interrupt_status != 0);
+            ctx.set_irq(self.interrupt, self.registers[INTERRUPT_STATUS] != 0);
         }
         Ok(Reply::written(ctx.now))
     }
 
     /// Bytes from the host have arrived.
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
-        self.changes += 1;
         if self.is_live() {
             self.receive(ctx);
-            ctx.set_irq(self.interrupt, self.interrupt_status != 0);
+            ctx.set_irq(self.interrupt, self.registers[INTERRUPT_STATUS] != 0);
         }
     }
 
@@ -391,13 +355,6 @@ impl Device for VirtioMmio {
 
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("taken".to_owned(), self.pipe.taken_bytes()), ("sent".to_owned(), self.pipe.sent_bytes())]
-    }
-}
-
-impl Polled for VirtioMmio {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.changes);
-        true
     }
 }
 

@@ -99,11 +99,13 @@ pub struct SlaveError {
 /// Calls come in the order of their times. State that depends on time alone (a busy flag, a counter) is brought up to
 /// `ctx.now` at the start of each call, so that no call sees the past.
 pub trait Device: State + Polled + Send {
-    /// A load. `offset` is aligned to `size`.
+    /// A load. `offset` is aligned to `size`. A device without an address has no loads and no stores.
     ///
     /// # Errors
     /// [`SlaveError`] where the datasheet says that the device answers with an error.
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError>;
+    fn read(&mut self, _range: usize, _offset: u32, _size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
 
     /// A store of the low `size` bytes of `value`.
     ///
@@ -111,12 +113,14 @@ pub trait Device: State + Polled + Send {
     /// As for [`Device::read`].
     fn write(
         &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
+        _range: usize,
+        _offset: u32,
+        _size: AccessSize,
+        _value: u32,
         ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError>;
+    ) -> Result<Reply, SlaveError> {
+        Err(SlaveError { done: ctx.now })
+    }
 
     /// True if a load of the register at `offset` takes data out, or counts: the next load returns other data. A loop
     /// of loads without this effect is a wait.

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::dt::wiring::DeviceId;
+use crate::polling::Polled;
 use crate::state::{Fresh, State};
 use crate::time::Ps;
 
@@ -15,25 +16,31 @@ use crate::time::Ps;
 const MOST_PLACES: usize = 4;
 
 /// A register without a model that was accessed.
-#[derive(Clone, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub struct Touched {
     /// The index of the device's range that it is in.
     pub range: usize,
     /// Its offset there, in bytes.
     pub offset: u32,
     /// Its name, if the board has it.
+    #[poll(skip = "fixed")]
     pub name: Option<String>,
     /// Loads.
+    #[poll(total)]
     pub reads: u64,
     /// Stores.
+    #[poll(total)]
     pub writes: u64,
     /// The most loads without a store to it between them. Each but the first gave the same value as the one before.
     pub most_reads_in_a_row: u64,
     /// Loads since the last store to it.
+    #[poll(total)]
     pub reads_in_a_row: u64,
     /// The value of the last load.
+    #[poll(skip = "no answer depends on it")]
     pub last: u32,
     /// When it was accessed first.
+    #[poll(skip = "fixed")]
     pub first: Ps,
 }
 

@@ -1,6 +1,7 @@
 //! The slot's switch for card detection, as the interface reads it: through three registers in a row.
 
 use crate::support::hosted_chip::HostedChip;
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Cycles, Hz};
 
@@ -8,7 +9,7 @@ use engine::time::{Cycles, Hz};
 const DELAY_CYCLES: u64 = 2;
 
 /// The last register, and the flag for its changes.
-#[derive(Debug, Default, State)]
+#[derive(Debug, Default, State, Polled)]
 pub struct Slot {
     /// True if a card is in the slot. After reset the registers show no card.
     pub card_in: bool,

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::time::Hz;
 use engine::wire::spi::SpiTarget;
@@ -103,7 +103,7 @@ impl Rig {
     }
 
     fn is_idle(&mut self, cycle: u64) -> bool {
-        self.get(cycle, CONTROL) & ctl::IDLE != 0
+        self.get(cycle, CONTROL) & CONTROL_IDLE != 0
     }
 
     fn saw(&self) -> Vec<Saw> {
@@ -111,8 +111,8 @@ impl Rig {
     }
 }
 
-const SELECTED: u32 = ctl::CDALTER;
-const NOTHING: u32 = ctl::IDLE | ctl::NCS | ctl::CDALTER;
+const SELECTED: u32 = CONTROL_CDALTER;
+const NOTHING: u32 = CONTROL_IDLE | CONTROL_NCS | CONTROL_CDALTER;
 
 #[test]
 fn the_register_map_holds() {
@@ -122,7 +122,7 @@ fn the_register_map_holds() {
     // Without a card: both switches open.
     assert_eq!(bench.value(Ps(0), CONTROL), 0x1f00);
     assert_eq!(bench.value(Ps(0), FREQUENCY), 100_000_000);
-    walk::device_keeps_its_table(REGISTERS, &["control", "down counter", "clock frequency"], &mut bench);
+    walk::device_keeps_its_table(MAP.rows, &["control", "down counter", "clock frequency"], &mut bench);
     assert_eq!(bench.read(Ps(1), DIVIDER), Ok((0xff, Ps(50_000))));
     assert_eq!(bench.write(Ps(1), FREQUENCY, 1), Ok(Ps(40_000)));
     assert_eq!(bench.bus.notes().len(), 1);
@@ -137,7 +137,7 @@ fn a_byte_takes_17_half_periods() {
         // Taken at edge 21.
         let end = 21 + 17 * (u64::from(divider) + 1);
         assert!(!rig.is_idle(21) && !rig.is_idle(end - 1) && rig.is_idle(end), "divider {divider}");
-        assert_eq!(rig.get(end, CONTROL) & ctl::DATA, 5);
+        assert_eq!(rig.get(end, CONTROL) & CONTROL_DATA, 5);
         assert_eq!(rig.saw(), [Saw::Select(at(21)), Saw::Byte(0xa5, at(end))]);
     }
 }
@@ -169,10 +169,10 @@ fn a_read_shows_the_clock_after_its_wait_states() {
     let port = AxiLitePort { clock: clock(), read_cycles: Cycles(2), write_cycles: Cycles(1) };
     let mut bench = Bench::new(AvalonifMmc::new(port, None, None));
     assert_eq!(bench.write(at(10), DIVIDER, 0), Ok(at(11)));
-    bench.write(at(20), CONTROL, NOTHING & !ctl::IDLE | 0xff).unwrap();
+    bench.write(at(20), CONTROL, NOTHING & !CONTROL_IDLE | 0xff).unwrap();
     // On the wire until edge 38.
-    assert_eq!(bench.value(at(35), CONTROL) & ctl::IDLE, 0);
-    assert_eq!(bench.value(at(36), CONTROL) & ctl::IDLE, ctl::IDLE);
+    assert_eq!(bench.value(at(35), CONTROL) & CONTROL_IDLE, 0);
+    assert_eq!(bench.value(at(36), CONTROL) & CONTROL_IDLE, CONTROL_IDLE);
 }
 
 #[test]
@@ -204,11 +204,11 @@ fn the_receive_register_fills_bit_by_bit() {
 fn bytes_without_a_selected_card_are_idle_clocks() {
     let mut rig = rig(Ps::MAX);
     rig.put(10, DIVIDER, 0);
-    rig.put(20, CONTROL, ctl::NCS | ctl::CDALTER | 0xff);
-    assert_eq!(rig.get(38, CONTROL) & ctl::DATA, 0xff);
+    rig.put(20, CONTROL, CONTROL_NCS | CONTROL_CDALTER | 0xff);
+    assert_eq!(rig.get(38, CONTROL) & CONTROL_DATA, 0xff);
     // With the data line low in between, it is nothing that the card would wait for.
-    rig.put(40, CONTROL, ctl::NCS | ctl::CDALTER);
-    rig.put(60, CONTROL, SELECTED | ctl::IDLE);
+    rig.put(40, CONTROL, CONTROL_NCS | CONTROL_CDALTER);
+    rig.put(60, CONTROL, SELECTED | CONTROL_IDLE);
     rig.put(61, CONTROL, NOTHING);
     assert_eq!(rig.saw(), [Saw::Idle(8, at(38)), Saw::Select(at(61)), Saw::Deselect(at(62))]);
     assert_eq!(rig.bench.bus.notes().len(), 1, "the chip's notes");
@@ -221,9 +221,9 @@ fn the_interrupt_is_there_while_enabled_and_idle() {
     rig.put(10, DIVIDER, 0);
     rig.put(20, CONTROL, SELECTED | 1);
     assert_eq!(rig.bench.bus.events.next_due(), Ps::MAX, "nobody waits");
-    rig.put(40, CONTROL, NOTHING | ctl::IRQENA);
+    rig.put(40, CONTROL, NOTHING | CONTROL_IRQENA);
     assert_eq!(rig.bench.pending(), LINE);
-    rig.put(50, CONTROL, SELECTED | ctl::IRQENA | 1);
+    rig.put(50, CONTROL, SELECTED | CONTROL_IRQENA | 1);
     assert_eq!(rig.bench.pending(), 0);
     rig.bench.run(at(67));
     assert_eq!(rig.bench.pending(), 0);
@@ -236,20 +236,20 @@ fn the_interrupt_is_there_while_enabled_and_idle() {
 #[test]
 fn the_slots_switches_show_late_and_a_change_is_kept() {
     let mut rig = rig(at(100));
-    let mut seen = |cycle| rig.get(cycle, CONTROL) & (ctl::CD | ctl::CDALTER);
-    assert_eq!((seen(2), seen(3)), (ctl::CD, ctl::CDALTER));
-    rig.put(10, CONTROL, NOTHING & !ctl::CDALTER);
-    let mut seen = |cycle| rig.get(cycle, CONTROL) & (ctl::CD | ctl::CDALTER);
-    assert_eq!((seen(11), seen(101), seen(102)), (0, 0, ctl::CD | ctl::CDALTER));
+    let mut seen = |cycle| rig.get(cycle, CONTROL) & (CONTROL_CD | CONTROL_CDALTER);
+    assert_eq!((seen(2), seen(3)), (CONTROL_CD, CONTROL_CDALTER));
+    rig.put(10, CONTROL, NOTHING & !CONTROL_CDALTER);
+    let mut seen = |cycle| rig.get(cycle, CONTROL) & (CONTROL_CD | CONTROL_CDALTER);
+    assert_eq!((seen(11), seen(101), seen(102)), (0, 0, CONTROL_CD | CONTROL_CDALTER));
 }
 
 #[test]
 fn a_change_seen_with_the_write_that_clears_is_kept() {
     for (write, kept) in [(101, true), (102, false)] {
         let mut rig = rig(at(100));
-        rig.put(10, CONTROL, NOTHING & !ctl::CDALTER);
-        rig.put(write, CONTROL, NOTHING & !ctl::CDALTER);
-        assert_eq!(rig.get(110, CONTROL) & ctl::CDALTER != 0, kept, "write in {write}");
+        rig.put(10, CONTROL, NOTHING & !CONTROL_CDALTER);
+        rig.put(write, CONTROL, NOTHING & !CONTROL_CDALTER);
+        assert_eq!(rig.get(110, CONTROL) & CONTROL_CDALTER != 0, kept, "write in {write}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The transmitter of the serial port: its registers in any cycle, computed without a step for each cycle.
 
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::Cycles;
 
@@ -10,7 +11,7 @@ const IDLE_BITS: u32 = 15;
 
 /// The registers in one cycle; those of later cycles follow from them. Calls come in the order of cycles: a call for an
 /// earlier cycle counts as a call in the latest cycle that was reached.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Sender {
     /// The cycle, from reset.
     cycle: u64,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::bench::polled::{Access, Loop};
 use crate::bench::{Bench, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::DeviceId;
 
 /// The time of cycle `n` of 100 MHz.
@@ -26,7 +26,7 @@ fn write(bench: &mut Bench, at: Ps, offset: u32, size: AccessSize, value: u32) -
 #[test]
 fn the_device_keeps_its_table() {
     // Writing REG_DAT sends.
-    walk::device_keeps_its_table(REGISTERS, &["REG_DAT"], &mut uart());
+    walk::device_keeps_its_table(MAP.rows, &["REG_DAT"], &mut uart());
 }
 
 #[test]

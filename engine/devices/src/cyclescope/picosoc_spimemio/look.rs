@@ -7,14 +7,14 @@
 use super::mode::Width;
 use super::stream::{COMMAND_CYCLES, Position};
 use super::wire::Wire;
-use engine::polling::Poll;
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::spi::{Burst, Lines};
 use engine::wire::spi_pins::PinLevels;
 
 /// The part of the preamble, or of the word in progress, that has been sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
 pub(super) struct Ahead {
     /// Commands of the preamble that have begun.
     pub frames: usize,
@@ -28,13 +28,6 @@ impl Ahead {
     /// This many commands of the preamble have begun, the last without a clock so far.
     pub const fn begun(frames: usize) -> Ahead {
         Ahead { frames, clocks: 0, bits: 0 }
-    }
-
-    /// For skipping of polling loops.
-    pub fn polled(self, poll: &mut Poll) {
-        poll.state(self.frames as u64);
-        poll.state(self.clocks);
-        poll.state(self.bits);
     }
 
     /// The bits of the word so far, followed by those of one more burst.

@@ -177,7 +177,7 @@ impl Stream {
     }
 
     /// For skipping of polling loops; cycles are those of `clock`. The setter of the mode lists it.
-    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
+    pub fn list(&mut self, clock: Hz, poll: &mut Poll) {
         let held_back = self.next == HELD_BACK;
         for flag in [self.streaming, held_back] {
             poll.state(flag);

@@ -10,7 +10,7 @@ use super::mode::Mode;
 use super::stream::{COMMAND_CYCLES, Frames};
 use crate::support::hosted_chip::HostedChip;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Header, Lines, Rate};
@@ -29,18 +29,21 @@ const MODE_BIT_RESET: u8 = 0xff;
 const RELEASE_POWER_DOWN: u8 = 0xab;
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
 pub struct Totals {
     /// Words that were read without a request and dropped.
+    #[poll(total)]
     pub words_unused: u64,
     /// Frames that were started by a jump.
+    #[poll(total)]
     pub jumps: u64,
     /// Periods of SCK.
+    #[poll(total)]
     pub sck_clocks: u64,
 }
 
 /// The wire, and the flash on it.
-#[derive(State)]
+#[derive(State, Polled)]
 pub struct Wire {
     /// The SoC's clock.
     #[state(skip)]
@@ -48,8 +51,10 @@ pub struct Wire {
     /// The flash.
     pub chip: HostedChip,
     /// The settings of flash reads.
+    #[poll(skip = "its setter lists it")]
     pub(super) mode: Mode,
     /// The header of a frame with these settings.
+    #[poll(skip = "follows from the mode")]
     header: Header,
     /// A jump's frame is about to begin at this cycle, with the command if true.
     begins: Option<(u64, bool)>,
@@ -66,8 +71,10 @@ pub struct Wire {
     /// Totals.
     pub totals: Totals,
     /// The lines, for waveforms.
+    #[poll(skip = "for waveforms")]
     pub signals: SpiSignals,
     /// The start of the first clock of the next word, unless it is held back.
+    #[poll(edge = self.clock)]
     next_word: u64,
     /// Clocks that have already been sent because firmware reads the lines.
     pub(super) ahead: Ahead,
@@ -104,19 +111,6 @@ impl Wire {
     #[inline]
     pub fn time(&self, cycle: u64) -> Ps {
         self.clock.ps_at_floor(Cycles(cycle))
-    }
-
-    /// For skipping of polling loops. The setter of the mode lists it, and the header follows from the mode.
-    pub fn polled(&mut self, poll: &mut Poll) -> bool {
-        for flag in [self.selected, self.repeated, self.unused, self.notes_due] {
-            poll.state(flag);
-        }
-        poll.state(self.word);
-        poll.edge(self.clock, &mut self.next_word);
-        self.ahead.polled(poll);
-        let Totals { words_unused, jumps, sck_clocks } = &mut self.totals;
-        [words_unused, jumps, sck_clocks].into_iter().for_each(|total| poll.counter(total));
-        self.chip.polled(poll)
     }
 
     /// Simulates the frame in progress clock by clock from now on.

@@ -3,10 +3,11 @@
 use super::*;
 use crate::bench::Bench;
 use engine::bus::device::DeviceId;
+use engine::polling::Poll;
 use engine::time::{Cycles, Hz, Ps};
 
 fn bench(registers: &[&str]) -> Bench {
-    Bench::new(Stub::new(registers.iter().map(|text| text.parse().unwrap()).collect()))
+    Bench::new(Stub::new(registers.iter().map(|text| row(text).unwrap()).collect()))
 }
 
 fn reported(bench: &Bench) -> Vec<Touched> {

@@ -1,18 +1,14 @@
 use super::*;
 use crate::bench::Bench;
-use engine::bus::device::DeviceId;
+use engine::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
 use engine::pins::Drive;
-use engine::polling::{Poll, Polled};
 
 /// A port that does what its test says.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(never = "no test polls it")]
 struct Port;
 
 impl Device for Port {
-    fn read(&mut self, _: usize, _: u32, _: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Err(SlaveError { done: ctx.now })
-    }
-
     fn write(
         &mut self,
         _: usize,
@@ -27,25 +23,10 @@ impl Device for Port {
     }
 }
 
-impl Polled for Port {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
-    }
-}
-
 /// Lights at pins 3 and, active low, 4 of a port that pulls all of them down.
 fn bench() -> Bench {
-    let led = |name: &str, number, active_low| Led {
-        names: [name, name, name].map(str::to_owned),
-        pin: Pin::new(DeviceId(0), number),
-        active_low,
-        is_on: false,
-        since: None,
-        times_on: 0,
-        times_off: 0,
-        lit: Ps::ZERO,
-        rises: VecDeque::new(),
-        scope: Scope::default(),
+    let led = |name: &str, number, active_low| {
+        Led::new([name, name, name].map(str::to_owned), Pin::new(DeviceId(0), number), active_low)
     };
     let leds = vec![led("LD3", 3, false), led("LD4", 4, true)];
     let mut bench = Bench::new(Port).and(Leds { leds }).as_port();

@@ -6,7 +6,7 @@ use super::*;
 use crate::bench::{Bench, cells, node, phandle_of, read_tree};
 use crate::ingenic::jz4740_gpio::Gpio;
 use crate::support::hosted_chip::Hosted;
-use engine::bus::device::IrqLine;
+use engine::bus::device::{DeviceId, IrqLine};
 use engine::time::Hz;
 use engine::wire::i2c::{Answer, Direction, Given, I2cTarget};
 

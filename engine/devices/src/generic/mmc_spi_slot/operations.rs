@@ -6,11 +6,12 @@ use super::reply::{Answer, OK, r1, r2};
 use super::wire::Out;
 use super::{BLOCK_BYTES, Card, Data, ERASE_BUSY, INITIALISING, State, WRITE_BUSY};
 use engine::activity::Detail;
+use engine::polling::Polled;
 use engine::state;
 use engine::time::Ps;
 
 /// An erase sequence in progress: 4.3.5.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]
 pub(super) enum Erase {
     None,
     From(u32),

@@ -5,6 +5,7 @@ use super::notes::Note;
 use super::reply::{Reply, r2};
 use super::sending::START_BLOCK;
 use super::{BLOCK_BYTES, Card, Data, WRITE_BUSY};
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::time::Ps;
 
@@ -24,7 +25,7 @@ pub mod data_response {
 }
 
 /// The phase of a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub(super) enum Stage {
     /// It waits for a token.
     Token,
@@ -35,7 +36,7 @@ pub(super) enum Stage {
 }
 
 /// A write command in progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub(super) struct Receiving {
     pub(super) stage: Stage,
     pub(super) multiple: bool,

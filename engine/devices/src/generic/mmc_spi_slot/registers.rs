@@ -34,7 +34,7 @@ impl Registers {
     /// The registers of the card that the node describes.
     pub fn new(parameters: &Parameters) -> Registers {
         Registers {
-            cid: cid(),
+            cid: with_crc(&CID),
             csd: csd(parameters),
             scr: scr(parameters),
             sd_status: sd_status(parameters.speed_class_code, parameters.au_size_code),
@@ -51,70 +51,74 @@ pub fn ocr(capacity: Capacity, ready: bool) -> u32 {
     }
 }
 
-/// A register of 128 bits, put together from fields by their highest and lowest bit.
-#[derive(Default)]
-struct Fields(u128);
+/// A field of a register of 128 bits: its name, highest and lowest bit, and value.
+type Field = (&'static str, u32, u32, u64);
 
-impl Fields {
-    fn set(&mut self, high: u32, low: u32, value: u64) {
-        debug_assert!(high - low + 1 >= u64::BITS - value.leading_zeros(), "{value:#x} in [{high}:{low}]");
-        self.0 |= u128::from(value) << low;
-    }
-
-    /// Sets the CRC7 in bits 7 to 1 and the 1 in bit 0.
-    fn with_crc(self) -> [u8; 16] {
-        let mut bytes = self.0.to_be_bytes();
-        bytes[15] = crc7(&bytes[..15]) << 1 | 1;
-        bytes
-    }
+/// A register of these fields, with the CRC7 in bits 7 to 1 and the 1 in bit 0.
+fn with_crc<'a>(fields: impl IntoIterator<Item = &'a Field>) -> [u8; 16] {
+    let value = fields.into_iter().fold(0, |all, (name, high, low, value)| {
+        debug_assert!(high - low + 1 >= u64::BITS - value.leading_zeros(), "{name}: {value:#x} in [{high}:{low}]");
+        all | u128::from(*value) << low
+    });
+    let mut bytes = value.to_be_bytes();
+    bytes[15] = crc7(&bytes[..15]) << 1 | 1;
+    bytes
 }
 
 /// CID, 5.2. Manufacturer 0 is not assigned.
-fn cid() -> [u8; 16] {
-    let mut fields = Fields::default();
-    fields.set(119, 104, u64::from_be_bytes(*b"\0\0\0\0\0\0CY")); // OID
-    fields.set(103, 64, u64::from_be_bytes(*b"\0\0\0CYCLE")); // PNM
-    fields.set(63, 56, 0x10); // PRV: 1.0
-    fields.set(55, 24, 1); // PSN
-    fields.set(19, 8, 0x086); // MDT: June 2008
-    fields.with_crc()
-}
+const CID: [Field; 5] = [
+    ("OID", 119, 104, u64::from_be_bytes(*b"\0\0\0\0\0\0CY")),
+    ("PNM", 103, 64, u64::from_be_bytes(*b"\0\0\0CYCLE")),
+    ("PRV", 63, 56, 0x10), // 1.0
+    ("PSN", 55, 24, 1),
+    ("MDT", 19, 8, 0x086), // June 2008
+];
+
+/// CSD, version 1.0, apart from the capacity. Access times, currents and the write factor are from Transcend's manual
+/// of the TS2GSD150: the longest times that the fields can have, 25 to 45 mA, and 32.
+const STANDARD_CSD: [Field; 9] = [
+    ("TAAC", 119, 112, 0x7f),
+    ("NSAC", 111, 104, 0xff),
+    ("READ_BL_PARTIAL", 79, 79, 1),
+    ("VDD_R_CURR_MIN", 61, 59, 5),
+    ("VDD_R_CURR_MAX", 58, 56, 5),
+    ("VDD_W_CURR_MIN", 55, 53, 5),
+    ("VDD_W_CURR_MAX", 52, 50, 5),
+    ("SECTOR_SIZE", 45, 39, 31),
+    ("R2W_FACTOR", 28, 26, 5),
+];
+
+/// CSD, version 2.0, which fixes all fields except the size: 5.3.3.
+const HIGH_CSD: [Field; 6] = [
+    ("CSD_STRUCTURE", 127, 126, 1),
+    ("TAAC", 119, 112, 0x0e), // 1 ms
+    ("READ_BL_LEN", 83, 80, 9),
+    ("SECTOR_SIZE", 45, 39, 0x7f),
+    ("R2W_FACTOR", 28, 26, 2),
+    ("WRITE_BL_LEN", 25, 22, 9),
+];
 
 fn csd(parameters: &Parameters) -> [u8; 16] {
-    let mut fields = Fields::default();
-    fields.set(103, 96, TRAN_SPEED);
-    fields.set(95, 84, CLASSES);
+    let common = [
+        ("TRAN_SPEED", 103, 96, TRAN_SPEED),
+        ("CCC", 95, 84, CLASSES),
+        ("ERASE_BLK_EN", 46, 46, 1), // single blocks can be erased
+        ("TMP_WRITE_PROTECT", 12, 12, u64::from(parameters.write_protect)),
+    ];
     match parameters.capacity {
         Capacity::Standard { c_size, c_size_mult, read_bl_len } => {
-            // Access times, currents and the write factor are from Transcend's manual of the TS2GSD150: the longest
-            // times that the fields can have, 25 to 45 mA, and 32.
-            fields.set(119, 112, 0x7f); // TAAC
-            fields.set(111, 104, 0xff); // NSAC
-            fields.set(83, 80, u64::from(read_bl_len));
-            fields.set(79, 79, 1); // READ_BL_PARTIAL
-            fields.set(73, 62, u64::from(c_size));
-            for low in [59, 56, 53, 50] {
-                fields.set(low + 2, low, 5); // VDD_R_CURR_MIN and _MAX, VDD_W_CURR_MIN and _MAX
-            }
-            fields.set(49, 47, u64::from(c_size_mult));
-            fields.set(45, 39, 31); // SECTOR_SIZE
-            fields.set(28, 26, 5); // R2W_FACTOR
-            fields.set(25, 22, u64::from(read_bl_len)); // WRITE_BL_LEN
+            let size = [
+                ("READ_BL_LEN", 83, 80, u64::from(read_bl_len)),
+                ("C_SIZE", 73, 62, u64::from(c_size)),
+                ("C_SIZE_MULT", 49, 47, u64::from(c_size_mult)),
+                ("WRITE_BL_LEN", 25, 22, u64::from(read_bl_len)),
+            ];
+            with_crc(common.iter().chain(&STANDARD_CSD).chain(&size))
         }
         Capacity::High { c_size } => {
-            // Version 2.0 fixes all fields except the size: 5.3.3.
-            fields.set(127, 126, 1); // CSD_STRUCTURE
-            fields.set(119, 112, 0x0e); // TAAC: 1 ms
-            fields.set(83, 80, 9); // READ_BL_LEN
-            fields.set(69, 48, u64::from(c_size));
-            fields.set(45, 39, 0x7f); // SECTOR_SIZE
-            fields.set(28, 26, 2); // R2W_FACTOR
-            fields.set(25, 22, 9); // WRITE_BL_LEN
+            with_crc(common.iter().chain(&HIGH_CSD).chain(&[("C_SIZE", 69, 48, u64::from(c_size))]))
         }
     }
-    fields.set(46, 46, 1); // ERASE_BLK_EN: single blocks can be erased
-    fields.set(12, 12, u64::from(parameters.write_protect)); // TMP_WRITE_PROTECT
-    fields.with_crc()
 }
 
 /// SCR, 5.6: no security, 1 and 4 bit buses, zeros after an erase.

@@ -6,6 +6,7 @@ use super::reply::r2;
 use super::wire::Out;
 use super::{BLOCK_BYTES, Card, Data, READ_ACCESS};
 use engine::activity::Detail;
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::time::Ps;
 use engine::wire::bytes::ByteLine;
@@ -33,7 +34,7 @@ pub mod error_token {
 }
 
 /// The source of data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub(super) enum Source {
     Register,
     /// The contents, from this byte on.
@@ -45,7 +46,7 @@ pub(super) enum Source {
 }
 
 /// Data that are being sent: bytes before the token, then the token, `len` bytes and their CRC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub(super) struct Sending {
     pub(super) source: Source,
     pub(super) gap: u8,

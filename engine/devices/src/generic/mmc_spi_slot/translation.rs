@@ -31,34 +31,38 @@ use mapping::{Mapping, Run, Work};
 use parameters::{Geometry, Times};
 
 use engine::dt::reader::NodeReader;
-use engine::polling::Poll;
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::Ps;
 
 /// The translation layer. Its caller, the card, passes commands in the order of time and never beyond the card's end.
-#[derive(Clone, Debug, State)]
+#[derive(Clone, Debug, State, Polled)]
 pub struct Translation {
     #[state(skip)]
     geometry: Geometry,
     #[state(skip)]
     times: Times,
+    #[poll(skip = "changes in calls")]
     mapping: Mapping,
     /// Sectors that the current write command announced; 0 if it announced no number.
     announced: u32,
     /// Sectors of the current write command so far.
     received: u32,
     /// The sectors in the page buffer, all of one page.
+    #[poll(skip = "changes in calls")]
     gathered: Run,
     /// The end of all requested operations of the flash.
     flash_free: Ps,
     /// The operations up to then.
+    #[poll(skip = "changes in calls")]
     schedule: Schedule,
     /// The time from which on the buffer is free that does not hold the page programmed last.
     buffer_free: Ps,
     /// The page that a read left in its buffer.
     read_page: Option<u32>,
+    #[poll(skip = "changes in calls")]
     totals: Totals,
-    /// Calls that may have changed an answer.
+    /// Calls that may have changed an answer. Earlier answers are deadlines of the caller.
     calls: u64,
 }
 
@@ -157,11 +161,6 @@ impl Translation {
     /// The operations of the flash in a period, in order, without gaps.
     pub fn doing(&self, from: Ps, to: Ps) -> Vec<(Doing, Ps, Ps)> {
         self.schedule.within(from, to)
-    }
-
-    /// Lists the state. Earlier answers are deadlines of the caller; the state changes only in calls.
-    pub fn polled(&mut self, poll: &mut Poll) {
-        poll.state(self.calls);
     }
 
     /// Totals since the start of the run.

@@ -3,6 +3,8 @@
 pub mod fl_l;
 pub mod n25q;
 
+use super::parts::{HALF_BLOCK_BYTES, SECTOR_BYTES, SUBSECTOR_BYTES};
+use engine::polling::{Poll, Polled};
 use engine::state::{Damaged, Fresh, Loader, Saver, State};
 use engine::wire::spi::{Lines, Rate};
 
@@ -39,8 +41,8 @@ pub enum Dummies {
     Configured(u32),
 }
 
-/// The source of a read command's data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+/// The source of a read command's data. Registers are those of the family's map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub enum Source {
     /// The memory array.
     Array,
@@ -50,24 +52,14 @@ pub enum Source {
     ShortId,
     /// The serial flash discovery parameters.
     Sfdp,
-    /// The status register, repeatedly.
-    Status,
-    /// The flag status register, repeatedly.
-    FlagStatus,
+    /// A register that shows the progress of a cycle, or that a cycle can't change, repeatedly.
+    Live(u32),
+    /// Another register, low byte first.
+    Register(u32),
     /// The lock register of the addressed sector.
     Lock,
-    /// The nonvolatile configuration register, low byte first.
-    Nonvolatile,
-    /// The volatile configuration register.
-    Volatile,
-    /// The enhanced volatile configuration register.
-    EnhancedVolatile,
     /// The one-time programmable area.
     Otp,
-    /// Status register 2, repeatedly.
-    Status2,
-    /// Configuration register 1, 2 or 3, repeatedly.
-    Configuration(u8),
     /// The addressed register, repeatedly.
     AnyRegister,
     /// The device ID; also ends deep power-down.
@@ -77,26 +69,21 @@ pub enum Source {
 impl Source {
     /// True for a register that shows the progress of a cycle, and for one that a cycle can't change.
     pub(super) const fn works_while_busy(self) -> bool {
-        matches!(
-            self,
-            Source::Status | Source::FlagStatus | Source::Status2 | Source::Configuration(_) | Source::AnyRegister
-        )
+        matches!(self, Source::Live(_) | Source::AnyRegister)
     }
 }
 
 /// A register that a command writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The status register: bits 7 to 2.
-    Status,
+    /// The status register, in its own time.
+    Status(u32),
     /// The lock register of the addressed sector.
     Lock,
-    /// The nonvolatile configuration register, low byte first.
-    Nonvolatile,
-    /// The volatile configuration register.
-    Volatile,
-    /// The enhanced volatile configuration register.
-    EnhancedVolatile,
+    /// The nonvolatile configuration register, low byte first, in its own time.
+    Nonvolatile(u32),
+    /// A volatile register.
+    Volatile(u32),
     /// Status register 1, then configuration registers 1, 2 and 3, as many as there are bytes.
     Registers,
     /// The addressed register.
@@ -107,7 +94,7 @@ impl Target {
     /// The fewest and the most bytes that the command takes, and that rule in words.
     pub const fn bytes(self) -> (u32, u32, &'static str) {
         match self {
-            Target::Nonvolatile => (2, 2, "after exactly two bytes of data"),
+            Target::Nonvolatile(_) => (2, 2, "after exactly two bytes of data"),
             Target::Registers => (1, 4, "after one to four bytes of data"),
             _ => (1, 1, "after exactly one byte of data"),
         }
@@ -115,7 +102,7 @@ impl Target {
 }
 
 /// The unit that an erase command erases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub enum EraseUnit {
     /// 4 KiB.
     Subsector,
@@ -125,6 +112,13 @@ pub enum EraseUnit {
     Sector,
     /// All.
     Bulk,
+}
+
+impl EraseUnit {
+    /// Its bytes on a chip of `size_bytes`.
+    pub const fn bytes(self, size_bytes: u32) -> u32 {
+        [SUBSECTOR_BYTES, HALF_BLOCK_BYTES, SECTOR_BYTES, size_bytes][self as usize]
+    }
 }
 
 /// The action of a command.
@@ -202,7 +196,49 @@ pub struct Command {
     pub action: Action,
 }
 
+/// A row of a command set: a command of three address bytes at most, at the single rate.
+const fn row(
+    opcode: u8,
+    name: &'static str,
+    protocols: u8,
+    address: Option<Lines>,
+    dummies: Dummies,
+    data: Lines,
+    action: Action,
+) -> Command {
+    let rate = Rate::Single;
+    Command { opcode, name, protocols, needs_quad: false, address, mode: false, dummies, data, rate, action }
+}
+
+/// Short names of columns.
+mod columns {
+    use super::{Dummies, Lines, Protocol};
+
+    pub const E: u8 = Protocol::Extended as u8;
+    pub const D: u8 = Protocol::Dual as u8;
+    pub const Q: u8 = Protocol::Quad as u8;
+    pub const A1: Option<Lines> = Some(Lines::Single);
+    pub const A2: Option<Lines> = Some(Lines::Dual);
+    pub const A4: Option<Lines> = Some(Lines::Quad);
+    pub const NO: Dummies = Dummies::None;
+}
+
 impl Command {
+    /// The same command, which exists only while the quad data lines are enabled.
+    const fn quad(self) -> Command {
+        Command { needs_quad: true, ..self }
+    }
+
+    /// The same command, with a mode byte.
+    const fn with_mode(self) -> Command {
+        Command { mode: true, ..self }
+    }
+
+    /// The same command, with address, mode byte and data on both edges.
+    const fn ddr(self) -> Command {
+        Command { rate: Rate::Double, ..self }
+    }
+
     /// True if the command exists in `protocol`.
     pub const fn exists_in(&self, protocol: Protocol) -> bool {
         self.protocols & protocol as u8 != 0
@@ -223,6 +259,13 @@ impl State for &'static Command {
         let [set, opcode] = <[u8; 2]>::loaded(from)?;
         *self = SETS.get(usize::from(set)).and_then(|set| set.find(opcode)).ok_or(Damaged)?;
         Ok(())
+    }
+}
+
+impl Polled for &'static Command {
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.opcode);
+        true
     }
 }
 

@@ -4,7 +4,7 @@ use super::Flash;
 use super::commands::{Action, Command, Source};
 use super::notes::Note;
 use super::parts::PAGE_BYTES;
-use engine::polling::Poll;
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::time::Ps;
 use engine::wire::bytes::Span;
@@ -14,7 +14,7 @@ use engine::wire::spi::{Drive, Lines, Rate};
 const DEVICE_ID_ORDER: [usize; 2] = [2, 1];
 
 /// The meaning of the next clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub(super) enum Phase {
     /// A bit of the command.
     Opcode,
@@ -35,7 +35,7 @@ pub(super) enum Phase {
 }
 
 /// A frame in progress.
-#[derive(Clone, Copy, Debug, PartialEq, State)]
+#[derive(Clone, Copy, Debug, PartialEq, State, Polled)]
 pub(super) struct Frame {
     pub phase: Phase,
     /// Width of the phase.
@@ -53,6 +53,7 @@ pub(super) struct Frame {
     /// Bytes of the address or dummy clocks still to come.
     pub left: u32,
     /// Bytes of data so far.
+    #[poll(skip = "listed by `Flash::list_frame`: a register that repeats does not depend on them")]
     pub data_bytes: u32,
     /// The frame began without a command.
     pub continuing: bool,
@@ -102,33 +103,6 @@ impl Frame {
         self.lines = lines;
         self.rate = rate;
         self.bits = 0;
-    }
-
-    /// Lists all state on which the next clocks depend, in any phase except when the chip receives data.
-    pub fn polled(&self, poll: &mut Poll) {
-        let (phase, data_bytes) = match self.phase {
-            Phase::Opcode => (0, 0),
-            Phase::Address => (1, 0),
-            Phase::Mode => (2, 0),
-            Phase::Dummy => (3, 0),
-            // Such a register repeats.
-            Phase::Output(source) if source.works_while_busy() => (4, 0),
-            Phase::Output(_) => (4, self.data_bytes),
-            Phase::Input => (5, self.data_bytes),
-            Phase::Complete => (6, 0),
-            Phase::Ignored => (7, 0),
-        };
-        let width = self.lines as u32 | (self.rate as u32) << 3;
-        let flags = [self.continuing, self.overrun, self.turned, self.released, self.is_repeated];
-        let flags = flags.into_iter().fold(0, |bits, flag| bits << 1 | u32::from(flag));
-        let command = self.command.map_or(u32::MAX, |command| u32::from(command.opcode));
-        let mode = self.confirmation.map_or(2, u32::from) | self.mode.map_or(0x400, |mode| u32::from(mode) << 2);
-        for state in [phase, width, flags, command, mode, self.shifter.into(), self.bits, self.left, data_bytes] {
-            poll.state(state);
-        }
-        for state in [self.address, self.count_mask, self.deaf_clocks] {
-            poll.state(state);
-        }
     }
 
     pub fn opcode(&self) -> u8 {

@@ -6,9 +6,10 @@ use super::Flash;
 use super::commands::{Action, Command, EraseUnit, Source, Target};
 use super::frame::Phase;
 use super::notes::Note;
-use super::parts::{HALF_BLOCK_BYTES, PAGE_BYTES, SECTOR_BYTES, SUBSECTOR_BYTES};
-use super::registers::{Condition, Failure, ReadEnd, WriteTime, Writing, Written};
+use super::parts::PAGE_BYTES;
+use super::registers::{Condition, Failure, ReadEnd, WriteTime, Writing};
 use engine::activity::{Activity, Detail, Kind};
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::Lines;
@@ -19,7 +20,7 @@ pub(super) const OTP_BYTES: usize = 65;
 const OTP_UNLOCKED: u8 = 1;
 
 /// The writes that are enabled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 pub(super) enum Latch {
     /// Nothing.
     #[default]
@@ -31,7 +32,7 @@ pub(super) enum Latch {
 }
 
 /// A self-timed cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub(super) enum Cycle {
     /// Of bytes within one page.
     Program { address: u32 },
@@ -59,10 +60,7 @@ impl Cycle {
         match self {
             Cycle::Program { .. } => &PAGE_PROGRAM,
             Cycle::ProgramOtp => &OTP_PROGRAM,
-            Cycle::Erase { unit: EraseUnit::Subsector, .. } => &SUBSECTOR_ERASE,
-            Cycle::Erase { unit: EraseUnit::HalfBlock, .. } => &HALF_BLOCK_ERASE,
-            Cycle::Erase { unit: EraseUnit::Sector, .. } => &SECTOR_ERASE,
-            Cycle::Erase { unit: EraseUnit::Bulk, .. } => &BULK_ERASE,
+            Cycle::Erase { unit, .. } => &ERASES[unit as usize],
             Cycle::WriteRegister => &REGISTER_WRITE,
             Cycle::Suspend => &SUSPENSION,
             Cycle::Release => &RELEASE,
@@ -70,16 +68,10 @@ impl Cycle {
         }
     }
 
-    /// True if the cycle works on the page or sector of `address`.
-    fn covers(self, at: u32) -> bool {
-        match self {
-            Cycle::Program { address } => address / PAGE_BYTES == at / PAGE_BYTES,
-            Cycle::Erase { unit: EraseUnit::Subsector, address } => address / SUBSECTOR_BYTES == at / SUBSECTOR_BYTES,
-            Cycle::Erase { unit: EraseUnit::HalfBlock, address } => address / HALF_BLOCK_BYTES == at / HALF_BLOCK_BYTES,
-            Cycle::Erase { unit: EraseUnit::Sector, address } => address / SECTOR_BYTES == at / SECTOR_BYTES,
-            Cycle::Erase { unit: EraseUnit::Bulk, .. } => true,
-            Cycle::ProgramOtp | Cycle::WriteRegister | Cycle::Suspend | Cycle::Release | Cycle::Failed => false,
-        }
+    /// True if it is an erase of the unit with byte `at`.
+    fn covers(self, at: u32, size_bytes: u32) -> bool {
+        let Cycle::Erase { unit, address } = self else { return false };
+        address / unit.bytes(size_bytes) == at / unit.bytes(size_bytes)
     }
 }
 
@@ -88,13 +80,16 @@ const fn cycle(name: &'static str, meaning: &'static str) -> Activity {
     Activity::new(Kind::Busy, name, meaning)
 }
 
+/// An erase, as the chip records it.
+const fn erase(name: &'static str) -> Activity {
+    cycle(name, "from the rise of S# on; address and size")
+}
+
 static PAGE_PROGRAM: Activity =
     cycle("page program", "from the rise of S# on; the page's address, and how many bytes came");
 static OTP_PROGRAM: Activity = cycle("program of the OTP area", "from the rise of S# on");
-static SUBSECTOR_ERASE: Activity = cycle("subsector erase", "from the rise of S# on; address and size");
-static HALF_BLOCK_ERASE: Activity = cycle("half block erase", "from the rise of S# on; address and size");
-static SECTOR_ERASE: Activity = cycle("sector erase", "from the rise of S# on; address and size");
-static BULK_ERASE: Activity = cycle("bulk erase", "from the rise of S# on; address and size");
+static ERASES: [Activity; 4] =
+    [erase("subsector erase"), erase("half block erase"), erase("sector erase"), erase("bulk erase")];
 static REGISTER_WRITE: Activity = cycle("register write", "of a nonvolatile register, from the rise of S# on");
 static SUSPENSION: Activity = cycle("suspension", "a program or erase is being stopped");
 static RELEASE: Activity = cycle("release from deep power-down", "from the rise of S# on");
@@ -105,10 +100,10 @@ static FAILED: Activity =
 pub(super) const ACTIVITIES: &[&Activity] = &[
     &PAGE_PROGRAM,
     &OTP_PROGRAM,
-    &SUBSECTOR_ERASE,
-    &HALF_BLOCK_ERASE,
-    &SECTOR_ERASE,
-    &BULK_ERASE,
+    &ERASES[0],
+    &ERASES[1],
+    &ERASES[2],
+    &ERASES[3],
     &REGISTER_WRITE,
     &SUSPENSION,
     &RELEASE,
@@ -116,21 +111,22 @@ pub(super) const ACTIVITIES: &[&Activity] = &[
 ];
 
 /// A cycle in progress.
-#[derive(Clone, Copy, Debug, State, Fresh)]
+#[derive(Clone, Copy, Debug, State, Fresh, Polled)]
 pub(super) struct Busy {
     pub cycle: Cycle,
+    #[poll(until)]
     pub until: Ps,
 }
 
 /// A suspended cycle and the time that it still needs.
-#[derive(Clone, Copy, Debug, State, Fresh)]
+#[derive(Clone, Copy, Debug, State, Fresh, Polled)]
 pub(super) struct Suspended {
     cycle: Cycle,
     remaining: Ps,
 }
 
 /// Totals for the results.
-#[derive(Clone, Copy, Debug, Default, State)]
+#[derive(Clone, Copy, Debug, Default, State, Polled)]
 pub(super) struct Totals {
     pub pages_programmed: u64,
     pub subsectors_erased: u64,
@@ -286,8 +282,7 @@ impl Flash {
         let before = self.registers.protocol();
         let data = &self.buffer[..self.frame.data_bytes.min(PAGE_BYTES) as usize];
         let volatile_only = self.latch == Latch::Volatile;
-        let Written { time, note } =
-            self.registers.write(Writing { target, address: self.frame.address, data, volatile_only });
+        let (time, note) = self.registers.write(Writing { target, address: self.frame.address, data, volatile_only });
         if let Some(note) = note {
             self.notes.add(note);
         }
@@ -304,7 +299,9 @@ impl Flash {
 
     fn program(&mut self, opcode: u8, now: Ps) {
         let address = self.frame.address;
-        if self.suspended_program.is_some() || self.suspended_erase.is_some_and(|erase| erase.cycle.covers(address)) {
+        if self.suspended_program.is_some()
+            || self.suspended_erase.is_some_and(|erase| erase.cycle.covers(address, self.part.size_bytes))
+        {
             return self.notes.add(Note::Suspended { opcode });
         }
         if self.registers.is_protected(address) {
@@ -331,14 +328,14 @@ impl Flash {
     }
 
     fn erase(&mut self, opcode: u8, unit: EraseUnit, now: Ps) {
-        let bytes = self.erased_bytes(unit);
+        let bytes = unit.bytes(self.part.size_bytes);
         let address = self.frame.address & !(bytes - 1);
         if self.suspended_program.is_some() || self.suspended_erase.is_some() {
             return self.notes.add(Note::Suspended { opcode });
         }
         let protected = match unit {
             EraseUnit::Bulk => self.registers.is_any_protected(),
-            EraseUnit::Subsector | EraseUnit::HalfBlock | EraseUnit::Sector => self.registers.is_protected(address),
+            _ => self.registers.is_protected(address),
         };
         if protected {
             return self.fail(opcode, address, Failure::Erase, now);
@@ -350,7 +347,7 @@ impl Flash {
             EraseUnit::Sector => self.totals.sectors_erased += 1,
             EraseUnit::Bulk => self.totals.bulk_erases += 1,
         }
-        self.start(Cycle::Erase { unit, address }, now, self.times.erase(unit));
+        self.start(Cycle::Erase { unit, address }, now, self.times.erase[unit as usize]);
     }
 
     /// Refuses a command; the latch stays set, and the flags have the reason.
@@ -378,17 +375,8 @@ impl Flash {
     fn detail(&self, cycle: Cycle) -> Detail {
         match cycle {
             Cycle::Program { address } => Detail::Address { address, bytes: self.frame.data_bytes.min(PAGE_BYTES) },
-            Cycle::Erase { unit, address } => Detail::Address { address, bytes: self.erased_bytes(unit) },
+            Cycle::Erase { unit, address } => Detail::Address { address, bytes: unit.bytes(self.part.size_bytes) },
             _ => Detail::None,
-        }
-    }
-
-    fn erased_bytes(&self, unit: EraseUnit) -> u32 {
-        match unit {
-            EraseUnit::Subsector => SUBSECTOR_BYTES,
-            EraseUnit::HalfBlock => HALF_BLOCK_BYTES,
-            EraseUnit::Sector => SECTOR_BYTES,
-            EraseUnit::Bulk => self.part.size_bytes,
         }
     }
 
@@ -400,7 +388,7 @@ impl Flash {
         };
         let (slot, latency) = match cycle {
             Cycle::Program { .. } => (&mut self.suspended_program, self.times.program_suspend),
-            Cycle::Erase { unit: EraseUnit::Subsector | EraseUnit::HalfBlock | EraseUnit::Sector, .. } => {
+            Cycle::Erase { unit, .. } if unit != EraseUnit::Bulk => {
                 (&mut self.suspended_erase, self.times.erase_suspend)
             }
             _ => return self.notes.add(Note::Nothing { opcode }),

@@ -22,9 +22,10 @@ pub enum BusyTimes {
 }
 
 /// The time to program part of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartialProgram {
     /// As long as a whole page.
+    #[default]
     Page,
     /// The part's share of the page's time, in units of the bytes that the chip programs at once.
     Share {
@@ -32,29 +33,22 @@ pub enum PartialProgram {
         unit_bytes: u32,
     },
     /// A time for the first byte and one for each further byte, but at most the page's.
-    Bytes {
-        /// The first byte.
-        first: Ps,
-        /// Each further byte.
-        further: Ps,
-    },
+    Bytes,
 }
 
 /// Times of the self-timed cycles, as chosen by `cyclescope,busy-times`; zero for those that the family does not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// A program of a whole page of 256 bytes.
     pub page_program: Ps,
     /// A program of less than a page.
     pub partial_program: PartialProgram,
-    /// An erase of 4 KiB.
-    pub subsector_erase: Ps,
-    /// An erase of 32 KiB.
-    pub half_block_erase: Ps,
-    /// An erase of 64 KiB.
-    pub sector_erase: Ps,
-    /// An erase of everything.
-    pub bulk_erase: Ps,
+    /// The first byte of a program.
+    pub first_byte: Ps,
+    /// Each further byte of a program.
+    pub further_byte: Ps,
+    /// Erases, by their [`EraseUnit`].
+    pub erase: [Ps; 4],
     /// A write of the nonvolatile status register.
     pub write_status: Ps,
     /// A write of the nonvolatile configuration register.
@@ -69,6 +63,42 @@ pub struct Times {
     pub release: Ps,
 }
 
+/// A time in a family's table: its property, with `*` for the datasheet's column, its meaning, and its place.
+type Row = (&'static str, &'static str, fn(&mut Times) -> &mut Ps);
+
+/// The times of a Micron N25Q.
+const N25Q: &[Row] = &[
+    ("page-program-*-us", "PAGE PROGRAM cycle time of 256 bytes", |times| &mut times.page_program),
+    ("subsector-erase-*-ms", "subsector ERASE cycle time", |times| &mut times.erase[EraseUnit::Subsector as usize]),
+    ("sector-erase-*-ms", "sector ERASE cycle time", |times| &mut times.erase[EraseUnit::Sector as usize]),
+    ("bulk-erase-*-ms", "bulk ERASE cycle time", |times| &mut times.erase[EraseUnit::Bulk as usize]),
+    ("write-status-register-*-us", "WRITE STATUS REGISTER cycle time", |times| &mut times.write_status),
+    ("write-nonvolatile-configuration-register-*-ms", "WRITE NONVOLATILE CONFIGURATION REGISTER cycle time", |times| {
+        &mut times.write_nonvolatile
+    }),
+    ("program-otp-typical-us", "typical PROGRAM OTP cycle time", |times| &mut times.program_otp),
+    ("program-suspend-latency-us", "time from a program's suspension to ready", |times| &mut times.program_suspend),
+    ("erase-suspend-latency-us", "time from an erase's suspension to ready", |times| &mut times.erase_suspend),
+];
+
+/// The times of a Cypress FL-L.
+const FL_L: &[Row] = &[
+    ("page-program-*-us", "page programming time of 256 bytes (tPP)", |times| &mut times.page_program),
+    ("first-byte-program-*-us", "programming time of the first byte (tBP1)", |times| &mut times.first_byte),
+    ("further-byte-program-*-us", "programming time of each byte after the first (tBP2)", |times| {
+        &mut times.further_byte
+    }),
+    ("sector-erase-*-ms", "sector (4 KiB) erase time (tSE)", |times| &mut times.erase[EraseUnit::Subsector as usize]),
+    ("half-block-erase-*-ms", "half block (32 KiB) erase time (tHBE)", |times| {
+        &mut times.erase[EraseUnit::HalfBlock as usize]
+    }),
+    ("block-erase-*-ms", "block (64 KiB) erase time (tBE)", |times| &mut times.erase[EraseUnit::Sector as usize]),
+    ("chip-erase-*-ms", "chip erase time (tCE)", |times| &mut times.erase[EraseUnit::Bulk as usize]),
+    ("write-registers-*-ms", "nonvolatile register write time (tW)", |times| &mut times.write_status),
+    ("suspend-latency-us", "time from a suspension to ready (tSL)", |times| &mut times.program_suspend),
+    ("release-us", "time from the release from deep power-down to ready (tRES)", |times| &mut times.release),
+];
+
 impl Times {
     /// A program of `bytes`, 1 to a page. Rounded down to a picosecond.
     pub fn program(&self, bytes: u32) -> Ps {
@@ -79,21 +109,23 @@ impl Times {
                 let units = u64::from(bytes.div_ceil(unit_bytes));
                 Ps((u128::from(page.0) * u128::from(units) / u128::from(PAGE_BYTES / unit_bytes)) as u64)
             }
-            PartialProgram::Bytes { first, further } => {
+            PartialProgram::Bytes => {
                 let more = u64::from(bytes.saturating_sub(1));
-                first.saturating_add(Ps(further.0.saturating_mul(more))).min(page)
+                self.first_byte.saturating_add(Ps(self.further_byte.0.saturating_mul(more))).min(page)
             }
         }
     }
 
-    /// An erase.
-    pub fn erase(&self, unit: EraseUnit) -> Ps {
-        match unit {
-            EraseUnit::Subsector => self.subsector_erase,
-            EraseUnit::HalfBlock => self.half_block_erase,
-            EraseUnit::Sector => self.sector_erase,
-            EraseUnit::Bulk => self.bulk_erase,
+    /// Reads a family's table, with the times of the chosen column.
+    fn read(reader: &mut NodeReader, choice: BusyTimes, rows: &[Row]) -> Times {
+        let mut times = Times::default();
+        for (name, meaning, place) in rows {
+            *place(&mut times) = match name.split_once('*') {
+                Some((name, unit)) => column(reader, choice, name, unit, meaning),
+                None => reader.timing_ps(&format!("cyclescope,{name}"), meaning),
+            };
         }
+        times
     }
 }
 
@@ -150,8 +182,8 @@ fn busy_times(reader: &mut NodeReader) -> BusyTimes {
 
 /// A time from the chosen column. Both are read, so that both are checked and listed.
 fn column(reader: &mut NodeReader, choice: BusyTimes, name: &str, unit: &str, meaning: &str) -> Ps {
-    let typical = reader.timing_ps(&format!("cyclescope,{name}-typical-{unit}"), &format!("typical {meaning}"));
-    let maximum = reader.timing_ps(&format!("cyclescope,{name}-maximum-{unit}"), &format!("maximum {meaning}"));
+    let typical = reader.timing_ps(&format!("cyclescope,{name}typical{unit}"), &format!("typical {meaning}"));
+    let maximum = reader.timing_ps(&format!("cyclescope,{name}maximum{unit}"), &format!("maximum {meaning}"));
     if choice == BusyTimes::Typical { typical } else { maximum }
 }
 
@@ -160,72 +192,27 @@ fn column(reader: &mut NodeReader, choice: BusyTimes, name: &str, unit: &str, me
 pub fn n25q(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
     let nonvolatile = reader.u32_or(
         "cyclescope,nonvolatile-configuration-register",
-        u32::from(n25q::NONVOLATILE_DEFAULT),
+        n25q::MAP.row(n25q::NVCR).map_or(0, |row| row.reset),
         0..=0xffff,
         "the nonvolatile configuration register at the start has 16 bits",
     );
     let choice = busy_times(reader);
-    let partial_program = match choice {
-        BusyTimes::Typical => PartialProgram::Share { unit_bytes: 8 },
-        BusyTimes::Maximum => PartialProgram::Page,
-    };
-    let mut time = |name, unit, meaning| column(reader, choice, name, unit, meaning);
-    let times = Times {
-        page_program: time("page-program", "us", "PAGE PROGRAM cycle time of 256 bytes"),
-        partial_program,
-        subsector_erase: time("subsector-erase", "ms", "subsector ERASE cycle time"),
-        half_block_erase: Ps::ZERO,
-        sector_erase: time("sector-erase", "ms", "sector ERASE cycle time"),
-        bulk_erase: time("bulk-erase", "ms", "bulk ERASE cycle time"),
-        write_status: time("write-status-register", "us", "WRITE STATUS REGISTER cycle time"),
-        write_nonvolatile: time(
-            "write-nonvolatile-configuration-register",
-            "ms",
-            "WRITE NONVOLATILE CONFIGURATION REGISTER cycle time",
-        ),
-        program_otp: reader.timing_ps("cyclescope,program-otp-typical-us", "typical PROGRAM OTP cycle time"),
-        program_suspend: reader
-            .timing_ps("cyclescope,program-suspend-latency-us", "time from a program's suspension to ready"),
-        erase_suspend: reader
-            .timing_ps("cyclescope,erase-suspend-latency-us", "time from an erase's suspension to ready"),
-        release: Ps::ZERO,
-    };
-    (Registers::N25q(n25q::Registers::new(nonvolatile as u16, part.size_bytes)), times)
+    let mut times = Times::read(reader, choice, N25Q);
+    if choice == BusyTimes::Typical {
+        times.partial_program = PartialProgram::Share { unit_bytes: 8 };
+    }
+    (Registers::new(&n25q::SET, part.size_bytes, 0).with(n25q::NVCR, nonvolatile), times)
 }
 
 /// Reads a Cypress FL-L's node.
 pub fn fl_l(reader: &mut NodeReader, part: &Part) -> (Registers, Times) {
     let choice = busy_times(reader);
-    let mut time = |name, unit, meaning| column(reader, choice, name, unit, meaning);
-    let page_program = time("page-program", "us", "page programming time of 256 bytes (tPP)");
-    let first = time("first-byte-program", "us", "programming time of the first byte (tBP1)");
-    let further = time("further-byte-program", "us", "programming time of each byte after the first (tBP2)");
-    let subsector_erase = time("sector-erase", "ms", "sector (4 KiB) erase time (tSE)");
-    let half_block_erase = time("half-block-erase", "ms", "half block (32 KiB) erase time (tHBE)");
-    let sector_erase = time("block-erase", "ms", "block (64 KiB) erase time (tBE)");
-    let bulk_erase = time("chip-erase", "ms", "chip erase time (tCE)");
-    let write_status = time("write-registers", "ms", "nonvolatile register write time (tW)");
-    let suspend = reader.timing_ps("cyclescope,suspend-latency-us", "time from a suspension to ready (tSL)");
-    let release =
-        reader.timing_ps("cyclescope,release-us", "time from the release from deep power-down to ready (tRES)");
+    let mut times = Times::read(reader, choice, FL_L);
+    (times.partial_program, times.erase_suspend) = (PartialProgram::Bytes, times.program_suspend);
     let latency_code_0 = reader.timing_cycles(
         "cyclescope,latency-code-0-clocks",
         "dummy clocks of reads while the read latency (CR3V, bits 3 to 0) is 0",
     );
-    let times = Times {
-        page_program,
-        partial_program: PartialProgram::Bytes { first, further },
-        subsector_erase,
-        half_block_erase,
-        sector_erase,
-        bulk_erase,
-        write_status,
-        write_nonvolatile: write_status,
-        program_otp: Ps::ZERO,
-        program_suspend: suspend,
-        erase_suspend: suspend,
-        release,
-    };
     let latency_code_0_clocks = u32::try_from(latency_code_0.0).unwrap_or(u32::MAX);
-    (Registers::FlL(fl_l::Registers::new(part.size_bytes, latency_code_0_clocks)), times)
+    (Registers::new(&fl_l::SET, part.size_bytes, latency_code_0_clocks), times)
 }

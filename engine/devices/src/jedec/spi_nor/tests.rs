@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Flash;
 use super::commands::Source;
+use super::registers::n25q;
 use engine::dt::fault::BoardFault;
 use engine::dt::node::{Location, Node, Property};
 use engine::dt::reader::{Board, NodeReader};
@@ -104,12 +105,12 @@ fn flash_with(changes: &[(&str, Vec<u8>)]) -> Flash {
 impl Flash {
     /// The status register at `at`.
     fn status(&self, at: Ps) -> u8 {
-        self.registers.read(Source::Status, 0, 0, self.condition(at))
+        self.registers.read(Source::Live(n25q::SR), 0, 0, self.condition(at))
     }
 
     /// The flag status register at `at`.
     fn flag_status(&self, at: Ps) -> u8 {
-        self.registers.read(Source::FlagStatus, 0, 0, self.condition(at))
+        self.registers.read(Source::Live(n25q::FSR), 0, 0, self.condition(at))
     }
 }
 

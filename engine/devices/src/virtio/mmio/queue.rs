@@ -4,6 +4,7 @@
 //! before they are used: a broken ring is reported with its values, and never followed.
 
 use engine::bus::Bus;
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 
 /// Descriptors that a queue may have (QueueNumMax).
@@ -36,7 +37,7 @@ pub enum Direction {
 }
 
 /// A queue as the driver configured it, and the device's progress in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
 pub struct Queue {
     /// QueueNum: descriptors, a power of two.
     pub size: u32,

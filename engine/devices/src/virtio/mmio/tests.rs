@@ -1,6 +1,6 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::{Device, DeviceId, ExitRequest};
 use engine::bus::{MapEntry, Target};
 use engine::memory::ram::{PortTiming, Ram};
@@ -139,8 +139,8 @@ impl Driver {
     }
 
     fn is_broken(&mut self, why: &str) {
-        assert_ne!(self.get(STATUS) & status::DEVICE_NEEDS_RESET, 0);
-        assert_eq!(self.get(INTERRUPT_STATUS), CONFIGURATION_CHANGE);
+        assert_ne!(self.get(STATUS) & STATUS_DEVICE_NEEDS_RESET, 0);
+        assert_eq!(self.get(INTERRUPT_STATUS), INTERRUPT_STATUS_CONFIGURATION_CHANGE);
         assert!(self.bench.bus.notes()[0].contains(why), "{:?}", self.bench.bus.notes());
     }
 }
@@ -148,7 +148,7 @@ impl Driver {
 #[test]
 fn registers_are_those_of_the_table() {
     let mut driver = Driver::new();
-    walk::device_keeps_its_table(REGISTERS, &["QueueReady", "Status"], &mut driver.bench);
+    walk::device_keeps_its_table(MAP.rows, &["QueueReady", "Status"], &mut driver.bench);
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn bytes_of_the_host_fill_receive_buffers_in_order() {
     assert!(std::mem::take(&mut driver.bench.bus.paused) && driver.bench.bus.exit.take().is_some());
     driver.feed(b"abcdef");
     assert_eq!((driver.used(RECEIVE, 0), driver.load(buffer(RECEIVE, 2))), ((2, 4), *b"abcd"));
-    assert_eq!((driver.get(INTERRUPT_STATUS), driver.bench.pending()), (USED_BUFFER, 1 << 3));
-    driver.put(INTERRUPT_ACK, USED_BUFFER);
+    assert_eq!((driver.get(INTERRUPT_STATUS), driver.bench.pending()), (INTERRUPT_STATUS_USED_BUFFER, 1 << 3));
+    driver.put(INTERRUPT_ACK, INTERRUPT_STATUS_USED_BUFFER);
     assert_eq!(driver.bench.pending(), 0);
     // Bytes without a buffer wait for one.
     driver.offer(0, 4);

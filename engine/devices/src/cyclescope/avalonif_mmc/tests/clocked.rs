@@ -57,13 +57,13 @@ impl Clocked {
     }
 
     fn control(&self) -> u32 {
-        flag(ctl::IRQENA, self.irqena)
-            | flag(ctl::CDALTER, self.cdalter)
-            | flag(ctl::FRCZERO, self.zero)
-            | ctl::WP
-            | flag(ctl::CD, self.cd[2])
-            | flag(ctl::IDLE, self.state == State::Idle)
-            | flag(ctl::NCS, self.ncs)
+        flag(CONTROL_IRQENA, self.irqena)
+            | flag(CONTROL_CDALTER, self.cdalter)
+            | flag(CONTROL_FRCZERO, self.zero)
+            | CONTROL_WP
+            | flag(CONTROL_CD, self.cd[2])
+            | flag(CONTROL_IDLE, self.state == State::Idle)
+            | flag(CONTROL_NCS, self.ncs)
             | self.rx
     }
 
@@ -76,7 +76,7 @@ impl Clocked {
         };
         if self.cd[1] != self.cd[2] {
             self.cdalter = true;
-        } else if matches!(write, Some((CONTROL, value)) if value & ctl::CDALTER == 0) {
+        } else if matches!(write, Some((CONTROL, value)) if value & CONTROL_CDALTER == 0) {
             self.cdalter = false;
         }
         self.cycle += 1;
@@ -91,8 +91,8 @@ impl Clocked {
     }
 
     fn control_written(&mut self, value: u32) {
-        (self.irqena, self.ncs) = (value & ctl::IRQENA != 0, value & ctl::NCS != 0);
-        if value & ctl::IDLE != 0 {
+        (self.irqena, self.ncs) = (value & CONTROL_IRQENA != 0, value & CONTROL_NCS != 0);
+        if value & CONTROL_IDLE != 0 {
             return;
         }
         (self.state, self.left, self.rises) = (State::Low, self.divider, 0);
@@ -120,7 +120,7 @@ impl Clocked {
 
 fn acts() -> impl Strategy<Value = Vec<(u64, u32, u32)>> {
     let control = (any::<u8>(), any::<[bool; 4]>()).prop_map(|(byte, [idle, ncs, cdalter, irqena])| {
-        let flags = [(ctl::IDLE, idle), (ctl::NCS, ncs), (ctl::CDALTER, cdalter), (ctl::IRQENA, irqena)];
+        let flags = [(CONTROL_IDLE, idle), (CONTROL_NCS, ncs), (CONTROL_CDALTER, cdalter), (CONTROL_IRQENA, irqena)];
         let value = flags.iter().map(|(bit, on)| flag(*bit, *on)).sum::<u32>();
         (CONTROL, value | u32::from(byte))
     });

@@ -55,7 +55,7 @@ fn still_rig() -> Rig {
         saw: Arc::default(),
     };
     rig.put(5, DIVIDER, 0);
-    rig.put(6, CONTROL, NOTHING & !ctl::CDALTER);
+    rig.put(6, CONTROL, NOTHING & !CONTROL_CDALTER);
     rig
 }
 
@@ -109,7 +109,7 @@ fn a_flag_of_the_counter_is_a_deadline_and_its_value_is_not_skipped() {
     assert!(after.repeats(&before));
     // Taken at edge 101; 5000 clocks to 0, and one to the flag.
     assert_eq!(after.deadline(&before), at(101 + 5_000 + 1));
-    assert_eq!(rig.get(6101, CONTROL) & rig.get(6102, CONTROL) & ctl::FRCZERO, ctl::FRCZERO);
+    assert_eq!(rig.get(6101, CONTROL) & rig.get(6102, CONTROL) & CONTROL_FRCZERO, CONTROL_FRCZERO);
     rig.put(7000, COUNTER, 5_000);
     let before = look(&mut rig, 7010).unwrap();
     rig.get(7020, COUNTER);
@@ -124,7 +124,7 @@ fn the_flag_of_before_a_load_is_a_state_of_its_own() {
     // Taken at edge 101, in whose clock the flag is still that of the counter at 0.
     let list = look(&mut rig, 100).unwrap();
     assert_eq!(list.deadline(&list), at(102));
-    assert_eq!([101, 102].map(|cycle| rig.get(cycle, CONTROL) & ctl::FRCZERO), [ctl::FRCZERO, 0]);
+    assert_eq!([101, 102].map(|cycle| rig.get(cycle, CONTROL) & CONTROL_FRCZERO), [CONTROL_FRCZERO, 0]);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn other_clocks_and_bytes_with_an_interrupt_refuse() {
     let mut rig = still_rig();
     let other = Poll::look(Hz::new(50_000_000).unwrap(), Cycles(100));
     assert!(list(&mut rig, Ps::from_us(2), other).is_none());
-    rig.put(300, CONTROL, SELECTED | ctl::IRQENA | 0xff);
+    rig.put(300, CONTROL, SELECTED | CONTROL_IRQENA | 0xff);
     assert!(look(&mut rig, 310).is_none());
     assert!(look(&mut rig, 330).is_some());
 }

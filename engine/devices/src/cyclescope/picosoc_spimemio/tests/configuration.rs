@@ -26,7 +26,7 @@ pub fn receive(soc: &mut Soc, bits: u32) -> u32 {
 
 #[test]
 fn the_register_shows_its_fields() {
-    crate::support::registers::walk::table_is_sound(REGISTERS);
+    crate::registers::walk::table_is_sound(MAP.rows);
     let mut soc = Soc::new();
     // While the interface is on, the pins are its own: until the preamble, chip select high and IO0 low.
     assert_eq!(soc.config(), 0x8008_012e);

@@ -106,7 +106,7 @@ fn a_jump_cuts_the_word_and_sends_a_frame_of_the_modes_shape() {
             Saw::Select(jump + 2),
         ];
         let mut at = jump + 2;
-        if config & cfg::CRM == 0 {
+        if config & CFG_CRM == 0 {
             at += 16;
             expected.push(byte(mode_of(config).opcode(), at));
         }

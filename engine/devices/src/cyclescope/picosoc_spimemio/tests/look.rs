@@ -12,7 +12,7 @@ const QUIET: u32 = 0x10e;
 
 /// The pin bits in each of the next `cycles`.
 fn look(soc: &mut Soc, cycles: usize) -> Vec<u32> {
-    (0..cycles).map(|_| soc.config() & cfg::PINS).collect()
+    (0..cycles).map(|_| soc.config() & PINS).collect()
 }
 
 /// A command byte: each bit for two cycles, in the second with the clock high.
@@ -32,7 +32,7 @@ fn preamble(opcode: u8, rest: usize) -> Vec<u32> {
 
 /// The pins from the first cycle of a word of the stream to the fourth byte's first.
 fn three_bytes(setup: Setup, word: u32) -> Vec<u32> {
-    let [ddr, quad] = [cfg::DDR, cfg::QSPI].map(|bit| setup.bits & bit != 0);
+    let [ddr, quad] = [CFG_DDR, CFG_QSPI].map(|bit| setup.bits & bit != 0);
     let bytes = word.to_le_bytes();
     // Bits at once, and the cycles for which they stay.
     let (lines, cycles) = match (quad, ddr) {
@@ -100,7 +100,7 @@ fn words_stand_on_the_pins_bit_by_bit_and_rest_before_their_last_byte() {
         let length = setup.word_cycles() as usize;
         // The word after a first one is read without a request. The next one's first cycle is the one in which it is
         // held; DDR: the one before that.
-        let late = usize::from(setup.bits & (cfg::DDR | cfg::QSPI) == cfg::DDR | cfg::QSPI);
+        let late = usize::from(setup.bits & (CFG_DDR | CFG_QSPI) == CFG_DDR | CFG_QSPI);
         soc.cycle += (length - 1 - late) as u64;
         let pins = three_bytes(setup, word_at(0x1008));
         let (rest, moving) = pins.split_last().unwrap();
@@ -129,7 +129,7 @@ fn settings_that_read_wrong_data_show_them() {
         let mut soc = Soc::new();
         soc.configure(config);
         soc.word(0x1000);
-        let dual = config & cfg::QSPI == 0;
+        let dual = config & CFG_QSPI == 0;
         let levels = if dual {
             // The register while the clock is high, over three bytes; the first clock began in the cycle of the answer.
             let pins = look(&mut soc, 23);

@@ -15,18 +15,17 @@ pub struct Setup {
 /// After reset.
 pub const SINGLE: Setup = Setup { bits: 0, latency: 8 };
 /// Dual, quad and quad DDR, each without and with continuous read.
-pub const WIDE: [u32; 6] =
-    [cfg::DDR, cfg::DDR | cfg::CRM, cfg::QSPI, cfg::QSPI | cfg::CRM, cfg::DDR | cfg::QSPI, 0x70_0000];
+pub const WIDE: [u32; 6] = [CFG_DDR, CFG_DDR | CFG_CRM, CFG_QSPI, CFG_QSPI | CFG_CRM, CFG_DDR | CFG_QSPI, 0x70_0000];
 
 impl Setup {
     /// The configuration register.
     pub const fn config(self) -> u32 {
-        cfg::ENABLE | self.bits | self.latency << cfg::DUMMY_SHIFT
+        CFG_ENABLE | self.bits | self.latency << CFG_DUMMY.trailing_zeros()
     }
 
     /// Clocks of ones up to the mode byte, and on which lines, that leave continuous read.
     const fn exit(self) -> Option<(u32, u32)> {
-        match (self.bits & cfg::CRM != 0, self.bits & cfg::QSPI != 0, self.bits & cfg::DDR != 0) {
+        match (self.bits & CFG_CRM != 0, self.bits & CFG_QSPI != 0, self.bits & CFG_DDR != 0) {
             (false, ..) => None,
             (true, false, _) => Some((16, 0b11)),
             (true, true, false) => Some((8, 0b1111)),
@@ -36,18 +35,18 @@ impl Setup {
 
     /// Cycles of a jump, as the description of the interface has them.
     const fn jump_cycles(self) -> u64 {
-        let cycles = match (self.bits & cfg::QSPI != 0, self.bits & cfg::DDR != 0) {
+        let cycles = match (self.bits & CFG_QSPI != 0, self.bits & CFG_DDR != 0) {
             (false, false) => return 131,
             (false, true) => 83,
             (true, false) => 51,
             (true, true) => 36,
         };
-        cycles + 2 * self.latency as u64 - if self.bits & cfg::CRM != 0 { 16 } else { 0 }
+        cycles + 2 * self.latency as u64 - if self.bits & CFG_CRM != 0 { 16 } else { 0 }
     }
 
     /// Cycles from one word of the stream to the next.
     pub const fn word_cycles(self) -> u64 {
-        match (self.bits & cfg::QSPI != 0, self.bits & cfg::DDR != 0) {
+        match (self.bits & CFG_QSPI != 0, self.bits & CFG_DDR != 0) {
             (false, false) => 64,
             (false, true) => 32,
             (true, false) => 16,
@@ -127,16 +126,16 @@ fn a_wrong_number_of_dummy_clocks_reads_wrong_data() {
 #[test]
 fn a_flash_that_was_not_reported_to_use_four_lines_reads_nothing() {
     let mut soc = Soc::new();
-    soc.configure(Setup { bits: cfg::QSPI, latency: 8 }.config());
+    soc.configure(Setup { bits: CFG_QSPI, latency: 8 }.config());
     assert_eq!(soc.word(0x1000).1, u32::MAX);
     assert!(soc.bus.notes().iter().any(|note| note.contains("flash0: ")), "{:?}", soc.bus.notes());
 }
 
 #[test]
 fn the_preamble_leaves_continuous_read_on_four_lines() {
-    for bits in [cfg::QSPI, cfg::DDR | cfg::QSPI] {
+    for bits in [CFG_QSPI, CFG_DDR | CFG_QSPI] {
         let mut soc = Soc::new();
-        let continuous = Setup { bits: bits | cfg::CRM, latency: 4 };
+        let continuous = Setup { bits: bits | CFG_CRM, latency: 4 };
         leave_and_set_up(&mut soc, SINGLE, 4);
         soc.configure(continuous.config());
         check(&mut soc, continuous);
@@ -150,7 +149,7 @@ fn the_preamble_leaves_continuous_read_on_four_lines() {
 #[test]
 fn a_read_on_fewer_lines_than_the_flash_continues_on_is_wrong() {
     let mut soc = Soc::new();
-    let continuous = Setup { bits: cfg::QSPI | cfg::CRM, latency: 4 };
+    let continuous = Setup { bits: CFG_QSPI | CFG_CRM, latency: 4 };
     leave_and_set_up(&mut soc, SINGLE, 4);
     soc.configure(continuous.config());
     check(&mut soc, continuous);

@@ -10,15 +10,15 @@ fn bench() -> Bench {
 }
 
 /// The register with the pins driven by hand: chip select active, IO0 driven.
-const SELECTED: u32 = 1 << cfg::OE_SHIFT;
-const DESELECTED: u32 = SELECTED | cfg::CSB;
+const SELECTED: u32 = 1 << CFG_OE.trailing_zeros();
+const DESELECTED: u32 = SELECTED | CFG_CSB;
 
 /// Eight clocks: what IO0 is at, and whether the register is read in each.
 fn byte_by_hand(byte: u32, reads: bool) -> Vec<Access> {
     let clock = |bit: u32| {
         let level = SELECTED | byte >> bit & 1;
         let look = reads.then_some(Access::Read(0));
-        [Access::Write(0, level), Access::Write(0, level | cfg::CLK)].into_iter().chain(look)
+        [Access::Write(0, level), Access::Write(0, level | CFG_CLK)].into_iter().chain(look)
     };
     (0..8).rev().flat_map(clock).collect()
 }
@@ -60,7 +60,7 @@ fn a_status_that_is_read_by_hand_is_skipped() {
 
 /// An action of a loop.
 fn access() -> impl Strategy<Value = Access> {
-    let configurations = [REGISTERS[0].reset, cfg::ENABLE, SELECTED, DESELECTED, SELECTED | cfg::CLK, SELECTED | 1];
+    let configurations = [MAP.rows[0].reset, CFG_ENABLE, SELECTED, DESELECTED, SELECTED | CFG_CLK, SELECTED | 1];
     prop_oneof![
         4 => (0_u32..8).prop_map(|word| Access::ReadSecond(0x1000 + 4 * word)),
         1 => Just(Access::Read(0)),

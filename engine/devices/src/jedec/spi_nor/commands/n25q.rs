@@ -3,45 +3,15 @@
 //! Micron N25Q128A datasheet (n25q_128mb_3v_65nm, Rev. R), section "Command Definitions", table "Command Set".
 
 use super::Action::{Erase, Program, Read, Write};
-use super::Dummies::{Configured, Fixed};
-use super::{Action, Command, Dummies, EraseUnit, Protocol, Source, Table, Target};
-use engine::wire::spi::Lines::{self, Dual as X2, Quad as X4, Single as X1};
-use engine::wire::spi::Rate;
+use super::columns::{A1, A2, A4, D, E, NO, Q};
+use super::{Action, Command, Dummies, EraseUnit, Source, Table, Target, row};
+use crate::jedec::spi_nor::registers::n25q::{EVCR, FSR, NVCR, SR, VCR};
+use engine::wire::spi::Lines::{Dual as X2, Quad as X4, Single as X1};
 
-const E: u8 = Protocol::Extended as u8;
-const D: u8 = Protocol::Dual as u8;
-const Q: u8 = Protocol::Quad as u8;
 const ALL: u8 = E + D + Q;
-const A1: Option<Lines> = Some(Lines::Single);
-const A2: Option<Lines> = Some(Lines::Dual);
-const A4: Option<Lines> = Some(Lines::Quad);
-const NO: Dummies = Dummies::None;
-const F8: Dummies = Fixed(8);
-const C8: Dummies = Configured(8);
-const C10: Dummies = Configured(10);
-
-const fn row(
-    opcode: u8,
-    name: &'static str,
-    protocols: u8,
-    address: Option<Lines>,
-    dummies: Dummies,
-    data: Lines,
-    action: Action,
-) -> Command {
-    Command {
-        opcode,
-        name,
-        protocols,
-        needs_quad: false,
-        address,
-        mode: false,
-        dummies,
-        data,
-        rate: Rate::Single,
-        action,
-    }
-}
+const F8: Dummies = Dummies::Fixed(8);
+const C8: Dummies = Dummies::Configured(8);
+const C10: Dummies = Dummies::Configured(10);
 
 /// All commands.
 #[rustfmt::skip]
@@ -61,18 +31,18 @@ pub static COMMANDS: [Command; 38] = [
     row(0xeb, "QUAD INPUT/OUTPUT FAST READ",                    E + Q, A4,   C10, X4, Read(Source::Array)),
     row(0x06, "WRITE ENABLE",                                   ALL,   None, NO,  X1, Action::WriteEnable),
     row(0x04, "WRITE DISABLE",                                  ALL,   None, NO,  X1, Action::WriteDisable),
-    row(0x05, "READ STATUS REGISTER",                           ALL,   None, NO,  X1, Read(Source::Status)),
-    row(0x01, "WRITE STATUS REGISTER",                          ALL,   None, NO,  X1, Write(Target::Status)),
+    row(0x05, "READ STATUS REGISTER",                           ALL,   None, NO,  X1, Read(Source::Live(SR))),
+    row(0x01, "WRITE STATUS REGISTER",                          ALL,   None, NO,  X1, Write(Target::Status(SR))),
     row(0xe8, "READ LOCK REGISTER",                             ALL,   A1,   NO,  X1, Read(Source::Lock)),
     row(0xe5, "WRITE LOCK REGISTER",                            ALL,   A1,   NO,  X1, Write(Target::Lock)),
-    row(0x70, "READ FLAG STATUS REGISTER",                      ALL,   None, NO,  X1, Read(Source::FlagStatus)),
+    row(0x70, "READ FLAG STATUS REGISTER",                      ALL,   None, NO,  X1, Read(Source::Live(FSR))),
     row(0x50, "CLEAR FLAG STATUS REGISTER",                     ALL,   None, NO,  X1, Action::ClearFlagStatus),
-    row(0xb5, "READ NONVOLATILE CONFIGURATION REGISTER",        ALL,   None, NO,  X1, Read(Source::Nonvolatile)),
-    row(0xb1, "WRITE NONVOLATILE CONFIGURATION REGISTER",       ALL,   None, NO,  X1, Write(Target::Nonvolatile)),
-    row(0x85, "READ VOLATILE CONFIGURATION REGISTER",           ALL,   None, NO,  X1, Read(Source::Volatile)),
-    row(0x81, "WRITE VOLATILE CONFIGURATION REGISTER",          ALL,   None, NO,  X1, Write(Target::Volatile)),
-    row(0x65, "READ ENHANCED VOLATILE CONFIGURATION REGISTER",  ALL,   None, NO,  X1, Read(Source::EnhancedVolatile)),
-    row(0x61, "WRITE ENHANCED VOLATILE CONFIGURATION REGISTER", ALL,   None, NO,  X1, Write(Target::EnhancedVolatile)),
+    row(0xb5, "READ NONVOLATILE CONFIGURATION REGISTER",        ALL,   None, NO,  X1, Read(Source::Register(NVCR))),
+    row(0xb1, "WRITE NONVOLATILE CONFIGURATION REGISTER",       ALL,   None, NO,  X1, Write(Target::Nonvolatile(NVCR))),
+    row(0x85, "READ VOLATILE CONFIGURATION REGISTER",           ALL,   None, NO,  X1, Read(Source::Register(VCR))),
+    row(0x81, "WRITE VOLATILE CONFIGURATION REGISTER",          ALL,   None, NO,  X1, Write(Target::Volatile(VCR))),
+    row(0x65, "READ ENHANCED VOLATILE CONFIGURATION REGISTER",  ALL,   None, NO,  X1, Read(Source::Register(EVCR))),
+    row(0x61, "WRITE ENHANCED VOLATILE CONFIGURATION REGISTER", ALL,   None, NO,  X1, Write(Target::Volatile(EVCR))),
     row(0x02, "PAGE PROGRAM",                                   ALL,   A1,   NO,  X1, Program),
     row(0xa2, "DUAL INPUT FAST PROGRAM",                        E + D, A1,   NO,  X2, Program),
     row(0xd2, "EXTENDED DUAL INPUT FAST PROGRAM",               E + D, A2,   NO,  X2, Program),

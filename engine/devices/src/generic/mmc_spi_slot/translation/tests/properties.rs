@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use engine::polling::Poll;
+use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Hz};
 
 #[derive(Clone, Debug)]
