@@ -112,6 +112,9 @@ impl Registers {
         if !row.is_stored() {
             return Ok((row, 0, row.written(value)));
         }
+        if row.is_read_only() {
+            return Err(Refused::ReadOnly);
+        }
         self.store(register, row.after_write(self[register], value))
     }
 

@@ -72,8 +72,7 @@ const SETTINGS: u32 = SPISR_CPOL_CPHA_ERROR | SPISR_SLAVE_MODE_ERROR | SPISR_MSB
 /// From these bits to those of IPISR.
 const SETTINGS_SHIFT: u32 = IPISR_SETTINGS.trailing_zeros() - SETTINGS.trailing_zeros();
 /// Interrupts at the end of a byte.
-const BY_BYTES: u32 =
-    IPISR_DTR_EMPTY | IPISR_DRR_FULL | IPISR_DRR_OVERRUN | IPISR_TX_HALF_EMPTY | IPISR_COMMAND_ERROR;
+const BY_BYTES: u32 = IPISR_DTR_EMPTY | IPISR_DRR_FULL | IPISR_DRR_OVERRUN | IPISR_TX_HALF_EMPTY | IPISR_COMMAND_ERROR;
 /// Both FIFOs are reset by these bits, which read 0.
 const FIFO_RESETS: u32 = SPICR_TX_FIFO_RESET | SPICR_RX_FIFO_RESET;
 const SRR_RESET: u32 = 0xa;

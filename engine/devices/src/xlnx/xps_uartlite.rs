@@ -9,13 +9,11 @@
 //!
 //! Not modelled: frame and parity errors, which the other end never causes.
 
-use std::collections::VecDeque;
-
 use crate::model::{Group, Model};
 use crate::registers::{Port, Registers, Table, by_table, flag, registers};
-use crate::support::activities::{SENT, SERIAL_WITH_FIFOS};
+use crate::support::activities::{RX_FIFO as RX_ENTRIES, SENT, SERIAL_WITH_FIFOS, TX_FIFO as TX_ENTRIES};
 use crate::support::axi_lite::AxiLitePort;
-use crate::support::fifo_entries::Queues;
+use crate::support::fifo_entries::{Fifo, FifoEntries};
 use crate::support::receiver::{Receiver, WhenFull, passage};
 use engine::activity::{Detail, Kind};
 use engine::bus::device::{Ctx, Device, IrqLine, SerialPort, Unsent, WhenReceived};
@@ -76,7 +74,8 @@ pub struct Uartlite {
     params: Params,
     #[state(skip)]
     interrupt: Option<IrqLine>,
-    tx_fifo: VecDeque<u8>,
+    #[poll(edge = self.params.port.clock)]
+    tx_fifo: Fifo<u8>,
     sending: Option<Sending>,
     receiver: Receiver,
     /// STAT_REG has the enable of the interrupt, and an overrun.
@@ -84,9 +83,9 @@ pub struct Uartlite {
     /// The latest event that was requested: one for each change of the transmitter.
     scheduled: Ps,
     sent_characters: u64,
-    /// The entries of the FIFOs, for recording.
+    /// The entries of the receive FIFO, for recording.
     #[poll(edge = self.params.port.clock)]
-    queues: Queues,
+    received: FifoEntries,
 }
 
 /// For the list of models.
@@ -124,13 +123,13 @@ impl Uartlite {
         Uartlite {
             params,
             interrupt,
-            tx_fifo: VecDeque::with_capacity(FIFO_DEPTH_CHARACTERS),
+            tx_fifo: Fifo::new(&TX_ENTRIES),
             sending: None,
             receiver: Receiver::default(),
             registers: Registers::new(&MAP),
             scheduled: Ps::ZERO,
             sent_characters: 0,
-            queues: Queues::default(),
+            received: FifoEntries::new(&RX_ENTRIES),
         }
     }
 
@@ -170,8 +169,7 @@ impl Uartlite {
     fn end_data(&mut self, sending: Sending, ctx: &mut Ctx) {
         self.sending = Some(Sending { data_sent: true, ..sending });
         if sending.in_fifo {
-            self.queues.tx.leave(self.tx_fifo.len(), self.next_change(sending), self.params.port.clock);
-            self.tx_fifo.pop_front();
+            self.tx_fifo.pop(self.next_change(sending), self.params.port.clock);
             if self.tx_fifo.is_empty() {
                 self.pulse(ctx);
             }
@@ -199,7 +197,7 @@ impl Uartlite {
 
     /// Starts the next character, if there is one, with bit number `start_bit`.
     fn start(&mut self, start_bit: u64) {
-        self.sending = self.tx_fifo.front().map(|&character| Sending {
+        self.sending = self.tx_fifo.front().map(|character| Sending {
             character,
             start_bit,
             in_fifo: true,
@@ -210,8 +208,7 @@ impl Uartlite {
 
     fn push(&mut self, value: u32, ctx: &mut Ctx) {
         let character = (value & (0xff >> (8 - self.params.data_bits))) as u8;
-        self.queues.tx.come(self.tx_fifo.len(), self.edge(ctx.now), character.into());
-        self.tx_fifo.push_back(character);
+        self.tx_fifo.push(character, self.edge(ctx.now));
         if self.sending.is_none() {
             let clocks = self.params.port.clock.cycles_until_ceil(ctx.now).0;
             self.start(clocks.div_ceil(self.params.bit_clocks));
@@ -220,22 +217,21 @@ impl Uartlite {
 
     fn pop(&mut self, ctx: &Ctx) -> u32 {
         let Some(character) = self.receiver.take() else { return 0 };
-        self.queues.rx.leave(self.receiver.len() + 1, self.edge(ctx.now), self.params.port.clock);
+        self.received.leave(self.receiver.len() + 1, self.edge(ctx.now), self.params.port.clock);
         character.into()
     }
 
     fn control(&mut self, value: u32, now: Ps) {
         let (clock, at) = (self.params.port.clock, self.edge(now));
         if value & CTRL_RST_TX_FIFO != 0 {
-            self.queues.tx.clear(self.tx_fifo.len(), at, clock);
-            self.tx_fifo.clear();
+            self.tx_fifo.clear(at, clock);
             // The character on the wire is completed.
             if let Some(sending) = &mut self.sending {
                 sending.in_fifo = false;
             }
         }
         if value & CTRL_RST_RX_FIFO != 0 {
-            self.queues.rx.clear(self.receiver.len(), at, clock);
+            self.received.clear(self.receiver.len(), at, clock);
             self.receiver.clear();
         }
         self.registers.put(STAT, STAT_INTR_ENABLED, value & CTRL_ENABLE_INTR != 0);
@@ -330,7 +326,8 @@ impl Device for Uartlite {
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.queues.observe(ctx);
+        self.tx_fifo.observe(ctx);
+        self.received.observe(ctx.scope());
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
@@ -338,13 +335,14 @@ impl Device for Uartlite {
     }
 
     fn finish(&mut self, _now: Ps) {
-        self.queues.stay((self.tx_fifo.len(), self.receiver.len()), self.params.port.clock);
+        self.tx_fifo.stay(self.params.port.clock);
+        self.received.stay(self.receiver.len(), self.params.port.clock);
     }
 
     fn unsent(&self) -> Unsent {
         // Up to the end of its last data bit, the character on the wire is the first in the FIFO.
         let apart = self.sending.filter(|sending| sending.data_sent || !sending.in_fifo);
-        let characters = apart.map(|sending| sending.character).into_iter().chain(self.tx_fifo.iter().copied());
+        let characters = apart.map(|sending| sending.character).into_iter().chain(self.tx_fifo.iter());
         Unsent { characters: characters.collect(), next_change: self.sending.map(|sending| self.next_change(sending)) }
     }
 
@@ -377,7 +375,7 @@ impl SerialPort for Uartlite {
         let before = self.receiver.len();
         let has_room = self.receiver.put(character, FIFO_DEPTH_CHARACTERS, WhenFull::Keep, ctx);
         if has_room {
-            self.queues.rx.come(before, self.edge(ctx.now), character.into());
+            self.received.come(before, self.edge(ctx.now), character.into());
         } else {
             self.registers.put(STAT, STAT_OVERRUN_ERROR, true);
         }

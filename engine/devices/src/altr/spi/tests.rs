@@ -3,9 +3,9 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_node};
+use crate::registers::walk;
 use crate::support::axi_lite::AxiLitePort;
 use crate::support::hosted_chip::HostedChip;
-use crate::registers::walk;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::time::Hz;
 use engine::wire::spi::{Burst, SpiTarget};
@@ -130,11 +130,8 @@ impl Rig {
 
 #[test]
 fn the_register_map_holds() {
-    let properties: &[(&str, &[u32])] = &[
-        ("clock-frequency", &[2_000_000]),
-        ("interrupts-extended", &[CPU_INTC, 18]),
-        ("altr,databits", &[32]),
-    ];
+    let properties: &[(&str, &[u32])] =
+        &[("clock-frequency", &[2_000_000]), ("interrupts-extended", &[CPU_INTC, 18]), ("altr,databits", &[32])];
     let (mut bench, faults) = read_node(from_node, properties);
     assert!(faults.is_empty(), "{faults:?}");
     assert_eq!(bench.value(Ps(0), STATUS), 0x60);

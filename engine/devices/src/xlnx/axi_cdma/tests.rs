@@ -245,7 +245,8 @@ fn errors_halt_until_reset() {
         (RAM, RAM, 0, 99, CDMASR_DMA_INT_ERR),
     ] {
         let mut rig = rig(params(), true, until_error);
-        let keyhole = if from == FIFO { CDMACR_KEYHOLE_READ } else { CDMACR_KEYHOLE_WRITE & if to == FIFO { !0 } else { 0 } };
+        let keyhole =
+            if from == FIFO { CDMACR_KEYHOLE_READ } else { CDMACR_KEYHOLE_WRITE & if to == FIFO { !0 } else { 0 } };
         let (end, status) = rig.transfer(keyhole | CDMACR_ERR_IRQ_EN, from, to, bytes);
         assert_eq!(status, CDMASR_IDLE | CDMASR_ERR_IRQ | error, "{from:#x} to {to:#x}");
         assert_eq!(rig.bus.core_irqs[0].low(), 1 << 11);

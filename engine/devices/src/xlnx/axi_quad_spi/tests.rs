@@ -3,9 +3,9 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::bench::Bench;
+use crate::registers::walk;
 use crate::support::axi_lite::AxiLitePort;
 use crate::support::hosted_chip::HostedChip;
-use crate::registers::walk;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::time::Hz;
 use engine::wire::spi::{Burst, Drive, SpiTarget};

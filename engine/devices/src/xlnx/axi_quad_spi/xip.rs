@@ -43,12 +43,7 @@ impl AxiQuadSpi {
         Err(SlaveError { done: ctx.now })
     }
 
-    pub(super) fn read_window(
-        &mut self,
-        offset: u32,
-        size: AccessSize,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
+    pub(super) fn read_window(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.has_window(ctx)?;
         let mut word = [0; 4];
         let done = self.xip_frame(offset & !3, 4, &mut word, ctx)?;
