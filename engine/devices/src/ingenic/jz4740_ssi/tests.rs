@@ -339,7 +339,8 @@ proptest! {
                 wired.write(now, offset, value);
             } else {
                 let status = wired.read(now, SSISR);
-                prop_assert!(status >> SSISR_TFIFO_NUM.trailing_zeros() <= 16 && status >> SSISR_RFIFO_NUM.trailing_zeros() & 0x1f <= 16);
+                prop_assert!(status >> SSISR_TFIFO_NUM.trailing_zeros() <= 16);
+                prop_assert!(crate::registers::field(status, SSISR_RFIFO_NUM) <= 16);
                 wired.read(now, offset);
             }
         }

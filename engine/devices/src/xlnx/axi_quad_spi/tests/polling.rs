@@ -99,8 +99,14 @@ fn access() -> impl Strategy<Value = Access> {
     prop_oneof![
         4 => prop::sample::select(vec![SPISR, SPICR, IPISR, DRR, TX_FIFO_OCY, RX_FIFO_OCY]).prop_map(Access::Read),
         4 => prop::sample::select(vec![0x05, 0x6b, 0x00, 0xff]).prop_map(|byte| Access::Write(DTR, byte)),
-        2 => prop::sample::select(vec![RUN, STOP, RUN & !SPICR_MANUAL_SELECT, RUN | SPICR_RX_FIFO_RESET, RUN | SPICR_LOOP])
-            .prop_map(|value| Access::Write(SPICR, value)),
+        2 => prop::sample::select(vec![
+            RUN,
+            STOP,
+            RUN & !SPICR_MANUAL_SELECT,
+            RUN | SPICR_RX_FIFO_RESET,
+            RUN | SPICR_LOOP,
+        ])
+        .prop_map(|value| Access::Write(SPICR, value)),
         1 => prop::sample::select(vec![!0, !1]).prop_map(|value| Access::Write(SPISSR, value)),
         1 => (0_u32..0x4000).prop_map(|value| Access::Write(IPISR, value)),
     ]
