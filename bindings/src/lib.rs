@@ -104,6 +104,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reference::bindings, module)?)?;
     module.add_function(wrap_pyfunction!(reference::common_properties, module)?)?;
     module.add_function(wrap_pyfunction!(exercise::exercise, module)?)?;
+    module.add_function(wrap_pyfunction!(exercise::exercise_polls, module)?)?;
     module.add_function(wrap_pyfunction!(fat::fat_add, module)?)?;
     module.add_function(wrap_pyfunction!(fat::fat_remove, module)?)?;
     module.add_function(wrap_pyfunction!(fat::fat_read, module)?)?;

@@ -1,4 +1,4 @@
-"""st,lis3dh-accel in Python, as engine/devices/src/st/lis3dh_accel.rs has it."""
+"""st,lis3dh-accel in Python, as engine/devices/src/st/accelerometer/lis3dh_accel.rs has it."""
 
 import cyclescope
 from cyclescope.devices import Clock, SpiChip

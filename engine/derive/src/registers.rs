@@ -39,6 +39,7 @@ enum Rule {
     Once,
     Volatile,
     LockedBy(TokenStream, TokenStream),
+    Keyed(TokenStream, TokenStream),
     Sets(TokenStream, bool),
     Clears(TokenStream, bool),
 }
@@ -97,6 +98,7 @@ const WORDS: &[&str] = &[
     "w1c",
     "w0c",
     "w1t",
+    "w1s",
     "rc",
     "set",
     "clear",
@@ -105,6 +107,7 @@ const WORDS: &[&str] = &[
     "volatile",
     "once",
     "locked_by",
+    "keyed",
     "reset",
     "mask",
 ];
@@ -157,12 +160,18 @@ impl Row {
                 let bits = value(input)?;
                 input.parse::<Token![in]>()?;
                 self.rule = Rule::LockedBy(value(input)?, bits);
+            } else if word(input, "keyed")? {
+                let key = value(input)?;
+                input.parse::<Token![in]>()?;
+                self.rule = Rule::Keyed(value(input)?, key);
             } else if word(input, "reset")? {
                 self.reset = Some(value(input)?);
             } else if word(input, "mask")? {
                 self.mask = Some(value(input)?);
             } else {
-                return Err(input.error("`volatile`, `once`, `locked_by`, `reset`, `mask`, bits in braces, or `;`"));
+                return Err(
+                    input.error("`volatile`, `once`, `locked_by`, `keyed`, `reset`, `mask`, bits in braces, or `;`")
+                );
             }
         }
         Ok(())
@@ -201,8 +210,9 @@ fn access_of(word: &Ident) -> syn::Result<Ident> {
         "w1c" => "W1c",
         "w0c" => "W0c",
         "w1t" => "W1t",
+        "w1s" => "W1s",
         "rc" => "Rc",
-        _ => return Err(syn::Error::new(word.span(), "ro, wo, rw, w1c, w0c, w1t, rc, set, clear, set_of or clear_of")),
+        _ => return Err(syn::Error::new(word.span(), "ro, wo, rw, w1c, w0c, w1t, w1s, rc, set, clear, set_of or clear_of")),
     };
     Ok(Ident::new(kind, word.span()))
 }
@@ -292,6 +302,7 @@ impl Map {
             Rule::Once => quote!(Rule::Once),
             Rule::Volatile => quote!(Rule::Volatile),
             Rule::LockedBy(by, bits) => quote!(Rule::LockedBy(#by, #bits)),
+            Rule::Keyed(mask, key) => quote!(Rule::Keyed(#mask, #key)),
             Rule::Sets(of, read) => quote!(Rule::Sets(#of + #further, #read)),
             Rule::Clears(of, read) => quote!(Rule::Clears(#of + #further, #read)),
         };

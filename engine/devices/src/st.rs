@@ -1,7 +1,6 @@
 //! Models of STMicroelectronics' parts.
 
-pub mod lis3dh_accel;
-pub mod lis3dsh_accel;
+pub mod accelerometer;
 pub mod stm32_backup_sram;
 pub mod stm32_crc;
 pub mod stm32_dac;

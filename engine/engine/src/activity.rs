@@ -123,6 +123,7 @@ impl Kinds {
     pub const ALL: Kinds = Kinds::of(&Kind::ALL);
 
     /// The given kinds.
+    #[inline]
     pub const fn of(kinds: &[Kind]) -> Kinds {
         let (mut bits, mut index) = (0, 0);
         while index < kinds.len() {
@@ -134,17 +135,20 @@ impl Kinds {
 
     /// These kinds and one more.
     #[must_use]
+    #[inline]
     pub const fn with(self, kind: Kind) -> Kinds {
         Kinds(self.0 | 1 << kind as u32)
     }
 
     /// These kinds without one.
     #[must_use]
+    #[inline]
     pub const fn without(self, kind: Kind) -> Kinds {
         Kinds(self.0 & !(1 << kind as u32))
     }
 
     /// True if `kind` is among them.
+    #[inline]
     pub const fn has(self, kind: Kind) -> bool {
         self.0 >> kind as u32 & 1 != 0
     }
@@ -183,11 +187,13 @@ impl Activity {
 
     /// The same activity, but spans without a pause between them become one.
     #[must_use]
+    #[inline]
     pub const fn joining(self) -> Activity {
         Activity { joins: true, ..self }
     }
 
     /// Whether spans without a pause between them become one.
+    #[inline]
     pub const fn joins(&self) -> bool {
         self.joins
     }
@@ -248,17 +254,20 @@ impl Activities {
     }
 
     /// The scope of the device with the label `label`, with which it records its activities.
+    #[inline]
     pub fn scope(&self, label: &str) -> Scope {
         Scope { scope: self.recording().scope(label), activities: Some(self.clone()) }
     }
 
     /// Records activities of `kinds` from now on, in `most_bytes` of memory. When the memory is full, the spans that
     /// were recorded first are dropped.
+    #[inline]
     pub fn start(&self, kinds: Kinds, most_bytes: usize) {
         self.start_until(kinds, most_bytes, Ps::MAX);
     }
 
     /// Like [`Activities::start`], but only spans that begin before `until`.
+    #[inline]
     pub fn start_until(&self, kinds: Kinds, most_bytes: usize, until: Ps) {
         self.recording().start(most_bytes, until);
         self.0.is_kept.store(true, Ordering::Relaxed);
@@ -268,12 +277,14 @@ impl Activities {
     /// Passes each span of one of `kinds` to `sink` from now on, as soon as it is final. `sink` gets a function that
     /// describes tracks, the span, and the end of the recording if it has ended. This is independent of
     /// [`Activities::start`].
+    #[inline]
     pub fn pass_to(&self, kinds: Kinds, sink: impl FnMut(&dyn Fn(u32) -> Track, &Span, Ps) + Send + 'static) {
         self.recording().pass_to(Box::new(sink));
         self.0.kinds.fetch_or(kinds.0, Ordering::Relaxed);
     }
 
     /// Ends the recording at `at`: open spans end there, and later ones are not recorded.
+    #[inline]
     pub fn end(&self, at: Ps) {
         if self.0.kinds.swap(0, Ordering::Relaxed) != 0 {
             self.recording().end(at);
@@ -281,16 +292,19 @@ impl Activities {
     }
 
     /// True if the recording is kept for later: [`Activities::start`].
+    #[inline]
     pub fn are_kept(&self) -> bool {
         self.0.is_kept.load(Ordering::Relaxed)
     }
 
     /// The kinds that are recorded.
+    #[inline]
     pub fn kinds(&self) -> Kinds {
         Kinds(self.0.kinds.load(Ordering::Relaxed))
     }
 
     /// Ends what [`Activities::start`] began: from now on only `kinds` are recorded, for other uses.
+    #[inline]
     pub fn keep_no_more(&self, kinds: Kinds) {
         self.0.is_kept.store(false, Ordering::Relaxed);
         self.0.kinds.store(kinds.0, Ordering::Relaxed);
@@ -310,23 +324,27 @@ impl Activities {
 
     /// All tracks, in the order in which they were declared or first recorded. A span's `track` is an index into this
     /// list.
+    #[inline]
     pub fn tracks(&self) -> Vec<Track> {
         self.recording().tracks()
     }
 
     /// The recorded spans that overlap `from..to`, in the order of their begins. Open spans end at `to`.
+    #[inline]
     pub fn spans(&self, from: Ps, to: Ps) -> Vec<Span> {
         self.recording().spans(from, to)
     }
 
     /// Like [`Activities::spans`], but each repetition is a span of its own, and spans are joined where an activity
     /// continues. Identical runs give identical lists, however many iterations were skipped. At most `most` spans.
+    #[inline]
     pub fn instances(&self, from: Ps, to: Ps, most: usize) -> Vec<Span> {
         span::instances(self.spans(from, to), &self.tracks(), (from, to), most)
     }
 
     /// Assigns the time of consecutive intervals to the activities of that time, and gives each interval to `shared`:
     /// [`Recording::share`]. `ranks` is extended by what `rank` says of new tracks.
+    #[inline]
     pub fn share(
         &self,
         intervals: &[(Ps, Ps)],
@@ -340,6 +358,7 @@ impl Activities {
     }
 
     /// True if there was no activity to which [`Activities::share`] would assign a part of the interval.
+    #[inline]
     pub fn had_none(&self, interval: (Ps, Ps), ranks: &mut Ranks, rank: impl Fn(Candidate) -> Option<u8>) -> bool {
         let recording = self.recording();
         recording.rank(ranks, rank);
@@ -348,6 +367,7 @@ impl Activities {
 
     /// Records activities for the waits of `cores` cores from now on ([`Activities::share`]). Unless the recording has
     /// another user, spans are kept only as long as these waits need them.
+    #[inline]
     pub fn start_for_waits(&self, cores: usize) {
         const MOST_BYTES: usize = 1 << 26;
         if !self.0.is_kept.load(Ordering::Relaxed) {
@@ -357,6 +377,7 @@ impl Activities {
     }
 
     /// All waits of a core (by its index) up to `at` have been assigned.
+    #[inline]
     pub fn waited_to(&self, core: usize, at: Ps) {
         if !self.0.is_kept.load(Ordering::Relaxed) {
             self.recording().waited_to(core, at);
@@ -364,21 +385,25 @@ impl Activities {
     }
 
     /// Drops the spans that ended at `at` or before.
+    #[inline]
     pub fn forget_before(&self, at: Ps) {
         self.recording().forget_before(at);
     }
 
     /// The size of the recording.
+    #[inline]
     pub fn summary(&self) -> Summary {
         self.recording().summary()
     }
 
     /// Marks the current end of the recording, so that the spans of one iteration of a polling loop can be found later.
+    #[inline]
     pub fn mark(&self) -> Mark {
         if self.is_on() { self.recording().mark() } else { Mark::default() }
     }
 
     /// True if the spans since `mark` can be repeated `cycles` of `clock` later, and so on, exact to the picosecond.
+    #[inline]
     pub fn can_repeat(&self, mark: &Mark, clock: Hz, cycles: u64) -> bool {
         if !self.is_on() {
             return true;
@@ -390,6 +415,7 @@ impl Activities {
     }
 
     /// Repeats the spans since `mark` `count` times, each time `cycles` of `clock` later.
+    #[inline]
     pub fn repeat(&self, mark: &Mark, clock: Hz, cycles: u64, count: u64) {
         if self.is_on() {
             self.recording().repeat(mark, clock, cycles, count);
@@ -422,6 +448,7 @@ impl Eq for Scope {}
 
 impl Scope {
     /// A scope that records nothing, like the default.
+    #[inline]
     pub const fn nobody() -> Scope {
         Scope { activities: None, scope: 0 }
     }
@@ -570,6 +597,7 @@ impl Scope {
     }
 
     /// Records a transaction of a master on this bus, with begin and end at edges of `clock`, if it is known.
+    #[inline]
     pub fn transaction(&self, master: Master, ends: (Ps, Ps), clock: Option<Hz>, transaction: Transaction) {
         if let Some(mut recording) = self.recorded(Kind::Bus) {
             recording.transaction(self.scope, master, ends, clock, transaction);
@@ -577,6 +605,7 @@ impl Scope {
     }
 
     /// Records the level of an interrupt line of the device, which ends at `line`, from `at` on.
+    #[inline]
     pub fn interrupt(&self, line: String, level: bool, at: Ps) {
         if let Some(mut recording) = self.recorded(Kind::Interrupt) {
             recording.interrupt(self.scope, line, level, at);

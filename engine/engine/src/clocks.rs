@@ -70,11 +70,13 @@ pub struct Clocks {
 
 impl Clocks {
     /// Adds a user of a clock: it is notified of changes.
+    #[inline]
     pub fn add_user(&mut self, clock: ClockId, user: User) {
         self.users.entry(clock).or_default().push(user);
     }
 
     /// The rate of a clock now.
+    #[inline]
     pub fn rate_of(&self, clock: ClockInput) -> Hz {
         clock.id.and_then(|id| self.rates.get(&id).copied()).unwrap_or(clock.rate)
     }
@@ -82,6 +84,7 @@ impl Clocks {
     /// Stops a clock until a rate is set again. `why` names its source and the reason that it is off, for a note, as
     /// "HSI16, which is off (RCC_CR.HSION)"; `None` where the clock starts by itself, as that of a PLL that has yet to
     /// lock. Its users are notified with the next rates that are set.
+    #[inline]
     pub fn stop(&mut self, clock: ClockId, why: Option<String>) {
         if self.stopped.insert(clock, why).is_none() {
             self.unreported.insert(clock);
@@ -89,16 +92,19 @@ impl Clocks {
     }
 
     /// True if a clock has stopped.
+    #[inline]
     pub fn is_stopped(&self, clock: ClockInput) -> bool {
         clock.id.is_some_and(|id| self.stopped.contains_key(&id))
     }
 
     /// Why a clock has stopped until firmware does something; `None` if it runs or will start by itself.
+    #[inline]
     pub fn stopped_by(&self, clock: ClockInput) -> Option<&str> {
         self.stopped.get(&clock.id?)?.as_deref()
     }
 
     /// Updates a user's rate of a clock.
+    #[inline]
     pub fn update(&self, clock: &mut ClockInput) {
         clock.rate = self.rate_of(*clock);
     }
@@ -146,12 +152,14 @@ impl Clocks {
     }
 
     /// Takes those changes, in their order.
+    #[inline]
     pub fn take_pending(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.pending)
     }
 
     /// Sets the gates of a register, by its offset in the clock controller: bit n lets clock n of that register run.
     /// Devices that follow one of them are notified with the next rates that are set.
+    #[inline]
     pub fn set_gates(&mut self, register: u32, open: u32) {
         let changed = self.gates.insert(register, open).unwrap_or(u32::MAX) ^ open;
         let users = self.gate_users.iter().filter(|(of, bit, _)| *of == register && changed >> bit & 1 != 0);
@@ -159,6 +167,7 @@ impl Clocks {
     }
 
     /// Opens gates of a register now; their peripherals have a clock from `from` on.
+    #[inline]
     pub fn open_from(&mut self, register: u32, bits: u32, from: Ps, now: Ps) {
         self.opening.retain(|(.., from)| *from > now);
         self.opening.push((register, bits, from));
@@ -166,6 +175,7 @@ impl Clocks {
     }
 
     /// Firmware has waited for the gates of a register, as by a read of it.
+    #[inline]
     pub fn opened(&mut self, register: u32) {
         self.opening.retain(|(known, ..)| *known != register);
     }
@@ -182,6 +192,7 @@ impl Clocks {
 
     /// Holds peripherals in reset, by the register and bits of their gates. Devices that follow them are notified with
     /// the next rates that are set. Returns the bits of peripherals that are newly in reset and that no device follows.
+    #[inline]
     pub fn set_resets(&mut self, register: u32, held: u32) -> u32 {
         let changed = self.resets.insert(register, held).unwrap_or(0) ^ held;
         let mut unknown = changed & held;
@@ -195,17 +206,20 @@ impl Clocks {
     }
 
     /// True if the peripheral of a gate is held in reset.
+    #[inline]
     pub fn is_reset(&self, register: u32, bit: u32) -> bool {
         self.resets.get(&register).is_some_and(|held| held >> bit & 1 != 0)
     }
 
     /// Notifies a device, as of a change of its clock's rate, whenever a gate is opened or closed, or its peripheral is
     /// reset.
+    #[inline]
     pub fn follow_gate(&mut self, register: u32, bit: u32, device: DeviceId) {
         self.gate_users.push((register, bit, device));
     }
 
     /// True unless a controller keeps the clock from running.
+    #[inline]
     pub fn is_running(&self, register: u32, bit: u32) -> bool {
         self.gates.get(&register).is_none_or(|open| open >> bit & 1 != 0)
     }

@@ -26,6 +26,7 @@ pub struct Event {
 
 impl Event {
     /// Its number among all events ever scheduled.
+    #[inline]
     pub const fn number(&self) -> u64 {
         self.sequence
     }
@@ -40,33 +41,39 @@ pub struct EventQueue {
 
 impl EventQueue {
     /// Schedules an event of `device` with `token` at `due`.
+    #[inline]
     pub fn schedule(&mut self, due: Ps, device: DeviceId, token: u32) {
         self.scheduled += 1;
         self.heap.push(Reverse(Event { due, device, sequence: self.scheduled, token }));
     }
 
     /// Drops the events that `device` has scheduled with `token`.
+    #[inline]
     pub fn cancel(&mut self, device: DeviceId, token: u32) {
         self.heap.retain(|Reverse(event)| (event.device, event.token) != (device, token));
     }
 
     /// True if stale events have to be dropped because of the length of the queue: firmware that sets a timer again and
     /// again, each time a little earlier, must not fill the memory.
+    #[inline]
     pub fn are_many(&self) -> bool {
         self.heap.len() >= 10_000
     }
 
     /// Number of events ever scheduled.
+    #[inline]
     pub fn scheduled(&self) -> u64 {
         self.scheduled
     }
 
     /// The time of the next event; [`Ps::MAX`] if the queue is empty.
+    #[inline]
     pub fn next_due(&self) -> Ps {
         self.heap.peek().map_or(Ps::MAX, |Reverse(event)| event.due)
     }
 
     /// All events in the queue, in their order.
+    #[inline]
     pub fn to_come(&self) -> Vec<Event> {
         let mut events: Vec<Event> = self.heap.iter().map(|Reverse(event)| *event).collect();
         events.sort();
@@ -74,6 +81,7 @@ impl EventQueue {
     }
 
     /// Takes the next event if it is due at `now` or earlier.
+    #[inline]
     pub fn pop_due(&mut self, now: Ps) -> Option<Event> {
         if self.next_due() > now {
             return None;

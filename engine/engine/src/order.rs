@@ -58,6 +58,7 @@ impl Default for Order {
 
 impl Order {
     /// A core begins to run; its accesses before `until` are in order.
+    #[inline]
     pub fn begin(&mut self, until: Ps, quantum: Ps) {
         (self.until, self.quantum, self.cut, self.wanted) = (until, quantum, Ps::MAX, None);
         self.broken_off = false;
@@ -65,6 +66,7 @@ impl Order {
 
     /// Makes the running core stop at `at` (or at once), for a reason unrelated to other cores. If other cores run, it
     /// stops within a quantum anyway.
+    #[inline]
     pub fn break_off(&mut self, at: Ps) {
         if self.is_alone() {
             (self.cut, self.broken_off) = (self.cut.min(at), true);
@@ -72,6 +74,7 @@ impl Order {
     }
 
     /// Takes the request of [`Order::break_off`]. True if there was one: the core has to continue then.
+    #[inline]
     pub fn take_broken_off(&mut self) -> bool {
         let broken_off = std::mem::take(&mut self.broken_off);
         if broken_off {
@@ -93,21 +96,25 @@ impl Order {
     }
 
     /// The first time that is too late for [`Order::is_in_order`].
+    #[inline]
     pub fn until(&self) -> Ps {
         self.until
     }
 
     /// The running core stops before an instruction whose access at `at` is not in order yet.
+    #[inline]
     pub fn want(&mut self, at: Ps) {
         self.wanted = Some(at);
     }
 
     /// True if it has stopped in this way.
+    #[inline]
     pub fn wants(&self) -> bool {
         self.wanted.is_some()
     }
 
     /// Takes the time of that access; see [`Order::want`].
+    #[inline]
     pub fn take_wanted(&mut self) -> Option<Ps> {
         self.wanted.take()
     }
@@ -119,6 +126,7 @@ impl Order {
     }
 
     /// From now on, core number `core` waits for an interrupt.
+    #[inline]
     pub fn sleeps(&mut self, core: usize) {
         if self.asleep.len() <= core {
             self.asleep.resize(core + 1, None);
@@ -128,6 +136,7 @@ impl Order {
 
     /// An interrupt input of `core` goes up at `at`. If the core waits, it continues from there; the running core must
     /// not run far ahead of it.
+    #[inline]
     pub fn wake(&mut self, core: usize, at: Ps) {
         if let Some(Some(woken)) = self.asleep.get_mut(core) {
             let first = woken.is_none_or(|earlier| at < earlier);
@@ -139,6 +148,7 @@ impl Order {
     }
 
     /// The time at which `core` was woken, if it was: it no longer sleeps then.
+    #[inline]
     pub fn take_woken(&mut self, core: usize) -> Option<Ps> {
         let at = self.asleep.get(core).copied().flatten().flatten()?;
         self.asleep[core] = None;
@@ -146,6 +156,7 @@ impl Order {
     }
 
     /// `core` no longer sleeps, whether it was woken or not.
+    #[inline]
     pub fn wakes(&mut self, core: usize) {
         if let Some(asleep) = self.asleep.get_mut(core) {
             *asleep = None;
@@ -153,17 +164,20 @@ impl Order {
     }
 
     /// A device holds a core in reset or releases it.
+    #[inline]
     pub fn change_reset(&mut self, change: ResetChange) {
         self.resets.push(change);
         self.join(change.at);
     }
 
     /// The changes of reset lines since the last call.
+    #[inline]
     pub fn take_resets(&mut self) -> Vec<ResetChange> {
         std::mem::take(&mut self.resets)
     }
 
     /// True if a core was woken, or a reset line changed, since the last call.
+    #[inline]
     pub fn take_joined(&mut self) -> bool {
         std::mem::take(&mut self.joined)
     }

@@ -162,6 +162,7 @@ impl Port {
 }
 
 /// The numbers of the bits that are set.
+#[inline]
 pub fn bits(mut word: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let lowest = (word != 0).then(|| word.trailing_zeros())?;
@@ -183,6 +184,7 @@ mod banks {
     use super::Port;
     use crate::state::{Damaged, Loader, Saver, fixed};
 
+    #[inline]
     pub fn save(ports: &[Box<[Port]>], to: &mut Saver) {
         if to.is_shown() {
             to.list(ports.len());
@@ -194,6 +196,7 @@ mod banks {
         to.end();
     }
 
+    #[inline]
     pub fn load(ports: &mut [Box<[Port]>], from: &mut Loader) -> Result<(), Damaged> {
         ports.iter_mut().try_for_each(|banks| fixed::load(banks, from))
     }
@@ -201,6 +204,7 @@ mod banks {
 
 impl Wires {
     /// Makes `device` a port with `banks` banks of 32 pins, with all wires pulled up, unless it is one already.
+    #[inline]
     pub fn add_port(&mut self, device: DeviceId, banks: u32) {
         let index = device.0 as usize;
         if index >= self.ports.len() {
@@ -212,11 +216,13 @@ impl Wires {
     }
 
     /// True if `device` has pins.
+    #[inline]
     pub fn is_port(&self, device: DeviceId) -> bool {
         self.banks(device) > 0
     }
 
     /// The number of banks of pins that `device` has.
+    #[inline]
     pub fn banks(&self, device: DeviceId) -> u32 {
         self.ports.get(device.0 as usize).map_or(0, |banks| banks.len() as u32)
     }
@@ -233,6 +239,7 @@ impl Wires {
 
     /// Notifies `watcher` of changes of the wire at `pin` from now on. `late`: the watcher drives that wire with a
     /// delay, and is called to update it before the port reads it.
+    #[inline]
     pub fn watch(&mut self, pin: Pin, watcher: DeviceId, late: bool) {
         let Some(port) = self.port_mut(pin.port) else { return };
         let index = port.watchers.iter().position(|known| known.device == watcher).unwrap_or_else(|| {
@@ -248,6 +255,7 @@ impl Wires {
     }
 
     /// Sets the wires that a port pulls down from its next change of the wires on.
+    #[inline]
     pub fn set_pull_downs(&mut self, port: impl Into<PortId>, pull_downs: u32) {
         if let Some(port) = self.port_mut(port.into()) {
             port.pull_downs = pull_downs;
@@ -255,16 +263,19 @@ impl Wires {
     }
 
     /// Adds a board resistor that pulls the wire at `pin` up, stronger than the port's own.
+    #[inline]
     pub fn pull_up(&mut self, pin: Pin) {
         self.pull(pin, true, true);
     }
 
     /// Adds a board resistor that pulls the wire at `pin` down, stronger than the port's own.
+    #[inline]
     pub fn pull_down(&mut self, pin: Pin) {
         self.pull(pin, false, true);
     }
 
     /// Adds a board resistor that pulls the wire at `pin` up or down, stronger or weaker than the port's own.
+    #[inline]
     pub fn pull(&mut self, pin: Pin, up: bool, is_strong: bool) {
         if let Some(port) = self.port_mut(pin.port) {
             let pulls = if up { &mut port.board_pull_ups } else { &mut port.board_pull_downs };
@@ -273,6 +284,7 @@ impl Wires {
     }
 
     /// Gives the first `count` pins of the device called `label` signals, named by their numbers.
+    #[inline]
     pub fn show_pins(&mut self, device: DeviceId, label: &str, count: u32, waves: &Waves, scope: impl Fn() -> Scope) {
         let Some(banks) = self.ports.get_mut(device.0 as usize) else { return };
         let level =
@@ -286,6 +298,7 @@ impl Wires {
     }
 
     /// The signals of all ports' pins by number, each with whether its wire also has a name.
+    #[inline]
     pub fn pin_signals(&self) -> Vec<(SignalId, bool)> {
         let pins =
             self.all().filter_map(|port| Some((port.shown?, port.named.iter().fold(0, |all, (mask, _)| all | mask))));
@@ -301,22 +314,26 @@ impl Wires {
     }
 
     /// The levels of a port's wires, as last driven.
+    #[inline]
     pub fn levels(&self, port: impl Into<PortId>) -> u32 {
         self.port(port.into()).map_or(u32::MAX, |port| port.levels)
     }
 
     /// The level of the wire at `pin`, as last driven.
+    #[inline]
     pub fn level(&self, pin: Pin) -> bool {
         pin.of(self.levels(pin.port))
     }
 
     /// The wires of a port that rose, and those that fell, since the last call.
+    #[inline]
     pub fn take_edges(&mut self, port: impl Into<PortId>) -> (u32, u32) {
         let Some(port) = self.port_mut(port.into()) else { return (0, 0) };
         (std::mem::take(&mut port.rose), std::mem::take(&mut port.fell))
     }
 
     /// Marks the wire at `pin` as about to change after its driver's delay, or as changed.
+    #[inline]
     pub fn set_moving(&mut self, pin: Pin, moving: bool) {
         if let Some(port) = self.port_mut(pin.port) {
             port.moving = port.moving & !pin.mask() | if moving { pin.mask() } else { 0 };
@@ -324,6 +341,7 @@ impl Wires {
     }
 
     /// True if one of a port's wires will change without an event.
+    #[inline]
     pub fn is_moving(&self, port: impl Into<PortId>) -> bool {
         self.port(port.into()).is_some_and(|port| port.moving != 0)
     }
@@ -333,6 +351,7 @@ impl Wires {
     }
 
     /// The levels of all wires that have a name in waveforms.
+    #[inline]
     pub fn named_levels(&self, waves: &Waves) -> Vec<(String, bool)> {
         let named = self
             .all()
@@ -341,6 +360,7 @@ impl Wires {
     }
 
     /// The level of the wire that a signal shows; `None` if it shows none.
+    #[inline]
     pub fn level_of(&self, signal: SignalId) -> Option<bool> {
         self.all().find_map(|port| {
             let named = port.named.iter().find(|(_, named)| *named == signal).map(|(mask, _)| *mask);
@@ -350,6 +370,7 @@ impl Wires {
     }
 
     /// Records the levels of all named wires, for a recorder that starts.
+    #[inline]
     pub fn record_levels(&self, waves: &Waves) {
         for port in self.all() {
             port.record(u32::MAX, Ps::ZERO, waves);

@@ -75,16 +75,19 @@ impl Poll {
 
     /// The clock of the polling core. A device with times in the cycles of another clock cannot be fast-forwarded
     /// exactly: it refuses.
+    #[inline]
     pub fn clock(&self) -> Hz {
         self.clock
     }
 
     /// The time of the list.
+    #[inline]
     pub fn now(&self) -> Ps {
         self.clock.ps_at_floor(self.now)
     }
 
     /// State that has to be the same one iteration later.
+    #[inline]
     pub fn state(&mut self, value: impl Into<u64>) {
         if self.purpose == Purpose::Look {
             self.state.push(value.into());
@@ -93,6 +96,7 @@ impl Poll {
 
     /// The device's accesses happen on the edges of `clock`: the loop's phase between them is part of the state. If the
     /// clock never falls in step with [`Poll::clock`], no two iterations have the same phase.
+    #[inline]
     pub fn phase(&mut self, clock: Hz) {
         match self.clock.cycles_in_step(clock) {
             Some(cycles) => self.state(self.now.0 % cycles.0),
@@ -103,6 +107,7 @@ impl Poll {
     /// The number of an edge of `clock`, whose [`Poll::phase`] is listed, at which something happened or will happen.
     /// It stays fixed, or moves along with the loop. It is no deadline: an effect that becomes visible has an end of
     /// its own.
+    #[inline]
     pub fn edge(&mut self, clock: Hz, edge: &mut u64) {
         match self.purpose {
             Purpose::Look => self.edges.push((*edge, clock.cycles_until_floor(self.now()).0)),
@@ -114,6 +119,7 @@ impl Poll {
     }
 
     /// As [`Poll::edge`], for an edge that is stored in picoseconds.
+    #[inline]
     pub fn edge_ps(&mut self, clock: Hz, at: &mut Ps) {
         let mut edge = clock.cycles_until_ceil(*at).0;
         self.edge(clock, &mut edge);
@@ -123,6 +129,7 @@ impl Poll {
     /// A time, in cycles of [`Poll::clock`], at which something ends that the firmware started, for example a transfer.
     /// If the loop starts one each iteration, the end moves along with it; else it is a deadline. Once it has passed,
     /// only that fact counts.
+    #[inline]
     pub fn end(&mut self, at: &mut Cycles) {
         match self.purpose {
             Purpose::Look => self.ends.push(if *at > self.now { *at } else { Cycles(0) }),
@@ -137,6 +144,7 @@ impl Poll {
 
     /// As [`Poll::end`], for a time stored in picoseconds: it has to be an edge of the polling clock while it is in the
     /// future.
+    #[inline]
     pub fn end_ps(&mut self, at: &mut Ps) {
         let mut cycles = self.clock.cycles_until_ceil(*at);
         let lies_ahead = cycles > self.now;
@@ -150,6 +158,7 @@ impl Poll {
     }
 
     /// A total since reset, which may grow by the same number each iteration.
+    #[inline]
     pub fn counter(&mut self, total: &mut u64) {
         match self.purpose {
             Purpose::Look => self.counters.push(*total),
@@ -162,6 +171,7 @@ impl Poll {
 
     /// A deadline independent of the loop (the end of a busy time): from then on answers may differ. A time that has
     /// passed is ignored.
+    #[inline]
     pub fn until(&mut self, deadline: Ps) {
         if deadline > self.now() {
             self.until = self.until.min(deadline);
@@ -170,6 +180,7 @@ impl Poll {
 
     /// [`Poll::until`] for loops that read something that changes then: `looks` is the number of reads so far. Other
     /// loops ignore it.
+    #[inline]
     pub fn until_for(&mut self, looks: u64, deadline: Ps) {
         if self.purpose == Purpose::Look {
             self.looked_at.push((looks, deadline));
@@ -177,6 +188,7 @@ impl Poll {
     }
 
     /// The state can't be listed: no iteration may be skipped.
+    #[inline]
     pub fn refuse(&mut self) {
         self.sound = false;
     }
@@ -202,6 +214,7 @@ impl Poll {
     }
 
     /// The first deadline: one that was listed, or an end that stayed fixed in the iteration since `before`.
+    #[inline]
     pub fn deadline(&self, before: &Poll) -> Ps {
         let ends = self.ends.iter().zip(&before.ends);
         let staying = ends.filter(|(after, before)| after == before && after.0 != 0).map(|(after, _)| *after);
@@ -217,6 +230,7 @@ impl Poll {
 
     /// The latest future end that moves along with the loop, whose first iteration began in the state `before`; zero if
     /// no end moves.
+    #[inline]
     pub fn latest_end(&self, before: &Poll) -> Cycles {
         let ends = self.ends.iter().zip(&before.ends);
         let moving = ends.filter(|(after, end)| self.moves(**after, **end, before));
@@ -229,6 +243,7 @@ impl Poll {
     }
 
     /// The list that fast-forwards the loop by `iterations`, each like the one from `before` to `self`.
+    #[inline]
     pub fn skip(mut self, before: &Poll, iterations: u64) -> Poll {
         let cycles = Cycles(self.now.0 - before.now.0);
         self.growth = self.counters.iter().zip(&before.counters).map(|(after, before)| after - before).collect();

@@ -122,21 +122,25 @@ impl Ps {
     pub const MAX: Ps = Ps(u64::MAX);
 
     /// A duration given in nanoseconds.
+    #[inline]
     pub const fn from_ns(ns: u64) -> Ps {
         Ps(ns * 1_000)
     }
 
     /// A duration given in microseconds.
+    #[inline]
     pub const fn from_us(us: u64) -> Ps {
         Ps(us * 1_000_000)
     }
 
     /// `self + span`, or [`Ps::MAX`] where that does not fit.
+    #[inline]
     pub const fn saturating_add(self, span: Ps) -> Ps {
         Ps(self.0.saturating_add(span.0))
     }
 
     /// `self - earlier`, or zero if `earlier` is later.
+    #[inline]
     pub const fn saturating_sub(self, earlier: Ps) -> Ps {
         Ps(self.0.saturating_sub(earlier.0))
     }
@@ -162,6 +166,7 @@ impl Hz {
     }
 
     /// The frequency in hertz.
+    #[inline]
     pub const fn get(self) -> u64 {
         self.hz
     }
@@ -181,6 +186,7 @@ impl Hz {
     }
 
     /// The number of whole cycles that fit before or at `at`.
+    #[inline]
     pub const fn cycles_until_floor(self, at: Ps) -> Cycles {
         let next = self.cycles_until_ceil(at);
         if self.ps_at_floor(next).0 > at.0 { Cycles(next.0 - 1) } else { next }
@@ -189,6 +195,7 @@ impl Hz {
     /// The number of this clock's cycles after which its phase relative to `other` repeats. `None` if rounding to
     /// picoseconds may make two such times differ: it does not where each edge of the other is one of this clock's, or
     /// where edges that differ do so by a picosecond or more.
+    #[inline]
     pub fn cycles_in_step(self, other: Hz) -> Option<Cycles> {
         let common = greatest_common_divisor(self.hz, other.hz);
         let distances_per_second = u128::from(self.hz / common) * u128::from(other.hz);
@@ -196,12 +203,14 @@ impl Hz {
     }
 
     /// The first edge of this clock at `at` or later.
+    #[inline]
     pub const fn edge_at_or_after(self, at: Ps) -> Ps {
         self.ps_at_floor(self.cycles_until_ceil(at))
     }
 
     /// The time `clocks` cycles after the first edge at `at` or later: the end of an action that starts on this clock's
     /// next edge and takes `clocks` of its cycles.
+    #[inline]
     pub const fn after(self, at: Ps, clocks: Cycles) -> Ps {
         self.ps_at_floor(Cycles(self.cycles_until_ceil(at).0 + clocks.0))
     }

@@ -3,6 +3,10 @@
 //! Two machines of a board get the same random accesses. In one of them all devices are replaced by new ones now and
 //! then, which load the state of the old ones. The results must not differ.
 
+mod polls;
+
+pub use self::polls::{Polls, exercise_polls};
+
 use super::Machine;
 use engine::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
 use engine::bus::{Bus, Target};

@@ -9,12 +9,13 @@
 //! Not modelled: the hypervisor's timer and offset, and event streams for wfe.
 
 use crate::model::{Group, Model};
+use crate::registers::flag;
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::axi_lite::edge_in_reach;
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, CoreRegister, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Hz, Ps};
 
@@ -25,14 +26,11 @@ const CTL_IMASK: u32 = 1 << 1;
 /// CNTP_CTL and CNTV_CTL: the timer's condition is met.
 const CTL_ISTATUS: u32 = 1 << 2;
 
-/// Indices of the timers, and tokens of their events.
-const PHYSICAL: usize = 0;
-const VIRTUAL: usize = 1;
-/// Indices of the timers' interrupts in the node.
+/// The timers' interrupts in the node: the physical timer's and the virtual one's.
 const LINES: [(usize, &str); 2] = [(0, "the physical timer's interrupt"), (2, "the virtual timer's interrupt")];
 
 /// One timer.
-#[derive(Clone, Copy, Debug, Default, State)]
+#[derive(Clone, Copy, Debug, Default, State, Polled)]
 struct Timer {
     #[state(skip)]
     line: Option<IrqLine>,
@@ -43,12 +41,14 @@ struct Timer {
     raised: bool,
 }
 
-/// The device.
-#[derive(Debug, State)]
+/// The device. Instructions that name its registers end a skip, and its only other effects are interrupts, which are
+/// events.
+#[derive(Debug, State, Polled)]
 pub struct GenericTimer {
     #[state(skip)]
     clock: Hz,
     frequency: u32,
+    /// The physical timer and the virtual one.
     timers: [Timer; 2],
     /// The latest time of an access or event. An event may be handled after an access at a later time.
     latest: Ps,
@@ -104,52 +104,53 @@ impl GenericTimer {
     }
 
     fn read(&self, register: CoreRegister, now: Ps) -> Option<u64> {
-        Some(match register {
-            CoreRegister::Single(14, 0, 0, 0) => u64::from(self.frequency),
-            CoreRegister::Single(14, 0, crm, 0) => {
-                let left = self.timers[timer_of(crm)?].compare_value.wrapping_sub(self.count(now));
-                u64::from(left as u32)
-            }
-            CoreRegister::Single(14, 0, crm, 1) => {
-                let timer = timer_of(crm)?;
-                let control = self.timers[timer].control;
-                let met = control & CTL_ENABLE != 0 && self.is_met(timer, now);
-                u64::from(control | if met { CTL_ISTATUS } else { 0 })
-            }
-            CoreRegister::Double(14, 0 | 1) => self.count(now),
-            CoreRegister::Double(14, opc1 @ 2..=3) => self.timers[opc1 as usize - 2].compare_value,
-            _ => return None,
+        match register {
+            CoreRegister::Single(14, 0, 0, 0) => return Some(u64::from(self.frequency)),
+            CoreRegister::Double(14, 0 | 1) => return Some(self.count(now)),
+            _ => {}
+        }
+        let (index, kind) = find(register)?;
+        let Timer { compare_value, control, .. } = self.timers[index];
+        let met = control & CTL_ENABLE != 0 && self.is_met(index, now);
+        Some(match kind {
+            Kind::TimerValue => u64::from(compare_value.wrapping_sub(self.count(now)) as u32),
+            Kind::Control => u64::from(control | flag(CTL_ISTATUS, met)),
+            Kind::CompareValue => compare_value,
         })
     }
 
-    /// Writes a register. Returns the timer that the register belongs to.
-    fn write(&mut self, register: CoreRegister, value: u64, now: Ps) -> Option<Option<usize>> {
-        let count = self.count(now);
-        let timer = match register {
-            CoreRegister::Single(14, 0, 0, 0) => {
-                self.frequency = value as u32;
-                return Some(None);
-            }
-            CoreRegister::Single(14, 0, crm, 0 | 1) => timer_of(crm)?,
-            CoreRegister::Double(14, opc1 @ 2..=3) => opc1 as usize - 2,
-            _ => return None,
-        };
-        let state = &mut self.timers[timer];
-        match register {
-            CoreRegister::Single(.., 1) => state.control = value as u32 & (CTL_ENABLE | CTL_IMASK),
-            // TimerValue is signed (ARM, B8.1.5).
-            CoreRegister::Single(..) => state.compare_value = count.wrapping_add(i64::from(value as i32) as u64),
-            CoreRegister::Double(..) => state.compare_value = value,
+    fn write(&mut self, register: CoreRegister, value: u64, ctx: &mut Ctx) -> Option<()> {
+        if let CoreRegister::Single(14, 0, 0, 0) = register {
+            self.frequency = value as u32;
+            return Some(());
         }
-        Some(Some(timer))
+        let (index, kind) = find(register)?;
+        let count = self.count(ctx.now);
+        let timer = &mut self.timers[index];
+        match kind {
+            // It is signed (ARM, B8.1.5).
+            Kind::TimerValue => timer.compare_value = count.wrapping_add(i64::from(value as i32) as u64),
+            Kind::Control => timer.control = value as u32 & (CTL_ENABLE | CTL_IMASK),
+            Kind::CompareValue => timer.compare_value = value,
+        }
+        self.update(index, ctx);
+        Some(())
     }
 }
 
-/// CNTP_* and CNTV_*, by CRm.
-const fn timer_of(crm: u32) -> Option<usize> {
-    match crm {
-        2 => Some(PHYSICAL),
-        3 => Some(VIRTUAL),
+/// The registers of a timer: CNTP_* and CNTV_*.
+enum Kind {
+    TimerValue,
+    Control,
+    CompareValue,
+}
+
+/// The timer that a register belongs to, by CRm or opc1, and the register's kind.
+const fn find(register: CoreRegister) -> Option<(usize, Kind)> {
+    match register {
+        CoreRegister::Single(14, 0, crm @ 2..=3, 0) => Some((crm as usize - 2, Kind::TimerValue)),
+        CoreRegister::Single(14, 0, crm @ 2..=3, 1) => Some((crm as usize - 2, Kind::Control)),
+        CoreRegister::Double(14, opc1 @ 2..=3) => Some((opc1 as usize - 2, Kind::CompareValue)),
         _ => None,
     }
 }
@@ -169,30 +170,13 @@ impl Device for GenericTimer {
 
     fn core_register(&mut self, register: CoreRegister, written: Option<u64>, ctx: &mut Ctx) -> Option<u64> {
         let Some(value) = written else { return GenericTimer::read(self, register, ctx.now) };
-        if let Some(timer) = GenericTimer::write(self, register, value, ctx.now)? {
-            self.update(timer, ctx);
-        }
-        Some(0)
+        GenericTimer::write(self, register, value, ctx).map(|()| 0)
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         let timer = token as usize;
         self.timers[timer].alarm.rang(ctx.now);
         self.update(timer, ctx);
-    }
-}
-
-impl Polled for GenericTimer {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        // Instructions that name the timer's registers end a skip. Its only other effects are interrupts, which are
-        // events.
-        for timer in &self.timers {
-            poll.state(timer.compare_value);
-            poll.state(timer.control);
-            poll.state(timer.raised);
-        }
-        poll.state(self.frequency);
-        true
     }
 }
 

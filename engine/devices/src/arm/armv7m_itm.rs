@@ -8,51 +8,41 @@
 //! Not modelled: time stamps, synchronisation, and the packets of the other ports (a note reports the first one).
 
 use crate::model::{Group, Model};
-use crate::support::registers::{AccessKind, Register};
+use crate::registers::{self, Port, Refused, Registers, Table, registers};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
-/// The register map, without the stimulus ports.
-pub const REGISTERS: &[Register] = &[
-    Register::new("ITM_TER", TER, AccessKind::Rw, 0, u32::MAX),
-    Register::new("ITM_TPR", TPR, AccessKind::Rw, 0, 0xf),
-    Register::new("ITM_TCR", TCR, AccessKind::Rw, 0, 0x7f_0f1f),
-    Register::new("ITM_LAR", LAR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("ITM_LSR", LSR, AccessKind::Ro, LSR_LOCKED, 7),
-];
+registers! {
+    /// The register map, without the stimulus ports.
+    const MAP "ITM_" {
+        TER 0xe00 rw locked_by LSR_SLK in LSR;
+        TPR 0xe40 rw locked_by LSR_SLK in LSR mask 0xf;
+        TCR 0xe80 rw locked_by LSR_SLK in LSR mask 0x7f_0f1f { ITMENA 0 };
+        LAR 0xfb0 wo;
+        /// The lock is implemented, and locked.
+        LSR 0xfb4 ro reset 3 mask 7 { SLI 0, SLK 1 };
+    }
+}
 
 /// The end of the 32 stimulus ports.
 const PORTS_END: u32 = 0x80;
-const TER: u32 = 0xe00;
-const TPR: u32 = 0xe40;
-const TCR: u32 = 0xe80;
-const LAR: u32 = 0xfb0;
-const LSR: u32 = 0xfb4;
-
-const TCR_ITMENA: u32 = 1 << 0;
-/// ITM_LSR: the lock is implemented, and locked.
-const LSR_LOCKED: u32 = 3;
-const LSR_OPEN: u32 = 1;
 /// The key that opens the lock.
 const KEY: u32 = 0xc5ac_ce55;
 /// The value read from a port that is ready.
 const READY: u32 = 1;
 
 /// The macrocell.
-#[derive(Debug, Default, State)]
+#[derive(Debug, State, Polled)]
 pub struct Itm {
-    enabled: u32,
-    privilege: u32,
-    control: u32,
-    is_open: bool,
+    registers: Registers,
+    /// Each is shown: an iteration that sends one is no repetition.
     characters: u64,
-    writes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Serial, &["arm,armv7m-itm"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Serial, &["arm,armv7m-itm"], 1, from_node).naming(MAP.rows);
 
 /// Builds the macrocell from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -60,9 +50,15 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(Itm::default())
 }
 
+impl Default for Itm {
+    fn default() -> Itm {
+        Itm { registers: Registers::new(&MAP), characters: 0 }
+    }
+}
+
 impl Itm {
     fn send(&mut self, port: u32, value: u32, size: AccessSize, ctx: &mut Ctx) {
-        if self.control & TCR_ITMENA == 0 || self.enabled >> port & 1 == 0 {
+        if !self.registers.has(TCR, TCR_ITMENA) || !self.registers.has(TER, 1 << port) {
             return;
         }
         if port > 0 {
@@ -74,40 +70,36 @@ impl Itm {
         self.characters += bytes.len() as u64;
         if ctx.bus.lines.console == Some(ctx.id) { ctx.console(bytes) } else { ctx.stream(bytes) }
     }
+}
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        if offset == LAR {
-            self.is_open = value == KEY;
-        } else if !self.is_open && matches!(offset, TER | TPR | TCR) {
+impl Table for Itm {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn wrote(&mut self, register: u32, _: u32, new: u32, _: &mut Ctx) {
+        if register == LAR {
+            self.registers.put(LSR, LSR_SLK, new != KEY);
+        }
+    }
+
+    fn refused(&mut self, _: u32, why: Refused, ctx: &mut Ctx) {
+        if matches!(why, Refused::Locked(..)) {
             ctx.note("a register was written without the key 0xc5acce55 in ITM_LAR: it keeps its value");
-        } else {
-            match offset {
-                TER => self.enabled = value,
-                TPR => self.privilege = value & 0xf,
-                TCR => self.control = value & 0x7f_0f1f,
-                _ => {}
-            }
         }
     }
 }
 
 impl Device for Itm {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let register = match offset & !3 {
-            ..PORTS_END => READY,
-            TER => self.enabled,
-            TPR => self.privilege,
-            TCR => self.control,
-            LSR => {
-                if self.is_open {
-                    LSR_OPEN
-                } else {
-                    LSR_LOCKED
-                }
-            }
-            _ => 0,
-        };
-        Ok(Reply::read(size.extracted(register, offset), ctx.now))
+        if offset < PORTS_END {
+            return Ok(Reply::read(size.extracted(READY, offset), ctx.now));
+        }
+        registers::read(self, offset, size, ctx)
     }
 
     fn write(
@@ -118,12 +110,10 @@ impl Device for Itm {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
-        if offset < PORTS_END {
-            self.send(offset / 4, value, size, ctx);
-        } else {
-            self.set_register(offset & !3, size.merged(0, offset, value), ctx);
+        if offset >= PORTS_END {
+            return registers::write(self, offset, size, value, ctx);
         }
+        self.send(offset / 4, value, size, ctx);
         Ok(Reply::written(ctx.now))
     }
 
@@ -132,18 +122,11 @@ impl Device for Itm {
     }
 }
 
-impl Polled for Itm {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.writes);
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::Bench;
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use engine::bus::device::DeviceId;
     use engine::time::Ps;
 
@@ -162,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &["ITM_LSR", "ITM_LAR"], &mut itm());
+        walk::device_keeps_its_table(MAP.rows, &["ITM_LSR", "ITM_LAR"], &mut itm());
     }
 
     #[test]

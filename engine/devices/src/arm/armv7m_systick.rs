@@ -14,12 +14,11 @@
 //! Not modelled: a calibration value. SYST_CALIB reads as "not known" (TENMS 0).
 
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table, by_table, registers};
 use crate::support::activities::{COUNTING, TIMER};
-use crate::support::apb;
 use crate::support::axi_lite::edge_in_reach;
-use crate::support::registers::{AccessKind, Register, flag};
 use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::node::Property;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
@@ -27,28 +26,18 @@ use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::{Hz, Ps};
 
-/// The register map.
-pub const REGISTERS: &[Register] = &[
-    Register::new("SYST_CSR", CSR, AccessKind::Rw, 0, CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE | CSR_COUNTFLAG),
-    Register::new("SYST_RVR", RVR, AccessKind::Rw, 0, RELOAD_MASK),
-    Register::new("SYST_CVR", CVR, AccessKind::Rw, 0, RELOAD_MASK),
-    Register::new("SYST_CALIB", CALIB, AccessKind::Ro, 0, CALIB_NOREF),
-];
-
-const CSR: u32 = 0x0;
-const RVR: u32 = 0x4;
-const CVR: u32 = 0x8;
-const CALIB: u32 = 0xc;
-
-const CSR_ENABLE: u32 = 1 << 0;
-const CSR_TICKINT: u32 = 1 << 1;
-const CSR_CLKSOURCE: u32 = 1 << 2;
-const CSR_COUNTFLAG: u32 = 1 << 16;
-const RELOAD_MASK: u32 = 0xff_ffff;
-const CALIB_NOREF: u32 = 1 << 31;
+registers! {
+    /// The register map.
+    const MAP "SYST_" {
+        CSR 0x0 rw { ENABLE 0, TICKINT 1, CLKSOURCE 2, COUNTFLAG 16 rc };
+        RVR 0x4 rw mask 0xff_ffff;
+        CVR 0x8 rw volatile mask 0xff_ffff;
+        CALIB 0xc ro { NOREF 31 };
+    }
+}
 
 /// The counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 enum Count {
     /// Stopped at this value.
     Stopped(u32),
@@ -63,18 +52,16 @@ enum Count {
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = SysTick::list_tick)]
 pub struct SysTick {
     core_clock: ClockInput,
     #[state(with = engine::state::present)]
     external_clock: Option<ClockInput>,
     #[state(skip)]
     interrupt: Option<IrqLine>,
-    /// SYST_CSR without COUNTFLAG.
-    control: u32,
-    reload: u32,
+    registers: Registers,
     count: Count,
-    count_flag: bool,
     /// The counter ticked, and the core has not been interrupted yet.
     ticked: bool,
     /// Level of the interrupt line.
@@ -86,7 +73,7 @@ pub struct SysTick {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["arm,armv7m-systick"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["arm,armv7m-systick"], 1, from_node).with_activities(TIMER).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -100,25 +87,32 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl SysTick {
     /// The device after reset.
     pub fn new(core_clock: ClockInput, external_clock: Option<ClockInput>, interrupt: Option<IrqLine>) -> SysTick {
-        let control = flag(CSR_CLKSOURCE, external_clock.is_none());
-        SysTick {
+        let mut systick = SysTick {
             core_clock,
             external_clock,
             interrupt,
-            control,
-            reload: 0,
+            registers: Registers::new(&MAP),
             count: Count::Stopped(0),
-            count_flag: false,
             ticked: false,
             level: false,
             alarm: Alarm::default(),
             counter_reads: 0,
+        };
+        systick.registers.put(CALIB, CALIB_NOREF, external_clock.is_none());
+        systick.select_core_clock();
+        systick
+    }
+
+    /// Without an external clock the core's is selected for good.
+    fn select_core_clock(&mut self) {
+        if self.external_clock.is_none() {
+            self.registers.put(CSR, CSR_CLKSOURCE, true);
         }
     }
 
     /// The selected clock.
     fn clock(&self) -> Hz {
-        let external = self.external_clock.filter(|_| self.control & CSR_CLKSOURCE == 0);
+        let external = self.external_clock.filter(|_| !self.registers.has(CSR, CSR_CLKSOURCE));
         external.unwrap_or(self.core_clock).rate
     }
 
@@ -127,23 +121,25 @@ impl SysTick {
     }
 
     /// Updates the counter to `now`.
-    fn settle(&mut self, now: Ps) {
-        let (cycle, period) = (self.cycle(now), u64::from(self.reload) + 1);
+    fn advance(&mut self, now: Ps) {
+        let (cycle, reload) = (self.cycle(now), u64::from(self.registers[RVR]));
         let Count::Running { mut zero_cycle, mut ticks } = self.count else { return };
         let mut ticked = ticks && cycle >= zero_cycle;
         ticks &= !ticked;
-        if cycle > zero_cycle && self.reload > 0 {
-            let after = (cycle - zero_cycle - 1) / period;
-            zero_cycle += (after + 1) * period;
+        if cycle > zero_cycle && reload > 0 {
+            let after = (cycle - zero_cycle - 1) / (reload + 1);
+            zero_cycle += (after + 1) * (reload + 1);
             let at_zero = cycle == zero_cycle;
             ticked |= after > 0 || at_zero;
             ticks = !at_zero;
         }
         // The tick at which it became 0 has been handled.
-        let is_empty = self.reload == 0 && cycle > zero_cycle;
+        let is_empty = reload == 0 && cycle > zero_cycle;
         self.count = if is_empty { Count::Empty } else { Count::Running { zero_cycle, ticks } };
-        self.count_flag |= ticked;
-        self.ticked |= ticked && self.control & CSR_TICKINT != 0;
+        if ticked {
+            self.registers.put(CSR, CSR_COUNTFLAG, true);
+            self.ticked |= self.registers.has(CSR, CSR_TICKINT);
+        }
     }
 
     /// The counter's value; the counter has been updated to `now`.
@@ -158,23 +154,23 @@ impl SysTick {
     /// Continues from `value`, if the counter is enabled.
     fn set_value(&mut self, value: u32, now: Ps) {
         let running = Count::Running { zero_cycle: self.cycle(now) + u64::from(value), ticks: value > 0 };
-        self.count = if self.control & CSR_ENABLE != 0 { running } else { Count::Stopped(value) };
+        self.count = if self.registers.has(CSR, CSR_ENABLE) { running } else { Count::Stopped(value) };
     }
 
     /// A counter without a reload value becomes 0 in this cycle, and is reloaded in the next.
-    fn set_reload(&mut self, value: u32, now: Ps) {
-        self.reload = value & RELOAD_MASK;
-        if self.reload > 0 && self.count == Count::Empty {
+    fn reload(&mut self, value: u32, now: Ps) {
+        if value > 0 && self.count == Count::Empty {
             self.count = Count::Running { zero_cycle: self.cycle(now), ticks: false };
         }
     }
 
-    fn set_control(&mut self, value: u32, now: Ps) {
+    /// A write of SYST_CSR, which held `old`: another clock counts on from the value that the old one has reached.
+    fn control(&mut self, old: u32, new: u32, now: Ps) {
+        self.registers.set(CSR, old);
         let count = self.value(now);
-        let before = self.control;
-        let fixed = flag(CSR_CLKSOURCE, self.external_clock.is_none());
-        self.control = value & (CSR_ENABLE | CSR_TICKINT | CSR_CLKSOURCE) | fixed;
-        if (self.control ^ before) & (CSR_ENABLE | CSR_CLKSOURCE) != 0 {
+        self.registers.set(CSR, new);
+        self.select_core_clock();
+        if (self.registers[CSR] ^ old) & (CSR_ENABLE | CSR_CLKSOURCE) != 0 {
             self.set_value(count, now);
         }
     }
@@ -182,8 +178,55 @@ impl SysTick {
     /// The time of the next tick.
     fn next_tick(&self) -> Option<Ps> {
         let Count::Running { zero_cycle, ticks } = self.count else { return None };
-        let at = if ticks { zero_cycle } else { zero_cycle + u64::from(self.reload) + 1 };
-        if ticks || self.reload > 0 { edge_in_reach(self.clock(), at) } else { None }
+        let at = if ticks { zero_cycle } else { zero_cycle + u64::from(self.registers[RVR]) + 1 };
+        if ticks || self.registers[RVR] > 0 { edge_in_reach(self.clock(), at) } else { None }
+    }
+
+    fn list_tick(&mut self, poll: &mut Poll) -> bool {
+        poll.phase(self.clock());
+        self.advance(poll.now());
+        if let Some(tick) = self.next_tick() {
+            poll.until(tick);
+        }
+        true
+    }
+}
+
+impl Table for SysTick {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx.now);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        if register != CVR {
+            return held;
+        }
+        self.counter_reads += 1;
+        self.value(ctx.now)
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.update(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            CSR => self.control(old, new, ctx.now),
+            RVR => self.reload(new, ctx.now),
+            CVR => {
+                self.registers.put(CSR, CSR_COUNTFLAG, false);
+                self.set_value(0, ctx.now);
+            }
+            _ => {}
+        }
     }
 
     /// Interrupts the core for a tick, and schedules an event for the next.
@@ -192,7 +235,7 @@ impl SysTick {
             self.level = !self.level;
             ctx.change_irq(self.interrupt, self.level);
         }
-        let due = self.next_tick().filter(|_| self.control & CSR_TICKINT != 0);
+        let due = self.next_tick().filter(|_| self.registers.has(CSR, CSR_TICKINT));
         ctx.awaits(&COUNTING, due, Detail::None);
         if let Some(due) = due {
             self.alarm.set(due, 0, ctx);
@@ -201,46 +244,10 @@ impl SysTick {
 }
 
 impl Device for SysTick {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        let register = match offset & !3 {
-            CSR => self.control | flag(CSR_COUNTFLAG, std::mem::take(&mut self.count_flag)),
-            RVR => self.reload,
-            CVR => {
-                self.counter_reads += 1;
-                self.value(ctx.now)
-            }
-            CALIB => flag(CALIB_NOREF, self.external_clock.is_none()),
-            _ => 0,
-        };
-        self.update(ctx);
-        Ok(apb::read(register, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        match apb::written(value, offset, size) {
-            (CSR, value) => self.set_control(value, ctx.now),
-            (RVR, value) => self.set_reload(value, ctx.now),
-            (CVR, _) => {
-                self.count_flag = false;
-                self.set_value(0, ctx.now);
-            }
-            _ => {}
-        }
-        self.update(ctx);
-        Ok(Reply::written(ctx.now))
-    }
+    by_table!();
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        self.settle(ctx.now);
+        self.advance(ctx.now);
         let before = self.cycle(ctx.now);
         for clock in [Some(&mut self.core_clock), self.external_clock.as_mut()].into_iter().flatten() {
             clock.rate = ctx.bus.clocks.rate_of(*clock);
@@ -256,30 +263,8 @@ impl Device for SysTick {
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        self.settle(ctx.now);
+        self.advance(ctx.now);
         self.update(ctx);
-    }
-}
-
-impl Polled for SysTick {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock());
-        self.settle(poll.now());
-        poll.state(self.counter_reads);
-        poll.state(self.control);
-        poll.state(self.reload);
-        poll.state(self.count_flag);
-        poll.state(self.ticked);
-        poll.state(self.level);
-        match self.count {
-            Count::Stopped(value) => poll.state(value),
-            Count::Empty => poll.state(u64::MAX),
-            Count::Running { zero_cycle, .. } => poll.state(zero_cycle),
-        }
-        if let Some(tick) = self.next_tick() {
-            poll.until(tick);
-        }
-        true
     }
 }
 

@@ -16,7 +16,7 @@ use distributor::Distributor;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::Cycles;
 
@@ -31,8 +31,6 @@ pub const INTERRUPTS: u32 = 288;
 pub const FIRST_PRIVATE: u32 = 16;
 /// The first shared interrupt.
 pub const FIRST_SHARED: u32 = 32;
-/// Implemented bits of a priority.
-const PRIORITY_MASK: u8 = 0xf8;
 
 /// An interrupt that is ready to be signalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +44,9 @@ pub struct Candidate {
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Gic {
+    #[poll(phase)]
     port: AxiLitePort,
     clock: ClockInput,
     #[state(skip)]
@@ -59,12 +58,11 @@ pub struct Gic {
     interface: CpuInterface,
     /// Levels of nIRQ and nFIQ, true while active.
     lines: [bool; 2],
-    /// Accesses so far that may have changed the state.
-    changes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Interrupt, &["arm,cortex-a7-gic", "arm,gic-400"], 2, from_node);
+pub const MODEL: Model =
+    Model::device(Group::Interrupt, &["arm,cortex-a7-gic", "arm,gic-400"], 2, from_node).naming(distributor::MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -86,7 +84,6 @@ impl Gic {
             distributor: Distributor::new(),
             interface: CpuInterface::new(),
             lines: [false; 2],
-            changes: 0,
         }
     }
 
@@ -109,11 +106,11 @@ impl Gic {
             } else {
                 on_lanes(value, offset, size)
             };
-            if let Some(note) = self.distributor.set_register(word, value) {
+            if let Some(note) = self.distributor.write(word, value) {
                 ctx.note(note);
             }
         } else {
-            let ended = self.interface.set_register(word, on_lanes(value, offset, size));
+            let ended = self.interface.write(word, on_lanes(value, offset, size));
             if let Some(id) = ended.filter(|id| !self.distributor.deactivate(*id)) {
                 ctx.note(&format!("interrupt {id} was ended while it is not active: no effect"));
             }
@@ -127,7 +124,6 @@ impl Device for Gic {
         let register = if range == 0 {
             self.distributor.register(word)
         } else if let Some(aliased) = cpu_interface::acknowledges(word) {
-            self.changes += 1;
             let taken = self.interface.acknowledge(self.distributor.highest(), aliased);
             taken.map_or_else(|special| special, |id| self.distributor.acknowledge(id))
         } else {
@@ -150,7 +146,6 @@ impl Device for Gic {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.changes += 1;
         self.write_register(range, offset, size, value, ctx);
         self.update(ctx);
         Ok(self.port.written(ctx.now))
@@ -172,17 +167,6 @@ impl Device for Gic {
     }
 
     fn passes_interrupts(&self) -> bool {
-        true
-    }
-}
-
-impl Polled for Gic {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.port.clock);
-        // Any write may have changed the state; inputs are covered by their levels and latched edges.
-        poll.state(self.changes);
-        self.distributor.polled(poll);
-        self.lines.iter().for_each(|line| poll.state(*line));
         true
     }
 }

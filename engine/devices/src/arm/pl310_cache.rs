@@ -13,8 +13,8 @@ mod maintenance;
 mod tests;
 
 use crate::model::{Group, Model};
+use crate::registers::{Refused, Registers, field, registers};
 use crate::support::axi_lite::AxiLitePort;
-use crate::support::registers::{AccessKind, Register, find};
 use counters::Counter;
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
@@ -26,80 +26,59 @@ use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
-/// The register map; names as in the SAMA5D2's datasheet, without their prefix L2CC_.
-pub const REGISTERS: &[Register] = &[
-    Register::new("IDR", 0x000, AccessKind::Ro, 0x4100_00c8, u32::MAX),
-    Register::new("TYPR", 0x004, AccessKind::Ro, 0x0010_0100, u32::MAX),
-    Register::new("CR", CR, AccessKind::Rw, 0, 1),
-    Register::new("ACR", ACR, AccessKind::Rw, 0x0202_0000, 0x3fff_3c00),
-    Register::new("TRCR", TRCR, AccessKind::Rw, 0x111, 0x777),
-    Register::new("DRCR", DRCR, AccessKind::Rw, 0x111, 0x777),
-    Register::new("ECR", ECR, AccessKind::Rw, 0, 0x7),
-    Register::new("ECFGR1", ECFGR1, AccessKind::Rw, 0, 0x3f),
-    Register::new("ECFGR0", ECFGR0, AccessKind::Rw, 0, 0x3f),
-    Register::new("EVR1", EVR1, AccessKind::Rw, 0, u32::MAX),
-    Register::new("EVR0", EVR0, AccessKind::Rw, 0, u32::MAX),
-    Register::new("IMR", 0x214, AccessKind::Rw, 0, 0x1ff),
-    Register::new("MISR", 0x218, AccessKind::Ro, 0, 0x1ff),
-    Register::new("RISR", 0x21c, AccessKind::Ro, 0, 0x1ff),
-    Register::new("ICR", 0x220, AccessKind::Wo, 0, 0x1ff),
-    Register::new("CSR", CSR, AccessKind::Rw, 0, 1),
-    Register::new("IPALR", IPALR, AccessKind::Rw, 0, 1),
-    Register::new("IWR", IWR, AccessKind::Rw, 0, 0xff),
-    Register::new("CPALR", CPALR, AccessKind::Rw, 0, 1),
-    Register::new("CIR", CIR, AccessKind::Rw, 0, 1),
-    Register::new("CWR", CWR, AccessKind::Rw, 0, 0xff),
-    Register::new("CIPALR", CIPALR, AccessKind::Rw, 0, 1),
-    Register::new("CIIR", CIIR, AccessKind::Rw, 0, 1),
-    Register::new("CIWR", CIWR, AccessKind::Rw, 0, 0xff),
-    Register::new("DLKR", DLKR, AccessKind::Rw, 0, 0xff),
-    Register::new("ILKR", ILKR, AccessKind::Rw, 0, 0xff),
-    Register::new("DCR", 0xf40, AccessKind::Rw, 0, 0x7),
-    Register::new("PCR", 0xf60, AccessKind::Rw, 0, 0x79a0_001f),
-    Register::new("POWCR", 0xf80, AccessKind::Rw, 0, 0x3),
-];
-
-const CR: u32 = 0x100;
-const ACR: u32 = 0x104;
-const TRCR: u32 = 0x108;
-const DRCR: u32 = 0x10c;
-const ECR: u32 = 0x200;
-const ECFGR1: u32 = 0x204;
-const ECFGR0: u32 = 0x208;
-const EVR1: u32 = 0x20c;
-const EVR0: u32 = 0x210;
-const CSR: u32 = 0x730;
-const IPALR: u32 = 0x770;
-const IWR: u32 = 0x77c;
-const CPALR: u32 = 0x7b0;
-const CIR: u32 = 0x7b8;
-const CWR: u32 = 0x7bc;
-const CIPALR: u32 = 0x7f0;
-const CIIR: u32 = 0x7f8;
-const CIWR: u32 = 0x7fc;
-const DLKR: u32 = 0x900;
-const ILKR: u32 = 0x904;
-
-/// CR: the cache is enabled.
-const L2CEN: u32 = 1;
-
-/// ACR: ways are replaced round-robin; otherwise at random.
-const CRPOL: u32 = 1 << 25;
+registers! {
+    /// The register map; names as in the SAMA5D2's datasheet, without their prefix L2CC_. ACR.CRPOL: ways are replaced
+    /// round-robin; otherwise at random. Latencies and ACR can be written only while the cache is off (TRM, 3.3.4 and
+    /// 3.3.5).
+    const MAP "" {
+        IDR 0x000 ro reset 0x4100_00c8;
+        TYPR 0x004 ro reset 0x0010_0100;
+        CR 0x100 rw mask 1 { L2CEN 0 };
+        ACR 0x104 rw locked_by CR_L2CEN in CR reset 0x0202_0000 mask 0x3fff_3c00 { CRPOL 25 };
+        TRCR 0x108 rw locked_by CR_L2CEN in CR reset 0x111 mask 0x777 { READ 4..7 };
+        DRCR 0x10c rw locked_by CR_L2CEN in CR reset 0x111 mask 0x777 { READ 4..7 };
+        ECR 0x200 rw mask 0x7 { EVCEN 0, EVC0RST 1, EVC1RST 2 };
+        ECFGR1 0x204 rw mask 0x3f { ESRC 2..6 };
+        ECFGR0 0x208 rw mask 0x3f { ESRC 2..6 };
+        EVR1 0x20c rw volatile;
+        EVR0 0x210 rw volatile;
+        IMR 0x214 rw mask 0x1ff;
+        MISR 0x218 ro mask 0x1ff;
+        RISR 0x21c ro mask 0x1ff;
+        ICR 0x220 wo mask 0x1ff;
+        CSR 0x730 rw volatile mask 1;
+        IPALR 0x770 rw volatile mask 1;
+        IWR 0x77c rw volatile mask 0xff;
+        CPALR 0x7b0 rw volatile mask 1;
+        CIR 0x7b8 rw volatile mask 1;
+        CWR 0x7bc rw volatile mask 0xff;
+        CIPALR 0x7f0 rw volatile mask 1;
+        CIIR 0x7f8 rw volatile mask 1;
+        CIWR 0x7fc rw volatile mask 0xff;
+        DLKR 0x900 rw mask 0xff;
+        ILKR 0x904 rw mask 0xff;
+        DCR 0xf40 rw mask 0x7;
+        PCR 0xf60 rw mask 0x79a0_001f;
+        POWCR 0xf80 rw mask 0x3;
+    }
+}
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Pl310::is_known)]
 pub struct Pl310 {
+    #[poll(phase)]
     port: AxiLitePort,
     /// The clock of the port and of the cache.
     clock: ClockInput,
-    /// Values of plain registers, in the order of [`REGISTERS`].
-    held: [u32; REGISTERS.len()],
+    registers: Registers,
     counters: [Counter; 2],
     /// The end of the maintenance operation.
+    #[poll(until)]
     busy_until: Ps,
     /// The ways that the operation works on.
     busy_ways: u32,
-    /// Maintenance operations so far.
+    /// Maintenance operations so far: each may change the cache, which is not listed here.
     operations: u64,
     /// The cache, until the machine is built.
     #[state(skip)]
@@ -107,7 +86,7 @@ pub struct Pl310 {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Memory, &["arm,pl310-cache"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Memory, &["arm,pl310-cache"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -148,14 +127,13 @@ fn read_shape(reader: &mut NodeReader) -> CacheShape {
 impl Pl310 {
     /// The device after reset, with a cache that is off.
     pub fn new(port: AxiLitePort, cache: OuterCache) -> Pl310 {
-        let mut held = [0; REGISTERS.len()];
-        held.iter_mut().zip(REGISTERS).for_each(|(held, register)| *held = register.reset);
+        let registers = Registers::new(&MAP);
         let mut cache = cache;
-        cache.ram_cycles = [latency(0x111), latency(0x111)];
+        cache.ram_cycles = [TRCR, DRCR].map(|register| latency(registers[register]));
         Pl310 {
             port,
             clock: port.clock.into(),
-            held,
+            registers,
             counters: [Counter::default(); 2],
             busy_until: Ps::ZERO,
             busy_ways: 0,
@@ -164,70 +142,53 @@ impl Pl310 {
         }
     }
 
-    fn held(&self, offset: u32) -> u32 {
-        let index = REGISTERS.iter().position(|register| register.offset == offset);
-        index.map_or(0, |index| self.held[index])
-    }
-
-    fn hold(&mut self, offset: u32, value: u32) {
-        if let Some(index) = REGISTERS.iter().position(|register| register.offset == offset) {
-            self.held[index] = REGISTERS[index].after_write(self.held[index], value);
-        }
-    }
-
     fn register(&self, offset: u32, ctx: &Ctx) -> u32 {
         let busy = ctx.now < self.busy_until;
         match offset {
             EVR0 | EVR1 => self.counter_value(offset, ctx),
             CSR | IPALR | CPALR | CIR | CIPALR | CIIR => u32::from(busy),
-            IWR | CWR | CIWR => {
-                if busy {
-                    self.busy_ways
-                } else {
-                    0
-                }
-            }
-            _ => self.held(offset),
+            IWR | CWR | CIWR if busy => self.busy_ways,
+            _ => self.registers.held(offset),
         }
     }
 
-    /// Performs a write. False if the write is refused.
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> bool {
-        let enabled = self.held(CR) & L2CEN != 0;
+    /// Performs a write.
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) -> Result<(), Refused> {
+        let counted = [EVR0, EVR1].map(|offset| self.counter_value(offset, ctx));
+        self.registers.write(offset, value)?;
         match offset {
-            // Writable only while the cache is off (TRM, 3.3.4 and 3.3.5).
-            ACR | TRCR | DRCR if enabled => return false,
-            ECR | ECFGR0 | ECFGR1 | EVR0 | EVR1 => self.set_counters(offset, value, ctx),
+            ECR | ECFGR0 | ECFGR1 | EVR0 | EVR1 => self.set_counters(offset, value, counted, ctx),
             CSR | IPALR | CPALR | CIPALR | CIR | CIIR | IWR | CWR | CIWR => self.operate(offset, value, ctx),
-            _ => self.hold(offset, value),
+            _ => {}
         }
         self.configure_cache(ctx);
-        true
+        Ok(())
+    }
+
+    /// The counted events happen outside this device.
+    fn is_known(&mut self, _: &mut Poll) -> bool {
+        !self.registers.has(ECR, ECR_EVCEN)
     }
 
     /// Passes the settings in the registers on to the cache.
     fn configure_cache(&self, ctx: &mut Ctx) {
         let Some(cache) = &mut ctx.bus.outer else { return };
-        cache.enabled = self.held(CR) & L2CEN != 0;
-        cache.ram_cycles = [latency(self.held(TRCR)), latency(self.held(DRCR))];
-        cache.locked = [self.held(DLKR), self.held(ILKR)];
-        let in_turn = self.held(ACR) & CRPOL != 0;
+        cache.enabled = self.registers.has(CR, CR_L2CEN);
+        cache.ram_cycles = [TRCR, DRCR].map(|register| latency(self.registers[register]));
+        cache.locked = [DLKR, ILKR].map(|register| self.registers[register]);
+        let in_turn = self.registers.has(ACR, ACR_CRPOL);
         cache.replace_by(if in_turn { Replacement::RoundRobin } else { Replacement::PseudoRandom });
     }
 }
 
 /// Cycles of a read of a RAM: the register's field plus 1.
 fn latency(register: u32) -> Cycles {
-    Cycles(u64::from(register >> 4 & 7) + 1)
+    Cycles(u64::from(field(register, TRCR_READ)) + 1)
 }
 
 impl Device for Pl310 {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let value = if find(REGISTERS, offset & !3).is_some_and(|register| register.access == AccessKind::Wo) {
-            0
-        } else {
-            self.register(offset & !3, ctx)
-        };
+        let value = self.register(offset & !3, ctx);
         Ok(self.port.read(value, offset, size, ctx.now))
     }
 
@@ -241,10 +202,9 @@ impl Device for Pl310 {
     ) -> Result<Reply, SlaveError> {
         let done = self.port.written(ctx.now);
         // Registers are written as words.
-        if size == AccessSize::Word && !self.set_register(offset, value, ctx) {
-            return Err(SlaveError { done: done.done });
-        }
-        Ok(done)
+        let is_refused =
+            size == AccessSize::Word && matches!(self.set_register(offset, value, ctx), Err(Refused::Locked(..)));
+        if is_refused { Err(SlaveError { done: done.done }) } else { Ok(done) }
     }
 
     fn outer_cache(&mut self) -> Option<OuterCache> {
@@ -258,18 +218,5 @@ impl Device for Pl310 {
         if let Some(cache) = &mut ctx.bus.outer {
             cache.set_clock(self.clock.rate);
         }
-    }
-}
-
-impl Polled for Pl310 {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.held.iter().for_each(|value| poll.state(*value));
-        poll.state(self.operations);
-        // The counted events happen outside this device.
-        if self.held(ECR) & 1 != 0 {
-            poll.refuse();
-        }
-        poll.until(self.busy_until);
-        true
     }
 }

@@ -372,6 +372,7 @@ impl SpiTarget for Transceiver {
     }
 }
 
+/// The number of changes stands for all state, which then need not be listed: a frame's bytes, queues, the air.
 impl Polled for Transceiver {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.version);

@@ -8,35 +8,26 @@
 //! Not modelled: the stop in debug state.
 
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table, by_table, registers};
 use crate::support::activities::{COUNTING, TIMER};
-use crate::support::apb;
 use crate::support::axi_lite::edge_in_reach;
-use crate::support::registers::{AccessKind, Register, flag};
 use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::Ps;
 
-/// The register map (Periodic Interval Timer User Interface).
-pub const REGISTERS: &[Register] = &[
-    Register::new("PIT_MR", MR, AccessKind::Rw, MR_PIV, MR_PIV | MR_PITEN | MR_PITIEN),
-    Register::new("PIT_SR", SR, AccessKind::Ro, 0, SR_PITS),
-    Register::new("PIT_PIVR", PIVR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PIT_PIIR", PIIR, AccessKind::Ro, 0, u32::MAX),
-];
-
-const MR: u32 = 0x0;
-const SR: u32 = 0x4;
-const PIVR: u32 = 0x8;
-const PIIR: u32 = 0xc;
-
-const MR_PIV: u32 = 0xf_ffff;
-const MR_PITEN: u32 = 1 << 24;
-const MR_PITIEN: u32 = 1 << 25;
-const SR_PITS: u32 = 1 << 0;
+registers! {
+    /// The register map (Periodic Interval Timer User Interface).
+    const MAP "PIT_" {
+        MR 0x0 rw reset MR_PIV { PIV 0..20, PITEN 24, PITIEN 25 };
+        SR 0x4 ro { PITS 0 };
+        PIVR 0x8 ro volatile { CPIV 0..20, PICNT 20..32 };
+        PIIR 0xc ro volatile { CPIV 0..20, PICNT 20..32 };
+    }
+}
 
 /// Clocks of a count.
 const PRESCALER: u64 = 16;
@@ -45,7 +36,7 @@ const WRAP: u64 = 1 << 20;
 const PICNT_MASK: u32 = 0xfff;
 
 /// A period of CPIV.
-#[derive(Clone, Copy, Debug, State, Fresh)]
+#[derive(Clone, Copy, Debug, State, Fresh, Polled)]
 struct Lap {
     /// The cycle in which CPIV became 0.
     start_cycle: u64,
@@ -66,15 +57,16 @@ impl Lap {
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Pit::look)]
 pub struct Pit {
+    #[poll(phase)]
     clock: ClockInput,
     #[state(skip)]
     interrupt: Option<IrqLine>,
-    mode: u32,
+    registers: Registers,
     lap: Option<Lap>,
     picnt: u32,
-    pits: bool,
     alarm: Alarm,
     /// Reads of PIVR and PIIR so far: a loop with a read of them is in another state each iteration.
     counter_reads: u64,
@@ -82,7 +74,7 @@ pub struct Pit {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["atmel,at91sam9260-pit"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["atmel,at91sam9260-pit"], 1, from_node).with_activities(TIMER).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -95,16 +87,12 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Pit {
     /// The device after reset.
     pub fn new(clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Pit {
-        Pit {
-            clock: clock.into(),
-            interrupt,
-            mode: MR_PIV,
-            lap: None,
-            picnt: 0,
-            pits: false,
-            alarm: Alarm::default(),
-            counter_reads: 0,
-        }
+        let (registers, alarm) = (Registers::new(&MAP), Alarm::default());
+        Pit { clock: clock.into(), interrupt, registers, lap: None, picnt: 0, alarm, counter_reads: 0 }
+    }
+
+    fn runs(&self) -> bool {
+        self.registers.has(MR, MR_PITEN)
     }
 
     fn cycle(&self, now: Ps) -> u64 {
@@ -112,19 +100,19 @@ impl Pit {
     }
 
     /// Brings the counters up to `cycle`.
-    fn settle(&mut self, cycle: u64) {
+    fn pass_to(&mut self, cycle: u64) {
         while let Some(lap) = self.lap
             && lap.end_cycle() <= cycle
         {
-            let next = Lap::of(lap.end_cycle(), self.mode);
+            let next = Lap::of(lap.end_cycle(), self.registers[MR]);
             // All equal periods except the last are skipped at once.
-            let after = (cycle - lap.end_cycle()) / (next.counts * PRESCALER) * u64::from(self.mode & MR_PITEN != 0);
+            let after = (cycle - lap.end_cycle()) / (next.counts * PRESCALER) * u64::from(self.runs());
             if lap.overflows || after > 0 {
-                self.pits = true;
+                self.registers.put(SR, SR_PITS, true);
                 self.picnt = self.picnt.wrapping_add(after as u32 + u32::from(lap.overflows)) & PICNT_MASK;
             }
             let start_cycle = next.start_cycle + after * next.counts * PRESCALER;
-            self.lap = (self.mode & MR_PITEN != 0).then_some(Lap { start_cycle, ..next });
+            self.lap = self.runs().then_some(Lap { start_cycle, ..next });
         }
     }
 
@@ -132,24 +120,70 @@ impl Pit {
         self.lap.map_or(0, |lap| (cycle.wrapping_sub(lap.start_cycle) / PRESCALER) as u32)
     }
 
-    fn set_mode(&mut self, value: u32, cycle: u64) {
-        self.mode = value & (MR_PIV | MR_PITEN | MR_PITIEN);
-        let cpiv = u64::from(self.cpiv(cycle));
+    /// PIT_MR has been written.
+    fn mode_changed(&mut self, cycle: u64) {
+        let (mode, cpiv) = (self.registers[MR], u64::from(self.cpiv(cycle)));
         match &mut self.lap {
-            None => self.lap = (self.mode & MR_PITEN != 0).then(|| Lap::of(cycle, self.mode)),
+            None => self.lap = self.runs().then(|| Lap::of(cycle, mode)),
             Some(lap) => {
-                let wanted = u64::from(self.mode & MR_PIV) + 1;
+                let wanted = u64::from(mode & MR_PIV) + 1;
                 lap.overflows = cpiv < wanted;
                 lap.counts = if lap.overflows { wanted } else { WRAP };
             }
         }
     }
 
+    /// The next overflow is a deadline.
+    fn look(&mut self, poll: &mut Poll) -> bool {
+        self.pass_to(self.cycle(poll.now()));
+        if let Some(end) = self.lap.and_then(|lap| edge_in_reach(self.clock.rate, lap.end_cycle())) {
+            poll.until(end);
+        }
+        true
+    }
+}
+
+impl Table for Pit {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.pass_to(self.cycle(ctx.now));
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        if !matches!(register, PIVR | PIIR) {
+            return held;
+        }
+        self.counter_reads += 1;
+        let value = self.picnt << 20 | self.cpiv(self.cycle(ctx.now));
+        if register == PIVR {
+            self.picnt = 0;
+            self.registers.put(SR, SR_PITS, false);
+        }
+        value
+    }
+
+    fn was_read(&mut self, _register: u32, ctx: &mut Ctx) {
+        self.update(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, _old: u32, _new: u32, ctx: &mut Ctx) {
+        if register == MR {
+            self.mode_changed(self.cycle(ctx.now));
+        }
+    }
+
     /// Updates the interrupt line, and requests an event for its next rise.
     fn update(&mut self, ctx: &mut Ctx) {
-        let enabled = self.mode & MR_PITIEN != 0;
-        ctx.set_irq(self.interrupt, enabled && self.pits);
-        let lap = self.lap.filter(|_| enabled && !self.pits);
+        let (enabled, pits) = (self.registers.has(MR, MR_PITIEN), self.registers.has(SR, SR_PITS));
+        ctx.set_irq(self.interrupt, enabled && pits);
+        let lap = self.lap.filter(|_| enabled && !pits);
         let due = lap.and_then(|lap| edge_in_reach(self.clock.rate, lap.end_cycle()));
         ctx.awaits(&COUNTING, due, Detail::None);
         if let Some(due) = due {
@@ -159,51 +193,17 @@ impl Pit {
 }
 
 impl Device for Pit {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let cycle = self.cycle(ctx.now);
-        self.settle(cycle);
-        let value = self.picnt << 20 | self.cpiv(cycle);
-        let register = match offset & !3 {
-            MR => self.mode,
-            SR => flag(SR_PITS, self.pits),
-            PIVR => {
-                (self.picnt, self.pits) = (0, false);
-                value
-            }
-            PIIR => value,
-            _ => 0,
-        };
-        self.counter_reads += u64::from(matches!(offset & !3, PIVR | PIIR));
-        self.update(ctx);
-        Ok(apb::read(register, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        let cycle = self.cycle(ctx.now);
-        self.settle(cycle);
-        if let (MR, value) = apb::written(value, offset, size) {
-            self.set_mode(value, cycle);
-        }
-        self.update(ctx);
-        Ok(Reply::written(ctx.now))
-    }
+    by_table!();
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        self.settle(self.cycle(ctx.now));
+        self.settle(ctx);
         self.update(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         let from = self.cycle(ctx.now);
-        self.settle(from);
+        self.pass_to(from);
         ctx.bus.clocks.update(&mut self.clock);
         let to = self.cycle(ctx.now);
         if let Some(lap) = &mut self.lap {
@@ -212,22 +212,6 @@ impl Device for Pit {
         }
         self.alarm.cancel(0, ctx);
         self.update(ctx);
-    }
-}
-
-impl Polled for Pit {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock.rate);
-        self.settle(self.cycle(poll.now()));
-        poll.state(self.counter_reads);
-        poll.state(self.mode);
-        poll.state(self.picnt);
-        poll.state(self.pits);
-        poll.state(self.lap.map_or(u64::MAX, |lap| lap.start_cycle));
-        if let Some(end) = self.lap.and_then(|lap| edge_in_reach(self.clock.rate, lap.end_cycle())) {
-            poll.until(end);
-        }
-        true
     }
 }
 

@@ -11,14 +11,12 @@
 //! loopback; a baud rate from a programmable clock.
 
 use crate::model::{Group, Model};
+use crate::registers::{Port, Refused, Registers, Table, by_table, flag, registers};
 use crate::support::activities::SERIAL;
-use crate::support::apb::{self, WriteProtection};
 use crate::support::receiver::{Receiver, WhenFull, passage};
-use crate::support::registers::{AccessKind, Register, flag};
 use crate::support::shift_register::ShiftRegister;
-use engine::bus::device::{
-    AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived,
-};
+use crate::support::write_protection;
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine, SerialPort, Unsent, WhenReceived};
 use engine::bus::rates::LINE_HEARD;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
@@ -28,62 +26,35 @@ use engine::serial::wave::{Errors, Format, Parity};
 use engine::state::State;
 use engine::time::Ps;
 
-/// The register map (UART User Interface).
-pub const REGISTERS: &[Register] = &[
-    Register::new("UART_CR", CR, AccessKind::Wo, 0, 0x9dfc),
-    Register::new("UART_MR", MR, AccessKind::Rw, 0, MR_MASK),
-    Register::new("UART_IER", IER, AccessKind::Wo, 0, INTERRUPTS),
-    Register::new("UART_IDR", IDR, AccessKind::Wo, 0, INTERRUPTS),
-    Register::new("UART_IMR", IMR, AccessKind::Ro, 0, INTERRUPTS),
-    Register::new("UART_SR", SR, AccessKind::Ro, 0, 0x00e0_83e3),
-    Register::new("UART_RHR", RHR, AccessKind::Ro, 0, 0xff),
-    Register::new("UART_THR", THR, AccessKind::Wo, 0, 0xff),
-    Register::new("UART_BRGR", BRGR, AccessKind::Rw, 0, 0xffff),
-    Register::new("UART_CMPR", CMPR, AccessKind::Rw, 0, 0x00ff_50ff),
-    Register::new("UART_RTOR", RTOR, AccessKind::Rw, 0, 0xff),
-    Register::new("UART_WPMR", WPMR, AccessKind::Rw, 0, apb::WPMR_WPEN),
-];
+registers! {
+    /// The register map (UART User Interface).
+    const MAP "UART_" {
+        CR 0x00 wo mask 0x9dfc {
+            RSTRX 2, RSTTX 3, RXEN 4, RXDIS 5, TXEN 6, TXDIS 7, RSTSTA 8, RETTO 10, STTTO 11
+        };
+        MR 0x04 rw locked_by WPMR_WPEN in WPMR { FILTER 4, PAR 9..12, BRSRCCK 12, CHMODE 14..16 };
+        IER 0x08 set IMR mask INTERRUPTS;
+        IDR 0x0c clear IMR mask INTERRUPTS;
+        IMR 0x10 ro mask INTERRUPTS;
+        SR 0x14 ro mask 0x00e0_83e3 {
+            RXRDY 0, TXRDY 1, OVRE 5, FRAME 6, PARE 7, TIMEOUT 8, TXEMPTY 9
+        };
+        RHR 0x18 ro mask 0xff;
+        THR 0x1c wo mask 0xff;
+        BRGR 0x20 rw locked_by WPMR_WPEN in WPMR mask 0xffff;
+        CMPR 0x24 rw locked_by WPMR_WPEN in WPMR mask 0x00ff_50ff;
+        RTOR 0x28 rw locked_by WPMR_WPEN in WPMR mask 0xff;
+        WPMR 0xe4 rw keyed WPKEY in 0xffff_ff00 { WPEN 0 };
+    }
+}
 
-const CR: u32 = 0x00;
-const MR: u32 = 0x04;
-const IER: u32 = 0x08;
-const IDR: u32 = 0x0c;
-const IMR: u32 = 0x10;
-const SR: u32 = 0x14;
-const RHR: u32 = 0x18;
-const THR: u32 = 0x1c;
-const BRGR: u32 = 0x20;
-const CMPR: u32 = 0x24;
-const RTOR: u32 = 0x28;
-const WPMR: u32 = 0xe4;
-
-const CR_RSTRX: u32 = 1 << 2;
-const CR_RSTTX: u32 = 1 << 3;
-const CR_RXEN: u32 = 1 << 4;
-const CR_RXDIS: u32 = 1 << 5;
-const CR_TXEN: u32 = 1 << 6;
-const CR_TXDIS: u32 = 1 << 7;
-const CR_RSTSTA: u32 = 1 << 8;
-const CR_RETTO: u32 = 1 << 10;
-const CR_STTTO: u32 = 1 << 11;
-
-const MR_MASK: u32 = 1 << 4 | MR_PAR | MR_BRSRCCK | MR_CHMODE;
-const MR_PAR: u32 = 7 << 9;
-/// The lowest value of PAR without a parity bit.
-const MR_PAR_NO: u32 = 4 << 9;
-const MR_BRSRCCK: u32 = 1 << 12;
-const MR_CHMODE: u32 = 3 << 14;
-
-const SR_RXRDY: u32 = 1 << 0;
-const SR_TXRDY: u32 = 1 << 1;
-const SR_OVRE: u32 = 1 << 5;
-const SR_FRAME: u32 = 1 << 6;
-const SR_PARE: u32 = 1 << 7;
-const SR_TIMEOUT: u32 = 1 << 8;
-const SR_TXEMPTY: u32 = 1 << 9;
-const INTERRUPTS: u32 = 0x83e3;
 /// UART_WPMR.WPKEY: "UAR".
 const WPKEY: u32 = 0x55_4152;
+const INTERRUPTS: u32 = 0x83e3;
+/// The lowest value of UART_MR.PAR without a parity bit.
+const PAR_NO: u32 = 4;
+/// What UART_CR.RSTSTA clears.
+const ERRORS: u32 = SR_OVRE | SR_FRAME | SR_PARE;
 
 /// Token of the time-out's event; the token of the transmitter's line is 0.
 const TIMEOUT: u32 = 1;
@@ -94,38 +65,30 @@ const OVERSAMPLING: u64 = 16;
 const FRAME_BITS: u64 = 10;
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Uart::look)]
 pub struct Uart {
+    #[poll(phase)]
     clock: ClockInput,
     #[state(skip)]
     interrupt: Option<IrqLine>,
-    mode: u32,
-    interrupt_mask: u32,
-    divider: u32,
-    comparison: u32,
-    timeout: u32,
+    /// UART_SR holds the flags that stay set until UART_CR clears them, UART_RHR what was read last.
+    registers: Registers,
     transmits: bool,
     holding: Option<u8>,
     line: ShiftRegister,
     receives: bool,
     receiver: Receiver,
-    /// The value of UART_RHR after it has been read.
-    last_received: u8,
-    overrun: bool,
-    /// FRAME and PARE.
-    errors: u32,
     /// The cycle of the time-out, while it is counted.
     timeout_cycle: Option<u64>,
-    timed_out: bool,
     timeout_alarm: Alarm,
-    protection: WriteProtection,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
     Model::device(Group::Serial, &["atmel,at91sam9260-dbgu", "atmel,at91sam9260-usart"], 1, from_node)
         .with_activities(SERIAL)
-        .naming(REGISTERS);
+        .naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -141,40 +104,20 @@ impl Uart {
         Uart {
             clock,
             interrupt,
-            mode: 0,
-            interrupt_mask: 0,
-            divider: 0,
-            comparison: 0,
-            timeout: 0,
+            registers: Registers::new(&MAP),
             transmits: false,
             holding: None,
             line: ShiftRegister::new(clock.rate),
             receives: false,
             receiver: Receiver::default(),
-            last_received: 0,
-            overrun: false,
-            errors: 0,
             timeout_cycle: None,
-            timed_out: false,
             timeout_alarm: Alarm::default(),
-            protection: WriteProtection::new(WPKEY),
-        }
-    }
-
-    /// Brings the transmitter up to `ctx.now`.
-    fn settle(&mut self, ctx: &mut Ctx) {
-        if self.timeout_cycle.is_some_and(|at| at <= self.line.cycle(ctx.now)) {
-            self.timeout_cycle = None;
-            self.timed_out = true;
-        }
-        while let Some(cycle) = self.line.sent(ctx) {
-            self.shift(cycle);
         }
     }
 
     /// Moves the held character, if there is one, to the shift register, which is free.
     fn shift(&mut self, cycle: u64) {
-        if self.divider != 0
+        if self.registers[BRGR] != 0
             && self.line.is_free()
             && let Some(character) = self.holding.take()
         {
@@ -185,25 +128,29 @@ impl Uart {
 
     /// The format of characters on the line. UART_MR.PAR: even, odd, space, mark, none.
     fn format(&self) -> Format {
-        let parity = match (self.mode & MR_PAR) >> 9 {
+        let parity = match self.registers.field(MR, MR_PAR) {
             0 => Parity::Even,
             1 => Parity::Odd,
             2 => Parity::Fixed(false),
             3 => Parity::Fixed(true),
             _ => Parity::None,
         };
-        let bit_fs = Format::bit_of(OVERSAMPLING * u64::from(self.divider).max(1), self.line.clock().get(), 1);
+        let bit_fs = Format::bit_of(self.bit_clocks().max(1), self.line.clock().get(), 1);
         Format { parity, ..Format::of_clocks(bit_fs) }
     }
 
+    fn bit_clocks(&self) -> u64 {
+        OVERSAMPLING * u64::from(self.registers[BRGR])
+    }
+
     fn character_clocks(&self) -> u64 {
-        let parity = u64::from(self.mode & MR_PAR < MR_PAR_NO);
-        (FRAME_BITS + parity) * OVERSAMPLING * u64::from(self.divider)
+        let parity = u64::from(self.registers.field(MR, MR_PAR) < PAR_NO);
+        (FRAME_BITS + parity) * self.bit_clocks()
     }
 
     /// Updates the interrupt line, and requests an event at the end of the character.
-    fn update(&mut self, ctx: &mut Ctx) {
-        ctx.set_irq(self.interrupt, self.status() & self.interrupt_mask != 0);
+    fn drive(&mut self, ctx: &mut Ctx) {
+        ctx.set_irq(self.interrupt, self.status() & self.registers[IMR] != 0);
         self.line.set_alarm(ctx);
         if let Some(at) = self.timeout_at() {
             self.timeout_alarm.set(at, TIMEOUT, ctx);
@@ -216,18 +163,16 @@ impl Uart {
 
     /// Restarts the receiver's time-out, counted in bits.
     fn count_timeout(&mut self, now: Ps) {
-        let clocks = u64::from(self.timeout) * OVERSAMPLING * u64::from(self.divider);
+        let clocks = u64::from(self.registers[RTOR]) * self.bit_clocks();
         self.timeout_cycle = (clocks > 0).then(|| self.line.cycle(now) + clocks);
     }
 
     fn status(&self) -> u32 {
         let ready = self.transmits && self.holding.is_none();
-        flag(SR_TXRDY, ready)
+        self.registers[SR]
+            | flag(SR_TXRDY, ready)
             | flag(SR_TXEMPTY, ready && self.line.is_free())
             | flag(SR_RXRDY, !self.receiver.is_empty())
-            | flag(SR_OVRE, self.overrun)
-            | self.errors
-            | flag(SR_TIMEOUT, self.timed_out)
     }
 
     fn command(&mut self, value: u32, now: Ps) {
@@ -249,12 +194,11 @@ impl Uart {
         if value & CR_RSTRX != 0 {
             self.receiver.clear();
         }
-        self.overrun &= value & CR_RSTSTA == 0;
         if value & CR_RSTSTA != 0 {
-            self.errors = 0;
+            self.registers.put(SR, ERRORS, false);
         }
         if value & (CR_STTTO | CR_RETTO) != 0 {
-            self.timed_out = false;
+            self.registers.put(SR, SR_TIMEOUT, false);
             self.timeout_cycle = None;
         }
         if value & CR_RETTO != 0 {
@@ -267,7 +211,7 @@ impl Uart {
             ctx.note("a character was written while the transmitter is disabled (UART_CR.TXEN): it is not sent");
             return;
         }
-        if self.divider == 0 {
+        if self.registers[BRGR] == 0 {
             ctx.note("a character was written while UART_BRGR is 0: without a baud rate it stays where it is");
         }
         if self.holding.replace(character).is_some() {
@@ -276,76 +220,82 @@ impl Uart {
         self.shift(self.line.cycle(ctx.now));
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        if matches!(offset, MR | BRGR | CMPR | RTOR) && self.protection.refuses(offset, ctx) {
-            return;
+    /// The time-out is a deadline.
+    fn look(&mut self, poll: &mut Poll) -> bool {
+        let timeout = self.timeout_at();
+        if let Some(at) = timeout {
+            poll.until(at);
         }
-        match offset {
-            CR => self.command(value, ctx.now),
-            MR => {
-                self.mode = value & MR_MASK;
-                if value & (MR_CHMODE | MR_BRSRCCK) != 0 {
-                    ctx.note("echo, loopback and a baud rate from PCK (UART_MR) are not modelled");
-                }
+        timeout.is_none_or(|at| at > poll.now())
+    }
+}
+
+impl Table for Uart {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        if self.timeout_cycle.is_some_and(|at| at <= self.line.cycle(ctx.now)) {
+            self.timeout_cycle = None;
+            self.registers.put(SR, SR_TIMEOUT, true);
+        }
+        while let Some(cycle) = self.line.sent(ctx) {
+            self.shift(cycle);
+        }
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _ctx: &mut Ctx) -> u32 {
+        match register {
+            SR => self.status(),
+            RHR => {
+                let received = self.receiver.take().map_or(held, u32::from);
+                self.registers.set(RHR, received);
+                received
             }
-            IER => self.interrupt_mask |= value & INTERRUPTS,
-            IDR => self.interrupt_mask &= !value,
-            THR => self.send(value as u8, ctx),
-            BRGR => {
-                self.divider = value & 0xffff;
-                self.shift(self.line.cycle(ctx.now));
+            _ => held,
+        }
+    }
+
+    fn was_read(&mut self, _register: u32, ctx: &mut Ctx) {
+        self.drive(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            CR => self.command(new, ctx.now),
+            MR if new & (MR_CHMODE | MR_BRSRCCK) != 0 => {
+                ctx.note("echo, loopback and a baud rate from PCK (UART_MR) are not modelled");
             }
-            CMPR => self.comparison = value & 0x00ff_50ff,
-            RTOR => self.timeout = value & 0xff,
-            WPMR => self.protection.set_mode(value),
+            THR => self.send(new as u8, ctx),
+            BRGR => self.shift(self.line.cycle(ctx.now)),
             _ => {}
         }
+    }
+
+    fn refused(&mut self, register: u32, why: Refused, ctx: &mut Ctx) {
+        write_protection::refused(&mut self.registers, register, why, ctx);
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.drive(ctx);
+        ctx.line_changed();
     }
 }
 
 impl Device for Uart {
+    by_table!();
+
     fn pops(&self, _range: usize, offset: u32) -> bool {
         offset & !3 == RHR
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.line.observe(ctx.scope());
-    }
-
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.settle(ctx);
-        let register = match offset & !3 {
-            MR => self.mode,
-            IMR => self.interrupt_mask,
-            SR => self.status(),
-            RHR => {
-                self.last_received = self.receiver.take().unwrap_or(self.last_received);
-                self.last_received.into()
-            }
-            BRGR => self.divider,
-            CMPR => self.comparison,
-            RTOR => self.timeout,
-            WPMR => self.protection.mode(),
-            _ => 0,
-        };
-        self.update(ctx);
-        Ok(apb::read(register, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.settle(ctx);
-        let (offset, value) = apb::written(value, offset, size);
-        self.set_register(offset, value, ctx);
-        self.update(ctx);
-        ctx.line_changed();
-        Ok(Reply::written(ctx.now))
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -357,7 +307,7 @@ impl Device for Uart {
             self.line.rang(ctx.now);
         }
         self.settle(ctx);
-        self.update(ctx);
+        self.drive(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
@@ -368,7 +318,7 @@ impl Device for Uart {
         let to = self.line.cycle(ctx.now);
         self.timeout_cycle = self.timeout_cycle.map(|at| to + at.saturating_sub(from));
         self.timeout_alarm.cancel(TIMEOUT, ctx);
-        self.update(ctx);
+        self.drive(ctx);
     }
 
     fn unsent(&self) -> Unsent {
@@ -388,39 +338,14 @@ impl Device for Uart {
     }
 }
 
-impl Polled for Uart {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        if !self.line.polled(poll) {
-            return false;
-        }
-        poll.phase(self.clock.rate);
-        for register in [self.mode, self.interrupt_mask, self.divider, self.comparison, self.timeout] {
-            poll.state(register);
-        }
-        poll.state(self.status());
-        if let Some(at) = self.timeout_at() {
-            if at <= poll.now() {
-                return false;
-            }
-            poll.until(at);
-        }
-        poll.state(self.timeout_cycle.unwrap_or(u64::MAX));
-        self.receiver.polled(poll);
-        poll.state(self.last_received);
-        poll.state(self.holding.map_or(u32::MAX, u32::from));
-        poll.state(self.protection.state());
-        true
-    }
-}
-
 impl SerialPort for Uart {
     fn when_received(&self) -> WhenReceived {
-        let on = self.receives && self.interrupt_mask & (SR_RXRDY | SR_TIMEOUT) != 0;
+        let on = self.receives && self.registers.has(IMR, SR_RXRDY | SR_TIMEOUT);
         WhenReceived::raises(on, self.interrupt)
     }
 
     fn format(&self) -> Option<Format> {
-        (self.divider > 0).then(|| Uart::format(self))
+        (self.registers[BRGR] > 0).then(|| Uart::format(self))
     }
 
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
@@ -429,7 +354,7 @@ impl SerialPort for Uart {
 
     fn receive_damaged(&mut self, character: u8, errors: Errors, ctx: &mut Ctx) {
         if self.receives {
-            self.errors |= flag(SR_FRAME, errors.framing) | flag(SR_PARE, errors.parity);
+            self.registers.put(SR, flag(SR_FRAME, errors.framing) | flag(SR_PARE, errors.parity), true);
         }
         self.receive(character, ctx);
     }
@@ -437,10 +362,12 @@ impl SerialPort for Uart {
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {
         self.settle(ctx);
         if self.receives {
-            self.overrun |= !self.receiver.put(character, 1, WhenFull::Overwrite, ctx);
+            if !self.receiver.put(character, 1, WhenFull::Overwrite, ctx) {
+                self.registers.put(SR, SR_OVRE, true);
+            }
             self.count_timeout(ctx.now);
         }
-        self.update(ctx);
+        self.drive(ctx);
     }
 }
 

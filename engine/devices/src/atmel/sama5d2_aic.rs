@@ -13,12 +13,12 @@
 //! Not modelled: active-low external sources (those pins are not connected).
 
 use crate::model::{Group, Model};
-use crate::support::apb::{self, WriteProtection};
-use crate::support::registers::{AccessKind, Register, flag};
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::registers::{Port, Refused, Registers, Table, by_table, flag, registers};
+use crate::support::write_protection;
+use engine::bus::device::{Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::Cycles;
 use service::Service;
@@ -27,68 +27,44 @@ use source::Source;
 mod service;
 mod source;
 
-/// The register map (Advanced Interrupt Controller User Interface).
-pub const REGISTERS: &[Register] = &[
-    Register::new("AIC_SSR", SSR, AccessKind::Rw, 0, 0x7f),
-    Register::new("AIC_SMR", SMR, AccessKind::Rw, 0, source::SMR_MASK),
-    Register::new("AIC_SVR", SVR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("AIC_IVR", IVR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("AIC_FVR", FVR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("AIC_ISR", ISR, AccessKind::Ro, 0, 0x7f),
-    Register::new("AIC_IPR0", IPR0, AccessKind::Ro, 0, u32::MAX),
-    Register::new("AIC_IPR1", 0x24, AccessKind::Ro, 0, u32::MAX),
-    Register::new("AIC_IPR2", 0x28, AccessKind::Ro, 0, u32::MAX),
-    Register::new("AIC_IPR3", IPR3, AccessKind::Ro, 0, u32::MAX),
-    Register::new("AIC_IMR", IMR, AccessKind::Ro, 0, 1),
-    Register::new("AIC_CISR", CISR, AccessKind::Ro, 0, CISR_NFIQ | CISR_NIRQ),
-    Register::new("AIC_EOICR", EOICR, AccessKind::Wo, 0, 1),
-    Register::new("AIC_SPU", SPU, AccessKind::Rw, 0, u32::MAX),
-    Register::new("AIC_IECR", IECR, AccessKind::Wo, 0, 1),
-    Register::new("AIC_IDCR", IDCR, AccessKind::Wo, 0, 1),
-    Register::new("AIC_ICCR", ICCR, AccessKind::Wo, 0, 1),
-    Register::new("AIC_ISCR", ISCR, AccessKind::Wo, 0, 1),
-    Register::new("AIC_DCR", DCR, AccessKind::Rw, 0, DCR_PROT | DCR_GMSK),
-    Register::new("AIC_WPMR", WPMR, AccessKind::Rw, 0, apb::WPMR_WPEN),
-    Register::new("AIC_WPSR", WPSR, AccessKind::Ro, 0, 0x00ff_ff01),
-];
+registers! {
+    /// The register map (Advanced Interrupt Controller User Interface).
+    const MAP "AIC_" {
+        SSR 0x00 rw mask 0x7f;
+        /// Those of the selected source.
+        SMR 0x04 rw locked_by WPMR_WPEN in WPMR { PRIOR 0..3, SRCTYPE 5..7 };
+        SVR 0x08 rw locked_by WPMR_WPEN in WPMR;
+        IVR 0x10 ro volatile;
+        FVR 0x14 ro volatile;
+        ISR 0x18 ro volatile mask 0x7f;
+        IPR [0..4; 4] 0x20 ro volatile;
+        IMR 0x30 ro volatile mask 1;
+        CISR 0x34 ro volatile { NFIQ 0, NIRQ 1 };
+        EOICR 0x38 wo mask 1;
+        SPU 0x3c rw locked_by WPMR_WPEN in WPMR;
+        IECR 0x40 wo mask 1;
+        IDCR 0x44 wo mask 1;
+        ICCR 0x48 wo mask 1;
+        ISCR 0x4c wo mask 1;
+        /// PROT, protection mode: reading AIC_IVR changes nothing, writing it acknowledges. GMSK: both lines stay
+        /// inactive.
+        DCR 0x6c rw locked_by WPMR_WPEN in WPMR { PROT 0, GMSK 1 };
+        WPMR 0xe4 rw keyed WPKEY in 0xffff_ff00 { WPEN 0 };
+        WPSR 0xe8 ro { WPVS 0 rc, WPVSRC 8..24 rc };
+    }
+}
 
-const SSR: u32 = 0x00;
-const SMR: u32 = 0x04;
-const SVR: u32 = 0x08;
-const IVR: u32 = 0x10;
-const FVR: u32 = 0x14;
-const ISR: u32 = 0x18;
-const IPR0: u32 = 0x20;
-const IPR3: u32 = 0x2c;
-const IMR: u32 = 0x30;
-const CISR: u32 = 0x34;
-const EOICR: u32 = 0x38;
-const SPU: u32 = 0x3c;
-const IECR: u32 = 0x40;
-const IDCR: u32 = 0x44;
-const ICCR: u32 = 0x48;
-const ISCR: u32 = 0x4c;
-const DCR: u32 = 0x6c;
-const WPMR: u32 = 0xe4;
-const WPSR: u32 = 0xe8;
-
-const CISR_NFIQ: u32 = 1 << 0;
-const CISR_NIRQ: u32 = 1 << 1;
-/// Protection mode: reading AIC_IVR changes nothing, writing it acknowledges.
-const DCR_PROT: u32 = 1 << 0;
-/// Both lines stay inactive.
-const DCR_GMSK: u32 = 1 << 1;
 /// AIC_WPMR.WPKEY: "AIC".
 const WPKEY: u32 = 0x41_4943;
-
 const SOURCES: usize = 128;
 /// The input that SFR_AICREDIR.NSAIC drives.
 const REDIRECTION: u32 = SOURCES as u32;
 
 /// How the controller is built.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Params {
     /// Its clock.
+    #[poll(phase)]
     pub clock: ClockInput,
     /// Cycles from a level-sensitive source to the core's line.
     #[state(skip)]
@@ -105,27 +81,24 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Aic {
     params: Params,
+    registers: Registers,
     #[state(with = engine::state::fixed)]
     sources: Vec<Source>,
     /// Sources that are enabled: bit n is source n.
     enabled: u128,
-    selected: usize,
-    spurious_vector: u32,
-    debug: u32,
     service: Service,
-    protection: WriteProtection,
     redirected: bool,
     /// Levels of nIRQ and nFIQ, true while active.
     lines: (bool, bool),
-    /// The number of accesses that changed something.
+    /// The number of changes of the lines.
     changes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Interrupt, &["atmel,sama5d2-aic"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Interrupt, &["atmel,sama5d2-aic"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -144,13 +117,10 @@ impl Aic {
     pub fn new(params: Params) -> Aic {
         Aic {
             params,
+            registers: Registers::new(&MAP),
             sources: vec![Source::default(); SOURCES],
             enabled: 0,
-            selected: 0,
-            spurious_vector: 0,
-            debug: 0,
             service: Service::default(),
-            protection: WriteProtection::new(WPKEY),
             redirected: false,
             lines: (false, false),
             changes: 0,
@@ -171,32 +141,15 @@ impl Aic {
         first.filter(|source| self.service.admits(self.sources[*source].priority()))
     }
 
-    /// Drives the core's lines.
-    fn update(&mut self, ctx: &mut Ctx) {
-        let open = self.debug & DCR_GMSK == 0;
-        let lines = (open && self.requesting().is_some(), open && self.fast_requests());
-        if lines != self.lines {
-            if !self.redirected && (lines.0 || lines.1) {
-                ctx.note(
-                    "an interrupt comes while SFR_AICREDIR.NSAIC is 0: on the chip, secure peripherals then interrupt \
-                     by the secure AIC, as an FIQ",
-                );
-            }
-            self.lines = lines;
-            ctx.set_irq(self.params.irq, lines.0);
-            ctx.set_irq(self.params.fiq, lines.1);
-        }
-    }
-
     /// Reading AIC_IVR: the vector of the interrupt that is in service from now on.
     fn take_irq(&mut self) -> u32 {
         let requesting = self.requesting();
-        if self.debug & DCR_PROT == 0 {
-            self.serve(requesting);
-        } else {
+        if self.registers.has(DCR, DCR_PROT) {
             self.service.remember(requesting);
+        } else {
+            self.serve(requesting);
         }
-        requesting.map_or(self.spurious_vector, |source| self.sources[source].vector)
+        requesting.map_or(self.registers[SPU], |source| self.sources[source].vector)
     }
 
     fn serve(&mut self, source: Option<usize>) {
@@ -212,7 +165,7 @@ impl Aic {
 
     fn take_fiq(&mut self) -> u32 {
         if !self.fast_requests() {
-            return self.spurious_vector;
+            return self.registers[SPU];
         }
         self.sources[0].acknowledge();
         self.sources[0].vector
@@ -223,77 +176,92 @@ impl Aic {
         (0..32).filter(|bit| self.sources[first + bit].is_pending()).fold(0, |bits, bit| bits | 1 << bit)
     }
 
-    fn register(&mut self, offset: u32) -> u32 {
-        let source = self.sources[self.selected];
-        match offset {
-            SSR => self.selected as u32,
-            SMR => source.mode,
-            SVR => source.vector,
+    /// The source that AIC_SSR selects.
+    fn selected(&self) -> usize {
+        self.registers[SSR] as usize
+    }
+
+    fn enable(&mut self, on: bool) {
+        let source = 1 << self.selected();
+        self.enabled = if on { self.enabled | source } else { self.enabled & !source };
+    }
+}
+
+impl Table for Aic {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _ctx: &mut Ctx) -> u32 {
+        match register {
             IVR => self.take_irq(),
             FVR => self.take_fiq(),
             ISR => self.service.current(),
-            IPR0..=IPR3 => self.pending((offset - IPR0) / 4),
-            IMR => (self.enabled >> self.selected) as u32 & 1,
+            IPR..IMR => self.pending((register - IPR) / 4),
+            IMR => (self.enabled >> self.selected()) as u32 & 1,
             CISR => flag(CISR_NFIQ, self.lines.1) | flag(CISR_NIRQ, self.lines.0),
-            SPU => self.spurious_vector,
-            DCR => self.debug,
-            WPMR => self.protection.mode(),
-            WPSR => self.protection.take_status(),
-            _ => 0,
+            _ => held,
         }
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        if matches!(offset, SMR | SVR | SPU | DCR) && self.protection.refuses(offset, ctx) {
-            return;
+    fn was_read(&mut self, register: u32, ctx: &mut Ctx) {
+        if matches!(register, IVR | FVR) {
+            self.update(ctx);
         }
-        let source = &mut self.sources[self.selected];
-        let commanded = value & 1 != 0;
-        match offset {
-            SSR => self.selected = (value & 0x7f) as usize,
-            SMR => source.mode = value & source::SMR_MASK,
-            SVR => source.vector = value,
-            IVR if self.debug & DCR_PROT != 0 => {
+    }
+
+    fn wrote(&mut self, register: u32, _old: u32, new: u32, _ctx: &mut Ctx) {
+        let selected = self.selected();
+        let source = &mut self.sources[selected];
+        match register {
+            SSR => {
+                self.registers.set(SMR, source.mode);
+                self.registers.set(SVR, source.vector);
+            }
+            SMR => source.mode = new,
+            SVR => source.vector = new,
+            IVR if self.registers.has(DCR, DCR_PROT) => {
                 let remembered = self.service.remembered();
                 self.serve(remembered);
             }
             EOICR => self.service.pop(),
-            SPU => self.spurious_vector = value,
-            IECR if commanded => self.enabled |= 1 << self.selected,
-            IDCR if commanded => self.enabled &= !(1 << self.selected),
-            ICCR if commanded => source.clear(),
-            ISCR if commanded => source.set(),
-            DCR => self.debug = value & (DCR_PROT | DCR_GMSK),
-            WPMR => self.protection.set_mode(value),
+            IECR if new != 0 => self.enable(true),
+            IDCR if new != 0 => self.enable(false),
+            ICCR if new != 0 => source.clear(),
+            ISCR if new != 0 => source.set(),
             _ => {}
+        }
+    }
+
+    fn refused(&mut self, register: u32, why: Refused, ctx: &mut Ctx) {
+        write_protection::refused(&mut self.registers, register, why, ctx);
+    }
+
+    /// Drives the core's lines.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let open = !self.registers.has(DCR, DCR_GMSK);
+        let lines = (open && self.requesting().is_some(), open && self.fast_requests());
+        if lines != self.lines {
+            if !self.redirected && (lines.0 || lines.1) {
+                ctx.note(
+                    "an interrupt comes while SFR_AICREDIR.NSAIC is 0: on the chip, secure peripherals then interrupt \
+                     by the secure AIC, as an FIQ",
+                );
+            }
+            self.lines = lines;
+            self.changes += 1;
+            ctx.set_irq(self.params.irq, lines.0);
+            ctx.set_irq(self.params.fiq, lines.1);
         }
     }
 }
 
 impl Device for Aic {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let register = self.register(offset & !3);
-        if matches!(offset & !3, IVR | FVR | WPSR) {
-            self.changes += 1;
-            self.update(ctx);
-        }
-        Ok(apb::read(register, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        let (offset, value) = apb::written(value, offset, size);
-        self.changes += 1;
-        self.set_register(offset, value, ctx);
-        self.update(ctx);
-        Ok(Reply::written(ctx.now))
-    }
+    by_table!();
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
         if input == REDIRECTION {
@@ -326,21 +294,6 @@ impl Device for Aic {
     }
 
     fn passes_interrupts(&self) -> bool {
-        true
-    }
-}
-
-impl Polled for Aic {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.params.clock.rate);
-        // Any write may have changed the state; inputs show in the pending sources.
-        poll.state(self.changes);
-        for word in 0..4 {
-            poll.state(self.pending(word));
-        }
-        poll.state(self.lines.0);
-        poll.state(self.lines.1);
-        poll.state(self.redirected);
         true
     }
 }

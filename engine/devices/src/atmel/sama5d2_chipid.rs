@@ -2,35 +2,37 @@
 //! an ATSAMA5D27C.
 
 use crate::model::{Group, Model};
-use crate::support::register_file::{Bank, RegisterFile};
-use crate::support::registers::AccessKind;
+use crate::registers::registers;
+use crate::support::register_file::RegisterFile;
 use engine::bus::device::Device;
 use engine::dt::reader::NodeReader;
 
-/// The register map; values of the chip's third version from Linux (drivers/soc/atmel/soc.h).
-const BANKS: &[Bank] = &[
-    Bank::new("CHIPID_CIDR", 0x0, 1, AccessKind::Ro, 0x8a5c_08c2, u32::MAX),
-    Bank::new("CHIPID_EXID", 0x4, 1, AccessKind::Ro, 0x0000_0011, u32::MAX),
-];
+registers! {
+    /// The register map; values of the chip's third version from Linux (drivers/soc/atmel/soc.h).
+    const MAP "CHIPID_" {
+        CIDR 0x0 ro reset 0x8a5c_08c2;
+        EXID 0x4 ro reset 0x0000_0011;
+    }
+}
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-chipid"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-chipid"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    Box::new(RegisterFile::new(reader.clock_input(0, "clock of its bus"), BANKS, None))
+    Box::new(RegisterFile::new(reader.clock_input(0, "clock of its bus"), &MAP))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::read_plain_node;
-    use crate::support::register_file::keeps_its_banks;
+    use crate::registers::walk;
 
     #[test]
     fn both_registers_can_only_be_read() {
         let (mut bench, faults) = read_plain_node(from_node, &[]);
         assert!(faults.is_empty(), "{faults:?}");
-        keeps_its_banks(&mut bench, BANKS, &[]);
+        walk::device_keeps_its_table(MAP.rows, &[], &mut bench);
     }
 }

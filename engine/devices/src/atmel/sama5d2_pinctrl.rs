@@ -17,8 +17,8 @@
 //! the group.
 
 use crate::model::Model;
-use crate::support::apb::{self, WriteProtection};
-use crate::support::registers::{AccessKind, Register};
+use crate::registers::{Port, Refused, Registers, registers};
+use crate::support::write_protection;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
@@ -27,71 +27,56 @@ use engine::pins::{Drive, PINS_OF_PORT, Pin};
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 
-/// The register map (PIO User Interface): the first group's registers, and those of all groups. The other groups'
-/// registers follow at steps of 0x40.
-pub const REGISTERS: &[Register] = &[
-    Register::new("PIO_MSKR0", MSKR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("PIO_CFGR0", CFGR, AccessKind::Rw, CFGR_RESET, CFGR_MASK | CFGR_FROZEN),
-    Register::new("PIO_PDSR0", PDSR, AccessKind::Ro, u32::MAX, u32::MAX),
-    Register::new("PIO_LOCKSR0", 0x0c, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PIO_SODR0", SODR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PIO_CODR0", CODR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PIO_ODSR0", ODSR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("PIO_IER0", IER, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PIO_IDR0", IDR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PIO_IMR0", IMR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PIO_ISR0", ISR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PIO_IOFR0", IOFR, AccessKind::Wo, 0, 0xffff_ff03),
-    Register::new("PIO_WPMR", WPMR, AccessKind::Rw, 0, apb::WPMR_WPEN),
-    Register::new("PIO_WPSR", WPSR, AccessKind::Ro, 0, 0x00ff_ff01),
-];
+registers! {
+    /// The register map (PIO User Interface): those of the groups, and those of all groups.
+    const MAP "PIO_" {
+        MSKR [0..4; STRIDE] 0x00 rw locked_by WPMR_WPEN in WPMR;
+        /// That of the first line in the mask, or of line 0. OPD: open drain. EVTSEL: what is an event. PCFS and ICFS:
+        /// the physical and the interrupt configuration are frozen.
+        CFGR [0..4; STRIDE] 0x04 rw locked_by WPMR_WPEN in WPMR reset CFGR_PUEN mask CFGR_MASK | CFGR_FROZEN {
+            FUNC 0..3, DIR 8, PUEN 9, PDEN 10, OPD 14, EVTSEL 24..27, PCFS 29 ro, ICFS 30 ro
+        };
+        PDSR [0..4; STRIDE] 0x08 ro volatile reset u32::MAX;
+        LOCKSR [0..4; STRIDE] 0x0c ro;
+        SODR [0..4; STRIDE] 0x10 wo;
+        CODR [0..4; STRIDE] 0x14 wo;
+        ODSR [0..4; STRIDE] 0x18 rw;
+        IER [0..4; STRIDE] 0x20 set IMR;
+        IDR [0..4; STRIDE] 0x24 clear IMR;
+        IMR [0..4; STRIDE] 0x28 ro;
+        ISR [0..4; STRIDE] 0x2c ro { P 0..32 rc };
+        SIONR [0..4; STRIDE] 0x30 clear IOSSR;
+        SIOSR [0..4; STRIDE] 0x34 set IOSSR;
+        /// Lines that are reserved for secure software.
+        IOSSR [0..4; STRIDE] 0x38 ro reset u32::MAX;
+        /// The two freeze bits, in the order of PCFS and ICFS.
+        IOFR [0..4; STRIDE] 0x3c wo keyed IOFR_KEY in 0xffff_ff00 mask 0xffff_ff03 { FPHY 0, FINT 1 };
+        WPMR 0x5e0 rw keyed WPKEY in 0xffff_ff00 { WPEN 0 };
+        WPSR 0x5e4 ro { WPVS 0 rc, WPVSRC 8..24 rc };
+    }
+}
 
-const MSKR: u32 = 0x00;
-const CFGR: u32 = 0x04;
-const PDSR: u32 = 0x08;
-const SODR: u32 = 0x10;
-const CODR: u32 = 0x14;
-const ODSR: u32 = 0x18;
-const IER: u32 = 0x20;
-const IDR: u32 = 0x24;
-const IMR: u32 = 0x28;
-const ISR: u32 = 0x2c;
-const SIONR: u32 = 0x30;
-const SIOSR: u32 = 0x34;
-const IOSSR: u32 = 0x38;
-const IOFR: u32 = 0x3c;
+/// PIO_WPMR.WPKEY: "PIO".
+const WPKEY: u32 = 0x50_494f;
+/// PIO_IOFR's key: "IOF".
+const IOFR_KEY: u32 = 0x49_4f46;
 /// From a group's register to the next group's.
 const STRIDE: u32 = 0x40;
 const GROUPS: usize = 4;
 const INTERRUPTS: [&str; GROUPS] = ["interrupt of group A", "of group B", "of group C", "of group D"];
 /// Offset of the secure software's view of the same groups.
 const SECURE: u32 = 0x1000;
-const WPMR: u32 = 0x5e0;
-const WPSR: u32 = 0x5e4;
 
+/// Bits of PIO_CFGR that software can write.
 const CFGR_MASK: u32 = 0x0703_f707;
-const CFGR_FUNC: u32 = 7;
-const CFGR_DIR: u32 = 1 << 8;
-const CFGR_PUEN: u32 = 1 << 9;
-const CFGR_PDEN: u32 = 1 << 10;
-/// Open drain.
-const CFGR_OPD: u32 = 1 << 14;
-/// EVTSEL: what is an event.
-const CFGR_EVENT: u32 = 7 << 24;
 const FALLING: u32 = 0;
 const RISING: u32 = 1 << 24;
 const BOTH: u32 = 2 << 24;
 const LOW: u32 = 3 << 24;
 const HIGH: u32 = 4 << 24;
-const CFGR_RESET: u32 = CFGR_PUEN;
-/// PCFS and ICFS: the physical and the interrupt configuration are frozen.
-const CFGR_FROZEN: u32 = 3 << 29;
+const CFGR_FROZEN: u32 = CFGR_PCFS | CFGR_ICFS;
 /// Physical configuration: FUNC and the pad's bits.
 const CFGR_PHYSICAL: u32 = 0x0003_f707;
-/// PIO_IOFR: the two freeze bits, from bit 0 on in the order of PCFS and ICFS, and its key, "IOF".
-const IOFR_KEY: u32 = 0x49_4f46;
-/// PIO_WPMR.WPKEY: "PIO".
-const WPKEY: u32 = 0x50_494f;
 
 /// The configurations of a group's lines, a bit a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
@@ -118,30 +103,24 @@ impl Lines {
             open_drain: lines(|line| line & CFGR_OPD != 0),
             pull_ups: lines(|line| line & (CFGR_PUEN | CFGR_PDEN) == CFGR_PUEN),
             pull_downs: lines(|line| line & CFGR_PDEN != 0),
-            falling: lines(|line| matches!(line & CFGR_EVENT, FALLING | BOTH)),
-            rising: lines(|line| matches!(line & CFGR_EVENT, RISING | BOTH)),
-            low: lines(|line| line & CFGR_EVENT == LOW),
-            high: lines(|line| line & CFGR_EVENT == HIGH),
+            falling: lines(|line| matches!(line & CFGR_EVTSEL, FALLING | BOTH)),
+            rising: lines(|line| matches!(line & CFGR_EVTSEL, RISING | BOTH)),
+            low: lines(|line| line & CFGR_EVTSEL == LOW),
+            high: lines(|line| line & CFGR_EVTSEL == HIGH),
         }
     }
 }
 
 /// A group of 32 lines.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 struct Group {
-    mask: u32,
     configurations: [u32; 32],
+    #[poll(skip = "it follows from the configurations")]
     lines: Lines,
-    output: u32,
-    interrupt_mask: u32,
-    /// PIO_ISR.
-    events: u32,
     /// True if its interrupt is active.
     interrupts: bool,
     /// True if a wire may change before the next access, without an event.
     moving: bool,
-    /// Lines that are reserved for secure software.
-    secure: u32,
 }
 
 /// The line of a pin's name, "PA0" to "PD31".
@@ -159,25 +138,26 @@ fn name_of(line: u32) -> String {
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Pio::is_still)]
 pub struct Pio {
+    #[poll(phase)]
     clock: ClockInput,
     /// One for each group.
     #[state(skip)]
     interrupts: [Option<IrqLine>; GROUPS],
+    registers: Registers,
     groups: [Group; GROUPS],
     /// Lines that waveforms have by name.
     #[state(skip)]
     recorded: Vec<u32>,
-    protection: WriteProtection,
-    /// The number of changes of the wires by other drivers.
+    /// The number of changes of the wires, or of what it drives.
     changes: u64,
-    writes: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::port(&["atmel,sama5d2-pinctrl"], 1, from_node).with_banks(GROUPS as u32).naming(REGISTERS);
+    Model::port(&["atmel,sama5d2-pinctrl"], 1, from_node).with_banks(GROUPS as u32).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -207,90 +187,46 @@ fn recorded_pins(reader: &mut NodeReader) -> Vec<u32> {
 
 impl Group {
     fn after_reset() -> Group {
-        Group {
-            mask: 0,
-            configurations: [CFGR_RESET; 32],
-            lines: Lines::of(&[CFGR_RESET; 32]),
-            output: 0,
-            interrupt_mask: 0,
-            events: 0,
-            interrupts: false,
-            moving: false,
-            secure: u32::MAX,
-        }
+        let configurations = [CFGR_PUEN; 32];
+        Group { configurations, lines: Lines::of(&configurations), interrupts: false, moving: false }
     }
 
-    /// PIO_CFGR: the configuration of the first line in the mask, or of line 0.
-    fn configuration(&self) -> u32 {
-        self.configurations[self.mask.trailing_zeros() as usize % 32]
-    }
-
-    fn selected(&mut self) -> impl Iterator<Item = &mut u32> {
-        let mask = self.mask;
+    fn selected(&mut self, mask: u32) -> impl Iterator<Item = &mut u32> {
         self.configurations.iter_mut().enumerate().filter(move |(line, _)| mask >> line & 1 != 0).map(|(_, line)| line)
     }
 
-    fn configure(&mut self, value: u32) {
-        for line in self.selected() {
-            let frozen = if *line & 1 << 29 != 0 { CFGR_PHYSICAL } else { 0 }
-                | if *line & 1 << 30 != 0 { CFGR_MASK & !CFGR_PHYSICAL } else { 0 };
+    fn configure(&mut self, mask: u32, value: u32) {
+        for line in self.selected(mask) {
+            let frozen = if *line & CFGR_PCFS != 0 { CFGR_PHYSICAL } else { 0 }
+                | if *line & CFGR_ICFS != 0 { CFGR_MASK & !CFGR_PHYSICAL } else { 0 };
             *line = *line & (frozen | CFGR_FROZEN) | value & CFGR_MASK & !frozen;
         }
         self.lines = Lines::of(&self.configurations);
     }
+}
 
-    /// The lines that it drives, and those that it pulls up and down.
-    fn drive(&self) -> (Drive, u32, u32) {
-        let Lines { outputs, open_drain, pull_ups, pull_downs, .. } = self.lines;
-        let enables = outputs & !(open_drain & self.output);
-        (Drive { enables, levels: self.output }, pull_ups, pull_downs)
-    }
-
-    fn register(&self, register: u32) -> u32 {
-        match register {
-            MSKR => self.mask,
-            CFGR => self.configuration(),
-            ODSR => self.output,
-            IMR => self.interrupt_mask,
-            IOSSR => self.secure,
-            _ => 0,
-        }
-    }
-
-    fn set_register(&mut self, register: u32, value: u32) {
-        match register {
-            MSKR => self.mask = value,
-            CFGR => self.configure(value),
-            SODR => self.output |= value,
-            CODR => self.output &= !value,
-            ODSR => self.output = self.output & !self.mask | value & self.mask,
-            IER => self.interrupt_mask |= value,
-            IDR => self.interrupt_mask &= !value,
-            SIONR => self.secure &= !value,
-            SIOSR => self.secure |= value,
-            IOFR if value >> 8 == IOFR_KEY => self.selected().for_each(|line| *line |= (value & 3) << 29),
-            _ => {}
-        }
-    }
+/// A register of a group.
+const fn at(register: u32, group: usize) -> u32 {
+    register + group as u32 * STRIDE
 }
 
 impl Pio {
     /// The device after reset.
     pub fn new(clock: impl Into<ClockInput>, interrupts: [Option<IrqLine>; GROUPS]) -> Pio {
-        Pio {
-            clock: clock.into(),
-            interrupts,
-            groups: [Group::after_reset(); GROUPS],
-            recorded: Vec::new(),
-            protection: WriteProtection::new(WPKEY),
-            changes: 0,
-            writes: 0,
-        }
+        let (registers, groups) = (Registers::new(&MAP), [Group::after_reset(); GROUPS]);
+        Pio { clock: clock.into(), interrupts, registers, groups, recorded: Vec::new(), changes: 0 }
+    }
+
+    /// The lines that a group drives, and those that it pulls up and down.
+    fn driven(&self, group: usize) -> (Drive, u32, u32) {
+        let Lines { outputs, open_drain, pull_ups, pull_downs, .. } = self.groups[group].lines;
+        let levels = self.registers[at(ODSR, group)];
+        (Drive { enables: outputs & !(open_drain & levels), levels }, pull_ups, pull_downs)
     }
 
     /// Applies a group's own drive and pulls to its wires.
     fn drive(&self, group: usize, ctx: &mut Ctx) {
-        let (drive, pull_ups, pull_downs) = self.groups[group].drive();
+        let (drive, pull_ups, pull_downs) = self.driven(group);
         let port = PortId { device: ctx.id, bank: group as u32 };
         ctx.bus.wires.set_pull_downs(port, pull_downs);
         ctx.bus.drive_port(port, drive, pull_ups, ctx.now);
@@ -306,38 +242,57 @@ impl Pio {
         let port = PortId { device: ctx.id, bank: group as u32 };
         let (rose, fell) = ctx.bus.wires.take_edges(port);
         let levels = ctx.bus.wires.levels(port);
-        let Group { lines, interrupt_mask, events, interrupts, .. } = &mut self.groups[group];
-        *events |= fell & lines.falling | rose & lines.rising | levels & lines.high | !levels & lines.low;
-        let level = *events & *interrupt_mask != 0;
+        let Group { lines, interrupts, .. } = &mut self.groups[group];
+        let events = fell & lines.falling | rose & lines.rising | levels & lines.high | !levels & lines.low;
+        self.registers.put(at(ISR, group), events, true);
+        let level = self.registers.has(at(ISR, group), self.registers[at(IMR, group)]);
         if std::mem::replace(interrupts, level) != level {
             ctx.set_irq(self.interrupts[group], level);
         }
     }
 
-    /// A read of one of a group's registers.
-    fn register(&mut self, index: usize, register: u32, ctx: &mut Ctx) -> u32 {
-        let group = &mut self.groups[index];
+    /// Reading PIO_PDSR: the levels of a group's wires.
+    fn sample(&mut self, group: usize, ctx: &mut Ctx) -> u32 {
+        let port = PortId { device: ctx.id, bank: group as u32 };
+        let levels = ctx.bus.sample_port(port, ctx.now);
+        self.groups[group].moving = ctx.bus.wires.is_moving(port);
+        self.look_at_all(ctx);
+        levels
+    }
+
+    fn wrote(&mut self, group: usize, register: u32, old: u32, new: u32) {
+        let mask = self.registers[at(MSKR, group)];
         match register {
-            PDSR => {
-                let port = PortId { device: ctx.id, bank: index as u32 };
-                let levels = ctx.bus.sample_port(port, ctx.now);
-                group.moving = ctx.bus.wires.is_moving(port);
-                self.look_at_all(ctx);
-                levels
-            }
-            ISR => {
-                let events = std::mem::take(&mut group.events);
-                self.look(index, ctx);
-                events
-            }
-            _ => group.register(register),
+            CFGR => self.groups[group].configure(mask, new),
+            SODR => self.registers.put(at(ODSR, group), new, true),
+            CODR => self.registers.put(at(ODSR, group), new, false),
+            ODSR => self.registers.set(at(ODSR, group), old & !mask | new & mask),
+            IOFR => self.groups[group].selected(mask).for_each(|line| *line |= (new & 3) << 29),
+            _ => {}
         }
+        let configuration = self.groups[group].configurations[mask.trailing_zeros() as usize % 32];
+        self.registers.set(at(CFGR, group), configuration);
+    }
+
+    /// After a write of one of a group's registers, before which it drove `before`.
+    fn follow(&mut self, group: usize, before: (Drive, u32, u32), ctx: &mut Ctx) {
+        if self.driven(group) == before {
+            self.look(group, ctx);
+        } else {
+            self.changes += 1;
+            self.drive(group, ctx);
+            self.look_at_all(ctx);
+        }
+    }
+
+    /// False if a wire may change without an event.
+    fn is_still(&mut self, _poll: &mut Poll) -> bool {
+        !self.groups.iter().any(|group| group.moving)
     }
 }
 
-/// Group and register at `offset`; a register of no group has a group that does not exist.
+/// Group and register at an offset; a register of no group has a group that does not exist.
 const fn split(offset: u32) -> (usize, u32) {
-    let offset = offset & !SECURE;
     ((offset / STRIDE) as usize, offset % STRIDE)
 }
 
@@ -352,14 +307,17 @@ impl Device for Pio {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let (group, register) = split(offset & !3);
-        let value = match offset & !3 & !SECURE {
-            _ if group < GROUPS => self.register(group, register, ctx),
-            WPMR => self.protection.mode(),
-            WPSR => self.protection.take_status(),
-            _ => 0,
+        let at = offset & !3 & !SECURE;
+        let (group, register) = split(at);
+        let value = match register {
+            PDSR if group < GROUPS => self.sample(group, ctx),
+            _ => self.registers.held(at),
         };
-        Ok(apb::read(value, offset, size, ctx))
+        self.registers.was_read(at);
+        if group < GROUPS && register == ISR {
+            self.look(group, ctx);
+        }
+        Ok(Port::APB.read(value, offset, size, ctx.now))
     }
 
     fn write(
@@ -370,25 +328,19 @@ impl Device for Pio {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
-        let (offset, value) = apb::written(value, offset, size);
-        let (group, register) = split(offset);
-        match self.groups.get_mut(group) {
-            Some(_) if matches!(register, MSKR | CFGR) && self.protection.refuses(offset, ctx) => {}
-            Some(lines) => {
-                let before = lines.drive();
-                lines.set_register(register, value);
-                if lines.drive() != before {
-                    self.drive(group, ctx);
-                    self.look_at_all(ctx);
-                } else {
-                    self.look(group, ctx);
-                }
+        let at = offset & !3 & !SECURE;
+        let (group, register) = split(at);
+        let before = (group < GROUPS).then(|| self.driven(group));
+        let result = self.registers.write(at, Port::APB.word(0, value, offset, size));
+        if let Err(why @ Refused::Locked(..)) = result {
+            write_protection::refused(&mut self.registers, offset & !3, why, ctx);
+        } else if let Some(before) = before {
+            if let Ok((_, old, new)) = result {
+                self.wrote(group, register, old, new);
             }
-            None if offset & !SECURE == WPMR => self.protection.set_mode(value),
-            None => {}
+            self.follow(group, before, ctx);
         }
-        Ok(Reply::written(ctx.now))
+        Ok(Port::APB.written(ctx.now))
     }
 
     fn pins_changed(&mut self, port: PortId, _changed: u32, _levels: u32, ctx: &mut Ctx) {
@@ -406,17 +358,6 @@ impl Device for Pio {
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         ctx.bus.clocks.update(&mut self.clock);
-    }
-}
-
-impl Polled for Pio {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock.rate);
-        poll.state(self.writes);
-        poll.state(self.changes);
-        poll.state(self.protection.state());
-        self.groups.iter().for_each(|group| poll.state(group.events));
-        !self.groups.iter().any(|group| group.moving)
     }
 }
 

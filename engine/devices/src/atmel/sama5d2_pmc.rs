@@ -14,10 +14,11 @@
 //!
 //! Not modelled: clock failure, fast start-up, sleepwalking, the audio PLL.
 
+use crate::joined;
 use crate::model::{Group, Model};
+use crate::registers::{self, Map, Port, Refused, Registers, Table, flag, registers};
 use crate::support::activities::{CLOCK_START, CLOCKS};
-use crate::support::apb::{self, WriteProtection};
-use crate::support::registers::{AccessKind, Register, flag};
+use crate::support::write_protection;
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
@@ -29,91 +30,69 @@ use sources::Sources;
 
 mod sources;
 
-/// The register map (PMC User Interface), without registers that are not modelled, which read 0.
-pub const REGISTERS: &[Register] = &[
-    Register::new("PMC_SCER", SCER, AccessKind::Wo, 0, SYSTEM_CLOCKS),
-    Register::new("PMC_SCDR", SCDR, AccessKind::Wo, 0, SYSTEM_CLOCKS),
-    Register::new("PMC_SCSR", SCSR, AccessKind::Ro, SCSR_PCK, SYSTEM_CLOCKS),
-    Register::new("PMC_PCER0", PCER0, AccessKind::Wo, 0, !3),
-    Register::new("PMC_PCDR0", PCDR0, AccessKind::Wo, 0, !3),
-    Register::new("PMC_PCSR0", PCSR0, AccessKind::Ro, 0, !3),
-    Register::new("CKGR_UCKR", UCKR, AccessKind::Rw, sources::UCKR_RESET, 0xf1f1_0000),
-    Register::new("CKGR_MOR", MOR, AccessKind::Rw, sources::MOR_RESET, sources::MOR_MASK),
-    Register::new("CKGR_MCFR", MCFR, AccessKind::Rw, 0, 0x0111_ffff),
-    Register::new("CKGR_PLLAR", PLLAR, AccessKind::Rw, sources::PLLAR_RESET, sources::PLLAR_MASK),
-    Register::new("PMC_MCKR", MCKR, AccessKind::Rw, sources::MCKR_RESET, sources::MCKR_MASK),
-    Register::new("PMC_USB", USB, AccessKind::Rw, 0, 0xf01),
-    Register::new("PMC_PCK0", PCK0, AccessKind::Rw, 0, PCK_MASK),
-    Register::new("PMC_PCK1", 0x44, AccessKind::Rw, 0, PCK_MASK),
-    Register::new("PMC_PCK2", PCK2, AccessKind::Rw, 0, PCK_MASK),
-    Register::new("PMC_IER", IER, AccessKind::Wo, 0, INTERRUPTS),
-    Register::new("PMC_IDR", IDR, AccessKind::Wo, 0, INTERRUPTS),
-    Register::new("PMC_SR", SR, AccessKind::Ro, SR_RESET, 0x011f_07cb),
-    Register::new("PMC_IMR", IMR, AccessKind::Ro, 0, INTERRUPTS),
-    Register::new("PMC_PLLICPR", PLLICPR, AccessKind::Rw, 0, 0x0303_0703),
-    Register::new("PMC_WPMR", WPMR, AccessKind::Rw, 0, apb::WPMR_WPEN),
-    Register::new("PMC_WPSR", WPSR, AccessKind::Ro, 0, 0x00ff_ff01),
-    Register::new("PMC_PCER1", PCER1, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PMC_PCDR1", PCDR1, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PMC_PCSR1", PCSR1, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PMC_PCR", PCR, AccessKind::Rw, 0, PCR_HELD | PCR_PID),
-];
+registers! {
+    const CONTROLLER "PMC_" {
+        SCER 0x00 set SCSR mask SYSTEM_CLOCKS;
+        SCDR 0x04 clear SCSR mask SYSTEM_CLOCKS;
+        /// PCK, the processor's; PCKX, the programmable clocks, whose ready bits have the same positions.
+        SCSR 0x08 ro reset SCSR_PCK mask SYSTEM_CLOCKS { PCK 0, PCKX 8..11 };
+        PCER0 0x10 wo mask !3;
+        PCDR0 0x14 wo mask !3;
+        PCSR0 0x18 ro volatile mask !3;
+        /// At reset, the main clock. MDIV divides by 1, 2, 4 or 3.
+        MCKR 0x30 rw reset 1 { CSS 0..2, PRES 4..7, MDIV 8..10, PLLADIV2 12, H32MXDIV 24 };
+        USB 0x38 rw mask 0xf01;
+        PCK [0..3; 4] 0x40 rw mask 0xff7;
+        IER 0x60 set IMR mask INTERRUPTS;
+        IDR 0x64 clear IMR mask INTERRUPTS;
+        /// Stable crystal, locked PLLA, master clock from the selected source, locked UTMI PLL, selected oscillator of
+        /// the main clock, stable RC oscillator, ready generated clocks. At reset, on the RC oscillators, ready.
+        SR 0x68 ro volatile reset SR_MCKRDY | SR_MOSCSELS | SR_MOSCRCS | SR_GCKRDY mask 0x011f_07cb {
+            MOSCXTS 0, LOCKA 1, MCKRDY 3, LOCKU 6, MOSCSELS 16, MOSCRCS 17, GCKRDY 24
+        };
+        IMR 0x6c ro mask INTERRUPTS;
+        PLLICPR 0x80 rw mask 0x0303_0703;
+        WPMR 0xe4 rw keyed WPKEY in 0xffff_ff00 { WPEN 0 };
+        WPSR 0xe8 ro { WPVS 0 rc, WPVSRC 8..24 rc };
+        PCER1 0x100 wo;
+        PCDR1 0x104 wo;
+        PCSR1 0x108 ro volatile;
+        PCR 0x10c rw { PID 0..7, GCKCSS 8..11, CMD 12, GCKDIV 20..28, EN 28, GCKEN 29 };
+    }
 
+    const GENERATOR "CKGR_" {
+        /// At reset, with its start-up times.
+        UCKR 0x1c rw reset 0x1020_0000 mask 0xf1f1_0000 { UPLLEN 16, UPLLCOUNT 20..24 };
+        /// At reset, the RC oscillator runs.
+        MOR 0x20 rw keyed 0x37 in 0x00ff_0000 reset MOR_MOSCRCEN {
+            MOSCXTEN 0, MOSCXTBY 1, MOSCRCEN 3, MOSCXTST 8..16, MOSCSEL 24, CFDEN 25
+        };
+        /// MAINFRDY: the measurement is complete.
+        MCFR 0x24 rw { MAINF 0..16 ro, MAINFRDY 16 ro, RCMEAS 20, CCSS 24 };
+        /// At reset, with the longest count. ONE is always 1.
+        PLLAR 0x28 rw reset PLLAR_PLLACOUNT { DIVA 0..8, PLLACOUNT 8..14, OUTA 14..18, MULA 18..25, ONE 29 };
+    }
+}
+
+/// The register map (PMC User Interface), without registers that are not modelled, which read 0.
+const MAP: Map = joined!(CONTROLLER, GENERATOR);
+
+/// PMC_WPMR.WPKEY: "PMC".
+const WPKEY: u32 = 0x50_4d43;
 /// The clocks that the device drives, in the order of `cyclescope,outputs`.
 pub const OUTPUTS: [&str; 3] =
     ["the processor's clock", "the master clock, MCK, that of the 64-bit matrix", "the clock of the 32-bit matrix"];
 /// The index of MCK, the clock of the controller's own bus.
 const MCK: usize = 1;
 
-const SCER: u32 = 0x00;
-const SCDR: u32 = 0x04;
-const SCSR: u32 = 0x08;
-const PCER0: u32 = 0x10;
-const PCDR0: u32 = 0x14;
-const PCSR0: u32 = 0x18;
-const UCKR: u32 = 0x1c;
-const MOR: u32 = 0x20;
-const MCFR: u32 = 0x24;
-const PLLAR: u32 = 0x28;
-const MCKR: u32 = 0x30;
-const USB: u32 = 0x38;
-const PCK0: u32 = 0x40;
-const PCK2: u32 = 0x48;
-const IER: u32 = 0x60;
-const IDR: u32 = 0x64;
-const SR: u32 = 0x68;
-const IMR: u32 = 0x6c;
-const PLLICPR: u32 = 0x80;
-const WPMR: u32 = 0xe4;
-const WPSR: u32 = 0xe8;
-const PCER1: u32 = 0x100;
-const PCDR1: u32 = 0x104;
-const PCSR1: u32 = 0x108;
-const PCR: u32 = 0x10c;
-
 /// PCK (the processor's), DDRCK, LCDCK, UHP, UDP, PCK0 to PCK2, ISCCK.
 const SYSTEM_CLOCKS: u32 = SCSR_PCK | 0xcc | SCSR_PCKX | 1 << 18;
-const SCSR_PCK: u32 = 1 << 0;
-/// The programmable clocks, whose ready bits have the same positions.
-const SCSR_PCKX: u32 = 7 << 8;
-const PCK_MASK: u32 = 0xff7;
-/// MCFR: the measurement is complete.
-const MCFR_MAINFRDY: u32 = 1 << 16;
-const MCFR_CCSS: u32 = 1 << 24;
 /// Slow clocks of a measurement of the main clock.
 const MCFR_SLOW_CLOCKS: u64 = 16;
-const SR_GCKRDY: u32 = 1 << 24;
-/// On the RC oscillators, ready.
-const SR_RESET: u32 = sources::SR_MCKRDY | sources::SR_MOSCSELS | sources::SR_MOSCRCS | SR_GCKRDY;
 /// MOSCXTS, LOCKA, MCKRDY, LOCKU, PCKRDY0 to PCKRDY2, MOSCSELS, CFDEV.
 const INTERRUPTS: u32 = 0x0005_074b;
-const PCR_PID: u32 = 0x7f;
-const PCR_CMD: u32 = 1 << 12;
-const PCR_EN: u32 = 1 << 28;
-/// GCKCSS, GCKDIV, EN, GCKEN: kept for each peripheral.
-const PCR_HELD: u32 = 7 << 8 | 0xff << 20 | PCR_EN | 1 << 29;
-/// PMC_WPMR.WPKEY: "PMC".
-const WPKEY: u32 = 0x50_4d43;
+/// Bits of PMC_PCR that are kept for each peripheral.
+const PCR_HELD: u32 = PCR_GCKCSS | PCR_GCKDIV | PCR_EN | PCR_GCKEN;
 const PERIPHERALS: usize = 128;
 
 /// The board's oscillators.
@@ -126,7 +105,8 @@ pub struct Clocks {
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Pmc::look)]
 pub struct Pmc {
     #[state(skip)]
     clocks: Clocks,
@@ -135,26 +115,18 @@ pub struct Pmc {
     outputs: Vec<ClockInput>,
     #[state(skip)]
     interrupt: Option<IrqLine>,
+    registers: Registers,
     sources: Sources,
-    system: u32,
     /// PMC_PCR of each peripheral.
     peripherals: Vec<u32>,
-    selected: usize,
-    usb: u32,
-    programmable: [u32; 3],
-    charge_pumps: u32,
-    measured_crystal: bool,
-    interrupt_mask: u32,
-    protection: WriteProtection,
     /// The time of the next change of clocks.
     changes_at: Option<Ps>,
     alarm: Alarm,
-    writes: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::System, &["atmel,sama5d2-pmc"], 1, from_node).with_activities(CLOCKS).naming(REGISTERS);
+    Model::device(Group::System, &["atmel,sama5d2-pmc"], 1, from_node).with_activities(CLOCKS).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -170,48 +142,23 @@ impl Pmc {
     /// after reset. There are as many of [`OUTPUTS`] as the board has.
     pub fn new(clocks: Clocks, outputs: Vec<ClockInput>, interrupt: Option<IrqLine>) -> Pmc {
         let rates: Vec<Hz> = outputs.iter().map(|clock| clock.rate).collect();
-        let reset = Sources::after_reset(clocks.slow);
-        let sources = <[Hz; OUTPUTS.len()]>::try_from(rates).map_or(reset, |rates| reset.booted(clocks.crystal, rates));
-        Pmc {
-            clocks,
-            outputs,
-            interrupt,
-            sources,
-            system: SCSR_PCK,
-            peripherals: vec![0; PERIPHERALS],
-            selected: 0,
-            usb: 0,
-            programmable: [0; 3],
-            charge_pumps: 0,
-            measured_crystal: false,
-            interrupt_mask: 0,
-            protection: WriteProtection::new(WPKEY),
-            changes_at: None,
-            alarm: Alarm::default(),
-            writes: 0,
+        let (mut registers, mut sources) = (Registers::new(&MAP), Sources::after_reset(clocks.slow));
+        if let Ok(rates) = <[Hz; OUTPUTS.len()]>::try_from(rates) {
+            sources.boot(&mut registers, clocks.crystal, rates);
         }
+        let (peripherals, alarm) = (vec![0; PERIPHERALS], Alarm::default());
+        Pmc { clocks, outputs, interrupt, registers, sources, peripherals, changes_at: None, alarm }
     }
 
     fn status(&self, ctx: &Ctx) -> u32 {
-        self.sources.status(ctx.now) | self.system & SCSR_PCKX | SR_GCKRDY
-    }
-
-    /// Updates the interrupt line, and requests an event for the next change of clocks or ready source.
-    fn update(&mut self, ctx: &mut Ctx) {
-        ctx.set_irq(self.interrupt, self.status(ctx) & self.interrupt_mask != 0);
-        for (index, ready) in self.sources.starting().into_iter().enumerate() {
-            ctx.awaits((&CLOCK_START, index as u32), ready, Detail::None);
-        }
-        if let Some(next) = self.changes_at.into_iter().chain(self.sources.next_ready(ctx.now)).min() {
-            self.alarm.set(next, 0, ctx);
-        }
+        self.sources.status(&self.registers, ctx.now) | self.registers[SCSR] & SCSR_PCKX | SR_GCKRDY
     }
 
     /// Sets the board's clocks from the settings, if their source is ready: only in an event, since they change at its
     /// time.
     fn publish(&mut self, ctx: &mut Ctx) {
         self.changes_at = None;
-        let Some(frequencies) = self.sources.frequencies(self.clocks.crystal, ctx.now) else { return };
+        let Some(frequencies) = self.sources.frequencies(&self.registers, self.clocks.crystal, ctx.now) else { return };
         let mut changed = Vec::new();
         for (clock, hz) in self.outputs.iter_mut().zip(frequencies) {
             let Some(rate) = Hz::new(hz).filter(|rate| *rate != clock.rate) else { continue };
@@ -224,7 +171,7 @@ impl Pmc {
     /// A source of clocks, or a setting that depends on it, was written.
     fn sources_changed(&mut self, ctx: &mut Ctx) {
         self.changes_at = Some(ctx.now);
-        if self.sources.is_off() {
+        if self.sources.is_off(&self.registers) {
             ctx.note(
                 "MCK's source (PMC_MCKR.CSS) is off: on the chip all stops that runs by MCK; here it goes on as before",
             );
@@ -239,7 +186,7 @@ impl Pmc {
     /// The main clock's periods in [`MCFR_SLOW_CLOCKS`]: the RC oscillator has the crystal's frequency here.
     fn measure(&self) -> u32 {
         let periods = self.clocks.crystal.get() * MCFR_SLOW_CLOCKS / self.clocks.slow.get();
-        periods.min(0xffff) as u32 | MCFR_MAINFRDY | flag(MCFR_CCSS, self.measured_crystal)
+        periods.min(0xffff) as u32 | MCFR_MAINFRDY | self.registers[MCFR] & MCFR_CCSS
     }
 
     /// Bits of the peripherals from `first` on whose clock is enabled.
@@ -254,83 +201,84 @@ impl Pmc {
         }
     }
 
-    fn register(&mut self, offset: u32, ctx: &Ctx) -> u32 {
-        match offset {
-            SCSR => self.system,
+    fn select(&mut self, value: u32) {
+        if value & PCR_CMD != 0 {
+            self.peripherals[(value & PCR_PID) as usize] = value & PCR_HELD;
+        }
+    }
+
+    /// Only sources that become ready change the state.
+    fn look(&mut self, poll: &mut Poll) -> bool {
+        poll.phase(self.bus_clock());
+        poll.state(self.sources.status(&self.registers, poll.now()));
+        if let Some(ready) = self.sources.next_ready(&self.registers, poll.now()) {
+            poll.until(ready);
+        }
+        true
+    }
+}
+
+impl Table for Pmc {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
             PCSR0 => self.enabled(0),
             PCSR1 => self.enabled(32),
-            UCKR => self.sources.uckr,
-            MOR => self.sources.mor,
             MCFR => self.measure(),
-            PLLAR => self.sources.pllar,
-            MCKR => self.sources.mckr,
-            USB => self.usb,
-            PCK0..=PCK2 => self.programmable[((offset - PCK0) / 4) as usize],
             SR => self.status(ctx),
-            IMR => self.interrupt_mask,
-            PLLICPR => self.charge_pumps,
-            WPMR => self.protection.mode(),
-            WPSR => self.protection.take_status(),
-            PCR => self.peripherals[self.selected] | self.selected as u32,
-            _ => 0,
+            PCR => self.peripherals[(held & PCR_PID) as usize] | held & PCR_PID,
+            _ => held,
         }
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        if !matches!(offset, IER | IDR | WPMR) && self.protection.refuses(offset, ctx) {
-            return;
-        }
-        match offset {
-            SCER => self.system |= value & SYSTEM_CLOCKS,
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
             // The processor's clock stops until an interrupt: software executes a wait for interrupt itself.
-            SCDR => self.system &= !value | SCSR_PCK,
-            PCER0 => self.enable(0, value & !3, true),
-            PCDR0 => self.enable(0, value & !3, false),
-            PCER1 => self.enable(32, value, true),
-            PCDR1 => self.enable(32, value, false),
-            UCKR => {
-                self.sources.set_uckr(value, ctx.now);
-                self.sources_changed(ctx);
-            }
-            MOR => self.set_oscillators(value, ctx),
-            MCFR => self.measured_crystal = value & MCFR_CCSS != 0,
-            PLLAR => {
-                self.sources.set_pllar(value, ctx.now);
-                self.sources_changed(ctx);
-            }
-            MCKR => {
-                self.sources.mckr = value & sources::MCKR_MASK;
-                self.sources_changed(ctx);
-            }
-            USB => self.usb = value & 0xf01,
-            PCK0..=PCK2 => self.programmable[((offset - PCK0) / 4) as usize] = value & PCK_MASK,
-            IER => self.interrupt_mask |= value & INTERRUPTS,
-            IDR => self.interrupt_mask &= !value,
-            PLLICPR => self.charge_pumps = value & 0x0303_0703,
-            WPMR => self.protection.set_mode(value),
-            PCR => {
-                self.selected = (value & PCR_PID) as usize;
-                if value & PCR_CMD != 0 {
-                    self.peripherals[self.selected] = value & PCR_HELD;
-                }
-            }
+            SCSR => self.registers.put(SCSR, SCSR_PCK, true),
+            PCER0 => self.enable(0, new, true),
+            PCDR0 => self.enable(0, new, false),
+            PCER1 => self.enable(32, new, true),
+            PCDR1 => self.enable(32, new, false),
+            UCKR => self.sources.set_uckr(new, ctx.now),
+            MOR => self.sources.set_mor(old, new, ctx.now),
+            PLLAR => self.sources.set_pllar(new, ctx.now),
+            PCR => self.select(new),
             _ => {}
         }
+        if matches!(register, UCKR | MOR | PLLAR | MCKR) {
+            self.sources_changed(ctx);
+        }
     }
 
-    fn set_oscillators(&mut self, value: u32, ctx: &mut Ctx) {
-        if !self.sources.set_mor(value, ctx.now) {
+    fn refused(&mut self, register: u32, why: Refused, ctx: &mut Ctx) {
+        if (register, why) == (MOR, Refused::Key) {
             ctx.note("CKGR_MOR was written without its key (0x37): that has no effect");
-            return;
         }
-        self.sources_changed(ctx);
+    }
+
+    /// Updates the interrupt line, and requests an event for the next change of clocks or ready source.
+    fn update(&mut self, ctx: &mut Ctx) {
+        ctx.set_irq(self.interrupt, self.status(ctx) & self.registers[IMR] != 0);
+        for (index, ready) in self.sources.starting().into_iter().enumerate() {
+            ctx.awaits((&CLOCK_START, index as u32), ready, Detail::None);
+        }
+        if let Some(next) = self.changes_at.into_iter().chain(self.sources.next_ready(&self.registers, ctx.now)).min() {
+            self.alarm.set(next, 0, ctx);
+        }
     }
 }
 
 impl Device for Pmc {
     fn reset(&mut self, ctx: &mut Ctx) {
         let board: Vec<u64> = self.outputs.iter().map(|clock| clock.rate.get()).collect();
-        if let Some(read) = self.sources.frequencies(self.clocks.crystal, ctx.now)
+        if let Some(read) = self.sources.frequencies(&self.registers, self.clocks.crystal, ctx.now)
             && board.len() == OUTPUTS.len()
             && board != read
         {
@@ -342,8 +290,7 @@ impl Device for Pmc {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let register = self.register(offset & !3, ctx);
-        Ok(apb::read(register, offset, size, ctx))
+        registers::read(self, offset, size, ctx)
     }
 
     fn write(
@@ -354,9 +301,12 @@ impl Device for Pmc {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
-        let (offset, value) = apb::written(value, offset, size);
-        self.set_register(offset, value, ctx);
+        let register = offset & !3;
+        // What is protected is each offset but these.
+        if matches!(register, IER | IDR | WPMR) || !self.registers.has(WPMR, WPMR_WPEN) {
+            return registers::write(self, offset, size, value, ctx);
+        }
+        write_protection::record(&mut self.registers, WPMR, register, ctx);
         self.update(ctx);
         Ok(Reply::written(ctx.now))
     }
@@ -365,20 +315,6 @@ impl Device for Pmc {
         self.alarm.rang(ctx.now);
         self.publish(ctx);
         self.update(ctx);
-    }
-}
-
-impl Polled for Pmc {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.bus_clock());
-        // Only sources that become ready change the state.
-        poll.state(self.writes);
-        poll.state(self.sources.status(poll.now()));
-        poll.state(self.protection.state());
-        if let Some(ready) = self.sources.next_ready(poll.now()) {
-            poll.until(ready);
-        }
-        true
     }
 }
 

@@ -34,17 +34,17 @@ mod tests;
 
 use self::params::Params;
 use self::registers::{
-    Mode, QSPI_CR, QSPI_IAR, QSPI_ICR, QSPI_IDR, QSPI_IER, QSPI_IFR, QSPI_IMR, QSPI_MR, QSPI_RDR, QSPI_SCR, QSPI_SKR,
-    QSPI_SMR, QSPI_SR, QSPI_TDR, QSPI_WPMR, QSPI_WPSR, REGISTERS, SerialClock, Transfer, cr, is_protected, smr, sr,
+    CR, CR_LASTXFER, CR_QSPIDIS, CR_QSPIEN, CR_SWRST, IAR, ICR, IFR, IMR, INTERRUPTS, MAP, MR, Mode, RDR, SCR, SKR,
+    SMR, SMR_RVDIS, SMR_SCREN, SR, SR_CSS, SR_QSPIENS, SR_RDRF, SR_TDRE, SerialClock, Settings, TDR, Transfer,
 };
 use self::scrambling::Scrambler;
-use self::serial::{Flow, Serial, Settings};
+use self::serial::{Flow, Serial};
 use self::window::Window;
 use self::wire::Wire;
 use crate::model::{Group, Model};
-use crate::support::apb::{self, WriteProtection};
+use crate::registers::{Access, Port, Registers, Row, flag};
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
-use crate::support::registers::{Register, find, flag};
+use crate::support::write_protection;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, PortId, Reply, SlaveError};
 use engine::bus::repeated_reads::RepeatedReads;
 use engine::dt::reader::NodeReader;
@@ -55,25 +55,25 @@ use engine::state::State;
 use engine::time::{Hz, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
 
-/// QSPI_WPMR.WPKEY: "QSP".
-const PROTECTION_KEY: u32 = 0x51_5350;
-
 /// The controller.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(first = Sama5d2Qspi::look_ahead)]
 pub struct Sama5d2Qspi {
     params: Params,
     wire: Wire,
+    #[poll(skip = "it is listed first, with the clock of its ends")]
     serial: Serial,
     window: Window,
+    registers: Registers,
     enabled: bool,
-    interrupts: u32,
-    serial_clock: SerialClock,
-    scrambling: u32,
+    /// QSPI_SKR.
     key: u32,
+    #[poll(skip = "it follows from the registers and the key")]
     scrambler: Scrambler,
     /// Lines of the frame's data.
+    #[poll(skip = "they follow from the registers")]
     data_lines: Lines,
-    protection: WriteProtection,
+    #[poll(skip = "what is known of the memory does not change its answers")]
     look: look::Look,
     alarm: Alarm,
     irq_level: bool,
@@ -82,7 +82,7 @@ pub struct Sama5d2Qspi {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["atmel,sama5d2-qspi"], 2, from_node).with_activities(SPI_WINDOW).naming(REGISTERS);
+    Model::device(Group::Spi, &["atmel,sama5d2-qspi"], 2, from_node).with_activities(SPI_WINDOW).naming(MAP.rows);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -99,14 +99,11 @@ impl Sama5d2Qspi {
             wire: Wire::new(params.clock.rate, chip),
             serial: Serial::default(),
             window: Window::default(),
+            registers: Registers::new(&MAP),
             enabled: false,
-            interrupts: 0,
-            serial_clock: SerialClock::default(),
-            scrambling: 0,
             key: 0,
             scrambler: Scrambler::off(),
             data_lines: Lines::Single,
-            protection: WriteProtection::new(PROTECTION_KEY),
             look: look::Look::default(),
             alarm: Alarm::default(),
             irq_level: false,
@@ -124,6 +121,13 @@ impl Sama5d2Qspi {
         self.params.clock.rate.cycles_until_ceil(now).0
     }
 
+    /// Carries out everything up to `now`, and returns the last edge.
+    fn pass_to(&mut self, now: Ps) -> u64 {
+        let edge = self.params.clock.rate.cycles_until_floor(now).0;
+        self.serial.advance(edge, &mut self.wire);
+        edge
+    }
+
     fn register_answer(&self, ctx: &Ctx) -> Ps {
         self.params.clock.rate.after(ctx.now, self.params.register_cycles)
     }
@@ -131,74 +135,70 @@ impl Sama5d2Qspi {
     /// QSPI_SR without the effect of reading it.
     fn status(&self) -> u32 {
         if !self.enabled {
-            return self.serial.flags & sr::INTERRUPTS;
+            return self.serial.flags & INTERRUPTS;
         }
-        self.serial.status() | self.serial.flags | flag(sr::CSS, !self.wire.selected) | sr::QSPIENS
+        self.serial.status() | self.serial.flags | flag(SR_CSS, !self.wire.selected) | SR_QSPIENS
     }
 
-    fn register(&mut self, offset: u32, edge: u64) -> u32 {
-        match offset {
-            QSPI_MR => self.settings().mode.0,
-            QSPI_RDR => u32::from(self.serial.read(edge)),
-            QSPI_SR => {
+    /// A read of a register, with its effects.
+    fn register(&mut self, register: u32, edge: u64) -> u32 {
+        let held = self.registers.held(register);
+        self.registers.was_read(register);
+        match register {
+            RDR => u32::from(self.serial.read(edge)),
+            SR => {
                 let status = self.status();
                 self.serial.flags = 0;
                 status
             }
-            QSPI_IMR => self.interrupts,
-            QSPI_SCR => self.serial_clock.0,
-            QSPI_IAR => self.settings().address,
-            QSPI_ICR => self.settings().instruction.icr,
-            QSPI_IFR => {
+            IFR => {
                 self.window.unsynchronised = false;
-                self.settings().instruction.ifr
+                held
             }
-            QSPI_SMR => self.scrambling,
-            QSPI_WPMR => self.protection.mode(),
-            QSPI_WPSR => self.protection.take_status(),
-            _ => 0,
+            _ => held,
         }
     }
 
-    fn set_register(&mut self, register: &Register, value: u32, edge: u64, ctx: &mut Ctx) {
-        if is_protected(register.offset) && self.protection.refuses(register.offset, ctx) {
+    fn set_register(&mut self, row: &Row, value: u32, edge: u64, ctx: &mut Ctx) {
+        if row.access == Access::Ro {
+            ctx.note(&format!("a write to {}, which is read only, has no effect", row.name));
             return;
         }
-        let value = value & register.mask;
-        match register.offset {
-            QSPI_CR => self.control(value, edge, ctx),
-            QSPI_MR => self.set_mode(Mode(value), edge),
-            QSPI_TDR => self.transmit(value as u16, edge, ctx),
-            QSPI_IER => self.interrupts |= value,
-            QSPI_IDR => self.interrupts &= !value,
-            QSPI_SCR => self.serial_clock = SerialClock(value),
-            QSPI_IAR => self.serial.settings.address = value,
-            QSPI_ICR => self.serial.settings.instruction.icr = value,
-            QSPI_IFR => self.set_frame(value, edge, ctx),
-            QSPI_SMR => self.scrambling = value,
-            QSPI_SKR => self.key = value,
-            QSPI_WPMR => self.protection.set_mode(value),
-            _ => ctx.note(&format!("a write to {}, which is read only, has no effect", register.name)),
+        match self.registers.write(row.offset, value) {
+            Ok((_, old, new)) => self.wrote(row.offset, (old, new), edge, ctx),
+            Err(why) => write_protection::refused(&mut self.registers, row.offset, why, ctx),
         }
-        if matches!(register.offset, QSPI_CR | QSPI_MR | QSPI_SCR | QSPI_ICR | QSPI_IFR | QSPI_SMR | QSPI_SKR) {
+    }
+
+    fn wrote(&mut self, register: u32, (old, new): (u32, u32), edge: u64, ctx: &mut Ctx) {
+        match register {
+            CR => self.control(new, edge, ctx),
+            MR => self.mode_changed(Mode(old), Mode(new), edge),
+            TDR => self.transmit(new as u16, edge, ctx),
+            IAR => self.serial.settings.address = new,
+            IFR => self.begin_frame(edge, ctx),
+            SKR => self.key = new,
+            _ => {}
+        }
+        if matches!(register, CR | MR | SCR | ICR | IFR | SMR | SKR) {
             self.settings_changed(edge);
             self.look.forget(ctx);
         }
     }
 
     fn control(&mut self, value: u32, edge: u64, ctx: &mut Ctx) {
-        if value & cr::SWRST != 0 {
+        if value & CR_SWRST != 0 {
             self.reset(edge);
         }
-        if value & cr::LASTXFER != 0 {
+        if value & CR_LASTXFER != 0 {
             self.serial.end_after_this(edge, &mut self.wire);
             self.window.next = None;
         }
-        if value & cr::QSPIDIS != 0 {
+        if value & CR_QSPIDIS != 0 {
             self.enabled = false;
             self.window.next = None;
             self.serial.stop(edge, &mut self.wire);
-        } else if value & cr::QSPIEN != 0 && !self.enabled {
+        } else if value & CR_QSPIEN != 0 && !self.enabled {
             self.enabled = true;
             if self.wire.is_skewed() {
                 note_skew(ctx);
@@ -212,18 +212,15 @@ impl Sama5d2Qspi {
         let Window { continued, is_shared, .. } = self.window;
         self.window = Window { continued, is_shared, ..Window::default() };
         self.enabled = false;
-        (self.interrupts, self.scrambling, self.key) = (0, 0, 0);
-        self.serial_clock = SerialClock::default();
-        self.protection = WriteProtection::new(PROTECTION_KEY);
+        self.key = 0;
+        self.registers.reset();
     }
 
-    fn set_mode(&mut self, mode: Mode, edge: u64) {
-        let before = self.settings().mode;
+    fn mode_changed(&mut self, before: Mode, mode: Mode, edge: u64) {
         if (before.serial_memory(), before.register_mode()) != (mode.serial_memory(), mode.register_mode()) {
             self.serial.end_frame(edge, &mut self.wire);
             self.window.next = None;
         }
-        self.serial.settings.mode = mode;
     }
 
     /// QSPI_TDR.
@@ -240,8 +237,8 @@ impl Sama5d2Qspi {
     }
 
     /// QSPI_IFR: a frame without data begins at once, a frame with data begins with its first access.
-    fn set_frame(&mut self, value: u32, edge: u64, ctx: &mut Ctx) {
-        self.serial.settings.instruction.ifr = value;
+    fn begin_frame(&mut self, edge: u64, ctx: &mut Ctx) {
+        self.serial.settings = Settings::of(&self.registers);
         self.window.sent = false;
         self.window.unsynchronised = true;
         if !self.enabled || !self.settings().mode.serial_memory() {
@@ -274,10 +271,11 @@ impl Sama5d2Qspi {
 
     /// Applies the registers' settings.
     fn settings_changed(&mut self, edge: u64) {
-        self.wire.set(self.settings().mode, self.serial_clock, edge);
+        self.serial.settings = Settings::of(&self.registers);
+        self.wire.set(self.settings().mode, SerialClock(self.registers[SCR]), edge);
         (.., self.data_lines) = self.settings().instruction.lines();
-        let random = if self.scrambling & smr::RVDIS == 0 { self.params.random } else { 0 };
-        let scrambles = self.scrambling & smr::SCREN != 0;
+        let random = if self.registers.has(SMR, SMR_RVDIS) { 0 } else { self.params.random };
+        let scrambles = self.registers.has(SMR, SMR_SCREN);
         self.scrambler = if scrambles { Scrambler::on(self.key, random) } else { Scrambler::off() };
         self.window.access = self.window_access();
         self.window.headers = [None; 2];
@@ -297,7 +295,7 @@ impl Sama5d2Qspi {
 
     /// Updates the interrupt and the DMA requests, and requests an event for the next change of state.
     fn update_lines(&mut self, ctx: &mut Ctx) {
-        let level = self.status() & self.interrupts != 0;
+        let level = self.status() & self.registers[IMR] != 0;
         if level != self.irq_level {
             self.irq_level = level;
             ctx.set_irq(self.params.interrupt, level);
@@ -307,7 +305,7 @@ impl Sama5d2Qspi {
             // The DMA controller may be the device that makes this access: it is notified by an event.
             self.alarm.set(ctx.now, CONTROLLER_EVENT, ctx);
         }
-        if let Some(edge) = self.serial.next_change().filter(|_| asks || self.interrupts != 0 && !level) {
+        if let Some(edge) = self.serial.next_change().filter(|_| asks || self.registers[IMR] != 0 && !level) {
             let due = self.wire.time(edge).max(ctx.now + Ps(1));
             self.alarm.set(due, CONTROLLER_EVENT, ctx);
         }
@@ -318,9 +316,16 @@ impl Sama5d2Qspi {
         let status = self.serial.status();
         let flow = self.serial.flow;
         [
-            matches!(flow, Flow::Spi | Flow::Send) && status & sr::TDRE != 0,
-            matches!(flow, Flow::Spi | Flow::Receive) && status & sr::RDRF != 0,
+            matches!(flow, Flow::Spi | Flow::Send) && status & SR_TDRE != 0,
+            matches!(flow, Flow::Spi | Flow::Receive) && status & SR_RDRF != 0,
         ]
+    }
+
+    /// After a call that is no access to the window.
+    fn end_call(&mut self, ctx: &mut Ctx) {
+        self.take_notes(ctx);
+        self.follow_chip(ctx);
+        self.update_lines(ctx);
     }
 
     #[cold]
@@ -337,6 +342,19 @@ impl Sama5d2Qspi {
             self.wire.chip.follow(end, ctx);
         }
     }
+
+    /// False while transfers end that its lines or its chip's pin show; lists what passes through the data registers.
+    fn look_ahead(&mut self, poll: &mut Poll) -> bool {
+        self.learn_of_reads();
+        self.pass_to(poll.now());
+        let clock = self.params.clock.rate;
+        let asks = self.registers[IMR] != 0 || self.params.dma.iter().any(Option::is_some) || self.wire.chip.has_pin();
+        if asks && !self.serial.is_idle() {
+            return false;
+        }
+        self.serial.polled(poll, |edge, poll| Wire::end(clock, edge, poll));
+        true
+    }
 }
 
 fn note_skew(ctx: &mut Ctx) {
@@ -345,7 +363,7 @@ fn note_skew(ctx: &mut Ctx) {
 
 impl Device for Sama5d2Qspi {
     fn pops(&self, _range: usize, offset: u32) -> bool {
-        offset & !3 == QSPI_RDR
+        offset & !3 == RDR
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
@@ -363,10 +381,8 @@ impl Device for Sama5d2Qspi {
         self.serial.advance(edge, &mut self.wire);
         let value = self.register(offset & !3, edge);
         self.serial.advance(edge, &mut self.wire);
-        self.take_notes(ctx);
-        self.follow_chip(ctx);
-        self.update_lines(ctx);
-        Ok(Reply::read(size.extracted(value, offset), self.register_answer(ctx)))
+        self.end_call(ctx);
+        Ok(Port::APB.read(value, offset, size, self.register_answer(ctx)))
     }
 
     fn write(
@@ -383,24 +399,20 @@ impl Device for Sama5d2Qspi {
         }
         let edge = self.edge(ctx.now);
         self.serial.advance(edge, &mut self.wire);
-        let (offset, value) = apb::written(value, offset, size);
-        match find(REGISTERS, offset) {
-            Some(register) => {
-                self.set_register(register, value, edge, ctx);
+        match MAP.row(offset) {
+            Some(row) => {
+                self.set_register(row, Port::APB.word(0, value, offset, size), edge, ctx);
                 self.serial.advance(edge, &mut self.wire);
             }
-            None => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),
+            None => ctx.note(&format!("a write to offset {:#x}, where no register is, has no effect", offset & !3)),
         }
-        self.take_notes(ctx);
-        self.follow_chip(ctx);
-        self.update_lines(ctx);
+        self.end_call(ctx);
         Ok(Reply::written(self.register_answer(ctx)))
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.learn_of_reads();
-        let edge = self.params.clock.rate.cycles_until_floor(ctx.now).0;
-        self.serial.advance(edge, &mut self.wire);
+        self.pass_to(ctx.now);
         if token == CONTROLLER_EVENT {
             self.alarm.rang(ctx.now);
         } else {
@@ -412,31 +424,25 @@ impl Device for Sama5d2Qspi {
                 ctx.set_irq(self.params.dma[index], request);
             }
         }
-        self.take_notes(ctx);
-        self.follow_chip(ctx);
-        self.update_lines(ctx);
+        self.end_call(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.learn_of_reads();
-        let from = self.params.clock.rate.cycles_until_floor(ctx.now).0;
-        self.serial.advance(from, &mut self.wire);
+        let from = self.pass_to(ctx.now);
         ctx.bus.clocks.update(&mut self.params.clock);
         let to = self.params.clock.rate.cycles_until_floor(ctx.now).0;
         self.wire.change_clock(self.params.clock.rate, (from, to));
         self.serial.renumber((from, to));
         self.settings_changed(to);
         self.look.forget(ctx);
-        self.take_notes(ctx);
-        self.follow_chip(ctx);
         self.alarm.cancel(CONTROLLER_EVENT, ctx);
-        self.update_lines(ctx);
+        self.end_call(ctx);
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.learn_of_reads();
-        let edge = self.params.clock.rate.cycles_until_floor(ctx.now).0;
-        self.serial.advance(edge, &mut self.wire);
+        self.pass_to(ctx.now);
         self.wire.chip.pins_changed(port, changed, levels, ctx);
         self.follow_chip(ctx);
     }
@@ -480,8 +486,7 @@ impl Device for Sama5d2Qspi {
 
     fn finish(&mut self, now: Ps) {
         self.learn_of_reads();
-        let edge = self.params.clock.rate.cycles_until_floor(now).0;
-        self.serial.advance(edge, &mut self.wire);
+        self.pass_to(now);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
@@ -497,30 +502,5 @@ impl Device for Sama5d2Qspi {
         ];
         counters.extend(self.wire.chip.counters());
         counters
-    }
-}
-
-impl Polled for Sama5d2Qspi {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.learn_of_reads();
-        let clock = self.params.clock.rate;
-        self.serial.advance(clock.cycles_until_floor(poll.now()).0, &mut self.wire);
-        let asks = self.interrupts != 0 || self.params.dma.iter().any(Option::is_some) || self.wire.chip.has_pin();
-        if asks && !self.serial.is_idle() {
-            return false;
-        }
-        poll.phase(clock);
-        self.serial.polled(poll, |edge, poll| Wire::end(clock, edge, poll));
-        let Window { next, sent, unsynchronised, .. } = self.window;
-        for state in [self.enabled, sent, unsynchronised, self.irq_level, next.is_some()] {
-            poll.state(state);
-        }
-        poll.state(self.protection.state());
-        let registers = [self.interrupts, self.serial_clock.0, self.scrambling, self.key];
-        for state in registers.into_iter().chain(next) {
-            poll.state(state);
-        }
-        poll.counter(&mut self.window.continued);
-        self.wire.polled(poll)
     }
 }

@@ -5,52 +5,53 @@
 //! keeps its value and has no effect.
 
 use crate::model::{Group, Model};
-use crate::support::apb;
-use crate::support::register_file::{Bank, RegisterFile};
-use crate::support::registers::AccessKind;
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::registers::{Port, Refused, Registers, Table, by_table, registers};
+use engine::bus::device::{Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
-/// The register map (SFR User Interface). The serial numbers are invented.
-const BANKS: &[Bank] = &[
-    Bank::new("SFR_DDRCFG", 0x04, 1, AccessKind::Rw, 0x0000_0001, 0x0003_0001),
-    Bank::new("SFR_OHCIICR", 0x10, 1, AccessKind::Rw, 0, 0x0880_0737),
-    Bank::new("SFR_OHCIISR", 0x14, 1, AccessKind::Ro, 0, 0x7),
-    Bank::new("SFR_SECURE", 0x28, 1, AccessKind::Rw, 0, 0x101),
-    Bank::new("SFR_UTMICKTRIM", 0x30, 1, AccessKind::Rw, 0x0001_0000, 0x000f_0003),
-    Bank::new("SFR_UTMIHSTRIM", 0x34, 1, AccessKind::Rw, 0x0004_4433, 0x0007_7777),
-    Bank::new("SFR_UTMIFSTRIM", 0x38, 1, AccessKind::Rw, 0x0043_0211, 0x0077_0377),
-    Bank::new("SFR_UTMISWAP", 0x3c, 1, AccessKind::Rw, 0, 0x7),
-    Bank::new("SFR_EBICFG", 0x40, 1, AccessKind::Rw, 0, 0x1f1f),
-    Bank::new("SFR_CAN", 0x48, 1, AccessKind::Rw, 0x0020_0020, u32::MAX),
-    Bank::new("SFR_SN0", 0x4c, 1, AccessKind::Ro, 0x0000_5d27, u32::MAX),
-    Bank::new("SFR_SN1", 0x50, 1, AccessKind::Ro, 0x0100_5d27, u32::MAX),
-    Bank::new("SFR_AICREDIR", AICREDIR, 1, AccessKind::Rw, 0, AICREDIR_NSAIC),
-    Bank::new("SFR_L2CC_HRAMC", 0x58, 1, AccessKind::Rw, 0, 0x1),
-    Bank::new("SFR_I2SCLKSEL", 0x90, 1, AccessKind::Rw, 0, 0x3),
-    Bank::new("SFR_QSPICLK", 0x94, 1, AccessKind::Rw, 0x1, 0x1),
-];
+registers! {
+    /// The register map (SFR User Interface). The serial numbers are invented.
+    const MAP "SFR_" {
+        DDRCFG 0x04 rw reset 0x0000_0001 mask 0x0003_0001;
+        OHCIICR 0x10 rw mask 0x0880_0737;
+        OHCIISR 0x14 ro mask 0x7;
+        SECURE 0x28 rw mask 0x101;
+        UTMICKTRIM 0x30 rw reset 0x0001_0000 mask 0x000f_0003;
+        UTMIHSTRIM 0x34 rw reset 0x0004_4433 mask 0x0007_7777;
+        UTMIFSTRIM 0x38 rw reset 0x0043_0211 mask 0x0077_0377;
+        UTMISWAP 0x3c rw mask 0x7;
+        EBICFG 0x40 rw mask 0x1f1f;
+        CAN 0x48 rw reset 0x0020_0020;
+        SN0 0x4c ro reset 0x0000_5d27;
+        SN1 0x50 ro reset SERIAL;
+        /// NSAIC: all interrupts go to the non-secure AIC.
+        AICREDIR 0x54 rw keyed KEY in !AICREDIR_NSAIC { NSAIC 0 };
+        L2CC_HRAMC 0x58 rw mask 0x1;
+        I2SCLKSEL 0x90 rw mask 0x3;
+        QSPICLK 0x94 rw reset 0x1 mask 0x1;
+    }
+}
 
-const SN1: u32 = 0x50;
-const AICREDIR: u32 = 0x54;
-/// All interrupts go to the non-secure AIC.
-const AICREDIR_NSAIC: u32 = 1 << 0;
-/// The other bits of a write have this value, exclusive-or SFR_SN1.
-const AICREDIR_KEY: u32 = 0xb6d8_1c4d;
+/// SFR_SN1.
+const SERIAL: u32 = 0x0100_5d27;
+/// The bits of a write of SFR_AICREDIR above NSAIC.
+const KEY: u32 = (0xb6d8_1c4d ^ SERIAL) >> 1;
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Sfr {
-    registers: RegisterFile,
+    #[poll(phase)]
+    clock: ClockInput,
+    registers: Registers,
     #[state(skip)]
     redirection: Option<IrqLine>,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-sfr"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["atmel,sama5d2-sfr"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -61,49 +62,37 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Sfr {
     /// The device after reset; `redirection` is the destination of NSAIC.
     pub fn new(clock: impl Into<ClockInput>, redirection: Option<IrqLine>) -> Sfr {
-        Sfr { registers: RegisterFile::new(clock, BANKS, None), redirection }
+        Sfr { clock: clock.into(), registers: Registers::new(&MAP), redirection }
+    }
+}
+
+impl Table for Sfr {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
     }
 
-    fn redirect(&mut self, value: u32, ctx: &mut Ctx) {
-        let key = AICREDIR_KEY ^ self.registers.value(SN1);
-        if (value ^ key) & !AICREDIR_NSAIC != 0 {
-            ctx.note("SFR_AICREDIR was written without its key (0xb6d81c4d exclusive-or SFR_SN1): that has no effect");
-            return;
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
+        if register == AICREDIR {
+            ctx.set_irq(self.redirection, new & AICREDIR_NSAIC != 0);
         }
-        self.registers.set(AICREDIR, value);
-        ctx.set_irq(self.redirection, value & AICREDIR_NSAIC != 0);
+    }
+
+    fn refused(&mut self, _register: u32, why: Refused, ctx: &mut Ctx) {
+        if why == Refused::Key {
+            ctx.note("SFR_AICREDIR was written without its key (0xb6d81c4d exclusive-or SFR_SN1): that has no effect");
+        }
     }
 }
 
 impl Device for Sfr {
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.registers.read(range, offset, size, ctx)
-    }
-
-    fn write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        if offset & !3 != AICREDIR {
-            return self.registers.write(range, offset, size, value, ctx);
-        }
-        let (_, value) = apb::written(value, offset, size);
-        self.redirect(value, ctx);
-        Ok(Reply::written(ctx.now))
-    }
+    by_table!();
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        self.registers.clocks_changed(ctx);
-    }
-}
-
-impl Polled for Sfr {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.registers.polled(poll)
+        ctx.bus.clocks.update(&mut self.clock);
     }
 }
 
@@ -111,7 +100,7 @@ impl Polled for Sfr {
 mod tests {
     use super::*;
     use crate::bench::{Bench, CPU_INTC, read_plain_node};
-    use crate::support::register_file::keeps_its_banks;
+    use crate::registers::walk;
     use engine::time::Ps;
 
     fn sfr() -> Bench {
@@ -122,18 +111,19 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_banks() {
-        keeps_its_banks(&mut sfr(), BANKS, &["SFR_AICREDIR"]);
+        walk::device_keeps_its_table(MAP.rows, &["SFR_AICREDIR"], &mut sfr());
     }
 
     #[test]
     fn redirection_takes_its_key() {
+        const KEYED: u32 = 0xb6d8_1c4d;
         let mut bench = sfr();
         let serial = bench.value(Ps(0), SN1);
         bench.write(Ps(0), AICREDIR, AICREDIR_NSAIC).unwrap();
         assert_eq!((bench.value(Ps(0), AICREDIR), bench.pending(), bench.bus.notes().len()), (0, 0, 1));
-        bench.write(Ps(0), AICREDIR, AICREDIR_KEY ^ serial | AICREDIR_NSAIC).unwrap();
+        bench.write(Ps(0), AICREDIR, KEYED ^ serial | AICREDIR_NSAIC).unwrap();
         assert_eq!((bench.value(Ps(0), AICREDIR), bench.pending()), (AICREDIR_NSAIC, 1 << 9));
-        bench.write(Ps(0), AICREDIR, (AICREDIR_KEY ^ serial) & !AICREDIR_NSAIC).unwrap();
+        bench.write(Ps(0), AICREDIR, (KEYED ^ serial) & !AICREDIR_NSAIC).unwrap();
         assert_eq!((bench.value(Ps(0), AICREDIR), bench.pending()), (0, 0));
     }
 }

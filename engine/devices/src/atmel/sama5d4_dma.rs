@@ -20,24 +20,22 @@ mod tests;
 
 use self::channel::{Channel, Stage};
 use self::registers::{
-    CHANNEL_BASE, CHANNEL_BYTES, CHANNEL_REGISTERS, CHANNELS, GTYPE, REGISTERS, REQUESTS, XDMAC_GCFG, XDMAC_GD,
-    XDMAC_GE, XDMAC_GID, XDMAC_GIE, XDMAC_GIM, XDMAC_GIS, XDMAC_GRS, XDMAC_GRWR, XDMAC_GRWS, XDMAC_GS, XDMAC_GSWF,
-    XDMAC_GSWR, XDMAC_GSWS, XDMAC_GTYPE, XDMAC_GWAC, XDMAC_GWS, cis,
+    CHANNEL_BASE, CHANNEL_BYTES, CHANNELS, CIM, CIS, CIS_DIS, CIS_FIS, GD, GE, GIM, GIS, GLOBAL, GRS, GRWR, GRWS, GS,
+    GSWF, GSWR, GSWS, GWS,
 };
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table, read, write};
 use crate::support::activities::{DMA, TRANSFER};
-use crate::support::apb;
-use crate::support::registers::find;
 use engine::activity::{Detail, Kind};
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
 /// The controller's timing.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 struct Params {
     clock: ClockInput,
     /// From a channel's enable to its first access.
@@ -69,7 +67,7 @@ fn request_cycles(reader: &mut NodeReader) -> u32 {
 }
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, State)]
+#[derive(Clone, Copy, Debug, Default, State, Polled)]
 struct Totals {
     blocks: u64,
     bytes: u64,
@@ -77,30 +75,23 @@ struct Totals {
 }
 
 /// The controller.
-#[derive(State)]
+#[derive(State, Polled)]
 pub struct Xdmac {
     params: Params,
+    registers: Registers,
     #[state(with = engine::state::fixed)]
     channels: Vec<Channel>,
-    /// Levels of the request lines.
-    requests: [bool; REQUESTS],
-    /// XDMAC_GIM.
-    mask: u32,
-    gcfg: u32,
-    gwac: u32,
-    /// XDMAC_GRS and XDMAC_GWS: a channel whose reads or writes are suspended makes no step.
-    read_suspended: u32,
-    write_suspended: u32,
+    /// Levels of the request lines: bit n is line n.
+    requests: u128,
+    /// Channels whose reads or writes are suspended, which make no step.
     suspended: u32,
     irq_level: bool,
     totals: Totals,
-    /// The number of writes, steps and requests: without these, reads change only a channel's status.
-    changes: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Dma, &["atmel,sama5d4-dma"], 1, from_node).with_activities(DMA).naming(REGISTERS);
+    Model::device(Group::Dma, &["atmel,sama5d4-dma"], 1, from_node).with_activities(DMA).naming(GLOBAL.rows);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -111,17 +102,12 @@ impl Xdmac {
     fn new(params: Params) -> Xdmac {
         Xdmac {
             params,
-            channels: vec![Channel::default(); CHANNELS],
-            requests: [false; REQUESTS],
-            mask: 0,
-            gcfg: 0,
-            gwac: 0,
-            read_suspended: 0,
-            write_suspended: 0,
+            registers: Registers::new(&GLOBAL),
+            channels: (0..CHANNELS).map(|_| Channel::new()).collect(),
+            requests: 0,
             suspended: 0,
             irq_level: false,
             totals: Totals::default(),
-            changes: 0,
         }
     }
 
@@ -130,41 +116,9 @@ impl Xdmac {
         self.channels.iter().enumerate().map(|(index, channel)| u32::from(so(channel)) << index).sum()
     }
 
-    fn register(&self, offset: u32) -> u32 {
-        match offset {
-            XDMAC_GTYPE => GTYPE,
-            XDMAC_GCFG => self.gcfg,
-            XDMAC_GWAC => self.gwac,
-            XDMAC_GIM => self.mask,
-            XDMAC_GIS => self.each(|channel| channel.status & channel.mask != 0),
-            XDMAC_GS => self.each(|channel| channel.stage != Stage::Off),
-            XDMAC_GRS => self.read_suspended,
-            XDMAC_GWS => self.write_suspended,
-            XDMAC_GSWS => self.each(|channel| channel.asked),
-            _ => 0,
-        }
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        match offset {
-            XDMAC_GCFG => self.gcfg = value,
-            XDMAC_GWAC => self.gwac = value,
-            XDMAC_GIE => self.mask |= value,
-            XDMAC_GID => self.mask &= !value,
-            XDMAC_GE => self.of_each(value, |controller, index| controller.enable(index, ctx)),
-            XDMAC_GD => self.of_each(value, |controller, index| controller.disable(index)),
-            XDMAC_GRS => self.suspend(value, self.write_suspended, ctx),
-            XDMAC_GWS => self.suspend(self.read_suspended, value, ctx),
-            XDMAC_GRWS => self.suspend(self.read_suspended | value, self.write_suspended | value, ctx),
-            XDMAC_GRWR => self.suspend(self.read_suspended & !value, self.write_suspended & !value, ctx),
-            XDMAC_GSWR => self.of_each(value, |controller, index| {
-                controller.channels[index].asked = true;
-                controller.arm(index, ctx.now, ctx);
-            }),
-            // No data waits in a FIFO: a flush is complete at once.
-            XDMAC_GSWF => self.of_each(value, |controller, index| controller.channels[index].status |= cis::FIS),
-            _ => {}
-        }
+    /// XDMAC_GIS.
+    fn pending(&self) -> u32 {
+        self.each(|channel| channel.registers.has(CIS, channel.registers[CIM]))
     }
 
     fn of_each(&mut self, bits: u32, mut act: impl FnMut(&mut Xdmac, usize)) {
@@ -180,9 +134,9 @@ impl Xdmac {
         channel.armed = false;
         channel.linked = false;
         channel.begin_block();
-        if channel.next.exists() {
+        if channel.next().exists() {
             channel.stage = Stage::Fetch;
-        } else if channel.left == 0 {
+        } else if channel.left() == 0 {
             ctx.note("a channel was enabled with a microblock of no data (XDMAC_CUBC is 0): its block is over at once");
         }
         self.arm(index, self.params.clock.rate.after(ctx.now, self.params.setup_cycles), ctx);
@@ -191,7 +145,7 @@ impl Xdmac {
     fn disable(&mut self, index: usize) {
         if self.channels[index].stage != Stage::Off {
             self.switch_off(index);
-            self.channels[index].status |= cis::DIS;
+            self.channels[index].raise(CIS_DIS);
         }
     }
 
@@ -203,10 +157,10 @@ impl Xdmac {
         channel.chunk_left = 0;
     }
 
-    fn suspend(&mut self, read: u32, write: u32, ctx: &mut Ctx) {
-        (self.read_suspended, self.write_suspended) = (read, write);
-        let resumed = self.suspended & !(read | write);
-        self.suspended = read | write;
+    /// XDMAC_GRS or XDMAC_GWS has changed.
+    fn suspend(&mut self, ctx: &mut Ctx) {
+        let suspended = self.registers[GRS] | self.registers[GWS];
+        let resumed = std::mem::replace(&mut self.suspended, suspended) & !suspended;
         self.of_each(resumed, |controller, index| controller.arm(index, ctx.now, ctx));
     }
 
@@ -223,12 +177,12 @@ impl Xdmac {
     fn update_interrupt(&mut self, ctx: &mut Ctx) {
         if ctx.records(Kind::Transfer) {
             for (index, channel) in self.channels.iter().enumerate() {
-                let bytes = channel.left * channel.config.datum_bytes();
-                let detail = || Detail::Address { address: channel.source, bytes };
+                let bytes = channel.left() * channel.config().datum_bytes();
+                let detail = || Detail::Address { address: channel.source(), bytes };
                 ctx.level_with((&TRANSFER, index as u32), channel.stage != Stage::Off, detail);
             }
         }
-        let level = self.register(XDMAC_GIS) & self.mask != 0;
+        let level = self.pending() & self.registers[GIM] != 0;
         if level != self.irq_level {
             self.irq_level = level;
             ctx.set_irq(self.params.interrupt, level);
@@ -243,14 +197,58 @@ fn channel_at(offset: u32) -> Option<(usize, u32)> {
     (index < CHANNELS).then_some((index, within % CHANNEL_BYTES))
 }
 
+impl Table for Xdmac {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _ctx: &mut Ctx) -> u32 {
+        match register {
+            GIS => self.pending(),
+            GS => self.each(|channel| channel.stage != Stage::Off),
+            GSWS => self.each(|channel| channel.asked),
+            _ => held,
+        }
+    }
+
+    fn was_read(&mut self, _register: u32, ctx: &mut Ctx) {
+        self.update_interrupt(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            GE => self.of_each(new, |controller, index| controller.enable(index, ctx)),
+            GD => self.of_each(new, |controller, index| controller.disable(index)),
+            GRS | GWS => self.suspend(ctx),
+            GRWS | GRWR => {
+                [GRS, GWS].into_iter().for_each(|suspended| self.registers.put(suspended, new, register == GRWS));
+                self.suspend(ctx);
+            }
+            GSWR => self.of_each(new, |controller, index| {
+                controller.channels[index].asked = true;
+                controller.arm(index, ctx.now, ctx);
+            }),
+            // No data waits in a FIFO: a flush is complete at once.
+            GSWF => self.of_each(new, |controller, index| controller.channels[index].raise(CIS_FIS)),
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.update_interrupt(ctx);
+    }
+}
+
 impl Device for Xdmac {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let value = match channel_at(offset & !3) {
-            Some((index, register)) => self.channels[index].register(register),
-            None => self.register(offset & !3),
-        };
+        let Some((index, register)) = channel_at(offset & !3) else { return read(self, offset, size, ctx) };
+        let value = self.channels[index].read(register);
         self.update_interrupt(ctx);
-        Ok(apb::read(value, offset, size, ctx))
+        Ok(Port::APB.read(value, offset, size, ctx.now))
     }
 
     fn write(
@@ -261,20 +259,11 @@ impl Device for Xdmac {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.changes += 1;
-        let (offset, value) = apb::written(value, offset, size);
-        match channel_at(offset) {
-            Some((index, register)) => {
-                let mask = find(CHANNEL_REGISTERS, register).map_or(0, |register| register.mask);
-                self.channels[index].set_register(register, value & mask);
-            }
-            None => {
-                let mask = find(REGISTERS, offset).map_or(0, |register| register.mask);
-                self.set_register(offset, value & mask, ctx);
-            }
-        }
+        let Some((index, register)) = channel_at(offset & !3) else { return write(self, offset, size, value, ctx) };
+        // A refused write has no effect.
+        _ = self.channels[index].registers.write(register, Port::APB.word(0, value, offset, size));
         self.update_interrupt(ctx);
-        Ok(Reply::written(ctx.now))
+        Ok(Port::APB.written(ctx.now))
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -284,23 +273,24 @@ impl Device for Xdmac {
             return;
         }
         channel.armed = false;
-        self.changes += 1;
         self.step(index, ctx);
         self.update_interrupt(ctx);
     }
 
     /// A peripheral's request line.
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
-        let Some(line) = self.requests.get_mut(input as usize) else { return };
-        *line = level;
-        self.changes += 1;
+        if input >= u128::BITS {
+            return;
+        }
+        self.requests = self.requests & !(1 << input) | u128::from(level) << input;
         if !level {
             return;
         }
         let due = self.params.clock.rate.after(ctx.now, self.params.request_cycles);
         for index in 0..CHANNELS {
-            let Channel { config, stage, .. } = &self.channels[index];
-            let waits = *stage == Stage::Read && config.is_synchronised() && !config.asks_software();
+            let config = self.channels[index].config();
+            let waits =
+                self.channels[index].stage == Stage::Read && config.is_synchronised() && !config.asks_software();
             if waits && config.request_line() == input as usize {
                 self.arm(index, due, ctx);
             }
@@ -321,13 +311,5 @@ impl Device for Xdmac {
         [("blocks", blocks), ("bytes", bytes), ("descriptors", descriptors)]
             .map(|(name, count)| (name.to_owned(), count))
             .to_vec()
-    }
-}
-
-impl Polled for Xdmac {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.changes);
-        self.channels.iter().for_each(|channel| poll.state(channel.status));
-        true
     }
 }

@@ -18,7 +18,6 @@
 
 mod attempt;
 
-use engine::polling::{Poll, Polled};
 use std::collections::VecDeque;
 
 use self::attempt::{Attempt, Member, News, attempt};
@@ -29,6 +28,7 @@ use engine::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, Reply, Slave
 use engine::bus::lines::Failure;
 use engine::dt::reader::NodeReader;
 use engine::observe::waves::SignalId;
+use engine::polling::Polled;
 use engine::serial::script::{Progress, Unfinished};
 use engine::state::{Fresh, State};
 use engine::time::Ps;
@@ -80,7 +80,8 @@ struct Wait {
 }
 
 /// The bus.
-#[derive(Debug, Default, State)]
+#[derive(Debug, Default, State, Polled)]
+#[poll(never = "no core accesses it")]
 pub struct Bus {
     /// Controllers, in the order of the board.
     #[state(skip)]
@@ -473,11 +474,5 @@ impl Device for Bus {
 
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("attempts".to_owned(), self.attempts), ("errors".to_owned(), self.errors)]
-    }
-}
-
-impl Polled for Bus {
-    fn polled(&mut self, _: &mut Poll) -> bool {
-        false
     }
 }

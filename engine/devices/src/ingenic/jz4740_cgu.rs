@@ -17,64 +17,48 @@
 //! Not modelled: sleep (LCR.LPM), the duty cycle of doze mode.
 
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table, by_table, field, registers};
 use crate::support::activities::{CLOCK_START, CLOCKS};
-use crate::support::apb;
-use crate::support::register_file::{Bank, RegisterFile};
-use crate::support::registers::{AccessKind, flag};
 use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device};
 use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::{ClockId, ClockInput};
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 
-/// The register map.
-const BANKS: &[Bank] = &[
-    Bank::new("CPCCR", CPCCR, 1, AccessKind::Rw, 0, u32::MAX),
-    Bank::new("LCR", LCR, 1, AccessKind::Rw, 0xf8, 0xff),
-    Bank::new("RSR", 0x08, 1, AccessKind::Rw, RSR_PR, 7),
-    Bank::new("CPPCR", CPPCR, 1, AccessKind::Rw, 0, 0xffff_07ff),
-    Bank::new("CLKGR", 0x20, 1, AccessKind::Rw, 0, 0xffff),
-    Bank::new("SCR", 0x24, 1, AccessKind::Rw, 0, 0xffd0),
-    Bank::new("I2SCDR", 0x60, 1, AccessKind::Rw, 0, 0x1ff),
-    Bank::new("LPCDR", 0x64, 1, AccessKind::Rw, 0, 0x8000_07ff),
-    Bank::new("MSCCDR", 0x68, 1, AccessKind::Rw, 0, 0x1f),
-    Bank::new("UHCCDR", 0x6c, 1, AccessKind::Rw, UHCCDR_SET, 0xf),
-    Bank::new("UHCTST", 0x70, 1, AccessKind::Rw, 0, 0x3f),
-    Bank::new("SSICDR", SSICDR, 1, AccessKind::Rw, 0, 0x8000_000f),
-];
+registers! {
+    /// The register map.
+    const MAP "" {
+        /// CE: the dividers take effect with the write.
+        CPCCR 0x00 rw mask u32::MAX { CE 22 };
+        LCR 0x04 rw reset 0xf8 mask 0xff { LPM 0..2 };
+        /// PR: power-on reset.
+        RSR 0x08 rw reset RSR_PR mask 7 { PR 0 };
+        CPPCR 0x10 rw { PLLST 0..8, PLLEN 8, PLLBP 9, PLLS 10, PLLOD 16..18, PLLN 18..23, PLLM 23..32 };
+        CLKGR 0x20 rw mask 0xffff;
+        SCR 0x24 rw mask 0xffd0;
+        I2SCDR 0x60 rw mask 0x1ff;
+        LPCDR 0x64 rw mask 0x8000_07ff;
+        MSCCDR 0x68 rw mask 0x1f;
+        UHCCDR 0x6c rw reset UHCCDR_SET mask 0xf;
+        UHCTST 0x70 rw mask 0x3f;
+        /// SCS: the SSI's clock comes from the PLL, not from EXTAL.
+        SSICDR 0x74 rw { SSIDIV 0..4, SCS 31 };
+    }
+}
 
-const CPCCR: u32 = 0x00;
-const LCR: u32 = 0x04;
-const CPPCR: u32 = 0x10;
-const SSICDR: u32 = 0x74;
-
-/// As set, except for the divided clocks: CLKOEN, PCS, and the LCD's divider of 3.
+/// CPCCR as set, except for the divided clocks: CLKOEN, PCS, and the LCD's divider of 3.
 const CPCCR_SET: u32 = 1 << 30 | 1 << 21 | 2 << 16;
-/// CPCCR.CE: the dividers take effect with the write.
-const CPCCR_CE: u32 = 1 << 22;
-/// As set, except for M: N of 2, not divided further; stable after 32 periods of RTCCLK.
+/// CPPCR as set, except for M: N of 2, not divided further; stable after 32 periods of RTCCLK.
 const CPPCR_SET: u32 = CPPCR_PLLS | CPPCR_PLLEN | 0x20;
-const CPPCR_PLLM: u32 = 23;
 /// The largest M.
 const MOST_M: u64 = 0x1ff + 2;
-const CPPCR_PLLS: u32 = 1 << 10;
-const CPPCR_PLLBP: u32 = 1 << 9;
-const CPPCR_PLLEN: u32 = 1 << 8;
-/// PLLM, PLLN and PLLOD: changing them makes the PLL lock again.
-const CPPCR_FACTORS: u32 = 0xffff_0000;
-/// PLLST.
-const CPPCR_PLLST: u32 = 0xff;
+/// Changing them makes the PLL lock again.
+const CPPCR_FACTORS: u32 = CPPCR_PLLM | CPPCR_PLLN | CPPCR_PLLOD;
 /// 336 MHz / 7: the USB host's 48 MHz.
 const UHCCDR_SET: u32 = 6;
-/// Power-on reset.
-const RSR_PR: u32 = 1 << 0;
-const LCR_LPM: u32 = 3;
-/// The SSI's clock comes from the PLL, not from EXTAL.
-const SSICDR_SCS: u32 = 1 << 31;
-const SSICDR_SSIDIV: u32 = 0xf;
 
 /// The dividers of CPCCR's fields, by their values; others are reserved.
 const DIVIDERS: [u64; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
@@ -87,13 +71,16 @@ const OUTPUTS: [&str; DIVIDED.len() + 1] =
     ["cclk, the core's clock", "hclk, AHB's", "pclk, APB's", "mclk, the memories'", "the SSI's device clock"];
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Cgu {
     #[state(skip)]
     ext: Hz,
     #[state(skip)]
     rtc: Hz,
-    registers: RegisterFile,
+    /// The clock of its registers.
+    #[poll(phase)]
+    pclk: ClockInput,
+    registers: Registers,
     /// The clocks that it drives, in the order of [`OUTPUTS`], at their rates.
     #[state(with = engine::state::fixed)]
     outputs: Vec<ClockInput>,
@@ -109,7 +96,8 @@ pub struct Cgu {
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-cgu"], 1, from_node).with_activities(CLOCKS);
+pub const MODEL: Model =
+    Model::device(Group::System, &["ingenic,jz4740-cgu"], 1, from_node).with_activities(CLOCKS).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -140,7 +128,7 @@ fn settings_for(ext: Hz, clocks: [Hz; DIVIDED.len()]) -> Option<(u32, u32)> {
     if !(cclk * 2).is_multiple_of(ext.get()) || !(2..=MOST_M).contains(&m) {
         return None;
     }
-    let cppcr = CPPCR_SET | (m as u32 - 2) << CPPCR_PLLM;
+    let cppcr = CPPCR_SET | (m as u32 - 2) << CPPCR_PLLM.trailing_zeros();
     let mut cpccr = CPCCR_SET;
     for ((_, place), clock) in DIVIDED.iter().zip(clocks) {
         let number = DIVIDERS.iter().position(|divider| clock.get() * divider == cclk)?;
@@ -154,32 +142,33 @@ impl Cgu {
     /// the board has.
     fn new(ext: Hz, rtc: Hz, outputs: Vec<ClockInput>, (cpccr, cppcr): (u32, u32)) -> Cgu {
         let pclk = outputs.get(PCLK).copied().unwrap_or(ClockInput::fixed(ext));
-        let mut registers = RegisterFile::new(pclk, BANKS, None);
+        let mut registers = Registers::new(&MAP);
         registers.set(CPCCR, cpccr);
         registers.set(CPPCR, cppcr);
         let locked = (cppcr & CPPCR_PLLEN != 0).then_some(cppcr & CPPCR_FACTORS);
         let (lock_at, changes_at, alarm) = (None, None, Alarm::default());
-        Cgu { ext, rtc, registers, outputs, locked, lock_at, dividers: cpccr, changes_at, alarm }
+        Cgu { ext, rtc, pclk, registers, outputs, locked, lock_at, dividers: cpccr, changes_at, alarm }
     }
 
     /// The PLL's output in hertz, or that of the clock that bypasses it.
     fn pll(&self) -> u64 {
-        let bypassed = self.registers.value(CPPCR) & CPPCR_PLLBP != 0;
+        let bypassed = self.registers.has(CPPCR, CPPCR_PLLBP);
         let Some(factors) = self.locked.filter(|_| !bypassed) else { return self.ext.get() };
-        let (m, n) = (u64::from(factors >> CPPCR_PLLM) + 2, u64::from(factors >> 18 & 0x1f) + 2);
-        let output = [1, 2, 2, 4][(factors >> 16 & 3) as usize];
+        let [m, n] = [CPPCR_PLLM, CPPCR_PLLN].map(|mask| u64::from(field(factors, mask)) + 2);
+        let output = [1, 2, 2, 4][field(factors, CPPCR_PLLOD) as usize];
         self.ext.get() * m / (n * output)
     }
 
     /// The rate of each of [`OUTPUTS`] in hertz, with the settings in effect; `None` for a reserved divider.
     fn frequencies(&self) -> [Option<u64>; OUTPUTS.len()] {
-        let (pll, ssicdr) = (self.pll(), self.registers.value(SSICDR));
+        let pll = self.pll();
         let mut frequencies = [None; OUTPUTS.len()];
         for (frequency, (_, place)) in frequencies.iter_mut().zip(DIVIDED) {
             *frequency = DIVIDERS.get((self.dividers >> place & 0xf) as usize).map(|divider| pll / divider);
         }
-        let divided = pll / u64::from((ssicdr & SSICDR_SSIDIV) + 1);
-        frequencies[DIVIDED.len()] = Some(if ssicdr & SSICDR_SCS == 0 { self.ext.get() } else { divided });
+        let divided = pll / u64::from(self.registers.field(SSICDR, SSICDR_SSIDIV) + 1);
+        let from_pll = self.registers.has(SSICDR, SSICDR_SCS);
+        frequencies[DIVIDED.len()] = Some(if from_pll { divided } else { self.ext.get() });
         frequencies
     }
 
@@ -208,16 +197,15 @@ impl Cgu {
     /// CPPCR.PLLS.
     fn show_lock(&mut self) {
         let is_locked = self.locked.is_some() && self.lock_at.is_none();
-        let cppcr = self.registers.value(CPPCR) & !CPPCR_PLLS;
-        self.registers.set(CPPCR, cppcr | flag(CPPCR_PLLS, is_locked));
+        self.registers.put(CPPCR, CPPCR_PLLS, is_locked);
     }
 
     /// Carries out changes up to now: only in an event, since clocks change at its time.
     fn advance(&mut self, ctx: &mut Ctx) {
         if self.lock_at.is_some_and(|at| at <= ctx.now) {
             self.lock_at = None;
-            self.locked = Some(self.registers.value(CPPCR) & CPPCR_FACTORS);
-            self.dividers = self.registers.value(CPCCR);
+            self.locked = Some(self.registers[CPPCR] & CPPCR_FACTORS);
+            self.dividers = self.registers[CPCCR];
             self.show_lock();
         }
         self.changes_at = None;
@@ -229,11 +217,34 @@ impl Cgu {
             changed.extend(clock.id.map(|id| (id, rate)));
         }
         ctx.set_clocks(&changed);
-        self.registers.clocks_changed(ctx);
+        ctx.bus.clocks.update(&mut self.pclk);
+    }
+}
+
+impl Table for Cgu {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
     }
 
-    /// Requests the next event.
-    fn settle(&mut self, ctx: &mut Ctx) {
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            CPCCR => self.set_dividers(new, ctx),
+            CPPCR => self.set_pll(new, old, ctx),
+            SSICDR => self.changes_at = Some(ctx.now),
+            LCR if new & LCR_LPM != 0 => {
+                ctx.note(
+                    "LCR.LPM selects sleep, which is not modelled: a wait instruction idles, and all clocks go on",
+                );
+            }
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
         ctx.awaits(&CLOCK_START, self.lock_at, Detail::None);
         if let Some(next) = [self.changes_at, self.lock_at].into_iter().flatten().min() {
             self.alarm.set(next, 0, ctx);
@@ -242,51 +253,17 @@ impl Cgu {
 }
 
 impl Device for Cgu {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         // Updates that depend on other clocks of the board.
         self.advance(ctx);
     }
 
-    fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.registers.read(range, offset, size, ctx)
-    }
-
-    fn write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        let before = self.registers.value(CPPCR);
-        let reply = self.registers.write(range, offset, size, value, ctx);
-        match apb::written(value, offset, size) {
-            (CPCCR, _) => self.set_dividers(self.registers.value(CPCCR), ctx),
-            (CPPCR, _) => self.set_pll(self.registers.value(CPPCR), before, ctx),
-            (SSICDR, _) => self.changes_at = Some(ctx.now),
-            (LCR, value) if value & LCR_LPM != 0 => {
-                ctx.note(
-                    "LCR.LPM selects sleep, which is not modelled: a wait instruction idles, and all clocks go on",
-                );
-            }
-            _ => {}
-        }
-        self.settle(ctx);
-        reply
-    }
-
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
         self.advance(ctx);
-        self.settle(ctx);
-    }
-}
-
-impl Polled for Cgu {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        // Changes without a write are events.
-        self.registers.polled(poll)
+        self.update(ctx);
     }
 }
 

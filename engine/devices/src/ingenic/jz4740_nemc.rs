@@ -9,32 +9,34 @@
 //! ready flag is ever set.
 
 use crate::model::{Group, Model};
-use crate::support::register_file::{Bank, RegisterFile};
-use crate::support::registers::AccessKind;
+use crate::registers::registers;
+use crate::support::register_file::RegisterFile;
 use engine::bus::device::Device;
 use engine::dt::reader::NodeReader;
 
-/// The register map. SMCR and SACR are those of banks 1 to 4, with the addresses of Linux's jz4740.dtsi.
-const BANKS: &[Bank] = &[
-    Bank::new("BCR", 0x000, 1, AccessKind::Rw, 0, u32::MAX),
-    Bank::new("SMCR", 0x010, 5, AccessKind::Rw, 0, 0x0fff_77cf),
-    Bank::new("SACR1", 0x034, 1, AccessKind::Rw, 0x18fc, 0xffff),
-    Bank::new("SACR2", 0x038, 1, AccessKind::Rw, 0x14fc, 0xffff),
-    Bank::new("SACR3", 0x03c, 1, AccessKind::Rw, 0x0cfc, 0xffff),
-    Bank::new("SACR4", 0x040, 1, AccessKind::Rw, 0x08fc, 0xffff),
-    Bank::new("NFCSR", 0x050, 1, AccessKind::Rw, 0, 0xff),
-    Bank::new("DMCR", 0x080, 1, AccessKind::Rw, DMCR_SET, 0x9fbe_ff7f),
-    Bank::new("RTCSR", 0x084, 1, AccessKind::Rw, RTCSR_CKS_64, 0x87),
-    Bank::new("RTCNT", 0x088, 1, AccessKind::Rw, 0, 0xffff),
-    Bank::new("RTCOR", 0x08c, 1, AccessKind::Rw, RTCOR_SET, 0xffff),
-    Bank::new("DMAR0", 0x090, 1, AccessKind::Rw, 0x00fe, 0xffff),
-    Bank::new("NFECR", 0x100, 1, AccessKind::Rw, 0, 0x1f),
-    Bank::new("NFECC", 0x104, 1, AccessKind::Ro, 0, u32::MAX),
-    Bank::new("NFPAR", 0x108, 3, AccessKind::Rw, 0, u32::MAX),
-    Bank::new("NFINTS", 0x114, 1, AccessKind::Rw, 0, u32::MAX),
-    Bank::new("NFINTE", 0x118, 1, AccessKind::Rw, 0, 0x1f),
-    Bank::new("NFERR", 0x11c, 4, AccessKind::Ro, 0, u32::MAX),
-];
+registers! {
+    /// The register map. SMCR and SACR are those of banks 1 to 4, with the addresses of Linux's jz4740.dtsi.
+    const MAP "" {
+        BCR 0x000 rw;
+        SMCR [0..5; 4] 0x010 rw mask 0x0fff_77cf;
+        SACR1 0x034 rw reset 0x18fc mask 0xffff;
+        SACR2 0x038 rw reset 0x14fc mask 0xffff;
+        SACR3 0x03c rw reset 0x0cfc mask 0xffff;
+        SACR4 0x040 rw reset 0x08fc mask 0xffff;
+        NFCSR 0x050 rw mask 0xff;
+        DMCR 0x080 rw reset DMCR_SET mask 0x9fbe_ff7f;
+        RTCSR 0x084 rw reset RTCSR_CKS_64 mask 0x87;
+        RTCNT 0x088 rw mask 0xffff;
+        RTCOR 0x08c rw reset RTCOR_SET mask 0xffff;
+        DMAR0 0x090 rw reset 0x00fe mask 0xffff;
+        NFECR 0x100 rw mask 0x1f;
+        NFECC 0x104 ro;
+        NFPAR [0..3; 4] 0x108 rw;
+        NFINTS 0x114 rw;
+        NFINTE 0x118 rw mask 0x1f;
+        NFERR [0..4; 4] 0x11c ro;
+    }
+}
 
 /// DMCR as set: 16 bits wide, 13 bits of row and 9 of column, 4 banks, refreshed; times of 5 (tRAS), 3 (tRCD), 3 (tRP),
 /// 1 (write latency), 9 (tRC) and a CAS latency of 2.
@@ -46,26 +48,26 @@ const RTCSR_CKS_64: u32 = 3;
 const RTCOR_SET: u32 = 31;
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-nemc"], 1, from_node);
+pub const MODEL: Model = Model::device(Group::System, &["ingenic,jz4740-nemc"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let clock = reader.clock_input(0, "clock of its bus");
-    Box::new(RegisterFile::new(clock, BANKS, None))
+    Box::new(RegisterFile::new(clock, &MAP))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::read_plain_node;
-    use crate::support::register_file::keeps_its_banks;
+    use crate::registers::walk;
     use engine::time::Ps;
 
     #[test]
     fn the_device_keeps_its_banks() {
         let (mut bench, faults) = read_plain_node(from_node, &[]);
         assert!(faults.is_empty(), "{faults:?}");
-        keeps_its_banks(&mut bench, BANKS, &[]);
+        walk::device_keeps_its_table(MAP.rows, &[], &mut bench);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! only the LM75B has.
 
 use crate::model::Model;
+use crate::registers::{Registers, registers};
 use engine::activity::{Activity, Detail, Kind, Scope};
 use engine::dt::reader::{Declared, NodeReader};
 use engine::state::State;
@@ -26,27 +27,20 @@ mod tests;
 /// For the list of models.
 pub const MODEL: Model = Model::i2c_chip(&["national,lm75"], from_node).with_activities(ACTIVITIES);
 
-/// Registers, by the pointer.
-const TEMPERATURE: u8 = 0;
-const CONFIGURATION: u8 = 1;
-const THYST: u8 = 2;
-const TOS: u8 = 3;
+registers! {
+    /// The registers, by the pointer. Temperatures have 9 bits; the limits are 75 and 80 degrees.
+    const MAP "" bytes {
+        TEMPERATURE 0 ro mask 0xff80;
+        /// INTERRUPT: interrupt mode, else comparator mode. POLARITY: O.S. is active high. FAULTS: the fault queue's
+        /// length.
+        CONFIGURATION 1 rw { SHUTDOWN 0, INTERRUPT 1, POLARITY 2, FAULTS 3..5 };
+        THYST 2 rw reset 0x4b00 mask 0xff80;
+        TOS 3 rw reset 0x5000 mask 0xff80;
+    }
+}
 
-const CONFIGURATION_SHUTDOWN: u8 = 1 << 0;
-/// Interrupt mode; else comparator mode.
-const CONFIGURATION_INTERRUPT: u8 = 1 << 1;
-/// O.S. is active high.
-const CONFIGURATION_POLARITY: u8 = 1 << 2;
-/// The fault queue's length.
-const CONFIGURATION_FAULTS: u8 = 3;
-const CONFIGURATION_MASK: u8 = 0x1f;
+/// Lengths of the fault queue.
 const FAULTS: [u8; 4] = [1, 2, 4, 6];
-
-/// 75 and 80 degrees.
-const THYST_AT_POWER_UP: i16 = 0x4b00;
-const TOS_AT_POWER_UP: i16 = 0x5000;
-/// The bits of a temperature: 9.
-const TEMPERATURE_BITS: i16 = -0x80;
 
 /// The number of identical conversions after which O.S. no longer changes: the longest queue, once in either direction.
 const MOST_FAULTS: u64 = 2 * 6;
@@ -78,11 +72,8 @@ struct Lm75 {
     conversion: Ps,
     #[state(skip)]
     measured: i16,
-    pointer: u8,
-    configuration: u8,
-    thyst: i16,
-    tos: i16,
-    temperature: i16,
+    registers: Registers,
+    pointer: u32,
     /// The start of continuous conversion; `None` in shutdown.
     converting_since: Option<Ps>,
     conversions: u64,
@@ -114,11 +105,8 @@ impl Lm75 {
         Lm75 {
             conversion,
             measured: (halves << 7) as i16,
+            registers: Registers::new(&MAP),
             pointer: TEMPERATURE,
-            configuration: 0,
-            thyst: THYST_AT_POWER_UP,
-            tos: TOS_AT_POWER_UP,
-            temperature: 0,
             converting_since: Some(Ps::ZERO),
             conversions: 0,
             thermostat: Thermostat::default(),
@@ -130,8 +118,8 @@ impl Lm75 {
         }
     }
 
-    const fn is(&self, bit: u8) -> bool {
-        self.configuration & bit != 0
+    fn is(&self, bit: u32) -> bool {
+        self.registers.has(CONFIGURATION, bit)
     }
 
     /// The thermostat's state after a conversion.
@@ -139,11 +127,12 @@ impl Lm75 {
         let Thermostat { active, faults, is_hot } = thermostat;
         let interrupts = self.is(CONFIGURATION_INTERRUPT);
         let waits_for_cold = if interrupts { is_hot } else { active };
-        let is_fault = if waits_for_cold { self.measured < self.thyst } else { self.measured > self.tos };
+        let [thyst, tos] = [THYST, TOS].map(|limit| self.registers[limit] as i16);
+        let is_fault = if waits_for_cold { self.measured < thyst } else { self.measured > tos };
         let faults = if is_fault { faults + 1 } else { 0 };
         // A comparator that is active becomes inactive with the first conversion below THYST.
         let ends = active && !interrupts;
-        let queue = if ends { 1 } else { FAULTS[usize::from(self.configuration >> CONFIGURATION_FAULTS & 3)] };
+        let queue = if ends { 1 } else { FAULTS[self.registers.field(CONFIGURATION, CONFIGURATION_FAULTS) as usize] };
         if faults < queue {
             return Thermostat { faults, ..thermostat };
         }
@@ -161,22 +150,13 @@ impl Lm75 {
         })
     }
 
-    /// A register's value, left-aligned, and its bytes.
-    const fn register(&self) -> (u16, u8) {
-        match self.pointer {
-            TEMPERATURE => (self.temperature as u16, 2),
-            CONFIGURATION => ((self.configuration as u16) << 8, 1),
-            THYST => (self.thyst as u16, 2),
-            _ => (self.tos as u16, 2),
-        }
-    }
-
     fn configure(&mut self, value: u8, now: Ps) {
-        if value & !CONFIGURATION_MASK != 0 {
+        let before = self.registers[CONFIGURATION];
+        _ = self.registers.write(CONFIGURATION, value.into());
+        if self.registers[CONFIGURATION] != value.into() {
             self.notes.add("bits 5 to 7 of the configuration have to be 0 in normal operation".to_owned());
         }
-        let before = std::mem::replace(&mut self.configuration, value & CONFIGURATION_MASK);
-        let changed = before ^ self.configuration;
+        let changed = before ^ self.registers[CONFIGURATION];
         if changed & CONFIGURATION_INTERRUPT != 0 {
             self.thermostat = Thermostat::default();
         }
@@ -189,7 +169,7 @@ impl Lm75 {
     }
 
     /// In interrupt mode a read of any register, and shutdown, make O.S. inactive.
-    const fn clear_interrupt(&mut self) {
+    fn clear_interrupt(&mut self) {
         if self.is(CONFIGURATION_INTERRUPT) {
             self.thermostat.active = false;
         }
@@ -224,15 +204,16 @@ impl I2cTarget for Lm75 {
         self.advance(now);
         match (self.index, self.pointer) {
             (0, _) => {
-                if byte > TOS {
-                    self.notes.add(format!("the pointer has two bits: {byte:#04x} names register {}", byte & TOS));
+                self.pointer = u32::from(byte) & TOS;
+                if self.pointer != byte.into() {
+                    self.notes.add(format!("the pointer has two bits: {byte:#04x} names register {}", self.pointer));
                 }
-                self.pointer = byte & TOS;
             }
             (1, CONFIGURATION) => self.configure(byte, now),
             (1, _) => self.upper = byte,
-            (2, THYST) => self.thyst = i16::from_be_bytes([self.upper, byte]) & TEMPERATURE_BITS,
-            (2, TOS) => self.tos = i16::from_be_bytes([self.upper, byte]) & TEMPERATURE_BITS,
+            (2, THYST | TOS) => {
+                _ = self.registers.write(self.pointer, u16::from_be_bytes([self.upper, byte]).into());
+            }
             _ => self.notes.add("a byte beyond the register that the pointer names has no effect".to_owned()),
         }
         self.index = self.index.saturating_add(1).min(3);
@@ -241,9 +222,11 @@ impl I2cTarget for Lm75 {
 
     fn read(&mut self, now: Ps) -> Given {
         self.advance(now);
-        let (value, bytes) = self.register();
-        let byte = value.to_be_bytes()[usize::from(self.index % bytes)];
-        self.index = self.index % bytes + 1;
+        // Only the configuration has one byte.
+        let bytes = if self.pointer == CONFIGURATION { 1 } else { 2 };
+        let place = self.index % bytes;
+        let byte = (self.registers[self.pointer] >> (8 * (bytes - 1 - place))) as u8;
+        self.index = place + 1;
         Given::byte(byte)
     }
 
@@ -265,7 +248,7 @@ impl I2cTarget for Lm75 {
         self.scope.span(&CONVERTING, since, end, Detail::None);
         self.converting_since = Some(end);
         self.conversions += ended;
-        self.temperature = self.measured;
+        self.registers.set(TEMPERATURE, (self.measured as u16).into());
         for _ in 0..ended.min(MOST_FAULTS) {
             self.thermostat = self.after_conversion(self.thermostat);
         }

@@ -15,6 +15,8 @@ pub enum Access {
     W0c,
     /// Writing 1 to a bit toggles it.
     W1t,
+    /// Writing 1 to a bit sets it.
+    W1s,
     /// A read clears it; a write has no effect.
     Rc,
 }
@@ -43,6 +45,8 @@ pub enum Rule {
     Volatile,
     /// Writes do nothing while one of these bits of the register at an offset is set.
     LockedBy(u32, u32),
+    /// Writes do nothing unless the field of this mask has this value.
+    Keyed(u32, u32),
     /// Ones set bits of the register at an offset; true if reads give that register.
     Sets(u32, bool),
     /// Ones clear bits of the register at an offset; true if reads give that register.
@@ -77,13 +81,14 @@ struct Kinds {
     w1c: u32,
     w0c: u32,
     w1t: u32,
+    w1s: u32,
     rc: u32,
     unmodelled: u32,
 }
 
 impl Kinds {
     const fn of(row: Access, mask: u32, bits: &[Bit]) -> Kinds {
-        let mut kinds = Kinds { writable: 0, w1c: 0, w0c: 0, w1t: 0, rc: 0, unmodelled: 0 };
+        let mut kinds = Kinds { writable: 0, w1c: 0, w0c: 0, w1t: 0, w1s: 0, rc: 0, unmodelled: 0 };
         let (mut others, mut index) = (mask, 0);
         while index < bits.len() {
             kinds = kinds.with(bits[index].access, bits[index].mask);
@@ -103,6 +108,7 @@ impl Kinds {
             Access::W1c => self.w1c |= mask,
             Access::W0c => self.w0c |= mask,
             Access::W1t => self.w1t |= mask,
+            Access::W1s => self.w1s |= mask,
             Access::Rc => self.rc |= mask,
         }
         self
@@ -137,8 +143,8 @@ impl Row {
 
     /// The register's value after a write of `value` over `held`, by the access of its bits alone.
     pub const fn after_write(&self, held: u32, value: u32) -> u32 {
-        let Kinds { writable, w1c, w0c, w1t, .. } = self.kinds;
-        let plain = held & !writable | value & writable;
+        let Kinds { writable, w1c, w0c, w1t, w1s, .. } = self.kinds;
+        let plain = held & !writable | value & (writable | w1s);
         (plain & !(value & w1c) & !(!value & w0c)) ^ (value & w1t)
     }
 

@@ -27,6 +27,8 @@ pub enum Refused {
     Used,
     /// These bits of the register at this offset lock it.
     Locked(u32, u32),
+    /// It was written without its key.
+    Key,
 }
 
 impl Registers {
@@ -105,9 +107,10 @@ impl Registers {
             Rule::Sets(of, _) => return self.store(of, self[of] | row.written(value)),
             Rule::Clears(of, _) => return self.store(of, self[of] & !row.written(value)),
             Rule::LockedBy(by, bits) if self.has(by, bits) => return Err(Refused::Locked(by, self[by] & bits)),
+            Rule::Keyed(mask, key) if super::field(value, mask) != key => return Err(Refused::Key),
             Rule::Once if self.used >> number & 1 != 0 => return Err(Refused::Used),
             Rule::Once => self.used |= 1 << number,
-            Rule::LockedBy(..) | Rule::Plain => {}
+            Rule::LockedBy(..) | Rule::Keyed(..) | Rule::Plain => {}
         }
         if !row.is_stored() {
             return Ok((row, 0, row.written(value)));

@@ -17,6 +17,7 @@ registers! {
         KR 0x0c wo mask 0xffff;
         BRR 0x10 rw locked_by CR_EN in CR mask 0xffff;
         OPT 0x14 rw once mask 0xf;
+        WP 0x18 rw keyed 0xa5 in 0xff00 mask 1;
     }
 
     const MORE "T_" {
@@ -25,6 +26,8 @@ registers! {
         CLEAR 0x28 clear_of MASK mask 0xff;
         CH "CH{}R" [1..4; 8] 0x30 rw mask 0xfff;
         CM "CH{}M" [1..4; 8] 0x34 rw reset 3 mask 7;
+        ON 0x60 w1s mask 0xff;
+        OFF 0x64 clear_of ON;
     }
 }
 
@@ -98,10 +101,17 @@ fn bits_follow_their_own_access() {
 #[test]
 fn rules_hold_writes_back() {
     let (mut bench, log) = rig();
-    let seen = calls(&mut bench, &log, &[(BRR, 0x12), (CR, 1), (BRR, 0x13), (OPT, 5), (OPT, 6), (0x18, 1)]);
-    let expected = ["0x10 0x0 0x12", "0x0 0x0 0x1", "0x10 Locked(0, 1)", "0x14 0x0 0x5", "0x14 Used", "0x18 ReadOnly"];
+    let seen = calls(&mut bench, &log, &[(BRR, 0x12), (CR, 1), (BRR, 0x13), (OPT, 5), (OPT, 6), (0x1c, 1)]);
+    let expected = ["0x10 0x0 0x12", "0x0 0x0 0x1", "0x10 Locked(0, 1)", "0x14 0x0 0x5", "0x14 Used", "0x1c ReadOnly"];
     assert_eq!(seen, expected);
     assert_eq!([BRR, OPT].map(|register| bench.value(Ps(0), register)), [0x12, 5]);
+}
+
+#[test]
+fn a_key_opens_its_register() {
+    let (mut bench, log) = rig();
+    assert_eq!(calls(&mut bench, &log, &[(WP, 1), (WP, 0xa501), (WP, 0)]), ["0x18 Key", "0x18 0x0 0x1", "0x18 Key"]);
+    assert_eq!(bench.value(Ps(0), WP), 1);
 }
 
 #[test]
@@ -109,6 +119,13 @@ fn aliases_write_their_register() {
     let (mut bench, log) = rig();
     assert_eq!(calls(&mut bench, &log, &[(SET, 0xff), (CLEAR, 1)]), ["0x20 0x0 0xf", "0x20 0xf 0xe"]);
     assert_eq!([SET, CLEAR].map(|register| bench.value(Ps(0), register)), [0, 0xe]);
+}
+
+#[test]
+fn ones_set_bits_and_an_alias_clears_them() {
+    let (mut bench, log) = rig();
+    assert_eq!(calls(&mut bench, &log, &[(ON, 0x103), (ON, 4), (OFF, 1)]).len(), 3);
+    assert_eq!([ON, OFF].map(|register| bench.value(Ps(0), register)), [6; 2]);
 }
 
 #[test]
@@ -123,7 +140,7 @@ fn repeated_rows_are_numbered() {
     let names: Vec<&str> = ALL.rows.iter().map(|row| row.name).filter(|name| name.starts_with("T_CH")).collect();
     assert_eq!(names, ["T_CH1R", "T_CH1M", "T_CH2R", "T_CH2M", "T_CH3R", "T_CH3M"]);
     assert_eq!((CH, CM, ALL.row(CH + 16).unwrap().name), (0x30, 0x34, "T_CH3R"));
-    assert_eq!(ALL.row(0x18), None);
+    assert_eq!(ALL.row(0x1c), None);
     assert_eq!(ALL.row(0x1000), None);
 }
 

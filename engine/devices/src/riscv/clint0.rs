@@ -6,9 +6,9 @@
 //! second of `clocks`. `mtimecmp` starts at all ones, so no timer interrupt is pending before software asks for one.
 
 use crate::model::{Group, Model};
+use crate::registers::registers;
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
-use crate::support::registers::{AccessKind, Register};
 use engine::activity::Detail;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
@@ -16,18 +16,16 @@ use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 
-/// The register map, for hart 0: further harts follow every 4 (`msip`) and 8 bytes (`mtimecmp`).
-pub const REGISTERS: &[Register] = &[
-    Register::new("msip", MSIP, AccessKind::Rw, 0, 1),
-    Register::new("mtimecmp", MTIMECMP, AccessKind::Rw, u32::MAX, u32::MAX),
-    Register::new("mtimecmph", MTIMECMP + 4, AccessKind::Rw, u32::MAX, u32::MAX),
-    Register::new("mtime", MTIME, AccessKind::Rw, 0, u32::MAX),
-    Register::new("mtimeh", MTIME + 4, AccessKind::Rw, 0, u32::MAX),
-];
-
-const MSIP: u32 = 0x0;
-const MTIMECMP: u32 = 0x4000;
-const MTIME: u32 = 0xbff8;
+registers! {
+    /// The register map, for hart 0: further harts follow every 4 (`msip`) and 8 bytes (`mtimecmp`).
+    const MAP "" {
+        MSIP "msip" 0x0 rw mask 1;
+        MTIMECMP "mtimecmp" 0x4000 rw reset u32::MAX;
+        MTIMECMPH "mtimecmph" 0x4004 rw reset u32::MAX;
+        MTIME "mtime" 0xbff8 rw;
+        MTIMEH "mtimeh" 0xbffc rw;
+    }
+}
 
 /// The board's parameters.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +37,7 @@ pub struct Params {
 }
 
 /// The registers of one hart.
-#[derive(Clone, Debug, State)]
+#[derive(Clone, Debug, State, Polled)]
 struct Hart {
     #[state(skip)]
     software: Option<IrqLine>,
@@ -52,7 +50,8 @@ struct Hart {
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Clint::list_tick)]
 pub struct Clint {
     #[state(skip)]
     params: Params,
@@ -61,6 +60,7 @@ pub struct Clint {
     /// `mtime` minus the edges of its clock since reset: software may write `mtime`.
     offset: u64,
     /// Reads of `mtime`.
+    #[poll(skip = "listed with the tick up to which they agree")]
     mtime_reads: u64,
     /// The latest time of an access or an event: an event may run after an access that is later than its due time.
     latest: Ps,
@@ -69,7 +69,7 @@ pub struct Clint {
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Timer, &["riscv,clint0", "sifive,clint0"], 1, from_node)
     .with_activities(TIMER)
-    .naming(REGISTERS);
+    .naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -113,86 +113,70 @@ impl Clint {
         }
     }
 
-    fn register(&mut self, offset: u32, now: Ps) -> Option<u32> {
-        match self.find(offset)? {
-            ClintRegister::Msip(hart) => Some(u32::from(self.harts[hart].msip)),
-            ClintRegister::Mtimecmp(hart, half) => Some(half.of(self.harts[hart].mtimecmp)),
-            ClintRegister::Mtime(half) => {
+    /// The half of `mtime` or of a `mtimecmp` at an offset: its lowest bit.
+    const fn half(offset: u32) -> u32 {
+        8 * (offset & 4)
+    }
+
+    fn register(&mut self, offset: u32, now: Ps) -> u32 {
+        match self.find(offset) {
+            Some((MSIP, hart)) => u32::from(self.harts[hart].msip),
+            Some((MTIMECMP, hart)) => (self.harts[hart].mtimecmp >> Self::half(offset)) as u32,
+            Some(_) => {
                 self.mtime_reads += 1;
-                Some(half.of(self.mtime(now)))
+                (self.mtime(now) >> Self::half(offset)) as u32
             }
+            None => 0,
         }
     }
 
-    fn set_register(&mut self, register: ClintRegister, value: u32, ctx: &mut Ctx) {
-        match register {
-            ClintRegister::Msip(hart) => {
+    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
+        let half = Self::half(offset);
+        let replaced = |whole: u64| whole & !(u64::from(u32::MAX) << half) | u64::from(value) << half;
+        match self.find(offset) {
+            Some((MSIP, hart)) => {
                 self.harts[hart].msip = value & 1 != 0;
                 ctx.set_irq(self.harts[hart].software, value & 1 != 0);
             }
-            ClintRegister::Mtimecmp(hart, half) => {
-                self.harts[hart].mtimecmp = half.replaced(self.harts[hart].mtimecmp, value);
+            Some((MTIMECMP, hart)) => {
+                self.harts[hart].mtimecmp = replaced(self.harts[hart].mtimecmp);
                 self.update_timer(hart, ctx);
             }
-            ClintRegister::Mtime(half) => {
+            Some(_) => {
                 let mtime = self.mtime(ctx.now);
-                self.offset = self.offset.wrapping_add(half.replaced(mtime, value).wrapping_sub(mtime));
+                self.offset = self.offset.wrapping_add(replaced(mtime).wrapping_sub(mtime));
                 (0..self.harts.len()).for_each(|hart| self.update_timer(hart, ctx));
             }
+            None => {}
         }
     }
 
-    /// The register at `offset`; `None` if there is no register.
-    fn find(&self, offset: u32) -> Option<ClintRegister> {
+    /// The kind of the register at `offset`, and its hart; `None` if there is no register.
+    fn find(&self, offset: u32) -> Option<(u32, usize)> {
         let harts = self.harts.len() as u32;
-        let word = offset & !3;
-        let half = if word & 4 == 0 { Half::Low } else { Half::High };
-        match word {
-            _ if word < MSIP + 4 * harts => Some(ClintRegister::Msip((word / 4) as usize)),
-            _ if (MTIMECMP..MTIMECMP + 8 * harts).contains(&word) => {
-                Some(ClintRegister::Mtimecmp(((word - MTIMECMP) / 8) as usize, half))
+        match offset & !3 {
+            word if word < MSIP + 4 * harts => Some((MSIP, (word / 4) as usize)),
+            word if (MTIMECMP..MTIMECMP + 8 * harts).contains(&word) => {
+                Some((MTIMECMP, ((word - MTIMECMP) / 8) as usize))
             }
-            // 0xbff8 is a multiple of 8.
-            _ if word & !7 == MTIME => Some(ClintRegister::Mtime(half)),
+            MTIME | MTIMEH => Some((MTIME, 0)),
             _ => None,
         }
     }
-}
 
-/// A register of this device.
-#[derive(Clone, Copy, Debug)]
-enum ClintRegister {
-    Msip(usize),
-    Mtimecmp(usize, Half),
-    Mtime(Half),
-}
-
-/// A half of a 64-bit register.
-#[derive(Clone, Copy, Debug)]
-enum Half {
-    Low,
-    High,
-}
-
-impl Half {
-    const fn of(self, whole: u64) -> u32 {
-        match self {
-            Half::Low => whole as u32,
-            Half::High => (whole >> 32) as u32,
-        }
-    }
-
-    const fn replaced(self, whole: u64, half: u32) -> u64 {
-        match self {
-            Half::Low => whole & !(u32::MAX as u64) | half as u64,
-            Half::High => whole & u32::MAX as u64 | (half as u64) << 32,
-        }
+    /// Timer interrupts are events; the only other change is that of `mtime` at its next tick.
+    fn list_tick(&mut self, poll: &mut Poll) -> bool {
+        let mtime_clock = self.params.mtime_clock;
+        poll.phase(self.params.port.clock);
+        let ticks = mtime_clock.cycles_until_floor(poll.now()).0;
+        poll.until_for(self.mtime_reads, mtime_clock.ps_at_floor(Cycles(ticks + 1)));
+        true
     }
 }
 
 impl Device for Clint {
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let value = self.register(offset, ctx.now).unwrap_or(0);
+        let value = self.register(offset, ctx.now);
         Ok(self.params.port.read(value, offset, size, ctx.now))
     }
 
@@ -204,9 +188,7 @@ impl Device for Clint {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if let Some(register) = self.find(offset) {
-            self.set_register(register, on_lanes(value, offset, size), ctx);
-        }
+        self.set_register(offset, on_lanes(value, offset, size), ctx);
         Ok(self.params.port.written(ctx.now))
     }
 
@@ -217,29 +199,12 @@ impl Device for Clint {
     }
 }
 
-impl Polled for Clint {
-    /// Timer interrupts are events; the only other change is that of `mtime` at its next tick.
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        let mtime_clock = self.params.mtime_clock;
-        poll.phase(self.params.port.clock);
-        poll.state(self.offset);
-        poll.state(self.latest.0);
-        for hart in &self.harts {
-            poll.state(hart.msip);
-            poll.state(hart.mtimecmp);
-        }
-        let ticks = mtime_clock.cycles_until_floor(poll.now()).0;
-        poll.until_for(self.mtime_reads, mtime_clock.ps_at_floor(Cycles(ticks + 1)));
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::polled::{Access, Loop};
     use crate::bench::{Bench, CPU_INTC, read_node};
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use proptest::prelude::*;
 
     const MSI: u32 = 1 << 3;
@@ -261,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &[], &mut clint());
+        walk::device_keeps_its_table(MAP.rows, &[], &mut clint());
     }
 
     #[test]

@@ -33,18 +33,16 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use self::registers::REGISTERS;
-
 use std::collections::VecDeque;
 
 use self::registers::*;
 use self::wire::{Settings, Width, Wire};
 use crate::model::{Group, Model};
+use crate::registers::{Lanes, Port, Registers, field};
 use crate::support::dma_lines::DmaLine;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
 use crate::support::kernel_clock::KernelClock;
 use crate::support::pin_functions::PinFunctions;
-use crate::support::registers::find;
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
@@ -67,7 +65,7 @@ const FIFO_BYTES: usize = 32;
 const DMA_ACTIVITIES: u32 = CONTROLLER_EVENT + 1;
 
 /// The board's parameters of the controller.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Params {
     /// The kernel clock.
     pub clock: ClockInput,
@@ -83,7 +81,7 @@ pub struct Params {
 }
 
 /// The activity of the controller. Edges are the kernel clock's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 enum Flow {
     Idle,
     /// A command waits because the kernel clock is stopped.
@@ -101,14 +99,13 @@ enum Flow {
 }
 
 /// The controller.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(first = Ospi::list_changes)]
 pub struct Ospi {
     params: Params,
     pins: PinFunctions,
-    /// Register values, by offset.
-    values: Vec<u32>,
-    /// Flags of SR that are latched.
-    flags: u32,
+    /// SR has the flags that are latched.
+    registers: Registers,
     wire: Wire,
     flow: Flow,
     /// Bytes, each with the edge at which it becomes available.
@@ -120,12 +117,11 @@ pub struct Ospi {
     dma: DmaLine,
     alarm: Alarm,
     level: bool,
-    changes: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["st,stm32-ospi"], 2, from_node).with_activities(SPI_WINDOW).naming(REGISTERS);
+    Model::device(Group::Spi, &["st,stm32-ospi"], 2, from_node).with_activities(SPI_WINDOW).naming(MAP.rows);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -149,8 +145,7 @@ impl Ospi {
         Ospi {
             params,
             pins: PinFunctions::default(),
-            values: vec![0; 0x204 / 4],
-            flags: 0,
+            registers: Registers::new(&MAP),
             wire: Wire::new(KernelClock::new(params.clock), chip),
             flow: Flow::Idle,
             fifo: VecDeque::with_capacity(FIFO_BYTES),
@@ -159,16 +154,11 @@ impl Ospi {
             dma,
             alarm: Alarm::default(),
             level: false,
-            changes: 0,
         }
     }
 
-    fn get(&self, offset: u32) -> u32 {
-        self.values[offset as usize / 4]
-    }
-
     fn mode(&self) -> u32 {
-        self.get(CR) >> CR_FMODE & 3
+        self.registers.field(CR, CR_FMODE)
     }
 
     fn edge(&self, now: Ps) -> u64 {
@@ -176,19 +166,24 @@ impl Ospi {
     }
 
     fn settings(&self) -> Settings {
-        Settings { ccr: self.get(CCR), tcr: self.get(TCR), instruction: self.get(IR), alternate: self.get(ABR) }
+        Settings {
+            ccr: self.registers[CCR],
+            tcr: self.registers[TCR],
+            instruction: self.registers[IR],
+            alternate: self.registers[ABR],
+        }
     }
 
     /// Size of the memory in bytes.
     fn size(&self) -> u64 {
-        2 << (self.get(DCR1) >> DCR1_DEVSIZE & 0x1f)
+        2 << (self.registers.field(DCR1, DCR1_DEVSIZE))
     }
 
     /// Number of data bytes of an indirect command.
     fn length(&self) -> u64 {
-        match self.get(DLR) {
+        match self.registers[DLR] {
             // Up to the end of the memory.
-            u32::MAX => self.size().saturating_sub(u64::from(self.get(AR))).max(1),
+            u32::MAX => self.size().saturating_sub(u64::from(self.registers[AR])).max(1),
             length => u64::from(length) + 1,
         }
     }
@@ -206,53 +201,49 @@ impl Ospi {
     /// Reset by the RCC: registers return to their reset values, and the memory is deselected.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.abort(ctx);
-        self.values.fill(0);
-        (self.flags, self.flow, self.is_open) = (0, Flow::Idle, false);
+        self.registers.reset();
+        (self.flow, self.is_open) = (Flow::Idle, false);
         self.set_wire(ctx);
-        self.changes += 1;
     }
 
     /// Sets up the wire as in OCTOSPI_DCR1 and DCR2.
     fn set_wire(&mut self, ctx: &Ctx) {
-        self.wire.period = u64::from(self.get(DCR2) & 0xff) + 1;
-        self.wire.high = u64::from(self.get(DCR1) >> DCR1_CSHT & 7) + 1;
-        let rests_high = self.get(DCR1) & DCR1_CKMODE != 0;
+        self.wire.period = u64::from(self.registers.field(DCR2, DCR2_PRESCALER)) + 1;
+        self.wire.high = u64::from(self.registers.field(DCR1, DCR1_CSHT)) + 1;
+        let rests_high = self.registers.has(DCR1, DCR1_CKMODE);
         if std::mem::replace(&mut self.wire.rests_high, rests_high) != rests_high {
             self.wire.signals.rest(rests_high, ctx.now);
         }
     }
 
     fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
-        let mode = 3 << CR_FMODE;
-        let old = self.get(CR);
+        let old = self.registers[CR];
         let ends = value & CR_ABORT != 0 || value & CR_EN == 0;
-        let kept = if self.is_busy() && !ends && (old ^ value) & mode != 0 {
+        let is_kept = self.is_busy() && !ends && (old ^ value) & CR_FMODE != 0;
+        if is_kept {
             ctx.note("OCTOSPI_CR.FMODE was written during a command (OCTOSPI_SR.BUSY): it keeps its value");
-            old & mode
-        } else {
-            value & mode
-        };
+        }
         if value & (CR_DQM | CR_FSEL) != 0 {
             ctx.note("a second memory (OCTOSPI_CR.DQM, FSEL) is not modelled: only the first one is used");
         }
-        self.values[CR as usize / 4] = value & !mode & !CR_ABORT | kept;
-        if ends || (old ^ self.get(CR)) & mode != 0 {
+        self.registers.set(CR, value & !CR_FMODE | if is_kept { old } else { value } & CR_FMODE);
+        if ends || (old ^ self.registers[CR]) & CR_FMODE != 0 {
             self.abort(ctx);
         }
     }
 
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        let Some(row) = find(REGISTERS, offset) else { return };
+        let Some(row) = MAP.row(offset) else { return };
         let settings = self.settings();
         match offset {
-            CR => return self.set_control(value & (row.mask | CR_ABORT), ctx),
-            FCR => self.flags &= !(value & FCR_MASK),
+            CR => return self.set_control(value, ctx),
+            FCR => self.registers.put(SR, row.written(value), false),
             SR | DR => {}
             _ if self.is_busy() => {
                 ctx.note(&format!("{} was written during a command (OCTOSPI_SR.BUSY): it keeps its value", row.name));
                 return;
             }
-            _ => self.values[offset as usize / 4] = value & row.mask,
+            _ => self.registers.set(offset, value),
         }
         // The conditions for a command's start, apart from data to write.
         let is_whole = self.mode() != 0 || !settings.has_data();
@@ -287,8 +278,9 @@ impl Ospi {
         if self.wire.spoiled != 0 {
             self.note_pins(ctx);
         }
-        let (status, control) = (self.status(self.edge(ctx.now)), self.get(CR));
-        let level = status & SR_FLAGS & control >> CR_ENABLES != 0;
+        let (status, control) = (self.status(self.edge(ctx.now)), self.registers[CR]);
+        let enabled = field(control, CR_ENABLES);
+        let level = status & SR_FLAGS & enabled != 0;
         if std::mem::replace(&mut self.level, level) != level {
             ctx.set_irq(self.params.interrupt, level);
         }
@@ -302,13 +294,25 @@ impl Ospi {
         let due = self.next_change().and_then(|edge| self.wire.clock.due(edge)).map(|due| due.max(ctx.now));
         self.wire.chip.follow(due, ctx);
         self.wire.chip.take_notes(ctx);
-        let waits = control >> CR_ENABLES & SR_FLAGS != 0 || control & CR_DMAEN != 0;
+        let waits = enabled != 0 || control & CR_DMAEN != 0;
         match due.filter(|_| waits) {
             Some(due) => self.alarm.set(due, CONTROLLER_EVENT, ctx),
             None => self.alarm.cancel(CONTROLLER_EVENT, ctx),
         }
     }
+
+    /// Lists the next change; `false` while reads of the memory go on.
+    fn list_changes(&mut self, poll: &mut Poll) -> bool {
+        let edge = self.edge(poll.now());
+        self.advance(edge);
+        let next = self.next_change();
+        next.and_then(|next| self.wire.clock.due(next)).into_iter().for_each(|due| poll.until(due));
+        next.is_none_or(|next| next > edge) && !matches!(self.flow, Flow::Mapped(..))
+    }
 }
+
+/// Accesses that are narrower than a register change their lanes only.
+const PORT: Port = Port::new(Lanes::Kept);
 
 impl Device for Ospi {
     fn pops(&self, _range: usize, offset: u32) -> bool {
@@ -335,14 +339,9 @@ impl Device for Ospi {
             self.receive(size.bytes(), edge, ctx)
         } else {
             let register = offset & !3;
-            let value = if register == SR {
-                self.status(edge)
-            } else {
-                self.values.get(register as usize / 4).copied().unwrap_or(0)
-            };
+            let value = if register == SR { self.status(edge) } else { self.registers.held(register) };
             (size.extracted(value, offset), edge)
         };
-        self.changes += u64::from(range > 0 || offset & !3 == DR);
         self.advance(edge);
         self.update(ctx);
         Ok(Reply::read(value, self.wire.time(done).max(ctx.now)))
@@ -361,7 +360,6 @@ impl Device for Ospi {
         }
         let edge = self.edge(ctx.now);
         self.advance(edge);
-        self.changes += 1;
         let mut done = edge;
         if range > 0 {
             ctx.note("writes in memory-mapped mode are not modelled: nothing is sent");
@@ -369,8 +367,7 @@ impl Device for Ospi {
             done = self.transmit(value, size.bytes(), ctx);
         } else {
             let register = offset & !3;
-            let held = self.values.get(register as usize / 4).copied().unwrap_or(0);
-            self.set_register(register, size.merged(if register == FCR { 0 } else { held }, offset, value), ctx);
+            self.set_register(register, PORT.word(self.registers.held(register), value, offset, size), ctx);
         }
         self.advance(edge);
         self.update(ctx);
@@ -441,7 +438,6 @@ impl Device for Ospi {
             return Err(SlaveError { done: ctx.now });
         }
         let (_, done) = self.window_read(offset, bytes, ctx)?;
-        self.changes += 1;
         self.update(ctx);
         Ok(self.wire.time(done).max(ctx.now))
     }
@@ -462,24 +458,5 @@ impl Device for Ospi {
         let mut counters = vec![("frames".to_owned(), self.wire.frames), ("sck_clocks".to_owned(), self.wire.clocks)];
         counters.extend(self.wire.chip.counters());
         counters
-    }
-}
-
-impl Polled for Ospi {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        let edge = self.edge(poll.now());
-        self.advance(edge);
-        if let Some(next) = self.next_change() {
-            if next <= edge {
-                return false;
-            }
-            if let Some(due) = self.wire.clock.due(next) {
-                poll.until(due);
-            }
-        }
-        poll.state(self.changes);
-        poll.state(self.wire.carried);
-        poll.state(self.wire.spoiled);
-        !matches!(self.flow, Flow::Mapped(..)) && self.wire.chip.polled(poll)
     }
 }

@@ -5,31 +5,31 @@
 //! memory is on which controller; OCTOSPI1 stays at port 1 and OCTOSPI2 at port 2, as after reset, whatever is written.
 
 use crate::model::{Group, Model};
-use crate::support::apb;
-use crate::support::registers::{AccessKind, Register};
+use crate::registers::{Port, Registers, Table, by_table, registers};
 use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use engine::bus::device::{Ctx, Device};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
-/// The register map.
-pub const REGISTERS: &[Register] = &[
-    Register::new("OCTOSPIM_P1CR", 0x04, AccessKind::Rw, 0x0301_0111, 0x0707_0333),
-    Register::new("OCTOSPIM_P2CR", 0x08, AccessKind::Rw, 0x0705_0333, 0x0707_0333),
-];
+registers! {
+    /// The register map.
+    const MAP "OCTOSPIM_" {
+        P1CR 0x04 rw reset 0x0301_0111 mask 0x0707_0333;
+        P2CR 0x08 rw reset 0x0705_0333 mask 0x0707_0333;
+    }
+}
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Ospim {
-    values: [u32; 2],
+    registers: Registers,
     #[state(skip)]
     gate: ClockGate,
-    writes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32-ospim"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::System, &["st,stm32-ospim"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -40,55 +40,31 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Ospim {
     /// The device after reset.
     pub fn new(gate: ClockGate) -> Ospim {
-        Ospim { values: [REGISTERS[0].reset, REGISTERS[1].reset], gate, writes: 0 }
+        Ospim { registers: Registers::new(&MAP), gate }
     }
 }
 
-/// The index of a register among the values.
-fn place(offset: u32) -> Option<usize> {
-    REGISTERS.iter().position(|register| register.offset == offset & !3)
+impl Table for Ospim {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated_with_lanes(self.gate)
+    }
 }
 
 impl Device for Ospim {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.gate.follow(ctx);
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let open = self.gate.is_open(ctx);
-        let value = place(offset).filter(|_| open).map_or(0, |place| self.values[place]);
-        Ok(apb::read(value, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
-        let takes = self.gate.takes_writes(ctx);
-        if let Some(place) = place(offset).filter(|_| takes) {
-            let old = self.values[place];
-            self.values[place] = REGISTERS[place].after_write(old, size.merged(old, offset, value));
-        }
-        Ok(Reply::written(ctx.now))
-    }
-
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         if self.gate.is_reset(ctx.bus) {
-            self.values = [REGISTERS[0].reset, REGISTERS[1].reset];
-            self.writes += 1;
+            self.registers.reset();
         }
-    }
-}
-
-impl Polled for Ospim {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.writes);
-        true
     }
 }
 
@@ -96,10 +72,10 @@ impl Polled for Ospim {
 mod tests {
     use super::*;
     use crate::bench::Bench;
-    use crate::support::registers::walk;
+    use crate::registers::walk;
 
     #[test]
     fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &[], &mut Bench::new(Ospim::new(ClockGate::default())));
+        walk::device_keeps_its_table(MAP.rows, &[], &mut Bench::new(Ospim::new(ClockGate::default())));
     }
 }

@@ -24,34 +24,37 @@ mod registers;
 mod tests;
 
 use crate::model::{Group, Model};
+use crate::registers::{Port, Refused, Registers, Table, by_table, field, flag};
 use crate::support::kernel_clock::KernelClock;
-use crate::support::registers::{AccessKind, Register, flag};
 use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::polling::{Poll, Polled};
-use engine::state::State;
+use engine::state::{Fresh, State};
 use engine::time::{Cycles, Ps};
 use registers::*;
 
-pub use registers::{Part, REGISTERS};
+pub use registers::Part;
 
 const HIGH_SPEED: &str = "st,stm32-otghs";
 const L4: &str = "st,stm32l4-otgfs";
-/// Bytes of registers, below the FIFOs.
-const REGISTER_BYTES: u32 = 0x1000;
 /// Maximum number of transmit FIFOs.
 const MOST_FIFOS: usize = 6;
+/// Bits of GRSTCTL that clear themselves.
+const OPERATIONS: [u32; 3] = [GRSTCTL_CSRST, GRSTCTL_RXFFLSH, GRSTCTL_TXFFLSH];
+const CORE_RESET: usize = 0;
+const RX_FLUSH: usize = 1;
+const TX_FLUSH: usize = 2;
 /// The token of the core's events.
 const WAKE: u32 = 0;
 
 /// The board's parameters of the core.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Params {
     /// The part that the core belongs to.
     #[state(skip)]
-    pub part: Part,
+    pub part: &'static Part,
     /// The clock of the PHY, 48 MHz.
     pub phy: KernelClock,
     /// HCLK.
@@ -77,7 +80,7 @@ pub struct Params {
 }
 
 /// State of a bit that clears itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, engine::state::Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 enum Busy {
     #[default]
     No,
@@ -88,16 +91,14 @@ enum Busy {
 }
 
 /// The core.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Otg::list_changes)]
 pub struct Otg {
     params: Params,
-    /// Register values by offset / 4, with latched flags, and bits that firmware set in DCTL and in control registers
-    /// of endpoints.
-    #[state(with = engine::state::fixed)]
-    values: Vec<u32>,
-    core_reset: Busy,
-    /// Flushes of the receive FIFO and of transmit FIFOs, by their bits in GRSTCTL.
-    flushes: [Busy; 2],
+    /// With latched flags, and bits that firmware set in DCTL and in control registers of endpoints.
+    registers: Registers,
+    /// The core reset, and flushes of the receive FIFO and of transmit FIFOs, as in [`OPERATIONS`].
+    busy: [Busy; 3],
     /// Words in each transmit FIFO.
     filled: [u32; MOST_FIFOS],
     is_host: bool,
@@ -111,21 +112,19 @@ pub struct Otg {
     suspends: u32,
     level: bool,
     alarm: Alarm,
-    /// Incremented by every change.
-    version: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Usb, &["st,stm32-otgfs", HIGH_SPEED, L4], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Usb, &["st,stm32-otgfs", HIGH_SPEED, L4], 1, from_node).naming(ALL.rows);
 
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names"]);
     let compatibles = reader.node.compatibles();
     let part = match () {
-        () if compatibles.contains(&L4) => Part::L4Fs,
-        () if compatibles.contains(&HIGH_SPEED) => Part::F4Hs,
-        () => Part::F4Fs,
+        () if compatibles.contains(&L4) => &L4FS,
+        () if compatibles.contains(&HIGH_SPEED) => &F4HS,
+        () => &F4FS,
     };
     let slower = "clocks of HCLK or of the PHY, whichever is slower";
     let reset = format!("{slower}, from CSRST until that clears itself");
@@ -147,11 +146,10 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Otg {
     /// The core after reset.
     pub fn new(params: Params) -> Otg {
-        let mut otg = Otg {
+        Otg {
             params,
-            values: vec![0; REGISTER_BYTES as usize / 4],
-            core_reset: Busy::No,
-            flushes: [Busy::No; 2],
+            registers: Registers::new(&params.part.map),
+            busy: [Busy::No; 3],
             filled: [0; MOST_FIFOS],
             is_host: false,
             mode_changes_at: None,
@@ -160,68 +158,49 @@ impl Otg {
             suspends: 0,
             level: false,
             alarm: Alarm::default(),
-            version: 0,
-        };
-        otg.reset_values(|_| true);
-        otg
-    }
-
-    /// Sets registers to their reset values.
-    fn reset_values(&mut self, which: impl Fn(u32) -> bool) {
-        for offset in REGISTERS.iter().map(|row| row.offset).filter(|offset| which(*offset)) {
-            self.values[offset as usize / 4] = row(self.params.part, offset).map_or(0, |row| row.reset);
         }
-    }
-
-    fn get(&self, offset: u32) -> u32 {
-        self.values[offset as usize / 4]
-    }
-
-    fn get_mut(&mut self, offset: u32) -> &mut u32 {
-        &mut self.values[offset as usize / 4]
-    }
-
-    /// The duration of `cycles` clocks of HCLK or of the PHY, whichever is slower.
-    fn clocks(&self, cycles: Cycles) -> Ps {
-        let [phy, bus] = [self.params.phy.rate(), self.params.bus_clock.rate].map(|clock| clock.ps_at_floor(cycles));
-        phy.max(bus)
     }
 
     /// True if the PHY has its clock: the internal PHY from PLL48CLK; boards have no external ULPI PHY.
     fn phy_runs(&self) -> bool {
-        let is_outside = self.params.part == Part::F4Hs && self.get(GUSBCFG) & GUSBCFG_PHYSEL == 0;
+        let is_outside = self.params.part.has_ulpi && !self.registers.has(GUSBCFG, GUSBCFG_PHYSEL);
         !is_outside && self.params.phy.is_running()
     }
 
-    /// Starts an operation that takes clocks. Without a clock it waits, with a note.
-    fn begin(&self, cycles: Cycles, ctx: &mut Ctx) -> Busy {
+    /// Starts an operation, which takes clocks of HCLK or of the PHY, whichever is slower. Without a clock it waits, with
+    /// a note.
+    fn begin(&mut self, operation: usize, ctx: &mut Ctx) {
+        let Params { phy, bus_clock, reset_cycles, flush_cycles, .. } = self.params;
         if self.phy_runs() {
-            return Busy::Until(ctx.now.saturating_add(self.clocks(cycles)));
+            let cycles = if operation == CORE_RESET { reset_cycles } else { flush_cycles };
+            let length = phy.rate().ps_at_floor(cycles).max(bus_clock.rate.ps_at_floor(cycles));
+            self.busy[operation] = Busy::Until(ctx.now.saturating_add(length));
+            return;
         }
-        self.params.phy.is_needed(ctx);
-        if self.params.phy.is_running() {
+        phy.is_needed(ctx);
+        if phy.is_running() {
             ctx.note(
                 "a reset or a flush waits for the clock of a PHY by ULPI, which the board does not have \
                  (GUSBCFG.PHYSEL is 0): its bit in GRSTCTL stays 1",
             );
         }
-        Busy::WithoutClock
+        self.busy[operation] = Busy::WithoutClock;
     }
 
     /// A write of GRSTCTL: ones start operations, zeroes have no effect.
-    fn write_grstctl(&mut self, value: u32, ctx: &mut Ctx) {
+    fn wrote_grstctl(&mut self, value: u32, ctx: &mut Ctx) {
         if value & GRSTCTL_CSRST != 0 {
             self.reset_core(ctx);
-            self.core_reset = self.begin(self.params.reset_cycles, ctx);
+            self.begin(CORE_RESET, ctx);
             return;
         }
-        let number = value >> GRSTCTL_TXFNUM & 0x1f;
-        *self.get_mut(GRSTCTL) = GRSTCTL_AHBIDL | number << GRSTCTL_TXFNUM;
+        let number = field(value, GRSTCTL_TXFNUM);
+        self.registers.set(GRSTCTL, GRSTCTL_AHBIDL | value & GRSTCTL_TXFNUM);
         if value & GRSTCTL_RXFFLSH != 0 {
-            self.flushes[0] = self.begin(self.params.flush_cycles, ctx);
+            self.begin(RX_FLUSH, ctx);
         }
         if value & GRSTCTL_TXFFLSH != 0 {
-            self.flushes[1] = self.begin(self.params.flush_cycles, ctx);
+            self.begin(TX_FLUSH, ctx);
             match self.filled.get_mut(number as usize) {
                 Some(filled) => *filled = 0,
                 None if number == ALL_FIFOS => self.filled = [0; MOST_FIFOS],
@@ -234,38 +213,36 @@ impl Otg {
     /// for those outside the core (GCCFG). PHYSEL is kept as well, because it selects the clock that the reset itself
     /// needs.
     fn reset_core(&mut self, ctx: &mut Ctx) {
-        let kept =
-            [(HCFG, 3), (DCFG, 3), (GUSBCFG, GUSBCFG_PHYSEL)].map(|(offset, mask)| (offset, mask, self.get(offset)));
-        self.reset_values(|offset| ![GCCFG, PCGCCTL].contains(&offset));
-        for (offset, mask, before) in kept {
-            let value = self.get_mut(offset);
-            *value = *value & !mask | before & mask;
+        let kept = [(HCFG, 3), (DCFG, 3), (GUSBCFG, GUSBCFG_PHYSEL), (GCCFG, u32::MAX), (PCGCCTL, u32::MAX)]
+            .map(|(register, mask)| (register, mask, self.registers[register] & mask));
+        self.registers.reset();
+        for (register, mask, before) in kept {
+            self.registers.set(register, self.registers[register] & !mask | before);
         }
         self.filled = [0; MOST_FIFOS];
-        self.flushes = [Busy::No; 2];
+        self.busy = [Busy::No; 3];
         self.mode_may_change(ctx.now);
     }
 
     fn grstctl(&self) -> u32 {
-        let busy =
-            [(self.core_reset, GRSTCTL_CSRST), (self.flushes[0], GRSTCTL_RXFFLSH), (self.flushes[1], GRSTCTL_TXFFLSH)];
-        busy.into_iter().fold(self.get(GRSTCTL), |bits, (state, bit)| bits | flag(bit, state != Busy::No))
+        let busy = self.busy.iter().zip(OPERATIONS);
+        busy.fold(self.registers[GRSTCTL], |bits, (busy, bit)| bits | flag(bit, *busy != Busy::No))
     }
 
     /// Flags of GINTSTS.
     fn interrupts(&self) -> u32 {
         let [ins, outs] = self.endpoint_interrupts();
-        let unmasked = self.get(DAINTMSK);
-        self.get(GINTSTS) & INT_LATCHED
-            | INT_NPTXFE
-            | INT_PTXFE
-            | flag(INT_CMOD, self.is_host)
-            | flag(INT_OTGINT, self.get(GOTGINT) != 0)
-            | flag(INT_GINAKEFF, self.get(DCTL) & DCTL_GINSTS != 0)
-            | flag(INT_GONAKEFF, self.get(DCTL) & DCTL_GONSTS != 0)
-            | flag(INT_IEPINT, ins & unmasked != 0)
-            | flag(INT_OEPINT, outs & unmasked >> 16 != 0)
-            | flag(INT_HCINT, self.channel_interrupts() & self.get(HAINTMSK) != 0)
+        let unmasked = self.registers[DAINTMSK];
+        self.registers[GINTSTS] & LATCHED
+            | GINTSTS_NPTXFE
+            | GINTSTS_PTXFE
+            | flag(GINTSTS_CMOD, self.is_host)
+            | flag(GINTSTS_OTGINT, self.registers[GOTGINT] != 0)
+            | flag(GINTSTS_GINAKEFF, self.registers.has(DCTL, DCTL_GINSTS))
+            | flag(GINTSTS_GONAKEFF, self.registers.has(DCTL, DCTL_GONSTS))
+            | flag(GINTSTS_IEPINT, ins & unmasked != 0)
+            | flag(GINTSTS_OEPINT, outs & unmasked >> 16 != 0)
+            | flag(GINTSTS_HCINT, self.channel_interrupts() & self.registers[HAINTMSK] != 0)
     }
 
     /// True for a register of the mode that the core is not in: it ignores the access.
@@ -278,75 +255,7 @@ impl Otg {
     }
 
     fn mismatch(&mut self) {
-        self.version += u64::from(self.get(GINTSTS) & INT_MMIS == 0);
-        *self.get_mut(GINTSTS) |= INT_MMIS;
-    }
-
-    fn read_register(&mut self, offset: u32, ctx: &mut Ctx) -> u32 {
-        if offset >= REGISTER_BYTES || row(self.params.part, offset).is_none() {
-            return 0;
-        }
-        if self.is_of_other_mode(offset) {
-            self.mismatch();
-            self.update(ctx);
-            return 0;
-        }
-        match offset {
-            GOTGCTL => self.get(GOTGCTL) | flag(GOTGCTL_BSVLD, self.has_session),
-            GRSTCTL => self.grstctl(),
-            GINTSTS => self.interrupts(),
-            HNPTXSTS => self.get(HNPTXSTS) & !0xffff | self.room(0),
-            HAINT => self.channel_interrupts(),
-            DSTS => self.get(DSTS) | flag(DSTS_SUSPSTS, self.suspends == 2),
-            DAINT => self.endpoint_interrupts()[0] | self.endpoint_interrupts()[1] << 16,
-            PCGCCTL => self.get(PCGCCTL) | flag(PCGCCTL_PHYSUSP, self.get(PCGCCTL) & PCGCCTL_STPPCLK != 0),
-            IN_ENDPOINTS..OUT_ENDPOINTS => self.in_endpoint(offset),
-            _ => self.get(offset),
-        }
-    }
-
-    fn write_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        if (FIFOS..FIFOS + REGISTER_BYTES * self.params.part.endpoints()).contains(&offset) {
-            self.push(offset / REGISTER_BYTES - 1, ctx);
-            return;
-        }
-        let Some(row) = (offset < REGISTER_BYTES).then(|| row(self.params.part, offset)).flatten() else { return };
-        if self.is_of_other_mode(offset) {
-            self.mismatch();
-            return;
-        }
-        let plain = self.plain_write(&row, value);
-        match offset {
-            GRSTCTL => self.write_grstctl(value, ctx),
-            DCTL => self.write_dctl(value, ctx),
-            GOTGCTL | GCCFG => {
-                *self.get_mut(offset) = plain;
-                self.line_may_change(ctx);
-            }
-            GUSBCFG => {
-                *self.get_mut(offset) = plain;
-                self.mode_may_change(ctx.now);
-                self.clock_may_run(ctx);
-                self.line_may_change(ctx);
-            }
-            CHANNELS..DCFG => self.write_channel(offset, plain),
-            IN_ENDPOINTS..PCGCCTL => self.write_endpoint(offset, value, plain),
-            _ => *self.get_mut(offset) = plain,
-        }
-    }
-
-    /// The value that a write gives a register, by the register map alone.
-    fn plain_write(&self, row: &Register, value: u32) -> u32 {
-        let written = row.after_write(self.get(row.offset), value);
-        match row.offset {
-            // CIDSTS, and the bits that depend on VBUS and negotiation.
-            GOTGCTL => written & !0x000f_0101 | row.reset,
-            // Read-only in an STM32L4.
-            GUSBCFG => written | row.reset & GUSBCFG_PHYSEL,
-            PCGCCTL => written & !PCGCCTL_PHYSUSP,
-            _ if row.access == AccessKind::W1c => written & row.mask,
-            _ => written,
-        }
+        self.registers.put(GINTSTS, GINTSTS_MMIS, true);
     }
 
     /// Continues operations that waited for the PHY's clock, if it runs by now.
@@ -354,24 +263,19 @@ impl Otg {
         if !self.phy_runs() {
             return;
         }
-        let [reset, flush] = [self.params.reset_cycles, self.params.flush_cycles];
-        if self.core_reset == Busy::WithoutClock {
-            self.core_reset = self.begin(reset, ctx);
-        }
-        for index in 0..self.flushes.len() {
-            if self.flushes[index] == Busy::WithoutClock {
-                self.flushes[index] = self.begin(flush, ctx);
+        for operation in 0..self.busy.len() {
+            if self.busy[operation] == Busy::WithoutClock {
+                self.begin(operation, ctx);
             }
         }
     }
 
     /// Applies all changes up to now.
-    fn settle(&mut self, ctx: &mut Ctx) {
+    fn advance(&mut self, ctx: &mut Ctx) {
         let now = ctx.now;
-        for busy in [&mut self.core_reset].into_iter().chain(&mut self.flushes) {
+        for busy in &mut self.busy {
             if matches!(busy, Busy::Until(end) if *end <= now) {
                 *busy = Busy::No;
-                self.version += 1;
             }
         }
         self.settle_line(ctx);
@@ -379,19 +283,89 @@ impl Otg {
 
     /// The time of the next change without an access.
     fn next_change(&self) -> Option<Ps> {
-        let busy = [self.core_reset, self.flushes[0], self.flushes[1]].into_iter();
-        let ends = busy.filter_map(|busy| if let Busy::Until(end) = busy { Some(end) } else { None });
+        let ends = self.busy.iter().filter_map(|busy| if let Busy::Until(end) = busy { Some(*end) } else { None });
         ends.chain(self.mode_changes_at).chain(self.next_suspend()).min()
+    }
+
+    fn list_changes(&mut self, poll: &mut Poll) -> bool {
+        let due = self.next_change();
+        due.into_iter().for_each(|due| poll.until(due));
+        due.is_none_or(|due| due > poll.now())
+    }
+}
+
+impl Table for Otg {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated(self.params.gate)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        if self.params.part.map.row(register).is_none() {
+            return 0;
+        }
+        if self.is_of_other_mode(register) {
+            self.mismatch();
+            self.update(ctx);
+            return 0;
+        }
+        match register {
+            GOTGCTL => held | flag(GOTGCTL_BSVLD, self.has_session),
+            GRSTCTL => self.grstctl(),
+            GINTSTS => self.interrupts(),
+            HNPTXSTS => held & !0xffff | self.room(0),
+            HAINT => self.channel_interrupts(),
+            DSTS => held | flag(DSTS_SUSPSTS, self.suspends == 2),
+            DAINT => self.endpoint_interrupts()[0] | self.endpoint_interrupts()[1] << 16,
+            PCGCCTL => held | flag(PCGCCTL_PHYSUSP, held & PCGCCTL_STPPCLK != 0),
+            IN_ENDPOINTS..OUT_ENDPOINTS => self.in_endpoint(register),
+            _ => held,
+        }
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        if self.is_of_other_mode(register) {
+            self.registers.set(register, old);
+            self.mismatch();
+            return;
+        }
+        match register {
+            GRSTCTL => self.wrote_grstctl(new, ctx),
+            DCTL => self.wrote_dctl(old, new, ctx),
+            GOTGCTL | GCCFG => self.line_may_change(ctx),
+            GUSBCFG => {
+                self.mode_may_change(ctx.now);
+                self.clock_may_run(ctx);
+                self.line_may_change(ctx);
+            }
+            CHANNELS..DCFG => self.wrote_channel(register, new),
+            IN_ENDPOINTS..PCGCCTL => self.wrote_endpoint(register, old, new),
+            _ => {}
+        }
+    }
+
+    /// Writes of FIFOs, which are no registers.
+    fn refused(&mut self, offset: u32, _: Refused, ctx: &mut Ctx) {
+        if (FIFOS..FIFOS * (self.params.part.endpoints + 1)).contains(&offset) {
+            self.push(offset / FIFOS - 1, ctx);
+        }
     }
 
     /// After any change: updates the interrupt, and the event of the next one.
     fn update(&mut self, ctx: &mut Ctx) {
-        let (is_on, mask) = (self.get(GAHBCFG) & GAHBCFG_GINTMSK != 0, self.get(GINTMSK));
+        let (is_on, mask) = (self.registers.has(GAHBCFG, GAHBCFG_GINTMSK), self.registers[GINTMSK]);
         let level = is_on && self.interrupts() & mask != 0;
         if std::mem::replace(&mut self.level, level) != level {
             ctx.set_irq(self.params.interrupt, level);
         }
-        let waits = is_on && mask & (INT_ESUSP | INT_USBSUSP) != 0;
+        let waits = is_on && mask & (GINTSTS_ESUSP | GINTSTS_USBSUSP) != 0;
         let due = if waits { self.mode_changes_at.into_iter().chain(self.next_suspend()).min() } else { None };
         match due {
             Some(due) => self.alarm.set(due.max(ctx.now), WAKE, ctx),
@@ -401,66 +375,29 @@ impl Otg {
 }
 
 impl Device for Otg {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         self.params.phy.follow(ctx);
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, ctx| {
-            self.settle(ctx);
-            self.read_register(offset, ctx)
-        })
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.settle(ctx);
-            self.version += 1;
-            self.write_register(offset, value, ctx);
-            self.update(ctx);
-        })
-    }
-
     fn event(&mut self, _: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        self.settle(ctx);
+        self.advance(ctx);
         self.update(ctx);
     }
 
     /// Operations under way end at the old rate: they take a few clocks only.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        self.settle(ctx);
-        self.version += 1;
+        self.advance(ctx);
         self.params.phy.follow(ctx);
         self.params.bus_clock.rate = ctx.bus.clocks.rate_of(self.params.bus_clock);
         if self.params.gate.is_reset(ctx.bus) {
-            let fresh = Otg::new(self.params);
-            let kept = std::mem::replace(self, fresh);
-            (self.alarm, self.level, self.version) = (kept.alarm, kept.level, kept.version);
+            *self = Otg { alarm: self.alarm, level: self.level, ..Otg::new(self.params) };
         }
         self.clock_may_run(ctx);
         self.line_may_change(ctx);
         self.update(ctx);
-    }
-}
-
-impl Polled for Otg {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        if let Some(due) = self.next_change() {
-            if due <= poll.now() {
-                return false;
-            }
-            poll.until(due);
-        }
-        poll.state(self.version);
-        true
     }
 }

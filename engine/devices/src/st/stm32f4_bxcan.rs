@@ -30,21 +30,19 @@ mod registers;
 #[cfg(test)]
 mod tests;
 
-pub use self::registers::REGISTERS;
-
 use self::errors::Errors;
 use self::mailboxes::{Fifo, Mailboxes, Request};
 use self::modes::Mode;
 use self::registers::*;
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table, by_table, field, flag};
 use crate::support::pin_functions::PinFunctions;
-use crate::support::registers::{find, flag};
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::can::{BUS_LOOKS, CanNode};
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, DeviceId, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::can::BitTime;
@@ -57,7 +55,7 @@ const TX: usize = 0;
 const RX: usize = 1;
 
 /// The board's parameters of the controller.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Params {
     /// PCLK1.
     pub clock: ClockInput,
@@ -85,18 +83,13 @@ pub struct Params {
 }
 
 /// The controller.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct BxCan {
     params: Params,
     /// The pins that carry [`TX`] and [`RX`], and whether they did when the last frame began.
     pins: PinFunctions,
     carried: [bool; 2],
-    /// CAN_MCR, CAN_IER, CAN_BTR.
-    control: u32,
-    enables: u32,
-    timing: u32,
-    /// ERRI, WKUI, SLAKI.
-    flags: u32,
+    registers: Registers,
     mode: Mode,
     /// The controller waits for 11 recessive bits before it enters normal mode.
     is_joining: bool,
@@ -113,14 +106,13 @@ pub struct BxCan {
     stamp: u16,
     levels: [bool; 4],
     alarm: Alarm,
-    changes: u64,
     sent_frames: u64,
     received_frames: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Can, &["st,stm32f4-bxcan", "st,stm32-bxcan"], 1, from_node).naming(REGISTERS);
+    Model::device(Group::Can, &["st,stm32f4-bxcan", "st,stm32-bxcan"], 1, from_node).naming(MAP.rows);
 
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -154,10 +146,7 @@ impl BxCan {
             params,
             pins: PinFunctions::default(),
             carried: [true; 2],
-            control: MCR_SLEEP | MCR_DBF,
-            enables: 0,
-            timing: BTR_RESET,
-            flags: 0,
+            registers: Registers::new(&MAP),
             mode: Mode::Sleep,
             is_joining: false,
             recovers: false,
@@ -170,24 +159,24 @@ impl BxCan {
             stamp: 0,
             levels: [false; 4],
             alarm: Alarm::default(),
-            changes: 0,
             sent_frames: 0,
             received_frames: 0,
         }
     }
 
-    const fn has(&self, bit: u32) -> bool {
-        self.control & bit != 0
+    fn has(&self, bit: u32) -> bool {
+        self.registers.has(MCR, bit)
     }
 
     /// The bit time by CAN_BTR.
     fn bit_time(&self) -> BitTime {
+        let cycles = |bits: u32| self.registers.field(BTR, bits) + 1;
         BitTime {
             clock: self.params.clock.rate,
-            quantum_cycles: (self.timing & 0x3ff) + 1,
-            before_sample: (self.timing >> 16 & 0xf) + 1,
-            after_sample: (self.timing >> 20 & 7) + 1,
-            jump: (self.timing >> 24 & 3) + 1,
+            quantum_cycles: cycles(BTR_BRP),
+            before_sample: cycles(BTR_TS1),
+            after_sample: cycles(BTR_TS2),
+            jump: cycles(BTR_SJW),
         }
     }
 
@@ -205,35 +194,6 @@ impl BxCan {
         }
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        match offset {
-            MCR if value & MCR_RESET != 0 => self.reset_core(),
-            MCR => {
-                self.control = value & MCR_MASK;
-                self.request_mode(ctx);
-            }
-            // Write 1 to clear.
-            MSR => self.flags &= !value,
-            TSR => self.set_status(value),
-            RF0R | RF1R => {
-                let fifo = &mut self.fifos[((offset - RF0R) / 4) as usize];
-                fifo.flags &= !value;
-                if value & RFR_RFOM != 0 {
-                    fifo.release();
-                }
-            }
-            IER => self.enables = value & IER_MASK,
-            ESR => self.errors.last = value >> ESR_LEC & 7,
-            BTR if self.mode == Mode::Initialization => self.timing = value & BTR_MASK,
-            BTR => {
-                ctx.note("CAN_BTR was written outside of initialization mode (CAN_MSR.INAK): the write has no effect")
-            }
-            TI0R..=TDH2R => self.set_mailbox(offset, value, ctx),
-            _ => {}
-        }
-        self.notify_bus(ctx);
-    }
-
     /// CAN_TSR: RQCP also clears the other status bits of its mailbox.
     fn set_status(&mut self, value: u32) {
         for (index, mailbox) in self.mailboxes.all.iter_mut().enumerate() {
@@ -248,16 +208,17 @@ impl BxCan {
         }
     }
 
+    /// A write of a transmit mailbox.
     fn set_mailbox(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        let (index, word) = (((offset - TI0R) / 16) as usize, (offset / 4 % 4) as usize);
-        let Some(mailbox) = self.mailboxes.all.get_mut(index) else { return };
+        let (index, word) = place(offset - TIR);
+        let mailbox = &mut self.mailboxes.all[index];
         if mailbox.request != Request::None {
             ctx.note("a transmit mailbox was written while it is not empty (CAN_TSR.TME): the write has no effect");
             return;
         }
-        let mask = find(REGISTERS, offset).map_or(u32::MAX, |row| row.mask);
-        mailbox.words[word] = value & mask & if word == 0 { !TIR_TXRQ } else { u32::MAX };
-        if word == 0 && value & TIR_TXRQ != 0 {
+        let request = flag(value & TIR_TXRQ, word == 0);
+        mailbox.words[word] = value & !request;
+        if request != 0 {
             self.mailboxes.request(index);
             self.has_memory(ctx);
         }
@@ -274,51 +235,36 @@ impl BxCan {
         has
     }
 
-    fn register(&self, offset: u32) -> u32 {
-        match offset {
-            MCR => self.control,
-            MSR => {
-                let (is_asleep, initializes) = (self.mode == Mode::Sleep, self.mode == Mode::Initialization);
-                let modes = flag(MSR_SLAK, is_asleep) | flag(MSR_INAK, initializes);
-                let (sends, receives) = (self.is_busy && self.sends, self.is_busy && !self.sends);
-                self.flags | modes | flag(MSR_TXM, sends) | flag(MSR_RXM, receives) | MSR_SAMP_RX
-            }
-            TSR => self.mailboxes.status(self.has(MCR_TXFP)),
-            RF0R => self.fifos[0].status(),
-            RF1R => self.fifos[1].status(),
-            IER => self.enables,
-            ESR => self.errors.status(),
-            BTR => self.timing,
-            TI0R..=TDH2R => {
-                let (index, word) = (((offset - TI0R) / 16) as usize, (offset / 4 % 4) as usize);
-                let mailbox = &self.mailboxes.all[index % 3];
-                mailbox.words[word] | flag(TIR_TXRQ, word == 0 && mailbox.request != Request::None)
-            }
-            RI0R..=RDH1R => self.fifos[((offset - RI0R) / 16) as usize % 2].word((offset / 4 % 4) as usize),
-            _ => 0,
-        }
+    /// CAN_MSR: the flags that it holds, and the mode.
+    fn status(&self, held: u32) -> u32 {
+        held & !MSR_SLAK
+            | flag(MSR_SLAK, self.mode == Mode::Sleep)
+            | flag(MSR_INAK, self.mode == Mode::Initialization)
+            | flag(MSR_TXM, self.is_busy && self.sends)
+            | flag(MSR_RXM, self.is_busy && !self.sends)
     }
 
     /// CAN_ESR may have changed: a new bit that is enabled sets ERRI.
     fn report_errors(&mut self, before: u32, has_failed: bool) {
         let new = self.errors.status() & !before;
         let kinds = [(ESR_EWGF, IER_EWGIE), (ESR_EPVF, IER_EPVIE), (ESR_BOFF, IER_BOFIE)];
-        let is_reported = kinds.iter().any(|(bit, enable)| new & bit != 0 && self.enables & enable != 0);
-        if is_reported || has_failed && self.enables & IER_LECIE != 0 {
-            self.flags |= MSR_ERRI;
+        let is_reported = kinds.iter().any(|(bit, enable)| new & bit != 0 && self.registers.has(IER, *enable));
+        if is_reported || has_failed && self.registers.has(IER, IER_LECIE) {
+            self.registers.put(MSR, MSR_ERRI, true);
         }
     }
 
-    fn update(&mut self, ctx: &mut Ctx) {
-        self.changes += 1;
-        let has = |enable: u32| self.enables & enable != 0;
+    /// Drives the interrupts.
+    fn drive(&mut self, ctx: &mut Ctx) {
+        let enables = self.registers[IER];
+        let has = |enable: u32| enables & enable != 0;
         let levels = [
             has(IER_TMEIE) && self.mailboxes.all.iter().any(|mailbox| mailbox.status & TSR_RQCP != 0),
-            self.fifos[0].interrupts(self.enables),
-            self.fifos[1].interrupts(self.enables >> 3),
+            self.fifos[0].interrupts(enables),
+            self.fifos[1].interrupts(enables >> 3),
             [(IER_ERRIE, MSR_ERRI), (IER_WKUIE, MSR_WKUI), (IER_SLKIE, MSR_SLAKI)]
                 .iter()
-                .any(|(enable, bit)| has(*enable) && self.flags & bit != 0),
+                .any(|(enable, bit)| has(*enable) && self.registers.has(MSR, *bit)),
         ];
         for (index, level) in levels.into_iter().enumerate() {
             if std::mem::replace(&mut self.levels[index], level) != level {
@@ -329,15 +275,83 @@ impl BxCan {
 
     /// A reset by CAN_MCR.RESET, or by the RCC.
     fn reset_core(&mut self) {
-        let fresh = BxCan::new(self.params);
-        let kept = std::mem::replace(self, fresh);
-        (self.levels, self.alarm, self.changes) = (kept.levels, kept.alarm, kept.changes);
-        (self.sent_frames, self.received_frames) = (kept.sent_frames, kept.received_frames);
-        (self.pins, self.carried) = (kept.pins, kept.carried);
+        *self = BxCan {
+            pins: std::mem::take(&mut self.pins),
+            carried: self.carried,
+            levels: self.levels,
+            alarm: self.alarm,
+            sent_frames: self.sent_frames,
+            received_frames: self.received_frames,
+            ..BxCan::new(self.params)
+        };
+    }
+}
+
+/// The index of a mailbox, and the word in it, at an offset from the first one.
+const fn place(offset: u32) -> (usize, usize) {
+    ((offset / 16) as usize, (offset / 4 % 4) as usize)
+}
+
+impl Table for BxCan {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated(self.params.gate)
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        match register {
+            MSR => self.status(held),
+            TSR => self.mailboxes.status(self.has(MCR_TXFP)),
+            RF0R => self.fifos[0].status(),
+            RF1R => self.fifos[1].status(),
+            ESR => self.errors.status(),
+            TIR..RIR => {
+                let (index, word) = place(register - TIR);
+                let mailbox = &self.mailboxes.all[index];
+                mailbox.words[word] | flag(TIR_TXRQ, word == 0 && mailbox.request != Request::None)
+            }
+            RIR..END => {
+                let (index, word) = place(register - RIR);
+                self.fifos[index].word(word)
+            }
+            _ => held,
+        }
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            MCR if new & MCR_RESET != 0 => self.reset_core(),
+            MCR => self.request_mode(ctx),
+            TSR => self.set_status(new),
+            RF0R | RF1R => {
+                let fifo = &mut self.fifos[((register - RF0R) / 4) as usize];
+                fifo.flags &= !new;
+                if new & RF0R_RFOM != 0 {
+                    fifo.release();
+                }
+            }
+            ESR => self.errors.last = field(new, ESR_LEC),
+            BTR if self.mode != Mode::Initialization => {
+                self.registers.set(BTR, old);
+                ctx.note("CAN_BTR was written outside of initialization mode (CAN_MSR.INAK): the write has no effect");
+            }
+            TIR..RIR => self.set_mailbox(register, new, ctx),
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.notify_bus(ctx);
+        self.drive(ctx);
     }
 }
 
 impl Device for BxCan {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         self.params.memory_gate.follow(ctx);
@@ -353,28 +367,10 @@ impl Device for BxCan {
         });
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, _| self.register(offset))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.set_register(offset, value, ctx);
-            self.update(ctx);
-        })
-    }
-
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
         self.change_mode(ctx);
-        self.update(ctx);
+        self.drive(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
@@ -383,7 +379,7 @@ impl Device for BxCan {
             self.reset_core();
             self.alarm.cancel(MODE_CHANGES, ctx);
         }
-        self.update(ctx);
+        self.drive(ctx);
         self.notify_bus(ctx);
     }
 
@@ -399,13 +395,5 @@ impl Device for BxCan {
 
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("frames_sent".to_owned(), self.sent_frames), ("frames_received".to_owned(), self.received_frames)]
-    }
-}
-
-impl Polled for BxCan {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        // All changes happen in writes or events.
-        poll.state(self.changes);
-        true
     }
 }

@@ -49,6 +49,7 @@ impl Recording {
 impl Activities {
     /// Follows activities of `kinds` from now on: they are recorded, and [`Activities::goes_on`] gives the state of
     /// each track. Kinds that are recorded for another reason stay.
+    #[inline]
     pub fn follow(&self, kinds: Kinds) {
         let before = self.0.followed.swap(kinds.0, Ordering::Relaxed);
         if kinds != Kinds::NONE {
@@ -63,12 +64,14 @@ impl Activities {
     }
 
     /// The kinds that are followed.
+    #[inline]
     pub fn followed(&self) -> Kinds {
         Kinds(self.0.followed.load(Ordering::Relaxed))
     }
 
     /// Whether any of `tracks`, by their indices in [`Activities::tracks`], is active at `now`, and when one of them
     /// begins or ends next, as far as that is known; else [`Ps::MAX`].
+    #[inline]
     pub fn goes_on(&self, tracks: &[u32], now: Ps) -> (bool, Ps) {
         let recording = self.recording();
         let each = tracks.iter().map(|track| recording.goes_on(*track, now));
@@ -76,17 +79,20 @@ impl Activities {
     }
 
     /// The number of spans that have been recorded so far.
+    #[inline]
     pub fn recorded(&self) -> u64 {
         self.recording().recorded()
     }
 
     /// When one of `tracks` begins or ends next after `since`, as far as that is known; else [`Ps::MAX`].
+    #[inline]
     pub fn next_change(&self, tracks: &[u32], since: Ps) -> Ps {
         self.goes_on(tracks, since).1
     }
 
     /// Like [`Activities::next_change`], with the changes that nobody has seen yet ([`Activities::looked_at`]): the
     /// spans from number `recorded` on may have been recorded late, and may have begun before `since`.
+    #[inline]
     pub fn first_change(&self, tracks: &[u32], since: Ps, recorded: u64) -> Ps {
         let next = self.next_change(tracks, since);
         let recording = self.recording();
@@ -95,11 +101,13 @@ impl Activities {
     }
 
     /// Everything that has been recorded so far has been seen.
+    #[inline]
     pub fn looked_at(&self) {
         self.recording().joined.clear();
     }
 
     /// The number of tracks: some are added only when an activity is recorded.
+    #[inline]
     pub fn track_count(&self) -> usize {
         self.recording().track_count()
     }

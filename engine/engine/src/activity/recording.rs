@@ -109,11 +109,13 @@ impl fmt::Debug for Recording {
 
 impl Recording {
     /// True if a sink gets spans when they leave the ring.
+    #[inline]
     pub fn has_sink(&self) -> bool {
         self.sink.is_some()
     }
 
     /// True if all indices of scopes and tracks are valid.
+    #[inline]
     pub fn is_sound(&self) -> bool {
         let (scopes, tracks) = (self.scopes.len() as u32, self.tracks.len() as u32);
         let is_track = |track: &u32| *track < tracks;
@@ -125,6 +127,7 @@ impl Recording {
             && self.before.len() == self.ring.len()
     }
 
+    #[inline]
     pub fn scope(&mut self, label: &str) -> u32 {
         let known = self.scopes.iter().position(|scope| scope == label);
         known.unwrap_or_else(|| {
@@ -135,6 +138,7 @@ impl Recording {
     }
 
     /// The index of the track of a scope's activity.
+    #[inline]
     pub fn track(&mut self, scope: u32, what: What) -> u32 {
         let same = |track: &&u32| {
             let Place { what: known, .. } = &self.tracks[**track as usize];
@@ -150,6 +154,7 @@ impl Recording {
         track
     }
 
+    #[inline]
     pub fn tracks(&self) -> Vec<Track> {
         (0..self.tracks.len() as u32).map(|track| self.track_at(track)).collect()
     }
@@ -164,6 +169,7 @@ impl Recording {
         }
     }
 
+    #[inline]
     pub fn start(&mut self, most_bytes: usize, until: Ps) {
         self.most_bytes = most_bytes;
         let only_kept = self.sink.is_none() && !self.for_waits && !self.is_followed;
@@ -172,6 +178,7 @@ impl Recording {
     }
 
     /// Makes room for followed activities if nothing else is recorded.
+    #[inline]
     pub fn start_to_follow(&mut self) {
         if self.most_bytes == 0 {
             self.most_bytes = PASSED_BYTES;
@@ -181,16 +188,19 @@ impl Recording {
     }
 
     /// True if waits are assigned to the recorded activities.
+    #[inline]
     pub fn is_for_waits(&self) -> bool {
         self.for_waits
     }
 
+    #[inline]
     pub fn start_for_waits(&mut self, most_bytes: usize, cores: usize) {
         self.for_waits = true;
         self.waited_to = vec![Ps::ZERO; cores];
         self.start(most_bytes, Ps::MAX);
     }
 
+    #[inline]
     pub fn pass_to(&mut self, sink: Sink) {
         self.sink = Some(sink);
         self.until = Ps::MAX;
@@ -198,6 +208,7 @@ impl Recording {
         self.ended = None;
     }
 
+    #[inline]
     pub fn end(&mut self, at: Ps) {
         self.ended = Some(at);
         // A dropped span may have ended later.
@@ -211,16 +222,19 @@ impl Recording {
     }
 
     /// The number of spans that were recorded so far, which is the number of the next one.
+    #[inline]
     pub fn recorded(&self) -> u64 {
         self.first + self.ring.len() as u64
     }
 
+    #[inline]
     pub fn candidate(&self, track: usize) -> Candidate<'_> {
         let place = &self.tracks[track];
         Candidate { scope: &self.scopes[place.scope as usize], activity: place.what.activity }
     }
 
     /// The spans of a track that are in the ring, the last one first.
+    #[inline]
     pub fn backwards(&self, track: u32) -> impl Iterator<Item = &Span> {
         let place = |number: u64| number.checked_sub(self.first);
         let mut next = self.tracks[track as usize].last.and_then(place);
@@ -232,6 +246,7 @@ impl Recording {
     }
 
     /// How many tracks there are.
+    #[inline]
     pub fn track_count(&self) -> usize {
         self.tracks.len()
     }
@@ -240,6 +255,7 @@ impl Recording {
         self.tracks[track as usize].what.activity
     }
 
+    #[inline]
     pub fn span(&mut self, scope: u32, what: What, ends: (Ps, Ps), detail: Detail, clock: Option<Hz>) {
         let track = self.track(scope, what);
         self.push(track, ends, detail, clock);
@@ -327,6 +343,7 @@ impl Recording {
     }
 
     /// Drops spans that have ended by `at`. Those that began before and last longer are kept outside the ring.
+    #[inline]
     pub fn forget_before(&mut self, at: Ps) {
         while self.ring.front().is_some_and(|span| span.last_end() <= at || span.begin < at && self.ring.len() > FEW) {
             let span = self.pop_first();
@@ -337,6 +354,7 @@ impl Recording {
     }
 
     /// A core needs no span any more that has ended by `at`: spans that no core needs are dropped.
+    #[inline]
     pub fn waited_to(&mut self, core: usize, at: Ps) {
         if let Some(own) = self.waited_to.get_mut(core) {
             *own = at.max(*own);
@@ -346,6 +364,7 @@ impl Recording {
         }
     }
 
+    #[inline]
     pub fn begin(&mut self, scope: u32, what: What, at: Ps, detail: Detail, clock: Option<Hz>) {
         let track = self.track(scope, what);
         if !self.open.contains_key(&track) {
@@ -354,6 +373,7 @@ impl Recording {
         }
     }
 
+    #[inline]
     pub fn end_open(&mut self, scope: u32, what: What, at: Ps) {
         let track = self.track(scope, what);
         if let Some(Open { begin, detail, clock, .. }) = self.open.remove(&track) {
@@ -410,6 +430,7 @@ impl Recording {
         }
     }
 
+    #[inline]
     pub fn add_bits(&mut self, scope: u32, what: What, count: u32, sent: Option<u32>, received: Option<u32>) {
         let track = self.track(scope, what);
         let Some(open) = self.open.get_mut(&track) else { return };
@@ -422,6 +443,7 @@ impl Recording {
     }
 
     /// The activity of an interrupt line that ends at `line`.
+    #[inline]
     pub fn line(&mut self, scope: u32, line: String) -> What {
         let own = &self.of_scope[scope as usize];
         let known = own.iter().find(|track| self.lines.get(track) == Some(&line));
@@ -459,6 +481,7 @@ impl Recording {
         self.push(track, ends, Detail::Transaction(Box::new(transaction)), clock);
     }
 
+    #[inline]
     pub fn interrupt(&mut self, scope: u32, line: String, level: bool, at: Ps) {
         let what = self.line(scope, line);
         if level {
@@ -486,6 +509,7 @@ impl Recording {
         spans
     }
 
+    #[inline]
     pub fn summary(&self) -> Summary {
         Summary {
             spans: self.ring.iter().map(|span| span.times).sum::<u64>() + self.open.len() as u64,

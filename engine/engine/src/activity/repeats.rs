@@ -17,6 +17,7 @@ pub struct Mark {
 
 impl Recording {
     /// The current position. Spans before it do not change any more.
+    #[inline]
     pub fn mark(&mut self) -> Mark {
         self.fixed = self.recorded();
         let frames = self.open.iter().filter_map(|(track, open)| match &open.detail {

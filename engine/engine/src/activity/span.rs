@@ -231,6 +231,7 @@ pub(super) struct Step {
 
 impl Step {
     /// The time `count` steps after `at`.
+    #[inline]
     pub fn shift(self, at: Ps, count: u64) -> Ps {
         match Hz::new(self.hz) {
             None => at + Ps(self.by.saturating_mul(count)),
@@ -249,6 +250,7 @@ impl Step {
 
     /// The step of `cycles` of `clock` for a span that begins and ends at `ends`, expressed in edges of `own` if
     /// needed. `None` if it can't be expressed exactly.
+    #[inline]
     pub fn of(clock: Hz, cycles: u64, own: Option<Hz>, ends: (Ps, Ps)) -> Option<Step> {
         let picoseconds = u128::from(cycles) * PS_PER_SECOND;
         if picoseconds.is_multiple_of(u128::from(clock.get())) {
@@ -295,6 +297,7 @@ pub struct Span {
 
 impl Span {
     /// Begin and end of repetition `nth`.
+    #[inline]
     pub fn instance(&self, nth: u64) -> (Ps, Ps) {
         match nth {
             0 => (self.begin, self.end),
@@ -303,22 +306,26 @@ impl Span {
     }
 
     /// Begins and ends of all repetitions, in the order of time. They do not overlap, except for entries of a FIFO.
+    #[inline]
     pub fn instances(&self) -> impl DoubleEndedIterator<Item = (Ps, Ps)> {
         (0..self.times).map(|nth| self.instance(nth))
     }
 
     /// The repetitions that overlap `from..to`. The cost does not depend on the number of those before.
+    #[inline]
     pub fn instances_within(&self, from: Ps, to: Ps) -> impl Iterator<Item = (Ps, Ps)> {
         let first = self.first(from.saturating_sub(self.end), |(_, end)| end > from);
         (first..self.times).map(|nth| self.instance(nth)).take_while(move |(begin, _)| *begin < to)
     }
 
     /// True if the other span has as many repetitions at the same distance, as spans of the same iterations have.
+    #[inline]
     pub fn recurs_with(&self, other: &Span) -> bool {
         (self.times, self.step) == (other.times, other.step)
     }
 
     /// The number of repetitions that overlap `from..to`. The cost does not depend on their number.
+    #[inline]
     pub fn times_within(&self, from: Ps, to: Ps) -> u64 {
         let begun = self.first(to.saturating_sub(self.begin), |(begin, _)| begin >= to);
         begun.saturating_sub(self.first(from.saturating_sub(self.end), |(_, end)| end > from))
@@ -343,16 +350,19 @@ impl Span {
     }
 
     /// When the last repetition ends.
+    #[inline]
     pub fn last_end(&self) -> Ps {
         self.instance(self.times - 1).1
     }
 
     /// The time within `from..to` that all repetitions take together.
+    #[inline]
     pub fn within(&self, from: Ps, to: Ps) -> Ps {
         self.instances_within(from, to).fold(Ps::ZERO, |sum, (begin, end)| sum + (end.min(to) - begin.max(from)))
     }
 
     /// All repetitions that overlap `from..to`, with their full durations; `None` without any.
+    #[inline]
     pub fn whole_within(&self, from: Ps, to: Ps) -> Option<Within> {
         let first = self.first(from.saturating_sub(self.end), |(_, end)| end > from);
         let times = self.times_within(from, to);

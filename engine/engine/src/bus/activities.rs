@@ -8,6 +8,7 @@ use crate::time::Ps;
 
 impl Bus {
     /// The scope of the activities that a device records.
+    #[inline]
     pub fn scope(&mut self, id: DeviceId) -> &Scope {
         while self.scopes.len() <= id.0 as usize {
             let scope = self.activities.scope(&self.device_names[self.scopes.len()]);
@@ -28,6 +29,7 @@ impl Bus {
     }
 
     /// Starts to record which interrupts come to cores, and from which devices.
+    #[inline]
     pub fn follow_interrupts(&mut self) {
         let passes =
             |device: &Option<Box<dyn Device>>| device.as_ref().is_some_and(|device| device.passes_interrupts());
@@ -37,6 +39,7 @@ impl Bus {
 
     /// The label of the device whose interrupt came to a core last, after the first and up to the second time of
     /// `within`.
+    #[inline]
     pub fn interrupted_last(&self, core: u32, within: (Ps, Ps)) -> Option<String> {
         let device = self.interrupt_sources.came_last(core, within)?;
         self.device_names.get(device.0 as usize).cloned()
@@ -54,6 +57,7 @@ impl Bus {
     }
 
     /// Core number `core` takes an exception at `now`.
+    #[inline]
     pub fn exception(&mut self, core: u32, now: Ps, source: Source) {
         self.event_rates.exception(core, now, source);
         if let Some(input) = source.input {

@@ -32,6 +32,7 @@ pub enum AccessSize {
 
 impl AccessSize {
     /// The access size of `bytes` bytes.
+    #[inline]
     pub const fn of_bytes(bytes: u32) -> Option<AccessSize> {
         match bytes {
             1 => Some(AccessSize::Byte),
@@ -42,17 +43,20 @@ impl AccessSize {
     }
 
     /// Width in bytes.
+    #[inline]
     pub const fn bytes(self) -> u32 {
         self as u32
     }
 
     /// The value that a read at `offset` gets from a register of 32 bits: the bytes on its lanes, right-aligned.
+    #[inline]
     pub const fn extracted(self, register: u32, offset: u32) -> u32 {
         register >> (8 * (offset % 4)) & u32::MAX >> (32 - 8 * self.bytes())
     }
 
     /// A register of 32 bits after a write of `value` at `offset` on its byte lanes: the other lanes stay as in
     /// `register`.
+    #[inline]
     pub const fn merged(self, register: u32, offset: u32, value: u32) -> u32 {
         let shift = 8 * (offset % 4);
         let lanes = (u32::MAX >> (32 - 8 * self.bytes())) << shift;
@@ -71,11 +75,13 @@ pub struct Reply {
 
 impl Reply {
     /// An answer with a value.
+    #[inline]
     pub const fn read(value: u32, done: Ps) -> Reply {
         Reply { value, done }
     }
 
     /// The answer to a write.
+    #[inline]
     pub const fn written(done: Ps) -> Reply {
         Reply { value: 0, done }
     }
@@ -344,6 +350,7 @@ pub enum WhenReceived {
 
 impl WhenReceived {
     /// An interrupt, if that is `on`.
+    #[inline]
     pub fn raises(on: bool, line: Option<IrqLine>) -> WhenReceived {
         if on { WhenReceived::Raises(line.into_iter().collect()) } else { WhenReceived::Nothing }
     }
@@ -402,6 +409,7 @@ impl Polled for Alarm {
 
 impl Alarm {
     /// Asks for [`Device::event`] with `token` at `due`, unless one comes by then.
+    #[inline]
     pub fn set(&mut self, due: Ps, token: u32, ctx: &mut Ctx) {
         if self.due.is_none_or(|earlier| due < earlier) {
             if self.due.is_some() && ctx.bus.events.are_many() {
@@ -413,6 +421,7 @@ impl Alarm {
     }
 
     /// Cancels the wait under `token`, which is the token of all calls of [`Alarm::set`].
+    #[inline]
     pub fn cancel(&mut self, token: u32, ctx: &mut Ctx) {
         if self.due.take().is_some() {
             ctx.bus.events.cancel(ctx.id, token);
@@ -421,6 +430,7 @@ impl Alarm {
 
     /// An event has come at `now`, which may be after its due time where another core's access came first: to be called
     /// first in [`Device::event`].
+    #[inline]
     pub fn rang(&mut self, now: Ps) {
         self.due = self.due.filter(|due| *due > now);
     }
@@ -452,17 +462,20 @@ pub struct Ctx<'a> {
 
 impl Ctx<'_> {
     /// The label of the device being called.
+    #[inline]
     pub fn label(&self) -> &str {
         &self.bus.device_names[self.id.0 as usize]
     }
 
     /// Asks for [`Device::event`] with `token` at `due`.
+    #[inline]
     pub fn schedule(&mut self, due: Ps, token: u32) {
         self.bus.events.schedule(due, self.id, token);
         self.bus.event_asked_for();
     }
 
     /// Asks for [`Device::event`] of another device with `token`, now: after the present call.
+    #[inline]
     pub fn schedule_for(&mut self, device: DeviceId, token: u32) {
         self.bus.events.schedule(self.now, device, token);
         self.bus.event_asked_for();
@@ -470,6 +483,7 @@ impl Ctx<'_> {
 
     /// Sets rates of clocks from now on. Devices on a changed clock follow before this returns; cores follow after
     /// their present instruction. A controller calls this in an event at the time at which its clocks change.
+    #[inline]
     pub fn set_clocks(&mut self, rates: &[(ClockId, Hz)]) {
         self.bus.set_clocks(rates, self.now);
     }
@@ -481,6 +495,7 @@ impl Ctx<'_> {
     }
 
     /// The scope of the activities that the device records, for parts of it that no context reaches.
+    #[inline]
     pub fn scope(&self) -> Scope {
         self.bus.activities.scope(self.label())
     }
@@ -543,6 +558,7 @@ impl Ctx<'_> {
     }
 
     /// Sets the level of an interrupt line, which is up while any of its devices holds it up.
+    #[inline]
     pub fn set_irq(&mut self, line: Option<IrqLine>, level: bool) {
         if let Some(line) = line {
             if level {
@@ -558,12 +574,14 @@ impl Ctx<'_> {
     }
 
     /// Sends an event to a core: ends its `wfe`, or lets the next one complete at once.
+    #[inline]
     pub fn send_event(&mut self, core: u32) {
         self.bus.send_event(core, self.now);
     }
 
     /// As [`Ctx::set_irq`] for a line on which each change is an interrupt, down as well as up: the line of the system
     /// timer of an M-profile core.
+    #[inline]
     pub fn change_irq(&mut self, line: Option<IrqLine>, level: bool) {
         self.set_irq(line, level);
         if let Some(line) = line {
@@ -575,11 +593,13 @@ impl Ctx<'_> {
     }
 
     /// Sends bytes to the console of the run, or to the device's own stream where the board has another console.
+    #[inline]
     pub fn console(&mut self, bytes: &[u8]) {
         self.console_at(bytes, self.now);
     }
 
     /// As [`Ctx::console`], where the far end of the line has the bytes at `at`.
+    #[inline]
     pub fn console_at(&mut self, bytes: &[u8], at: Ps) {
         if self.bus.lines.console.is_none_or(|console| console == self.id) {
             self.bus.print(bytes);
@@ -590,6 +610,7 @@ impl Ctx<'_> {
     }
 
     /// Sends bytes to the device's own stream: the output of a line that is not the console.
+    #[inline]
     pub fn stream(&mut self, bytes: &[u8]) {
         self.bus.print_on(self.id, bytes);
         self.heard(bytes, self.now);
@@ -603,6 +624,7 @@ impl Ctx<'_> {
     }
 
     /// The settings of the device's serial line may let it take characters that it refused.
+    #[inline]
     pub fn line_changed(&mut self) {
         if let Some(far_end) = self.bus.lines.release(self.id) {
             self.bus.events.schedule(self.now, far_end, FAR_END_LOOKS);
@@ -638,11 +660,13 @@ impl Ctx<'_> {
 
     /// Makes the machine check soon for requests of the host, as after a call that took the host long. Has no other
     /// effect.
+    #[inline]
     pub fn look_at_host(&mut self) {
         self.bus.order.break_off(Ps::ZERO);
     }
 
     /// Makes the machine pause after the current instruction, if it is being run in steps for a pipe.
+    #[inline]
     pub fn pause(&mut self) {
         if self.bus.exit.is_none() {
             self.bus.exit = Some(ExitRequest { code: 0, at: self.now });

@@ -10,6 +10,7 @@ use crate::time::Ps;
 
 impl Bus {
     /// Shows the pins of all ports as signals from now on.
+    #[inline]
     pub fn show_pins(&mut self) {
         for (id, device) in (0..).map(DeviceId).zip(&self.devices) {
             if let Some(device) = device.as_ref().filter(|_| self.wires.is_port(id)) {
@@ -21,6 +22,7 @@ impl Bus {
     }
 
     /// Labels of all ports, each with its number of pins.
+    #[inline]
     pub fn ports(&self) -> Vec<(String, u32)> {
         let all = (0..).map(DeviceId).zip(&self.devices).zip(&self.device_names);
         let ports = all.filter(|((id, _), _)| self.wires.is_port(*id));
@@ -28,6 +30,7 @@ impl Bus {
     }
 
     /// The pin that "gpioa.7" names: the label of a port, and the number of one of its pins.
+    #[inline]
     pub fn pin_named(&self, name: &str) -> Option<Pin> {
         let (label, number) = name.rsplit_once('.')?;
         let index = self.device_names.iter().position(|known| known == label)?;
@@ -43,18 +46,21 @@ impl Bus {
     }
 
     /// All lights, in the order of the board, with their history up to `now`.
+    #[inline]
     pub fn lights(&self, now: Ps) -> Vec<Light> {
         let lights = self.devices.iter().flatten().flat_map(|device| device.lights(now));
         lights.map(|light| Light { pin_name: self.name_of_pin(light.pin), ..light }).collect()
     }
 
     /// All buttons, in the order of the board.
+    #[inline]
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.devices.iter().flatten().flat_map(|device| device.keys())
     }
 
     /// `port` drives its wires as in `drive` from `now` on, with these pull-ups on. Watchers are notified before this
     /// returns.
+    #[inline]
     pub fn drive_port(&mut self, port: impl Into<PortId>, drive: Drive, pull_ups: u32, now: Ps) {
         let port = port.into();
         let Some(wires) = self.wires.port_mut(port) else { return };
@@ -65,6 +71,7 @@ impl Bus {
     /// The registers of `port` give its pins these functions from `now` on: peripherals with pins there are notified
     /// before this returns. The port drives its wires after that ([`Bus::drive_port`]), so that no wire has an
     /// unintended level in between.
+    #[inline]
     pub fn switch_pins(&mut self, port: impl Into<PortId>, functions: Functions, now: Ps) {
         let port = port.into();
         if !self.wires.set_functions(port, functions) {
@@ -79,6 +86,7 @@ impl Bus {
     }
 
     /// A peripheral of the chip drives a pin that the port leaves to it, or releases it, from `now` on.
+    #[inline]
     pub fn drive_function(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
         if self.wires.set_function_drive(pin, level) {
             let (changed, levels) = self.settle_wires(pin.port, now, now);
@@ -88,12 +96,14 @@ impl Bus {
 
     /// A part that is wired to `pin` drives it to a level, or releases it, from `now` on. The port is notified, unless
     /// it is being called and will look by itself.
+    #[inline]
     pub fn drive_pin(&mut self, pin: Pin, level: Option<bool>, now: Ps) {
         self.drive_pin_since(pin, level, now, now);
     }
 
     /// As [`Bus::drive_pin`], for a level that has held since an earlier time, but is found only at `now`. Waveforms
     /// show the earlier time.
+    #[inline]
     pub fn drive_pin_since(&mut self, pin: Pin, level: Option<bool>, since: Ps, now: Ps) {
         let Some(wires) = self.wires.port_mut(pin.port) else { return };
         let others = Drive { enables: wires.far.enables & !pin.mask(), levels: wires.far.levels & !pin.mask() };
@@ -114,6 +124,7 @@ impl Bus {
     }
 
     /// The levels of a port's wires at `now`, for the port that reads them.
+    #[inline]
     pub fn sample_port(&mut self, port: impl Into<PortId>, now: Ps) -> u32 {
         let port = port.into();
         for index in 0.. {

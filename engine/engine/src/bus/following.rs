@@ -10,6 +10,7 @@ use crate::time::Ps;
 impl Bus {
     /// Follows the critical path from now on, if there are several cores; `quantum` is how far one may be ahead of
     /// another.
+    #[inline]
     pub fn follow_critical_path(&mut self, quantum: Ps) {
         // After that quantum, a core still ends its instruction.
         let latest = Ps(2 * quantum.0);
@@ -73,6 +74,7 @@ impl Bus {
     }
 
     /// A core takes an interrupt, and has only waited since then. True if it waited for another core.
+    #[inline]
     pub fn core_interrupted(&self, core: usize, since: Ps, at: Ps) -> bool {
         self.critical.as_ref().is_some_and(|critical| critical.borrow_mut().interrupted(core, since, at))
     }

@@ -47,6 +47,7 @@ pub struct InterruptSources {
 
 impl InterruptSources {
     /// Starts to follow interrupts; `passing` says for each device whether it passes them on.
+    #[inline]
     pub fn start(&mut self, passing: Vec<bool>) {
         (self.is_on, self.passing) = (true, passing);
     }
@@ -134,6 +135,7 @@ impl InterruptSources {
     }
 
     /// The device whose interrupt came to a core last, after time `from` and up to time `to`.
+    #[inline]
     pub fn came_last(&self, core: u32, (from, to): (Ps, Ps)) -> Option<DeviceId> {
         let came = self.came.get(&core)?.iter().rev();
         let mut within = came.filter(|(at, _)| (from < *at) && (*at <= to));

@@ -51,6 +51,7 @@ struct Line {
 
 impl Lines {
     /// Connects a device that is a far end to a UART.
+    #[inline]
     pub fn connect(&mut self, uart: DeviceId, far_end: DeviceId, listens: bool) {
         self.lines.push(Line { uart, far_end, listens, held: false, heard: VecDeque::new() });
     }
@@ -62,26 +63,31 @@ impl Lines {
     }
 
     /// The far end of a UART's line.
+    #[inline]
     pub fn far_end(&self, uart: DeviceId) -> Option<DeviceId> {
         self.lines.iter().find(|line| line.uart == uart).map(|line| line.far_end)
     }
 
     /// The first far end.
+    #[inline]
     pub fn first(&self) -> Option<DeviceId> {
         self.lines.first().map(|line| line.far_end)
     }
 
     /// True if no line has a far end.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
     /// Each UART with its far end.
+    #[inline]
     pub fn all(&self) -> impl Iterator<Item = (DeviceId, DeviceId)> {
         self.lines.iter().map(|line| (line.uart, line.far_end))
     }
 
     /// A UART's characters reach the far end at `at`: the device that listens there, if one does.
+    #[inline]
     pub fn sent(&mut self, uart: DeviceId, at: Ps, characters: &[u8]) -> Option<DeviceId> {
         let line = self.lines.iter_mut().find(|line| line.listens && line.uart == uart)?;
         line.heard.extend(characters.iter().map(|character| (at, *character)));
@@ -89,6 +95,7 @@ impl Lines {
     }
 
     /// The next character that a far end has received by `now` and has not taken yet.
+    #[inline]
     pub fn take_heard(&mut self, far_end: DeviceId, now: Ps) -> Option<u8> {
         let line = self.lines.iter_mut().find(|line| line.far_end == far_end)?;
         line.heard.front().filter(|(at, _)| *at <= now)?;
@@ -96,11 +103,13 @@ impl Lines {
     }
 
     /// A far end can't send now, and has to look again when the UART's settings change; or it no longer waits.
+    #[inline]
     pub fn hold(&mut self, far_end: DeviceId, held: bool) {
         self.lines.iter_mut().filter(|line| line.far_end == far_end).for_each(|line| line.held = held);
     }
 
     /// The far end that waits until this UART takes characters; returned once.
+    #[inline]
     pub fn release(&mut self, uart: DeviceId) -> Option<DeviceId> {
         let line = self.lines.iter_mut().find(|line| line.held && line.uart == uart)?;
         line.held = false;

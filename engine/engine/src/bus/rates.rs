@@ -15,6 +15,7 @@ pub const LINE_HEARD: u32 = 0xffff_0001;
 impl Ctx<'_> {
     /// A character of this device has left the chip, its stop bits at `end`. It goes to the console if the device is
     /// the console, else to the device's own line; where the board names no console, `is_console` decides.
+    #[inline]
     pub fn character_sent(&mut self, data: u16, format: &Format, end: Ps, is_console: bool) {
         let Some(line) = self.bus.lines.format_of(self.id) else {
             let is_console = self.bus.lines.console.map_or(is_console, |console| console == self.id);
@@ -33,6 +34,7 @@ impl Ctx<'_> {
 
     /// The line's levels are known up to `known`: prints the characters received by then, and schedules an event if
     /// more follow.
+    #[inline]
     pub fn hear_line(&mut self, known: Ps) {
         let Some(line) = self.bus.lines.format_of(self.id) else { return };
         while let Some(received) = self.bus.lines.ear.take(&line, known) {
@@ -50,6 +52,7 @@ impl Ctx<'_> {
 
 impl Bus {
     /// The run is over: nothing more follows on the console's line, and its last characters are received.
+    #[inline]
     pub fn receive_the_rest(&mut self) {
         let Some((console, line)) = self.lines.console.zip(self.lines.console_format) else { return };
         while let Some(received) = self.lines.ear.take(&line, Ps(u64::MAX / 1000)) {

@@ -17,6 +17,7 @@ pub struct SharedLines {
 impl SharedLines {
     /// Adds lines that a device drives. The board is read device by device; [`SharedLines::keep_shared`] completes
     /// that.
+    #[inline]
     pub fn add(&mut self, lines: impl IntoIterator<Item = IrqLine>, device: DeviceId) {
         for line in lines {
             self.drivers.entry(line).or_default().insert(device);
@@ -24,6 +25,7 @@ impl SharedLines {
     }
 
     /// Drops lines with one driver: their level is the driver's.
+    #[inline]
     pub fn keep_shared(&mut self) {
         self.drivers.retain(|_, drivers| drivers.len() > 1);
     }

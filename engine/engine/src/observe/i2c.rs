@@ -40,18 +40,21 @@ impl I2cSignals {
     }
 
     /// A frame begins with a START, or ends with a STOP.
+    #[inline]
     pub fn frame(&self, begins: bool, at: Ps) {
         self.scope.level(&BUS_BUSY, begins, at);
         self.scope.level(&FRAME, begins, at);
     }
 
     /// A byte has passed: from the master (also an address), or from a chip.
+    #[inline]
     pub fn byte(&self, byte: u8, receives: bool) {
         let (sent, received) = (Some(byte.into()), Some(byte.into()));
         self.scope.bits(&FRAME, 8, sent.filter(|_| !receives), received.filter(|_| receives));
     }
 
     /// SCL has this level from `at` on.
+    #[inline]
     pub fn scl(&self, at: Ps, level: bool) {
         if let Some(named) = self.recorded() {
             named.waves.set(named.scl, at, level);
@@ -59,12 +62,14 @@ impl I2cSignals {
     }
 
     /// The master pulls SDA low from `at` on, or releases it.
+    #[inline]
     pub fn master_sda(&mut self, at: Ps, level: bool) {
         self.master_sda = level;
         self.sda(at);
     }
 
     /// The chips pull SDA low from `at` on, or release it.
+    #[inline]
     pub fn chips_sda(&mut self, at: Ps, level: bool) {
         self.chips_sda = level;
         self.sda(at);

@@ -130,6 +130,7 @@ impl SpiSignals {
     }
 
     /// The clock rests at the level `cpol` from `at` on. Before the recording begins, that is the level from the start.
+    #[inline]
     pub fn rest(&self, cpol: bool, at: Ps) {
         if let Some(named) = &self.0 {
             named.waves.set(named.sck, at, cpol);
@@ -138,6 +139,7 @@ impl SpiSignals {
 
     /// The levels of pins that firmware drives, from `at` on: the clock, the data lines (bit n is IOn), and slave
     /// select 0.
+    #[inline]
     pub fn pins(&self, clock: bool, data: u8, selected: bool, at: Ps) {
         if let Some(named) = self.0.as_deref().filter(|named| named.scope.records(Kind::Frame)) {
             named.scope.level(&FRAME, selected, at);

@@ -32,11 +32,13 @@ pub struct SignalId(u32);
 
 impl SignalId {
     /// Its index in [`Waves::signals`].
+    #[inline]
     pub const fn place(self) -> usize {
         (self.0 & !COUNTED) as usize
     }
 
     /// The signal that was added `more` places after this one.
+    #[inline]
     pub const fn plus(self, more: u32) -> SignalId {
         SignalId(self.0 + more)
     }
@@ -133,6 +135,7 @@ impl Waves {
 
     /// Adds signals called "0", "1" and so on, with these levels at rest, to a node without signals of such names, and
     /// gives the first of them.
+    #[inline]
     pub fn numbered_signals(&self, scope: &str, levels: impl Iterator<Item = bool>) -> Option<SignalId> {
         let mut recording = self.recording();
         let first = recording.signals.len();
@@ -143,6 +146,7 @@ impl Waves {
 
     /// Adds a signal that is high while it was raised more often than it was lowered; low at rest. Each change is
     /// recorded, in any order.
+    #[inline]
     pub fn counted_signal(&self, scope: &str, name: &str) -> SignalId {
         let SignalId(place) = self.signal(scope, name, false);
         SignalId(place | COUNTED)
@@ -156,24 +160,28 @@ impl Waves {
     }
 
     /// Records changes from now on, in memory.
+    #[inline]
     pub fn start(&self) {
         self.recording().on = true;
         self.0.on.store(true, Ordering::Relaxed);
     }
 
     /// Records changes from now on, with `file`, which is empty, for what should not stay in memory.
+    #[inline]
     pub fn start_into(&self, file: File) {
         self.recording().spool = Some(Spool::new(file));
         self.start();
     }
 
     /// Records only these signals, by their indices in [`Waves::signals`].
+    #[inline]
     pub fn choose(&self, chosen: &[usize]) {
         let mut recording = self.recording();
         recording.left_out = (0..recording.signals.len()).map(|index| !chosen.contains(&index)).collect();
     }
 
     /// Ends the recording: later changes are not recorded.
+    #[inline]
     pub fn end(&self) {
         self.recording().ended = true;
     }
@@ -186,6 +194,7 @@ impl Waves {
 
     /// Records that the signal has this level from `at` on. Before the recording begins, that is the level from the
     /// start.
+    #[inline]
     pub fn set(&self, signal: SignalId, at: Ps, level: bool) {
         let mut recording = self.recording();
         recording.set(signal, at, level);
@@ -193,6 +202,7 @@ impl Waves {
     }
 
     /// Records many changes at once.
+    #[inline]
     pub fn set_many(&self, changes: impl FnOnce(&mut dyn FnMut(SignalId, Ps, bool))) {
         let mut recording = self.recording();
         changes(&mut |signal, at, level| recording.set(signal, at, level));
@@ -201,6 +211,7 @@ impl Waves {
 
     /// The number of changes that were recorded so far: an iteration of a loop in which a wire changes can't be
     /// skipped.
+    #[inline]
     pub fn change_count(&self) -> u64 {
         if !self.is_on() {
             return 0;
@@ -210,22 +221,26 @@ impl Waves {
     }
 
     /// All signals.
+    #[inline]
     pub fn signals(&self) -> Vec<Signal> {
         self.recording().signals.clone()
     }
 
     /// True if a change of the signal with this index was recorded.
+    #[inline]
     pub fn has_moved(&self, place: usize) -> bool {
         self.recording().moved.get(place).is_some_and(|moved| *moved)
     }
 
     /// The size of the recording.
+    #[inline]
     pub fn summary(&self) -> Summary {
         let recording = self.recording();
         Summary { changes: recording.changes, dropped: recording.dropped, unit: recording.unit.map(Ps) }
     }
 
     /// Takes all changes that are in memory, in the order of time, and at the same time in the order of recording.
+    #[inline]
     pub fn take(&self) -> Vec<Change> {
         let mut kept = std::mem::take(&mut self.recording().kept);
         kept.sort_by_key(Change::order);

@@ -40,6 +40,7 @@ pub struct Functions {
 
 impl Functions {
     /// The mode of a pin.
+    #[inline]
     pub fn mode(&self, number: u32) -> Mode {
         let is_in = |pins: u32| pins >> (number % 32) & 1 != 0;
         match () {
@@ -51,6 +52,7 @@ impl Functions {
     }
 
     /// True if a peripheral's signal passes the pin.
+    #[inline]
     pub fn carries(&self, number: u32, function: u32) -> bool {
         self.mode(number) == Mode::Alternate(function) && self.isolated >> (number % 32) & 1 == 0
     }
@@ -86,11 +88,13 @@ pub(crate) struct Shared {
 
 impl super::Wires {
     /// The modes of a port's pins.
+    #[inline]
     pub fn functions(&self, port: impl Into<PortId>) -> Functions {
         self.port(port.into()).map_or_else(Functions::default, |port| port.shared.functions)
     }
 
     /// Notifies `user` of changes of the functions of a port's pins.
+    #[inline]
     pub fn follow_functions(&mut self, port: PortId, user: DeviceId) {
         if let Some(port) = self.port_mut(port)
             && !port.shared.users.contains(&user)
@@ -127,6 +131,7 @@ impl super::Wires {
     }
 
     /// Ends [`super::Wires::watch`].
+    #[inline]
     pub fn unwatch(&mut self, pin: Pin, watcher: DeviceId) {
         if let Some(port) = self.port_mut(pin.port) {
             let watched = port.watchers.iter_mut().filter(|known| known.device == watcher);

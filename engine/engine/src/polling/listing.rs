@@ -55,6 +55,14 @@ macro_rules! cast_numbers {
 
 cast_numbers!(usize, i8, i16, i32, i64, char);
 
+impl Polled for u128 {
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(*self as u64);
+        poll.state((*self >> 64) as u64);
+        true
+    }
+}
+
 impl Polled for () {
     fn polled(&mut self, _: &mut Poll) -> bool {
         true

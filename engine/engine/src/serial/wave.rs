@@ -68,16 +68,19 @@ pub struct Errors {
 
 impl Format {
     /// Eight data bits without parity at a rate, as 8N1.
+    #[inline]
     pub const fn at_baud(baud: u32) -> Format {
         Format::of_clocks(FS_OF_SECOND as u64 / if baud == 0 { 1 } else { baud as u64 })
     }
 
     /// Eight data bits without parity, by the length of a bit.
+    #[inline]
     pub const fn of_clocks(bit_fs: u64) -> Format {
         Format { bit_fs, data_bits: 8, parity: Parity::None, stop_halves: 2, inversions: (false, false, false) }
     }
 
     /// The length of a bit of `parts / (hz * per)` seconds: a number of clocks, or of parts of a clock.
+    #[inline]
     pub const fn bit_of(parts: u64, hz: u64, per: u64) -> u64 {
         let fs = parts as u128 * FS_OF_SECOND / (hz as u128 * per as u128);
         if fs == 0 { 1 } else { fs as u64 }
@@ -103,6 +106,7 @@ impl Format {
     }
 
     /// Bits a second, rounded.
+    #[inline]
     pub const fn baud(&self) -> u64 {
         ((FS_OF_SECOND + self.bit_fs as u128 / 2) / self.bit_fs as u128) as u64
     }
@@ -117,11 +121,13 @@ impl Format {
     }
 
     /// The length of a character, in femtoseconds.
+    #[inline]
     pub const fn frame_fs(&self) -> u64 {
         self.bit_fs * (2 * self.bits() + self.stop_halves) / 2
     }
 
     /// The length of a character in whole picoseconds, rounded up.
+    #[inline]
     pub const fn frame(&self) -> Ps {
         Ps(self.frame_fs().div_ceil(FS_OF_PS))
     }
@@ -137,6 +143,7 @@ impl Format {
 
     /// True if a receiver of format `other` reads characters of this format correctly: the bits are equal, and the
     /// rates differ by less than half a bit at the middle of the stop bit.
+    #[inline]
     pub fn suits(&self, other: &Format) -> bool {
         let same = self.data_bits == other.data_bits
             && self.parity == other.parity
@@ -147,6 +154,7 @@ impl Format {
     }
 
     /// True if the rates differ enough that a receiver may fail.
+    #[inline]
     pub const fn strays_from(&self, other: &Format) -> bool {
         self.bit_fs.abs_diff(other.bit_fs) * 1000 > other.bit_fs * NOTED_PER_MILLE
     }
@@ -195,12 +203,14 @@ pub struct Ear {
 
 impl Ear {
     /// A character is on the wire from `begin` on, after all others.
+    #[inline]
     pub fn hear(&mut self, sent: &Format, data: u16, begin: Ps) {
         let edges = &mut self.edges;
         sent.edges(data, begin.0 * FS_OF_PS, |at, level| edges.push_back((at, level)));
     }
 
     /// True if no change of the wire counts any more.
+    #[inline]
     pub fn is_quiet(&self) -> bool {
         self.edges.iter().all(|(at, level)| *level || *at < self.from_fs) && !self.ends_low()
     }
@@ -226,6 +236,7 @@ impl Ear {
     }
 
     /// When the next character will have been received, from the known part of the wire.
+    #[inline]
     pub fn next(&self, format: &Format) -> Option<Ps> {
         let stop_fs = self.start()? + self.stop_sample_fs(format);
         Some(Ps(stop_fs.div_ceil(FS_OF_PS)))

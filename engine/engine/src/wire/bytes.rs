@@ -51,6 +51,7 @@ pub struct Span {
 
 impl Span {
     /// The end of clock number `clock`, from 1; the start for 0. Rounded down to a picosecond.
+    #[inline]
     pub fn at(&self, clock: u32) -> Ps {
         if clock == self.clocks {
             return self.end;
@@ -70,11 +71,13 @@ pub struct ByteLine {
 
 impl ByteLine {
     /// Bits of the byte that have passed, 0 to 7.
+    #[inline]
     pub const fn bits(&self) -> u32 {
         self.bits
     }
 
     /// The level of the next bit of the byte `out`.
+    #[inline]
     pub const fn level(&self, out: u8) -> bool {
         out << self.bits & 0x80 != 0
     }

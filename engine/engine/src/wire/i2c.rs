@@ -40,6 +40,7 @@ pub enum Direction {
 
 impl Direction {
     /// The direction in an address byte.
+    #[inline]
     pub const fn of(address_byte: u8) -> Direction {
         if address_byte & 1 == 0 { Direction::Write } else { Direction::Read }
     }
@@ -62,6 +63,7 @@ impl Answer {
 
     /// The same answer after a stretched clock.
     #[must_use]
+    #[inline]
     pub const fn stretched(self, stretch: Ps) -> Answer {
         Answer { stretch, ..self }
     }
@@ -78,12 +80,14 @@ pub struct Given {
 
 impl Given {
     /// A byte without clock stretching.
+    #[inline]
     pub const fn byte(byte: u8) -> Given {
         Given { byte, stretch: Ps::ZERO }
     }
 
     /// The same byte after a stretched clock.
     #[must_use]
+    #[inline]
     pub const fn stretched(self, stretch: Ps) -> Given {
         Given { stretch, ..self }
     }

@@ -48,11 +48,13 @@ impl<N: Ord + Display> Notes<N> {
     }
 
     /// True if there is no new note since the last call of [`Notes::take`].
+    #[inline]
     pub fn has_none(&self) -> bool {
         self.new.is_empty()
     }
 
     /// Takes the notes that are new since the last call.
+    #[inline]
     pub fn take(&mut self) -> Vec<String> {
         std::mem::take(&mut self.new)
     }

@@ -19,7 +19,7 @@ pub const MISO: u8 = 0b10;
 pub const PULLED_UP: u32 = u32::MAX;
 
 /// How many data lines carry bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, State, Fresh, Polled)]
 pub enum Lines {
     /// Standard SPI: IO0 (MOSI) from the controller, IO1 (MISO) from the target, both at once.
     Single = 1,
@@ -31,23 +31,26 @@ pub enum Lines {
 
 impl Lines {
     /// Data bits on an edge of the clock that carries data.
+    #[inline]
     pub const fn bits(self) -> u32 {
         self as u32
     }
 
     /// Clocks for `bits` at the single rate, rounded up.
+    #[inline]
     pub const fn clocks(self, bits: u32) -> u32 {
         bits.div_ceil(self as u32)
     }
 
     /// The lines as a mask: bit n stands for IOn.
+    #[inline]
     pub const fn mask(self) -> u8 {
         (1 << self as u32) - 1
     }
 }
 
 /// How many edges of a clock carry bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, State, Fresh, Polled)]
 pub enum Rate {
     /// One: both sides sample on the rising edge.
     #[default]
@@ -84,31 +87,37 @@ pub struct Burst {
 
 impl Burst {
     /// `bits` bits of `data` from the controller, a whole number of clocks, highest first.
+    #[inline]
     pub const fn output(lines: Lines, rate: Rate, bits: u32, data: u32) -> Burst {
         Burst { lines, rate, drive: Drive::Controller, clocks: clocks_of(bits, lines, rate), bits: data }
     }
 
     /// `bits` bits to the controller, a whole number of clocks.
+    #[inline]
     pub const fn input(lines: Lines, rate: Rate, bits: u32) -> Burst {
         Burst { lines, rate, drive: Drive::Target, clocks: clocks_of(bits, lines, rate), bits: 0 }
     }
 
     /// Dummy clocks for which the controller releases the lines.
+    #[inline]
     pub const fn dummy(lines: Lines, clocks: u32) -> Burst {
         Burst { lines, rate: Rate::Single, drive: Drive::Nobody, clocks, bits: 0 }
     }
 
     /// One byte from the controller at the single rate.
+    #[inline]
     pub const fn byte_out(lines: Lines, byte: u8) -> Burst {
         Burst::output(lines, Rate::Single, 8, byte as u32)
     }
 
     /// One byte to the controller at the single rate.
+    #[inline]
     pub const fn byte_in(lines: Lines) -> Burst {
         Burst::input(lines, Rate::Single, 8)
     }
 
     /// Data bits a clock.
+    #[inline]
     pub const fn bits_per_clock(&self) -> u32 {
         self.lines as u32 * self.rate as u32
     }
@@ -151,6 +160,7 @@ impl Header {
 
     /// Appends a burst, if it has any clocks.
     #[must_use]
+    #[inline]
     pub const fn with(mut self, burst: Burst) -> Header {
         if burst.clocks == 0 {
             return self;
@@ -163,6 +173,7 @@ impl Header {
 
     /// Appends the address, of 24 or 32 bits, and `bits` further bits of `data` on the same lines.
     #[must_use]
+    #[inline]
     pub const fn with_address(
         mut self,
         lines: Lines,
@@ -175,6 +186,7 @@ impl Header {
     }
 
     /// Its bursts, for an address.
+    #[inline]
     pub fn bursts(&self, address: u32) -> impl Iterator<Item = Burst> {
         let (at, bits, after) = self.address;
         let address = (address & u32::MAX >> (32 - bits.max(1))) << after;
@@ -184,6 +196,7 @@ impl Header {
     }
 
     /// The shortest time of this many clocks, wherever they begin: times of edges are rounded down.
+    #[inline]
     pub const fn least(&self, clocks: u32) -> Ps {
         let (source, period) = self.clock;
         source.ps_at_floor(Cycles(clocks as u64 * period))

@@ -31,6 +31,7 @@ pub struct PinLevels {
 impl PinLevels {
     /// The levels of IO0 (bit 0) to IO3 as the controller reads them: its own where it drives, else the target's, else
     /// 1, as pulled up. `is_after_edge`: the rising edge of the target's next clock has passed. Without side effects.
+    #[inline]
     pub fn read(self, target: &dyn SpiTarget, is_after_edge: bool) -> u8 {
         let next_clock = if self.selected { target.next_clock() } else { NextClock::default() };
         let chip = next_clock.levels[usize::from(is_after_edge)];
@@ -78,11 +79,13 @@ impl Pins {
 
     /// Pins that another part of the controller has driven until now, at these levels: if chip select is active, the
     /// frame continues.
+    #[inline]
     pub fn taken_over(now: PinLevels) -> Pins {
         Pins { now, ..Pins::default() }
     }
 
     /// The controller's levels now.
+    #[inline]
     pub fn levels(&self) -> PinLevels {
         self.now
     }
@@ -117,6 +120,7 @@ impl Pins {
     }
 
     /// For skipping of polling loops: the levels, and the times of their changes by edges of the controller's `clock`.
+    #[inline]
     pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
         self.now.polled(poll);
         poll.state(self.rested_high);
@@ -132,11 +136,13 @@ impl Pins {
     }
 
     /// The result of [`PinLevels::read`] now.
+    #[inline]
     pub fn read(&self, target: &dyn SpiTarget) -> u8 {
         self.now.read(target, self.rising.is_some())
     }
 
     /// The lines that the target drives at `at`, and those after its output delay: masks and levels.
+    #[inline]
     pub fn driven(&self, target: &dyn SpiTarget, at: Ps) -> [(u8, u8); 2] {
         if !self.now.selected {
             return [(0, 0); 2];

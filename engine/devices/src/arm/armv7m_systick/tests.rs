@@ -1,6 +1,6 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::clocks::User;
 use engine::dt::wiring::ClockId;
@@ -32,7 +32,7 @@ fn started(reload: u32, control: u32) -> Bench {
 
 #[test]
 fn the_device_keeps_its_table() {
-    walk::device_keeps_its_table(REGISTERS, &["SYST_CSR", "SYST_CVR"], &mut timer());
+    walk::device_keeps_its_table(MAP.rows, &["SYST_CSR", "SYST_CVR"], &mut timer());
 }
 
 #[test]

@@ -1,38 +1,37 @@
 //! The CPU interface: the interrupts that it signals, and those that it serves (IHI, chapter 4.4).
 
-use super::{Candidate, PRIORITY_MASK};
+use super::Candidate;
+use crate::registers::{Registers, registers};
+use engine::polling::Polled;
 use engine::state::State;
 
-const CTLR: u32 = 0x00;
-const PMR: u32 = 0x04;
-const BPR: u32 = 0x08;
-const IAR: u32 = 0x0c;
-const EOIR: u32 = 0x10;
-const RPR: u32 = 0x14;
-const HPPIR: u32 = 0x18;
-const ABPR: u32 = 0x1c;
-const AIAR: u32 = 0x20;
-const AEOIR: u32 = 0x24;
-const AHPPIR: u32 = 0x28;
-const APR0: u32 = 0xd0;
-const NSAPR0: u32 = 0xe0;
-const IIDR: u32 = 0xfc;
-const DIR: u32 = 0x1000;
+registers! {
+    /// The register map. The minimum values of BPR and ABPR are for 32 priorities (TRM, table 8.9).
+    const MAP "GICC_" {
+        /// ACK_CTL: reads of IAR acknowledge interrupts of group 1, too. FIQ_EN: group 0 is signalled as FIQ. CBPR: BPR
+        /// applies to both groups. EOI_MODE: EOIR only drops the priority, and DIR deactivates; for secure accesses,
+        /// which all accesses of the model are.
+        CTLR 0x00 rw mask 0x7ff { ENABLE_GRP0 0, ENABLE_GRP1 1, ACK_CTL 2, FIQ_EN 3, CBPR 4, EOI_MODE 9 };
+        PMR 0x04 rw mask 0xf8;
+        BPR 0x08 rw reset LEAST_BPR mask 7;
+        IAR 0x0c ro volatile;
+        EOIR 0x10 wo;
+        RPR 0x14 ro volatile;
+        HPPIR 0x18 ro volatile;
+        ABPR 0x1c rw reset LEAST_ABPR mask 7;
+        AIAR 0x20 ro volatile;
+        AEOIR 0x24 wo;
+        AHPPIR 0x28 ro volatile;
+        /// Group priorities of the interrupts of group 0 that are served: bit n is priority 8 * n.
+        APR0 0xd0 rw;
+        /// Likewise of group 1.
+        NSAPR0 0xe0 rw;
+        /// Version 2, revision 1.
+        IIDR 0xfc ro reset 0x0102_143b;
+        DIR 0x1000 wo;
+    }
+}
 
-const CTLR_ENABLE_GRP0: u32 = 1 << 0;
-const CTLR_ENABLE_GRP1: u32 = 1 << 1;
-/// Reads of IAR acknowledge interrupts of group 1, too.
-const CTLR_ACK_CTL: u32 = 1 << 2;
-/// Group 0 is signalled as FIQ.
-const CTLR_FIQ_EN: u32 = 1 << 3;
-/// BPR applies to both groups.
-const CTLR_CBPR: u32 = 1 << 4;
-/// EOIR only drops the priority; DIR deactivates. For secure accesses, which all accesses of the model are.
-const CTLR_EOI_MODE: u32 = 1 << 9;
-const CTLR_MASK: u32 = 0x7ff;
-/// Version 2, revision 1.
-const IIDR_VALUE: u32 = 0x0102_143b;
-/// Minimum values of BPR and ABPR: 32 priorities (TRM, table 8.9).
 const LEAST_BPR: u32 = 2;
 const LEAST_ABPR: u32 = 3;
 /// Numbers that are read if the interrupt is in the other group, or if no interrupt is pending.
@@ -41,14 +40,9 @@ const SPURIOUS: u32 = 1023;
 const IDLE_PRIORITY: u32 = 0xff;
 
 /// The interface.
-#[derive(Clone, Debug, State)]
+#[derive(Clone, Debug, State, Polled)]
 pub(super) struct CpuInterface {
-    ctlr: u32,
-    pmr: u32,
-    bpr: u32,
-    abpr: u32,
-    /// Group priorities of the interrupts that are served, for each group: bit n is priority 8 * n.
-    served: [u32; 2],
+    registers: Registers,
 }
 
 /// Registers that acknowledge: true for the alias, which is for group 1.
@@ -62,13 +56,13 @@ pub(super) const fn acknowledges(word: u32) -> Option<bool> {
 
 impl CpuInterface {
     /// After reset.
-    pub const fn new() -> CpuInterface {
-        CpuInterface { ctlr: 0, pmr: 0, bpr: LEAST_BPR, abpr: LEAST_ABPR, served: [0; 2] }
+    pub fn new() -> CpuInterface {
+        CpuInterface { registers: Registers::new(&MAP) }
     }
 
     /// Levels of IRQ and FIQ.
     pub fn lines(&self, highest: Option<Candidate>) -> [bool; 2] {
-        let fast = |first: Candidate| !first.group1 && self.ctlr & CTLR_FIQ_EN != 0;
+        let fast = |first: Candidate| !first.group1 && self.registers.has(CTLR, CTLR_FIQ_EN);
         match highest.filter(|first| self.signals(*first)) {
             Some(first) => [!fast(first), fast(first)],
             None => [false; 2],
@@ -79,21 +73,26 @@ impl CpuInterface {
     /// served.
     fn signals(&self, first: Candidate) -> bool {
         let enable = if first.group1 { CTLR_ENABLE_GRP1 } else { CTLR_ENABLE_GRP0 };
-        self.ctlr & enable != 0
-            && u32::from(first.priority) < self.pmr
+        self.registers.has(CTLR, enable)
+            && u32::from(first.priority) < self.registers[PMR]
             && self.group_priority(first) < self.running_priority()
     }
 
     /// The bits of a priority that decide on preemption.
     fn group_priority(&self, first: Candidate) -> u32 {
         // Group 1's binary point is one higher for the same bits.
-        let subpriority = if first.group1 && self.ctlr & CTLR_CBPR == 0 { self.abpr } else { self.bpr + 1 };
+        let is_own = first.group1 && !self.registers.has(CTLR, CTLR_CBPR);
+        let subpriority = if is_own { self.registers[ABPR] } else { self.registers[BPR] + 1 };
         u32::from(first.priority) & !((1 << subpriority) - 1)
     }
 
+    /// Group priorities that are served, of both groups.
+    fn served(&self) -> u32 {
+        self.registers[APR0] | self.registers[NSAPR0]
+    }
+
     fn running_priority(&self) -> u32 {
-        let served = self.served[0] | self.served[1];
-        if served == 0 { IDLE_PRIORITY } else { 8 * served.trailing_zeros() }
+        if self.served() == 0 { IDLE_PRIORITY } else { 8 * self.served().trailing_zeros() }
     }
 
     /// A read of IAR or its alias: the interrupt to serve, or as an error the special number that is read instead.
@@ -102,7 +101,8 @@ impl CpuInterface {
         if let Some(special) = self.hidden(first, aliased) {
             return Err(special);
         }
-        self.served[usize::from(first.group1)] |= 1 << (self.group_priority(first) / 8);
+        let served = if first.group1 { NSAPR0 } else { APR0 };
+        self.registers.put(served, 1 << (self.group_priority(first) / 8), true);
         Ok(first.id)
     }
 
@@ -110,7 +110,7 @@ impl CpuInterface {
     fn hidden(&self, first: Candidate, aliased: bool) -> Option<u32> {
         match (first.group1, aliased) {
             (false, true) => Some(SPURIOUS),
-            (true, false) if self.ctlr & CTLR_ACK_CTL == 0 => Some(OTHER_GROUP),
+            (true, false) if !self.registers.has(CTLR, CTLR_ACK_CTL) => Some(OTHER_GROUP),
             _ => None,
         }
     }
@@ -119,32 +119,22 @@ impl CpuInterface {
     /// highest pending interrupt.
     pub fn register(&self, word: u32, highest: Option<Candidate>, as_read: u32) -> u32 {
         match word {
-            CTLR => self.ctlr,
-            PMR => self.pmr,
-            BPR => self.bpr,
             RPR => self.running_priority(),
             HPPIR | AHPPIR => highest.map_or(SPURIOUS, |first| self.hidden(first, word == AHPPIR).unwrap_or(as_read)),
-            ABPR => self.abpr,
-            APR0 => self.served[0],
-            NSAPR0 => self.served[1],
-            IIDR => IIDR_VALUE,
-            _ => 0,
+            _ => self.registers.held(word),
         }
     }
 
     /// Writes a register. Returns the interrupt to deactivate, if any.
-    pub fn set_register(&mut self, word: u32, value: u32) -> Option<u32> {
-        let id = value & 0x3ff;
-        match word {
-            CTLR => self.ctlr = value & CTLR_MASK,
-            PMR => self.pmr = value & u32::from(PRIORITY_MASK),
-            BPR => self.bpr = (value & 7).max(LEAST_BPR),
-            ABPR => self.abpr = (value & 7).max(LEAST_ABPR),
-            APR0 => self.served[0] = value,
-            NSAPR0 => self.served[1] = value,
+    pub fn write(&mut self, word: u32, value: u32) -> Option<u32> {
+        let (row, _, new) = self.registers.write(word, value).ok()?;
+        let id = new & 0x3ff;
+        match row.offset {
+            BPR => self.registers.set(BPR, new.max(LEAST_BPR)),
+            ABPR => self.registers.set(ABPR, new.max(LEAST_ABPR)),
             EOIR | AEOIR if id < 1020 => {
                 self.drop_priority();
-                return (self.ctlr & CTLR_EOI_MODE == 0).then_some(id);
+                return (!self.registers.has(CTLR, CTLR_EOI_MODE)).then_some(id);
             }
             DIR => return Some(id),
             _ => {}
@@ -154,9 +144,8 @@ impl CpuInterface {
 
     /// Ends the highest priority that is served.
     fn drop_priority(&mut self) {
-        let served = self.served[0] | self.served[1];
-        let bit = served & served.wrapping_neg();
-        let group = usize::from(self.served[0] & bit == 0);
-        self.served[group] &= !bit;
+        let bit = self.served() & self.served().wrapping_neg();
+        let group = if self.registers.has(APR0, bit) { APR0 } else { NSAPR0 };
+        self.registers.put(group, bit, false);
     }
 }

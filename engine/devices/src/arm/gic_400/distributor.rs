@@ -1,40 +1,48 @@
 //! The distributor: the configuration and the state of each interrupt (IHI, chapter 4.3).
 
-use super::{Candidate, FIRST_PRIVATE, FIRST_SHARED, INTERRUPTS, PRIORITY_MASK};
-use engine::polling::Poll;
+use super::{Candidate, FIRST_PRIVATE, INTERRUPTS};
+use crate::registers::{Registers, field, flag, registers};
+use engine::polling::Polled;
 use engine::state::State;
 
-const CTLR: u32 = 0x000;
-const TYPER: u32 = 0x004;
-const IIDR: u32 = 0x008;
-const IGROUPR: u32 = 0x080;
-const ISENABLER: u32 = 0x100;
-const ICENABLER: u32 = 0x180;
-const ISPENDR: u32 = 0x200;
-const ICPENDR: u32 = 0x280;
-const ISACTIVER: u32 = 0x300;
-const ICACTIVER: u32 = 0x380;
-const IPRIORITYR: u32 = 0x400;
-const ITARGETSR: u32 = 0x800;
-const ICFGR: u32 = 0xc00;
-const PPISR: u32 = 0xd00;
-const SPISR: u32 = 0xd04;
-const SGIR: u32 = 0xf00;
-const CPENDSGIR: u32 = 0xf10;
-const SPENDSGIR: u32 = 0xf20;
-const ICPIDR2: u32 = 0xfe8;
+registers! {
+    /// The register map.
+    pub(super) const MAP "GICD_" {
+        CTLR 0x000 rw { ENABLE_GRP0 0, ENABLE_GRP1 1 };
+        /// 31 lockable interrupts, security extensions, 2 processors, 288 interrupts.
+        TYPER 0x004 ro reset 0x0000_fc28;
+        IIDR 0x008 ro reset 0x0100_143b;
+        IGROUPR [0..9; 4] 0x080 rw;
+        /// Software generated interrupts are always enabled.
+        ISENABLER0 0x100 w1s reset SOFTWARE;
+        ISENABLER [1..9; 4] 0x104 w1s;
+        ICENABLER [0..9; 4] 0x180 clear_of ISENABLER0;
+        ISPENDR [0..9; 4] 0x200 rw volatile;
+        ICPENDR [0..9; 4] 0x280 rw volatile;
+        ISACTIVER [0..9; 4] 0x300 w1s;
+        ICACTIVER [0..9; 4] 0x380 clear_of ISACTIVER;
+        IPRIORITYR [0..72; 4] 0x400 rw mask 0xf8f8_f8f8;
+        /// Private interrupts: the processor that reads.
+        ITARGETSR0 "ITARGETSR{}" [0..8; 4] 0x800 ro reset 0x0101_0101;
+        ITARGETSR [8..72; 4] 0x820 rw mask 0x0303_0303;
+        /// Bit 1 of an interrupt's two is 1 for edges; bit 0 is 1 for those that one processor handles.
+        ICFGR0 0xc00 ro reset 0xaaaa_aaaa;
+        ICFGR1 0xc04 ro reset 0x5554_0000;
+        ICFGR [2..18; 4] 0xc08 rw reset ONE_PROCESSOR;
+        PPISR 0xd00 ro volatile;
+        SPISR [0..8; 4] 0xd04 ro volatile;
+        SGIR 0xf00 wo mask u32::MAX { ID 0..4, NSATT 15, TARGET_LIST 16..24, TARGET_LIST_FILTER 24..26 };
+        CPENDSGIR [0..4; 4] 0xf10 clear_of SPENDSGIR;
+        /// The processors that sent each software generated interrupt.
+        SPENDSGIR [0..4; 4] 0xf20 w1s;
+        /// Of architecture 2 (IHI, 4.3.18).
+        ICPIDR2 0xfe8 ro reset 0x2b;
+    }
+}
 
-/// EnableGrp0 and EnableGrp1.
-const CTLR_MASK: u32 = 3;
-/// 31 lockable interrupts, security extensions, 2 processors, 288 interrupts.
-const TYPER_VALUE: u32 = 0x0000_fc28;
-const IIDR_VALUE: u32 = 0x0100_143b;
-/// Of architecture 2 (IHI, 4.3.18).
-const ICPIDR2_VALUE: u32 = 0x2b;
-/// Implemented targets.
-const TARGETS: u8 = 3;
+const ONE_PROCESSOR: u32 = 0x5555_5555;
 /// The target that has a CPU interface in the model.
-const TARGET: u8 = 1;
+const TARGET: u32 = 1;
 /// SGIR.TargetListFilter: a list, all others, the sender.
 const FILTER_LIST: u32 = 0;
 const FILTER_SENDER: u32 = 2;
@@ -47,48 +55,45 @@ const SOFTWARE: u32 = 0xffff;
 const ELSEWHERE: &str = "an interrupt was sent to a processor without a CPU interface in the model: it is dropped";
 
 /// The distributor.
-#[derive(Clone, Debug, State)]
+#[derive(Clone, Debug, State, Polled)]
 pub(super) struct Distributor {
-    ctlr: u32,
-    group1: Bits,
-    enabled: Bits,
+    registers: Registers,
     /// Level-sensitive interrupts: set pending by software. Edge-sensitive interrupts: pending.
     latched: Bits,
     level: Bits,
-    active: Bits,
+    /// Edge-sensitive interrupts, as in ICFGR.
     edge: Bits,
-    /// Interrupts that target the processor with a CPU interface.
+    /// Interrupts that target the processor with a CPU interface, as in ITARGETSR.
     targeted: Bits,
-    priority: [u8; INTERRUPTS as usize],
-    targets: [u8; INTERRUPTS as usize],
-    /// The processors that sent each software generated interrupt.
-    senders: [u8; FIRST_PRIVATE as usize],
 }
 
 /// True for registers that can be written byte by byte.
 pub(super) const fn has_bytes(word: u32) -> bool {
-    matches!(word, IPRIORITYR..ICFGR)
+    matches!(word, IPRIORITYR..ICFGR0)
 }
 
 impl Distributor {
     /// After reset.
     pub fn new() -> Distributor {
-        let (mut enabled, mut edge, mut targeted) = ([0; WORDS], [0; WORDS], [0; WORDS]);
-        // Software generated interrupts are always enabled; private ones always target their processor.
-        (enabled[0], edge[0], targeted[0]) = (SOFTWARE, SOFTWARE, u32::MAX);
-        Distributor {
-            ctlr: 0,
-            group1: [0; WORDS],
-            enabled,
-            latched: [0; WORDS],
-            level: [0; WORDS],
-            active: [0; WORDS],
-            edge,
-            targeted,
-            priority: [0; INTERRUPTS as usize],
-            targets: [0; INTERRUPTS as usize],
-            senders: [0; FIRST_PRIVATE as usize],
-        }
+        let (mut edge, mut targeted) = ([0; WORDS], [0; WORDS]);
+        // Private interrupts always target their processor.
+        (edge[0], targeted[0]) = (SOFTWARE, u32::MAX);
+        Distributor { registers: Registers::new(&MAP), latched: [0; WORDS], level: [0; WORDS], edge, targeted }
+    }
+
+    /// The word of a bank of registers with a bit for each interrupt.
+    fn bits(&self, first: u32, word: usize) -> u32 {
+        self.registers[first + 4 * word as u32]
+    }
+
+    /// The byte of an interrupt in a bank of registers.
+    fn byte(&self, first: u32, id: u32) -> u32 {
+        self.registers[first + (id & !3)] >> (8 * (id % 4)) & 0xff
+    }
+
+    /// The processors that sent an interrupt; 0 if it is not software generated.
+    fn senders(&self, id: u32) -> u32 {
+        if id < FIRST_PRIVATE { self.byte(SPENDSGIR, id) } else { 0 }
     }
 
     /// The pending interrupt of the highest priority that is enabled, not active, and in an enabled group. Among equal
@@ -96,12 +101,14 @@ impl Distributor {
     pub fn highest(&self) -> Option<Candidate> {
         let mut first: Option<Candidate> = None;
         for word in 0..WORDS {
-            let group1 = self.group1[word];
-            let groups = if self.ctlr & 1 != 0 { !group1 } else { 0 } | if self.ctlr & 2 != 0 { group1 } else { 0 };
-            let mut left = self.pending(word) & self.enabled[word] & !self.active[word] & self.targeted[word] & groups;
+            let group1 = self.bits(IGROUPR, word);
+            let groups = flag(!group1, self.registers.has(CTLR, CTLR_ENABLE_GRP0))
+                | flag(group1, self.registers.has(CTLR, CTLR_ENABLE_GRP1));
+            let enabled = self.bits(ISENABLER0, word) & !self.bits(ISACTIVER, word) & self.targeted[word];
+            let mut left = self.pending(word) & enabled & groups;
             while left != 0 {
                 let id = word as u32 * 32 + left.trailing_zeros();
-                let priority = self.priority[id as usize];
+                let priority = self.byte(IPRIORITYR, id) as u8;
                 left &= left - 1;
                 if first.is_none_or(|first| priority < first.priority) {
                     first = Some(Candidate { id, priority, group1: group1 >> (id % 32) & 1 != 0 });
@@ -115,18 +122,19 @@ impl Distributor {
     /// of the acknowledge register.
     pub fn acknowledge(&mut self, id: u32) -> u32 {
         let (value, (word, bit)) = (self.acknowledged_as(id), place(id));
-        self.active[word] |= bit;
+        self.registers.put(ISACTIVER + 4 * word as u32, bit, true);
         self.latched[word] &= !bit;
-        if let Some(senders) = self.senders.get_mut(id as usize) {
-            *senders &= senders.wrapping_sub(1);
+        let senders = self.senders(id);
+        if senders != 0 {
+            let first = senders & senders.wrapping_neg();
+            self.registers.put(SPENDSGIR + (id & !3), first << (8 * (id % 4)), false);
         }
         value
     }
 
     /// The value of acknowledge registers for an interrupt: a software generated one includes its first sender.
     pub fn acknowledged_as(&self, id: u32) -> u32 {
-        let sender = self.senders.get(id as usize).map_or(0, |senders| senders.trailing_zeros() & 7);
-        id | sender << 10
+        id | (self.senders(id).trailing_zeros() & 7) << 10
     }
 
     /// Deactivates an interrupt. True if it was active.
@@ -135,8 +143,8 @@ impl Distributor {
             return false;
         }
         let (word, bit) = place(id);
-        let was = self.active[word] & bit != 0;
-        self.active[word] &= !bit;
+        let was = self.bits(ISACTIVER, word) & bit != 0;
+        self.registers.put(ISACTIVER + 4 * word as u32, bit, false);
         was
     }
 
@@ -149,7 +157,7 @@ impl Distributor {
         if level && self.level[word] & bit == 0 {
             self.latched[word] |= bit & self.edge[word];
         }
-        self.level[word] = self.level[word] & !bit | if level { bit } else { 0 };
+        self.level[word] = self.level[word] & !bit | flag(bit, level);
     }
 
     fn pending(&self, word: usize) -> u32 {
@@ -157,141 +165,74 @@ impl Distributor {
         if word > 0 {
             return others;
         }
-        let sent = (0..FIRST_PRIVATE).filter(|id| self.senders[*id as usize] != 0).fold(0, |bits, id| bits | 1 << id);
+        let sent = (0..FIRST_PRIVATE).fold(0, |bits, id| bits | flag(1 << id, self.senders(id) != 0));
         others & !SOFTWARE | sent
     }
 
     /// The value of the register at `word`.
     pub fn register(&self, word: u32) -> u32 {
-        let bits = |bits: &Bits, first: u32| bits.get((word - first) as usize / 4).copied().unwrap_or(0);
+        let index = word as usize % 0x80 / 4;
         match word {
-            CTLR => self.ctlr,
-            TYPER => TYPER_VALUE,
-            IIDR => IIDR_VALUE,
-            IGROUPR..ISENABLER => bits(&self.group1, IGROUPR),
-            ISENABLER..ICENABLER => bits(&self.enabled, ISENABLER),
-            ICENABLER..ISPENDR => bits(&self.enabled, ICENABLER),
-            ISPENDR..ISACTIVER => {
-                let index = (word - ISPENDR) as usize % 0x80 / 4;
-                if index < WORDS { self.pending(index) } else { 0 }
-            }
-            ISACTIVER..ICACTIVER => bits(&self.active, ISACTIVER),
-            ICACTIVER..IPRIORITYR => bits(&self.active, ICACTIVER),
-            IPRIORITYR..ITARGETSR => bytes(&self.priority, word - IPRIORITYR),
-            // Private interrupts: the processor that reads.
-            ITARGETSR..ICFGR if word - ITARGETSR < FIRST_SHARED => 0x0101_0101 * u32::from(TARGET),
-            ITARGETSR..ICFGR => bytes(&self.targets, word - ITARGETSR),
-            ICFGR..PPISR => self.configuration((word - ICFGR) / 4),
+            ISPENDR..ISACTIVER if index < WORDS => self.pending(index),
             PPISR => self.level[0] >> FIRST_PRIVATE,
-            SPISR..0xd24 => self.level[(word - SPISR) as usize / 4 + 1],
-            CPENDSGIR..SPENDSGIR => bytes(&self.senders, word - CPENDSGIR),
-            SPENDSGIR..0xf30 => bytes(&self.senders, word - SPENDSGIR),
-            ICPIDR2 => ICPIDR2_VALUE,
-            _ => 0,
+            SPISR..0xd24 => self.level[index],
+            _ => self.registers.held(word),
         }
     }
 
-    /// GICD_ICFGR: bit 1 of an interrupt's two is 1 for edges; bit 0 is 1 for those that one processor handles.
-    fn configuration(&self, register: u32) -> u32 {
-        let fixed = match register {
-            0 => return 0xaaaa_aaaa,
-            1 => 0x5554_0000,
-            2..18 => 0x5555_5555,
-            _ => return 0,
-        };
-        let edge = self.edge[register as usize / 2] >> (16 * (register % 2));
-        (0..16).filter(|id| edge >> id & 1 != 0).fold(fixed, |value, id| value | 2 << (2 * id))
-    }
-
     /// Writes the register at `word`. Returns a note if the write needs one.
-    pub fn set_register(&mut self, word: u32, value: u32) -> Option<&'static str> {
-        let index = |first: u32| Some((word - first) as usize / 4).filter(|index| *index < WORDS);
-        // Software generated interrupts have no enable and pending bits to write.
-        let private = |index: usize| if index == 0 { value & !SOFTWARE } else { value };
-        match word {
-            CTLR => self.ctlr = value & CTLR_MASK,
-            IGROUPR..ISENABLER => self.group1[index(IGROUPR)?] = value,
-            ISENABLER..ICENABLER => self.enabled[index(ISENABLER)?] |= private(index(ISENABLER)?),
-            ICENABLER..ISPENDR => self.enabled[index(ICENABLER)?] &= !private(index(ICENABLER)?),
-            ISPENDR..ICPENDR => self.latched[index(ISPENDR)?] |= private(index(ISPENDR)?),
-            ICPENDR..ISACTIVER => self.latched[index(ICPENDR)?] &= !private(index(ICPENDR)?),
-            ISACTIVER..ICACTIVER => self.active[index(ISACTIVER)?] |= value,
-            ICACTIVER..IPRIORITYR => self.active[index(ICACTIVER)?] &= !value,
-            IPRIORITYR..ITARGETSR => set_bytes(&mut self.priority, word - IPRIORITYR, value, PRIORITY_MASK),
-            ITARGETSR..ICFGR if word - ITARGETSR >= FIRST_SHARED => return self.set_targets(word - ITARGETSR, value),
-            ICFGR..PPISR => self.configure((word - ICFGR) / 4, value),
-            SGIR => return self.send(value),
-            CPENDSGIR..SPENDSGIR => {
-                let left = bytes(&self.senders, word - CPENDSGIR) & !value;
-                set_bytes(&mut self.senders, word - CPENDSGIR, left, u8::MAX);
-            }
-            SPENDSGIR..0xf30 => {
-                let all = bytes(&self.senders, word - SPENDSGIR) | value;
-                set_bytes(&mut self.senders, word - SPENDSGIR, all, u8::MAX);
-            }
+    pub fn write(&mut self, word: u32, value: u32) -> Option<&'static str> {
+        let (row, _, new) = self.registers.write(word, value).ok()?;
+        let index = word as usize % 0x80 / 4;
+        // Software generated interrupts have no pending bits to write.
+        let pending = if index == 0 { new & !SOFTWARE } else { new };
+        match row.offset {
+            ISENABLER0 => self.registers.put(ISENABLER0, SOFTWARE, true),
+            ISPENDR..ICPENDR => self.latched[index] |= pending,
+            ICPENDR..ISACTIVER => self.latched[index] &= !pending,
+            ITARGETSR..ICFGR0 => return self.set_targets(word, new),
+            ICFGR..PPISR => self.configure(word, new),
+            SGIR => return self.send(new),
             _ => {}
         }
         None
     }
 
-    fn set_targets(&mut self, first: u32, value: u32) -> Option<&'static str> {
-        set_bytes(&mut self.targets, first, value, TARGETS);
+    fn set_targets(&mut self, register: u32, value: u32) -> Option<&'static str> {
         let mut elsewhere = false;
-        for id in first..INTERRUPTS.min(first + 4) {
-            let (targets, (word, bit)) = (self.targets[id as usize], place(id));
-            self.targeted[word] = self.targeted[word] & !bit | if targets & TARGET != 0 { bit } else { 0 };
+        for (lane, targets) in (0..).zip(value.to_le_bytes().map(u32::from)) {
+            let (word, bit) = place(register - ITARGETSR0 + lane);
+            self.targeted[word] = self.targeted[word] & !bit | flag(bit, targets & TARGET != 0);
             elsewhere |= targets != 0 && targets & TARGET == 0;
         }
         elsewhere.then_some(ELSEWHERE)
     }
 
-    /// GICD_ICFGR: the configuration of private interrupts is fixed.
     fn configure(&mut self, register: u32, value: u32) {
-        if !(2..18).contains(&register) {
-            return;
-        }
-        let edge = (0..16).filter(|id| value >> (2 * id + 1) & 1 != 0).fold(0, |bits, id| bits | 1 << id);
-        let (word, shift) = (register as usize / 2, 16 * (register % 2));
+        self.registers.set(register, value | ONE_PROCESSOR);
+        let edge = (0..16).fold(0, |bits, id| bits | flag(1 << id, value >> (2 * id + 1) & 1 != 0));
+        let number = (register - ICFGR0) / 4;
+        let (word, shift) = (number as usize / 2, 16 * (number % 2));
         self.edge[word] = self.edge[word] & !(0xffff << shift) | edge << shift;
     }
 
     fn send(&mut self, value: u32) -> Option<&'static str> {
-        let to = match value >> 24 & 3 {
-            FILTER_LIST => (value >> 16) as u8,
+        let to = match field(value, SGIR_TARGET_LIST_FILTER) {
+            FILTER_LIST => field(value, SGIR_TARGET_LIST),
             FILTER_SENDER => TARGET,
             // FILTER_OTHERS: no other processor has an interface.
             _ => 0,
         };
-        if to & TARGET != 0 {
-            self.senders[(value & 15) as usize] |= TARGET;
-            return None;
+        if to & TARGET == 0 {
+            return Some(ELSEWHERE);
         }
-        Some(ELSEWHERE)
-    }
-
-    /// State for the detection of polling: inputs and latched edges.
-    pub fn polled(&self, poll: &mut Poll) {
-        for word in 0..WORDS {
-            poll.state(self.level[word]);
-            poll.state(self.latched[word]);
-        }
+        let id = field(value, SGIR_ID);
+        self.registers.put(SPENDSGIR + (id & !3), TARGET << (8 * (id % 4)), true);
+        None
     }
 }
 
 /// The word and the bit that belong to an interrupt.
 const fn place(id: u32) -> (usize, u32) {
     (id as usize / 32, 1 << (id % 32))
-}
-
-fn bytes(all: &[u8], first: u32) -> u32 {
-    let one = |lane: u32| all.get((first + lane) as usize).map_or(0, |byte| u32::from(*byte) << (8 * lane));
-    (0..4).fold(0, |word, lane| word | one(lane))
-}
-
-fn set_bytes(all: &mut [u8], first: u32, value: u32, mask: u8) {
-    for lane in 0..4 {
-        if let Some(byte) = all.get_mut((first + lane) as usize) {
-            *byte = (value >> (8 * lane)) as u8 & mask;
-        }
-    }
 }

@@ -1,17 +1,13 @@
 //! The two event counters.
 
-use super::{ECFGR0, ECFGR1, ECR, EVR0, EVR1, Pl310};
-use engine::bus::device::Ctx;
+use super::{Ctx, ECFGR0, ECFGR0_ESRC, ECFGR1, ECR, ECR_EVC0RST, ECR_EVC1RST, ECR_EVCEN, EVR0, EVR1, Pl310};
+use crate::registers::field;
 use engine::memory::outer::{OuterCache, OuterEvent};
+use engine::polling::Polled;
 use engine::state::State;
 
-/// ECR: enables counting; resets counters 0 and 1.
-const EVCEN: u32 = 1 << 0;
-const EVC0RST: u32 = 1 << 1;
-const EVC1RST: u32 = 1 << 2;
-
 /// A counter: its value, and the number of its events, when it was last set.
-#[derive(Clone, Copy, Debug, Default, State)]
+#[derive(Clone, Copy, Debug, Default, State, Polled)]
 pub(super) struct Counter {
     value: u32,
     since: u64,
@@ -19,7 +15,7 @@ pub(super) struct Counter {
 
 /// The event that ESRC selects (TRM, table 3-14); the other sources never occur in the model.
 fn source(config: u32) -> Option<OuterEvent> {
-    Some(match config >> 2 & 15 {
+    Some(match field(config, ECFGR0_ESRC) {
         1 => OuterEvent::CastOut,
         2 => OuterEvent::DataReadHit,
         3 => OuterEvent::DataReadRequest,
@@ -40,32 +36,26 @@ impl Pl310 {
     /// The value of EVR0 or EVR1.
     pub(super) fn counter_value(&self, offset: u32, ctx: &Ctx) -> u32 {
         let (counter, config) = match offset {
-            EVR0 => (&self.counters[0], self.held(ECFGR0)),
-            _ => (&self.counters[1], self.held(ECFGR1)),
+            EVR0 => (&self.counters[0], self.registers[ECFGR0]),
+            _ => (&self.counters[1], self.registers[ECFGR1]),
         };
-        if self.held(ECR) & EVCEN == 0 {
+        if !self.registers.has(ECR, ECR_EVCEN) {
             return counter.value;
         }
         counter.value.wrapping_add((happened(config, ctx.bus.outer.as_ref()) - counter.since) as u32)
     }
 
-    /// A write of ECR, ECFGR0, ECFGR1, EVR0 or EVR1.
-    pub(super) fn set_counters(&mut self, offset: u32, value: u32, ctx: &Ctx) {
-        let mut values = [EVR0, EVR1].map(|offset| self.counter_value(offset, ctx));
-        match offset {
-            EVR0 => values[0] = value,
-            EVR1 => values[1] = value,
-            ECR => {
-                for (value, bit) in values.iter_mut().zip([EVC0RST, EVC1RST].map(|bit| value & bit)) {
-                    *value = if bit != 0 { 0 } else { *value };
-                }
-                self.hold(ECR, value & EVCEN);
-            }
-            _ => self.hold(offset, value),
+    /// A write of ECR, ECFGR0, ECFGR1, EVR0 or EVR1, before which the counters had these values.
+    pub(super) fn set_counters(&mut self, offset: u32, value: u32, counted: [u32; 2], ctx: &Ctx) {
+        for (index, event, reset) in [(0, EVR0, ECR_EVC0RST), (1, EVR1, ECR_EVC1RST)] {
+            let config = self.registers[[ECFGR0, ECFGR1][index]];
+            let value = match offset {
+                ECR if value & reset != 0 => 0,
+                _ if offset == event => value,
+                _ => counted[index],
+            };
+            self.counters[index] = Counter { value, since: happened(config, ctx.bus.outer.as_ref()) };
         }
-        let since = [ECFGR0, ECFGR1].map(|offset| happened(self.held(offset), ctx.bus.outer.as_ref()));
-        for (counter, (value, since)) in self.counters.iter_mut().zip(values.into_iter().zip(since)) {
-            *counter = Counter { value, since };
-        }
+        self.registers.put(ECR, ECR_EVC0RST | ECR_EVC1RST, false);
     }
 }

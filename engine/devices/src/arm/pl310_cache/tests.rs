@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::bench::{Bench, read_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::{MapEntry, Target};
 use engine::memory::outer::OuterEvent;
 use engine::memory::ram::{PortTiming, Ram};
@@ -47,7 +47,7 @@ fn dirty(bench: &mut Bench, addr: u32) {
 
 #[test]
 fn the_device_keeps_its_table() {
-    walk::device_keeps_its_table(REGISTERS, &SPECIAL, &mut pl310());
+    walk::device_keeps_its_table(MAP.rows, &SPECIAL, &mut pl310());
 }
 
 #[test]

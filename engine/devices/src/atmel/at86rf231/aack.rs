@@ -4,7 +4,11 @@
 use super::air::{self, TURNAROUND};
 use super::csma::Trac;
 use super::receiving::Reception;
-use super::registers::{CSMA_SEED_1, Registers, XAH_CTRL_1, bit, irq};
+use super::registers::{
+    CSMA_SEED_1, CSMA_SEED_1_AACK_DIS_ACK, CSMA_SEED_1_AACK_FVN_MODE, CSMA_SEED_1_AACK_I_AM_COORD,
+    CSMA_SEED_1_AACK_SET_PD, IEEE_ADDR, PAN_ID, Registers, SHORT_ADDR, XAH_CTRL_1, XAH_CTRL_1_AACK_ACK_TIME,
+    XAH_CTRL_1_AACK_FLTR_RES_FT, XAH_CTRL_1_AACK_PROM_MODE, XAH_CTRL_1_AACK_UPLD_RES_FT, irq,
+};
 use super::states::State;
 use super::{BYTE_US, Transceiver, fcs};
 use engine::state;
@@ -17,11 +21,6 @@ const COMMAND: u8 = 3;
 /// The MAC command that requests pending data.
 const DATA_REQUEST: u8 = 4;
 const BROADCAST: [u8; 2] = [0xff; 2];
-/// First registers of the addresses.
-const SHORT_ADDR: u8 = 0x20;
-const PAN_ID: u8 = 0x22;
-const IEEE_ADDR: u8 = 0x24;
-
 /// An acknowledgement that is being sent.
 #[derive(Clone, Debug, state::State, state::Fresh)]
 pub(super) struct Acknowledgement {
@@ -82,12 +81,13 @@ pub(super) fn verdict(registers: &Registers, psdu: &[u8]) -> Verdict {
         return Verdict { accepted: false, acknowledged: false, header_bytes: 0 };
     };
     let is_reserved = header.kind > COMMAND;
-    let filtered = !is_reserved || registers.has(XAH_CTRL_1, bit::AACK_FLTR_RES_FT);
-    let known = header.kind != ACKNOWLEDGEMENT && (!is_reserved || registers.has(XAH_CTRL_1, bit::AACK_UPLD_RES_FT));
+    let filtered = !is_reserved || registers.has(XAH_CTRL_1, XAH_CTRL_1_AACK_FLTR_RES_FT);
+    let known =
+        header.kind != ACKNOWLEDGEMENT && (!is_reserved || registers.has(XAH_CTRL_1, XAH_CTRL_1_AACK_UPLD_RES_FT));
     let accepted = known && (!filtered || is_version(registers, header) && is_ours(registers, header));
     let broadcast = header.destination.is_some_and(|(_, address)| address == BROADCAST);
     let answers = matches!(header.kind, DATA | COMMAND) || is_reserved && filtered;
-    let silent = registers.has(CSMA_SEED_1, bit::AACK_DIS_ACK);
+    let silent = registers.has(CSMA_SEED_1, CSMA_SEED_1_AACK_DIS_ACK);
     Verdict {
         accepted,
         acknowledged: accepted && header.asks && answers && !broadcast && !silent,
@@ -97,13 +97,13 @@ pub(super) fn verdict(registers: &Registers, psdu: &[u8]) -> Verdict {
 
 /// AACK_FVN_MODE: the greatest version; 3: any.
 fn is_version(registers: &Registers, header: Header) -> bool {
-    let greatest = registers.get(CSMA_SEED_1) >> 6;
+    let greatest = registers.field(CSMA_SEED_1, CSMA_SEED_1_AACK_FVN_MODE);
     greatest == 3 || header.version <= greatest
 }
 
 fn is_ours(registers: &Registers, header: Header) -> bool {
     let own =
-        |first: u8, bytes: usize| (first..).take(bytes).map(|address| registers.get(address)).collect::<Vec<u8>>();
+        |first: u32, bytes: usize| (first..).take(bytes).map(|address| registers.get(address)).collect::<Vec<u8>>();
     let pan = own(PAN_ID, 2);
     if header.kind == BEACON {
         return header.source_pan.is_some_and(|source| source == pan) || pan == BROADCAST;
@@ -115,7 +115,8 @@ fn is_ours(registers: &Registers, header: Header) -> bool {
         }
         // Only a source address: for the coordinator of its PAN.
         None => {
-            registers.has(CSMA_SEED_1, bit::AACK_I_AM_COORD) && header.source_pan.is_some_and(|source| source == pan)
+            registers.has(CSMA_SEED_1, CSMA_SEED_1_AACK_I_AM_COORD)
+                && header.source_pan.is_some_and(|source| source == pan)
         }
     }
 }
@@ -135,7 +136,7 @@ impl Transceiver {
     pub(super) fn end_reception_in_aack(&mut self, frame: &Reception) {
         let psdu = frame.psdu();
         let verdict = verdict(&self.registers, psdu);
-        let promiscuous = self.registers.has(XAH_CTRL_1, bit::AACK_PROM_MODE);
+        let promiscuous = self.registers.has(XAH_CTRL_1, XAH_CTRL_1_AACK_PROM_MODE);
         let indicated = promiscuous || verdict.accepted && fcs::is_valid(psdu);
         if !indicated {
             self.totals.frames_filtered += 1;
@@ -147,7 +148,7 @@ impl Transceiver {
             self.set_trac(Trac::Success);
             return self.arrive_busy_end(State::RxAackOn);
         }
-        let short = self.registers.has(XAH_CTRL_1, bit::AACK_ACK_TIME);
+        let short = self.registers.has(XAH_CTRL_1, XAH_CTRL_1_AACK_ACK_TIME);
         // AACK_ACK_TIME: two symbols (section 11.3).
         let wait = if short { Ps::from_us(BYTE_US) } else { TURNAROUND };
         let until = self.now.saturating_add(wait).saturating_add(air::ack_time(self.registers.data_rate()));
@@ -159,7 +160,7 @@ impl Transceiver {
         let asks_for_data = header.is_some_and(|header| {
             header.kind == COMMAND && psdu.get(header.bytes).is_some_and(|id| *id == DATA_REQUEST)
         });
-        let pending = asks_for_data && self.registers.has(CSMA_SEED_1, bit::AACK_SET_PD);
+        let pending = asks_for_data && self.registers.has(CSMA_SEED_1, CSMA_SEED_1_AACK_SET_PD);
         let sequence = header.map_or(0, |header| header.sequence);
         let mut ack = vec![ACKNOWLEDGEMENT | u8::from(pending) << 4, 0, sequence, 0, 0];
         fcs::close(&mut ack);

@@ -5,10 +5,13 @@ use super::csma::BackOffs;
 use super::notes::Note;
 use super::radio::Measured;
 use super::registers::{
-    BATMON, CSMA_SEED_0, CSMA_SEED_1, IRQ_STATUS, PHY_CC_CCA, PHY_ED_LEVEL, PLL_CF, PLL_DCU, PhyStatus, TRX_STATE,
-    TRX_STATUS, VREG_CTRL, Written, bit, irq,
+    BATMON, BATMON_BATMON_OK, CSMA_SEED_0, CSMA_SEED_1, IRQ_STATUS, PHY_CC_CCA, PHY_CC_CCA_CCA_REQUEST,
+    PHY_CC_CCA_CHANNEL, PHY_ED_LEVEL, PLL_CF, PLL_DCU, PLL_DCU_START, PhyStatus, TRX_STATE, TRX_STATE_TRX_CMD,
+    TRX_STATUS, TRX_STATUS_CCA_DONE, TRX_STATUS_CCA_STATUS, VREG_CTRL, VREG_CTRL_AVDD_OK, VREG_CTRL_DVDD_OK, Written,
+    irq,
 };
 use super::states::{Command, State};
+use crate::registers::flag;
 use engine::state;
 use engine::time::Ps;
 
@@ -141,33 +144,30 @@ impl Transceiver {
     }
 
     /// A register's value as software reads it, without side effects.
-    fn value(&self, address: u8) -> u8 {
-        let stored = self.registers.get(address);
-        let flag = |bits: u8, on: bool| if on { bits } else { 0 };
-        match address {
+    fn value(&self, address: u32) -> u8 {
+        let computed = match address {
             TRX_STATUS => {
-                let done = flag(bit::TRX_STATUS_CCA_DONE, self.cca_done);
-                let clear = flag(bit::TRX_STATUS_CCA_STATUS, self.cca_done && self.cca_clear);
-                done | clear | self.status_code()
+                flag(TRX_STATUS_CCA_DONE, self.cca_done)
+                    | flag(TRX_STATUS_CCA_STATUS, self.cca_done && self.cca_clear)
+                    | u32::from(self.status_code())
             }
             VREG_CTRL => {
                 let analog = !matches!(self.state, State::PowerOn | State::TrxOff | State::Sleep);
-                stored | bit::DVDD_OK | flag(bit::AVDD_OK, analog)
+                VREG_CTRL_DVDD_OK | flag(VREG_CTRL_AVDD_OK, analog)
             }
-            BATMON => stored | bit::BATMON_OK,
-            _ => stored,
-        }
+            BATMON => BATMON_BATMON_OK,
+            _ => 0,
+        };
+        self.registers.get(address) | computed as u8
     }
 
     fn read_register(&mut self, address: u8) -> u8 {
-        let value = self.value(address);
-        match address {
-            IRQ_STATUS => self.registers.set(IRQ_STATUS, 0),
-            TRX_STATUS => {}
-            _ if self.registers.at(address).is_none() => {
-                self.notes.add(Note::NoRegister { address });
-            }
-            _ => {}
+        let value = self.value(address.into());
+        if u32::from(address) == IRQ_STATUS {
+            self.registers.set(IRQ_STATUS, 0);
+        }
+        if !self.registers.exists(address) {
+            self.notes.add(Note::NoRegister { address });
         }
         value
     }
@@ -179,19 +179,20 @@ impl Transceiver {
             Written::ReadOnly(name) => return self.notes.add(Note::ReadOnly { name }),
             Written::Nowhere => return self.notes.add(Note::NoRegister { address }),
         }
-        match address {
-            TRX_STATE => self.command(Command::of(value & bit::TRX_CMD)),
+        let bits = u32::from(value);
+        match address.into() {
+            TRX_STATE => self.command(Command::of((bits & TRX_STATE_TRX_CMD) as u8)),
             PHY_CC_CCA => {
-                if (before ^ value) & bit::CHANNEL != 0 {
+                if u32::from(before ^ value) & PHY_CC_CCA_CHANNEL != 0 {
                     self.settle(self.times.channel);
                 }
-                if value & bit::CCA_REQUEST != 0 {
+                if bits & PHY_CC_CCA_CCA_REQUEST != 0 {
                     self.measure(Measured::ClearChannel);
                 }
             }
             PHY_ED_LEVEL => self.measure(Measured::Energy),
             CSMA_SEED_0 | CSMA_SEED_1 => self.back_offs = BackOffs::new(&self.registers),
-            PLL_CF | PLL_DCU if value & bit::START != 0 => self.settle(self.times.channel),
+            PLL_CF | PLL_DCU if bits & PLL_DCU_START != 0 => self.settle(self.times.channel),
             _ => {}
         }
     }

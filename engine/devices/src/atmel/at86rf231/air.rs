@@ -3,7 +3,7 @@
 //! Other stations use the channel for the first `busy` of every interval, from the start of the run on. Only
 //! measurements detect them: they neither send to the chip nor corrupt its frames.
 
-use super::registers::{CCA_THRES, PHY_CC_CCA, bit};
+use super::registers::{CCA_THRES, CCA_THRES_CCA_ED_THRES, PHY_CC_CCA, PHY_CC_CCA_CCA_MODE};
 use super::{BYTE_US, Part, SYMBOL_US, Transceiver, fcs};
 use engine::time::Ps;
 
@@ -93,8 +93,8 @@ impl Transceiver {
     pub(super) fn is_busy_since(&self, from: Ps) -> bool {
         let (level, carrier) = self.heard_since(from);
         // The threshold is RSSI_BASE_VAL + 2 dB each step, PHY_ED_LEVEL counts dB from RSSI_BASE_VAL on.
-        let energy = level > 2 * (self.registers.get(CCA_THRES) & bit::CCA_ED_THRES);
-        match (self.registers.get(PHY_CC_CCA) & bit::CCA_MODE) >> 5 {
+        let energy = level > 2 * self.registers.field(CCA_THRES, CCA_THRES_CCA_ED_THRES);
+        match self.registers.field(PHY_CC_CCA, PHY_CC_CCA_CCA_MODE) {
             0 if self.part == Part::At86rf231 => carrier || energy,
             0 | 1 => energy,
             2 => carrier,

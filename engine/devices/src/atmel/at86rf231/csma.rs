@@ -8,7 +8,10 @@
 //! reset, and when the chip leaves SLEEP.
 
 use super::air::{self, TURNAROUND};
-use super::registers::{CSMA_BE, CSMA_SEED_0, CSMA_SEED_1, Registers, TRX_STATE, XAH_CTRL_0, irq};
+use super::registers::{
+    CSMA_BE, CSMA_SEED_0, CSMA_SEED_1, Registers, TRX_STATE, TRX_STATE_TRX_CMD, XAH_CTRL_0,
+    XAH_CTRL_0_MAX_CSMA_RETRIES, XAH_CTRL_0_MAX_FRAME_RETRIES, irq,
+};
 use super::states::State;
 use super::{Part, SYMBOL_US, Transceiver};
 use engine::state;
@@ -161,7 +164,11 @@ impl Transceiver {
     }
 
     fn repeat(&mut self, transaction: Transaction) {
-        let allowed = if self.max_csma_retries() == AT_ONCE { 0 } else { self.registers.get(XAH_CTRL_0) >> 4 };
+        let allowed = if self.max_csma_retries() == AT_ONCE {
+            0
+        } else {
+            self.registers.field(XAH_CTRL_0, XAH_CTRL_0_MAX_FRAME_RETRIES)
+        };
         if transaction.repeats >= allowed {
             self.end_transaction(Trac::NoAck);
         } else {
@@ -183,12 +190,12 @@ impl Transceiver {
     }
 
     pub(super) fn set_trac(&mut self, trac: Trac) {
-        let command = self.registers.get(TRX_STATE) & 0x1f;
+        let command = self.registers.field(TRX_STATE, TRX_STATE_TRX_CMD);
         self.registers.set(TRX_STATE, (trac as u8) << 5 | command);
     }
 
     fn max_csma_retries(&self) -> u8 {
-        self.registers.get(XAH_CTRL_0) >> 1 & 7
+        self.registers.field(XAH_CTRL_0, XAH_CTRL_0_MAX_CSMA_RETRIES)
     }
 
     /// MIN_BE and MAX_BE.

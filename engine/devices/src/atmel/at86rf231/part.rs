@@ -1,10 +1,9 @@
 //! The two parts of the model and their differences: AT86RF230 (Atmel 5131) and its successor AT86RF231 (Atmel 8111).
 
-use super::registers::{
-    CCA_THRES, CSMA_SEED_0, CSMA_SEED_1, FTN_CTRL, IRQ_MASK, IRQ_STATUS, PHY_CC_CCA, PHY_ED_LEVEL, PHY_RSSI,
-    PHY_TX_PWR, PLL_CF, PLL_DCU, REGISTERS, Register, TRX_STATE, TRX_STATUS, VREG_CTRL, XAH_CTRL_0, bit, irq, register,
-};
+use super::registers::{COMMON, PHY_TX_PWR, RF231, TRX_CTRL_1, TRX_CTRL_1_TX_AUTO_CRC_ON, irq};
 use super::states::Command;
+use crate::joined;
+use crate::registers::{Map, registers};
 
 /// Which part it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,54 +14,38 @@ pub enum Part {
     At86rf231,
 }
 
-/// Registers of the AT86RF230, in the order of their addresses. It has no TRX_CTRL_1, TRX_CTRL_2, RX_CTRL, SFD_VALUE,
-/// ANT_DIV, RX_SYN, XAH_CTRL_1 and CSMA_BE; its least back-off exponent is in CSMA_SEED_1, TX_AUTO_CRC_ON in
-/// PHY_TX_PWR. PART_NUM, PHY_ED_LEVEL and PHY_CC_CCA are quoted from its drivers; the other reset values and writable
-/// bits are those of the AT86RF231's registers with the same fields, and are not checked against 5131.
-pub const REGISTERS_230: &[Register] = &[
-    register("TRX_STATUS", TRX_STATUS, 0x00, 0x00),
-    register("TRX_STATE", TRX_STATE, 0x00, 0x1f),
-    register("TRX_CTRL_0", 0x03, 0x19, 0xff),
-    register("PHY_TX_PWR", PHY_TX_PWR, 0x00, 0x8f),
-    register("PHY_RSSI", PHY_RSSI, 0x00, 0x00),
-    register("PHY_ED_LEVEL", PHY_ED_LEVEL, 0x00, 0x00),
-    register("PHY_CC_CCA", PHY_CC_CCA, 0x2b, 0x7f),
-    register("CCA_THRES", CCA_THRES, 0xc7, 0x0f),
-    register("IRQ_MASK", IRQ_MASK, 0xff, 0xff),
-    register("IRQ_STATUS", IRQ_STATUS, 0x00, 0x00),
-    register("VREG_CTRL", VREG_CTRL, 0x00, 0x88),
-    register("BATMON", 0x11, 0x02, 0x1f),
-    register("XOSC_CTRL", 0x12, 0xf0, 0xff),
-    register("FTN_CTRL", FTN_CTRL, 0x58, 0x00),
-    register("PLL_CF", PLL_CF, 0x5f, 0x00),
-    register("PLL_DCU", PLL_DCU, 0x20, 0x00),
-    register("PART_NUM", 0x1c, 0x02, 0x00),
-    register("VERSION_NUM", 0x1d, 0x02, 0x00),
-    register("MAN_ID_0", 0x1e, 0x1f, 0x00),
-    register("MAN_ID_1", 0x1f, 0x00, 0x00),
-    register("SHORT_ADDR_0", 0x20, 0x00, 0xff),
-    register("SHORT_ADDR_1", 0x21, 0x00, 0xff),
-    register("PAN_ID_0", 0x22, 0x00, 0xff),
-    register("PAN_ID_1", 0x23, 0x00, 0xff),
-    register("IEEE_ADDR_0", 0x24, 0x00, 0xff),
-    register("IEEE_ADDR_1", 0x25, 0x00, 0xff),
-    register("IEEE_ADDR_2", 0x26, 0x00, 0xff),
-    register("IEEE_ADDR_3", 0x27, 0x00, 0xff),
-    register("IEEE_ADDR_4", 0x28, 0x00, 0xff),
-    register("IEEE_ADDR_5", 0x29, 0x00, 0xff),
-    register("IEEE_ADDR_6", 0x2a, 0x00, 0xff),
-    register("IEEE_ADDR_7", 0x2b, 0x00, 0xff),
-    register("XAH_CTRL", XAH_CTRL_0, 0x38, 0xfe),
-    register("CSMA_SEED_0", CSMA_SEED_0, 0xea, 0xff),
-    register("CSMA_SEED_1", CSMA_SEED_1, 0xc2, 0xef),
-];
+/// The registers of the AT86RF230 that are not those of both parts.
+mod of_230 {
+    use super::registers;
+
+    registers! {
+        pub const MAP "" bytes {
+            PHY_TX_PWR 0x05 rw mask 0x8f { TX_AUTO_CRC_ON 7 };
+            PHY_RSSI 0x06 ro;
+            PHY_ED_LEVEL 0x07 ro;
+            IRQ_MASK 0x0e rw reset 0xff;
+            PLL_CF 0x1a ro reset 0x5f;
+            PART_NUM 0x1c ro reset 0x02;
+            SHORT_ADDR "SHORT_ADDR_{}" [0..2; 1] 0x20 rw;
+            PAN_ID "PAN_ID_{}" [0..2; 1] 0x22 rw;
+            XAH_CTRL 0x2c rw reset 0x38 mask 0xfe;
+            CSMA_SEED_1 0x2e rw reset 0xc2 mask 0xef;
+        }
+    }
+}
+
+/// All registers of the AT86RF230. It has no TRX_CTRL_1, TRX_CTRL_2, RX_CTRL, SFD_VALUE, ANT_DIV, RX_SYN, XAH_CTRL_1
+/// and CSMA_BE; its least back-off exponent is in CSMA_SEED_1, TX_AUTO_CRC_ON in PHY_TX_PWR. PART_NUM, PHY_ED_LEVEL and
+/// PHY_CC_CCA are quoted from its drivers; the other reset values and writable bits are those of the AT86RF231's
+/// registers with the same fields, and are not checked against 5131.
+pub const RF230: Map = joined!(COMMON, of_230::MAP);
 
 impl Part {
     /// Its registers.
-    pub const fn registers(self) -> &'static [Register] {
+    pub const fn map(self) -> &'static Map {
         match self {
-            Part::At86rf230 => REGISTERS_230,
-            Part::At86rf231 => REGISTERS,
+            Part::At86rf230 => &RF230,
+            Part::At86rf231 => &RF231,
         }
     }
 
@@ -80,10 +63,10 @@ impl Part {
     }
 
     /// Register and bit of TX_AUTO_CRC_ON.
-    pub const fn auto_crc(self) -> (u8, u8) {
+    pub const fn auto_crc(self) -> (u32, u32) {
         match self {
-            Part::At86rf230 => (PHY_TX_PWR, 1 << 7),
-            Part::At86rf231 => (super::registers::TRX_CTRL_1, bit::TX_AUTO_CRC_ON),
+            Part::At86rf230 => (PHY_TX_PWR, of_230::PHY_TX_PWR_TX_AUTO_CRC_ON),
+            Part::At86rf231 => (TRX_CTRL_1, TRX_CTRL_1_TX_AUTO_CRC_ON),
         }
     }
 }

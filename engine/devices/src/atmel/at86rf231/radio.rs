@@ -1,7 +1,9 @@
 //! The chip's own operations, in the order of time: transitions, interrupts, frames on the air, measurements.
 
 use super::Transceiver;
-use super::registers::{IRQ_MASK, IRQ_STATUS, PHY_ED_LEVEL, TRX_CTRL_1, bit, irq};
+use super::registers::{
+    IRQ_MASK, IRQ_STATUS, PHY_ED_LEVEL, TRX_CTRL_1, TRX_CTRL_1_IRQ_MASK_MODE, TRX_CTRL_1_IRQ_POLARITY, irq,
+};
 use super::states::State;
 use engine::activity::{Activity, Kind};
 use engine::state;
@@ -130,14 +132,15 @@ impl Transceiver {
 
     /// Makes interrupts visible. Masked ones are dropped unless IRQ_MASK_MODE is set (section 6.6).
     pub(super) fn flag(&mut self, bits: u8) {
-        let kept = if self.registers.has(TRX_CTRL_1, bit::IRQ_MASK_MODE) { 0xff } else { self.registers.get(IRQ_MASK) };
+        let kept =
+            if self.registers.has(TRX_CTRL_1, TRX_CTRL_1_IRQ_MASK_MODE) { 0xff } else { self.registers.get(IRQ_MASK) };
         self.registers.set(IRQ_STATUS, self.registers.get(IRQ_STATUS) | bits & kept & self.part.interrupts());
     }
 
     /// The level of the interrupt pin.
     pub(super) fn irq_pin(&self) -> bool {
         let active = self.registers.get(IRQ_STATUS) & self.registers.get(IRQ_MASK) != 0;
-        self.powered && active != self.registers.has(TRX_CTRL_1, bit::IRQ_POLARITY)
+        self.powered && active != self.registers.has(TRX_CTRL_1, TRX_CTRL_1_IRQ_POLARITY)
     }
 
     /// Starts a measurement: only a listening receiver can make it (sections 8.4 and 8.5).

@@ -10,7 +10,9 @@
 use super::air::{self, TURNAROUND};
 use super::buffer::FrameBuffer;
 use super::notes::Note;
-use super::registers::{PHY_ED_LEVEL, PHY_RSSI, RX_SYN, TRX_CTRL_2, bit, irq};
+use super::registers::{
+    PHY_ED_LEVEL, PHY_RSSI, PHY_RSSI_RX_CRC_VALID, RX_SYN, RX_SYN_RX_PDT_DIS, TRX_CTRL_2, TRX_CTRL_2_RX_SAFE_MODE, irq,
+};
 use super::states::State;
 use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
 use engine::state;
@@ -133,7 +135,7 @@ impl Transceiver {
             self.notes.add(Note::OtherRate);
         }
         let locked = self.now >= self.locked_at;
-        locked && !other_rate && !self.protected && !self.registers.has(RX_SYN, bit::RX_PDT_DIS)
+        locked && !other_rate && !self.protected && !self.registers.has(RX_SYN, RX_SYN_RX_PDT_DIS)
     }
 
     /// The frame's next stage is due.
@@ -167,9 +169,8 @@ impl Transceiver {
         // A frame of one byte has no check sequence, and does not change the result of the last check.
         if frame.psdu.len() >= 2 {
             let valid = fcs::is_valid(&frame.psdu);
-            let others = self.registers.get(PHY_RSSI) & !bit::RX_CRC_VALID;
-            self.registers.set(PHY_RSSI, others | if valid { bit::RX_CRC_VALID } else { 0 });
-            self.protected = valid && self.registers.has(TRX_CTRL_2, bit::RX_SAFE_MODE);
+            self.registers.put(PHY_RSSI, PHY_RSSI_RX_CRC_VALID, valid);
+            self.protected = valid && self.registers.has(TRX_CTRL_2, TRX_CTRL_2_RX_SAFE_MODE);
         }
         if self.state == State::BusyRxAack {
             return self.end_reception_in_aack(&frame);

@@ -132,12 +132,12 @@ impl Bench {
         shown as u8
     }
 
-    fn read(&mut self, address: u8) -> u8 {
-        self.access(&[0x80 | address, 0])[1]
+    fn read(&mut self, address: u32) -> u8 {
+        self.access(&[0x80 | address as u8, 0])[1]
     }
 
-    fn write(&mut self, address: u8, value: u8) {
-        self.access(&[0xc0 | address, value]);
+    fn write(&mut self, address: u32, value: u8) {
+        self.access(&[0xc0 | address as u8, value]);
     }
 
     fn command(&mut self, command: Command) {

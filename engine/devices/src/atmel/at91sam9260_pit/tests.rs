@@ -1,6 +1,6 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::time::{Cycles, Hz};
 
 fn clock() -> Hz {
@@ -25,7 +25,7 @@ fn started(mode: u32) -> Bench {
 
 #[test]
 fn the_device_keeps_its_table() {
-    walk::device_keeps_its_table(REGISTERS, &[], &mut pit());
+    walk::device_keeps_its_table(MAP.rows, &[], &mut pit());
 }
 
 #[test]

@@ -1,8 +1,11 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::time::{Cycles, Hz};
+
+/// No parity.
+const MR_PAR_NO: u32 = PAR_NO << 9;
 
 fn clock() -> Hz {
     Hz::new(83_000_000).unwrap()
@@ -29,7 +32,7 @@ fn send(bench: &mut Bench, at: u64, character: char) {
 #[test]
 fn the_device_keeps_its_table() {
     let special = ["UART_WPMR"];
-    walk::device_keeps_its_table(REGISTERS, &special, &mut Bench::new(Uart::new(clock(), None)));
+    walk::device_keeps_its_table(MAP.rows, &special, &mut Bench::new(Uart::new(clock(), None)));
 }
 
 #[test]

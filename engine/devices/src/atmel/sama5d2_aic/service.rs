@@ -1,5 +1,6 @@
 //! The stack of interrupts in service: the current one, and the priorities that may interrupt it.
 
+use engine::polling::Polled;
 use engine::state::State;
 
 /// One entry for each priority.
@@ -9,7 +10,7 @@ const DEPTH: usize = 8;
 pub type Serving = Option<(u32, u32)>;
 
 /// The stack, and the source that protection mode acknowledges later.
-#[derive(Clone, Debug, Default, State)]
+#[derive(Clone, Debug, Default, State, Polled)]
 pub struct Service {
     stack: Vec<Serving>,
     remembered: Option<usize>,

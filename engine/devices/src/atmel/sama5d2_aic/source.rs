@@ -1,16 +1,14 @@
 //! One interrupt source.
 
+use super::SMR_PRIOR;
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 
-/// Bits of AIC_SMR: PRIOR and SRCTYPE.
-pub const SMR_MASK: u32 = SMR_PRIOR | 3 << 5;
-
-const SMR_PRIOR: u32 = 7;
-/// SRCTYPE: edges, not levels.
+/// AIC_SMR.SRCTYPE: edges, not levels.
 const SMR_SRCTYPE_EDGE: u32 = 1 << 5;
 
 /// A source: its settings, and the state of its signal.
-#[derive(Clone, Copy, Debug, Default, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh, Polled)]
 pub struct Source {
     /// AIC_SMR.
     pub mode: u32,

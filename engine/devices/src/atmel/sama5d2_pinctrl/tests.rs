@@ -1,6 +1,6 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::polling::{Poll, Polled};
 use engine::time::{Cycles, Hz, Ps};
@@ -36,7 +36,10 @@ fn events(bench: &mut Bench) -> (u32, u32) {
 
 #[test]
 fn the_device_keeps_its_table() {
-    walk::device_keeps_its_table(REGISTERS, &["PIO_CFGR0", "PIO_ODSR0", "PIO_WPMR"], &mut pio());
+    let special: Vec<String> =
+        (0..GROUPS).flat_map(|group| ["CFGR", "ODSR"].map(|name| format!("PIO_{name}{group}"))).collect();
+    let special: Vec<&str> = special.iter().map(String::as_str).chain(["PIO_WPMR"]).collect();
+    walk::device_keeps_its_table(MAP.rows, &special, &mut pio());
 }
 
 #[test]
@@ -68,14 +71,14 @@ fn a_configuration_goes_to_the_lines_of_the_mask() {
     let group = 2 * STRIDE;
     bench.write(NOW, group + MSKR, 1 << 5 | 1 << 9).unwrap();
     bench.write(NOW, group + CFGR, u32::MAX).unwrap();
-    for (mask, configuration) in [(1 << 5, CFGR_MASK), (1 << 9, CFGR_MASK), (1 << 4, CFGR_RESET), (0, CFGR_RESET)] {
+    for (mask, configuration) in [(1 << 5, CFGR_MASK), (1 << 9, CFGR_MASK), (1 << 4, CFGR_PUEN), (0, CFGR_PUEN)] {
         bench.write(NOW, group + MSKR, mask).unwrap();
         assert_eq!(bench.value(NOW, group + CFGR), configuration, "mask {mask:#x}");
         // The secure view shows the same.
         assert_eq!(bench.value(NOW, SECURE + group + CFGR), configuration);
     }
     bench.write(NOW, MSKR, 1 << 5).unwrap();
-    assert_eq!(bench.value(NOW, CFGR), CFGR_RESET);
+    assert_eq!(bench.value(NOW, CFGR), CFGR_PUEN);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use engine::bus::device::IrqLine;
 use engine::dt::reader::{ANY, NodeReader};
 use engine::dt::wiring::ClockInput;
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::Cycles;
 
@@ -10,9 +11,10 @@ use engine::time::Cycles;
 const RANDOM: u32 = 0x5a3d_2d51;
 
 /// The controller's configuration and timing.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Params {
     /// The peripheral clock: of the registers and the window, and the clock from which the serial clock is divided.
+    #[poll(phase)]
     pub clock: ClockInput,
     /// The additional cycles of a register access: registers are accessed through a peripheral bridge, the window is
     /// not.

@@ -3,9 +3,9 @@
 //! The state is brought up to an edge of the peripheral clock by [`Serial::advance`]. A transfer's clocks pass on the
 //! wire when it begins.
 
-use super::registers::{Instruction, Mode, SelectMode, sr};
+use super::registers::{SR_CSR, SR_INSTRE, SR_OVRES, SR_RDRF, SR_TDRE, SR_TXEMPTY, SelectMode, Settings};
 use super::wire::{Wire, renumbered};
-use crate::support::registers::flag;
+use crate::registers::flag;
 use engine::polling::Poll;
 use engine::state;
 use engine::wire::spi::{Burst, Lines, Rate};
@@ -36,23 +36,12 @@ enum State {
     Frame { ends: u64 },
 }
 
-/// The settings for words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State)]
-pub struct Settings {
-    /// QSPI_MR.
-    pub mode: Mode,
-    /// The frame.
-    pub instruction: Instruction,
-    /// QSPI_IAR.
-    pub address: u32,
-}
-
 /// The data registers and what passes through them.
 #[derive(Clone, Copy, Debug, Default, state::State)]
 pub struct Serial {
     /// The use of the words.
     pub flow: Flow,
-    /// The settings.
+    /// The registers' settings, as they are in effect.
     pub settings: Settings,
     /// QSPI_TDR, and when it was written.
     waiting: Option<(u16, u64)>,
@@ -81,9 +70,9 @@ impl Serial {
 
     /// RDRF, TDRE, TXEMPTY.
     pub fn status(&self) -> u32 {
-        flag(sr::RDRF, self.full)
-            | flag(sr::TDRE, self.waiting.is_none())
-            | flag(sr::TXEMPTY, self.waiting.is_none() && !matches!(self.state, State::Word { .. }))
+        flag(SR_RDRF, self.full)
+            | flag(SR_TDRE, self.waiting.is_none())
+            | flag(SR_TXEMPTY, self.waiting.is_none() && !matches!(self.state, State::Word { .. }))
     }
 
     /// The edge of the next change of state without an access.
@@ -185,12 +174,12 @@ impl Serial {
 
     /// Sets the flags of QSPI_SR at the end of a frame.
     pub fn frame_ended(&mut self) {
-        self.flags |= sr::CSR | flag(sr::INSTRE, self.settings.mode.serial_memory());
+        self.flags |= SR_CSR | flag(SR_INSTRE, self.settings.mode.serial_memory());
     }
 
     fn end_word(&mut self, ends: u64, received: Option<u16>) {
         if let Some(word) = received {
-            self.flags |= flag(sr::OVRES, self.full);
+            self.flags |= flag(SR_OVRES, self.full);
             self.received = word;
             self.full = true;
         }
@@ -259,7 +248,7 @@ impl Serial {
         }
     }
 
-    /// Lists its state. Ends that lie ahead are moved by `end`.
+    /// Lists its state. By hand: ends that lie ahead, which are edges of the controller's clock, are moved by `end`.
     pub fn polled(&mut self, poll: &mut Poll, mut end: impl FnMut(&mut u64, &mut Poll)) {
         let (kind, received) = match &mut self.state {
             State::Idle => (0, None),
@@ -279,11 +268,7 @@ impl Serial {
         let word = |word: Option<u16>| word.map_or(u32::MAX, u32::from);
         let waiting = self.waiting.map(|(word, _)| word);
         let bits = u32::from(self.full) | u32::from(self.last) << 1 | u32::from(self.receiving) << 2;
-        let Settings { mode, instruction, address } = self.settings;
         for state in [kind, bits, self.flags, word(received), word(waiting), u32::from(self.received)] {
-            poll.state(state);
-        }
-        for state in [mode.0, instruction.ifr, instruction.icr, address] {
             poll.state(state);
         }
     }

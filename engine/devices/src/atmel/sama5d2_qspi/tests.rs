@@ -1,6 +1,6 @@
 //! The controller with an N25Q128A: a bench whose clock is 166 MHz, and one file a subject.
 
-use super::registers::cr;
+use super::registers::*;
 use super::*;
 use crate::bench::Bench;
 use engine::bus::device::{DeviceId, IrqLine};
@@ -155,9 +155,9 @@ impl Rig {
 
     fn in_memory_mode(mut self) -> Rig {
         let rig = &mut self;
-        rig.put(QSPI_SCR, THIRD);
-        rig.put(QSPI_MR, SMM);
-        rig.put(QSPI_CR, cr::QSPIEN);
+        rig.put(SCR, THIRD);
+        rig.put(MR, SMM);
+        rig.put(CR, CR_QSPIEN);
         self
     }
 
@@ -181,9 +181,9 @@ impl Rig {
 
     /// QSPI_ICR and QSPI_IFR, and the read of the latter.
     fn frame(&mut self, instruction: u32, frame: u32) {
-        self.put(QSPI_ICR, instruction);
-        self.put(QSPI_IFR, frame);
-        self.get(QSPI_IFR);
+        self.put(ICR, instruction);
+        self.put(IFR, frame);
+        self.get(IFR);
     }
 
     fn device<T>(&mut self, call: impl FnOnce(&mut dyn Device, &mut Ctx) -> T) -> T {
@@ -219,15 +219,15 @@ impl Rig {
 
     /// LASTXFER, and a wait until the frame is over.
     fn last(&mut self) {
-        self.put(QSPI_CR, cr::LASTXFER);
-        self.until(sr::INSTRE | sr::CSR);
+        self.put(CR, CR_LASTXFER);
+        self.until(SR_INSTRE | SR_CSR);
     }
 
     /// Reads QSPI_SR until it has had all of `bits`.
     fn until(&mut self, bits: u32) -> u32 {
         let mut seen = 0;
         for _ in 0..10_000 {
-            seen |= self.get(QSPI_SR);
+            seen |= self.get(SR);
             if seen & bits == bits {
                 return seen;
             }
@@ -238,7 +238,7 @@ impl Rig {
     /// A frame of a command alone.
     fn command(&mut self, opcode: u32) {
         self.frame(opcode, ifr::INSTEN);
-        self.until(sr::INSTRE);
+        self.until(SR_INSTRE);
     }
 
     /// A frame that writes bytes through the window.

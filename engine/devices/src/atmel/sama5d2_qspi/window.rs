@@ -6,10 +6,11 @@
 //! Transmission", "Read Memory Transfer").
 
 use super::Sama5d2Qspi;
-use super::registers::Transfer;
+use super::registers::{IMR, Transfer};
 use super::serial::Flow;
 use engine::bus::device::{AccessSize, Ctx, Reply, SlaveError};
 use engine::bus::repeated_reads::{ReadRecord, RepeatedReads};
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Burst, Header, Rate};
@@ -34,9 +35,10 @@ pub enum Access {
 }
 
 /// The state of the window's frame.
-#[derive(Clone, Copy, Debug, Default, State)]
+#[derive(Clone, Copy, Debug, Default, State, Polled)]
 pub struct Window {
     /// The effect of accesses.
+    #[poll(skip = "it follows from the registers")]
     pub access: Access,
     /// If a frame is open, the address of its next byte.
     pub next: Option<u32>,
@@ -45,14 +47,19 @@ pub struct Window {
     /// True if QSPI_IFR has been written and has not been read back since.
     pub unsynchronised: bool,
     /// Reads and writes that continued a frame.
+    #[poll(total)]
     pub continued: u64,
     /// The headers of frames without the instruction and with it, once a frame has begun.
+    #[poll(skip = "they follow from the registers")]
     pub headers: [Option<Header>; 2],
     /// True if compiled code makes identical reads by itself.
+    #[poll(skip = "compiled code reads as the device does")]
     pub is_shared: bool,
     /// The record of those reads.
+    #[poll(skip = "it is accounted for before the list")]
     pub record: ReadRecord,
     /// Frames of a word among them, which compiled code does not count.
+    #[poll(skip = "it is accounted for before the list")]
     pub words: u64,
 }
 
@@ -215,7 +222,7 @@ impl Sama5d2Qspi {
         let is_plain = self.window.access == Access::Memory
             && self.serial.is_idle()
             && self.serial.flow == Flow::None
-            && self.interrupts == 0
+            && self.registers[IMR] == 0
             && !self.scrambler.is_on();
         if !is_plain || self.window.unsynchronised || !self.look.is_settled() || !self.wire.ends_quietly() {
             return None;
@@ -344,7 +351,7 @@ impl Sama5d2Qspi {
     /// A frame has ended, and another one has begun.
     fn after_frame(&mut self, ctx: &mut Ctx) {
         self.take_notes(ctx);
-        if self.interrupts != 0 {
+        if self.registers[IMR] != 0 {
             self.update_lines(ctx);
         }
     }

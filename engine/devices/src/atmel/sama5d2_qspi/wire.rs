@@ -9,16 +9,18 @@ use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Drive, Header, Lines, Rate};
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
 pub struct Totals {
     /// Times that the chip was selected.
+    #[poll(total)]
     pub frames: u64,
     /// Periods of the serial clock.
+    #[poll(total)]
     pub sck_clocks: u64,
 }
 
 /// The errors if CPOL and CPHA differ: the memory samples on the rising edge and changes its data on the falling edge.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 enum Skew {
     /// No error: they are equal.
     #[default]
@@ -30,7 +32,8 @@ enum Skew {
 }
 
 /// The wire, and the chip on it.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(first = Wire::list_ends)]
 pub struct Wire {
     /// The peripheral clock.
     pub clock: Hz,
@@ -44,20 +47,25 @@ pub struct Wire {
     cpol: bool,
     cpha: bool,
     /// The lines, for waveforms.
+    #[poll(skip = "no answer depends on waveforms")]
     pub signals: SpiSignals,
     /// Levels of the lines in the last clock, if they are skewed.
     last_levels: u32,
     /// Chip select is active.
     pub selected: bool,
     /// The next clock's period can begin.
+    #[poll(skip = "it is listed as an end")]
     pub free: u64,
     /// Chip select may go active again.
+    #[poll(skip = "it is listed as an end")]
     may_select: u64,
     /// True if the frame in progress is a repeated read ([`HostedChip::start_repeated_read`]).
     repeated: bool,
     /// The number of headers that were made.
+    #[poll(skip = "each header has a number of its own")]
     headers: u32,
     /// The chip may have notes.
+    #[poll(skip = "the chip lists its notes")]
     pub notes_due: bool,
     /// Totals.
     pub totals: Totals,
@@ -146,16 +154,10 @@ impl Wire {
         *edge = clock.cycles_until_ceil(at).0;
     }
 
-    /// Lists its state, and the chip's.
-    pub fn polled(&mut self, poll: &mut Poll) -> bool {
+    fn list_ends(&mut self, poll: &mut Poll) -> bool {
         Wire::end(self.clock, &mut self.free, poll);
         Wire::end(self.clock, &mut self.may_select, poll);
-        poll.counter(&mut self.totals.frames);
-        poll.counter(&mut self.totals.sck_clocks);
-        poll.state(self.selected);
-        poll.state(self.repeated);
-        poll.state(self.last_levels);
-        self.chip.polled(poll)
+        true
     }
 
     /// Chip select goes active at `at`, or as soon as it may.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::time::Cycles;
 
 const TIMER_CLOCK2: u32 = 1;
@@ -11,7 +11,7 @@ const COVFS: u32 = 1 << 0;
 const CPAS: u32 = 1 << 2;
 const CPBS: u32 = 1 << 3;
 const CPCS: u32 = 1 << 4;
-const CLKSTA: u32 = channel::SR_CLKSTA;
+const CLKSTA: u32 = SR_CLKSTA;
 
 fn clock() -> Hz {
     Hz::new(83_000_000).unwrap()
@@ -38,7 +38,11 @@ fn started(mode: u32, rc: u32) -> Bench {
 #[test]
 fn the_device_keeps_its_table() {
     // RA and RB are written in waveform mode only.
-    walk::device_keeps_its_table(REGISTERS, &["TC_RA0", "TC_RB0", "TC_WPMR"], &mut tcb());
+    walk::device_keeps_its_table(
+        MAP.rows,
+        &["TC_RA0", "TC_RB0", "TC_RA1", "TC_RB1", "TC_RA2", "TC_RB2", "TC_WPMR"],
+        &mut tcb(),
+    );
     let mut bench = started(WAVE, 0);
     for register in [RA, RB] {
         bench.write(cycle(100), register, 7).unwrap();

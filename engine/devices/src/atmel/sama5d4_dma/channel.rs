@@ -1,14 +1,16 @@
 //! A channel's registers, and the state of its transfer.
 
 use super::registers::{
-    Addressing, Config, NextDescriptor, XDMAC_CBC, XDMAC_CC, XDMAC_CDA, XDMAC_CDS_MSP, XDMAC_CDUS, XDMAC_CID,
-    XDMAC_CIE, XDMAC_CIM, XDMAC_CIS, XDMAC_CNDA, XDMAC_CNDC, XDMAC_CSA, XDMAC_CSUS, XDMAC_CUBC,
+    Addressing, CBC, CC, CC_INITD, CC_RDIP, CC_WRIP, CDA, CDS_MSP, CDUS, CHANNEL, CIS, CNDA, CNDC, CSA, CSUS, CUBC,
+    Config, NextDescriptor,
 };
+use crate::registers::{Registers, flag};
 use engine::bus::device::AccessSize;
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 
 /// The next step of a channel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 pub enum Stage {
     /// Nothing: it is disabled.
     #[default]
@@ -22,28 +24,14 @@ pub enum Stage {
 }
 
 /// A channel.
-#[derive(Clone, Debug, Default, State)]
+#[derive(Debug, State, Polled)]
 pub struct Channel {
-    /// XDMAC_CIM.
-    pub mask: u32,
-    /// XDMAC_CIS.
-    pub status: u32,
-    pub source: u32,
-    pub destination: u32,
-    next_address: u32,
-    pub next: NextDescriptor,
-    /// XDMAC_CUBC: data left of the microblock.
-    pub left: u32,
+    /// XDMAC_CUBC is the data left of the microblock.
+    pub registers: Registers,
     /// The value of XDMAC_CUBC at the microblock's start.
     microblock: u32,
-    /// XDMAC_CBC: microblocks of a block, less one.
-    block: u32,
     /// Microblocks left of the block after this one.
     microblocks_left: u32,
-    pub config: Config,
-    data_stride: u32,
-    source_stride: u32,
-    destination_stride: u32,
     pub stage: Stage,
     /// True if the transfer is part of a linked list.
     pub linked: bool,
@@ -62,82 +50,95 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// The value of a register; reading XDMAC_CIS clears it.
-    pub fn register(&mut self, offset: u32) -> u32 {
-        match offset {
-            XDMAC_CIM => self.mask,
-            XDMAC_CIS => std::mem::take(&mut self.status),
-            XDMAC_CSA => self.source,
-            XDMAC_CDA => self.destination,
-            XDMAC_CNDA => self.next_address,
-            XDMAC_CNDC => self.next.0,
-            XDMAC_CUBC => self.left,
-            XDMAC_CBC => self.block,
-            XDMAC_CC => {
-                let moving = matches!(self.stage, Stage::Write) || self.chunk_left > 0;
-                self.config.0 | Config::INITD | if moving { Config::IN_PROGRESS } else { 0 }
-            }
-            XDMAC_CDS_MSP => self.data_stride,
-            XDMAC_CSUS => self.source_stride,
-            XDMAC_CDUS => self.destination_stride,
-            _ => 0,
+    /// After reset.
+    pub fn new() -> Channel {
+        Channel {
+            registers: Registers::new(&CHANNEL),
+            microblock: 0,
+            microblocks_left: 0,
+            stage: Stage::Off,
+            linked: false,
+            chunk_left: 0,
+            asked: false,
+            armed: false,
+            generation: 0,
+            data: Vec::new(),
+            has_datum: false,
         }
     }
 
-    /// A write; `value` has only bits that exist in the register.
-    pub fn set_register(&mut self, offset: u32, value: u32) {
-        match offset {
-            XDMAC_CIE => self.mask |= value,
-            XDMAC_CID => self.mask &= !value,
-            XDMAC_CSA => self.source = value,
-            XDMAC_CDA => self.destination = value,
-            XDMAC_CNDA => self.next_address = value,
-            XDMAC_CNDC => self.next = NextDescriptor(value),
-            XDMAC_CUBC => self.left = value,
-            XDMAC_CBC => self.block = value,
-            XDMAC_CC => self.config = Config(value & Config::WRITABLE),
-            XDMAC_CDS_MSP => self.data_stride = value,
-            XDMAC_CSUS => self.source_stride = value,
-            XDMAC_CDUS => self.destination_stride = value,
-            _ => {}
+    /// A read of a register.
+    pub fn read(&mut self, register: u32) -> u32 {
+        let held = self.registers.held(register);
+        self.registers.was_read(register);
+        if register != CC {
+            return held;
         }
+        let moving = self.stage == Stage::Write || self.chunk_left > 0;
+        held | CC_INITD | flag(CC_RDIP | CC_WRIP, moving)
+    }
+
+    /// XDMAC_CC.
+    pub fn config(&self) -> Config {
+        Config(self.registers[CC])
+    }
+
+    /// XDMAC_CNDC.
+    pub fn next(&self) -> NextDescriptor {
+        NextDescriptor(self.registers[CNDC])
+    }
+
+    /// The data left of the microblock.
+    pub fn left(&self) -> u32 {
+        self.registers[CUBC]
+    }
+
+    /// The address of the next datum to read.
+    pub fn source(&self) -> u32 {
+        self.registers[CSA]
+    }
+
+    /// Sets bits of XDMAC_CIS.
+    pub fn raise(&mut self, bits: u32) {
+        self.registers.put(CIS, bits, true);
     }
 
     /// The address of the next descriptor; bit 0 of the register is the bus interface.
     pub fn next_descriptor(&self) -> u32 {
-        self.next_address & !3
+        self.registers[CNDA] & !3
     }
 
     /// Loads a descriptor that was read: words in the order of its view.
     pub fn load_descriptor(&mut self, words: &[u32; 9]) {
-        let NextDescriptor(current) = self.next;
-        let now = NextDescriptor(current);
+        let now = self.next();
         let [next_address, control, first, second, config, block, data_stride, source_stride, destination_stride] =
             *words;
-        self.next_address = next_address;
-        self.left = control & 0x00ff_ffff;
-        self.next = NextDescriptor(control >> 24 & 0x1f);
+        let registers = &mut self.registers;
+        registers.set(CNDA, next_address);
+        registers.set(CUBC, control);
+        registers.set(CNDC, control >> 24);
         if now.updates_source() {
-            self.source = first;
+            registers.set(CSA, first);
         }
         if now.updates_destination() {
-            self.destination = if now.view() == 0 { first } else { second };
+            registers.set(CDA, if now.view() == 0 { first } else { second });
         }
         if now.view() >= 2 {
-            self.config = Config(config & Config::WRITABLE);
+            registers.set(CC, config & !Config::STATE);
         }
         if now.view() == 3 {
-            self.block = block & 0xfff;
-            self.data_stride = data_stride;
-            self.source_stride = source_stride & 0x00ff_ffff;
-            self.destination_stride = destination_stride & 0x00ff_ffff;
+            let values = [block, data_stride, source_stride, destination_stride];
+            [CBC, CDS_MSP, CSUS, CDUS]
+                .into_iter()
+                .zip(values)
+                .for_each(|(register, value)| registers.set(register, value));
         }
     }
 
     /// Starts a block with the registers' settings.
     pub fn begin_block(&mut self) {
-        self.microblock = self.left;
-        self.microblocks_left = self.block;
+        self.microblock = self.left();
+        self.microblocks_left = self.registers[CBC];
         self.chunk_left = 0;
         self.has_datum = false;
         self.stage = Stage::Read;
@@ -145,30 +146,36 @@ impl Channel {
 
     /// Updates addresses and counts after `data` data have been written. False at the end of the block.
     pub fn moved(&mut self, data: u32) -> bool {
-        let bytes = self.config.datum_bytes();
-        let (source_stride, destination_stride) =
-            (self.data_stride as u16 as i16, (self.data_stride >> 16) as u16 as i16);
-        self.source = after(self.source, self.config.source(), data, bytes, source_stride);
-        self.destination = after(self.destination, self.config.destination(), data, bytes, destination_stride);
-        self.left -= data;
+        let (config, left) = (self.config(), self.left() - data);
+        let strides = self.registers[CDS_MSP];
+        self.advance(CSA, |at| after(at, config.source(), data, config.datum_bytes(), strides as u16 as i16));
+        self.advance(CDA, |at| {
+            after(at, config.destination(), data, config.datum_bytes(), (strides >> 16) as u16 as i16)
+        });
+        self.registers.set(CUBC, left);
         self.chunk_left = self.chunk_left.saturating_sub(data);
         self.stage = Stage::Read;
-        if self.left > 0 {
+        if left > 0 {
             return true;
         }
-        self.source = self.source.wrapping_add(stride(self.config.source(), self.source_stride));
-        self.destination = self.destination.wrapping_add(stride(self.config.destination(), self.destination_stride));
+        let [source, destination] = [CSUS, CDUS].map(|register| self.registers[register]);
+        self.advance(CSA, |at| at.wrapping_add(stride(config.source(), source)));
+        self.advance(CDA, |at| at.wrapping_add(stride(config.destination(), destination)));
         if self.microblocks_left == 0 {
             return false;
         }
         self.microblocks_left -= 1;
-        self.left = self.microblock;
+        self.registers.set(CUBC, self.microblock);
         true
+    }
+
+    fn advance(&mut self, register: u32, after: impl Fn(u32) -> u32) {
+        self.registers.set(register, after(self.registers[register]));
     }
 
     /// Width of an access for (a part of) a datum.
     pub fn access_size(&self) -> AccessSize {
-        match self.config.datum_bytes() {
+        match self.config().datum_bytes() {
             1 => AccessSize::Byte,
             2 => AccessSize::Half,
             _ => AccessSize::Word,

@@ -1,14 +1,11 @@
 //! The controller on a bus of memory, a peripheral with request lines and, in one file, the QSPI.
 
-use super::registers::{
-    XDMAC_CC, XDMAC_CDA, XDMAC_CDS_MSP, XDMAC_CDUS, XDMAC_CIE, XDMAC_CIM, XDMAC_CIS, XDMAC_CNDA, XDMAC_CNDC, XDMAC_CSA,
-    XDMAC_CSUS, XDMAC_CUBC,
-};
+use super::registers::*;
 use super::*;
 use crate::bench::Bench;
 use crate::bench::dma::{self, mhz};
 use crate::bench::polled::{Access, Loop};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::Bus;
 use engine::bus::device::DeviceId;
 use engine::polling::{Poll, Polled};
@@ -135,7 +132,7 @@ impl Rig {
 
     /// Enables a channel and waits for it: the clocks from the enable's arrival to the last event.
     fn run(&mut self, channel: u32) -> u64 {
-        self.put(XDMAC_GE, 1 << channel);
+        self.put(GE, 1 << channel);
         // The response takes one clock.
         let begun = mhz(100).cycles_until_ceil(self.now).0 - 1;
         let mut last = self.now;
@@ -155,7 +152,7 @@ impl Rig {
     /// XDMAC_CIS, after one millisecond.
     fn status(&mut self, channel: u32) -> u32 {
         self.now += Ps::from_us(1000);
-        self.of(channel, XDMAC_CIS)
+        self.of(channel, CIS)
     }
 }
 
@@ -171,7 +168,7 @@ proptest! {
         distance in 1_u64..60,
         accesses in prop::collection::vec(
             (
-                prop::sample::select(vec![XDMAC_GS, XDMAC_GIS, XDMAC_GIE, XDMAC_GE, XDMAC_GD, CHANNEL_BASE + 0xc]),
+                prop::sample::select(vec![GS, GIS, GIE, GE, GD, CHANNEL_BASE + 0xc]),
                 0_u32..32,
             ),
             1..6,
@@ -192,10 +189,10 @@ proptest! {
 #[test]
 fn a_wait_for_a_channel_is_skipped() {
     let make = || Bench::new(Xdmac::new(Params { setup_cycles: Cycles(5000), ..params() }));
-    let (status, active) = (Access::Read(CHANNEL_BASE + 0xc), Access::Read(XDMAC_GS));
+    let (status, active) = (Access::Read(CHANNEL_BASE + 0xc), Access::Read(GS));
     let enabled = || {
         let mut bench = make();
-        bench.write(Ps(0), XDMAC_GE, 1).unwrap();
+        bench.write(Ps(0), GE, 1).unwrap();
         bench
     };
     assert!(Loop::even(mhz(100), 12, &[active, status]).assert_skipped_as_run(enabled, 0, 150));

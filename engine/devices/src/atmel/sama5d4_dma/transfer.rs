@@ -7,8 +7,9 @@
 //! lets reads run ahead of writes, is not modelled.
 
 use super::channel::Stage;
-use super::registers::{Addressing, cis};
+use super::registers::{Addressing, CDA, CIS_BIS, CIS_LIS, CIS_RBEIS, CIS_WBEIS};
 use super::{Channel, Xdmac};
+use crate::registers::flag;
 use engine::bus::Target;
 use engine::bus::device::Ctx;
 use engine::time::Ps;
@@ -22,16 +23,16 @@ impl Xdmac {
         let stage = self.channels[index].stage;
         let result = match stage {
             Stage::Off => return,
-            Stage::Fetch => self.fetch(index, ctx).map_err(|failed| (failed, cis::RBEIS)),
+            Stage::Fetch => self.fetch(index, ctx).map_err(|failed| (failed, CIS_RBEIS)),
             Stage::Read if !self.may_read(index) => return,
-            Stage::Read => self.read_data(index, ctx).map_err(|failed| (failed, cis::RBEIS)),
-            Stage::Write => self.write_data(index, ctx).map_err(|failed| (failed, cis::WBEIS)),
+            Stage::Read => self.read_data(index, ctx).map_err(|failed| (failed, CIS_RBEIS)),
+            Stage::Write => self.write_data(index, ctx).map_err(|failed| (failed, CIS_WBEIS)),
         };
         match result {
             Ok(done) => self.arm(index, done, ctx),
             Err((Failed, error)) => {
                 ctx.note(&format!("channel {index}: a bus error ended the transfer"));
-                self.channels[index].status |= error;
+                self.channels[index].raise(error);
                 self.switch_off(index);
             }
         }
@@ -39,28 +40,28 @@ impl Xdmac {
 
     /// True if a chunk's data may be read: the chunk was requested, or the channel needs no request.
     pub(super) fn may_read(&mut self, index: usize) -> bool {
-        let requests = &self.requests;
+        let requests = self.requests;
         let channel = &mut self.channels[index];
         if self.suspended & 1 << index != 0 {
             return false;
         }
-        if !channel.config.is_synchronised() || channel.chunk_left > 0 {
+        if !channel.config().is_synchronised() || channel.chunk_left > 0 {
             return true;
         }
-        let asked = if channel.config.asks_software() {
+        let asked = if channel.config().asks_software() {
             std::mem::take(&mut channel.asked)
         } else {
-            requests[channel.config.request_line()]
+            requests >> channel.config().request_line() & 1 != 0
         };
         if asked {
-            channel.chunk_left = channel.config.chunk();
+            channel.chunk_left = channel.config().chunk();
         }
         asked
     }
 
     fn fetch(&mut self, index: usize, ctx: &mut Ctx) -> Result<Ps, Failed> {
         let channel = &mut self.channels[index];
-        let (address, words) = (channel.next_descriptor(), channel.next.words());
+        let (address, words) = (channel.next_descriptor(), channel.next().words());
         let mut bytes = [0; 36];
         let done = read_memory(address, &mut bytes[..4 * words as usize], ctx)?;
         let mut descriptor = [0; 9];
@@ -76,23 +77,23 @@ impl Xdmac {
 
     fn read_data(&mut self, index: usize, ctx: &mut Ctx) -> Result<Ps, Failed> {
         let channel = &mut self.channels[index];
-        if channel.left == 0 {
+        if channel.left() == 0 {
             return Ok(self.end_block(index, ctx.now));
         }
         channel.stage = Stage::Write;
-        if channel.config.is_memset() && channel.has_datum {
+        if channel.config().is_memset() && channel.has_datum {
             return Ok(ctx.now);
         }
         let count = channel.data_of_step(ctx);
         channel.has_datum = true;
-        channel.data.resize((count * channel.config.datum_bytes()) as usize, 0);
-        if count > 1 || is_memory(channel.source, ctx) {
-            return read_memory(channel.source, &mut channel.data, ctx);
+        channel.data.resize((count * channel.config().datum_bytes()) as usize, 0);
+        if count > 1 || is_memory(channel.source(), ctx) {
+            return read_memory(channel.source(), &mut channel.data, ctx);
         }
         let size = channel.access_size();
         let mut at = ctx.now;
         let mut data = std::mem::take(&mut channel.data);
-        let mut address = channel.source;
+        let mut address = channel.source();
         for part in data.chunks_mut(4) {
             not_to_itself(address, ctx)?;
             let access = ctx.bus.read(at, address, size).map_err(|_| Failed)?;
@@ -106,8 +107,8 @@ impl Xdmac {
 
     fn write_data(&mut self, index: usize, ctx: &mut Ctx) -> Result<Ps, Failed> {
         let channel = &mut self.channels[index];
-        let count = channel.data.len() as u32 / channel.config.datum_bytes();
-        let mut address = channel.destination;
+        let count = channel.data.len() as u32 / channel.config().datum_bytes();
+        let mut address = channel.registers[CDA];
         let done = if count > 1 || is_memory(address, ctx) {
             write_memory(address, &channel.data, ctx)?
         } else {
@@ -133,7 +134,7 @@ impl Xdmac {
     /// request.
     fn next_read(&self, index: usize, done: Ps) -> Ps {
         let channel = &self.channels[index];
-        if channel.config.is_synchronised() && channel.chunk_left == 0 {
+        if channel.config().is_synchronised() && channel.chunk_left == 0 {
             return self.params.clock.rate.after(done, self.params.request_cycles);
         }
         done
@@ -141,12 +142,12 @@ impl Xdmac {
 
     fn end_block(&mut self, index: usize, done: Ps) -> Ps {
         let channel = &mut self.channels[index];
-        channel.status |= cis::BIS;
+        channel.raise(CIS_BIS);
         self.totals.blocks += 1;
-        if channel.next.exists() && channel.linked {
+        if channel.next().exists() && channel.linked {
             channel.stage = Stage::Fetch;
         } else {
-            channel.status |= if channel.linked { cis::LIS } else { 0 };
+            channel.raise(flag(CIS_LIS, channel.linked));
             self.switch_off(index);
         }
         done
@@ -157,13 +158,13 @@ impl Channel {
     /// The number of data that one step moves.
     fn data_of_step(&self, ctx: &Ctx) -> u32 {
         let incremented = |addressing| matches!(addressing, Addressing::Incremented | Addressing::MicroblockStride);
-        let bursts = incremented(self.config.source())
-            && incremented(self.config.destination())
-            && !self.config.is_memset()
-            && bursts_as_memory(self.source, ctx)
-            && is_memory(self.destination, ctx);
-        let most = if self.config.is_synchronised() { self.chunk_left.max(1) } else { u32::MAX };
-        if bursts { self.config.burst().min(self.left).min(most) } else { 1 }
+        let bursts = incremented(self.config().source())
+            && incremented(self.config().destination())
+            && !self.config().is_memset()
+            && bursts_as_memory(self.source(), ctx)
+            && is_memory(self.registers[CDA], ctx);
+        let most = if self.config().is_synchronised() { self.chunk_left.max(1) } else { u32::MAX };
+        if bursts { self.config().burst().min(self.left()).min(most) } else { 1 }
     }
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::bench::{Bench, CLOCK, cells, node, read_plain_node, read_tree};
-use crate::support::register_file::keeps_its_banks;
+use crate::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::clocks::User;
 
@@ -8,7 +8,7 @@ use engine::clocks::User;
 const BEN_CPCCR: u32 = 0x4022_2220;
 const BEN_CPPCR: u32 = 0x1b00_0520;
 /// 240 MHz: 12 MHz * 40 / 2.
-const CPPCR_240: u32 = CPPCR_PLLEN | 38 << CPPCR_PLLM | 0x20;
+const CPPCR_240: u32 = CPPCR_PLLEN | 38 << CPPCR_PLLM.trailing_zeros() | 0x20;
 
 fn hz(value: u64) -> Hz {
     Hz::new(value).unwrap()
@@ -49,7 +49,7 @@ fn locked() -> Ps {
 
 #[test]
 fn the_device_keeps_its_banks() {
-    keeps_its_banks(&mut Bench::new(device()), BANKS, &["CPCCR", "CPPCR"]);
+    walk::device_keeps_its_table(MAP.rows, &["CPCCR", "CPPCR"], &mut Bench::new(device()));
 }
 
 #[test]

@@ -3,18 +3,18 @@
 use super::registers::*;
 use super::wire::Command;
 use super::{Ctx, FIFO_BYTES, Flow, Ospi};
-use crate::support::registers::flag;
+use crate::registers::flag;
 
 impl Ospi {
     /// Starts the registers' command.
     pub(super) fn start(&mut self, ctx: &mut Ctx) {
         let settings = self.settings();
-        if self.command(self.get(AR), ctx).is_none() {
+        if self.command(self.registers[AR], ctx).is_none() {
             return;
         }
-        if settings.has_address() && u64::from(self.get(AR)) >= self.size() {
+        if settings.has_address() && u64::from(self.registers[AR]) >= self.size() {
             ctx.note("OCTOSPI_AR is beyond the memory's size (OCTOSPI_DCR1.DEVSIZE): nothing is sent (TEF)");
-            self.flags |= SR_TEF;
+            self.registers.put(SR, SR_TEF, true);
             return;
         }
         self.fifo.clear();
@@ -30,7 +30,7 @@ impl Ospi {
     pub(super) fn begin(&mut self, ctx: &mut Ctx) {
         let at = self.wire.clock.next_edge(ctx.now) + self.params.start.0;
         self.flow = Flow::Idle;
-        let Some(command) = self.command(self.get(AR), ctx) else { return };
+        let Some(command) = self.command(self.registers[AR], ctx) else { return };
         self.flow = match (self.mode(), command.data) {
             (2, _) => Flow::PollFrom(at),
             (mode, data) => {
@@ -48,14 +48,14 @@ impl Ospi {
 
     /// The registers' command for an address, if it can be sent.
     pub(super) fn command(&mut self, address: u32, ctx: &mut Ctx) -> Option<Command> {
-        if self.get(CR) & CR_EN == 0 {
+        if !self.registers.has(CR, CR_EN) {
             ctx.note("a command was begun while the controller is off (OCTOSPI_CR.EN): nothing is sent");
             return None;
         }
         let command = self.settings().command(address, self.is_open).ok();
         if command.is_none() {
             ctx.note("eight data lines (OCTOSPI_CCR) are not modelled: nothing is sent");
-            self.flags |= SR_TEF;
+            self.registers.put(SR, SR_TEF, true);
         }
         command
     }
@@ -72,15 +72,15 @@ impl Ospi {
     /// OCTOSPI_SR at an edge.
     pub(super) fn status(&self, edge: u64) -> u32 {
         let there = self.fifo.iter().filter(|(_, from)| *from <= edge).count();
-        let threshold = (self.get(CR) >> CR_FTHRES & 0x1f) as usize + 1;
+        let threshold = self.registers.field(CR, CR_FTHRES) as usize + 1;
         let full_enough = match (self.flow, self.mode()) {
             (Flow::Write(..), _) | (Flow::Held, 0) => FIFO_BYTES - self.fifo.len() >= threshold,
-            (Flow::Idle, 0) => self.get(CR) & CR_EN != 0,
+            (Flow::Idle, 0) => self.registers.has(CR, CR_EN),
             (Flow::Read(..), _) => there >= threshold,
             (Flow::Idle | Flow::Ending(_), 1) => there > 0,
             _ => false,
         };
         let level = if matches!(self.flow, Flow::Write(..) | Flow::Held) { self.fifo.len() } else { there };
-        self.flags | flag(SR_FTF, full_enough) | flag(SR_BUSY, self.is_busy()) | (level as u32) << SR_FLEVEL
+        self.registers[SR] | flag(SR_FTF, full_enough) | flag(SR_BUSY, self.is_busy()) | (level as u32) << 8
     }
 }

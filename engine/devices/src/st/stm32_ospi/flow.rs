@@ -4,7 +4,6 @@
 use super::registers::*;
 use super::wire::Width;
 use super::{Ctx, FIFO_BYTES, Flow, Ospi};
-use crate::support::registers::flag;
 
 /// The maximum number of polls that one access simulates one by one.
 const MOST_POLLS_AT_ONCE: u64 = 1000;
@@ -12,9 +11,7 @@ const MOST_POLLS_AT_ONCE: u64 = 1000;
 impl Ospi {
     /// Performs all that happens up to an edge.
     pub(super) fn advance(&mut self, edge: u64) {
-        while self.step(edge) {
-            self.changes += 1;
-        }
+        while self.step(edge) {}
     }
 
     /// Performs the next change up to an edge; false if nothing changes.
@@ -37,14 +34,14 @@ impl Ospi {
             Flow::PollFrom(at) if at <= edge => self.poll_memory(at, edge),
             Flow::Polled(at, value) if at <= edge => self.compare(at, value),
             Flow::Ending(at) if at <= edge => {
-                self.flags |= SR_TCF;
+                self.registers.put(SR, SR_TCF, true);
                 self.flow = Flow::Idle;
             }
             Flow::Mapped(width, _) if self.can_fetch(width, edge) => self.fetch(width),
             Flow::Mapped(..) => match self.timeout().filter(|at| *at <= edge) {
                 Some(at) => {
                     self.wire.close(at);
-                    self.flags |= SR_TOF;
+                    self.registers.put(SR, SR_TOF, true);
                 }
                 None => return false,
             },
@@ -65,14 +62,14 @@ impl Ospi {
 
     /// The edge at which memory-mapped reads end if no access continues them.
     pub(super) fn timeout(&self) -> Option<u64> {
-        let waits = self.wire.is_selected && self.get(CR) & CR_TCEN != 0 && self.fifo.len() == FIFO_BYTES;
-        waits.then(|| self.wire.free + u64::from(self.get(LPTR)) * self.wire.period)
+        let waits = self.wire.is_selected && self.registers.has(CR, CR_TCEN) && self.fifo.len() == FIFO_BYTES;
+        waits.then(|| self.wire.free + u64::from(self.registers[LPTR]) * self.wire.period)
     }
 
     /// Reads the memory's registers. After many polls without an access, polls long before `edge` are only counted:
     /// they read the same as the next ones.
     pub(super) fn poll_memory(&mut self, at: u64, edge: u64) {
-        let Ok(command) = self.settings().command(self.get(AR), self.is_open) else {
+        let Ok(command) = self.settings().command(self.registers[AR], self.is_open) else {
             self.flow = Flow::Idle;
             return;
         };
@@ -95,14 +92,14 @@ impl Ospi {
 
     /// Edges from one poll to the next: PIR, but at least the minimum high time of chip select.
     fn poll_pause(&self) -> u64 {
-        u64::from(self.get(PIR)).max(self.wire.high) * self.wire.period
+        u64::from(self.registers[PIR]).max(self.wire.high) * self.wire.period
     }
 
     pub(super) fn compare(&mut self, at: u64, value: u32) {
-        let differing = (value ^ self.get(PSMAR)) & self.get(PSMKR);
-        let matches = if self.get(CR) & CR_PMM != 0 { differing != self.get(PSMKR) } else { differing == 0 };
-        self.flags |= flag(SR_SMF, matches);
-        self.flow = match matches && self.get(CR) & CR_APMS != 0 {
+        let differing = (value ^ self.registers[PSMAR]) & self.registers[PSMKR];
+        let matches = if self.registers.has(CR, CR_PMM) { differing != self.registers[PSMKR] } else { differing == 0 };
+        self.registers.put(SR, SR_SMF, self.registers.has(SR, SR_SMF) || matches);
+        self.flow = match matches && self.registers.has(CR, CR_APMS) {
             true => Flow::Idle,
             false => Flow::PollFrom(at + self.poll_pause()),
         };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::bench::{Bench, CLOCK, cells, node, read_tree};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::clocks::User;
 use engine::dt::wiring::ClockId;
@@ -74,7 +74,7 @@ impl Rig {
         rig.0.bus.clocks.add_user(ClockId(CLOCK), User::Device(DeviceId(0)));
         rig.0.record();
         // 16 MiB; two edges for each clock.
-        for (register, value) in [(CR, CR_EN | mode << CR_FMODE), (DCR1, 23 << DCR1_DEVSIZE), (DCR2, 1)] {
+        for (register, value) in [(CR, CR_EN | mode << 28), (DCR1, 23 << 16), (DCR2, 1)] {
             rig.put(0, register, value);
         }
         rig
@@ -132,7 +132,7 @@ fn the_device_keeps_its_table() {
         ["OCTOSPI_CR", "OCTOSPI_SR", "OCTOSPI_DR", "OCTOSPI_DCR1", "OCTOSPI_DCR2", "OCTOSPI_IR", "OCTOSPI_AR"];
     let mut rig = Rig::new(0);
     rig.put(0, CR, 0);
-    walk::device_keeps_its_table(REGISTERS, &special, &mut rig.0);
+    walk::device_keeps_its_table(MAP.rows, &special, &mut rig.0);
 }
 
 #[test]
@@ -145,10 +145,10 @@ fn an_indirect_read_takes_its_clocks() {
     let first = 100 + START + MARGIN + 8 * PERIOD;
     let byte = 8 * PERIOD;
     assert_eq!(rig.get(first + byte - 1, SR), SR_BUSY);
-    assert_eq!(rig.get(first + byte, SR), SR_BUSY | SR_FTF | 1 << SR_FLEVEL);
+    assert_eq!(rig.get(first + byte, SR), SR_BUSY | SR_FTF | 1 << 8);
     let end = first + 3 * byte + MARGIN;
     rig.sets(end, SR_TCF);
-    assert_eq!(rig.get(end, SR), SR_TCF | SR_FTF | 3 << SR_FLEVEL);
+    assert_eq!(rig.get(end, SR), SR_TCF | SR_FTF | 3 << 8);
     assert_eq!(rig.get(end, DR) & 0xff_ffff, 0x18_ba20);
     rig.put(end, FCR, SR_TCF);
     assert_eq!(rig.get(end, SR), 0);
@@ -169,12 +169,12 @@ fn a_read_of_data_that_have_not_come_waits_and_a_full_fifo_holds_the_clock() {
     let first = START + MARGIN + 40 * PERIOD;
     assert_eq!(rig.0.read(at(10), DR).unwrap(), (0x0302_0100, at(first + 4 * 2 * PERIOD)));
     // 32 bytes after these.
-    assert_eq!(rig.get(first + 36 * 2 * PERIOD - 1, SR) >> SR_FLEVEL, 31);
-    assert_eq!(rig.get(1000, SR) >> SR_FLEVEL, 32);
+    assert_eq!(rig.get(first + 36 * 2 * PERIOD - 1, SR) >> 8, 31);
+    assert_eq!(rig.get(1000, SR) >> 8, 32);
     assert_eq!(rig.get(1000, DR), 0x0706_0504);
     // The four bytes for which there is room follow from there on.
-    assert_eq!(rig.get(1000 + 4 * 2 * PERIOD - 1, SR) >> SR_FLEVEL, 31);
-    assert_eq!(rig.get(1000 + 4 * 2 * PERIOD, SR) >> SR_FLEVEL, 32);
+    assert_eq!(rig.get(1000 + 4 * 2 * PERIOD - 1, SR) >> 8, 31);
+    assert_eq!(rig.get(1000 + 4 * 2 * PERIOD, SR) >> 8, 32);
     for word in 2..16 {
         let last = rig.get(2000 + 100 * word, DR);
         assert_eq!(last, u32::from_le_bytes([0, 1, 2, 3].map(|byte| (4 * word) as u8 + byte)));
@@ -201,7 +201,7 @@ fn an_indirect_write_programs_and_status_polling_waits_for_it() {
     let programs = 500 + 8 * PERIOD + MARGIN;
     rig.sets(programs, SR_TCF);
     // Polls of the status register, 50 clocks between them, up to WIP = 0: 8 of a page's 256 bytes, in 0.5 ms / 32.
-    for (register, value) in [(CR, CR_EN | CR_APMS | 2 << CR_FMODE), (PSMKR, 1), (PSMAR, 0), (PIR, 50), (DLR, 0)] {
+    for (register, value) in [(CR, CR_EN | CR_APMS | 2 << 28), (PSMKR, 1), (PSMAR, 0), (PIR, 50), (DLR, 0)] {
         rig.put(1000, register, value);
     }
     rig.put(1000, FCR, SR_TCF);
@@ -213,7 +213,7 @@ fn an_indirect_write_programs_and_status_polling_waits_for_it() {
     let end = 1000 + START + polls * each + each - 50 * PERIOD;
     assert_eq!(rig.get(end - 1, SR), SR_BUSY);
     assert_eq!(rig.get(end, SR), SR_SMF);
-    rig.put(end, CR, CR_EN | 3 << CR_FMODE);
+    rig.put(end, CR, CR_EN | 3 << 28);
     rig.put(end, CCR, INSTRUCTION | ADDRESS | DATA);
     rig.put(end, IR, 3);
     assert_eq!(rig.window(end, 0x20).unwrap().0, 0xffff_3412);
@@ -253,10 +253,10 @@ fn memory_mapped_reads_go_on_where_the_last_one_ended() {
     let again = first + 300;
     assert_eq!(rig.window(again, 0x80).unwrap(), (0x8382_8180, again + header + word));
     assert_eq!(rig.get(again, SR) & SR_BUSY, SR_BUSY);
-    rig.put(again + 500, CR, CR_EN | CR_ABORT | 3 << CR_FMODE);
+    rig.put(again + 500, CR, CR_EN | CR_ABORT | 3 << 28);
     assert_eq!(rig.get(again + 510, SR), SR_TCF);
     // Beyond the memory.
-    rig.put(again + 600, DCR1, 6 << DCR1_DEVSIZE);
+    rig.put(again + 600, DCR1, 6 << 16);
     assert!(rig.window(again + 600, 0x80).is_err());
     rig.put(again + 600, CR, CR_EN);
     assert!(rig.window(again + 600, 0).is_err());
@@ -269,7 +269,7 @@ fn a_timeout_ends_what_is_read_ahead() {
     rig.put(0, CCR, INSTRUCTION | ADDRESS | DATA);
     rig.put(0, IR, 3);
     rig.put(0, LPTR, 20);
-    rig.put(0, CR, CR_EN | CR_TCEN | 3 << CR_FMODE);
+    rig.put(0, CR, CR_EN | CR_TCEN | 3 << 28);
     rig.window(0, 0).unwrap();
     // 32 + 36 * 8 clocks, then 20.
     let end = START + MARGIN + (32 + 36 * 8 + 20) * PERIOD;
@@ -291,7 +291,7 @@ fn what_is_not_there_is_reported() {
     rig.put(0, AR, 1 << 24);
     assert_eq!(rig.get(0, DR), 0);
     rig.put(0, DR, 1);
-    rig.put(0, CR, 1 << CR_FMODE);
+    rig.put(0, CR, 1 << 28);
     rig.put(0, AR, 0);
     let notes = rig.0.bus.notes();
     let expected = [
@@ -329,7 +329,7 @@ fn commands_wait_while_the_source_of_the_clock_is_off() {
     rig.put(100, CCR, INSTRUCTION | DATA);
     rig.put(100, IR, READ_ID);
     rig.clock(100 + START + MARGIN + 20 * PERIOD, false);
-    assert_eq!(rig.get(5000, SR) >> SR_FLEVEL, 1);
+    assert_eq!(rig.get(5000, SR) >> 8, 1);
     assert_eq!(rig.get(5000, DR), 0x20);
     assert!(rig.0.bus.notes()[1].contains("it ends without data"), "{:?}", rig.0.bus.notes());
     rig.clock(6000, true);
@@ -354,7 +354,7 @@ fn data_that_are_written_wait_in_the_fifo_for_the_clock() {
     for index in 0..32 {
         rig.byte(300, index);
     }
-    assert_eq!((rig.get(300, SR) >> SR_FLEVEL, rig.get(300, SR) & SR_FTF), (32, 0));
+    assert_eq!((rig.get(300, SR) >> 8, rig.get(300, SR) & SR_FTF), (32, 0));
     // There is no room.
     rig.byte(300, 0xff);
     assert!(rig.0.bus.notes().iter().any(|note| note.contains("it ends without data")), "{:?}", rig.0.bus.notes());
@@ -398,7 +398,7 @@ fn the_rcc_resets_it_in_the_midst_of_a_command() {
     rig.0.bus.clocks.set_resets(ENABLE.0, 0);
     rig.0.bus.set_clocks(&[], at(320));
     // The flash answers the next command.
-    for (register, value) in [(CR, CR_EN | 1 << CR_FMODE), (DCR1, 23 << DCR1_DEVSIZE), (DCR2, 1), (DLR, 2)] {
+    for (register, value) in [(CR, CR_EN | 1 << 28), (DCR1, 23 << 16), (DCR2, 1), (DLR, 2)] {
         rig.put(400, register, value);
     }
     rig.put(400, CCR, INSTRUCTION | DATA);

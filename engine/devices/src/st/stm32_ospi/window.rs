@@ -13,7 +13,7 @@ impl Ospi {
             self.never_ends(ctx);
             return Err(error);
         }
-        if self.mode() != 3 || self.get(CR) & CR_EN == 0 {
+        if self.mode() != 3 || !self.registers.has(CR, CR_EN) {
             ctx.note("the memory window was read while the controller is not in memory-mapped mode (OCTOSPI_CR.FMODE)");
             return Err(error);
         }

@@ -5,6 +5,7 @@ use super::{CLK, IO0, NCS};
 use crate::support::hosted_chip::HostedChip;
 use crate::support::kernel_clock::KernelClock;
 use engine::observe::spi::{SerialClock, SpiSignals};
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Burst, Drive, Lines, PULLED_UP, Rate};
@@ -81,11 +82,12 @@ impl Settings {
 }
 
 /// The wire, and the chip on it.
-#[derive(State)]
+#[derive(State, Polled)]
 pub struct Wire {
     /// The kernel clock.
     pub clock: KernelClock,
     pub chip: HostedChip,
+    #[poll(skip = "waveforms show what happens")]
     pub signals: SpiSignals,
     /// Edges in a period of the serial clock.
     pub period: u64,

@@ -2,12 +2,10 @@
 
 use super::registers::*;
 use super::{Ctx, Otg};
-use crate::support::registers::flag;
+use crate::registers::{field, flag};
 
 /// MPSIZ, USBAEP, EPTYP, SNPM, STALL and TXFNUM, which keep written values.
-const KEPT: u32 = 0x03fc_87ff & !EP_NAKSTS;
-/// TXFNUM, four bits.
-const TXFNUM: u32 = 22;
+const KEPT: u32 = 0x03fc_87ff & !DIEPCTL_NAKSTS;
 
 const fn number_of(offset: u32) -> u32 {
     offset % 0x100 / 0x20
@@ -16,13 +14,13 @@ const fn number_of(offset: u32) -> u32 {
 impl Otg {
     /// The FIFO that an endpoint sends from.
     fn fifo_of(&self, endpoint: u32) -> u32 {
-        let control = self.get(IN_ENDPOINTS + 0x20 * endpoint);
-        if endpoint == 0 { 0 } else { control >> TXFNUM & 0xf }
+        let control = self.registers[IN_ENDPOINTS + 0x20 * endpoint];
+        if endpoint == 0 { 0 } else { field(control, DIEPCTL_TXFNUM) }
     }
 
     fn depth_words(&self, fifo: u32) -> u32 {
         let register = if fifo == 0 { DIEPTXF0 } else { HPTXFSIZ + 4 * fifo };
-        self.get(register) >> 16
+        self.registers[register] >> 16
     }
 
     /// Free words of a transmit FIFO.
@@ -45,80 +43,79 @@ impl Otg {
     fn is_fifo_empty(&self, endpoint: u32) -> bool {
         let fifo = self.fifo_of(endpoint);
         let filled = self.filled.get(fifo as usize).copied().unwrap_or(0);
-        if self.get(GAHBCFG) & GAHBCFG_TXFELVL != 0 { filled == 0 } else { filled <= self.depth_words(fifo) / 2 }
+        if self.registers.has(GAHBCFG, GAHBCFG_TXFELVL) { filled == 0 } else { filled <= self.depth_words(fifo) / 2 }
     }
 
     pub(super) fn in_endpoint(&self, offset: u32) -> u32 {
         let number = number_of(offset);
         match offset % 0x20 {
-            INTERRUPT => self.get(offset) & !EPINT_TXFE | flag(EPINT_TXFE, self.is_fifo_empty(number)),
+            INTERRUPT => self.registers[offset] & !DIEPINT_TXFE | flag(DIEPINT_TXFE, self.is_fifo_empty(number)),
             FIFO_STATUS => self.room(self.fifo_of(number)),
-            _ => self.get(offset),
+            _ => self.registers[offset],
         }
     }
 
     /// Endpoints with an interrupt: IN, and OUT.
     pub(super) fn endpoint_interrupts(&self) -> [u32; 2] {
-        let empty_mask = self.get(DIEPEMPMSK);
-        (0..self.params.part.endpoints()).fold([0; 2], |[ins, outs], number| {
+        let empty_mask = self.registers[DIEPEMPMSK];
+        (0..self.params.part.endpoints).fold([0; 2], |[ins, outs], number| {
             let [into, out] = [IN_ENDPOINTS, OUT_ENDPOINTS].map(|first| first + 0x20 * number + INTERRUPT);
             let waits = empty_mask >> number & 1 != 0 && self.is_fifo_empty(number);
-            let comes_in = waits || self.get(into) & self.get(DIEPMSK) & !EPINT_TXFE != 0;
-            let goes_out = self.get(out) & self.get(DOEPMSK) != 0;
+            let comes_in = waits || self.registers[into] & self.registers[DIEPMSK] & !DIEPINT_TXFE != 0;
+            let goes_out = self.registers[out] & self.registers[DOEPMSK] != 0;
             [ins | flag(1 << number, comes_in), outs | flag(1 << number, goes_out)]
         })
     }
 
-    /// A write of an endpoint's register: `plain` is its new value by the register map.
-    pub(super) fn write_endpoint(&mut self, offset: u32, value: u32, plain: u32) {
+    /// A write of an endpoint's register, which held `before`.
+    pub(super) fn wrote_endpoint(&mut self, offset: u32, before: u32, value: u32) {
         if offset % 0x20 != CONTROL {
-            *self.get_mut(offset) = plain;
             return;
         }
         let (is_in, number) = (offset < OUT_ENDPOINTS, number_of(offset));
-        let before = self.get(offset);
-        let mut control = value & KEPT | before & (EP_NAKSTS | EP_DPID | EP_EPENA);
+        let mut control = value & KEPT | before & (DIEPCTL_NAKSTS | DIEPCTL_DPID | DIEPCTL_EPENA);
         if number == 0 {
-            control |= EP_USBAEP;
+            control |= DIEPCTL_USBAEP;
         }
-        let mut flags = self.get(offset + INTERRUPT);
-        if value & EP_SNAK != 0 {
-            control |= EP_NAKSTS;
-            flags |= flag(EPINT_INEPNE, is_in);
+        let mut flags = self.registers[offset + INTERRUPT];
+        if value & DIEPCTL_SNAK != 0 {
+            control |= DIEPCTL_NAKSTS;
+            flags |= flag(DIEPINT_INEPNE, is_in);
         }
-        if value & EP_CNAK != 0 {
-            control &= !EP_NAKSTS;
-            flags &= !flag(EPINT_INEPNE, is_in);
+        if value & DIEPCTL_CNAK != 0 {
+            control &= !DIEPCTL_NAKSTS;
+            flags &= !flag(DIEPINT_INEPNE, is_in);
         }
-        if value & (EP_SD0PID | EP_SODDFRM) != 0 {
-            control = control & !EP_DPID | flag(EP_DPID, value & EP_SODDFRM != 0);
+        if value & (DIEPCTL_SD0PID | DIEPCTL_SODDFRM) != 0 {
+            control = control & !DIEPCTL_DPID | flag(DIEPCTL_DPID, value & DIEPCTL_SODDFRM != 0);
         }
         // Endpoint 0 OUT can't be disabled. Other endpoints are disabled at once, as nothing is under way.
-        if value & EP_EPDIS != 0 && before & EP_EPENA != 0 && (is_in || number > 0) {
-            control &= !EP_EPENA;
-            flags |= EPINT_EPDISD;
-        } else if value & EP_EPENA != 0 {
-            control |= EP_EPENA;
+        if value & DIEPCTL_EPDIS != 0 && before & DIEPCTL_EPENA != 0 && (is_in || number > 0) {
+            control &= !DIEPCTL_EPENA;
+            flags |= DIEPINT_EPDISD;
+        } else if value & DIEPCTL_EPENA != 0 {
+            control |= DIEPCTL_EPENA;
         }
-        *self.get_mut(offset) = control;
-        *self.get_mut(offset + INTERRUPT) = flags;
+        self.registers.set(offset, control);
+        self.registers.set(offset + INTERRUPT, flags);
     }
 
-    /// A write of a channel's register: `plain` is its new value by the register map.
-    pub(super) fn write_channel(&mut self, offset: u32, plain: u32) {
-        let mut kept = plain;
-        if offset % 0x20 == CONTROL && plain & CHAR_CHDIS != 0 {
-            kept &= !(CHAR_CHDIS | CHAR_CHENA);
-            *self.get_mut(offset + INTERRUPT) |= HCINT_CHH;
+    /// A write of a channel's register.
+    pub(super) fn wrote_channel(&mut self, offset: u32, value: u32) {
+        if offset % 0x20 == CONTROL && value & HCCHAR_CHDIS != 0 {
+            self.registers.put(offset, HCCHAR_CHDIS | HCCHAR_CHENA, false);
+            self.registers.put(offset + INTERRUPT, HCINT_CHH, true);
         }
-        *self.get_mut(offset) = kept;
     }
 
     /// Channels with an interrupt.
     pub(super) fn channel_interrupts(&self) -> u32 {
-        (0..self.params.part.channels()).fold(0, |bits, number| {
+        (0..self.params.part.channels).fold(0, |bits, number| {
             let channel = CHANNELS + 0x20 * number;
-            bits | flag(1 << number, self.get(channel + INTERRUPT) & self.get(channel + INTERRUPT_MASK) != 0)
+            bits | flag(
+                1 << number,
+                self.registers[channel + INTERRUPT] & self.registers[channel + INTERRUPT_MASK] != 0,
+            )
         })
     }
 }

@@ -2,12 +2,13 @@
 
 use super::registers::*;
 use super::{Ctx, Otg};
+use crate::registers::flag;
 use engine::time::Ps;
 
 impl Otg {
     /// The mode that GUSBCFG forces; device mode, by the ID pin, if it forces none.
     fn is_to_be_host(&self) -> bool {
-        self.get(GUSBCFG) & (GUSBCFG_FHMOD | GUSBCFG_FDMOD) == GUSBCFG_FHMOD
+        self.registers[GUSBCFG] & (GUSBCFG_FHMOD | GUSBCFG_FDMOD) == GUSBCFG_FHMOD
     }
 
     /// Handles a change of GUSBCFG.
@@ -19,34 +20,23 @@ impl Otg {
         };
     }
 
-    /// True if the session is valid: VBUS is assumed present unless sensing, which needs a cable, is on.
-    fn is_session_valid(&self) -> bool {
-        let [gccfg, gotgctl] = [GCCFG, GOTGCTL].map(|offset| self.get(offset));
-        let overrides = GOTGCTL_BVALOEN | GOTGCTL_BVALOVAL;
-        gccfg & GCCFG_PWRDWN != 0
-            && match self.params.part {
-                Part::F4Fs | Part::F4Hs => gccfg & GCCFG_NOVBUSSENS != 0,
-                Part::L4Fs => gccfg & GCCFG_VBDEN == 0 && gotgctl & overrides == overrides,
-            }
-    }
-
     /// True if D+ is pulled up, and not driven.
     fn is_idle(&self) -> bool {
-        !self.is_host && self.has_session && self.phy_runs() && self.get(DCTL) & (DCTL_SDIS | DCTL_RWUSIG) == 0
+        !self.is_host && self.has_session && self.phy_runs() && self.registers[DCTL] & (DCTL_SDIS | DCTL_RWUSIG) == 0
     }
 
     /// Handles a change that may connect, disconnect or wake up the core.
     pub(super) fn line_may_change(&mut self, ctx: &mut Ctx) {
-        if self.get(GCCFG) & GCCFG_PWRDWN != 0 {
+        if self.registers.has(GCCFG, GCCFG_PWRDWN) {
             ctx.note("nothing is plugged in: no host resets the bus, and no device connects");
         }
         self.line_changes(ctx.now);
     }
 
     fn line_changes(&mut self, now: Ps) {
-        let has_session = !self.is_host && self.is_session_valid();
+        let has_session = !self.is_host && self.params.part.has_session(&self.registers);
         if has_session && !self.has_session {
-            *self.get_mut(GINTSTS) |= INT_SRQINT;
+            self.registers.put(GINTSTS, GINTSTS_SRQINT, true);
         }
         self.has_session = has_session;
         if self.is_idle() != self.idle_since.is_some() {
@@ -68,32 +58,25 @@ impl Otg {
             self.mode_changes_at = None;
             self.is_host = self.is_to_be_host();
             self.line_changes(at);
-            self.version += 1;
         }
         self.suspend_by(ctx.now);
     }
 
     fn suspend_by(&mut self, now: Ps) {
         while self.next_suspend().is_some_and(|at| at <= now) {
-            *self.get_mut(GINTSTS) |= if self.suspends == 0 { INT_ESUSP } else { INT_USBSUSP };
+            self.registers.put(GINTSTS, if self.suspends == 0 { GINTSTS_ESUSP } else { GINTSTS_USBSUSP }, true);
             self.suspends += 1;
-            self.version += 1;
         }
     }
 
-    /// A write of DCTL: its kept bits, and the bits that set and clear the NAKs.
-    pub(super) fn write_dctl(&mut self, value: u32, ctx: &mut Ctx) {
-        let mut naks = self.get(DCTL) & (DCTL_GINSTS | DCTL_GONSTS);
+    /// A write of DCTL, which held `before`: its kept bits, and the bits that set and clear the NAKs.
+    pub(super) fn wrote_dctl(&mut self, before: u32, value: u32, ctx: &mut Ctx) {
+        let mut naks = before & (DCTL_GINSTS | DCTL_GONSTS);
         for (set, clear, nak) in [(DCTL_SGINAK, DCTL_CGINAK, DCTL_GINSTS), (DCTL_SGONAK, DCTL_CGONAK, DCTL_GONSTS)] {
             // No packet is under way: each takes effect at once.
-            if value & set != 0 {
-                naks |= nak;
-            }
-            if value & clear != 0 {
-                naks &= !nak;
-            }
+            naks = (naks | flag(nak, value & set != 0)) & !flag(nak, value & clear != 0);
         }
-        *self.get_mut(DCTL) = value & DCTL_KEPT | naks;
+        self.registers.set(DCTL, value & DCTL_KEPT | naks);
         self.line_may_change(ctx);
     }
 }

@@ -1,7 +1,8 @@
 //! Error counters and their effects (Bosch, CAN Specification 2.0, "Fault confinement"; RM0090, "Error management").
 
 use super::registers::*;
-use crate::support::registers::flag;
+use crate::registers::flag;
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::wire::can::reading::Fault;
 
@@ -10,7 +11,7 @@ const PASSIVE: u32 = 128;
 const BUS_OFF: u32 = 256;
 
 /// The counters.
-#[derive(Clone, Copy, Debug, Default, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh, Polled)]
 pub struct Errors {
     transmit: u32,
     receive: u32,
@@ -79,7 +80,7 @@ impl Errors {
         flag(ESR_EWGF, self.transmit >= WARNING || self.receive >= WARNING)
             | flag(ESR_EPVF, self.is_passive())
             | flag(ESR_BOFF, self.is_bus_off)
-            | (self.last & 7) << ESR_LEC
+            | (self.last & 7) << 4
             | (self.transmit & 0xff) << 16
             | (self.receive & 0xff) << 24
     }

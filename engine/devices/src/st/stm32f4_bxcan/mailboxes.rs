@@ -1,12 +1,13 @@
 //! Transmit mailboxes and receive FIFOs (RM0090, "Transmission handling", "Reception handling").
 
 use super::registers::*;
-use crate::support::registers::flag;
+use crate::registers::flag;
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::wire::can::Frame;
 
 /// The request of a mailbox.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 pub enum Request {
     /// The mailbox is empty.
     #[default]
@@ -18,7 +19,7 @@ pub enum Request {
 }
 
 /// A transmit mailbox.
-#[derive(Clone, Copy, Debug, Default, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh, Polled)]
 pub struct Mailbox {
     /// CAN_TIxR without TXRQ, CAN_TDTxR, CAN_TDLxR, CAN_TDHxR.
     pub words: [u32; 4],
@@ -57,7 +58,7 @@ impl Mailbox {
 }
 
 /// The three transmit mailboxes.
-#[derive(Clone, Copy, Debug, Default, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh, Polled)]
 pub struct Mailboxes {
     pub all: [Mailbox; 3],
     requests: u64,
@@ -119,7 +120,7 @@ impl Mailboxes {
 }
 
 /// A receive FIFO.
-#[derive(Clone, Copy, Debug, Default, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, State, Fresh, Polled)]
 pub struct Fifo {
     /// CAN_RIxR, CAN_RDTxR, CAN_RDLxR, CAN_RDHxR of each entry.
     entries: [[u32; 4]; 3],
@@ -139,7 +140,7 @@ impl Fifo {
         let entry = [id | flag(TIR_RTR, frame.is_remote), length, data as u32, (data >> 32) as u32];
         let count = usize::from(self.count.min(3));
         if count == 3 {
-            self.flags |= RFR_FOVR;
+            self.flags |= RF0R_FOVR;
             if !is_locked {
                 self.entries[2] = entry;
             }
@@ -147,7 +148,7 @@ impl Fifo {
         }
         self.entries[count] = entry;
         self.count = count as u8 + 1;
-        self.flags |= flag(RFR_FULL, self.count == 3);
+        self.flags |= flag(RF0R_FULL, self.count == 3);
     }
 
     /// RFOM: releases the first frame.
@@ -171,7 +172,7 @@ impl Fifo {
     /// True while an interrupt of the FIFO is active, by the enable bits of FIFO 0.
     pub const fn interrupts(&self, enables: u32) -> bool {
         enables & IER_FMPIE != 0 && self.count > 0
-            || enables & IER_FFIE != 0 && self.flags & RFR_FULL != 0
-            || enables & IER_FOVIE != 0 && self.flags & RFR_FOVR != 0
+            || enables & IER_FFIE != 0 && self.flags & RF0R_FULL != 0
+            || enables & IER_FOVIE != 0 && self.flags & RF0R_FOVR != 0
     }
 }

@@ -4,6 +4,7 @@ use super::registers::*;
 use super::{BxCan, MODE_CHANGES, RX, Request, TX};
 use engine::bus::can::{CanNode, NodeState};
 use engine::bus::device::Ctx;
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::wire::can::Frame;
 use engine::wire::can::reading::Fault;
@@ -12,7 +13,7 @@ use engine::wire::can::reading::Fault;
 const RECOVERY: u32 = 128;
 
 /// The controller's mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
 pub enum Mode {
     Sleep,
     Initialization,
@@ -48,8 +49,8 @@ impl BxCan {
 
     fn sleep(&mut self) {
         (self.mode, self.is_joining) = (Mode::Sleep, false);
-        if self.enables & IER_SLKIE != 0 {
-            self.flags |= MSR_SLAKI;
+        if self.registers.has(IER, IER_SLKIE) {
+            self.registers.put(MSR, MSR_SLAKI, true);
         }
     }
 
@@ -71,8 +72,8 @@ impl BxCan {
 
     /// Adds a note if a frame begins without a pin that it needs.
     fn note_pins(&mut self, sends: bool, hears: bool, ctx: &mut Ctx) {
-        if sends && !self.carried[TX] && self.timing & BTR_SILM == 0 {
-            let effect = match self.timing & BTR_LBKM {
+        if sends && !self.carried[TX] && !self.registers.has(BTR, BTR_SILM) {
+            let effect = match self.registers[BTR] & BTR_LBKM {
                 0 => "a frame is begun, but does not reach the bus: its start is a bit error (CAN_ESR.LEC)",
                 _ => "a frame is looped back, but does not reach the bus",
             };
@@ -85,6 +86,17 @@ impl BxCan {
             };
             self.pins.note(RX, effect, ctx);
         }
+    }
+
+    /// Applies an event of the frame on the wire, and reports its errors. A reset may have come in between.
+    fn on_wire(&mut self, has_failed: bool, ctx: &mut Ctx, change: impl FnOnce(&mut BxCan, &mut Ctx)) {
+        if !self.is_busy {
+            return;
+        }
+        let before = self.errors.status();
+        change(self, ctx);
+        self.report_errors(before, has_failed);
+        self.drive(ctx);
     }
 
     /// Stores a received frame; the filters select the FIFO.
@@ -106,7 +118,7 @@ impl CanNode for BxCan {
         if !self.is_busy {
             self.carried = [TX, RX].map(|signal| self.pins.carries(signal));
         }
-        let (loops, is_silent) = (self.timing & BTR_LBKM != 0, self.timing & BTR_SILM != 0);
+        let (loops, is_silent) = (self.registers.has(BTR, BTR_LBKM), self.registers.has(BTR, BTR_SILM));
         let stamp = self.has(MCR_TTCM).then(|| self.stamp_at(ctx.now));
         let next = self.mailboxes.next(self.has(MCR_TXFP)).filter(|_| is_on && (loops || !is_silent));
         let recovers = self.errors.is_bus_off && (self.recovers || self.has(MCR_ABOM));
@@ -138,19 +150,19 @@ impl CanNode for BxCan {
             self.errors.recover();
             self.recovers = false;
         }
-        self.update(ctx);
+        self.drive(ctx);
         self.notify_bus(ctx);
     }
 
     fn begun(&mut self, sends: bool, ctx: &mut Ctx) {
-        let hears = self.timing & BTR_LBKM != 0 || self.carried[RX];
+        let hears = self.registers.has(BTR, BTR_LBKM) || self.carried[RX];
         if hears && self.mode == Mode::Sleep && !self.is_joining && self.params.gate.state(ctx.bus) {
-            self.flags |= MSR_WKUI;
+            self.registers.put(MSR, MSR_WKUI, true);
             if self.has(MCR_AWUM) {
-                self.control &= !MCR_SLEEP;
+                self.registers.put(MCR, MCR_SLEEP, false);
                 self.request_mode(ctx);
             }
-            self.update(ctx);
+            self.drive(ctx);
         }
         if !self.is_on(ctx) {
             return;
@@ -166,78 +178,55 @@ impl CanNode for BxCan {
             mailbox.request = Request::Sending;
             mailbox.words[1] = mailbox.words[1] & 0xffff | u32::from(self.stamp) << 16;
         }
-        self.update(ctx);
+        self.drive(ctx);
     }
 
     fn lost(&mut self, ctx: &mut Ctx) {
-        // A reset may have come in between.
-        if !self.is_busy {
-            return;
-        }
-        self.sends = false;
-        self.mailboxes.failed(TSR_ALST, self.has(MCR_NART));
-        self.update(ctx);
+        self.on_wire(false, ctx, |node, _| {
+            node.sends = false;
+            node.mailboxes.failed(TSR_ALST, node.has(MCR_NART));
+        });
     }
 
     fn sent(&mut self, ctx: &mut Ctx) {
-        // A reset may have come in between.
-        if !self.is_busy {
-            return;
-        }
-        let before = self.errors.status();
-        self.errors.sent();
-        self.sent_frames += 1;
-        let sending = self.mailboxes.all.iter_mut().find(|mailbox| mailbox.request == Request::Sending);
-        let frame = sending.map(|mailbox| {
-            mailbox.end(TSR_TXOK);
-            mailbox.frame(Some(self.stamp).filter(|_| self.control & MCR_TTCM != 0))
+        self.on_wire(false, ctx, |node, ctx| {
+            node.errors.sent();
+            node.sent_frames += 1;
+            let stamp = node.has(MCR_TTCM).then_some(node.stamp);
+            let sending = node.mailboxes.all.iter_mut().find(|mailbox| mailbox.request == Request::Sending);
+            let frame = sending.map(|mailbox| {
+                mailbox.end(TSR_TXOK);
+                mailbox.frame(stamp)
+            });
+            if let Some(frame) = frame.filter(|_| node.registers.has(BTR, BTR_LBKM)) {
+                node.store(&frame, ctx);
+            }
         });
-        if let Some(frame) = frame.filter(|_| self.timing & BTR_LBKM != 0) {
-            self.store(&frame, ctx);
-        }
-        self.report_errors(before, false);
-        self.update(ctx);
     }
 
     fn failed(&mut self, fault: Fault, counts: bool, ctx: &mut Ctx) {
-        // A reset may have come in between.
-        if !self.is_busy {
-            return;
-        }
-        let before = self.errors.status();
-        self.errors.failed(fault, counts);
-        self.mailboxes.failed(TSR_TERR, self.has(MCR_NART));
-        self.report_errors(before, true);
-        self.update(ctx);
+        self.on_wire(true, ctx, |node, _| {
+            node.errors.failed(fault, counts);
+            node.mailboxes.failed(TSR_TERR, node.has(MCR_NART));
+        });
     }
 
     fn received(&mut self, frame: &Frame, ctx: &mut Ctx) {
-        if !self.is_busy {
-            return;
-        }
-        let before = self.errors.status();
-        self.errors.received();
-        self.store(frame, ctx);
-        self.report_errors(before, false);
-        self.update(ctx);
+        self.on_wire(false, ctx, |node, ctx| {
+            node.errors.received();
+            node.store(frame, ctx);
+        });
     }
 
     fn misread(&mut self, fault: Fault, was_first: bool, ctx: &mut Ctx) {
-        // A reset may have come in between.
-        if !self.is_busy {
-            return;
-        }
-        let before = self.errors.status();
-        self.errors.misread(fault, was_first);
-        self.report_errors(before, true);
-        self.update(ctx);
+        self.on_wire(true, ctx, |node, _| node.errors.misread(fault, was_first));
     }
 
     fn freed(&mut self, ctx: &mut Ctx) {
         if std::mem::take(&mut self.is_busy) {
             self.sends = false;
             self.change_mode(ctx);
-            self.update(ctx);
+            self.drive(ctx);
         }
     }
 }

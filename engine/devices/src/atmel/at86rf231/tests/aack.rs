@@ -23,7 +23,7 @@ fn listening(destination: (u16, u16)) -> Bench {
     bench
 }
 
-fn address(mut write: impl FnMut(u8, u8)) {
+fn address(mut write: impl FnMut(u32, u8)) {
     let bytes = SHORT.to_le_bytes().into_iter().chain(PAN.to_le_bytes());
     (0x20..).zip(bytes).for_each(|(at, value)| write(at, value));
 }

@@ -1,6 +1,6 @@
 //! The AT86RF230 beside the AT86RF231.
 
-use super::super::part::REGISTERS_230;
+use super::super::part::RF230;
 use super::*;
 
 fn rf230(acknowledged_pct: u64) -> Bench {
@@ -15,7 +15,7 @@ fn it_says_which_it_is_and_has_its_own_registers() {
     let mut bench = rf230(0);
     bench.go(Command::PllOn);
     assert_eq!([0x1c, 0x1d, 0x1e, 0x1f].map(|at| bench.read(at)), [0x02, 0x02, 0x1f, 0x00]);
-    let known: Vec<u8> = REGISTERS_230.iter().map(|register| register.address).collect();
+    let known: Vec<u32> = RF230.rows.iter().map(|register| register.offset).collect();
     assert!(known.is_sorted() && known.len() == 35);
     for absent in [registers::TRX_CTRL_1, registers::TRX_CTRL_2, registers::RX_SYN, registers::CSMA_BE] {
         bench.write(absent, 0xff);

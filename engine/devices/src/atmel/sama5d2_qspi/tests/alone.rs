@@ -114,20 +114,20 @@ impl Rig {
         }
         match *did {
             Did::Frame(instruction, frame) => self.frame(instruction, frame),
-            Did::Clock(value) => self.put(QSPI_SCR, value),
+            Did::Clock(value) => self.put(SCR, value),
             Did::Configure(value) => {
-                self.put(QSPI_CR, cr::LASTXFER);
+                self.put(CR, CR_LASTXFER);
                 self.frame(0x06, ifr::INSTEN);
                 self.frame(0x81, ifr::INSTEN | ifr::DATAEN | ifr::WRITE);
                 self.store(0, AccessSize::Byte, value);
-                self.put(QSPI_CR, cr::LASTXFER);
+                self.put(CR, CR_LASTXFER);
                 self.frame(0xeb, ifr::QUAD_READ);
             }
-            Did::Last => self.put(QSPI_CR, cr::LASTXFER),
+            Did::Last => self.put(CR, CR_LASTXFER),
             Did::Wait(wait) => self.now += Ps(wait),
             _ => {
-                self.put(QSPI_CR, cr::QSPIDIS);
-                self.put(QSPI_CR, cr::QSPIEN);
+                self.put(CR, CR_QSPIDIS);
+                self.put(CR, CR_QSPIEN);
             }
         }
         (None, false)
@@ -164,7 +164,7 @@ fn compare(reads_go_on: bool, all: &[Did]) -> Result<usize, TestCaseError> {
     };
     prop_assert_eq!(counters(&mut quick), counters(&mut slow));
     prop_assert_eq!(quick.notes(), slow.notes());
-    prop_assert_eq!(quick.get(QSPI_SR), slow.get(QSPI_SR));
+    prop_assert_eq!(quick.get(SR), slow.get(SR));
     Ok(times)
 }
 

@@ -88,46 +88,46 @@ impl System {
 #[test]
 fn words_pass_in_spi_mode() {
     let mut system = system();
-    system.qspi(QSPI_SCR, THIRD);
-    system.qspi(QSPI_MR, 1 << 4);
-    system.qspi(QSPI_CR, cr::QSPIEN);
+    system.qspi(SCR, THIRD);
+    system.qspi(MR, 1 << 4);
+    system.qspi(CR, CR_QSPIEN);
     assert!(system.bus.poke(RAM, &[0x9f, 0, 0, 0]));
-    system.start(1, REGISTERS_AT + QSPI_RDR, RAM + 0x100, 4, RECEIVE);
-    system.start(0, RAM, REGISTERS_AT + QSPI_TDR, 4, SEND);
+    system.start(1, REGISTERS_AT + RDR, RAM + 0x100, 4, RECEIVE);
+    system.start(0, RAM, REGISTERS_AT + TDR, 4, SEND);
     assert_eq!(system.finish(RAM + 0x100, 4), [0xff, 0x20, 0xba, 0x18]);
-    system.qspi(QSPI_CR, cr::LASTXFER);
+    system.qspi(CR, CR_LASTXFER);
     assert_eq!(system.bus.notes(), [""; 0]);
 }
 
 #[test]
 fn frames_pass_in_register_mode() {
     let mut system = system();
-    system.qspi(QSPI_SCR, THIRD);
-    system.qspi(QSPI_MR, SMM | SMRM);
-    system.qspi(QSPI_CR, cr::QSPIEN);
-    system.qspi(QSPI_ICR, 0x9f);
-    system.qspi(QSPI_IFR, ifr::INSTEN | ifr::DATAEN);
-    system.start(3, REGISTERS_AT + QSPI_RDR, RAM, 3, RECEIVE);
+    system.qspi(SCR, THIRD);
+    system.qspi(MR, SMM | SMRM);
+    system.qspi(CR, CR_QSPIEN);
+    system.qspi(ICR, 0x9f);
+    system.qspi(IFR, ifr::INSTEN | ifr::DATAEN);
+    system.start(3, REGISTERS_AT + RDR, RAM, 3, RECEIVE);
     assert_eq!(system.finish(RAM, 3), [0x20, 0xba, 0x18]);
-    system.qspi(QSPI_CR, cr::LASTXFER);
+    system.qspi(CR, CR_LASTXFER);
     // Write enable, and a page of 16 bytes.
     system.now += Ps::from_us(1);
-    system.qspi(QSPI_ICR, 0x06);
-    system.qspi(QSPI_IFR, ifr::INSTEN);
+    system.qspi(ICR, 0x06);
+    system.qspi(IFR, ifr::INSTEN);
     system.now += Ps::from_us(1);
     let bytes: Vec<u8> = (0xa0..0xb0).collect();
     assert!(system.bus.poke(RAM, &bytes));
-    system.qspi(QSPI_IAR, 0x30_0000);
-    system.qspi(QSPI_ICR, 0x02);
-    system.qspi(QSPI_IFR, ifr::INSTEN | ifr::ADDREN | ifr::DATAEN | ifr::WRITE);
-    system.start(2, RAM, REGISTERS_AT + QSPI_TDR, 16, SEND);
+    system.qspi(IAR, 0x30_0000);
+    system.qspi(ICR, 0x02);
+    system.qspi(IFR, ifr::INSTEN | ifr::ADDREN | ifr::DATAEN | ifr::WRITE);
+    system.start(2, RAM, REGISTERS_AT + TDR, 16, SEND);
     system.finish(RAM, 16);
-    system.qspi(QSPI_CR, cr::LASTXFER);
+    system.qspi(CR, CR_LASTXFER);
     system.now += Ps::from_us(1000);
     // And back through the window, by words.
-    system.qspi(QSPI_ICR, 0xeb);
-    system.qspi(QSPI_IFR, ifr::QUAD_READ);
-    system.get(REGISTERS_AT + QSPI_IFR);
+    system.qspi(ICR, 0xeb);
+    system.qspi(IFR, ifr::QUAD_READ);
+    system.get(REGISTERS_AT + IFR);
     system.start(0, WINDOW + 0x30_0000, RAM + 0x200, 4, 2 << 11 | 1 << 18 | 1 << 16);
     assert_eq!(system.finish(RAM + 0x200, 16), bytes);
     assert_eq!(system.bus.notes(), [""; 0]);
@@ -136,12 +136,12 @@ fn frames_pass_in_register_mode() {
 #[test]
 fn the_windows_words_pass_in_bursts() {
     let mut system = system();
-    system.qspi(QSPI_SCR, THIRD);
-    system.qspi(QSPI_MR, SMM);
-    system.qspi(QSPI_CR, cr::QSPIEN);
-    system.qspi(QSPI_ICR, 0xeb);
-    system.qspi(QSPI_IFR, ifr::QUAD_READ);
-    system.get(REGISTERS_AT + QSPI_IFR);
+    system.qspi(SCR, THIRD);
+    system.qspi(MR, SMM);
+    system.qspi(CR, CR_QSPIEN);
+    system.qspi(ICR, 0xeb);
+    system.qspi(IFR, ifr::QUAD_READ);
+    system.get(REGISTERS_AT + IFR);
     let mut clocks_of = |config: u32| {
         let before = system.clocks();
         system.start(0, WINDOW, RAM, 32, 2 << 11 | 1 << 18 | 1 << 16 | config);

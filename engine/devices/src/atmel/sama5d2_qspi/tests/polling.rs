@@ -19,13 +19,13 @@ fn iteration(rig: &mut Rig) {
     for offset in [0x100, 0x104, 0x108] {
         assert_eq!(rig.word(offset), word_at(offset));
     }
-    rig.get(QSPI_SR);
+    rig.get(SR);
 }
 
 /// The visible state of the rig, and the results of its next iteration.
 fn seen(rig: &mut Rig) -> (Vec<(String, u64)>, Ps, u32) {
     iteration(rig);
-    let status = rig.get(QSPI_SR);
+    let status = rig.get(SR);
     (rig.device(|device, _| device.counters()), rig.now, status)
 }
 
@@ -57,19 +57,19 @@ fn skipped_iterations_are_as_if_they_were_run() {
 #[test]
 fn a_flash_that_becomes_ready_is_a_deadline() {
     let mut rig = Rig::memory();
-    rig.put(QSPI_MR, SMM | SMRM);
+    rig.put(MR, SMM | SMRM);
     rig.command(0x06);
-    rig.put(QSPI_IAR, 0x20_0000);
+    rig.put(IAR, 0x20_0000);
     rig.frame(0x02, ifr::INSTEN | ifr::ADDREN | ifr::DATAEN | ifr::WRITE);
-    rig.put(QSPI_TDR, 0x12);
+    rig.put(TDR, 0x12);
     rig.last();
     let programmed = rig.now;
     let status = |rig: &mut Rig| {
         rig.frame(0x05, ifr::INSTEN | ifr::DATAEN);
-        rig.until(sr::RDRF);
-        rig.put(QSPI_CR, cr::LASTXFER);
-        let status = rig.get(QSPI_RDR);
-        rig.until(sr::INSTRE);
+        rig.until(SR_RDRF);
+        rig.put(CR, CR_LASTXFER);
+        let status = rig.get(RDR);
+        rig.until(SR_INSTRE);
         status
     };
     assert_eq!((status(&mut rig), status(&mut rig)), (0x03, 0x03));
@@ -87,9 +87,9 @@ fn a_flash_that_becomes_ready_is_a_deadline() {
 #[test]
 fn a_controller_with_transfers_that_will_interrupt_is_not_skipped() {
     let mut rig = Rig::memory();
-    rig.put(QSPI_IER, sr::INSTRE);
-    rig.put(QSPI_ICR, 0x06);
-    rig.put(QSPI_IFR, ifr::INSTEN);
+    rig.put(IER, SR_INSTRE);
+    rig.put(ICR, 0x06);
+    rig.put(IFR, ifr::INSTEN);
     let mut poll = Poll::look(core_clock(), core_clock().cycles_until_ceil(rig.now));
     assert!(!rig.device(|device, _| device.polled(&mut poll)));
 }

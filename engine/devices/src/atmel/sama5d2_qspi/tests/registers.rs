@@ -2,39 +2,39 @@
 
 use super::*;
 use crate::bench::{CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 
 #[test]
 fn registers_keep_their_table() {
     let mut rig = Rig::new();
-    walk::device_keeps_its_table(REGISTERS, &["QSPI_WPMR", "QSPI_CR", "QSPI_TDR"], &mut rig.bench);
+    walk::device_keeps_its_table(MAP.rows, &["QSPI_WPMR", "QSPI_CR", "QSPI_TDR"], &mut rig.bench);
 }
 
 #[test]
 fn protected_registers_keep_their_values_and_report_who_was_written() {
     let mut rig = Rig::new();
-    rig.put(QSPI_WPMR, 1);
-    rig.put(QSPI_SCR, 0x500);
-    assert_eq!((rig.get(QSPI_WPMR), rig.get(QSPI_SCR)), (0, 0x500));
-    rig.put(QSPI_WPMR, 0x5153_5001);
-    for (register, value) in [(QSPI_MR, 1), (QSPI_SMR, 1), (QSPI_SCR, 0x700)] {
+    rig.put(WPMR, 1);
+    rig.put(SCR, 0x500);
+    assert_eq!((rig.get(WPMR), rig.get(SCR)), (0, 0x500));
+    rig.put(WPMR, 0x5153_5001);
+    for (register, value) in [(MR, 1), (SMR, 1), (SCR, 0x700)] {
         rig.put(register, value);
-        assert_eq!(rig.get(QSPI_WPSR), 1 | register << 8);
+        assert_eq!(rig.get(WPSR), 1 | register << 8);
     }
-    rig.put(QSPI_ICR, 3);
-    assert_eq!((rig.get(QSPI_MR), rig.get(QSPI_SCR), rig.get(QSPI_ICR), rig.get(QSPI_WPSR)), (0, 0x500, 3, 0));
+    rig.put(ICR, 3);
+    assert_eq!((rig.get(MR), rig.get(SCR), rig.get(ICR), rig.get(WPSR)), (0, 0x500, 3, 0));
     assert!(rig.notes().contains("the register at 0x20 is write-protected"));
-    rig.put(QSPI_WPMR, 0x5153_5000);
-    rig.put(QSPI_MR, 1);
-    assert_eq!(rig.get(QSPI_MR), 1);
+    rig.put(WPMR, 0x5153_5000);
+    rig.put(MR, 1);
+    assert_eq!(rig.get(MR), 1);
 }
 
 #[test]
 fn a_software_reset_is_a_reset() {
     let mut rig = Rig::reading(ifr::QUAD_READ);
     rig.word(0);
-    rig.put(QSPI_CR, cr::SWRST);
-    for register in [QSPI_MR, QSPI_SCR, QSPI_ICR, QSPI_IFR, QSPI_IMR] {
+    rig.put(CR, CR_SWRST);
+    for register in [MR, SCR, ICR, IFR, IMR] {
         assert_eq!(rig.get(register), 0);
     }
     assert!(rig.load(0, AccessSize::Word).is_err());

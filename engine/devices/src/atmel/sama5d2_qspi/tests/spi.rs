@@ -9,9 +9,9 @@ const SYSTEMATICALLY: u32 = 2 << 4;
 
 fn spi(mode: u32) -> Rig {
     let mut rig = Rig::new();
-    rig.put(QSPI_SCR, THIRD);
-    rig.put(QSPI_MR, mode);
-    rig.put(QSPI_CR, cr::QSPIEN);
+    rig.put(SCR, THIRD);
+    rig.put(MR, mode);
+    rig.put(CR, CR_QSPIEN);
     rig
 }
 
@@ -19,10 +19,10 @@ fn spi(mode: u32) -> Rig {
 fn exchange(rig: &mut Rig, words: &[u32]) -> Vec<u32> {
     let mut received = Vec::new();
     for word in words {
-        rig.until(sr::TDRE);
-        rig.put(QSPI_TDR, *word);
-        rig.until(sr::RDRF);
-        received.push(rig.get(QSPI_RDR));
+        rig.until(SR_TDRE);
+        rig.put(TDR, *word);
+        rig.until(SR_RDRF);
+        received.push(rig.get(RDR));
     }
     received
 }
@@ -31,8 +31,8 @@ fn exchange(rig: &mut Rig, words: &[u32]) -> Vec<u32> {
 fn words_pass_both_ways() {
     let mut rig = spi(LASTXFER);
     assert_eq!(exchange(&mut rig, &[0x9f, 0, 0, 0]), [0xff, 0x20, 0xba, 0x18]);
-    rig.put(QSPI_CR, cr::LASTXFER);
-    assert_eq!(rig.get(QSPI_SR) & (sr::CSR | sr::CSS | sr::INSTRE), sr::CSR | sr::CSS);
+    rig.put(CR, CR_LASTXFER);
+    assert_eq!(rig.get(SR) & (SR_CSR | SR_CSS | SR_INSTRE), SR_CSR | SR_CSS);
     assert_eq!((rig.counter("frames"), rig.counter("sck_clocks")), (1, 32));
     let mut wide = spi(LASTXFER | 8 << 8);
     assert_eq!(exchange(&mut wide, &[0x9f00, 0]), [0xff20, 0xba18]);
@@ -42,9 +42,9 @@ fn words_pass_both_ways() {
 fn waveforms_show_the_clocks_of_an_odd_divider() {
     let mut rig = Rig::new();
     rig.bench.record();
-    rig.put(QSPI_SCR, THIRD);
-    rig.put(QSPI_MR, LASTXFER);
-    rig.put(QSPI_CR, cr::QSPIEN);
+    rig.put(SCR, THIRD);
+    rig.put(MR, LASTXFER);
+    rig.put(CR, CR_QSPIEN);
     exchange(&mut rig, &[0x9f, 0]);
     let (sck, cs) = (rig.bench.recorded("sck"), rig.bench.recorded("cs0"));
     assert_eq!((sck.len(), cs.len()), (32, 1));
@@ -73,26 +73,26 @@ fn chip_select_goes_inactive_as_its_mode_says() {
     assert_eq!(rig.counter("frames"), 2);
     // The second byte waits in the register when the first one ends.
     let mut rig = spi(0);
-    rig.put(QSPI_TDR, 0x9f);
-    rig.until(sr::TDRE);
-    rig.put(QSPI_TDR, 0);
-    rig.until(sr::TXEMPTY);
-    assert_eq!((rig.get(QSPI_RDR), rig.counter("frames")), (0x20, 1));
-    assert_ne!(rig.get(QSPI_SR) & sr::CSS, 0);
+    rig.put(TDR, 0x9f);
+    rig.until(SR_TDRE);
+    rig.put(TDR, 0);
+    rig.until(SR_TXEMPTY);
+    assert_eq!((rig.get(RDR), rig.counter("frames")), (0x20, 1));
+    assert_ne!(rig.get(SR) & SR_CSS, 0);
     let mut rig = spi(SYSTEMATICALLY);
-    rig.put(QSPI_TDR, 0x9f);
-    rig.until(sr::TDRE);
-    rig.put(QSPI_TDR, 0);
-    rig.until(sr::TXEMPTY);
-    assert_eq!((rig.get(QSPI_RDR), rig.counter("frames")), (0xff, 2));
+    rig.put(TDR, 0x9f);
+    rig.until(SR_TDRE);
+    rig.put(TDR, 0);
+    rig.until(SR_TXEMPTY);
+    assert_eq!((rig.get(RDR), rig.counter("frames")), (0xff, 2));
     // LASTXFER with a word waiting: after that word.
     let mut rig = spi(LASTXFER);
-    rig.put(QSPI_TDR, 0x9f);
-    rig.until(sr::TDRE);
-    rig.put(QSPI_TDR, 0);
-    rig.put(QSPI_CR, cr::LASTXFER);
-    rig.until(sr::CSR);
-    assert_eq!((rig.get(QSPI_RDR), rig.counter("frames")), (0x20, 1));
+    rig.put(TDR, 0x9f);
+    rig.until(SR_TDRE);
+    rig.put(TDR, 0);
+    rig.put(CR, CR_LASTXFER);
+    rig.until(SR_CSR);
+    assert_eq!((rig.get(RDR), rig.counter("frames")), (0x20, 1));
 }
 
 #[test]
@@ -102,10 +102,10 @@ fn words_take_their_clocks_and_delays() {
         let mut rig = spi(mode);
         rig.cycles(|rig| {
             for _ in 0..words {
-                rig.until(sr::TDRE);
-                rig.put(QSPI_TDR, 0);
+                rig.until(SR_TDRE);
+                rig.put(TDR, 0);
             }
-            rig.until(sr::TXEMPTY);
+            rig.until(SR_TXEMPTY);
         })
     };
     let (one, two) = (until_received(LASTXFER, 1), until_received(LASTXFER, 2));
@@ -122,43 +122,43 @@ fn words_take_their_clocks_and_delays() {
 #[test]
 fn an_unread_word_is_overrun_or_waited_for() {
     let mut rig = spi(LASTXFER | LLB);
-    rig.put(QSPI_TDR, 0x11);
-    rig.until(sr::TDRE);
-    rig.put(QSPI_TDR, 0x22);
-    assert_ne!(rig.until(sr::TXEMPTY) & sr::OVRES, 0);
-    assert_eq!((rig.get(QSPI_RDR), rig.get(QSPI_SR) & (sr::OVRES | sr::RDRF)), (0x22, 0));
+    rig.put(TDR, 0x11);
+    rig.until(SR_TDRE);
+    rig.put(TDR, 0x22);
+    assert_ne!(rig.until(SR_TXEMPTY) & SR_OVRES, 0);
+    assert_eq!((rig.get(RDR), rig.get(SR) & (SR_OVRES | SR_RDRF)), (0x22, 0));
     let mut rig = spi(LASTXFER | LLB | WDRBT);
-    rig.put(QSPI_TDR, 0x11);
-    rig.until(sr::RDRF);
-    rig.put(QSPI_TDR, 0x22);
+    rig.put(TDR, 0x11);
+    rig.until(SR_RDRF);
+    rig.put(TDR, 0x22);
     rig.now += Ps::from_us(10);
-    assert_eq!(rig.get(QSPI_SR) & (sr::TDRE | sr::RDRF | sr::OVRES), sr::RDRF);
-    assert_eq!(rig.get(QSPI_RDR), 0x11);
-    rig.until(sr::RDRF);
-    assert_eq!(rig.get(QSPI_RDR), 0x22);
+    assert_eq!(rig.get(SR) & (SR_TDRE | SR_RDRF | SR_OVRES), SR_RDRF);
+    assert_eq!(rig.get(RDR), 0x11);
+    rig.until(SR_RDRF);
+    assert_eq!(rig.get(RDR), 0x22);
 }
 
 #[test]
 fn words_interrupt() {
     let mut rig = spi(LASTXFER | LLB);
-    rig.put(QSPI_IER, sr::RDRF);
-    rig.put(QSPI_TDR, 0x5a);
+    rig.put(IER, SR_RDRF);
+    rig.put(TDR, 0x5a);
     assert_eq!(rig.bench.pending(), 0);
     rig.now += Ps::from_us(1);
     rig.bench.run(rig.now);
     assert_eq!(rig.bench.pending(), 1 << 4);
-    assert_eq!((rig.get(QSPI_RDR), rig.bench.pending()), (0x5a, 0));
-    rig.put(QSPI_IDR, sr::RDRF);
-    assert_eq!(rig.get(QSPI_IMR), 0);
+    assert_eq!((rig.get(RDR), rig.bench.pending()), (0x5a, 0));
+    rig.put(IDR, SR_RDRF);
+    assert_eq!(rig.get(IMR), 0);
 }
 
 #[test]
 fn clock_modes_0_and_3_read_and_the_others_do_not() {
     for (serial, reads) in [(0, true), (3, true), (1, false), (2, false)] {
         let mut rig = Rig::new();
-        rig.put(QSPI_SCR, THIRD | serial);
-        rig.put(QSPI_MR, LASTXFER);
-        rig.put(QSPI_CR, cr::QSPIEN);
+        rig.put(SCR, THIRD | serial);
+        rig.put(MR, LASTXFER);
+        rig.put(CR, CR_QSPIEN);
         let id = exchange(&mut rig, &[0x9f, 0, 0, 0]);
         assert_eq!(id[1..] == [0x20, 0xba, 0x18], reads, "{serial}: {id:x?}");
         assert_eq!(rig.notes().contains("CPOL and CPHA differ"), !reads);

@@ -54,14 +54,14 @@ fn each_single_transfer_may_have_its_frame() {
 fn delays_are_in_peripheral_clocks() {
     let mut rig = Rig::reading(ifr::QUAD_READ);
     rig.word(0);
-    rig.put(QSPI_MR, SMM | 7 << 24);
+    rig.put(MR, SMM | 7 << 24);
     assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0x80), word_at(0x80))), ACCESS + 7 + 32 * PERIOD);
     // To the first edge, half a period into the first bit (rounded up: 2 of 3 clocks).
-    rig.put(QSPI_SCR, THIRD | 9 << 16);
+    rig.put(SCR, THIRD | 9 << 16);
     assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0), word_at(0))), ACCESS + 7 + 7 + 32 * PERIOD);
     // The time between two accesses is chip select's time, too.
     rig.now += Ps::from_us(1);
-    rig.put(QSPI_CR, cr::LASTXFER);
+    rig.put(CR, CR_LASTXFER);
     rig.now += Ps::from_us(1);
     assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(0), word_at(0))), ACCESS + 7 + 32 * PERIOD);
 }
@@ -70,7 +70,7 @@ fn delays_are_in_peripheral_clocks() {
 fn the_serial_clock_is_divided_from_the_peripheral_clock() {
     for scbr in [0, 1, 4, 20] {
         let mut rig = Rig::reading(ifr::QUAD_READ);
-        rig.put(QSPI_SCR, scbr << 8);
+        rig.put(SCR, scbr << 8);
         rig.word(0);
         assert_eq!(rig.cycles(|rig| assert_eq!(rig.word(4), word_at(4))), ACCESS + 8 * (u64::from(scbr) + 1));
     }
@@ -151,13 +151,13 @@ fn closed_windows_say_why() {
     };
     let mut rig = Rig::new();
     refused(&mut rig, "the controller is disabled");
-    rig.put(QSPI_CR, cr::QSPIEN);
+    rig.put(CR, CR_QSPIEN);
     refused(&mut rig, "the controller is in SPI mode");
-    rig.put(QSPI_MR, SMM);
+    rig.put(MR, SMM);
     refused(&mut rig, "the instruction frame has no data");
     rig.frame(0x02, ifr::INSTEN | ifr::ADDREN | ifr::DATAEN | ifr::WRITE);
     refused(&mut rig, "QSPI_IFR.TFRTYP is a write");
-    rig.put(QSPI_MR, SMM | SMRM);
+    rig.put(MR, SMM | SMRM);
     rig.frame(0x03, ifr::INSTEN | ifr::ADDREN | ifr::DATAEN);
     refused(&mut rig, "passes through QSPI_RDR");
     assert_eq!(rig.counter("frames"), 1);
@@ -191,8 +191,8 @@ fn bytes_written_to_the_window_are_programmed() {
 #[test]
 fn what_is_scrambled_is_unscrambled_with_the_same_key() {
     let mut rig = Rig::memory();
-    rig.put(QSPI_SMR, 1);
-    rig.put(QSPI_SKR, 0xdead_beef);
+    rig.put(SMR, 1);
+    rig.put(SKR, 0xdead_beef);
     rig.command(0x06);
     rig.frame(0x02, ifr::INSTEN | ifr::ADDREN | ifr::DATAEN | ifr::WRITE_MEMORY);
     rig.store(0x10_0000, AccessSize::Word, 0x4433_2211);
@@ -201,9 +201,9 @@ fn what_is_scrambled_is_unscrambled_with_the_same_key() {
     rig.frame(0xeb, ifr::QUAD_READ);
     assert_eq!((rig.word(0x10_0000), rig.peek(0x10_0000)), (0x4433_2211, 0x4433_2211));
     assert_eq!(rig.load(0x10_0002, AccessSize::Half).unwrap(), 0x4433);
-    for (register, value) in [(QSPI_SMR, 3), (QSPI_SMR, 0), (QSPI_SKR, 1)] {
-        rig.put(QSPI_SMR, 1);
-        rig.put(QSPI_SKR, 0xdead_beef);
+    for (register, value) in [(SMR, 3), (SMR, 0), (SKR, 1)] {
+        rig.put(SMR, 1);
+        rig.put(SKR, 0xdead_beef);
         rig.put(register, value);
         assert_ne!(rig.word(0x10_0000), 0x4433_2211, "{register:#x} = {value}");
     }
@@ -224,8 +224,8 @@ fn a_frame_of_another_type_continues_at_any_address() {
 #[test]
 fn a_window_access_without_the_read_of_the_frame_register_is_noted() {
     let mut rig = Rig::memory();
-    rig.put(QSPI_ICR, 0xeb);
-    rig.put(QSPI_IFR, ifr::QUAD_READ);
+    rig.put(ICR, 0xeb);
+    rig.put(IFR, ifr::QUAD_READ);
     rig.word(0);
     assert!(rig.notes().contains("without a read of QSPI_IFR"));
 }

@@ -19,21 +19,21 @@ impl walk::Port for Window {
 #[test]
 fn registers_keep_their_tables() {
     let bench = || Bench::new(Xdmac::new(params()));
-    walk::device_keeps_its_table(REGISTERS, &[], &mut Window(bench(), 0));
+    walk::device_keeps_its_table(GLOBAL.rows, &[], &mut Window(bench(), 0));
     let last = CHANNEL_BASE + 15 * CHANNEL_BYTES;
-    walk::device_keeps_its_table(CHANNEL_REGISTERS, &["XDMAC_CC"], &mut Window(bench(), last));
+    walk::device_keeps_its_table(CHANNEL.rows, &["XDMAC_CC"], &mut Window(bench(), last));
 }
 
 #[test]
 fn interrupt_masks_are_set_and_cleared_by_bit() {
     let mut rig = rig(0);
-    rig.set(1, &[(XDMAC_CIE, 0x7), (0x04, 0x2)]);
-    assert_eq!(rig.of(1, XDMAC_CIM), 0x5);
-    rig.put(XDMAC_GIE, 0x300);
-    rig.put(XDMAC_GID, 0x100);
-    assert_eq!(rig.get(XDMAC_GIM), 0x200);
-    rig.put(XDMAC_GSWF, 1 << 4);
-    assert_eq!(rig.of(4, XDMAC_CIS), cis::FIS);
+    rig.set(1, &[(CIE, 0x7), (0x04, 0x2)]);
+    assert_eq!(rig.of(1, CIM), 0x5);
+    rig.put(GIE, 0x300);
+    rig.put(GID, 0x100);
+    assert_eq!(rig.get(GIM), 0x200);
+    rig.put(GSWF, 1 << 4);
+    assert_eq!(rig.of(4, CIS), CIS_FIS);
 }
 
 #[test]

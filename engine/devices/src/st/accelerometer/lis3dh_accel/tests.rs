@@ -1,61 +1,26 @@
+use super::super::STATUS;
+use super::super::tests::{self, BOOT_US, LISTENER, Rig};
 use super::*;
-use crate::bench::{cells, node, phandle_of, read_tree};
 use engine::dt::node::Node;
-use engine::dt::wiring::DeviceId;
 use engine::wire::spi::{Burst, Lines};
 
 mod controllers;
 
-const BOOT_US: u32 = 5000;
-/// The device that the chip's interrupt is connected to.
-const LISTENER: DeviceId = DeviceId(2);
-
 fn chip_node(acceleration_mg: [i32; 3]) -> Node {
-    let sources = "cyclescope,boot-us, cyclescope,low-power-turn-on-us, cyclescope,normal-turn-on-us, \
-                   cyclescope,settling-samples: chosen by the test\0";
-    let properties = vec![
-        ("compatible", b"st,lis3dh-accel\0".to_vec()),
-        ("reg", cells(&[0])),
-        ("interrupt-parent", cells(&[phandle_of(LISTENER)])),
-        ("interrupts", cells(&[0])),
-        ("cyclescope,acceleration-mg", cells(&acceleration_mg.map(|mg| mg as u32))),
-        ("cyclescope,boot-us", cells(&[BOOT_US])),
-        ("cyclescope,low-power-turn-on-us", cells(&[1000])),
-        ("cyclescope,normal-turn-on-us", cells(&[1600])),
-        ("cyclescope,settling-samples", cells(&[7])),
-        ("cyclescope,sources", sources.as_bytes().to_vec()),
+    let timing = [
+        ("cyclescope,low-power-turn-on-us", 1000),
+        ("cyclescope,normal-turn-on-us", 1600),
+        ("cyclescope,settling-samples", 7),
     ];
-    node("accel", None, properties, Vec::new())
+    tests::chip_node("st,lis3dh-accel", acceleration_mg, &timing, &[])
 }
 
-/// The chip on a wire of 1 MHz, and the time.
-struct Rig {
-    chip: Box<dyn SpiTarget>,
-    now: Ps,
+/// The state after boot.
+fn rig(acceleration_mg: [i32; 3]) -> Rig {
+    Rig::of(chip_node(acceleration_mg), from_node, 0x40)
 }
 
 impl Rig {
-    /// The state after boot.
-    fn new(acceleration_mg: [i32; 3]) -> Rig {
-        let root = node("", None, Vec::new(), vec![chip_node(acceleration_mg)]);
-        let (chip, faults) = read_tree(&root, from_node);
-        // The test's reader does not register a device that reads the interrupt.
-        assert_eq!(faults, [""; 0]);
-        Rig { chip, now: Ps::from_us(BOOT_US.into()) }
-    }
-
-    fn access(&mut self, bytes: &[u8]) -> Vec<u8> {
-        access(self.chip.as_mut(), &mut self.now, bytes)
-    }
-
-    fn read(&mut self, address: u8) -> u8 {
-        self.access(&[0x80 | address, 0])[1]
-    }
-
-    fn write(&mut self, address: usize, value: u8) {
-        self.access(&[address as u8, value]);
-    }
-
     /// The time of INT1's next rising edge.
     fn ready_at(&mut self) -> Ps {
         assert_eq!(self.chip.interrupt(), Some(false));
@@ -67,49 +32,20 @@ impl Rig {
         self.now = due;
         due
     }
-
-    fn outputs(&mut self) -> [i16; 3] {
-        let shown = self.access(&[0xc0 | 0x28, 0, 0, 0, 0, 0, 0]);
-        [1, 3, 5].map(|low| i16::from_le_bytes([shown[low], shown[low + 1]]))
-    }
-}
-
-fn access(chip: &mut dyn SpiTarget, now: &mut Ps, bytes: &[u8]) -> Vec<u8> {
-    chip.select(*now);
-    let mut exchange = |byte: &u8| {
-        *now += Ps::from_us(8);
-        chip.shift(Burst::byte_out(Lines::Single, *byte), *now) as u8
-    };
-    let shown = bytes.iter().map(&mut exchange).collect();
-    chip.deselect(*now);
-    shown
 }
 
 #[test]
 fn registers_are_those_of_the_sheet() {
-    let mut rig = Rig::new([0; 3]);
+    let mut rig = rig([0; 3]);
     assert_eq!(rig.read(0x0f), 0x33);
-    for address in 0..0x40 {
-        let resets = [(0x0f, 0x33), (0x1e, 0x10), (0x20, 0x07)];
-        let reset = resets.iter().find(|(known, _)| *known == address).map_or(0, |(_, value)| *value);
-        assert_eq!(rig.read(address as u8), reset, "{address:#x}");
-    }
-    for address in (0..0x40).filter(|address| *address != CTRL_REG1) {
-        let reset = rig.read(address as u8);
-        let mask = MAP.writable(address);
-        for written in [0xff, 0, 0xff] {
-            rig.write(address, written);
-            assert_eq!(rig.read(address as u8), reset & !mask | written & mask, "{address:#x}");
-        }
-        rig.write(address, reset);
-    }
+    rig.keeps(Lis3dh::MAP, 0x40, &[(0x0f, 0x33), (0x1e, 0x10), (0x20, 0x07)], &[CTRL_REG1]);
     let notes = rig.chip.take_notes();
     assert!(notes.iter().any(|note| note.contains("register 0x2e")), "{notes:?}");
 }
 
 #[test]
 fn addresses_count_up_where_the_access_says_so() {
-    let mut rig = Rig::new([0; 3]);
+    let mut rig = rig([0; 3]);
     rig.access(&[0x40 | 0x32, 1, 2, 3]);
     assert_eq!(rig.access(&[0xc0 | 0x32, 0, 0, 0])[1..], [1, 2, 3]);
     assert_eq!(rig.access(&[0x80 | 0x32, 0, 0, 0])[1..], [1, 1, 1]);
@@ -126,16 +62,16 @@ fn data_is_ready_at_its_time() {
         (0x97, 0x08, 5_208_333_333, 744_047_620),
     ];
     for (control, mode, turn_on, period) in cases {
-        let mut rig = Rig::new([0, 0, 1000]);
-        rig.write(CTRL_REG3, I1_ZYXDA);
+        let mut rig = rig([0, 0, 1000]);
+        rig.write(CTRL_REG3, CTRL_REG3_I1_ZYXDA);
         rig.write(CTRL_REG4, mode);
         assert_eq!(rig.chip.wakes_at(), None);
         rig.write(CTRL_REG1, control);
         let began = rig.now;
         assert_eq!(rig.ready_at(), began + Ps(turn_on));
-        assert_eq!(rig.read(STATUS_REG as u8), 0x0f);
+        assert_eq!(rig.read(STATUS), 0x0f);
         rig.outputs();
-        assert_eq!(rig.read(STATUS_REG as u8), 0);
+        assert_eq!(rig.read(STATUS), 0);
         let second = rig.ready_at() - (began + Ps(turn_on));
         assert!(second.0.abs_diff(period) <= 1, "{second}");
     }
@@ -143,8 +79,8 @@ fn data_is_ready_at_its_time() {
 
 #[test]
 fn a_change_of_mode_takes_samples() {
-    let mut rig = Rig::new([0; 3]);
-    rig.write(CTRL_REG3, I1_ZYXDA);
+    let mut rig = rig([0; 3]);
+    rig.write(CTRL_REG3, CTRL_REG3_I1_ZYXDA);
     rig.write(CTRL_REG1, 0x77);
     rig.ready_at();
     rig.outputs();
@@ -159,7 +95,7 @@ fn a_change_of_mode_takes_samples() {
 
 #[test]
 fn outputs_are_left_justified_by_mode_and_range() {
-    let mut rig = Rig::new([1000, -500, 3000]);
+    let mut rig = rig([1000, -500, 3000]);
     // 16, 4, 1 mg for each digit at 2 g in 8, 10, 12 bits; 2 mg at 4 g in 12 bits; 12 mg at 16 g.
     let cases = [
         (0x5f, 0x00, [62 << 8, -32 << 8, 127 << 8]),
@@ -178,24 +114,24 @@ fn outputs_are_left_justified_by_mode_and_range() {
 
 #[test]
 fn unread_data_is_overrun() {
-    let mut rig = Rig::new([0; 3]);
+    let mut rig = rig([0; 3]);
     rig.write(CTRL_REG1, 0x53);
     rig.now += Ps::from_us(1600 + 5000);
-    assert_eq!(rig.read(STATUS_REG as u8), 0x0b);
+    assert_eq!(rig.read(STATUS), 0x0b);
     rig.now += Ps::from_us(10_000);
-    assert_eq!(rig.read(STATUS_REG as u8), 0xbb);
+    assert_eq!(rig.read(STATUS), 0xbb);
     rig.read(0x29);
-    assert_eq!(rig.read(STATUS_REG as u8), 0xaa);
+    assert_eq!(rig.read(STATUS), 0xaa);
 }
 
 #[test]
 fn an_access_before_boot_and_a_cut_byte_are_noted() {
-    let mut rig = Rig::new([0; 3]);
+    let mut rig = rig([0; 3]);
     rig.now = Ps::from_us(100);
     rig.write(CTRL_REG1, 0x57);
     assert_eq!(rig.chip.take_notes().len(), 1);
     rig.now = Ps::from_us(BOOT_US.into());
-    assert_eq!(rig.read(CTRL_REG1 as u8), 0x07);
+    assert_eq!(rig.read(CTRL_REG1), 0x07);
     rig.chip.select(rig.now);
     rig.chip.shift(Burst::output(Lines::Single, engine::wire::spi::Rate::Single, 5, 0), rig.now + Ps::from_us(5));
     rig.chip.deselect(rig.now + Ps::from_us(6));
@@ -204,10 +140,10 @@ fn an_access_before_boot_and_a_cut_byte_are_noted() {
 
 #[test]
 fn a_frame_that_begins_before_boot_is_ignored_to_its_end() {
-    let mut rig = Rig::new([0; 3]);
+    let mut rig = rig([0; 3]);
     // The frame's first byte ends 1 us before boot.
     rig.now = Ps::from_us(u64::from(BOOT_US) - 9);
     assert_eq!(rig.access(&[CTRL_REG1 as u8, 0x57, 0x57]), [0xff; 3]);
-    assert_eq!(rig.read(CTRL_REG1 as u8), 0x07);
+    assert_eq!(rig.read(CTRL_REG1), 0x07);
     assert_eq!(rig.chip.take_notes(), ["an access before the chip has booted has no effect"]);
 }

@@ -4,10 +4,11 @@ use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::bench::{Bench, CLOCK};
+use crate::bench::{Bench, CLOCK, cells, node, phandle_of, read_tree};
 use crate::ingenic::jz4740_gpio::Gpio;
 use crate::{Group, Kind, entries};
 use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use engine::dt::wiring::DeviceId;
 use engine::time::Hz;
 
 const CONTROLLER: DeviceId = DeviceId(0);
@@ -278,7 +279,7 @@ fn data_ready_interrupts_in_time_after_every_controller() {
         let compatible = entry.compatible;
         let driver = DRIVERS.iter().find(|driver| driver.compatibles.contains(&compatible)).expect(compatible);
         let (mut bench, edges) = board(driver, compatible);
-        driver.send(&mut bench, Ps::from_us(10_000), &[CTRL_REG3 as u8, I1_ZYXDA]);
+        driver.send(&mut bench, Ps::from_us(10_000), &[CTRL_REG3 as u8, CTRL_REG3_I1_ZYXDA as u8]);
         let first = driver.send(&mut bench, Ps::from_us(11_000), &[CTRL_REG1 as u8, 0x57]) + TURN_ON;
         let mut expected = Vec::new();
         for ready in [first, first + PERIOD] {
