@@ -169,10 +169,10 @@ impl Row {
         !matches!(self.rule, Rule::Volatile | Rule::Sets(..) | Rule::Clears(..)) && !matches!(self.access, Access::Wo)
     }
 
-    /// True if a write has no effect: the register and all its bits are read-only.
+    /// True if a write has no effect: a value is stored, and the register and all its bits are read-only.
     pub const fn is_read_only(&self) -> bool {
         let Kinds { writable, w1c, w0c, w1t, .. } = self.kinds;
-        matches!(self.access, Access::Ro) && writable | w1c | w0c | w1t == 0
+        self.is_stored() && matches!(self.access, Access::Ro) && writable | w1c | w0c | w1t == 0
     }
 
     /// The names of the bits of `set` that have one.

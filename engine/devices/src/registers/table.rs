@@ -115,9 +115,6 @@ impl Registers {
         if !row.is_stored() {
             return Ok((row, 0, row.written(value)));
         }
-        if row.is_read_only() {
-            return Err(Refused::ReadOnly);
-        }
         self.store(register, row.after_write(self[register], value))
     }
 
@@ -268,6 +265,10 @@ pub fn write(
 
 /// A write of a whole register, and its effects.
 fn store(device: &mut impl Table, register: u32, word: u32, ctx: &mut Ctx) {
+    let row = device.registers().map().row(register);
+    if row.is_some_and(Row::is_read_only) {
+        return device.refused(register, Refused::ReadOnly, ctx);
+    }
     match device.registers().write(register, word) {
         Ok((row, old, new)) => {
             let asked = row.unmodelled() & new & !old;
