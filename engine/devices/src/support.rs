@@ -8,6 +8,7 @@ pub mod dma_lines;
 pub mod fifo_entries;
 pub mod hosted_chip;
 pub mod i2c_chips;
+pub mod interrupt_output;
 pub mod kernel_clock;
 pub mod pin_functions;
 pub mod receiver;

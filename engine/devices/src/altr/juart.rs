@@ -10,48 +10,48 @@
 //! read.
 
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table, by_table, flag, registers};
 use crate::support::activities::{RECEIVED, SENT};
-use crate::support::axi_lite::{AxiLitePort, on_lanes};
+use crate::support::axi_lite::AxiLitePort;
 use crate::support::fifo_entries::FifoEntries;
 use crate::support::receiver::{Receiver, WhenFull};
-use crate::support::registers::{AccessKind, Register, flag};
 use engine::activity::{Activity, Detail, Kind};
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, WhenReceived};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine, SerialPort, WhenReceived};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Edge, Poll, Polled};
+use engine::polling::{Poll, Polled};
 use engine::serial::Passage;
 use engine::state::State;
 use engine::time::Ps;
 
-/// The register map (JTAG UART Core, Register Map).
-pub const REGISTERS: &[Register] = &[
-    Register::new("data", DATA, AccessKind::Rw, 0, 0xffff_80ff),
-    Register::new("control", CONTROL, AccessKind::Rw, (FIFO_CHARACTERS as u32) << WSPACE_SHIFT, 0xffff_0703),
-];
+registers! {
+    /// The register map (JTAG UART Core, Register Map).
+    const MAP "" {
+        DATA "data" 0x0 rw volatile {
+            CHARACTER 0..8,
+            /// A character was available.
+            RVALID 15,
+            /// Characters left in the read FIFO.
+            RAVAIL 16..32,
+        };
+        CONTROL "control" 0x4 rw reset (FIFO_CHARACTERS as u32) << WSPACE_SHIFT {
+            /// The read interrupt is enabled.
+            RE 0,
+            /// The write interrupt is enabled.
+            WE 1,
+            /// The read interrupt is pending.
+            RI 8 ro,
+            /// The write interrupt is pending.
+            WI 9 ro,
+            /// The host has polled the core since this was cleared by a write of 1.
+            AC 10,
+            /// Free places of the write FIFO.
+            WSPACE 16..32 ro,
+        };
+    }
+}
 
-const DATA: u32 = 0x0;
-const CONTROL: u32 = 0x4;
-
-/// A character was available.
-const DATA_RVALID: u32 = 1 << 15;
-/// Characters left in the read FIFO.
-const RAVAIL_SHIFT: u32 = 16;
-
-/// The read interrupt is enabled.
-const CONTROL_RE: u32 = 1 << 0;
-/// The write interrupt is enabled.
-const CONTROL_WE: u32 = 1 << 1;
-/// Both interrupt enables.
-const CONTROL_ENABLES: u32 = CONTROL_RE | CONTROL_WE;
-/// The read interrupt is pending.
-const CONTROL_RI: u32 = 1 << 8;
-/// The write interrupt is pending.
-const CONTROL_WI: u32 = 1 << 9;
-/// The host has polled the core since this was cleared by a write of 1.
-const CONTROL_AC: u32 = 1 << 10;
-/// Free places of the write FIFO.
-const WSPACE_SHIFT: u32 = 16;
-
+const RAVAIL_SHIFT: u32 = DATA_RAVAIL.trailing_zeros();
+const WSPACE_SHIFT: u32 = CONTROL_WSPACE.trailing_zeros();
 const FIFO_CHARACTERS: u64 = 64;
 /// The write interrupt is pending while at most this many characters are in the FIFO.
 const WRITE_THRESHOLD_CHARACTERS: u64 = 8;
@@ -78,7 +78,8 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Juart::list_deadlines)]
 pub struct Juart {
     #[state(skip)]
     params: Params,
@@ -90,9 +91,11 @@ pub struct Juart {
     next_taken: Ps,
     /// The time from which on the control register shows the host's polling.
     active_from: Ps,
-    enables: u32,
+    /// CONTROL has the enables.
+    registers: Registers,
     receiver: Receiver,
     /// The entries of the read FIFO, for recording.
+    #[poll(edge = self.params.port.clock)]
     received: FifoEntries,
     /// The time of the host's pause, if it types nothing by then.
     pauses_at: Option<Ps>,
@@ -105,7 +108,7 @@ pub struct Juart {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).with_activities(ACTIVITIES).naming(REGISTERS);
+    Model::device(Group::Serial, &["altr,juart-1.0"], 1, from_node).with_activities(ACTIVITIES).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -127,7 +130,7 @@ impl Juart {
             waiting: 0,
             next_taken: Ps::ZERO,
             active_from: params.character_ps,
-            enables: 0,
+            registers: Registers::new(&MAP),
             receiver: Receiver::default(),
             received: FifoEntries::new(&READ_FIFO),
             pauses_at: None,
@@ -138,7 +141,7 @@ impl Juart {
     }
 
     /// Removes the characters that the host has taken by `now`.
-    fn settle(&mut self, now: Ps) {
+    fn pass_to(&mut self, now: Ps) {
         if self.waiting > 0 && self.next_taken <= now {
             let taken = (1 + (now.0 - self.next_taken.0) / self.params.character_ps.0).min(self.waiting);
             self.waiting -= taken;
@@ -152,7 +155,7 @@ impl Juart {
 
     fn wants_reading(&self) -> bool {
         let free = FIFO_CHARACTERS - self.receiver.len() as u64;
-        self.enables & CONTROL_RE != 0 && (self.paused || free <= READ_THRESHOLD_CHARACTERS)
+        self.registers.has(CONTROL, CONTROL_RE) && (self.paused || free <= READ_THRESHOLD_CHARACTERS)
     }
 
     fn read_data(&mut self, ctx: &mut Ctx) -> u32 {
@@ -162,19 +165,6 @@ impl Juart {
         self.update(ctx);
         ctx.line_changed();
         u32::from(character) | DATA_RVALID | (self.receiver.len() as u32) << RAVAIL_SHIFT
-    }
-
-    /// Updates the interrupt line, and requests an event for its next rise.
-    fn update(&mut self, ctx: &mut Ctx) {
-        let enabled = self.enables & CONTROL_WE != 0;
-        let excess = self.waiting.saturating_sub(WRITE_THRESHOLD_CHARACTERS);
-        ctx.set_irq(self.interrupt, enabled && excess == 0 || self.wants_reading());
-        if enabled && excess > 0 {
-            self.alarm.set(Ps(self.next_taken.0 + (excess - 1) * self.params.character_ps.0), 0, ctx);
-        }
-        if let Some(pause) = self.pauses_at {
-            self.alarm.set(pause, 0, ctx);
-        }
     }
 
     fn push(&mut self, character: u8, ctx: &mut Ctx) {
@@ -194,58 +184,77 @@ impl Juart {
         ctx.console_at(&[character], Ps(taken_at));
     }
 
-    fn control(&self, now: Ps) -> u32 {
+    fn control(&self, held: u32, now: Ps) -> u32 {
         let wants_data = self.waiting <= WRITE_THRESHOLD_CHARACTERS;
-        self.enables
-            | flag(CONTROL_WI, self.enables & CONTROL_WE != 0 && wants_data)
+        held & (CONTROL_RE | CONTROL_WE)
+            | flag(CONTROL_WI, held & CONTROL_WE != 0 && wants_data)
             | flag(CONTROL_RI, self.wants_reading())
             | flag(CONTROL_AC, self.active_from <= now)
             | ((FIFO_CHARACTERS - self.waiting) as u32) << WSPACE_SHIFT
     }
+
+    fn list_deadlines(&mut self, poll: &mut Poll) -> bool {
+        self.pass_to(poll.now());
+        let taken = Some(self.next_taken).filter(|_| self.waiting > 0);
+        [Some(self.active_from), taken, self.pauses_at].into_iter().flatten().for_each(|at| poll.until(at));
+        poll.clock() == self.params.port.clock
+    }
+}
+
+impl Table for Juart {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::axi_lite(self.params.port)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.pass_to(ctx.now);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            CONTROL => self.control(held, ctx.now),
+            DATA => self.read_data(ctx),
+            _ => held,
+        }
+    }
+
+    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
+        if register == DATA {
+            self.push(new as u8, ctx);
+        } else if new & CONTROL_AC != 0 {
+            self.active_from = ctx.now + self.params.character_ps;
+            self.registers.put(CONTROL, CONTROL_AC, false);
+        }
+    }
+
+    /// Updates the interrupt line, and requests an event for its next rise.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let enabled = self.registers.has(CONTROL, CONTROL_WE);
+        let excess = self.waiting.saturating_sub(WRITE_THRESHOLD_CHARACTERS);
+        ctx.set_irq(self.interrupt, enabled && excess == 0 || self.wants_reading());
+        if enabled && excess > 0 {
+            self.alarm.set(Ps(self.next_taken.0 + (excess - 1) * self.params.character_ps.0), 0, ctx);
+        }
+        if let Some(pause) = self.pauses_at {
+            self.alarm.set(pause, 0, ctx);
+        }
+    }
 }
 
 impl Device for Juart {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.received.observe(ctx.scope());
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        let value = match offset & !3 {
-            CONTROL => self.control(ctx.now),
-            DATA => self.read_data(ctx),
-            _ => 0,
-        };
-        Ok(self.params.port.read(value, offset, size, ctx.now))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        let value = on_lanes(value, offset, size);
-        match offset & !3 {
-            DATA => self.push(value as u8, ctx),
-            CONTROL => {
-                self.enables = value & CONTROL_ENABLES;
-                if value & CONTROL_AC != 0 {
-                    self.active_from = ctx.now + self.params.character_ps;
-                }
-            }
-            _ => {}
-        }
-        self.update(ctx);
-        Ok(self.params.port.written(ctx.now))
-    }
-
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        self.settle(ctx.now);
+        self.pass_to(ctx.now);
         self.update(ctx);
     }
 
@@ -262,38 +271,13 @@ impl Device for Juart {
     }
 }
 
-impl Polled for Juart {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        if poll.clock() != self.params.port.clock {
-            return false;
-        }
-        self.settle(poll.now());
-        poll.state(self.enables);
-        poll.state(self.waiting);
-        poll.state(u64::from(self.active_from <= poll.now()));
-        poll.until(self.active_from);
-        if self.waiting > 0 {
-            poll.until(self.next_taken);
-        }
-        if let Some(pause) = self.pauses_at {
-            poll.until(pause);
-        }
-        poll.state(self.pauses_at.map_or(0, |at| at.0));
-        poll.state(self.paused);
-        self.receiver.polled(poll);
-        Edge::edge(&mut self.received, poll.clock(), poll);
-        poll.state(self.sent_characters);
-        true
-    }
-}
-
 impl SerialPort for Juart {
     fn when_received(&self) -> WhenReceived {
-        WhenReceived::raises(self.enables & CONTROL_RE != 0, self.interrupt)
+        WhenReceived::raises(self.registers.has(CONTROL, CONTROL_RE), self.interrupt)
     }
 
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
-        self.settle(ctx.now);
+        self.pass_to(ctx.now);
         if self.receiver.len() as u64 == FIFO_CHARACTERS {
             return None;
         }
@@ -302,7 +286,7 @@ impl SerialPort for Juart {
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {
-        self.settle(ctx.now);
+        self.pass_to(ctx.now);
         let before = self.receiver.len();
         if self.receiver.put(character, FIFO_CHARACTERS as usize, WhenFull::Keep, ctx) {
             self.received.come(before, ctx.now, character.into());
@@ -319,7 +303,7 @@ mod receiving_tests;
 mod tests {
     use super::*;
     use crate::bench::{Bench, CPU_INTC, read_node};
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use engine::time::{Cycles, Hz};
 
     /// Time of a character.
@@ -346,9 +330,9 @@ mod tests {
     #[test]
     fn the_device_keeps_its_table() {
         // Both registers read the FIFOs' state: their own tests check them.
-        walk::table_is_sound(REGISTERS);
+        walk::table_is_sound(MAP.rows);
         let mut bench = uart();
-        for register in REGISTERS {
+        for register in MAP.rows {
             assert_eq!(bench.value(Ps::ZERO, register.offset), register.reset, "{}", register.name);
         }
         assert_eq!(bench.read(Ps(10_000), CONTROL), Ok((64 << WSPACE_SHIFT, Ps(20_000))));

@@ -25,10 +25,10 @@ mod tests;
 use self::params::Params;
 use self::shifter::Shifter;
 use crate::model::{Group, Model};
-use crate::support::axi_lite::on_lanes;
+use crate::registers::{Port, Refused, Registers, Table, by_table, flag, registers};
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
-use crate::support::registers::{AccessKind, Register, flag};
-use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
+use crate::support::interrupt_output::InterruptOutput;
+use engine::bus::device::{Ctx, Device, PortId};
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::SPI;
 use engine::observe::spi::SpiSignals;
@@ -37,67 +37,49 @@ use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
 
-/// The register map of a core with 8 bits and one slave (SPI Core, Register Map).
-pub const REGISTERS: &[Register] = &[
-    Register::new("rxdata", RXDATA, AccessKind::Ro, 0, 0xff),
-    Register::new("txdata", TXDATA, AccessKind::Wo, 0, 0xff),
-    Register::new("status", STATUS, AccessKind::Rw, st::TMT | st::TRDY, 0x3f8),
-    Register::new("control", CONTROL, AccessKind::Rw, 0, ctl::ALL),
-    Register::new("slaveselect", SLAVESELECT, AccessKind::Rw, 1, 1),
-    Register::new("eop_value", EOP_VALUE, AccessKind::Rw, 0, 0xff),
-];
-
-const RXDATA: u32 = 0x0;
-const TXDATA: u32 = 0x4;
-const STATUS: u32 = 0x8;
-const CONTROL: u32 = 0xc;
-const SLAVESELECT: u32 = 0x14;
-const EOP_VALUE: u32 = 0x18;
-
-/// Bits of the status register.
-mod st {
-    pub const ROE: u32 = 1 << 3;
-    pub const TOE: u32 = 1 << 4;
-    pub const TMT: u32 = 1 << 5;
-    pub const TRDY: u32 = 1 << 6;
-    pub const RRDY: u32 = 1 << 7;
-    pub const E: u32 = 1 << 8;
-    pub const EOP: u32 = 1 << 9;
+registers! {
+    /// The register map of a core with 32 bits and 32 slaves (SPI Core, Register Map). Interrupts are enabled at the
+    /// bits of the status register, except for TMT, which raises no interrupt.
+    const MAP "" {
+        RXDATA "rxdata" 0x00 ro;
+        TXDATA "txdata" 0x04 wo;
+        STATUS "status" 0x08 rw reset 0x60 {
+            ROE 3 ro, TOE 4 ro, TMT 5 ro, TRDY 6 ro, RRDY 7 ro, E 8 ro, EOP 9 ro
+        };
+        CONTROL "control" 0x0c rw { ROE 3, TOE 4, TRDY 6, RRDY 7, E 8, EOP 9, SSO 10 };
+        SLAVESELECT "slaveselect" 0x14 rw volatile reset 1;
+        EOP_VALUE "eop_value" 0x18 rw;
+    }
 }
 
-/// Bits of the control register: interrupt enables at the status register's bits, except for TMT, which raises no
-/// interrupt; and SSO.
-mod ctl {
-    use super::st;
-    pub const INTERRUPTS: u32 = st::ROE | st::TOE | st::TRDY | st::RRDY | st::E | st::EOP;
-    pub const SSO: u32 = 1 << 10;
-    pub const ALL: u32 = INTERRUPTS | SSO;
-}
-
+/// The bits of an offset that the core decodes.
+const DECODED: u32 = 0x1f;
+/// Bits of the status register that stay until they are cleared; the others follow from the state.
+const FLAGS: u32 = STATUS_ROE | STATUS_TOE | STATUS_RRDY | STATUS_EOP;
 /// Clocks of an access in the core.
 const ACCESS_CYCLES: u64 = 2;
 
 /// The core.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(first = AltrSpi::is_listed)]
 pub struct AltrSpi {
     #[state(skip)]
     params: Params,
     shifter: Shifter,
-    control: u32,
-    rxdata: u32,
-    eop_value: u32,
-    /// RRDY, ROE, TOE and EOP; the other bits of the status follow from the state.
-    flags: u32,
-    irq_level: bool,
+    registers: Registers,
+    interrupt: InterruptOutput,
     /// The end of the word for which an event was requested.
+    #[poll(end)]
     awaited: Cycles,
+    #[poll(total)]
     receive_overruns: u64,
+    #[poll(total)]
     transmit_overruns: u64,
 }
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["altr,spi-1.0"], 1, from_node).with_activities(SPI).naming(REGISTERS);
+    Model::device(Group::Spi, &["altr,spi-1.0"], 1, from_node).with_activities(SPI).naming(MAP.rows);
 
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -112,11 +94,8 @@ impl AltrSpi {
         AltrSpi {
             params,
             shifter: Shifter::new(params, chips),
-            control: 0,
-            rxdata: 0,
-            eop_value: 0,
-            flags: 0,
-            irq_level: false,
+            registers: Registers::new(&MAP),
+            interrupt: InterruptOutput::new(params.interrupt),
             awaited: Cycles(0),
             receive_overruns: 0,
             transmit_overruns: 0,
@@ -126,39 +105,34 @@ impl AltrSpi {
     /// Carries out all changes up to edge `edge`.
     fn advance(&mut self, edge: u64) {
         while let Some(received) = self.shifter.end_word(Cycles(edge)) {
-            if self.flags & st::RRDY != 0 {
-                self.flags |= st::ROE;
+            if self.registers.has(STATUS, STATUS_RRDY) {
+                self.raise(STATUS_ROE, true);
                 self.receive_overruns += 1;
             }
-            self.flags |= st::RRDY;
-            self.rxdata = received;
+            self.raise(STATUS_RRDY, true);
+            self.registers.set(RXDATA, received);
         }
+    }
+
+    /// Sets flags of the status register if `on`.
+    fn raise(&mut self, flags: u32, on: bool) {
+        self.registers.put(STATUS, flag(flags, on), true);
     }
 
     fn status(&self) -> u32 {
-        self.flags
-            | flag(st::E, self.flags & (st::ROE | st::TOE) != 0)
-            | flag(st::TMT, self.shifter.is_empty())
-            | flag(st::TRDY, self.shifter.takes_word())
+        let flags = self.registers[STATUS] & FLAGS;
+        flags
+            | flag(STATUS_E, flags & (STATUS_ROE | STATUS_TOE) != 0)
+            | flag(STATUS_TMT, self.shifter.is_empty())
+            | flag(STATUS_TRDY, self.shifter.takes_word())
     }
 
-    /// The value of a read that begins in clock `cycle`.
-    fn register(&mut self, offset: u32, cycle: u64) -> u32 {
-        self.advance(cycle);
-        match offset {
-            STATUS => self.status(),
-            CONTROL => self.control,
-            SLAVESELECT => self.shifter.select_register(),
-            EOP_VALUE => self.eop_value,
-            RXDATA => {
-                let rxdata = self.rxdata;
-                self.flags |= flag(st::EOP, rxdata == self.eop_value);
-                self.clear(st::RRDY, cycle);
-                rxdata
-            }
-            // The core decodes no other offsets.
-            _ => self.rxdata,
-        }
+    /// A read of rxdata that begins in clock `cycle`.
+    fn receive(&mut self, cycle: u64) -> u32 {
+        let received = self.registers[RXDATA];
+        self.raise(STATUS_EOP, received == self.registers[EOP_VALUE]);
+        self.clear(STATUS_RRDY, cycle);
+        received
     }
 
     /// Clears flags at the end of the access that began in `cycle`. A word that ends at the same time sets RRDY again,
@@ -166,35 +140,24 @@ impl AltrSpi {
     fn clear(&mut self, flags: u32, cycle: u64) {
         let edge = cycle + ACCESS_CYCLES;
         self.advance(edge - 1);
-        let kept = flag(st::RRDY, self.shifter.ends_at(Cycles(edge)));
-        self.flags &= !(flags & !kept);
+        let kept = flag(STATUS_RRDY, self.shifter.ends_at(Cycles(edge)));
+        self.registers.put(STATUS, flags & !kept, false);
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, cycle: u64, ctx: &mut Ctx) {
-        let edge = cycle + ACCESS_CYCLES;
-        match offset {
-            TXDATA => self.transmit(value & self.params.data_mask(), edge, ctx),
-            STATUS => self.clear(st::EOP | st::RRDY | st::TOE | st::ROE, cycle),
-            CONTROL => {
-                self.advance(edge);
-                self.control = value & ctl::ALL;
-                if self.shifter.set_select_output(value & ctl::SSO != 0, Cycles(edge)) {
-                    ctx.note(
-                        "SSO changed the slave select in the middle of a transfer; here it changes after its last bit",
-                    );
-                }
-            }
-            SLAVESELECT => {
-                self.advance(edge);
-                let selects = value & self.params.select_mask();
-                if selects.count_ones() > 1 {
-                    ctx.note("slaveselect selects several slaves at once: the lowest is taken");
-                }
-                self.shifter.set_select_holding(selects);
-            }
-            EOP_VALUE => self.eop_value = value & self.params.data_mask(),
-            _ => ctx.note(&format!("a write to offset {offset:#x}, where no register to write is, has no effect")),
+    fn wrote_control(&mut self, new: u32, edge: u64, ctx: &mut Ctx) {
+        self.advance(edge);
+        if self.shifter.set_select_output(new & CONTROL_SSO != 0, Cycles(edge)) {
+            ctx.note("SSO changed the slave select in the middle of a transfer; here it changes after its last bit");
         }
+    }
+
+    fn wrote_select(&mut self, new: u32, edge: u64, ctx: &mut Ctx) {
+        self.advance(edge);
+        let selects = new & self.params.select_mask();
+        if selects.count_ones() > 1 {
+            ctx.note("slaveselect selects several slaves at once: the lowest is taken");
+        }
+        self.shifter.set_select_holding(selects);
     }
 
     /// A write of txdata that ends at `edge`.
@@ -203,13 +166,13 @@ impl AltrSpi {
             ctx.note("SCK's polarity and phase differ: the slave would read wrong bits; here it reads right ones");
         }
         self.advance(edge - 1);
-        self.flags |= flag(st::EOP, word == self.eop_value);
+        self.raise(STATUS_EOP, word == self.registers[EOP_VALUE]);
         let taken = self.shifter.takes_word();
         self.advance(edge);
         if taken {
             self.shifter.take_word(word, Cycles(edge));
         } else {
-            self.flags |= st::TOE;
+            self.raise(STATUS_TOE, true);
             self.transmit_overruns += 1;
         }
     }
@@ -217,26 +180,22 @@ impl AltrSpi {
     /// Updates the interrupt line, and requests an event for the end of the word on the wire, which may raise it a
     /// clock later.
     fn update_interrupt(&mut self, ctx: &mut Ctx) {
-        let enabled = self.control & ctl::INTERRUPTS;
+        let enabled = self.enabled();
         let level = self.status() & enabled != 0;
-        if level != self.irq_level {
-            self.irq_level = level;
-            ctx.set_irq(self.params.interrupt, level);
-        }
+        self.interrupt.drive(level, ctx);
         if let Some(end) = self.shifter.word_end().filter(|end| enabled != 0 && !level && *end != self.awaited) {
             self.awaited = end;
             ctx.schedule(self.params.port.clock.ps_at_floor(Cycles(end.0 + 1)), CONTROLLER_EVENT);
         }
     }
 
-    fn take_notes(&mut self, ctx: &mut Ctx) {
-        if self.shifter.has_let_go() {
-            self.shifter.chips.take_notes(ctx);
-        }
+    /// The interrupts that are enabled.
+    fn enabled(&self) -> u32 {
+        self.registers[CONTROL] & !CONTROL_SSO
     }
 
     /// Updates the chips' pins and the interrupt after a possible change.
-    fn settle(&mut self, ctx: &mut Ctx) {
+    fn follow(&mut self, ctx: &mut Ctx) {
         if self.shifter.chips.have_pins() {
             let word_end = self.shifter.word_end().map(|end| self.params.port.clock.ps_at_floor(end));
             self.shifter.chips.follow(word_end, ctx);
@@ -244,12 +203,74 @@ impl AltrSpi {
         self.update_interrupt(ctx);
     }
 
+    /// False if the end of the word on the wire is awaited, or the accesses wait for edges of another clock.
+    fn is_listed(&mut self, poll: &mut Poll) -> bool {
+        self.advance(self.cycle(poll.now()));
+        let asks = self.enabled() != 0 || self.shifter.chips.have_pins();
+        let waits = asks && self.shifter.word_end().is_some();
+        poll.clock() == self.params.port.clock && !waits
+    }
+
     fn cycle(&self, at: Ps) -> u64 {
         self.params.port.clock.cycles_until_ceil(at).0
     }
 }
 
+impl Table for AltrSpi {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::axi_lite(self.params.port).decoding(DECODED)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.advance(self.cycle(ctx.now));
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            STATUS => self.status(),
+            CONTROL | EOP_VALUE => held,
+            SLAVESELECT => self.shifter.select_register(),
+            RXDATA => self.receive(self.cycle(ctx.now)),
+            // The core decodes no other offsets.
+            _ => self.registers[RXDATA],
+        }
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.update(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
+        let cycle = self.cycle(ctx.now);
+        let edge = cycle + ACCESS_CYCLES;
+        match register {
+            TXDATA => self.transmit(new & self.params.data_mask(), edge, ctx),
+            STATUS => self.clear(FLAGS, cycle),
+            CONTROL => self.wrote_control(new, edge, ctx),
+            SLAVESELECT => self.wrote_select(new, edge, ctx),
+            _ => self.registers.set(EOP_VALUE, new & self.params.data_mask()),
+        }
+    }
+
+    fn refused(&mut self, register: u32, _: Refused, ctx: &mut Ctx) {
+        ctx.note(&format!("a write to offset {register:#x}, where no register to write is, has no effect"));
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        if self.shifter.has_let_go() {
+            self.shifter.chips.take_notes(ctx);
+        }
+        self.follow(ctx);
+    }
+}
+
 impl Device for AltrSpi {
+    by_table!();
+
     fn pops(&self, _range: usize, offset: u32) -> bool {
         offset & !3 == RXDATA
     }
@@ -262,41 +283,16 @@ impl Device for AltrSpi {
         self.shifter.chips.start(ctx);
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let cycle = self.cycle(ctx.now);
-        let register = self.register(offset & 0x1c, cycle);
-        self.take_notes(ctx);
-        self.settle(ctx);
-        let done = Cycles(cycle + self.params.port.read_cycles.0);
-        Ok(Reply::read(size.extracted(register, offset), self.params.port.clock.ps_at_floor(done)))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        let cycle = self.cycle(ctx.now);
-        self.set_register(offset & 0x1c, on_lanes(value, offset, size), cycle, ctx);
-        self.take_notes(ctx);
-        self.settle(ctx);
-        let done = Cycles(cycle + self.params.port.write_cycles.0);
-        Ok(Reply::written(self.params.port.clock.ps_at_floor(done)))
-    }
-
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.advance(self.cycle(ctx.now));
         self.shifter.chips.event(token, ctx);
-        self.settle(ctx);
+        self.follow(ctx);
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.advance(self.cycle(ctx.now));
         self.shifter.chips.pins_changed(port, changed, levels, ctx);
-        self.settle(ctx);
+        self.follow(ctx);
     }
 
     fn finish(&mut self, now: Ps) {
@@ -318,22 +314,5 @@ impl Device for AltrSpi {
         ];
         counters.extend(self.shifter.chips.counters());
         counters
-    }
-}
-
-impl Polled for AltrSpi {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.advance(self.cycle(poll.now()));
-        let asks = self.control & ctl::INTERRUPTS != 0 || self.shifter.chips.have_pins();
-        let waits = asks && self.shifter.word_end().is_some();
-        if poll.clock() != self.params.port.clock || waits {
-            return false;
-        }
-        for register in [self.control, self.rxdata, self.eop_value, self.flags] {
-            poll.state(register);
-        }
-        poll.counter(&mut self.receive_overruns);
-        poll.counter(&mut self.transmit_overruns);
-        self.shifter.polled(poll)
     }
 }

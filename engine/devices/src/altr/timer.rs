@@ -9,49 +9,43 @@
 //! Not modelled: the pulse output and the watchdog's reset, which are options of the core.
 
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table, by_table, flag, registers};
 use crate::support::activities::{COUNTING, TIMER};
-use crate::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
-use crate::support::registers::{AccessKind, Register, flag};
+use crate::support::axi_lite::{AxiLitePort, edge_in_reach};
 use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::reader::{ANY, NodeReader};
 use engine::polling::{Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::Ps;
 
-/// The register map (Interval Timer Core, Register Map): 16-bit registers a word apart.
-pub const REGISTERS: &[Register] = &[
-    Register::new("status", STATUS, AccessKind::Rw, 0, STATUS_TO | STATUS_RUN),
-    Register::new("control", CONTROL, AccessKind::Rw, 0, CONTROL_HELD),
-    Register::new("periodl", PERIODL, AccessKind::Rw, 0, 0xffff),
-    Register::new("periodh", PERIODH, AccessKind::Rw, 0, 0xffff),
-    Register::new("snapl", SNAPL, AccessKind::Rw, 0, 0xffff),
-    Register::new("snaph", SNAPH, AccessKind::Rw, 0, 0xffff),
-];
-
-const STATUS: u32 = 0x00;
-const CONTROL: u32 = 0x04;
-const PERIODL: u32 = 0x08;
-const PERIODH: u32 = 0x0c;
-const SNAPL: u32 = 0x10;
-const SNAPH: u32 = 0x14;
-
-/// The counter has reached zero since the last write of this register.
-const STATUS_TO: u32 = 1 << 0;
-/// The counter runs.
-const STATUS_RUN: u32 = 1 << 1;
-
-/// The interrupt is enabled.
-const CONTROL_ITO: u32 = 1 << 0;
-/// Zero does not stop the counter.
-const CONTROL_CONT: u32 = 1 << 1;
-const CONTROL_START: u32 = 1 << 2;
-const CONTROL_STOP: u32 = 1 << 3;
-/// The bits that the register keeps; START and STOP are not kept.
-const CONTROL_HELD: u32 = CONTROL_ITO | CONTROL_CONT;
+registers! {
+    /// The register map (Interval Timer Core, Register Map): 16-bit registers a word apart.
+    const MAP "" {
+        STATUS "status" 0x00 rw {
+            /// The counter has reached zero since the last write of this register.
+            TO 0 ro,
+            /// The counter runs.
+            RUN 1 ro,
+        };
+        CONTROL "control" 0x04 rw {
+            /// The interrupt is enabled.
+            ITO 0,
+            /// Zero does not stop the counter.
+            CONT 1,
+            /// Not kept, as the next one.
+            START 2,
+            STOP 3,
+        };
+        PERIODL "periodl" 0x08 rw mask 0xffff;
+        PERIODH "periodh" 0x0c rw mask 0xffff;
+        SNAPL "snapl" 0x10 rw mask 0xffff;
+        SNAPH "snaph" 0x14 rw mask 0xffff;
+    }
+}
 
 /// The counter.
-#[derive(Clone, Copy, Debug, State, Fresh)]
+#[derive(Clone, Copy, Debug, State, Fresh, Polled)]
 enum Counter {
     /// Stopped at a value.
     Stopped(u32),
@@ -60,17 +54,14 @@ enum Counter {
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = IntervalTimer::list_timeout)]
 pub struct IntervalTimer {
     #[state(skip)]
     port: AxiLitePort,
     #[state(skip)]
     interrupt: Option<IrqLine>,
-    control: u32,
-    /// Clocks of a period, less one.
-    period: u32,
-    snapshot: u32,
-    timeout: bool,
+    registers: Registers,
     counter: Counter,
     /// The earliest event that was requested and has not run; later ones are requested when it comes.
     alarm: Alarm,
@@ -78,7 +69,7 @@ pub struct IntervalTimer {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["altr,timer-1.0"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["altr,timer-1.0"], 1, from_node).with_activities(TIMER).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -91,33 +82,47 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl IntervalTimer {
     /// The device after reset, with this value in its period registers; the port's clock is counted.
     pub fn new(port: AxiLitePort, period: u32, interrupt: Option<IrqLine>) -> IntervalTimer {
-        IntervalTimer {
-            port,
-            interrupt,
-            control: 0,
-            period,
-            snapshot: 0,
-            timeout: false,
-            counter: Counter::Stopped(period),
-            alarm: Alarm::default(),
-        }
+        let mut registers = Registers::new(&MAP);
+        registers.set(PERIODL, period);
+        registers.set(PERIODH, period >> 16);
+        IntervalTimer { port, interrupt, registers, counter: Counter::Stopped(period), alarm: Alarm::default() }
+    }
+
+    /// Clocks of a period, less one.
+    fn period(&self) -> u32 {
+        self.registers[PERIODH] << 16 | self.registers[PERIODL]
     }
 
     fn cycle(&self, now: Ps) -> u64 {
         self.port.clock.cycles_until_floor(now).0
     }
 
-    /// Brings the counter and the timeout flag up to `cycle`.
-    fn settle(&mut self, cycle: u64) {
+    /// Brings the counter and the timeout flag up to `now`.
+    fn pass_to(&mut self, now: Ps) {
         let Counter::Running { reload_cycle } = self.counter else { return };
-        let Some(past) = cycle.checked_sub(reload_cycle) else { return };
-        self.timeout = true;
-        self.counter = if self.control & CONTROL_CONT == 0 {
-            Counter::Stopped(self.period)
-        } else {
-            let period_cycles = u64::from(self.period) + 1;
+        let Some(past) = self.cycle(now).checked_sub(reload_cycle) else { return };
+        self.registers.put(STATUS, STATUS_TO, true);
+        self.counter = if self.registers.has(CONTROL, CONTROL_CONT) {
+            let period_cycles = u64::from(self.period()) + 1;
             Counter::Running { reload_cycle: reload_cycle + (past / period_cycles + 1) * period_cycles }
+        } else {
+            Counter::Stopped(self.period())
         };
+    }
+
+    /// The time of the next reload.
+    fn timeout(&self) -> Option<Ps> {
+        match self.counter {
+            Counter::Stopped(_) => None,
+            Counter::Running { reload_cycle } => edge_in_reach(self.port.clock, reload_cycle),
+        }
+    }
+
+    /// An iteration within which the counter is reloaded is not like the next one.
+    fn list_timeout(&mut self, poll: &mut Poll) -> bool {
+        self.pass_to(poll.now());
+        self.timeout().into_iter().for_each(|due| poll.until(due));
+        poll.clock() == self.port.clock
     }
 
     /// The counter's value at `cycle`, to which it is settled.
@@ -129,115 +134,77 @@ impl IntervalTimer {
         }
     }
 
-    /// Updates the interrupt line, and requests an event for its next rise.
-    fn update(&mut self, ctx: &mut Ctx) {
-        let enabled = self.control & CONTROL_ITO != 0;
-        ctx.set_irq(self.interrupt, enabled && self.timeout);
-        let due = match self.counter {
-            Counter::Running { reload_cycle } if enabled && !self.timeout => {
-                edge_in_reach(self.port.clock, reload_cycle)
-            }
-            _ => None,
-        };
-        ctx.awaits(&COUNTING, due, Detail::None);
-        if let Some(due) = due {
-            self.alarm.set(due, 0, ctx);
-        }
-    }
-
-    fn register(&self, offset: u32) -> u32 {
-        match offset {
-            STATUS => flag(STATUS_TO, self.timeout) | flag(STATUS_RUN, matches!(self.counter, Counter::Running { .. })),
-            CONTROL => self.control,
-            PERIODL => self.period & 0xffff,
-            PERIODH => self.period >> 16,
-            SNAPL => self.snapshot & 0xffff,
-            SNAPH => self.snapshot >> 16,
-            _ => 0,
-        }
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32, cycle: u64) {
-        match offset {
-            STATUS => self.timeout = false,
-            CONTROL => self.set_control(value, cycle),
-            PERIODL => self.set_period(self.period & 0xffff_0000 | value),
-            PERIODH => self.set_period(self.period & 0xffff | value << 16),
-            SNAPL | SNAPH => self.snapshot = self.value(cycle),
-            _ => {}
-        }
-    }
-
-    fn set_control(&mut self, value: u32, cycle: u64) {
-        self.control = value & CONTROL_HELD;
+    fn wrote_control(&mut self, new: u32, cycle: u64) {
+        self.registers.put(CONTROL, CONTROL_START | CONTROL_STOP, false);
         match self.counter {
-            Counter::Stopped(left) if value & CONTROL_START != 0 => {
+            Counter::Stopped(left) if new & CONTROL_START != 0 => {
                 self.counter = Counter::Running { reload_cycle: cycle + u64::from(left) + 1 };
             }
-            Counter::Running { .. } if value & (CONTROL_START | CONTROL_STOP) == CONTROL_STOP => {
+            Counter::Running { .. } if new & (CONTROL_START | CONTROL_STOP) == CONTROL_STOP => {
                 self.counter = Counter::Stopped(self.value(cycle));
             }
             _ => {}
         }
     }
 
-    /// A write to a half of the period loads and stops the counter.
-    fn set_period(&mut self, period: u32) {
-        self.period = period;
-        self.counter = Counter::Stopped(period);
+    fn take_snapshot(&mut self, cycle: u64) {
+        let value = self.value(cycle);
+        self.registers.set(SNAPL, value);
+        self.registers.set(SNAPH, value >> 16);
+    }
+}
+
+impl Table for IntervalTimer {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::axi_lite(self.port)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.pass_to(ctx.now);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        let runs = matches!(self.counter, Counter::Running { .. });
+        held | flag(STATUS_RUN, register == STATUS && runs)
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.update(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            STATUS => self.registers.put(STATUS, STATUS_TO, false),
+            CONTROL => self.wrote_control(new, self.cycle(ctx.now)),
+            SNAPL | SNAPH => self.take_snapshot(self.cycle(ctx.now)),
+            // A write to a half of the period loads and stops the counter.
+            _ => self.counter = Counter::Stopped(self.period()),
+        }
+    }
+
+    /// Updates the interrupt line, and requests an event for its next rise.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let (enabled, raised) = (self.registers.has(CONTROL, CONTROL_ITO), self.registers.has(STATUS, STATUS_TO));
+        ctx.set_irq(self.interrupt, enabled && raised);
+        let due = self.timeout().filter(|_| enabled && !raised);
+        ctx.awaits(&COUNTING, due, Detail::None);
+        if let Some(due) = due {
+            self.alarm.set(due, 0, ctx);
+        }
     }
 }
 
 impl Device for IntervalTimer {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.settle(self.cycle(ctx.now));
-        self.update(ctx);
-        Ok(self.port.read(self.register(offset & !3), offset, size, ctx.now))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        let cycle = self.cycle(ctx.now);
-        self.settle(cycle);
-        self.set_register(offset & !3, on_lanes(value, offset, size) & 0xffff, cycle);
-        self.update(ctx);
-        Ok(self.port.written(ctx.now))
-    }
+    by_table!();
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        self.settle(self.cycle(ctx.now));
+        self.pass_to(ctx.now);
         self.update(ctx);
-    }
-}
-
-impl Polled for IntervalTimer {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        if poll.clock() != self.port.clock {
-            return false;
-        }
-        self.settle(self.cycle(poll.now()));
-        poll.state(self.control);
-        poll.state(self.period);
-        poll.state(self.snapshot);
-        poll.state(self.timeout);
-        match self.counter {
-            Counter::Stopped(value) => poll.state(value),
-            Counter::Running { reload_cycle } => {
-                // An iteration that reloads it is not like the next one.
-                poll.state(reload_cycle);
-                if let Some(due) = edge_in_reach(self.port.clock, reload_cycle) {
-                    poll.until(due);
-                }
-            }
-        }
-        true
     }
 }
 

@@ -15,83 +15,65 @@
 //! bits; the other lanes of a narrower write are zeroes.
 
 use crate::model::Model;
-use crate::support::apb;
-use crate::support::registers::{AccessKind, Register};
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
+use crate::registers::{Port, Refused, Registers, Table, by_table, registers};
+use crate::support::interrupt_output::InterruptOutput;
+use engine::bus::device::{Ctx, Device, IrqLine, PortId};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::pins::Drive;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 
-/// The register map.
-pub const REGISTERS: &[Register] = &[
-    Register::new("PXPIN", PIN, AccessKind::Ro, u32::MAX, u32::MAX),
-    Register::new("PXDAT", DAT, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PXDATS", DAT | SET, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXDATC", DAT | CLEAR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXIM", IM, AccessKind::Ro, u32::MAX, u32::MAX),
-    Register::new("PXIMS", IM | SET, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXIMC", IM | CLEAR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXPE", PE, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PXPES", PE | SET, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXPEC", PE | CLEAR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXFUN", FUN, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PXFUNS", FUN | SET, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXFUNC", FUN | CLEAR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXSEL", SEL, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PXSELS", SEL | SET, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXSELC", SEL | CLEAR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXDIR", DIR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PXDIRS", DIR | SET, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXDIRC", DIR | CLEAR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXTRG", TRG, AccessKind::Ro, 0, u32::MAX),
-    Register::new("PXTRGS", TRG | SET, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXTRGC", TRG | CLEAR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("PXFLG", FLG, AccessKind::Ro, 0, u32::MAX),
-];
-
-const PIN: u32 = 0x00;
-const DAT: u32 = 0x10;
-const IM: u32 = 0x20;
-const PE: u32 = 0x30;
-const FUN: u32 = 0x40;
-const SEL: u32 = 0x50;
-const DIR: u32 = 0x60;
-const TRG: u32 = 0x70;
-const FLG: u32 = 0x80;
-/// Distance from a register to the one that sets its bits, and to the one that clears them.
-const SET: u32 = 0x4;
-const CLEAR: u32 = 0x8;
-/// The part of an offset that selects the register; the rest selects the kind of write.
-const REGISTER: u32 = 0xf0;
-const WRITE_KIND: u32 = 0x0f;
+registers! {
+    /// The register map.
+    const MAP "PX" {
+        PIN 0x00 ro volatile reset u32::MAX;
+        DAT 0x10 ro;
+        /// PxFLGC is the same register.
+        DATS 0x14 wo;
+        DATC 0x18 clear DAT;
+        IM 0x20 ro reset u32::MAX;
+        IMS 0x24 set IM;
+        IMC 0x28 clear IM;
+        PE 0x30 ro;
+        PES 0x34 set PE;
+        PEC 0x38 clear PE;
+        FUN 0x40 ro;
+        FUNS 0x44 set FUN;
+        FUNC 0x48 clear FUN;
+        SEL 0x50 ro;
+        SELS 0x54 set SEL;
+        SELC 0x58 clear SEL;
+        DIR 0x60 ro;
+        DIRS 0x64 set DIR;
+        DIRC 0x68 clear DIR;
+        TRG 0x70 ro;
+        TRGS 0x74 set TRG;
+        TRGC 0x78 clear TRG;
+        FLG 0x80 ro;
+    }
+}
 
 /// The port.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Gpio::is_still)]
 pub struct Gpio {
+    #[poll(phase)]
     clock: ClockInput,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
-    dat: u32,
-    im: u32,
-    pe: u32,
-    fun: u32,
-    sel: u32,
-    dir: u32,
-    trg: u32,
-    flg: u32,
-    irq_level: bool,
+    registers: Registers,
+    interrupt: InterruptOutput,
     /// True if a wire may change before the next access, without an event.
     moving: bool,
-    /// The number of changes that may affect an answer.
+    /// The number of changes of wires that may affect an answer.
     changes: u64,
+    #[poll(total)]
     reads: u64,
+    /// A loop with a write drives wires.
     writes: u64,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::port(&["ingenic,jz4740-gpio"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::port(&["ingenic,jz4740-gpio"], 1, from_node).naming(MAP.rows);
 
 /// Builds the port from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -104,68 +86,40 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Gpio {
     /// The port after reset: all pins are inputs, pulled up, with their interrupts masked.
     pub fn new(clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Gpio {
-        Gpio {
-            clock: clock.into(),
-            interrupt,
-            dat: 0,
-            im: u32::MAX,
-            pe: 0,
-            fun: 0,
-            sel: 0,
-            dir: 0,
-            trg: 0,
-            flg: 0,
-            irq_level: false,
-            moving: false,
-            changes: 0,
-            reads: 0,
-            writes: 0,
-        }
+        let interrupt = InterruptOutput::new(interrupt);
+        let registers = Registers::new(&MAP);
+        Gpio { clock: clock.into(), registers, interrupt, moving: false, changes: 0, reads: 0, writes: 0 }
     }
 
     /// Pins that are interrupt sources.
-    const fn sources(&self) -> u32 {
-        !self.fun & self.sel
+    fn sources(&self) -> u32 {
+        !self.registers[FUN] & self.registers[SEL]
     }
 
     fn drive(&self) -> (Drive, u32) {
-        (Drive { enables: !self.fun & !self.sel & self.dir, levels: self.dat }, !self.pe)
+        let enables = !self.registers[FUN] & !self.registers[SEL] & self.registers[DIR];
+        (Drive { enables, levels: self.registers[DAT] }, !self.registers[PE])
     }
 
-    fn register(&mut self, offset: u32, ctx: &mut Ctx) -> u32 {
-        match offset {
-            PIN => {
-                let levels = ctx.bus.sample_port(ctx.id, ctx.now);
-                self.moving = ctx.bus.wires.is_moving(ctx.id);
-                levels
-            }
-            FLG => self.flg,
-            _ => self.held(offset).map_or(0, |held| *held),
-        }
+    fn sample(&mut self, ctx: &mut Ctx) -> u32 {
+        let levels = ctx.bus.sample_port(ctx.id, ctx.now);
+        self.moving = ctx.bus.wires.is_moving(ctx.id);
+        levels
     }
 
-    /// The register at `offset`, if other registers set and clear its bits.
-    fn held(&mut self, offset: u32) -> Option<&mut u32> {
-        Some(match offset {
-            DAT => &mut self.dat,
-            IM => &mut self.im,
-            PE => &mut self.pe,
-            FUN => &mut self.fun,
-            SEL => &mut self.sel,
-            DIR => &mut self.dir,
-            TRG => &mut self.trg,
-            _ => return None,
-        })
+    fn is_still(&mut self, _: &mut Poll) -> bool {
+        !self.moving
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        if offset == DAT | SET {
-            self.flg &= !(value & self.sources());
-        }
-        match (self.held(offset & REGISTER), offset & WRITE_KIND) {
-            (Some(held), SET) if offset <= FLG => *held |= value,
-            (Some(held), CLEAR) if offset <= FLG => *held &= !value,
-            _ => ctx.note(&format!("a write to offset {offset:#x}, where no register to write is, has no effect")),
+    /// Drives the pins as a register says that held `old`.
+    fn drive_changes(&mut self, register: u32, old: u32, ctx: &mut Ctx) {
+        let (drive, pull_ups) = self.drive();
+        let new = self.registers[register];
+        self.registers.set(register, old);
+        let before = self.drive();
+        self.registers.set(register, new);
+        if (drive, pull_ups) != before {
+            ctx.bus.drive_port(ctx.id, drive, pull_ups, ctx.now);
         }
     }
 
@@ -173,44 +127,57 @@ impl Gpio {
     fn look(&mut self, ctx: &mut Ctx) {
         let (rose, fell) = ctx.bus.wires.take_edges(ctx.id);
         let levels = ctx.bus.wires.levels(ctx.id);
-        let edges = rose & self.dir | fell & !self.dir;
-        let active = !(levels ^ self.dir);
-        self.flg |= self.sources() & (edges & self.trg | active & !self.trg);
-        let level = self.flg & !self.im != 0;
-        if level != self.irq_level {
-            self.irq_level = level;
-            ctx.set_irq(self.interrupt, level);
+        let (rising, edged) = (self.registers[DIR], self.registers[TRG]);
+        let edges = rose & rising | fell & !rising;
+        let active = !(levels ^ rising);
+        self.registers.put(FLG, self.sources() & (edges & edged | active & !edged), true);
+        self.interrupt.drive(self.registers[FLG] & !self.registers[IM] != 0, ctx);
+    }
+}
+
+impl Table for Gpio {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        self.reads += 1;
+        if register == PIN { self.sample(ctx) } else { held }
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.look(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            PIN => self.refused(register, Refused::ReadOnly, ctx),
+            DATS => {
+                self.registers.put(FLG, new & self.sources(), false);
+                let held = self.registers[DAT];
+                self.registers.set(DAT, held | new);
+                self.drive_changes(DAT, held, ctx);
+            }
+            _ => self.drive_changes(register, old, ctx),
         }
+    }
+
+    fn refused(&mut self, register: u32, _: Refused, ctx: &mut Ctx) {
+        ctx.note(&format!("a write to offset {register:#x}, where no register to write is, has no effect"));
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.writes += 1;
+        self.look(ctx);
     }
 }
 
 impl Device for Gpio {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.reads += 1;
-        let value = self.register(offset & !3, ctx);
-        self.look(ctx);
-        Ok(apb::read(value, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
-        let (offset, value) = apb::written(value, offset, size);
-        let before = self.drive();
-        self.set_register(offset, value, ctx);
-        let (drive, pull_ups) = self.drive();
-        if (drive, pull_ups) != before {
-            ctx.bus.drive_port(ctx.id, drive, pull_ups, ctx.now);
-        }
-        self.look(ctx);
-        Ok(Reply::written(ctx.now))
-    }
+    by_table!();
 
     fn pins_changed(&mut self, _port: PortId, _changed: u32, _levels: u32, ctx: &mut Ctx) {
         self.changes += 1;
@@ -227,17 +194,6 @@ impl Device for Gpio {
 
     fn counters(&self) -> Vec<(String, u64)> {
         vec![("reads".to_owned(), self.reads), ("writes".to_owned(), self.writes)]
-    }
-}
-
-impl Polled for Gpio {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock.rate);
-        poll.state(self.writes);
-        poll.state(self.changes);
-        poll.state(self.flg);
-        poll.counter(&mut self.reads);
-        !self.moving
     }
 }
 

@@ -8,46 +8,40 @@
 //! After reset all sources are masked.
 
 use crate::model::{Group, Model};
-use crate::support::apb;
-use crate::support::registers::{AccessKind, Register};
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::registers::{Port, Registers, Table, by_table, registers};
+use engine::bus::device::{Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
+use engine::polling::Polled;
 use engine::state::State;
 
-/// The register map.
-pub const REGISTERS: &[Register] = &[
-    Register::new("ICSR", ICSR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("ICMR", ICMR, AccessKind::Rw, ICMR_RESET, u32::MAX),
-    Register::new("ICMSR", ICMSR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("ICMCR", ICMCR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("ICPR", ICPR, AccessKind::Ro, 0, u32::MAX),
-];
-
-const ICSR: u32 = 0x00;
-const ICMR: u32 = 0x04;
-const ICMSR: u32 = 0x08;
-const ICMCR: u32 = 0x0c;
-const ICPR: u32 = 0x10;
-const ICMR_RESET: u32 = u32::MAX;
+registers! {
+    /// The register map.
+    const MAP "" {
+        /// Levels of the sources.
+        ICSR 0x00 ro;
+        ICMR 0x04 rw reset u32::MAX;
+        ICMSR 0x08 set ICMR;
+        ICMCR 0x0c clear ICMR;
+        ICPR 0x10 ro volatile;
+    }
+}
 
 /// The number of sources.
 pub const SOURCES: u32 = u32::BITS;
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Intc {
+    #[poll(phase)]
     clock: ClockInput,
     #[state(skip)]
     output: Option<IrqLine>,
-    /// Levels of the sources.
-    sources: u32,
-    mask: u32,
+    registers: Registers,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Interrupt, &["ingenic,jz4740-intc"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Interrupt, &["ingenic,jz4740-intc"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -58,51 +52,38 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Intc {
     /// The device after reset.
     pub fn new(clock: impl Into<ClockInput>, output: Option<IrqLine>) -> Intc {
-        Intc { clock: clock.into(), output, sources: 0, mask: ICMR_RESET }
+        Intc { clock: clock.into(), output, registers: Registers::new(&MAP) }
     }
 
-    const fn pending(&self) -> u32 {
-        self.sources & !self.mask
+    fn pending(&self) -> u32 {
+        self.registers[ICSR] & !self.registers[ICMR]
+    }
+}
+
+impl Table for Intc {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
     }
 
-    fn drive(&self, ctx: &mut Ctx) {
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        if register == ICPR { self.pending() } else { held }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
         ctx.set_irq(self.output, self.pending() != 0);
     }
 }
 
 impl Device for Intc {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let register = match offset & !3 {
-            ICSR => self.sources,
-            ICMR => self.mask,
-            ICPR => self.pending(),
-            _ => 0,
-        };
-        Ok(apb::read(register, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        match apb::written(value, offset, size) {
-            (ICMR, value) => self.mask = value,
-            (ICMSR, value) => self.mask |= value,
-            (ICMCR, value) => self.mask &= !value,
-            _ => {}
-        }
-        self.drive(ctx);
-        Ok(Reply::written(ctx.now))
-    }
+    by_table!();
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
-        let bit = 1u32.checked_shl(input).unwrap_or(0);
-        self.sources = if level { self.sources | bit } else { self.sources & !bit };
-        self.drive(ctx);
+        self.registers.put(ICSR, 1u32.checked_shl(input).unwrap_or(0), level);
+        self.update(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
@@ -114,21 +95,13 @@ impl Device for Intc {
     }
 }
 
-impl Polled for Intc {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clock.rate);
-        poll.state(self.sources);
-        poll.state(self.mask);
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::{Bench, CPU_INTC, read_plain_node};
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use engine::bus::device::DeviceId;
+    use engine::polling::Poll;
     use engine::time::{Cycles, Hz, Ps};
 
     const NOW: Ps = Ps(0);
@@ -146,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_device_keeps_its_table() {
-        walk::device_keeps_its_table(REGISTERS, &[], &mut intc());
+        walk::device_keeps_its_table(MAP.rows, &[], &mut intc());
     }
 
     #[test]

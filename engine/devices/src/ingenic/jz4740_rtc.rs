@@ -10,61 +10,44 @@
 //! waking up, and RTCGR.ADJC, which makes some of 1024 seconds a clock longer.
 
 use crate::model::{Group, Model};
+use crate::registers::{Port, Refused, Registers, Table, by_table, flag, registers};
 use crate::support::activities::{COUNTING, TIMER};
-use crate::support::apb;
 use crate::support::axi_lite::edge_in_reach;
-use crate::support::registers::{AccessKind, Register, flag};
 use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
 
-/// The register map.
-pub const REGISTERS: &[Register] = &[
-    Register::new("RTCCR", RTCCR, AccessKind::Rw, RTCCR_WRDY | RTCCR_RTCE, 0xfd),
-    Register::new("RTCSR", RTCSR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("RTCSAR", RTCSAR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("RTCGR", RTCGR, AccessKind::Rw, RTCGR_RESET, RTCGR_MASK),
-    Register::new("HCR", HCR, AccessKind::Rw, 0, HCR_PD),
-    Register::new("HWFCR", HWFCR, AccessKind::Rw, 0, 0xffe0),
-    Register::new("HRCR", HRCR, AccessKind::Rw, 0, 0x0fe0),
-    Register::new("HWCR", HWCR, AccessKind::Rw, 0, 1),
-    Register::new("HWRSR", HWRSR, AccessKind::Rw, 0, 0x33),
-    Register::new("HSPR", HSPR, AccessKind::Rw, 0, u32::MAX),
-];
-
-const RTCCR: u32 = 0x00;
-const RTCSR: u32 = 0x04;
-const RTCSAR: u32 = 0x08;
-const RTCGR: u32 = 0x0c;
-const HCR: u32 = 0x20;
-const HWFCR: u32 = 0x24;
-const HRCR: u32 = 0x28;
-const HWCR: u32 = 0x2c;
-const HWRSR: u32 = 0x30;
-const HSPR: u32 = 0x34;
-
-const RTCCR_WRDY: u32 = 1 << 7;
-const RTCCR_1HZ: u32 = 1 << 6;
-const RTCCR_1HZIE: u32 = 1 << 5;
-const RTCCR_AF: u32 = 1 << 4;
-const RTCCR_AIE: u32 = 1 << 3;
-const RTCCR_AE: u32 = 1 << 2;
-const RTCCR_RTCE: u32 = 1 << 0;
-/// The bits that a write sets; it clears 1HZ and AF where it has zeroes.
-const RTCCR_SETTINGS: u32 = RTCCR_1HZIE | RTCCR_AIE | RTCCR_AE | RTCCR_RTCE;
-const RTCGR_MASK: u32 = RTCGR_LOCK | 0x03ff_ffff;
-const RTCGR_LOCK: u32 = 1 << 31;
-/// NC1HZ for a crystal of 32768 Hz.
-const RTCGR_RESET: u32 = 0x7fff;
-const HCR_PD: u32 = 1 << 0;
+registers! {
+    /// The register map. A written 0 clears 1HZ and AF.
+    const MAP "" {
+        RTCCR 0x00 rw reset 0x81 mask 0xfd {
+            RTCE 0, AE 2, AIE 3, AF 4 w0c,
+            /// 1HZIE and 1HZ.
+            HZIE 5, HZ 6 w0c,
+            WRDY 7 ro,
+        };
+        RTCSR 0x04 rw;
+        RTCSAR 0x08 rw;
+        /// NC1HZ is that for a crystal of 32768 Hz.
+        RTCGR 0x0c rw locked_by RTCGR_LOCK in RTCGR reset 0x7fff { NC1HZ 0..16, ADJC 16..26, LOCK 31 };
+        HCR 0x20 rw volatile { PD 0 };
+        HWFCR 0x24 rw mask 0xffe0;
+        HRCR 0x28 rw mask 0x0fe0;
+        HWCR 0x2c rw mask 1;
+        HWRSR 0x30 rw mask 0x33;
+        HSPR 0x34 rw;
+    }
+}
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Rtc::list_deadlines)]
 pub struct Rtc {
+    #[poll(phase)]
     bus_clock: ClockInput,
     #[state(skip)]
     clock: Hz,
@@ -72,12 +55,7 @@ pub struct Rtc {
     write_cycles: Cycles,
     #[state(skip)]
     interrupt: Option<IrqLine>,
-    control: u32,
-    seconds: u32,
-    alarm_seconds: u32,
-    regulator: u32,
-    /// HWFCR, HRCR, HWCR, HWRSR, HSPR.
-    hibernate: [u32; 5],
+    registers: Registers,
     /// The clock in which the present second began.
     second_began: u64,
     ready_at: Ps,
@@ -86,7 +64,7 @@ pub struct Rtc {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["ingenic,jz4740-rtc"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["ingenic,jz4740-rtc"], 1, from_node).with_activities(TIMER).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -105,28 +83,24 @@ impl Rtc {
             clock,
             write_cycles,
             interrupt,
-            control: RTCCR_RTCE,
-            seconds: 0,
-            alarm_seconds: 0,
-            regulator: RTCGR_RESET,
-            hibernate: [0; 5],
+            registers: Registers::new(&MAP),
             second_began: 0,
             ready_at: Ps::ZERO,
             alarm: Alarm::default(),
         }
     }
 
-    const fn runs(&self) -> bool {
-        self.control & RTCCR_RTCE != 0
+    fn runs(&self) -> bool {
+        self.registers.has(RTCCR, RTCCR_RTCE)
     }
 
     /// Clocks of a second.
     fn second(&self) -> u64 {
-        u64::from(self.regulator & 0xffff) + 1
+        u64::from(self.registers.field(RTCGR, RTCGR_NC1HZ)) + 1
     }
 
     /// Brings the seconds up to `now`.
-    fn settle(&mut self, now: Ps) {
+    fn pass_to(&mut self, now: Ps) {
         let clocks = self.clock.cycles_until_floor(now).0;
         if !self.runs() {
             self.second_began = clocks;
@@ -134,9 +108,11 @@ impl Rtc {
         }
         let passed = (clocks - self.second_began) / self.second();
         if passed > 0 {
-            let until_alarm = u64::from(self.alarm_seconds.wrapping_sub(self.seconds).wrapping_sub(1)) + 1;
-            self.control |= RTCCR_1HZ | flag(RTCCR_AF, self.control & RTCCR_AE != 0 && until_alarm <= passed);
-            self.seconds = self.seconds.wrapping_add(passed as u32);
+            let seconds = self.registers[RTCSR];
+            let until_alarm = u64::from(self.registers[RTCSAR].wrapping_sub(seconds).wrapping_sub(1)) + 1;
+            let comes = self.registers.has(RTCCR, RTCCR_AE) && until_alarm <= passed;
+            self.registers.put(RTCCR, RTCCR_HZ | flag(RTCCR_AF, comes), true);
+            self.registers.set(RTCSR, seconds.wrapping_add(passed as u32));
             self.second_began += passed * self.second();
         }
     }
@@ -145,108 +121,86 @@ impl Rtc {
         edge_in_reach(self.clock, self.second_began + self.second()).filter(|_| self.runs())
     }
 
+    /// A write: true, with a note, if it comes before the registers take one.
+    fn is_lost(&mut self, ctx: &mut Ctx) -> bool {
+        let is_lost = self.ready_at > ctx.now;
+        if is_lost {
+            ctx.note("a register was written while RTCCR.WRDY is 0: the write is lost");
+        } else {
+            self.ready_at = self.clock.after(ctx.now, self.write_cycles);
+        }
+        is_lost
+    }
+
+    fn list_deadlines(&mut self, poll: &mut Poll) -> bool {
+        self.pass_to(poll.now());
+        Some(self.ready_at).into_iter().chain(self.next_second()).for_each(|at| poll.until(at));
+        true
+    }
+}
+
+impl Table for Rtc {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.pass_to(ctx.now);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        let is_busy = register == RTCCR && self.ready_at > ctx.now;
+        held & !flag(RTCCR_WRDY, is_busy)
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.update(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            _ if self.is_lost(ctx) => self.registers.set(register, old),
+            RTCSR => self.second_began = self.clock.cycles_until_floor(ctx.now).0,
+            HCR if new & HCR_PD != 0 => ctx.exit(0),
+            _ => {}
+        }
+    }
+
+    fn refused(&mut self, _: u32, why: Refused, ctx: &mut Ctx) {
+        if !self.is_lost(ctx) && matches!(why, Refused::Locked(..)) {
+            ctx.note("RTCGR is locked (LOCK): a write to it had no effect");
+        }
+    }
+
     /// Updates the interrupt line, and requests an event at the next second that may raise it.
     fn update(&mut self, ctx: &mut Ctx) {
-        let raised = self.control & (self.control & (RTCCR_1HZIE | RTCCR_AIE)) << 1 & (RTCCR_1HZ | RTCCR_AF) != 0;
+        let enables = self.registers[RTCCR] & (RTCCR_HZIE | RTCCR_AIE);
+        // A flag is the bit above its enable.
+        let raised = self.registers.has(RTCCR, enables << 1);
         ctx.set_irq(self.interrupt, raised);
-        let waits = !raised && self.control & (RTCCR_1HZIE | RTCCR_AIE) != 0;
-        let due = self.next_second().filter(|_| waits);
+        let due = self.next_second().filter(|_| !raised && enables != 0);
         ctx.awaits(&COUNTING, due, Detail::None);
         if let Some(due) = due {
             self.alarm.set(due, 0, ctx);
         }
     }
-
-    fn register(&self, offset: u32, now: Ps) -> u32 {
-        match offset {
-            RTCCR => self.control | flag(RTCCR_WRDY, self.ready_at <= now),
-            RTCSR => self.seconds,
-            RTCSAR => self.alarm_seconds,
-            RTCGR => self.regulator,
-            HWFCR..=HSPR => self.hibernate[((offset - HWFCR) / 4) as usize],
-            _ => 0,
-        }
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        match offset {
-            RTCCR => {
-                let flags = self.control & value & (RTCCR_1HZ | RTCCR_AF);
-                self.control = flags | value & RTCCR_SETTINGS;
-            }
-            RTCSR => {
-                self.seconds = value;
-                self.second_began = self.clock.cycles_until_floor(ctx.now).0;
-            }
-            RTCSAR => self.alarm_seconds = value,
-            RTCGR if self.regulator & RTCGR_LOCK != 0 => {
-                ctx.note("RTCGR is locked (LOCK): a write to it had no effect");
-            }
-            RTCGR => self.regulator = value & RTCGR_MASK,
-            HCR if value & HCR_PD != 0 => ctx.exit(0),
-            HWFCR..=HSPR => {
-                let mask = REGISTERS.iter().find(|register| register.offset == offset).map_or(0, |found| found.mask);
-                self.hibernate[((offset - HWFCR) / 4) as usize] = value & mask;
-            }
-            _ => {}
-        }
-    }
 }
 
 impl Device for Rtc {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        let register = self.register(offset & !3, ctx.now);
-        self.update(ctx);
-        Ok(apb::read(register, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        if self.ready_at > ctx.now {
-            ctx.note("a register was written while RTCCR.WRDY is 0: the write is lost");
-        } else {
-            let (offset, value) = apb::written(value, offset, size);
-            self.set_register(offset, value, ctx);
-            self.ready_at = self.clock.after(ctx.now, self.write_cycles);
-        }
-        self.update(ctx);
-        Ok(Reply::written(ctx.now))
-    }
+    by_table!();
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        self.settle(ctx.now);
+        self.pass_to(ctx.now);
         self.update(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         ctx.bus.clocks.update(&mut self.bus_clock);
-    }
-}
-
-impl Polled for Rtc {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.bus_clock.rate);
-        self.settle(poll.now());
-        for register in [self.control, self.seconds, self.alarm_seconds, self.regulator] {
-            poll.state(register);
-        }
-        self.hibernate.iter().for_each(|register| poll.state(*register));
-        poll.state(self.second_began);
-        poll.state(self.ready_at.0);
-        poll.until(self.ready_at);
-        if let Some(due) = self.next_second() {
-            poll.until(due);
-        }
-        true
     }
 }
 

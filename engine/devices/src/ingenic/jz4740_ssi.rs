@@ -19,53 +19,45 @@ mod registers;
 mod tests;
 mod wire;
 
-use std::collections::VecDeque;
-
-use self::registers::{SSICR0, SSICR1, SSIDR, SSIGR, SSIICR, SSIITR, SSISR, Settings, cr0, cr1, sr};
+use self::registers::*;
 use self::wire::{SELECTS, Wire};
 use crate::model::{Group, Model};
+use crate::registers::{Port, Refused, Registers, Table, by_table, flag};
 use crate::support::activities::{RX_FIFO, TX_FIFO};
-use crate::support::apb;
-use crate::support::fifo_entries::Queues;
+use crate::support::fifo_entries::Fifo;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
-use crate::support::registers::flag;
+use crate::support::interrupt_output::InterruptOutput;
 use engine::activity::Activity;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine, PortId};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
 use engine::observe::spi::{FRAME, SHIFTING};
-use engine::polling::{Edge, Poll, Polled};
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
 use engine::wire::spi::SpiTarget;
 
-pub use self::registers::REGISTERS;
-
 const FIFO_WORDS: usize = 16;
 
 /// The device.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(first = Ssi::is_idle)]
 pub struct Ssi {
     #[state(skip)]
     label: String,
     /// The device clock.
     clock: ClockInput,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
-    settings: Settings,
-    interval: u32,
-    characters: u32,
-    /// UNDR and OVER.
-    flags: u32,
-    transmit: VecDeque<u32>,
-    receive: VecDeque<u32>,
-    /// The entries of the FIFOs, for recording.
-    queues: Queues,
+    registers: Registers,
+    #[poll(edge = poll.clock())]
+    transmit: Fifo<u32>,
+    #[poll(edge = poll.clock())]
+    receive: Fifo<u32>,
     wire: Wire,
     /// The time at which software last changed a setting of the wire.
+    #[poll(skip = "only the end of a frame and the next word depend on it, and that is a change, too")]
     changed_at: Ps,
     alarm: Alarm,
-    irq_level: bool,
+    interrupt: InterruptOutput,
     overruns: u64,
     underruns: u64,
 }
@@ -75,7 +67,7 @@ const ACTIVITIES: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node).with_activities(ACTIVITIES).naming(REGISTERS);
+    Model::device(Group::Spi, &["ingenic,jz4740-ssi"], 1, from_node).with_activities(ACTIVITIES).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -91,25 +83,23 @@ impl Ssi {
     /// The device after reset, with a chip or without on each of its chip selects.
     pub fn new(label: String, clock: impl Into<ClockInput>, interrupt: Option<IrqLine>, chips: Chips) -> Ssi {
         let clock = clock.into();
-        let reset = |offset| REGISTERS.iter().find(|register| register.offset == offset).map_or(0, |found| found.reset);
         Ssi {
             label,
             clock,
-            interrupt,
-            settings: Settings { cr0: 0, cr1: reset(SSICR1), divider: 0 },
-            interval: 0,
-            characters: 0,
-            flags: 0,
-            transmit: VecDeque::with_capacity(FIFO_WORDS),
-            receive: VecDeque::with_capacity(FIFO_WORDS),
-            queues: Queues::default(),
+            registers: Registers::new(&MAP),
+            transmit: Fifo::new(&TX_FIFO),
+            receive: Fifo::new(&RX_FIFO),
             wire: Wire::new(chips, clock.rate),
             changed_at: Ps::ZERO,
             alarm: Alarm::default(),
-            irq_level: false,
+            interrupt: InterruptOutput::new(interrupt),
             overruns: 0,
             underruns: 0,
         }
+    }
+
+    fn settings(&self) -> Settings {
+        Settings::of(&self.registers)
     }
 
     /// Brings the wire up to `now`.
@@ -127,11 +117,11 @@ impl Ssi {
 
     /// Begins a frame if there is a word for it, and no frame is open.
     fn begin(&mut self) -> bool {
-        if self.settings.cr0 & cr0::SSIE == 0 || self.wire.is_busy() {
+        if !self.registers.has(SSICR0, SSICR0_SSIE) || self.wire.is_busy() {
             return false;
         }
         let Some(word) = self.pop_word() else { return false };
-        self.wire.set_idle(self.settings, self.clock.rate, self.changed_at);
+        self.wire.set_idle(self.settings(), self.clock.rate, self.changed_at);
         self.wire.begin(word, self.changed_at);
         true
     }
@@ -142,174 +132,153 @@ impl Ssi {
             self.wire.go_on(word, self.changed_at);
             return true;
         }
-        if self.settings.cr1 & cr1::UNFIN == 0 {
+        if !self.registers.has(SSICR1, SSICR1_UNFIN) {
             self.wire.release(self.changed_at);
             return true;
         }
-        self.underruns += u64::from(self.flags & sr::UNDR == 0);
-        self.flags |= sr::UNDR;
+        self.underruns += u64::from(!self.registers.has(SSISR, SSISR_UNDR));
+        self.registers.put(SSISR, SSISR_UNDR, true);
         false
     }
 
     /// The next word to send, which leaves the FIFO as soon as the wire is free.
     fn pop_word(&mut self) -> Option<u32> {
-        let word = self.transmit.pop_front()?;
         let at = self.changed_at.max(self.wire.free_from());
-        self.queues.tx.leave(self.transmit.len() + 1, at, self.clock.rate);
-        Some(word)
+        self.transmit.pop(at, self.clock.rate)
     }
 
     /// Takes a word that was received by `at`.
     fn take_received(&mut self, word: u32, at: Ps) {
-        if self.settings.cr0 & cr0::DISREV != 0 {
+        if self.registers.has(SSICR0, SSICR0_DISREV) {
             return;
         }
         if self.receive.len() == FIFO_WORDS {
-            self.flags |= sr::OVER;
+            self.registers.put(SSISR, SSISR_OVER, true);
             self.overruns += 1;
             return;
         }
-        self.queues.rx.come(self.receive.len(), at, word);
-        self.receive.push_back(word);
+        self.receive.push(word, at);
     }
 
     fn status(&self) -> u32 {
         let (waiting, come) = (self.transmit.len(), self.receive.len());
-        let busy = self.wire.is_busy();
-        self.flags
-            | (waiting as u32) << sr::TFIFO_NUM_SHIFT
-            | (come as u32) << sr::RFIFO_NUM_SHIFT
-            | flag(sr::END, !busy && waiting == 0)
-            | flag(sr::BUSY, busy)
-            | flag(sr::TFF, waiting == FIFO_WORDS)
-            | flag(sr::RFE, come == 0)
-            | flag(sr::TFHE, waiting <= self.settings.transmit_trigger())
-            | flag(sr::RFHF, come >= self.settings.receive_trigger())
+        let (busy, settings) = (self.wire.is_busy(), self.settings());
+        self.registers[SSISR] & (SSISR_UNDR | SSISR_OVER)
+            | (waiting as u32) << SSISR_TFIFO_NUM.trailing_zeros()
+            | (come as u32) << SSISR_RFIFO_NUM.trailing_zeros()
+            | flag(SSISR_END, !busy && waiting == 0)
+            | flag(SSISR_BUSY, busy)
+            | flag(SSISR_TFF, waiting == FIFO_WORDS)
+            | flag(SSISR_RFE, come == 0)
+            | flag(SSISR_TFHE, waiting <= settings.transmit_trigger())
+            | flag(SSISR_RFHF, come >= settings.receive_trigger())
     }
 
-    fn register(&mut self, offset: u32, now: Ps) -> u32 {
-        match offset {
-            SSIDR => {
-                let Some(word) = self.receive.pop_front() else { return 0 };
-                self.queues.rx.leave(self.receive.len() + 1, now, self.clock.rate);
-                word
-            }
-            SSICR0 => self.settings.cr0,
-            SSICR1 => self.settings.cr1,
-            SSISR => self.status(),
-            SSIITR => self.interval,
-            SSIICR => self.characters,
-            SSIGR => self.settings.divider,
-            _ => 0,
+    fn send(&mut self, word: u32, ctx: &mut Ctx) {
+        if self.transmit.len() == FIFO_WORDS {
+            ctx.note("a word was written to SSIDR while the transmit FIFO was full: it is lost");
+        } else {
+            self.transmit.push(word, ctx.now);
         }
     }
 
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        let Some(register) = crate::support::registers::find(REGISTERS, offset) else {
-            ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect"));
-            return;
-        };
-        let value = value & register.mask;
-        match offset {
-            SSIDR if self.transmit.len() == FIFO_WORDS => {
-                ctx.note("a word was written to SSIDR while the transmit FIFO was full: it is lost");
-            }
-            SSIDR => {
-                self.queues.tx.come(self.transmit.len(), ctx.now, value);
-                self.transmit.push_back(value);
-            }
-            SSICR0 => self.set_control(value, ctx),
-            SSICR1 => {
-                if value & cr1::FMAT != 0 {
-                    ctx.note(
-                        "SSICR1.FMAT selects another format than Motorola's, which is not modelled: frames are \
-                         Motorola's",
-                    );
-                }
-                self.settings.cr1 = value;
-            }
-            // Zeroes clear bits.
-            SSISR => self.flags &= value,
-            SSIITR => {
-                if value != 0 {
-                    ctx.note("SSIITR asks for pauses between words, which are not modelled: words follow each other");
-                }
-                self.interval = value;
-            }
-            SSIICR => self.characters = value,
-            _ => self.settings.divider = value,
+    fn wrote_control(&mut self, new: u32, ctx: &mut Ctx) {
+        self.registers.put(SSICR0, SSICR0_TFLUSH | SSICR0_RFLUSH, false);
+        if new & SSICR0_TFLUSH != 0 {
+            self.transmit.clear(ctx.now, self.clock.rate);
         }
-    }
-
-    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
-        if value & cr0::TFLUSH != 0 {
-            self.queues.tx.clear(self.transmit.len(), ctx.now, self.clock.rate);
-            self.transmit.clear();
+        if new & SSICR0_RFLUSH != 0 {
+            self.receive.clear(ctx.now, self.clock.rate);
         }
-        if value & cr0::RFLUSH != 0 {
-            self.queues.rx.clear(self.receive.len(), ctx.now, self.clock.rate);
-            self.receive.clear();
-        }
-        self.settings.cr0 = value & !(cr0::TFLUSH | cr0::RFLUSH);
-        if value & cr0::SSIE == 0 && self.wire.is_busy() {
+        if new & SSICR0_SSIE == 0 && self.wire.is_busy() {
             ctx.note("SSICR0.SSIE was cleared within a frame, which ended there");
             self.wire.abort(ctx.now);
         }
     }
 
     /// Updates the chips, the interrupt line and the event for the end on the wire after a possible change.
-    fn settle(&mut self, ctx: &mut Ctx) {
+    fn follow(&mut self, ctx: &mut Ctx) {
         if !self.wire.is_busy() {
-            self.wire.set_idle(self.settings, self.clock.rate, ctx.now);
+            self.wire.set_idle(self.settings(), self.clock.rate, ctx.now);
         }
         self.wire.chips.settle(ctx);
-        let (status, control) = (self.status(), self.settings.cr0);
-        let on = |enable: u32, flag: u32| control & enable != 0 && status & flag != 0;
-        let level =
-            on(cr0::TIE, sr::TFHE) || on(cr0::TEIE, sr::UNDR) || on(cr0::RIE, sr::RFHF) || on(cr0::REIE, sr::OVER);
-        let level = level && control & cr0::SSIE != 0;
-        if level != self.irq_level {
-            self.irq_level = level;
-            ctx.set_irq(self.interrupt, level);
-        }
+        let (status, control) = (self.status(), self.registers[SSICR0]);
+        let interrupts =
+            [(SSICR0_TIE, SSISR_TFHE), (SSICR0_TEIE, SSISR_UNDR), (SSICR0_RIE, SSISR_RFHF), (SSICR0_REIE, SSISR_OVER)];
+        let level = interrupts.iter().any(|(enable, flag)| control & enable != 0 && status & flag != 0);
+        self.interrupt.drive(level && control & SSICR0_SSIE != 0, ctx);
         if let Some(end) = self.wire.next_end() {
             self.alarm.set(end, CONTROLLER_EVENT, ctx);
         }
     }
+
+    /// True if no frame is open, and no word waits for one.
+    fn is_idle(&mut self, _: &mut Poll) -> bool {
+        !self.wire.is_busy() && self.transmit.is_empty()
+    }
+}
+
+impl Table for Ssi {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.pass_to(ctx.now);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            SSIDR => self.receive.pop(ctx.now, self.clock.rate).unwrap_or(0),
+            SSISR => self.status(),
+            _ => held,
+        }
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.follow(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
+        self.changed_at = ctx.now;
+        match register {
+            SSIDR => self.send(new, ctx),
+            SSICR0 => self.wrote_control(new, ctx),
+            SSICR1 if new & SSICR1_FMAT != 0 => ctx.note(
+                "SSICR1.FMAT selects another format than Motorola's, which is not modelled: frames are Motorola's",
+            ),
+            SSIITR if new != 0 => {
+                ctx.note("SSIITR asks for pauses between words, which are not modelled: words follow each other");
+            }
+            _ => {}
+        }
+    }
+
+    fn refused(&mut self, register: u32, _: Refused, ctx: &mut Ctx) {
+        ctx.note(&format!("a write to offset {register:#x}, where no register is, has no effect"));
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.pass_to(ctx.now);
+        self.follow(ctx);
+    }
 }
 
 impl Device for Ssi {
+    by_table!();
+
     fn pops(&self, _range: usize, offset: u32) -> bool {
         offset & !3 == SSIDR
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.pass_to(ctx.now);
-        let register = self.register(offset & !3, ctx.now);
-        self.settle(ctx);
-        Ok(apb::read(register, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.pass_to(ctx.now);
-        let (register, value) = apb::written(value, offset, size);
-        self.changed_at = ctx.now;
-        self.set_register(register, value, ctx);
-        self.pass_to(ctx.now);
-        self.settle(ctx);
-        Ok(Reply::written(ctx.now))
-    }
-
     fn reset(&mut self, ctx: &mut Ctx) {
         self.wire.start(&self.label, ctx);
-        self.queues.observe(ctx);
+        self.transmit.observe(ctx);
+        self.receive.observe(ctx);
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -318,13 +287,13 @@ impl Device for Ssi {
             self.alarm.rang(ctx.now);
         }
         self.wire.chips.event(token, ctx);
-        self.settle(ctx);
+        self.follow(ctx);
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
         self.wire.chips.pins_changed(port, changed, levels, ctx);
-        self.settle(ctx);
+        self.follow(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
@@ -332,11 +301,12 @@ impl Device for Ssi {
         ctx.bus.clocks.update(&mut self.clock);
         self.wire.change_clock(self.clock.rate, ctx.now);
         self.alarm.cancel(CONTROLLER_EVENT, ctx);
-        self.settle(ctx);
+        self.follow(ctx);
     }
 
     fn finish(&mut self, _now: Ps) {
-        self.queues.stay((self.transmit.len(), self.receive.len()), self.clock.rate);
+        self.transmit.stay(self.clock.rate);
+        self.receive.stay(self.clock.rate);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
@@ -353,23 +323,5 @@ impl Device for Ssi {
         ];
         counters.extend(self.wire.chips.counters());
         counters
-    }
-}
-
-impl Polled for Ssi {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        if self.wire.is_busy() || !self.transmit.is_empty() {
-            return false;
-        }
-        let Settings { cr0, cr1, divider } = self.settings;
-        for register in [cr0, cr1, divider, self.interval, self.characters, self.flags] {
-            poll.state(register);
-        }
-        poll.state(self.receive.len() as u64);
-        self.receive.iter().for_each(|word| poll.state(*word));
-        poll.state(self.wire.words);
-        poll.state(self.wire.frames);
-        Edge::edge(&mut self.queues, poll.clock(), poll);
-        self.wire.chips.polled(poll)
     }
 }

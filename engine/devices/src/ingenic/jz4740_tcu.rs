@@ -13,94 +13,88 @@
 //!
 //! Not modelled: PWM outputs (TCSR's upper bits keep their value), and the clock gate of the whole unit in the CGU.
 
+use crate::joined;
 use crate::model::{Group, Model};
+use crate::registers::{Map, Port, Registers, Table, by_table, flag, registers};
 use crate::support::activities::{COUNTING, TIMER};
-use crate::support::apb;
-use crate::support::registers::{AccessKind, Register, flag};
-use channel::Channel;
+use channel::Counter;
 use clocks::{Clocks, Source};
 use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::Ps;
-use watchdog::Watchdog;
 
 mod channel;
 mod clocks;
-mod watchdog;
 
-/// The register map: the watchdog's registers, those of all channels, and the first channel's. The other channels'
-/// registers follow at steps of 0x10.
-pub const REGISTERS: &[Register] = &[
-    Register::new("WDT_TDR", watchdog::TDR, AccessKind::Rw, 0, 0xffff),
-    Register::new("WDT_TCER", watchdog::TCER, AccessKind::Rw, 0, 1),
-    Register::new("WDT_TCNT", watchdog::TCNT, AccessKind::Rw, 0, 0xffff),
-    Register::new("WDT_TCSR", watchdog::TCSR, AccessKind::Rw, 0, 0x3f),
-    Register::new("TER", TER, AccessKind::Ro, 0, CHANNEL_BITS),
-    Register::new("TESR", TESR, AccessKind::Wo, 0, CHANNEL_BITS),
-    Register::new("TECR", TECR, AccessKind::Wo, 0, CHANNEL_BITS),
-    Register::new("TSR", TSR, AccessKind::Ro, 0, STOP_BITS),
-    Register::new("TFR", TFR, AccessKind::Ro, 0, FLAG_BITS),
-    Register::new("TFSR", TFSR, AccessKind::Wo, 0, FLAG_BITS),
-    Register::new("TFCR", TFCR, AccessKind::Wo, 0, FLAG_BITS),
-    Register::new("TSSR", TSSR, AccessKind::Wo, 0, STOP_BITS),
-    Register::new("TMR", TMR, AccessKind::Ro, 0, FLAG_BITS),
-    Register::new("TMSR", TMSR, AccessKind::Wo, 0, FLAG_BITS),
-    Register::new("TMCR", TMCR, AccessKind::Wo, 0, FLAG_BITS),
-    Register::new("TSCR", TSCR, AccessKind::Wo, 0, STOP_BITS),
-    Register::new("TDFR0", TDFR, AccessKind::Rw, 0, 0xffff),
-    Register::new("TDHR0", TDHR, AccessKind::Rw, 0, 0xffff),
-    Register::new("TCNT0", TCNT, AccessKind::Rw, 0, 0xffff),
-    Register::new("TCSR0", TCSR, AccessKind::Rw, 0, TCSR_MASK),
-];
+registers! {
+    /// The watchdog's registers, those of all channels, and the first channel's.
+    const MAP "" {
+        WDT_TDR 0x00 rw mask 0xffff;
+        WDT_TCER 0x04 rw { TCEN 0 };
+        WDT_TCNT 0x08 rw volatile mask 0xffff;
+        WDT_TCSR 0x0c rw mask 0x3f;
+        TER 0x10 ro mask CHANNEL_BITS;
+        TESR 0x14 wo mask CHANNEL_BITS;
+        TECR 0x18 clear TER mask CHANNEL_BITS;
+        TSR 0x1c ro mask 1 << 16 | CHANNEL_BITS { WDTS 16 };
+        TFR 0x20 ro mask FLAG_BITS;
+        TFSR 0x24 set TFR mask FLAG_BITS;
+        TFCR 0x28 clear TFR mask FLAG_BITS;
+        TSSR 0x2c set TSR mask 1 << 16 | CHANNEL_BITS;
+        TMR 0x30 ro mask FLAG_BITS;
+        TMSR 0x34 set TMR mask FLAG_BITS;
+        TMCR 0x38 clear TMR mask FLAG_BITS;
+        TSCR 0x3c clear TSR mask 1 << 16 | CHANNEL_BITS;
+        TDFR "TDFR0" 0x40 rw mask 0xffff;
+        TDHR "TDHR0" 0x44 rw mask 0xffff;
+        TCNT "TCNT0" 0x48 rw volatile mask 0xffff;
+        /// PWM settings, prescaler, and the three enables of clocks.
+        TCSR "TCSR0" 0x4c rw mask 0x3bf;
+    }
 
-const TER: u32 = 0x10;
-const TESR: u32 = 0x14;
-const TECR: u32 = 0x18;
-const TSR: u32 = 0x1c;
-const TFR: u32 = 0x20;
-const TFSR: u32 = 0x24;
-const TFCR: u32 = 0x28;
-const TSSR: u32 = 0x2c;
-const TMR: u32 = 0x30;
-const TMSR: u32 = 0x34;
-const TMCR: u32 = 0x38;
-const TSCR: u32 = 0x3c;
-const TDFR: u32 = 0x40;
-const TDHR: u32 = 0x44;
-const TCNT: u32 = 0x48;
-const TCSR: u32 = 0x4c;
+    /// The other channels' registers.
+    const FURTHER "" {
+        TDFR1 "TDFR{}" [1..8; STRIDE] TDFR + STRIDE rw mask 0xffff;
+        TDHR1 "TDHR{}" [1..8; STRIDE] TDHR + STRIDE rw mask 0xffff;
+        TCNT1 "TCNT{}" [1..8; STRIDE] TCNT + STRIDE rw volatile mask 0xffff;
+        TCSR1 "TCSR{}" [1..8; STRIDE] TCSR + STRIDE rw mask 0x3bf;
+    }
+}
+
+/// The register map.
+const ALL: Map = joined!(MAP, FURTHER);
+
 /// From a register of a channel to the next channel's.
 const STRIDE: u32 = 0x10;
 const CHANNELS: usize = 8;
 
 const CHANNEL_BITS: u32 = 0xff;
-/// The channels', and WDTS.
-const STOP_BITS: u32 = 1 << 16 | CHANNEL_BITS;
-const STOP_WDTS: u32 = 1 << 16;
 /// FFLAG of channel n is bit n, HFLAG bit 16 + n; so are their masks.
 const FLAG_BITS: u32 = CHANNEL_BITS << HALF | CHANNEL_BITS;
 const HALF: u32 = 16;
-/// PWM settings, prescaler, and the three enables of clocks.
-const TCSR_MASK: u32 = 0x3bf;
+/// The exit status of a run that the watchdog ends.
+const EXIT_STATUS: i32 = 1;
 
 /// Interrupt lines.
 const LINES: usize = 3;
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Tcu::list_deadlines)]
 pub struct Tcu {
     clocks: Clocks,
     #[state(skip)]
     lines: [Option<IrqLine>; LINES],
-    channels: [Channel; CHANNELS],
-    watchdog: Watchdog,
-    enabled: u32,
-    stopped: u32,
-    masked: u32,
-    flags: u32,
+    registers: Registers,
+    #[poll(skip = "they count by themselves: an access to one is counted below, and their flags are listed")]
+    channels: [Counter; CHANNELS],
+    #[poll(skip = "as the channels")]
+    watchdog: Counter,
+    /// True if the watchdog has reached TDR.
+    has_run_out: bool,
     alarm: Alarm,
     /// Writes, and reads of a counter, so far: a loop with such an access is in another state each iteration.
     moving_accesses: u64,
@@ -108,7 +102,7 @@ pub struct Tcu {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["ingenic,jz4740-tcu"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["ingenic,jz4740-tcu"], 1, from_node).with_activities(TIMER).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -132,39 +126,58 @@ impl Tcu {
         Tcu {
             clocks,
             lines,
-            channels: [Channel::default(); CHANNELS],
-            watchdog: Watchdog::default(),
-            enabled: 0,
-            stopped: 0,
-            masked: 0,
-            flags: 0,
+            registers: Registers::new(&ALL),
+            channels: [Counter::default(); CHANNELS],
+            watchdog: Counter::default(),
+            has_run_out: false,
             alarm: Alarm::default(),
             moving_accesses: 0,
         }
     }
 
+    /// A register of channel number `index`.
+    fn of(&self, index: usize, register: u32) -> u32 {
+        self.registers[register + STRIDE * index as u32]
+    }
+
+    /// TDFR and TDHR of a channel.
+    fn targets(&self, index: usize) -> [u16; 2] {
+        [TDFR, TDHR].map(|register| self.of(index, register) as u16)
+    }
+
     /// The clock of channel number `index`; `None` while it is disabled or stopped.
     fn source(&self, index: usize) -> Option<Source> {
-        let counts = self.enabled & !self.stopped & 1 << index != 0;
-        self.clocks.source(self.channels[index].control).filter(|_| counts)
+        let counts = self.registers[TER] & !self.registers[TSR] & 1 << index != 0;
+        if counts { self.clocks.source(self.of(index, TCSR)) } else { None }
     }
 
     /// The clock of the watchdog.
     fn watchdog_source(&self) -> Option<Source> {
-        let counts = self.watchdog.enabled && self.stopped & STOP_WDTS == 0;
-        self.clocks.source(self.watchdog.control).filter(|_| counts)
+        let counts = self.registers.has(WDT_TCER, WDT_TCER_TCEN) && !self.registers.has(TSR, TSR_WDTS);
+        if counts { self.clocks.source(self.registers[WDT_TCSR]) } else { None }
+    }
+
+    /// The tick at which the watchdog resets the board: the next one if it is at TDR already, which Linux uses for a
+    /// restart.
+    fn reset_tick(&self) -> Option<u64> {
+        let data = self.registers[WDT_TDR] as u16;
+        if self.watchdog.value == data { Some(self.watchdog.tick + 1) } else { self.watchdog.tick_of(data, u16::MAX) }
     }
 
     /// Brings all counters up to `now`.
-    fn settle(&mut self, now: Ps) {
+    fn pass_to(&mut self, now: Ps) {
         for index in 0..CHANNELS {
             if let Some(source) = self.source(index) {
-                let (full, half) = self.channels[index].settle(source.tick(now));
-                self.flags |= flag(1 << index, full) | flag(1 << (HALF as usize + index), half);
+                let targets = self.targets(index);
+                let [full, half] = self.channels[index].settle(source.tick(now), targets);
+                let flags = flag(1 << index, full) | flag(1 << (HALF as usize + index), half);
+                self.registers.put(TFR, flags, true);
             }
         }
         if let Some(source) = self.watchdog_source() {
-            self.watchdog.settle(source.tick(now));
+            let tick = source.tick(now);
+            self.has_run_out |= self.reset_tick().is_some_and(|at| at <= tick);
+            self.watchdog.settle(tick, [u16::MAX; 2]);
         }
     }
 
@@ -172,101 +185,54 @@ impl Tcu {
     fn stand_at(&mut self, now: Ps) {
         for index in 0..CHANNELS {
             let tick = self.source(index).map_or(0, |source| source.tick(now));
-            self.channels[index].stand_at(tick);
+            self.channels[index].tick = tick;
         }
-        let tick = self.watchdog_source().map_or(0, |source| source.tick(now));
-        self.watchdog.stand_at(tick);
+        self.watchdog.tick = self.watchdog_source().map_or(0, |source| source.tick(now));
     }
 
     /// The time at which channel number `index` next sets one of its flags of `wanted` that is not set.
     fn flag_time(&self, index: usize, wanted: u32) -> Option<Ps> {
         let source = self.source(index)?;
-        let missing = (wanted & !self.flags) >> index;
-        let channel = &self.channels[index];
-        let full = channel.tick_of(channel.full).filter(|_| missing & 1 != 0);
-        let half = channel.tick_of(channel.half).filter(|_| missing >> HALF & 1 != 0);
-        let tick = full.into_iter().chain(half).min()?;
+        let missing = (wanted & !self.registers[TFR]) >> index;
+        let [full, half] = self.targets(index);
+        let tick_of = |target, bit| self.channels[index].tick_of(target, full).filter(|_| missing >> bit & 1 != 0);
+        let tick = tick_of(full, 0).into_iter().chain(tick_of(half, HALF)).min()?;
         source.time_of(tick, self.clocks.pclk.rate)
     }
 
     /// The time at which the watchdog resets the board.
     fn reset_time(&self) -> Option<Ps> {
-        self.watchdog_source()?.time_of(self.watchdog.reset_tick(), self.clocks.pclk.rate)
+        self.watchdog_source()?.time_of(self.reset_tick()?, self.clocks.pclk.rate)
     }
 
-    /// Updates the interrupt lines, and requests an event for the next rise, or for the watchdog's reset.
-    fn update(&mut self, ctx: &mut Ctx) {
-        let mut due = self.reset_time();
-        for line in 0..LINES {
-            let channels = channels_of(line);
-            let bits = channels.clone().fold(0, |bits, index| bits | (1 << HALF | 1) << index);
-            let raised = self.flags & !self.masked & bits != 0;
-            ctx.set_irq(self.lines[line], raised);
-            if !raised {
-                let next = channels.filter_map(|index| self.flag_time(index, !self.masked)).min();
-                due = due.into_iter().chain(next).min();
-            }
+    /// The counter whose value a register is.
+    fn counter(&mut self, register: u32) -> Option<&mut Counter> {
+        if register == WDT_TCNT {
+            return Some(&mut self.watchdog);
         }
-        ctx.awaits(&COUNTING, due, Detail::None);
-        if let Some(due) = due {
-            self.alarm.set(due, 0, ctx);
-        }
+        let distance = register.checked_sub(TCNT).filter(|distance| distance % STRIDE == 0)?;
+        self.channels.get_mut((distance / STRIDE) as usize)
     }
 
-    fn register(&self, offset: u32) -> u32 {
-        match offset {
-            watchdog::TDR..=watchdog::TCSR => self.watchdog.register(offset),
-            TER => self.enabled,
-            TSR => self.stopped,
-            TFR => self.flags,
-            TMR => self.masked,
-            _ => split(offset).map_or(0, |(index, register)| {
-                let channel = &self.channels[index];
-                match register {
-                    TDFR => channel.full.into(),
-                    TDHR => channel.half.into(),
-                    TCNT => channel.value.into(),
-                    _ => channel.control,
-                }
-            }),
-        }
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32) {
-        match offset {
-            watchdog::TDR..=watchdog::TCSR => self.watchdog.set_register(offset, value),
-            TESR => self.enabled |= value & CHANNEL_BITS,
-            TECR => self.enabled &= !value,
-            TFSR => self.flags |= value & FLAG_BITS,
-            TFCR => self.flags &= !value,
-            TSSR => self.stopped |= value & STOP_BITS,
-            TMSR => self.masked |= value & FLAG_BITS,
-            TMCR => self.masked &= !value,
-            TSCR => self.stopped &= !value,
-            _ => {
-                let Some((index, register)) = split(offset) else { return };
-                let channel = &mut self.channels[index];
-                match register {
-                    TDFR => channel.full = value as u16,
-                    TDHR => channel.half = value as u16,
-                    TCNT => channel.value = value as u16,
-                    _ => channel.control = value & TCSR_MASK,
-                }
-            }
-        }
+    /// Counters run by themselves: their changes of the flags come at fixed times.
+    fn list_deadlines(&mut self, poll: &mut Poll) -> bool {
+        self.pass_to(poll.now());
+        let flags = (0..CHANNELS).filter_map(|index| self.flag_time(index, FLAG_BITS));
+        flags.chain(self.reset_time()).for_each(|due| poll.until(due));
+        true
     }
 
     /// Notes channels and a watchdog that have just been enabled and do not count.
-    fn note_stopped(&self, offset: u32, value: u32, ctx: &mut Ctx) {
-        let channels = if offset == TESR { value & CHANNEL_BITS } else { 0 };
+    fn note_stopped(&self, register: u32, value: u32, ctx: &mut Ctx) {
+        let channels = if register == TESR { value } else { 0 };
         for index in (0..CHANNELS).filter(|index| channels >> index & 1 != 0 && self.source(*index).is_none()) {
-            let (why, register) = match self.stopped >> index & 1 {
+            let (why, register) = match self.registers[TSR] >> index & 1 {
                 0 => ("no one clock, or a reserved prescaler, is selected in", "TCSR"),
                 _ => ("its clock is stopped in", "TSR"),
             };
             ctx.note(&format!("channel {index} is enabled, but stands: {why} {register}"));
         }
-        if offset == watchdog::TCER && self.watchdog.enabled && self.watchdog_source().is_none() {
+        if register == WDT_TCER && value & WDT_TCER_TCEN != 0 && self.watchdog_source().is_none() {
             ctx.note("the watchdog is enabled, but stands: TCSR selects no one clock for it, or TSR.WDTS stops it");
         }
     }
@@ -280,74 +246,81 @@ fn channels_of(line: usize) -> std::ops::Range<usize> {
     }
 }
 
-/// Channel and register (the first channel's) at `offset`.
-fn split(offset: u32) -> Option<(usize, u32)> {
-    let index = offset.checked_sub(TDFR)? / STRIDE;
-    ((index as usize) < CHANNELS).then_some((index as usize, TDFR + offset % STRIDE))
+impl Table for Tcu {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.pass_to(ctx.now);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        let Some(value) = self.counter(register).map(|counter| counter.value) else { return held };
+        self.moving_accesses += 1;
+        value.into()
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.update(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
+        self.moving_accesses += 1;
+        if let Some(counter) = self.counter(register) {
+            counter.value = new as u16;
+        } else if register == TESR {
+            self.registers.put(TER, new, true);
+        }
+        self.stand_at(ctx.now);
+        self.note_stopped(register, new, ctx);
+    }
+
+    /// Updates the interrupt lines, and requests an event for the next rise, or for the watchdog's reset.
+    fn update(&mut self, ctx: &mut Ctx) {
+        let (masked, mut due) = (self.registers[TMR], self.reset_time());
+        for line in 0..LINES {
+            let channels = channels_of(line);
+            let bits = channels.clone().fold(0, |bits, index| bits | (1 << HALF | 1) << index);
+            let raised = self.registers[TFR] & !masked & bits != 0;
+            ctx.set_irq(self.lines[line], raised);
+            if !raised {
+                let next = channels.filter_map(|index| self.flag_time(index, !masked)).min();
+                due = due.into_iter().chain(next).min();
+            }
+        }
+        ctx.awaits(&COUNTING, due, Detail::None);
+        if let Some(due) = due {
+            self.alarm.set(due, 0, ctx);
+        }
+    }
 }
 
 impl Device for Tcu {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        let register = offset & !3;
-        let is_counter = register == watchdog::TCNT || split(register).is_some_and(|(_, register)| register == TCNT);
-        self.moving_accesses += u64::from(is_counter);
-        let value = self.register(register);
-        self.update(ctx);
-        Ok(apb::read(value, offset, size, ctx))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        self.moving_accesses += 1;
-        let (offset, value) = apb::written(value, offset, size);
-        self.set_register(offset, value);
-        self.stand_at(ctx.now);
-        self.note_stopped(offset, value, ctx);
-        self.update(ctx);
-        Ok(Reply::written(ctx.now))
-    }
+    by_table!();
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        self.settle(ctx.now);
-        if self.watchdog.has_run_out {
+        self.pass_to(ctx.now);
+        if self.has_run_out {
             ctx.note(
                 "the watchdog came to TDR and resets the board: the run ends (clear WDT_TCNT in time, or WDT_TCER)",
             );
-            ctx.exit_by_reset(watchdog::EXIT_STATUS);
+            ctx.exit_by_reset(EXIT_STATUS);
         }
         self.update(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        self.settle(ctx.now);
+        self.pass_to(ctx.now);
         ctx.bus.clocks.update(&mut self.clocks.pclk);
         self.stand_at(ctx.now);
         self.alarm.cancel(0, ctx);
         self.update(ctx);
-    }
-}
-
-impl Polled for Tcu {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.clocks.pclk.rate);
-        self.settle(poll.now());
-        poll.state(self.moving_accesses);
-        poll.state(self.flags);
-        // Counters run by themselves: their changes of the flags come at fixed times.
-        (0..CHANNELS).filter_map(|index| self.flag_time(index, FLAG_BITS)).for_each(|due| poll.until(due));
-        if let Some(due) = self.reset_time() {
-            poll.until(due);
-        }
-        true
     }
 }
 

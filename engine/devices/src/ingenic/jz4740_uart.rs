@@ -19,54 +19,56 @@
 mod receiving;
 
 use self::receiving::Receiving;
+use crate::joined;
 use crate::model::{Group, Model};
-use crate::support::activities::SERIAL_WITH_FIFOS;
-use crate::support::apb;
-use crate::support::fifo_entries::Queues;
-use crate::support::registers::{AccessKind, Register, flag};
+use crate::registers::{Map, Port, Registers, Table, flag, registers};
+use crate::support::activities::{RX_FIFO, SERIAL_WITH_FIFOS, TX_FIFO};
+use crate::support::fifo_entries::{Fifo, FifoEntries};
 use crate::support::shift_register::ShiftRegister;
 use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived};
 use engine::bus::rates::LINE_HEARD;
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::ClockInput;
-use engine::polling::{Edge, Poll, Polled};
+use engine::polling::{Poll, Polled};
 use engine::serial::wave::{Format, Parity};
 use engine::state::State;
 use engine::time::{Cycles, Hz, Ps};
-use std::collections::VecDeque;
 
-/// The register map while ULCR.DLAB is 0; UTHR and UFCR have the offsets of URBR and UIIR.
-pub const REGISTERS: &[Register] = &[
-    Register::new("URBR", UTHR, AccessKind::Ro, 0, 0xff),
-    Register::new("UIER", UIER, AccessKind::Rw, 0, 0x1f),
-    Register::new("UIIR", UIIR, AccessKind::Ro, UIIR_INPEND, 0xcf),
-    Register::new("ULCR", ULCR, AccessKind::Rw, 0, 0xff),
-    Register::new("UMCR", UMCR, AccessKind::Rw, 0, 0x9f),
-    Register::new("ULSR", ULSR, AccessKind::Ro, ULSR_TDRQ | ULSR_TEMP, 0xff),
-    Register::new("UMSR", 0x18, AccessKind::Ro, 0, 0xff),
-    Register::new("USPR", USPR, AccessKind::Rw, 0, 0xff),
-    Register::new("ISR", ISR, AccessKind::Rw, 0, 0x1f),
-    Register::new("UMR", UMR, AccessKind::Rw, 0, 0x1f),
-    Register::new("UACR", UACR, AccessKind::Rw, 0, 0xfff),
-];
+registers! {
+    /// The register map while ULCR.DLAB is 0.
+    const MAP "" {
+        URBR 0x00 ro volatile mask 0xff;
+        UIER 0x04 rw mask 0x1f { RDRIE 0, TDRIE 1, RLSIE 2, RTOIE 4 };
+        UIIR 0x08 ro volatile reset 1 mask 0xcf {
+            /// No interrupt is pending.
+            INPEND 0,
+            INID 1..4,
+            FFMSEL 6..8,
+        };
+        ULCR 0x0c rw { WLS 0..2, SBLS 2, PARE 3, PEVEN 4, STPAR 5, SBK 6, DLAB 7 };
+        UMCR 0x10 rw mask 0x9f { LOOP 4 };
+        ULSR 0x14 ro reset 0x60 mask 0xff { DR 0, OVER 1 rc, PARER 2 rc, FMER 3 rc, TDRQ 5, TEMP 6 };
+        UMSR 0x18 ro volatile mask 0xff;
+        USPR 0x1c rw mask 0xff;
+        ISR 0x20 rw mask 0x1f;
+        UMR 0x24 rw mask 0x1f;
+        UACR 0x28 rw mask 0xfff;
+    }
 
-const UTHR: u32 = 0x00;
-const UIER: u32 = 0x04;
-const UIIR: u32 = 0x08;
-const ULCR: u32 = 0x0c;
-const UMCR: u32 = 0x10;
-const ULSR: u32 = 0x14;
-const USPR: u32 = 0x1c;
-const ISR: u32 = 0x20;
-const UMR: u32 = 0x24;
-const UACR: u32 = 0x28;
+    /// Registers at the offsets of URBR, UIER and UIIR: those for writes, and the divisor latch. They are kept beyond
+    /// the device's range.
+    const HIDDEN "" {
+        UTHR 0x1000 wo mask 0xff;
+        UFCR 0x1008 rw mask 0xdf { FME 0, RFRT 1, TFRT 2, UME 4, RDTR 6..8 };
+        UDLLR 0x1100 rw mask 0xff;
+        UDLHR 0x1104 rw mask 0xff;
+    }
+}
 
-const UIER_RDRIE: u32 = 1 << 0;
-const UIER_TDRIE: u32 = 1 << 1;
-const UIER_RLSIE: u32 = 1 << 2;
-const UIER_RTOIE: u32 = 1 << 4;
-/// No interrupt is pending.
-const UIIR_INPEND: u32 = 1 << 0;
+const ALL: Map = joined!(MAP, HIDDEN);
+
+/// Bits of ULSR that a character sets, and a read clears.
+const ERRORS: u32 = ULSR_OVER | ULSR_PARER | ULSR_FMER;
 /// UIIR.INID: the transmitter requests data.
 const UIIR_TDR: u32 = 1 << 1;
 /// UIIR.INID: at least the number of characters in UFCR.RDTR waits.
@@ -75,60 +77,35 @@ const UIIR_RDR: u32 = 2 << 1;
 const UIIR_RLS: u32 = 3 << 1;
 /// UIIR.INID: the receiver's time-out.
 const UIIR_RTO: u32 = 6 << 1;
-const UIIR_FFMSEL: u32 = 3 << 6;
-const UFCR_FME: u32 = 1 << 0;
-const UFCR_RFRT: u32 = 1 << 1;
-const UFCR_TFRT: u32 = 1 << 2;
-const UFCR_UME: u32 = 1 << 4;
-const UFCR_RDTR: u32 = 6;
-const ULCR_WLS: u32 = 3;
-const ULCR_SBLS: u32 = 1 << 2;
-const ULCR_PARE: u32 = 1 << 3;
-const ULCR_PEVEN: u32 = 1 << 4;
-const ULCR_STPAR: u32 = 1 << 5;
-const ULCR_SBK: u32 = 1 << 6;
-const ULCR_DLAB: u32 = 1 << 7;
-const UMCR_LOOP: u32 = 1 << 4;
-const ULSR_DR: u32 = 1 << 0;
-const ULSR_OVER: u32 = 1 << 1;
-const ULSR_PARER: u32 = 1 << 2;
-const ULSR_FMER: u32 = 1 << 3;
-const ULSR_TDRQ: u32 = 1 << 5;
-const ULSR_TEMP: u32 = 1 << 6;
 
 const FIFO_CHARACTERS: usize = 16;
 /// Periods of a bit, unless UMR sets another number.
 const OVERSAMPLING: u64 = 16;
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Uart::list_timeout)]
 pub struct Uart {
+    #[poll(phase)]
     bus_clock: ClockInput,
     #[state(skip)]
     interrupt: Option<IrqLine>,
-    /// The divisor latch.
-    divisor: u32,
-    interrupts: u32,
-    fifo_control: u32,
-    line_control: u32,
-    modem_control: u32,
-    scratch: u32,
-    infrared: u32,
-    oversampling: u32,
-    extra_clocks: u32,
-    waiting: VecDeque<u8>,
+    registers: Registers,
+    #[poll(edge = poll.clock())]
+    waiting: Fifo<u8>,
     line: ShiftRegister,
     /// True if the transmitter requests data, and has not been answered.
     wants_data: bool,
     receiving: Receiving,
-    /// The entries of the FIFOs, for recording.
-    queues: Queues,
+    /// The entries of the receive FIFO, for recording.
+    #[poll(edge = poll.clock())]
+    received: FifoEntries,
 }
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Serial, &["ingenic,jz4740-uart"], 1, from_node)
     .with_activities(SERIAL_WITH_FIFOS)
-    .naming(REGISTERS);
+    .naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -144,35 +121,45 @@ impl Uart {
         Uart {
             bus_clock: bus_clock.into(),
             interrupt,
-            divisor: 0,
-            interrupts: 0,
-            fifo_control: 0,
-            line_control: 0,
-            modem_control: 0,
-            scratch: 0,
-            infrared: 0,
-            oversampling: 0,
-            extra_clocks: 0,
-            waiting: VecDeque::with_capacity(FIFO_CHARACTERS),
+            registers: Registers::new(&ALL),
+            waiting: Fifo::new(&TX_FIFO),
             line: ShiftRegister::new(baud_clock),
             wants_data: false,
             receiving: Receiving::default(),
-            queues: Queues::default(),
+            received: FifoEntries::new(&RX_FIFO),
         }
     }
 
-    const fn has_fifo(&self) -> bool {
-        self.fifo_control & UFCR_FME != 0
+    /// The offset of the register that an access at `offset` reaches.
+    fn reached(&self, offset: u32, is_write: bool) -> u32 {
+        match offset & !3 {
+            URBR | UIER if self.registers.has(ULCR, ULCR_DLAB) => UDLLR + offset,
+            URBR | UIIR if is_write => UTHR + offset,
+            _ => offset,
+        }
     }
 
-    const fn capacity(&self) -> usize {
+    fn is_on(&self) -> bool {
+        self.registers.has(UFCR, UFCR_UME)
+    }
+
+    fn has_fifo(&self) -> bool {
+        self.registers.has(UFCR, UFCR_FME)
+    }
+
+    fn capacity(&self) -> usize {
         if self.has_fifo() { FIFO_CHARACTERS } else { 1 }
+    }
+
+    fn divisor(&self) -> u32 {
+        self.registers[UDLHR] << 8 | self.registers[UDLLR]
     }
 
     fn line_status(&self) -> u32 {
         // Half of the FIFO; without it the whole holding register.
         let wants = self.waiting.len() <= self.capacity() / 2;
-        self.receiving.line_status()
+        self.registers[ULSR] & ERRORS
+            | flag(ULSR_DR, !self.receiving.is_empty())
             | flag(ULSR_TDRQ, wants)
             | flag(ULSR_TEMP, self.waiting.is_empty() && self.line.is_free())
     }
@@ -183,47 +170,55 @@ impl Uart {
 
     /// UIIR.INID of the pending interrupt with the highest priority.
     fn pending_interrupt(&self) -> Option<u32> {
-        let [errors, data, timeout] = self.receiving.pending(self.wanted());
-        let pending = [errors, data, timeout, (UIER_TDRIE, self.wants_data, UIIR_TDR)];
-        pending.iter().find(|(enable, is, _)| *is && self.interrupts & enable != 0).map(|(.., number)| *number)
+        let pending = [
+            (UIER_RLSIE, self.registers.has(ULSR, ERRORS), UIIR_RLS),
+            (UIER_RDRIE, self.receiving.len() >= self.wanted(), UIIR_RDR),
+            (UIER_RTOIE, self.receiving.timed_out, UIIR_RTO),
+            (UIER_TDRIE, self.wants_data, UIIR_TDR),
+        ];
+        pending.iter().find(|(enable, is, _)| *is && self.registers.has(UIER, *enable)).map(|(.., number)| *number)
     }
 
     /// The format of characters on the line, with bits of their mean length.
     fn format(&self) -> Format {
-        let parity = match (self.line_control & ULCR_PARE != 0, self.line_control & ULCR_PEVEN != 0) {
+        let has = |bit| self.registers.has(ULCR, bit);
+        let parity = match (has(ULCR_PARE), has(ULCR_PEVEN)) {
             (false, _) => Parity::None,
-            (true, even) if self.line_control & ULCR_STPAR != 0 => Parity::Fixed(!even),
+            (true, even) if has(ULCR_STPAR) => Parity::Fixed(!even),
             (true, true) => Parity::Even,
             (true, false) => Parity::Odd,
         };
-        let data_bits = (self.line_control & ULCR_WLS) + 5;
-        let stop_halves = match (self.line_control & ULCR_SBLS != 0, data_bits) {
+        let (bits, stop_halves) = self.frame();
+        let bit_fs =
+            Format::bit_of(2 * self.character_clocks().max(1), self.line.clock().get(), 2 * bits + stop_halves);
+        Format { data_bits: self.data_bits(), parity, stop_halves, ..Format::of_clocks(bit_fs) }
+    }
+
+    fn data_bits(&self) -> u32 {
+        self.registers.field(ULCR, ULCR_WLS) + 5
+    }
+
+    /// The bits of a character before the stop bits, and the halves of those.
+    fn frame(&self) -> (u64, u64) {
+        let data_bits = self.data_bits();
+        let stop_halves = match (self.registers.has(ULCR, ULCR_SBLS), data_bits) {
             (false, _) => 2,
             (true, 5) => 3,
             (true, _) => 4,
         };
-        let halves = 2 * (1 + u64::from(data_bits) + u64::from(parity != Parity::None)) + stop_halves;
-        let bit_fs = Format::bit_of(2 * self.character_clocks().max(1), self.line.clock().get(), halves);
-        Format { data_bits, parity, stop_halves, ..Format::of_clocks(bit_fs) }
+        (1 + u64::from(data_bits) + u64::from(self.registers.has(ULCR, ULCR_PARE)), stop_halves)
     }
 
     /// Baud clocks of a character.
     fn character_clocks(&self) -> u64 {
-        let data = u64::from(self.line_control & ULCR_WLS) + 5;
-        let parity = u64::from(self.line_control & ULCR_PARE != 0);
-        let half_bits = match (self.line_control & ULCR_SBLS != 0, data) {
-            (false, _) => 2,
-            (true, 5) => 3,
-            (true, _) => 4,
-        };
-        let bits = 1 + data + parity;
-        let clocks_of_a_bit = if self.oversampling == 0 { OVERSAMPLING } else { self.oversampling.into() };
-        let extra = u64::from((self.extra_clocks & ((1 << bits) - 1)).count_ones());
-        ((2 * bits + half_bits) * clocks_of_a_bit / 2 + extra) * u64::from(self.divisor)
+        let (bits, stop_halves) = self.frame();
+        let clocks_of_a_bit = if self.registers[UMR] == 0 { OVERSAMPLING } else { self.registers[UMR].into() };
+        let extra = u64::from((self.registers[UACR] & ((1 << bits) - 1)).count_ones());
+        ((2 * bits + stop_halves) * clocks_of_a_bit / 2 + extra) * u64::from(self.divisor())
     }
 
     /// Brings both directions up to `ctx.now`.
-    fn settle(&mut self, ctx: &mut Ctx) {
+    fn pass_on(&mut self, ctx: &mut Ctx) {
         self.receiving.settle(self.line.cycle(ctx.now));
         while let Some(clock) = self.line.sent(ctx) {
             self.shift(clock, self.line.clock().ps_at_floor(Cycles(clock)));
@@ -233,16 +228,103 @@ impl Uart {
     /// Moves the next character, if one waits, to the shift register, which is free, in a cycle of the baud clock and
     /// at a time.
     fn shift(&mut self, clock: u64, at: Ps) {
-        if self.divisor == 0 || self.fifo_control & UFCR_UME == 0 || !self.line.is_free() {
+        if self.divisor() == 0 || !self.is_on() || !self.line.is_free() {
             return;
         }
-        let end_clock = clock + self.character_clocks();
-        if let Some(character) = self.waiting.pop_front() {
-            self.queues.tx.leave(self.waiting.len() + 1, at, self.line.clock());
-            let format = self.format();
-            self.line.start(character, (clock, end_clock), format);
+        if let Some(character) = self.waiting.pop(at, self.line.clock()) {
+            self.line.start(character, (clock, clock + self.character_clocks()), self.format());
             self.wants_data |= self.line_status() & ULSR_TDRQ != 0;
         }
+    }
+
+    fn send(&mut self, character: u8, ctx: &mut Ctx) {
+        if !self.is_on() {
+            ctx.note("a character was written while UFCR.UME is 0: the UART is off, and does not send it");
+            return;
+        }
+        if self.divisor() == 0 {
+            ctx.note("a character was written while the divisor latch is 0: without a baud rate it stays where it is");
+        }
+        self.wants_data = false;
+        if self.waiting.len() == self.capacity() {
+            ctx.note("a character was written while there was no room for it (ULSR.TDRQ): it is lost");
+        } else if self.has_fifo() {
+            self.waiting.push(character, ctx.now);
+        } else {
+            self.waiting.hold(character);
+        }
+    }
+
+    fn read_character(&mut self, now: Ps) -> u32 {
+        if !self.receiving.is_empty() {
+            self.received.leave(self.receiving.len(), now, self.line.clock());
+        }
+        let character = self.receiving.read();
+        self.restart_timeout(now);
+        character.into()
+    }
+
+    /// A read of UIIR, which answers the transmitter.
+    fn read_identification(&mut self) -> u32 {
+        let identification = self.identification();
+        self.wants_data &= self.pending_interrupt() != Some(UIIR_TDR);
+        identification
+    }
+
+    fn wrote_fifo_control(&mut self, old: u32, new: u32, now: Ps) {
+        self.registers.put(UFCR, UFCR_TFRT | UFCR_RFRT, false);
+        // Changing the mode empties the FIFOs, as a 16550 does.
+        let changes = (new ^ old) & UFCR_FME != 0;
+        if new & UFCR_TFRT != 0 || changes {
+            self.waiting.clear(now, self.line.clock());
+        }
+        if new & UFCR_RFRT != 0 || changes {
+            self.received.clear(self.receiving.len(), now, self.line.clock());
+            self.receiving.flush();
+            self.restart_timeout(now);
+        }
+    }
+}
+
+impl Table for Uart {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::APB
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.pass_on(ctx);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            URBR => self.read_character(ctx.now),
+            UIIR => self.read_identification(),
+            ULSR => self.line_status(),
+            _ => held,
+        }
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.update(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            UTHR => self.send(new as u8, ctx),
+            UIER => self.wants_data |= new & !old & UIER_TDRIE != 0 && self.line_status() & ULSR_TDRQ != 0,
+            UFCR => self.wrote_fifo_control(old, new, ctx.now),
+            ULCR if new & ULCR_SBK != 0 => ctx.note("a break (ULCR.SBK) is not modelled: nothing sees it"),
+            UMCR if new & UMCR_LOOP != 0 => {
+                ctx.note("loopback (UMCR.LOOP) is not modelled: nothing is received");
+            }
+            _ => {}
+        }
+        self.shift(self.line.cycle(ctx.now), ctx.now);
+        ctx.line_changed();
     }
 
     /// Updates the interrupt line, and requests an event at the end of the character.
@@ -251,118 +333,17 @@ impl Uart {
         self.line.set_alarm(ctx);
         self.receiving.set_alarm(&self.line, ctx);
     }
-
-    fn send(&mut self, character: u8, ctx: &mut Ctx) {
-        if self.fifo_control & UFCR_UME == 0 {
-            ctx.note("a character was written while UFCR.UME is 0: the UART is off, and does not send it");
-            return;
-        }
-        if self.divisor == 0 {
-            ctx.note("a character was written while the divisor latch is 0: without a baud rate it stays where it is");
-        }
-        self.wants_data = false;
-        if self.waiting.len() == self.capacity() {
-            ctx.note("a character was written while there was no room for it (ULSR.TDRQ): it is lost");
-        } else {
-            if self.has_fifo() {
-                self.queues.tx.come(self.waiting.len(), ctx.now, character.into());
-            }
-            self.waiting.push_back(character);
-        }
-    }
-
-    fn register(&mut self, offset: u32, now: Ps) -> u32 {
-        match offset {
-            UTHR if self.line_control & ULCR_DLAB != 0 => self.divisor & 0xff,
-            UIER if self.line_control & ULCR_DLAB != 0 => self.divisor >> 8,
-            UTHR => {
-                if !self.receiving.is_empty() {
-                    self.queues.rx.leave(self.receiving.len(), now, self.line.clock());
-                }
-                let character = self.receiving.read();
-                self.restart_timeout(now);
-                character.into()
-            }
-            UIER => self.interrupts,
-            UIIR => {
-                let identification = self.identification();
-                self.wants_data &= self.pending_interrupt() != Some(UIIR_TDR);
-                identification
-            }
-            ULCR => self.line_control,
-            UMCR => self.modem_control,
-            ULSR => {
-                let status = self.line_status();
-                self.receiving.forget_overrun();
-                status
-            }
-            USPR => self.scratch,
-            ISR => self.infrared,
-            UMR => self.oversampling,
-            UACR => self.extra_clocks,
-            _ => 0,
-        }
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
-        match offset {
-            UTHR if self.line_control & ULCR_DLAB != 0 => self.divisor = self.divisor & 0xff00 | value & 0xff,
-            UIER if self.line_control & ULCR_DLAB != 0 => self.divisor = self.divisor & 0xff | (value & 0xff) << 8,
-            UTHR => self.send(value as u8, ctx),
-            UIER => {
-                let enabled = value & !self.interrupts & UIER_TDRIE != 0;
-                self.interrupts = value & 0x1f;
-                self.wants_data |= enabled && self.line_status() & ULSR_TDRQ != 0;
-            }
-            UIIR => self.set_fifo_control(value, ctx.now),
-            ULCR => {
-                self.line_control = value & 0xff;
-                if value & ULCR_SBK != 0 {
-                    ctx.note("a break (ULCR.SBK) is not modelled: nothing sees it");
-                }
-            }
-            UMCR => {
-                self.modem_control = value & 0x9f;
-                if value & UMCR_LOOP != 0 {
-                    ctx.note("loopback (UMCR.LOOP) is not modelled: nothing is received");
-                }
-            }
-            USPR => self.scratch = value & 0xff,
-            ISR => self.infrared = value & 0x1f,
-            UMR => self.oversampling = value & 0x1f,
-            UACR => self.extra_clocks = value & 0xfff,
-            _ => {}
-        }
-        self.shift(self.line.cycle(ctx.now), ctx.now);
-    }
-
-    fn set_fifo_control(&mut self, value: u32, now: Ps) {
-        // Changing the mode empties the FIFOs, as a 16550 does.
-        let changes = (value ^ self.fifo_control) & UFCR_FME != 0;
-        if value & UFCR_TFRT != 0 || changes {
-            self.queues.tx.clear(self.waiting.len(), now, self.line.clock());
-            self.waiting.clear();
-        }
-        self.fifo_control = value & 0xd9;
-        if value & UFCR_RFRT != 0 || changes {
-            self.queues.rx.clear(self.receiving.len(), now, self.line.clock());
-            self.receiving.flush();
-            self.restart_timeout(now);
-        }
-    }
 }
 
 impl Device for Uart {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.line.observe(ctx.scope());
-        self.queues.observe(ctx);
+        self.waiting.observe(ctx);
+        self.received.observe(ctx.scope());
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.settle(ctx);
-        let register = self.register(offset & !3, ctx.now);
-        self.update(ctx);
-        Ok(apb::read(register, offset, size, ctx))
+        crate::registers::read(self, self.reached(offset, false), size, ctx)
     }
 
     fn write(
@@ -373,12 +354,7 @@ impl Device for Uart {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.settle(ctx);
-        let (offset, value) = apb::written(value, offset, size);
-        self.set_register(offset, value, ctx);
-        self.update(ctx);
-        ctx.line_changed();
-        Ok(Reply::written(ctx.now))
+        crate::registers::write(self, self.reached(offset, true), size, value, ctx)
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -389,7 +365,7 @@ impl Device for Uart {
         } else {
             self.line.rang(ctx.now);
         }
-        self.settle(ctx);
+        self.pass_on(ctx);
         self.update(ctx);
     }
 
@@ -398,15 +374,16 @@ impl Device for Uart {
     }
 
     fn finish(&mut self, _now: Ps) {
-        self.queues.stay((self.waiting.len(), self.receiving.len()), self.line.clock());
+        self.waiting.stay(self.line.clock());
+        self.received.stay(self.receiving.len(), self.line.clock());
     }
 
     fn unsent(&self) -> Unsent {
-        self.line.unsent(self.waiting.iter().copied())
+        self.line.unsent(self.waiting.iter())
     }
 
     fn send_on(&mut self, ctx: &mut Ctx) {
-        self.settle(ctx);
+        self.pass_on(ctx);
     }
 
     fn serial_port(&mut self) -> Option<&mut dyn SerialPort> {
@@ -415,26 +392,6 @@ impl Device for Uart {
 
     fn counters(&self) -> Vec<(String, u64)> {
         self.receiving.counters(self.line.counters())
-    }
-}
-
-impl Polled for Uart {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        if !self.line.polled(poll) || !self.receiving.polled(&self.line, poll) {
-            return false;
-        }
-        poll.phase(self.bus_clock.rate);
-        Edge::edge(&mut self.queues, poll.clock(), poll);
-        for register in [self.divisor, self.interrupts, self.fifo_control, self.line_control, self.modem_control] {
-            poll.state(register);
-        }
-        for register in [self.scratch, self.infrared, self.oversampling, self.extra_clocks] {
-            poll.state(register);
-        }
-        poll.state(self.wants_data);
-        poll.state(self.waiting.len() as u64);
-        self.waiting.iter().for_each(|character| poll.state(*character));
-        true
     }
 }
 

@@ -173,6 +173,12 @@ impl Row {
         }
     }
 
+    /// True if a write has no effect: a value is stored, and the register and all its bits are read-only.
+    pub const fn is_read_only(&self) -> bool {
+        let Kinds { writable, w1c, w0c, w1t, .. } = self.kinds;
+        self.is_stored() && matches!(self.access, Access::Ro) && writable | w1c | w0c | w1t == 0
+    }
+
     /// The names of the bits of `set` that have one.
     pub fn names(&self, set: u32) -> impl Iterator<Item = &'static str> {
         self.bits.iter().filter(move |bit| bit.mask & set != 0).map(|bit| bit.name)

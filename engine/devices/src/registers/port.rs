@@ -24,12 +24,14 @@ pub struct Port {
     lanes: Lanes,
     /// Clocks of an answer; without them it comes in the cycle of the request.
     clocked: Option<AxiLitePort>,
+    /// The bits of an offset that select a register, and bytes of it.
+    decoded: u32,
 }
 
 impl Port {
     /// A port that answers in the cycle of the request.
     pub const fn new(lanes: Lanes) -> Port {
-        Port { gate: ClockGate::NONE, lanes, clocked: None }
+        Port { gate: ClockGate::NONE, lanes, clocked: None, decoded: u32::MAX }
     }
 
     /// On an APB: narrow writes have zeroes on the other lanes.
@@ -48,6 +50,17 @@ impl Port {
     /// An AXI4-Lite slave, which takes some clocks.
     pub const fn axi_lite(port: AxiLitePort) -> Port {
         Port { clocked: Some(port), ..Port::new(Lanes::Zeroes) }
+    }
+
+    /// The same port, of a device that decodes these bits of an offset only.
+    #[must_use]
+    pub const fn decoding(self, decoded: u32) -> Port {
+        Port { decoded, ..self }
+    }
+
+    /// The part of an offset that the device decodes.
+    pub const fn offset(&self, offset: u32) -> u32 {
+        offset & self.decoded
     }
 
     /// True if a read reaches the registers; else a note says why.

@@ -199,6 +199,11 @@ pub trait Table {
         ctx.note(&format!("{}.{} is not modelled: the device works as without it", row.name, names.join(", ")));
     }
 
+    /// The note of an access that the device answers with an error; it then does nothing else.
+    fn error(&self, _register: u32, _is_write: bool) -> Option<&'static str> {
+        None
+    }
+
     /// A write is complete: the device drives its lines, and asks for its events.
     fn update(&mut self, _ctx: &mut Ctx) {}
 }
@@ -206,25 +211,36 @@ pub trait Table {
 /// A read of a device's registers.
 ///
 /// # Errors
-/// Never: a device without its clock answers 0.
+/// If [`Table::error`] says so; a device without its clock answers 0.
 pub fn read(device: &mut impl Table, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
     let port = device.port();
     if !port.takes_reads(ctx) {
         return Ok(port.read(0, offset, size, ctx.now));
     }
     device.settle(ctx);
-    let register = offset & !3;
-    let held = device.registers().held(register);
-    let value = device.shown(register, held, ctx);
-    device.registers().was_read(register);
+    let register = port.offset(offset) & !3;
+    let error = device.error(register, false);
+    let mut value = 0;
+    if error.is_none() {
+        let held = device.registers().held(register);
+        value = device.shown(register, held, ctx);
+        device.registers().was_read(register);
+    }
     device.was_read(register, ctx);
-    Ok(port.read(value, offset, size, ctx.now))
+    answer(port.read(value, offset, size, ctx.now), error, ctx)
+}
+
+/// The answer to an access, or an error with its note.
+fn answer(reply: Reply, error: Option<&str>, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    let Some(note) = error else { return Ok(reply) };
+    ctx.note(note);
+    Err(SlaveError { done: reply.done })
 }
 
 /// A write of a device's registers.
 ///
 /// # Errors
-/// Never: a device without its clock ignores the write.
+/// If [`Table::error`] says so; a device without its clock ignores the write.
 pub fn write(
     device: &mut impl Table,
     offset: u32,
@@ -237,8 +253,22 @@ pub fn write(
         return Ok(port.written(ctx.now));
     }
     device.settle(ctx);
-    let register = offset & !3;
-    let word = port.word(device.registers().held(register), value, offset, size);
+    let register = port.offset(offset) & !3;
+    let error = device.error(register, true);
+    if error.is_none() {
+        let word = port.word(device.registers().held(register), value, offset, size);
+        store(device, register, word, ctx);
+    }
+    device.update(ctx);
+    answer(port.written(ctx.now), error, ctx)
+}
+
+/// A write of a whole register, and its effects.
+fn store(device: &mut impl Table, register: u32, word: u32, ctx: &mut Ctx) {
+    let row = device.registers().map().row(register);
+    if row.is_some_and(Row::is_read_only) {
+        return device.refused(register, Refused::ReadOnly, ctx);
+    }
     match device.registers().write(register, word) {
         Ok((row, old, new)) => {
             let asked = row.unmodelled() & new & !old;
@@ -249,8 +279,6 @@ pub fn write(
         }
         Err(why) => device.refused(register, why, ctx),
     }
-    device.update(ctx);
-    Ok(port.written(ctx.now))
 }
 
 /// In an `impl Device`: the bus reaches the registers of the [`Table`], in the first range.

@@ -191,3 +191,16 @@ fn every_value_is_state_of_a_polling_loop() {
     device.registers.put(SR, SR_TC, true);
     assert!(!look(&mut device, 30).repeats(&before));
 }
+
+#[test]
+fn a_read_only_register_refuses_writes() {
+    let (mut bench, log) = rig();
+    assert_eq!(calls(&mut bench, &log, &[(MASK, 0xff)]), ["0x20 ReadOnly"]);
+}
+
+#[test]
+fn offsets_wrap_at_the_bits_that_are_decoded() {
+    let mut bench = Bench::new(scratch(Port::APB.decoding(0x1f)));
+    bench.write(Ps(0), CR + 0x20, 0x21).unwrap();
+    assert_eq!([CR, CR + 0x40].map(|register| bench.value(Ps(0), register)), [0x21, 0x21]);
+}

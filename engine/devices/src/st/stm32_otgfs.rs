@@ -351,10 +351,12 @@ impl Table for Otg {
         }
     }
 
-    /// Writes of FIFOs, which are no registers.
+    /// Writes of FIFOs, which are no registers, and of read-only registers.
     fn refused(&mut self, offset: u32, _: Refused, ctx: &mut Ctx) {
         if (FIFOS..FIFOS * (self.params.part.endpoints + 1)).contains(&offset) {
             self.push(offset / FIFOS - 1, ctx);
+        } else if self.registers.map().row(offset).is_some() && self.is_of_other_mode(offset) {
+            self.mismatch();
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::activities::{RX_FIFO, TX_FIFO};
 use engine::activity::{Activity, Detail, Kind, Scope};
 use engine::bus::device::Ctx;
-use engine::polling::{Edge, Poll};
+use engine::polling::{Edge, Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
 
@@ -122,6 +122,82 @@ impl Edge for FifoEntries {
                 poll.state(entry.came.0);
             }
         }
+    }
+}
+
+/// A FIFO whose entries are recorded. It has no limit of its own: the device asks for its length.
+#[derive(Clone, Debug, State)]
+pub struct Fifo<T: Fresh> {
+    waiting: VecDeque<T>,
+    entries: FifoEntries,
+}
+
+impl<T: Copy + Fresh + Into<u32>> Fifo<T> {
+    /// An empty FIFO, which is not recorded before [`Fifo::observe`].
+    pub const fn new(activity: &'static Activity) -> Fifo<T> {
+        Fifo { waiting: VecDeque::new(), entries: FifoEntries::new(activity) }
+    }
+
+    /// Records its entries as activities of this device from now on.
+    pub fn observe(&mut self, ctx: &Ctx) {
+        self.entries.observe(ctx.scope());
+    }
+
+    /// The number of entries.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// True if it has no entry.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// The entry that comes next.
+    pub fn front(&self) -> Option<T> {
+        self.waiting.front().copied()
+    }
+
+    /// The entries in their order.
+    pub fn iter(&self) -> impl Iterator<Item = T> {
+        self.waiting.iter().copied()
+    }
+
+    /// An entry arrives at `at`.
+    pub fn push(&mut self, value: T, at: Ps) {
+        self.entries.come(self.len(), at, value.into());
+        self.hold(value);
+    }
+
+    /// An entry arrives that is not recorded: the FIFO is off, and is a holding register.
+    pub fn hold(&mut self, value: T) {
+        self.waiting.push_back(value);
+    }
+
+    /// The first entry leaves at `at`, an edge of `clock`.
+    pub fn pop(&mut self, at: Ps, clock: Hz) -> Option<T> {
+        let value = self.waiting.pop_front()?;
+        self.entries.leave(self.len() + 1, at, clock);
+        Some(value)
+    }
+
+    /// All entries leave: the FIFO is reset.
+    pub fn clear(&mut self, at: Ps, clock: Hz) {
+        self.entries.clear(self.len(), at, clock);
+        self.waiting.clear();
+    }
+
+    /// The run is over: the remaining entries stay in the FIFO.
+    pub fn stay(&mut self, clock: Hz) {
+        self.entries.stay(self.len(), clock);
+    }
+}
+
+/// The entries have to be the same in each iteration; their arrival times may advance as those of [`FifoEntries`].
+impl<T: Fresh + Polled> Edge for Fifo<T> {
+    fn edge(&mut self, clock: Hz, poll: &mut Poll) {
+        self.waiting.polled(poll);
+        self.entries.edge(clock, poll);
     }
 }
 

@@ -16,68 +16,66 @@ mod tests;
 
 use self::transfer::{Buffer, Failure, Side};
 use crate::model::{Group, Model};
+use crate::registers::{Port, Refused, Registers, Table, by_table, registers};
 use crate::support::activities::{DMA, TRANSFER};
-use crate::support::axi_lite::{AxiLitePort, on_lanes};
-use crate::support::registers::{AccessKind, Register, find};
+use crate::support::axi_lite::AxiLitePort;
 use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Ctx, Device, IrqLine};
 use engine::dt::reader::{NodeReader, PowerOfTwo};
-use engine::polling::{Poll, Polled};
+use engine::polling::{Phase, Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 
-const CDMACR: u32 = 0x00;
-const CDMASR: u32 = 0x04;
-const SA: u32 = 0x18;
-const DA: u32 = 0x20;
-const BTT: u32 = 0x28;
-
-/// The register map (PG034 v4.1, "Register Space").
-pub const REGISTERS: &[Register] = &[
-    // TailPntrEn (bit 1) reads 1. For scatter/gather only, and not modelled: SGMode (3), CyclicBdEnable (6), Dly_IrqEn
-    // (13), IRQThreshold (16 to 23, resets to 1), IRQDelay (24 to 31).
-    Register::new("CDMACR", CDMACR, AccessKind::Rw, 0x0001_0002, 0xffff_707e),
-    Register::new("CDMASR", CDMASR, AccessKind::W1c, 0x0001_0002, 0xffff_777a),
-    Register::new("CURDESC_PNTR", 0x08, AccessKind::Rw, 0, 0xffff_ffc0),
-    Register::new("CURDESC_PNTR_MSB", 0x0c, AccessKind::Rw, 0, u32::MAX),
-    Register::new("TAILDESC_PNTR", 0x10, AccessKind::Rw, 0, 0xffff_ffc0),
-    Register::new("TAILDESC_PNTR_MSB", 0x14, AccessKind::Rw, 0, u32::MAX),
-    Register::new("SA", SA, AccessKind::Rw, 0, u32::MAX),
-    Register::new("SA_MSB", 0x1c, AccessKind::Rw, 0, u32::MAX),
-    Register::new("DA", DA, AccessKind::Rw, 0, u32::MAX),
-    Register::new("DA_MSB", 0x24, AccessKind::Rw, 0, u32::MAX),
-    Register::new("BTT", BTT, AccessKind::Rw, 0, 0x03ff_ffff),
-];
-
-/// Fields of CDMACR.
-mod cr {
-    pub const TAIL_POINTER_ENABLE: u32 = 1 << 1;
-    pub const RESET: u32 = 1 << 2;
-    pub const KEYHOLE_READ: u32 = 1 << 4;
-    pub const KEYHOLE_WRITE: u32 = 1 << 5;
-    pub const IOC_IRQ_ENABLE: u32 = 1 << 12;
-    pub const ERR_IRQ_ENABLE: u32 = 1 << 14;
-    /// Bits that software can set.
-    pub const WRITABLE: u32 = KEYHOLE_READ | KEYHOLE_WRITE | IOC_IRQ_ENABLE | ERR_IRQ_ENABLE;
-    /// Threshold of scatter/gather, at its reset.
-    pub const FIXED: u32 = 1 << 16 | TAIL_POINTER_ENABLE;
-    /// For scatter/gather: not modelled.
-    pub const SCATTER_GATHER: u32 = 1 << 3 | 1 << 6 | 1 << 13;
+registers! {
+    /// The register map (PG034 v4.1, "Register Space"). Of scatter/gather and of 64-bit addresses nothing is stored.
+    const MAP "" {
+        CDMACR 0x00 rw reset 0x0001_0002 mask 0xffff_707e {
+            /// Reads 1.
+            TAIL_PNTR_EN 1 ro,
+            RESET 2,
+            SG_MODE 3,
+            KEYHOLE_READ 4,
+            KEYHOLE_WRITE 5,
+            CYCLIC_BD_ENABLE 6,
+            IOC_IRQ_EN 12,
+            DLY_IRQ_EN 13,
+            ERR_IRQ_EN 14,
+            /// Of scatter/gather, at its reset.
+            IRQ_THRESHOLD 16..24 ro,
+            IRQ_DELAY 24..32 ro,
+        };
+        CDMASR 0x04 w1c reset 0x0001_0002 mask 0xffff_777a {
+            IDLE 1 ro,
+            SG_INCLD 3 ro,
+            DMA_INT_ERR 4 ro,
+            DMA_SLV_ERR 5 ro,
+            DMA_DEC_ERR 6 ro,
+            SG_ERRORS 8..11 ro,
+            IOC_IRQ 12,
+            DLY_IRQ 13,
+            ERR_IRQ 14,
+            /// Of scatter/gather, at its reset.
+            IRQ_THRESHOLD_STS 16..24 ro,
+            IRQ_DELAY_STS 24..32 ro,
+        };
+        CURDESC_PNTR 0x08 rw volatile mask 0xffff_ffc0;
+        CURDESC_PNTR_MSB 0x0c rw volatile;
+        TAILDESC_PNTR 0x10 rw volatile mask 0xffff_ffc0;
+        TAILDESC_PNTR_MSB 0x14 rw volatile;
+        SA 0x18 rw;
+        SA_MSB 0x1c rw volatile;
+        DA 0x20 rw;
+        DA_MSB 0x24 rw volatile;
+        BTT 0x28 rw mask 0x03ff_ffff;
+    }
 }
 
-/// Fields of CDMASR.
-mod sr {
-    pub const IDLE: u32 = 1 << 1;
-    pub const DMA_INT_ERR: u32 = 1 << 4;
-    pub const DMA_SLV_ERR: u32 = 1 << 5;
-    pub const DMA_DEC_ERR: u32 = 1 << 6;
-    pub const IOC_IRQ: u32 = 1 << 12;
-    pub const ERR_IRQ: u32 = 1 << 14;
-    pub const ERRORS: u32 = DMA_INT_ERR | DMA_SLV_ERR | DMA_DEC_ERR;
-    pub const INTERRUPTS: u32 = IOC_IRQ | ERR_IRQ;
-    /// Threshold status of scatter/gather, at its reset.
-    pub const FIXED: u32 = 1 << 16;
-}
+/// Bits of CDMACR for scatter/gather.
+const SCATTER_GATHER: u32 = CDMACR_SG_MODE | CDMACR_CYCLIC_BD_ENABLE | CDMACR_DLY_IRQ_EN;
+/// Bits of CDMASR that halt the engine.
+const ERRORS: u32 = CDMASR_DMA_INT_ERR | CDMASR_DMA_SLV_ERR | CDMASR_DMA_DEC_ERR;
+/// Interrupts; their enables are at the same bits of CDMACR.
+const INTERRUPTS: u32 = CDMASR_IOC_IRQ | CDMASR_ERR_IRQ;
 
 /// The engine's configuration and timing.
 #[derive(Clone, Copy, Debug)]
@@ -100,9 +98,16 @@ pub struct Params {
     pub interrupt: Option<IrqLine>,
 }
 
+/// The phase of the port's clock.
+impl Phase for Params {
+    fn phase(&self, poll: &mut Poll) {
+        self.port.phase(poll);
+    }
+}
+
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Dma, &["xlnx,axi-cdma-1.00.a"], 1, from_node).with_activities(DMA).naming(REGISTERS);
+    Model::device(Group::Dma, &["xlnx,axi-cdma-1.00.a"], 1, from_node).with_activities(DMA).naming(MAP.rows);
 
 impl Params {
     /// Reads the node.
@@ -134,27 +139,28 @@ fn max_burst_beats(reader: &mut NodeReader, lite: bool) -> u32 {
 }
 
 /// The engine.
-#[derive(State)]
+#[derive(State, Polled)]
 pub struct AxiCdma {
     #[state(skip)]
+    #[poll(phase)]
     params: Params,
-    control: u32,
-    status: u32,
-    source_addr: u32,
-    destination_addr: u32,
-    bytes_to_transfer: u32,
+    registers: Registers,
+    #[poll(skip = "a transfer continues by events, and each has its generation")]
     read: Side,
+    #[poll(skip = "as `read`")]
     write: Side,
+    #[poll(skip = "as `read`")]
     buffer: Buffer,
     /// The last write response of the transfer.
+    #[poll(skip = "as `read`")]
     responded: Ps,
     /// The result of the transfer, reported at the end event.
+    #[poll(skip = "as `read`")]
     outcome: Result<(), Failure>,
     /// Incremented by each transfer and reset: events of an earlier one are stale.
     generation: u32,
+    #[poll(skip = "as `read`")]
     totals: Totals,
-    /// Incremented by every write and every step: nothing else changes the state.
-    changes: u64,
 }
 
 /// Totals since the start of the run.
@@ -183,11 +189,7 @@ impl AxiCdma {
     pub fn new(params: Params) -> AxiCdma {
         AxiCdma {
             params,
-            control: 0,
-            status: sr::IDLE,
-            source_addr: 0,
-            destination_addr: 0,
-            bytes_to_transfer: 0,
+            registers: Registers::new(&MAP),
             read: Side::default(),
             write: Side::default(),
             buffer: Buffer::new(2 * params.max_burst_beats),
@@ -195,53 +197,27 @@ impl AxiCdma {
             outcome: Ok(()),
             generation: 0,
             totals: Totals::default(),
-            changes: 0,
         }
     }
 
-    fn register(&self, offset: u32) -> u32 {
-        match offset {
-            CDMACR => self.control | cr::FIXED,
-            CDMASR => self.status | sr::FIXED,
-            SA => self.source_addr,
-            DA => self.destination_addr,
-            BTT => self.bytes_to_transfer,
-            _ => 0,
+    fn wrote_control(&mut self, new: u32, ctx: &mut Ctx) {
+        if new & CDMACR_RESET != 0 {
+            self.generation += 1;
+            self.registers.reset();
+        } else if new & SCATTER_GATHER != 0 {
+            ctx.note("CDMACR asks for scatter/gather, which is not modelled: the bits stay 0");
+            self.registers.put(CDMACR, SCATTER_GATHER, false);
         }
     }
 
-    fn set_register(&mut self, register: &Register, value: u32, ctx: &mut Ctx) {
-        match register.offset {
-            CDMACR if value & cr::RESET != 0 => self.reset(),
-            CDMACR => {
-                if value & cr::SCATTER_GATHER != 0 {
-                    ctx.note("CDMACR asks for scatter/gather, which is not modelled: the bits stay 0");
-                }
-                self.control = value & cr::WRITABLE;
-            }
-            CDMASR => self.status &= !(value & sr::INTERRUPTS),
-            SA => self.source_addr = value,
-            DA => self.destination_addr = value,
-            BTT => self.start(value & register.mask, ctx),
-            _ => {
-                ctx.note(&format!("{} is of scatter/gather or 64-bit addresses, which are not modelled", register.name))
-            }
-        }
-    }
-
-    fn reset(&mut self) {
-        self.generation += 1;
-        (self.control, self.status) = (0, sr::IDLE);
-        (self.source_addr, self.destination_addr, self.bytes_to_transfer) = (0, 0, 0);
-    }
-
-    fn start(&mut self, bytes: u32, ctx: &mut Ctx) {
-        if self.status & sr::IDLE == 0 || self.status & sr::ERRORS != 0 {
+    /// BTT was written, over `old`.
+    fn start(&mut self, old: u32, bytes: u32, ctx: &mut Ctx) {
+        if !self.registers.has(CDMASR, CDMASR_IDLE) || self.registers.has(CDMASR, ERRORS) {
             ctx.note("BTT was written while the engine was busy or halted by an error: it has no effect");
+            self.registers.set(BTT, old);
             return;
         }
-        self.bytes_to_transfer = bytes;
-        self.status &= !sr::IDLE;
+        self.registers.put(CDMASR, CDMASR_IDLE, false);
         self.generation += 1;
         self.responded = ctx.now;
         self.outcome = Ok(());
@@ -251,15 +227,20 @@ impl AxiCdma {
             return;
         }
         self.buffer.clear();
-        self.read = Side::new(self.source_addr, bytes, self.control & cr::KEYHOLE_READ != 0);
-        self.write = Side::new(self.destination_addr, bytes, self.control & cr::KEYHOLE_WRITE != 0);
+        self.read = self.side(SA, CDMACR_KEYHOLE_READ);
+        self.write = self.side(DA, CDMACR_KEYHOLE_WRITE);
         self.read.armed = true;
         self.schedule(first, Due::Read, ctx);
     }
 
+    /// A side of the transfer, with the register of its address, and its keyhole bit.
+    fn side(&self, address: u32, keyhole: u32) -> Side {
+        Side::new(self.registers[address], self.registers[BTT], self.registers.has(CDMACR, keyhole))
+    }
+
     /// PG034: no empty transfer; word-aligned addresses without the realignment engine; one burst in lite mode.
     fn accepts(&self, bytes: u32) -> bool {
-        let aligned = (self.source_addr | self.destination_addr).is_multiple_of(4);
+        let aligned = (self.registers[SA] | self.registers[DA]).is_multiple_of(4);
         bytes != 0 && aligned && (!self.params.lite || bytes <= self.params.max_burst_beats * 4)
     }
 
@@ -275,62 +256,67 @@ impl AxiCdma {
     }
 
     fn end(&mut self) {
-        self.status |= sr::IDLE;
-        self.status |= match self.outcome {
-            Ok(()) => sr::IOC_IRQ,
-            Err(Failure::Internal) => sr::DMA_INT_ERR | sr::ERR_IRQ,
-            Err(Failure::Slave) => sr::DMA_SLV_ERR | sr::ERR_IRQ,
-            Err(Failure::Decode) => sr::DMA_DEC_ERR | sr::ERR_IRQ,
+        let flags = match self.outcome {
+            Ok(()) => CDMASR_IOC_IRQ,
+            Err(Failure::Internal) => CDMASR_DMA_INT_ERR | CDMASR_ERR_IRQ,
+            Err(Failure::Slave) => CDMASR_DMA_SLV_ERR | CDMASR_ERR_IRQ,
+            Err(Failure::Decode) => CDMASR_DMA_DEC_ERR | CDMASR_ERR_IRQ,
         };
+        self.registers.put(CDMASR, CDMASR_IDLE | flags, true);
         self.totals.transfers += 1;
     }
+}
 
-    fn update_interrupt(&self, ctx: &mut Ctx) {
-        let detail = || Detail::Address { address: self.source_addr, bytes: self.bytes_to_transfer };
-        ctx.level_with(&TRANSFER, self.status & sr::IDLE == 0, detail);
-        // The enables of IOC_Irq and Err_Irq are at the same bits of CDMACR.
-        ctx.set_irq(self.params.interrupt, self.status & self.control & sr::INTERRUPTS != 0);
+impl Table for AxiCdma {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::axi_lite(self.params.port)
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            CDMACR => self.wrote_control(new, ctx),
+            BTT => self.start(old, new, ctx),
+            CDMASR | SA | DA => {}
+            _ => {
+                let name = MAP.row(register).map_or("", |row| row.name);
+                ctx.note(&format!("{name} is of scatter/gather or 64-bit addresses, which are not modelled"));
+            }
+        }
+    }
+
+    fn refused(&mut self, register: u32, _: Refused, ctx: &mut Ctx) {
+        ctx.note(&format!("a write to offset {register:#x}, where no register is, has no effect"));
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        let detail = || Detail::Address { address: self.registers[SA], bytes: self.registers[BTT] };
+        ctx.level_with(&TRANSFER, !self.registers.has(CDMASR, CDMASR_IDLE), detail);
+        ctx.set_irq(self.params.interrupt, self.registers.has(CDMASR, self.registers[CDMACR] & INTERRUPTS));
     }
 }
 
 impl Device for AxiCdma {
+    by_table!();
+
     fn is_master(&self) -> bool {
         true
-    }
-
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Ok(self.params.port.read(self.register(offset & !3), offset, size, ctx.now))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.changes += 1;
-        match find(REGISTERS, offset & !3) {
-            Some(register) => self.set_register(register, on_lanes(value, offset, size), ctx),
-            None => ctx.note(&format!("a write to offset {offset:#x}, where no register is, has no effect")),
-        }
-        self.update_interrupt(ctx);
-        Ok(self.params.port.written(ctx.now))
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         if token >> 2 != self.generation & (u32::MAX >> 2) {
             return;
         }
-        self.changes += 1;
         if token & 3 == Due::Read as u32 {
             self.read_due(ctx);
         } else if token & 3 == Due::Write as u32 {
             self.write_due(ctx);
         } else {
             self.end();
-            self.update_interrupt(ctx);
+            self.update(ctx);
         }
     }
 
@@ -340,13 +326,5 @@ impl Device for AxiCdma {
             ("bytes".to_owned(), self.totals.bytes),
             ("bursts".to_owned(), self.totals.bursts),
         ]
-    }
-}
-
-impl Polled for AxiCdma {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.params.port.clock);
-        poll.state(self.changes);
-        true
     }
 }

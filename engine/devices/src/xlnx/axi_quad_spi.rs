@@ -25,117 +25,83 @@ use self::fifo::{RxFifo, TxFifo};
 use self::params::Params;
 use self::wire::{Control, Wire};
 use crate::model::{Group, Model};
-use crate::support::axi_lite::on_lanes;
+use crate::registers::{Port, Refused, Registers, Table, flag, registers};
 use crate::support::fifo_entries::Queues;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
-use crate::support::registers::{AccessKind, Register, find, flag};
+use crate::support::interrupt_output::InterruptOutput;
 use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::observe::spi::SpiSignals;
-use engine::polling::{Edge, Poll, Polled};
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
 
-const DGIER: u32 = 0x1c;
-const IPISR: u32 = 0x20;
-const IPIER: u32 = 0x28;
-const SRR: u32 = 0x40;
-const SPICR: u32 = 0x60;
-const SPISR: u32 = 0x64;
-const DTR: u32 = 0x68;
-const DRR: u32 = 0x6c;
-const SPISSR: u32 = 0x70;
-const TX_FIFO_OCY: u32 = 0x74;
-const RX_FIFO_OCY: u32 = 0x78;
-
-/// The register map outside XIP mode (PG153 v3.2, "Register Space").
-pub const REGISTERS: &[Register] = &[
-    Register::new("DGIER", DGIER, AccessKind::Rw, 0, 0x8000_0000),
-    Register::new("IPISR", IPISR, AccessKind::W1t, 0, 0x3fff),
-    Register::new("IPIER", IPIER, AccessKind::Rw, 0, 0x3fff),
-    Register::new("SRR", SRR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("SPICR", SPICR, AccessKind::Rw, 0x180, 0x3ff),
-    Register::new("SPISR", SPISR, AccessKind::Ro, 0x25, 0x7ff),
-    Register::new("SPI DTR", DTR, AccessKind::Wo, 0, 0xff),
-    Register::new("SPI DRR", DRR, AccessKind::Ro, 0, 0xff),
-    Register::new("SPISSR", SPISSR, AccessKind::Rw, u32::MAX, u32::MAX),
-    Register::new("TX_FIFO_OCY", TX_FIFO_OCY, AccessKind::Ro, 0, 0xff),
-    Register::new("RX_FIFO_OCY", RX_FIFO_OCY, AccessKind::Ro, 0, 0xff),
-];
-
-/// Fields of SPICR.
-mod cr {
-    pub const LOOP: u32 = 1 << 0;
-    pub const SPE: u32 = 1 << 1;
-    pub const MASTER: u32 = 1 << 2;
-    pub const CPOL: u32 = 1 << 3;
-    pub const CPHA: u32 = 1 << 4;
-    pub const TX_FIFO_RESET: u32 = 1 << 5;
-    pub const RX_FIFO_RESET: u32 = 1 << 6;
-    pub const MANUAL_SELECT: u32 = 1 << 7;
-    pub const INHIBIT: u32 = 1 << 8;
-    pub const LSB_FIRST: u32 = 1 << 9;
+registers! {
+    /// The register map outside XIP mode (PG153 v3.2, "Register Space").
+    const MAP "" {
+        DGIER 0x1c rw { GIE 31 };
+        IPISR 0x20 w1t mask 0x3fff {
+            DTR_EMPTY 2, DRR_FULL 4, DRR_OVERRUN 5, TX_HALF_EMPTY 6,
+            /// The errors of settings in SPISR.
+            SETTINGS 9..13,
+            COMMAND_ERROR 13,
+        };
+        IPIER 0x28 rw mask 0x3fff;
+        SRR 0x40 wo;
+        SPICR 0x60 rw reset 0x180 {
+            LOOP 0, SPE 1, MASTER 2, CPOL 3, CPHA 4, TX_FIFO_RESET 5, RX_FIFO_RESET 6, MANUAL_SELECT 7, INHIBIT 8,
+            LSB_FIRST 9
+        };
+        SPISR 0x64 ro volatile reset 0x25 mask 0x7ff {
+            RX_EMPTY 0, RX_FULL 1, TX_EMPTY 2, TX_FULL 3,
+            /// The core is not selected as a slave: it never is.
+            SLAVE_MODE_SELECT 5,
+            CPOL_CPHA_ERROR 6, SLAVE_MODE_ERROR 7, MSB_ERROR 8, LOOPBACK_ERROR 9, COMMAND_ERROR 10
+        };
+        DTR "SPI DTR" 0x68 wo mask 0xff;
+        DRR "SPI DRR" 0x6c ro volatile mask 0xff;
+        SPISSR 0x70 rw reset u32::MAX;
+        TX_FIFO_OCY 0x74 ro volatile mask 0xff;
+        RX_FIFO_OCY 0x78 ro volatile mask 0xff;
+    }
 }
 
-/// Fields of SPISR.
-mod sr {
-    pub const RX_EMPTY: u32 = 1 << 0;
-    pub const RX_FULL: u32 = 1 << 1;
-    pub const TX_EMPTY: u32 = 1 << 2;
-    pub const TX_FULL: u32 = 1 << 3;
-    /// The core is not selected as a slave: it never is.
-    pub const SLAVE_MODE_SELECT: u32 = 1 << 5;
-    pub const CPOL_CPHA_ERROR: u32 = 1 << 6;
-    pub const SLAVE_MODE_ERROR: u32 = 1 << 7;
-    pub const MSB_ERROR: u32 = 1 << 8;
-    pub const LOOPBACK_ERROR: u32 = 1 << 9;
-    pub const COMMAND_ERROR: u32 = 1 << 10;
-    /// Settings that dual and quad mode do not allow: with them nothing is transferred.
-    pub const SETTINGS: u32 = CPOL_CPHA_ERROR | SLAVE_MODE_ERROR | MSB_ERROR | LOOPBACK_ERROR;
-}
-
-/// Bits of IPISR and IPIER that master mode can raise.
-mod irq {
-    pub const DTR_EMPTY: u32 = 1 << 2;
-    pub const DRR_FULL: u32 = 1 << 4;
-    pub const DRR_OVERRUN: u32 = 1 << 5;
-    pub const TX_HALF_EMPTY: u32 = 1 << 6;
-    pub const COMMAND_ERROR: u32 = 1 << 13;
-    /// Interrupts at the end of a byte.
-    pub const BY_BYTES: u32 = DTR_EMPTY | DRR_FULL | DRR_OVERRUN | TX_HALF_EMPTY | COMMAND_ERROR;
-    /// IPISR bits 9 to 12 stand for SPISR bits 6 to 9.
-    pub const SETTINGS_SHIFT: u32 = 3;
-}
-
-const DGIER_GIE: u32 = 1 << 31;
+/// Bits of SPISR for settings that dual and quad mode do not allow: with them nothing is transferred.
+const SETTINGS: u32 = SPISR_CPOL_CPHA_ERROR | SPISR_SLAVE_MODE_ERROR | SPISR_MSB_ERROR | SPISR_LOOPBACK_ERROR;
+/// From these bits to those of IPISR.
+const SETTINGS_SHIFT: u32 = IPISR_SETTINGS.trailing_zeros() - SETTINGS.trailing_zeros();
+/// Interrupts at the end of a byte.
+const BY_BYTES: u32 = IPISR_DTR_EMPTY | IPISR_DRR_FULL | IPISR_DRR_OVERRUN | IPISR_TX_HALF_EMPTY | IPISR_COMMAND_ERROR;
+/// Both FIFOs are reset by these bits, which read 0.
+const FIFO_RESETS: u32 = SPICR_TX_FIFO_RESET | SPICR_RX_FIFO_RESET;
 const SRR_RESET: u32 = 0xa;
 
 /// The core.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(first = AxiQuadSpi::list_ends)]
 pub struct AxiQuadSpi {
     #[state(skip)]
     params: Params,
     wire: Wire,
+    #[poll(edge = self.params.ext_spi_clock)]
     tx: TxFifo,
+    #[poll(edge = self.params.ext_spi_clock)]
     rx: RxFifo,
+    #[poll(edge = self.params.port.clock)]
     queues: Queues,
-    cr: u32,
-    ssr: u32,
-    dgier: u32,
-    ipisr: u32,
-    ipier: u32,
-    xip: xip::Xip,
+    registers: Registers,
+    #[poll(total)]
     overruns_seen: u64,
     command_error_seen: bool,
-    irq_level: bool,
+    interrupt: InterruptOutput,
     event_due: Ps,
 }
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Spi, &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"], 1, from_node)
     .with_activities(queues::ACTIVITIES)
-    .naming(REGISTERS);
+    .naming(MAP.rows);
 
 /// Builds the core from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -154,15 +120,10 @@ impl AxiQuadSpi {
             tx: TxFifo::new(depth),
             rx: RxFifo::new(depth),
             queues: Queues::default(),
-            cr: reset_of(SPICR),
-            ssr: reset_of(SPISSR),
-            dgier: 0,
-            ipisr: 0,
-            ipier: 0,
-            xip: xip::Xip::default(),
+            registers: Registers::new(if params.xip { &xip::MAP } else { &MAP }),
             overruns_seen: 0,
             command_error_seen: false,
-            irq_level: false,
+            interrupt: InterruptOutput::new(params.interrupt),
             event_due: Ps::MAX,
         }
     }
@@ -171,37 +132,41 @@ impl AxiQuadSpi {
     fn catch_up(&mut self, now: Ps) {
         let seen_edge = self.seen_edge(now);
         self.wire.advance(&mut self.tx, &mut self.rx, seen_edge);
+        let mut raised = 0;
         while self.tx.free_one(seen_edge) {
             self.report_sent();
-            self.ipisr |= match self.tx.occupancy() {
-                0 => irq::DTR_EMPTY,
-                left if left * 2 == self.params.fifo_depth => irq::TX_HALF_EMPTY,
+            raised |= match self.tx.occupancy() {
+                0 => IPISR_DTR_EMPTY,
+                left if left * 2 == self.params.fifo_depth => IPISR_TX_HALF_EMPTY,
                 _ => 0,
             };
         }
         while self.rx.see_one(seen_edge) {
             self.report_received();
-            self.ipisr |= if self.rx.is_full() { irq::DRR_FULL } else { 0 };
+            raised |= flag(IPISR_DRR_FULL, self.rx.is_full());
         }
         if self.wire.totals.overruns != self.overruns_seen {
             self.overruns_seen = self.wire.totals.overruns;
-            self.ipisr |= irq::DRR_OVERRUN;
+            raised |= IPISR_DRR_OVERRUN;
         }
         if self.wire.has_command_error() != self.command_error_seen {
             self.command_error_seen = !self.command_error_seen;
-            self.ipisr |= flag(irq::COMMAND_ERROR, self.command_error_seen);
+            raised |= flag(IPISR_COMMAND_ERROR, self.command_error_seen);
+        }
+        if raised != 0 {
+            self.registers.put(IPISR, raised, true);
         }
     }
 
     /// SPISR as a function of the state.
     fn status(&self) -> u32 {
         let depth = self.params.register_or_fifo_depth();
-        flag(sr::RX_EMPTY, self.rx.occupancy() == 0)
-            | flag(sr::RX_FULL, self.rx.occupancy() == depth)
-            | flag(sr::TX_EMPTY, self.tx.occupancy() == 0)
-            | flag(sr::TX_FULL, self.tx.is_full())
-            | sr::SLAVE_MODE_SELECT
-            | flag(sr::COMMAND_ERROR, self.wire.has_command_error())
+        flag(SPISR_RX_EMPTY, self.rx.occupancy() == 0)
+            | flag(SPISR_RX_FULL, self.rx.occupancy() == depth)
+            | flag(SPISR_TX_EMPTY, self.tx.occupancy() == 0)
+            | flag(SPISR_TX_FULL, self.tx.is_full())
+            | SPISR_SLAVE_MODE_SELECT
+            | flag(SPISR_COMMAND_ERROR, self.wire.has_command_error())
             | self.setting_errors()
     }
 
@@ -210,88 +175,81 @@ impl AxiQuadSpi {
         if self.params.lines == Lines::Single {
             return 0;
         }
-        flag(sr::CPOL_CPHA_ERROR, clock_modes_differ(self.cr))
-            | flag(sr::SLAVE_MODE_ERROR, self.cr & cr::MASTER == 0)
-            | flag(sr::MSB_ERROR, self.cr & cr::LSB_FIRST != 0)
-            | flag(sr::LOOPBACK_ERROR, self.cr & cr::LOOP != 0)
+        flag(SPISR_CPOL_CPHA_ERROR, self.clock_modes_differ())
+            | flag(SPISR_SLAVE_MODE_ERROR, !self.is_set(SPICR_MASTER))
+            | flag(SPISR_MSB_ERROR, self.is_set(SPICR_LSB_FIRST))
+            | flag(SPISR_LOOPBACK_ERROR, self.is_set(SPICR_LOOP))
     }
 
-    fn register(&mut self, offset: u32) -> Option<u32> {
-        let fifos = self.params.fifo_depth != 0;
-        Some(match offset {
-            DGIER => self.dgier,
-            IPISR => self.ipisr,
-            IPIER => self.ipier,
-            SPICR => self.cr,
-            SPISR => self.status(),
-            DRR => u32::from(self.rx.pop()?),
-            SPISSR => self.ssr,
-            TX_FIFO_OCY if fifos => self.tx.occupancy().saturating_sub(1),
-            RX_FIFO_OCY if fifos => self.rx.occupancy().saturating_sub(1),
-            _ => 0,
-        })
+    /// True if SPICR has this bit.
+    fn is_set(&self, bit: u32) -> bool {
+        self.registers.has(SPICR, bit)
     }
 
-    /// A write; false if the core answers with an error.
-    fn set_register(&mut self, register: &Register, value: u32, ctx: &mut Ctx) -> bool {
-        match register.offset {
-            DGIER => self.dgier = register.after_write(self.dgier, value),
-            IPISR => self.ipisr = register.after_write(self.ipisr, value),
-            IPIER => self.ipier = register.after_write(self.ipier, value),
-            SRR if value == SRR_RESET => self.reset(ctx),
-            SRR => ctx.note("a write to SRR that is not 0xa has no effect"),
-            SPICR => self.set_control(value & register.mask, ctx),
-            DTR => {
-                let visible_edge = self.effect_edge(ctx.now);
-                let accepted = self.tx.push(value as u8, visible_edge);
-                if accepted {
-                    self.record_written(value as u8, ctx.now);
-                }
-                return accepted;
-            }
-            SPISSR => self.set_select(value, ctx),
-            _ => ctx.note(&format!("a write to {}, which is read only, has no effect", register.name)),
+    fn clock_modes_differ(&self) -> bool {
+        self.is_set(SPICR_CPOL) != self.is_set(SPICR_CPHA)
+    }
+
+    /// A read of SPI DRR.
+    fn receive(&mut self, now: Ps) -> u32 {
+        let Some(byte) = self.rx.pop() else { return 0 };
+        self.record_read(now);
+        byte.into()
+    }
+
+    /// An occupancy register: one less than the number of bytes, and 0 without FIFOs.
+    fn occupancy(&self, bytes: u32) -> u32 {
+        if self.params.fifo_depth == 0 { 0 } else { bytes.saturating_sub(1) }
+    }
+
+    /// A write of SPI DTR, which is not full.
+    fn transmit(&mut self, byte: u8, now: Ps) {
+        let visible_edge = self.effect_edge(now);
+        if self.tx.push(byte, visible_edge) {
+            self.record_written(byte, now);
         }
-        true
     }
 
-    fn reset(&mut self, ctx: &mut Ctx) {
-        self.set_control(reset_of(SPICR) | cr::TX_FIFO_RESET | cr::RX_FIFO_RESET, ctx);
-        self.set_select(reset_of(SPISSR), ctx);
-        (self.dgier, self.ipisr, self.ipier) = (0, 0, 0);
+    fn write_reset(&mut self, value: u32, ctx: &mut Ctx) {
+        if value != SRR_RESET {
+            ctx.note("a write to SRR that is not 0xa has no effect");
+            return;
+        }
+        self.registers.reset();
+        self.wrote_control(self.registers[SPICR] | FIFO_RESETS, ctx);
+        self.wrote_select(ctx);
     }
 
-    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
-        self.cr = value & !(cr::TX_FIFO_RESET | cr::RX_FIFO_RESET);
+    fn wrote_control(&mut self, value: u32, ctx: &mut Ctx) {
+        self.registers.put(SPICR, FIFO_RESETS, false);
         let control = self.control();
-        let tx_reset = value & cr::TX_FIFO_RESET != 0;
+        let tx_reset = value & SPICR_TX_FIFO_RESET != 0;
         let edge = self.effect_edge(ctx.now);
         if control != self.wire.control || tx_reset {
             self.settle_wire(edge, ctx);
             self.wire.set_control(control, edge);
         }
-        self.wire.set_clock_mode(value & cr::CPOL != 0, value & cr::CPHA != 0, edge);
+        self.wire.set_clock_mode(value & SPICR_CPOL != 0, value & SPICR_CPHA != 0, edge);
         if tx_reset {
             self.record_tx_reset(ctx.now);
             self.tx.clear();
             self.wire.reset_frame();
         }
-        if value & cr::RX_FIFO_RESET != 0 {
+        if value & SPICR_RX_FIFO_RESET != 0 {
             self.wire.advance(&mut self.tx, &mut self.rx, edge);
             self.record_rx_reset(ctx.now);
             self.rx.clear();
         }
-        if value & cr::SPE != 0 {
-            self.ipisr |= self.setting_errors() << irq::SETTINGS_SHIFT;
+        if value & SPICR_SPE != 0 {
+            self.registers.put(IPISR, self.setting_errors() << SETTINGS_SHIFT, true);
             self.note_settings(ctx);
         }
     }
 
-    fn set_select(&mut self, value: u32, ctx: &mut Ctx) {
-        self.ssr = value;
+    fn wrote_select(&mut self, ctx: &mut Ctx) {
         let edge = self.effect_edge(ctx.now);
         self.settle_wire(edge, ctx);
-        let active = !value & (u32::MAX >> (32 - self.params.slaves));
+        let active = !self.registers[SPISSR] & (u32::MAX >> (32 - self.params.slaves));
         if active.count_ones() > 1 {
             ctx.note("SPISSR selects several slaves at once: the lowest is taken");
         }
@@ -300,12 +258,12 @@ impl AxiQuadSpi {
 
     /// The settings of SPICR for the wire.
     fn control(&self) -> Control {
-        let enabled = self.cr & cr::SPE != 0 && self.cr & cr::MASTER != 0;
+        let enabled = self.is_set(SPICR_SPE) && self.is_set(SPICR_MASTER);
         Control {
-            running: enabled && self.cr & cr::INHIBIT == 0 && self.setting_errors() & sr::SETTINGS == 0,
-            manual_select: self.cr & cr::MANUAL_SELECT != 0,
-            loopback: self.cr & cr::LOOP != 0 && self.params.lines == Lines::Single,
-            lsb_first: self.cr & cr::LSB_FIRST != 0,
+            running: enabled && !self.is_set(SPICR_INHIBIT) && self.setting_errors() & SETTINGS == 0,
+            manual_select: self.is_set(SPICR_MANUAL_SELECT),
+            loopback: self.is_set(SPICR_LOOP) && self.params.lines == Lines::Single,
+            lsb_first: self.is_set(SPICR_LSB_FIRST),
         }
     }
 
@@ -321,10 +279,10 @@ impl AxiQuadSpi {
     }
 
     fn note_settings(&self, ctx: &mut Ctx) {
-        if self.cr & cr::MASTER == 0 {
+        if !self.is_set(SPICR_MASTER) {
             ctx.note("SPICR enables the core as a slave, which is not modelled: nothing is transferred");
         }
-        if self.params.lines == Lines::Single && clock_modes_differ(self.cr) {
+        if self.params.lines == Lines::Single && self.clock_modes_differ() {
             ctx.note("SPICR's CPOL and CPHA differ: the memory would read wrong bits; here it reads right ones");
         }
     }
@@ -355,13 +313,10 @@ impl AxiQuadSpi {
 
     /// Updates the interrupt line, and requests an event at the end of the next byte while it might raise the line.
     fn update_interrupts(&mut self, ctx: &mut Ctx) {
-        let enabled = if self.dgier & DGIER_GIE != 0 { self.ipier } else { 0 };
-        let level = self.ipisr & enabled != 0;
-        if level != self.irq_level {
-            self.irq_level = level;
-            ctx.set_irq(self.params.interrupt, level);
-        }
-        if level || enabled & irq::BY_BYTES == 0 {
+        let enabled = if self.registers.has(DGIER, DGIER_GIE) { self.registers[IPIER] } else { 0 };
+        let level = self.registers.has(IPISR, enabled);
+        self.interrupt.drive(level, ctx);
+        if level || enabled & BY_BYTES == 0 {
             return;
         }
         if let Some(edge) = self.wire.next_completion(&self.tx) {
@@ -391,23 +346,99 @@ impl AxiQuadSpi {
             self.wire.chips.follow(end, ctx);
         }
     }
-}
-
-/// Outside of XIP mode the core has no read window, even if the board has an address range for it.
-fn only_registers(range: usize, ctx: &mut Ctx) -> Result<(), SlaveError> {
-    if range == 0 {
-        return Ok(());
+    /// Updates the chips' pins and the interrupt after an access of a register.
+    fn follow(&mut self, ctx: &mut Ctx) {
+        if !self.params.xip {
+            self.follow_chips(ctx);
+            self.update_interrupts(ctx);
+        }
     }
-    ctx.note("the read window was accessed, but the core is not configured for XIP mode (xlnx,xip-mode)");
-    Err(SlaveError { done: ctx.now })
+
+    /// Lists the ends of bytes. False if an event has to come first, or will, at the end of a byte that starts only in
+    /// the next iteration.
+    fn list_ends(&mut self, poll: &mut Poll) -> bool {
+        if !self.params.xip {
+            self.catch_up(poll.now());
+        }
+        poll.phase(self.params.port.clock);
+        poll.phase(self.params.ext_spi_clock);
+        for edge in self.ends_to_be_seen() {
+            poll.end_ps(&mut self.seen_at(edge));
+        }
+        let waits = self.wire.chips.have_pins() && self.wire.next_completion(&self.tx).is_some();
+        self.event_due > poll.now() && !waits
+    }
+
+    fn note_write(&self, register: u32, ctx: &mut Ctx) {
+        // PG153: an access to an offset without a register is answered with OKAY.
+        if let Some(row) = self.registers.map().row(register) {
+            ctx.note(&format!("a write to {}, which is read only, has no effect", row.name));
+        }
+    }
 }
 
-fn clock_modes_differ(value: u32) -> bool {
-    (value & cr::CPOL != 0) != (value & cr::CPHA != 0)
-}
+impl Table for AxiQuadSpi {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
 
-fn reset_of(offset: u32) -> u32 {
-    find(REGISTERS, offset).map_or(0, |register| register.reset)
+    fn port(&self) -> Port {
+        Port::axi_lite(self.params.port)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        if !self.params.xip {
+            self.catch_up(ctx.now);
+        }
+    }
+
+    fn error(&self, register: u32, is_write: bool) -> Option<&'static str> {
+        match register {
+            DRR if !self.params.xip && !is_write && self.rx.occupancy() == 0 => {
+                Some("SPI DRR was read while it was empty: the core answers with an error")
+            }
+            DTR if !self.params.xip && is_write && self.tx.is_full() => {
+                Some("SPI DTR was written while it was full: the core answers with an error")
+            }
+            _ => None,
+        }
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            _ if self.params.xip => held,
+            SPISR => self.status(),
+            DRR => self.receive(ctx.now),
+            TX_FIFO_OCY => self.occupancy(self.tx.occupancy()),
+            RX_FIFO_OCY => self.occupancy(self.rx.occupancy()),
+            _ => held,
+        }
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.follow(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            _ if self.params.xip => self.wrote_xip(ctx),
+            SRR => self.write_reset(new, ctx),
+            SPICR => self.wrote_control(new, ctx),
+            DTR => self.transmit(new as u8, ctx.now),
+            SPISSR => self.wrote_select(ctx),
+            SPISR | DRR | TX_FIFO_OCY | RX_FIFO_OCY => self.note_write(register, ctx),
+            _ => {}
+        }
+    }
+
+    fn refused(&mut self, register: u32, _: Refused, ctx: &mut Ctx) {
+        self.note_write(register, ctx);
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.take_notes(ctx);
+        self.follow(ctx);
+    }
 }
 
 impl Device for AxiQuadSpi {
@@ -426,23 +457,10 @@ impl Device for AxiQuadSpi {
     }
 
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if self.params.xip {
-            return self.xip_read(range, offset, size, ctx);
+        match range {
+            0 => crate::registers::read(self, offset, size, ctx),
+            _ => self.read_window(offset, size, ctx),
         }
-        only_registers(range, ctx)?;
-        self.catch_up(ctx.now);
-        let value = self.register(offset & !3);
-        if offset & !3 == DRR && value.is_some() {
-            self.record_read(ctx.now);
-        }
-        self.follow_chips(ctx);
-        self.update_interrupts(ctx);
-        let reply = self.params.port.read(value.unwrap_or(0), offset, size, ctx.now);
-        if value.is_none() {
-            ctx.note("SPI DRR was read while it was empty: the core answers with an error");
-            return Err(SlaveError { done: reply.done });
-        }
-        Ok(reply)
     }
 
     fn write(
@@ -453,26 +471,10 @@ impl Device for AxiQuadSpi {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        let value = on_lanes(value, offset, size);
-        if self.params.xip {
-            return self.xip_write(range, offset, value, ctx);
+        match range {
+            0 => crate::registers::write(self, offset, size, value, ctx),
+            _ => self.write_window(ctx),
         }
-        only_registers(range, ctx)?;
-        self.catch_up(ctx.now);
-        let accepted = match find(REGISTERS, offset & !3) {
-            Some(register) => self.set_register(register, value, ctx),
-            // PG153: an access to an offset without a register is answered with OKAY.
-            None => true,
-        };
-        self.take_notes(ctx);
-        self.follow_chips(ctx);
-        self.update_interrupts(ctx);
-        let reply = self.params.port.written(ctx.now);
-        if !accepted {
-            ctx.note("SPI DTR was written while it was full: the core answers with an error");
-            return Err(SlaveError { done: reply.done });
-        }
-        Ok(reply)
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -530,37 +532,5 @@ impl Device for AxiQuadSpi {
         counters.extend(self.wire.frames.counters());
         counters.extend(self.wire.chips.counters());
         counters
-    }
-}
-
-impl Polled for AxiQuadSpi {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        let (axi, spi) = (self.params.port.clock, self.params.ext_spi_clock);
-        if !self.params.xip {
-            self.catch_up(poll.now());
-        }
-        // An event has to come first, or will, at the end of a byte that starts only in the next iteration.
-        let waits = self.wire.chips.have_pins() && self.wire.next_completion(&self.tx).is_some();
-        if self.event_due <= poll.now() || waits {
-            return false;
-        }
-        poll.phase(axi);
-        poll.phase(spi);
-        for state in [self.cr, self.ssr, self.dgier, self.ipisr, self.ipier] {
-            poll.state(state);
-        }
-        self.xip.polled(poll);
-        for flag in [self.irq_level, self.command_error_seen] {
-            poll.state(flag);
-        }
-        poll.state(self.event_due.0);
-        poll.counter(&mut self.overruns_seen);
-        for edge in self.ends_to_be_seen() {
-            poll.end_ps(&mut self.seen_at(edge));
-        }
-        self.tx.polled(spi, poll);
-        self.rx.polled(spi, poll);
-        Edge::edge(&mut self.queues, axi, poll);
-        self.wire.polled(poll)
     }
 }

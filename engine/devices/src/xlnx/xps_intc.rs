@@ -9,38 +9,31 @@
 //! their registers read 0 and ignore writes.
 
 use crate::model::{Group, Model};
-use crate::support::axi_lite::{AxiLitePort, on_lanes};
-use crate::support::registers::{AccessKind, Register};
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::registers::{Port, Registers, Table, by_table, registers};
+use crate::support::axi_lite::AxiLitePort;
+use engine::bus::device::{Ctx, Device, IrqLine};
 use engine::dt::reader::{ANY, NodeReader};
-use engine::polling::{Poll, Polled};
+use engine::polling::{Phase, Poll, Polled};
 use engine::state::State;
 
-/// The register map (PG099, Register Space).
-pub const REGISTERS: &[Register] = &[
-    Register::new("ISR", ISR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("IPR", IPR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("IER", IER, AccessKind::Rw, 0, u32::MAX),
-    Register::new("IAR", IAR, AccessKind::Wo, 0, u32::MAX),
-    Register::new("SIE", SIE, AccessKind::Wo, 0, u32::MAX),
-    Register::new("CIE", CIE, AccessKind::Wo, 0, u32::MAX),
-    Register::new("IVR", IVR, AccessKind::Ro, u32::MAX, u32::MAX),
-    Register::new("MER", MER, AccessKind::Rw, 0, MER_ME | MER_HIE),
-];
-
-const ISR: u32 = 0x00;
-const IPR: u32 = 0x04;
-const IER: u32 = 0x08;
-const IAR: u32 = 0x0c;
-const SIE: u32 = 0x10;
-const CIE: u32 = 0x14;
-const IVR: u32 = 0x18;
-const MER: u32 = 0x1c;
-
-/// Master interrupt enable: the output.
-const MER_ME: u32 = 1 << 0;
-/// Hardware interrupt enable: the inputs. Once set it stays set.
-const MER_HIE: u32 = 1 << 1;
+registers! {
+    /// The register map (PG099, Register Space).
+    const MAP "" {
+        ISR 0x00 rw locked_by MER_HIE in MER;
+        IPR 0x04 ro volatile;
+        IER 0x08 rw;
+        IAR 0x0c clear ISR;
+        SIE 0x10 set IER;
+        CIE 0x14 clear IER;
+        IVR 0x18 ro volatile reset u32::MAX;
+        MER 0x1c rw {
+            /// Master interrupt enable: the output.
+            ME 0,
+            /// Hardware interrupt enable: the inputs. Once set it stays set.
+            HIE 1,
+        };
+    }
+}
 
 /// The core's configuration.
 #[derive(Clone, Copy, Debug)]
@@ -53,22 +46,28 @@ pub struct Params {
     pub edge_inputs: u32,
 }
 
+/// The phase of the port's clock.
+impl Phase for Params {
+    fn phase(&self, poll: &mut Poll) {
+        self.port.phase(poll);
+    }
+}
+
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
 pub struct Intc {
     #[state(skip)]
+    #[poll(phase)]
     params: Params,
     #[state(skip)]
     output: Option<IrqLine>,
     /// Levels of the inputs.
     levels: u32,
-    isr: u32,
-    ier: u32,
-    mer: u32,
+    registers: Registers,
 }
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::Interrupt, &["xlnx,xps-intc-1.00.a"], 1, from_node).naming(REGISTERS);
+pub const MODEL: Model = Model::device(Group::Interrupt, &["xlnx,xps-intc-1.00.a"], 1, from_node).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -82,86 +81,64 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl Intc {
     /// The device after reset.
     pub fn new(params: Params, output: Option<IrqLine>) -> Intc {
-        Intc { params, output, levels: 0, isr: 0, ier: 0, mer: 0 }
+        Intc { params, output, levels: 0, registers: Registers::new(&MAP) }
+    }
+
+    fn pending(&self) -> u32 {
+        self.registers[ISR] & self.registers[IER]
+    }
+
+    /// Sets bits of ISR if the inputs are enabled.
+    fn capture(&mut self, bits: u32) {
+        let is_enabled = self.registers.has(MER, MER_HIE);
+        self.registers.put(ISR, if is_enabled { bits } else { 0 }, true);
+    }
+}
+
+impl Table for Intc {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::axi_lite(self.params.port)
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        match register {
+            IPR => self.pending(),
+            IVR if self.pending() != 0 => self.pending().trailing_zeros(),
+            _ => held,
+        }
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, _: &mut Ctx) {
+        match register {
+            ISR | IER => self.registers.set(register, new & self.params.inputs),
+            MER => self.registers.put(MER, old & MER_HIE, true),
+            _ => {}
+        }
     }
 
     /// Captures active level inputs and drives the output.
     fn update(&mut self, ctx: &mut Ctx) {
-        if self.mer & MER_HIE != 0 {
-            self.isr |= self.levels & !self.params.edge_inputs;
-        }
-        ctx.set_irq(self.output, self.mer & MER_ME != 0 && self.pending() != 0);
-    }
-
-    fn pending(&self) -> u32 {
-        self.isr & self.ier
-    }
-
-    fn register(&self, offset: u32) -> u32 {
-        match offset {
-            ISR => self.isr,
-            IPR => self.pending(),
-            IER => self.ier,
-            IVR if self.pending() == 0 => u32::MAX,
-            IVR => self.pending().trailing_zeros(),
-            MER => self.mer,
-            _ => 0,
-        }
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32) {
-        let bits = value & self.params.inputs;
-        match offset {
-            ISR if self.mer & MER_HIE == 0 => self.isr = bits,
-            IER => self.ier = bits,
-            IAR => self.isr &= !bits,
-            SIE => self.ier |= bits,
-            CIE => self.ier &= !bits,
-            MER => self.mer = value & MER_ME | (self.mer | value) & MER_HIE,
-            _ => {}
-        }
+        self.capture(self.levels & !self.params.edge_inputs);
+        ctx.set_irq(self.output, self.registers.has(MER, MER_ME) && self.pending() != 0);
     }
 }
 
 impl Device for Intc {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        Ok(self.params.port.read(self.register(offset & !3), offset, size, ctx.now))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.set_register(offset & !3, on_lanes(value, offset, size));
-        self.update(ctx);
-        Ok(self.params.port.written(ctx.now))
-    }
+    by_table!();
 
     fn irq_input(&mut self, input: u32, level: bool, ctx: &mut Ctx) {
         let bit = 1u32.checked_shl(input).unwrap_or(0) & self.params.inputs;
         let rising = if level { bit & !self.levels } else { 0 };
         self.levels = if level { self.levels | bit } else { self.levels & !bit };
-        if self.mer & MER_HIE != 0 {
-            self.isr |= rising & self.params.edge_inputs;
-        }
+        self.capture(rising & self.params.edge_inputs);
         self.update(ctx);
     }
 
     fn passes_interrupts(&self) -> bool {
-        true
-    }
-}
-
-impl Polled for Intc {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.phase(self.params.port.clock);
-        for state in [self.levels, self.isr, self.ier, self.mer] {
-            poll.state(state);
-        }
         true
     }
 }
@@ -171,7 +148,7 @@ mod tests {
     use super::*;
     use crate::bench::polled::{Access, Loop};
     use crate::bench::{Bench, CPU_INTC, read_node};
-    use crate::support::registers::walk;
+    use crate::registers::walk;
     use engine::bus::device::DeviceId;
     use engine::time::{Cycles, Hz, Ps};
     use proptest::prelude::*;
@@ -209,7 +186,7 @@ mod tests {
     fn the_device_keeps_its_table() {
         let all = Params { inputs: u32::MAX, ..params() };
         // A write of ones to MER disables writes of ISR.
-        walk::device_keeps_its_table(REGISTERS, &["MER"], &mut with(all));
+        walk::device_keeps_its_table(MAP.rows, &["MER"], &mut with(all));
     }
 
     #[test]

@@ -7,13 +7,14 @@
 //! Not modelled: the pins. The capture triggers stay inactive, generate outputs and PWM drive nothing; a note says so
 //! when they are enabled.
 
+use crate::joined;
 use crate::model::{Group, Model};
+use crate::registers::{Map, Port, Registers, Table, by_table, registers};
 use crate::support::activities::{COUNTING, TIMER};
-use crate::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
-use crate::support::registers::{AccessKind, Register};
+use crate::support::axi_lite::{AxiLitePort, edge_in_reach};
 use counter::{Counter, Setting};
 use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
+use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::reader::NodeReader;
 use engine::polling::{Poll, Polled};
 use engine::state::State;
@@ -21,34 +22,29 @@ use engine::time::Ps;
 
 mod counter;
 
-/// The register map (PG079, Register Space).
-pub const REGISTERS: &[Register] = &[
-    Register::new("TCSR0", TCSR, AccessKind::Rw, 0, 0xfff),
-    Register::new("TLR0", TLR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("TCR0", TCR, AccessKind::Ro, 0, u32::MAX),
-    Register::new("TCSR1", STRIDE + TCSR, AccessKind::Rw, 0, 0x7ff),
-    Register::new("TLR1", STRIDE + TLR, AccessKind::Rw, 0, u32::MAX),
-    Register::new("TCR1", STRIDE + TCR, AccessKind::Ro, 0, u32::MAX),
-];
+registers! {
+    /// The registers of timer 0 (PG079, Register Space).
+    const TIMER0 "" {
+        TCSR "TCSR0" 0x00 rw {
+            MDT 0, UDT 1, GENT 2, CAPT 3, ARHT 4, LOAD 5, ENIT 6, ENT 7, TINT 8 w1c, PWMA 9, ENALL 10, CASC 11
+        };
+        TLR "TLR0" 0x04 rw;
+        TCR "TCR0" 0x08 ro volatile;
+    }
 
-const TCSR: u32 = 0x0;
-const TLR: u32 = 0x4;
-const TCR: u32 = 0x8;
+    /// The registers of timer 1, with the same bits.
+    const TIMER1 "" {
+        TCSR1 0x10 rw mask 0x7ff { TINT 8 w1c };
+        TLR1 0x14 rw;
+        TCR1 0x18 ro volatile;
+    }
+}
+
+/// The register map of a core with both timers.
+const MAP: Map = joined!(TIMER0, TIMER1);
+
 /// From a register of timer 0 to timer 1's.
-const STRIDE: u32 = 0x10;
-
-const TCSR_MDT: u32 = 1 << 0;
-const TCSR_UDT: u32 = 1 << 1;
-const TCSR_GENT: u32 = 1 << 2;
-const TCSR_CAPT: u32 = 1 << 3;
-const TCSR_ARHT: u32 = 1 << 4;
-const TCSR_LOAD: u32 = 1 << 5;
-const TCSR_ENIT: u32 = 1 << 6;
-const TCSR_ENT: u32 = 1 << 7;
-const TCSR_TINT: u32 = 1 << 8;
-const TCSR_PWMA: u32 = 1 << 9;
-const TCSR_ENALL: u32 = 1 << 10;
-const TCSR_CASC: u32 = 1 << 11;
+const STRIDE: u32 = TCSR1 - TCSR;
 
 /// The core's configuration.
 #[derive(Clone, Copy, Debug)]
@@ -61,23 +57,18 @@ pub struct Params {
     pub has_timer1: bool,
 }
 
-/// One of the two timers.
-#[derive(Clone, Copy, Debug, Default, State)]
-struct Timer {
-    tcsr: u32,
-    tlr: u32,
-    /// In cascade mode, timer 0's counter has both halves.
-    counter: Counter,
-}
-
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = XpsTimer::list_rollovers)]
 pub struct XpsTimer {
     #[state(skip)]
     params: Params,
     #[state(skip)]
     interrupt: Option<IrqLine>,
-    timers: [Timer; 2],
+    registers: Registers,
+    /// In cascade mode, timer 0's counter has both halves.
+    #[poll(skip = "they count by themselves: an access to one is counted below, and rollovers are listed")]
+    counters: [Counter; 2],
     /// The earliest event that was requested and has not run; later ones are requested when it comes.
     alarm: Alarm,
     /// Writes, and reads of a counter's value, so far: a loop with such an access is in another state each iteration.
@@ -86,7 +77,7 @@ pub struct XpsTimer {
 
 /// For the list of models.
 pub const MODEL: Model =
-    Model::device(Group::Timer, &["xlnx,xps-timer-1.00.a"], 1, from_node).with_activities(TIMER).naming(REGISTERS);
+    Model::device(Group::Timer, &["xlnx,xps-timer-1.00.a"], 1, from_node).with_activities(TIMER).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -105,26 +96,32 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl XpsTimer {
     /// The device after reset.
     pub fn new(params: Params, interrupt: Option<IrqLine>) -> XpsTimer {
-        XpsTimer { params, interrupt, timers: [Timer::default(); 2], alarm: Alarm::default(), moving_accesses: 0 }
+        let registers = Registers::new(if params.has_timer1 { &MAP } else { &TIMER0 });
+        let (counters, alarm) = <([Counter; 2], Alarm)>::default();
+        XpsTimer { params, interrupt, registers, counters, alarm, moving_accesses: 0 }
     }
 
     fn is_cascaded(&self) -> bool {
-        self.params.has_timer1 && self.timers[0].tcsr & TCSR_CASC != 0
+        self.params.has_timer1 && self.registers.has(TCSR, TCSR_CASC)
+    }
+
+    /// A register of a timer.
+    fn of(&self, index: usize, register: u32) -> u32 {
+        self.registers[register + STRIDE * index as u32]
     }
 
     /// Counters that run by themselves: in cascade mode only one.
-    fn counters(&self) -> std::ops::Range<usize> {
+    fn running(&self) -> std::ops::Range<usize> {
         if self.is_cascaded() || !self.params.has_timer1 { 0..1 } else { 0..2 }
     }
 
     fn setting(&self, index: usize) -> Setting {
-        let Timer { tcsr, tlr, .. } = self.timers[index];
+        let (tcsr, tlr) = (self.of(index, TCSR), u64::from(self.of(index, TLR)));
         let width_bits = self.params.width_bits;
         let (max, reload) = if self.is_cascaded() {
-            let high = u64::from(self.timers[1].tlr) << width_bits;
-            (u64::MAX >> (64 - 2 * width_bits), high | u64::from(tlr))
+            (u64::MAX >> (64 - 2 * width_bits), u64::from(self.registers[TLR1]) << width_bits | tlr)
         } else {
-            (u64::MAX >> (64 - width_bits), u64::from(tlr))
+            (u64::MAX >> (64 - width_bits), tlr)
         };
         Setting {
             max,
@@ -137,107 +134,84 @@ impl XpsTimer {
     }
 
     /// Brings the counters and interrupt flags up to `now`.
-    fn settle(&mut self, now: Ps) {
+    fn pass_to(&mut self, now: Ps) {
         let cycle = self.params.port.clock.cycles_until_floor(now).0;
-        for index in self.counters() {
+        for index in self.running() {
             let setting = self.setting(index);
-            if self.timers[index].counter.settle(&setting, cycle) {
-                self.timers[index].tcsr |= TCSR_TINT;
+            if self.counters[index].settle(&setting, cycle) {
+                self.registers.put(TCSR + STRIDE * index as u32, TCSR_TINT, true);
             }
         }
     }
 
-    /// Updates the interrupt line, and requests an event for its next rise.
-    fn update(&mut self, ctx: &mut Ctx) {
-        const RAISED: u32 = TCSR_TINT | TCSR_ENIT;
-        let raised = self.timers.iter().any(|timer| timer.tcsr & RAISED == RAISED);
-        ctx.set_irq(self.interrupt, raised);
-        let due = self
-            .counters()
-            .filter(|&index| self.timers[index].tcsr & RAISED == TCSR_ENIT)
-            .filter_map(|index| self.timers[index].counter.rollover_cycle(&self.setting(index)))
-            .filter_map(|cycle| edge_in_reach(self.params.port.clock, cycle))
-            .min()
-            .filter(|_| !raised);
-        ctx.awaits(&COUNTING, due, Detail::None);
-        if let Some(due) = due {
-            self.alarm.set(due, 0, ctx);
-        }
+    /// The time at which a counter that runs by itself rolls over next.
+    fn rollover(&self, index: usize) -> Option<Ps> {
+        let cycle = self.counters[index].rollover_cycle(&self.setting(index))?;
+        edge_in_reach(self.params.port.clock, cycle)
     }
 
-    fn register(&self, index: usize, register: u32) -> u32 {
-        match register {
-            _ if index == 1 && !self.params.has_timer1 => 0,
-            TCSR => self.timers[index].tcsr,
-            TLR => self.timers[index].tlr,
-            TCR if self.is_cascaded() => {
-                let shift = self.params.width_bits * index as u32;
-                (self.timers[0].counter.value() >> shift) as u32 & self.width_mask()
-            }
-            TCR => self.timers[index].counter.value() as u32,
-            _ => 0,
+    /// The flags are set at fixed times.
+    fn list_rollovers(&mut self, poll: &mut Poll) -> bool {
+        // With another clock, each iteration's accesses would wait for other edges.
+        if poll.clock() != self.params.port.clock {
+            return false;
         }
+        self.pass_to(poll.now());
+        self.running().filter_map(|index| self.rollover(index)).for_each(|due| poll.until(due));
+        true
     }
 
-    fn set_register(&mut self, index: usize, register: u32, value: u32, ctx: &mut Ctx) {
-        match register {
-            _ if index == 1 && !self.params.has_timer1 => {}
-            TCSR => self.set_tcsr(index, value, ctx),
-            TLR => self.timers[index].tlr = value & self.width_mask(),
-            _ => {}
+    /// TCR.
+    fn value(&self, index: usize) -> u32 {
+        if self.is_cascaded() {
+            let shift = self.params.width_bits * index as u32;
+            return (self.counters[0].value() >> shift) as u32 & self.width_mask();
         }
-        self.load();
+        self.counters[index].value() as u32
     }
 
-    fn set_tcsr(&mut self, index: usize, value: u32, ctx: &mut Ctx) {
-        if value & (TCSR_GENT | TCSR_CAPT | TCSR_PWMA) != 0 {
+    fn wrote_control(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        if new & (TCSR_GENT | TCSR_CAPT | TCSR_PWMA) != 0 {
             ctx.note("capture triggers, generate outputs and PWM are enabled, but the timer's pins are not modelled");
         }
-        let was_cascaded = self.is_cascaded();
-        let writable = if index == 0 { 0xfff } else { 0x7ff } & !TCSR_TINT;
-        let flag = self.timers[index].tcsr & TCSR_TINT & !value;
-        self.timers[index].tcsr = value & writable | flag;
-        for timer in &mut self.timers {
-            if value & TCSR_ENALL != 0 {
-                timer.tcsr |= TCSR_ENALL | TCSR_ENT;
-            } else {
-                timer.tcsr &= !TCSR_ENALL;
-            }
+        let enables_all = new & TCSR_ENALL != 0;
+        for control in [TCSR, TCSR1] {
+            self.registers.put(control, if enables_all { TCSR_ENALL | TCSR_ENT } else { TCSR_ENALL }, enables_all);
         }
-        if self.is_cascaded() != was_cascaded {
-            self.recouple(was_cascaded);
+        if register == TCSR && self.params.has_timer1 && (old ^ new) & TCSR_CASC != 0 {
+            self.recouple(old & TCSR_CASC != 0);
         }
     }
 
     /// Combines both counters' values into one, or splits them.
     fn recouple(&mut self, was_cascaded: bool) {
         let width_bits = self.params.width_bits;
-        let low = self.timers[0].counter.value();
+        let low = self.counters[0].value();
         if was_cascaded {
-            self.timers[1].counter.set(low >> width_bits);
-            self.timers[0].counter.set(low & u64::from(self.width_mask()));
+            self.counters[1].set(low >> width_bits);
+            self.counters[0].set(low & u64::from(self.width_mask()));
         } else {
-            let high = self.timers[1].counter.value();
-            self.timers[0].counter.set(high << width_bits | low);
+            let high = self.counters[1].value();
+            self.counters[0].set(high << width_bits | low);
         }
-        let cycle = self.timers[0].counter.cycle();
-        self.timers[1].counter.stand_at(cycle);
+        let cycle = self.counters[0].cycle();
+        self.counters[1].stand_at(cycle);
     }
 
     /// LOAD copies the load register to the counter for as long as it is set; in cascade mode each LOAD its own half.
     fn load(&mut self) {
         let width_bits = self.params.width_bits;
         for index in 0..2 {
-            let Timer { tcsr, tlr, .. } = self.timers[index];
-            if tcsr & TCSR_LOAD == 0 {
+            let tlr = u64::from(self.of(index, TLR));
+            if self.of(index, TCSR) & TCSR_LOAD == 0 {
                 continue;
             }
             if self.is_cascaded() {
                 let shift = width_bits * index as u32;
-                let kept = self.timers[0].counter.value() & !(u64::from(self.width_mask()) << shift);
-                self.timers[0].counter.set(kept | u64::from(tlr) << shift);
+                let kept = self.counters[0].value() & !(u64::from(self.width_mask()) << shift);
+                self.counters[0].set(kept | tlr << shift);
             } else {
-                self.timers[index].counter.set(u64::from(tlr));
+                self.counters[index].set(tlr);
             }
         }
     }
@@ -247,63 +221,60 @@ impl XpsTimer {
     }
 }
 
-/// Timer and register at `offset`; registers beyond the map belong to no timer and read 0.
-const fn split(offset: u32) -> (usize, u32) {
-    (((offset / STRIDE) & 1) as usize, if offset < 2 * STRIDE { (offset % STRIDE) & !3 } else { STRIDE })
+impl Table for XpsTimer {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::axi_lite(self.params.port)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.pass_to(ctx.now);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
+        let is_value = matches!(register, TCR | TCR1);
+        self.moving_accesses += u64::from(is_value);
+        if is_value { self.value((register / STRIDE) as usize) } else { held }
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.update(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        self.moving_accesses += 1;
+        match register {
+            TCSR | TCSR1 => self.wrote_control(register, old, new, ctx),
+            TLR | TLR1 => self.registers.set(register, new & self.width_mask()),
+            _ => {}
+        }
+        self.load();
+    }
+
+    /// Updates the interrupt line, and requests an event for its next rise.
+    fn update(&mut self, ctx: &mut Ctx) {
+        const RAISED: u32 = TCSR_TINT | TCSR_ENIT;
+        let raised = (0..2).any(|index| self.of(index, TCSR) & RAISED == RAISED);
+        ctx.set_irq(self.interrupt, raised);
+        let awaited = self.running().filter(|index| self.of(*index, TCSR) & RAISED == TCSR_ENIT);
+        let due = awaited.filter_map(|index| self.rollover(index)).min().filter(|_| !raised);
+        ctx.awaits(&COUNTING, due, Detail::None);
+        if let Some(due) = due {
+            self.alarm.set(due, 0, ctx);
+        }
+    }
 }
 
 impl Device for XpsTimer {
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        self.update(ctx);
-        let (index, register) = split(offset);
-        self.moving_accesses += u64::from(register == TCR);
-        Ok(self.params.port.read(self.register(index, register), offset, size, ctx.now))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.settle(ctx.now);
-        let (index, register) = split(offset);
-        self.moving_accesses += 1;
-        self.set_register(index, register, on_lanes(value, offset, size), ctx);
-        self.update(ctx);
-        Ok(self.params.port.written(ctx.now))
-    }
+    by_table!();
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.alarm.rang(ctx.now);
-        self.settle(ctx.now);
+        self.pass_to(ctx.now);
         self.update(ctx);
-    }
-}
-
-impl Polled for XpsTimer {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        // With another clock, each iteration's accesses would wait for other edges.
-        if poll.clock() != self.params.port.clock {
-            return false;
-        }
-        self.settle(poll.now());
-        poll.state(self.moving_accesses);
-        for timer in &self.timers {
-            poll.state(timer.tcsr);
-            poll.state(timer.tlr);
-        }
-        // Counters run by themselves: their flags are set at fixed times.
-        for index in self.counters() {
-            let rollover = self.timers[index].counter.rollover_cycle(&self.setting(index));
-            if let Some(due) = rollover.and_then(|cycle| edge_in_reach(self.params.port.clock, cycle)) {
-                poll.until(due);
-            }
-        }
-        true
     }
 }
 

@@ -9,45 +9,32 @@
 //!
 //! Not modelled: frame and parity errors, which the other end never causes.
 
-use std::collections::VecDeque;
-
 use crate::model::{Group, Model};
-use crate::support::activities::{SENT, SERIAL_WITH_FIFOS};
-use crate::support::axi_lite::{AxiLitePort, on_lanes};
-use crate::support::fifo_entries::Queues;
+use crate::registers::{Port, Registers, Table, by_table, flag, registers};
+use crate::support::activities::{RX_FIFO as RX_ENTRIES, SENT, SERIAL_WITH_FIFOS, TX_FIFO as TX_ENTRIES};
+use crate::support::axi_lite::AxiLitePort;
+use crate::support::fifo_entries::{Fifo, FifoEntries};
 use crate::support::receiver::{Receiver, WhenFull, passage};
-use crate::support::registers::{AccessKind, Register, flag};
 use engine::activity::{Detail, Kind};
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived};
+use engine::bus::device::{Ctx, Device, IrqLine, SerialPort, Unsent, WhenReceived};
 use engine::dt::reader::NodeReader;
-use engine::polling::{Edge, Poll, Polled};
+use engine::polling::{Poll, Polled};
 use engine::serial::Passage;
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
 
-/// The register map (PG142, Register Space).
-pub const REGISTERS: &[Register] = &[
-    Register::new("RX_FIFO", 0x0, AccessKind::Ro, 0, 0xff),
-    Register::new("TX_FIFO", 0x4, AccessKind::Wo, 0, 0xff),
-    Register::new("STAT_REG", 0x8, AccessKind::Ro, STAT_TX_FIFO_EMPTY, 0xff),
-    Register::new("CTRL_REG", 0xc, AccessKind::Wo, 0, CTRL_RST_TX_FIFO | CTRL_RST_RX_FIFO | CTRL_ENABLE_INTR),
-];
-
-const RX_FIFO: u32 = 0x0;
-const TX_FIFO: u32 = 0x4;
-const STAT_REG: u32 = 0x8;
-const CTRL_REG: u32 = 0xc;
-
-const STAT_RX_FIFO_VALID_DATA: u32 = 1 << 0;
-const STAT_RX_FIFO_FULL: u32 = 1 << 1;
-const STAT_TX_FIFO_EMPTY: u32 = 1 << 2;
-const STAT_TX_FIFO_FULL: u32 = 1 << 3;
-const STAT_INTR_ENABLED: u32 = 1 << 4;
-const STAT_OVERRUN_ERROR: u32 = 1 << 5;
-
-const CTRL_RST_TX_FIFO: u32 = 1 << 0;
-const CTRL_RST_RX_FIFO: u32 = 1 << 1;
-const CTRL_ENABLE_INTR: u32 = 1 << 4;
+registers! {
+    /// The register map (PG142, Register Space).
+    const MAP "" {
+        RX_FIFO 0x0 ro volatile mask 0xff;
+        TX_FIFO 0x4 wo mask 0xff;
+        STAT "STAT_REG" 0x8 ro reset 0x4 {
+            RX_FIFO_VALID_DATA 0, RX_FIFO_FULL 1, TX_FIFO_EMPTY 2, TX_FIFO_FULL 3, INTR_ENABLED 4, OVERRUN_ERROR 5 rc,
+            FRAME_ERROR 6, PARITY_ERROR 7
+        };
+        CTRL "CTRL_REG" 0xc wo { RST_TX_FIFO 0, RST_RX_FIFO 1, ENABLE_INTR 4 };
+    }
+}
 
 const FIFO_DEPTH_CHARACTERS: usize = 16;
 
@@ -65,7 +52,7 @@ pub struct Params {
 }
 
 /// A character on the wire.
-#[derive(Clone, Copy, Debug, State, Fresh)]
+#[derive(Clone, Copy, Debug, State, Fresh, Polled)]
 struct Sending {
     character: u8,
     /// The number of its start bit, counted from reset.
@@ -75,33 +62,36 @@ struct Sending {
     /// True if its last data bit has ended.
     data_sent: bool,
     /// True if it has been recorded as an activity.
+    #[poll(skip = "software does not see it")]
     is_recorded: bool,
 }
 
 /// The device.
-#[derive(Debug, State)]
+#[derive(Debug, State, Polled)]
+#[poll(first = Uartlite::list_change)]
 pub struct Uartlite {
     #[state(skip)]
     params: Params,
     #[state(skip)]
     interrupt: Option<IrqLine>,
-    tx_fifo: VecDeque<u8>,
+    #[poll(edge = self.params.port.clock)]
+    tx_fifo: Fifo<u8>,
     sending: Option<Sending>,
     receiver: Receiver,
-    /// STAT_REG's overrun, since it was last read.
-    overrun: bool,
-    interrupt_enabled: bool,
+    /// STAT_REG has the enable of the interrupt, and an overrun.
+    registers: Registers,
     /// The latest event that was requested: one for each change of the transmitter.
     scheduled: Ps,
     sent_characters: u64,
-    /// The entries of the FIFOs, for recording.
-    queues: Queues,
+    /// The entries of the receive FIFO, for recording.
+    #[poll(edge = self.params.port.clock)]
+    received: FifoEntries,
 }
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Serial, &["xlnx,xps-uartlite-1.00.a"], 1, from_node)
     .with_activities(SERIAL_WITH_FIFOS)
-    .naming(REGISTERS);
+    .naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -133,14 +123,13 @@ impl Uartlite {
         Uartlite {
             params,
             interrupt,
-            tx_fifo: VecDeque::with_capacity(FIFO_DEPTH_CHARACTERS),
+            tx_fifo: Fifo::new(&TX_ENTRIES),
             sending: None,
             receiver: Receiver::default(),
-            overrun: false,
-            interrupt_enabled: false,
+            registers: Registers::new(&MAP),
             scheduled: Ps::ZERO,
             sent_characters: 0,
-            queues: Queues::default(),
+            received: FifoEntries::new(&RX_ENTRIES),
         }
     }
 
@@ -180,8 +169,7 @@ impl Uartlite {
     fn end_data(&mut self, sending: Sending, ctx: &mut Ctx) {
         self.sending = Some(Sending { data_sent: true, ..sending });
         if sending.in_fifo {
-            self.queues.tx.leave(self.tx_fifo.len(), self.next_change(sending), self.params.port.clock);
-            self.tx_fifo.pop_front();
+            self.tx_fifo.pop(self.next_change(sending), self.params.port.clock);
             if self.tx_fifo.is_empty() {
                 self.pulse(ctx);
             }
@@ -190,10 +178,14 @@ impl Uartlite {
 
     /// A pulse of one clock on the interrupt: the controller's input is edge sensitive.
     fn pulse(&self, ctx: &mut Ctx) {
-        if self.interrupt_enabled {
+        if self.is_interrupting() {
             ctx.set_irq(self.interrupt, true);
             ctx.set_irq(self.interrupt, false);
         }
+    }
+
+    fn is_interrupting(&self) -> bool {
+        self.registers.has(STAT, STAT_INTR_ENABLED)
     }
 
     fn end_stop_bit(&mut self, sending: Sending, ctx: &mut Ctx) {
@@ -205,7 +197,7 @@ impl Uartlite {
 
     /// Starts the next character, if there is one, with bit number `start_bit`.
     fn start(&mut self, start_bit: u64) {
-        self.sending = self.tx_fifo.front().map(|&character| Sending {
+        self.sending = self.tx_fifo.front().map(|character| Sending {
             character,
             start_bit,
             in_fifo: true,
@@ -214,45 +206,55 @@ impl Uartlite {
         });
     }
 
-    fn push(&mut self, value: u32, ctx: &mut Ctx) -> bool {
-        if self.tx_fifo.len() == FIFO_DEPTH_CHARACTERS {
-            ctx.note("a character was written to the full transmit FIFO: bus error (PG142, Transmit Data FIFO)");
-            return false;
-        }
+    fn push(&mut self, value: u32, ctx: &mut Ctx) {
         let character = (value & (0xff >> (8 - self.params.data_bits))) as u8;
-        self.queues.tx.come(self.tx_fifo.len(), self.edge(ctx.now), character.into());
-        self.tx_fifo.push_back(character);
+        self.tx_fifo.push(character, self.edge(ctx.now));
         if self.sending.is_none() {
             let clocks = self.params.port.clock.cycles_until_ceil(ctx.now).0;
             self.start(clocks.div_ceil(self.params.bit_clocks));
         }
-        true
+    }
+
+    fn pop(&mut self, ctx: &Ctx) -> u32 {
+        let Some(character) = self.receiver.take() else { return 0 };
+        self.received.leave(self.receiver.len() + 1, self.edge(ctx.now), self.params.port.clock);
+        character.into()
     }
 
     fn control(&mut self, value: u32, now: Ps) {
         let (clock, at) = (self.params.port.clock, self.edge(now));
         if value & CTRL_RST_TX_FIFO != 0 {
-            self.queues.tx.clear(self.tx_fifo.len(), at, clock);
-            self.tx_fifo.clear();
+            self.tx_fifo.clear(at, clock);
             // The character on the wire is completed.
             if let Some(sending) = &mut self.sending {
                 sending.in_fifo = false;
             }
         }
         if value & CTRL_RST_RX_FIFO != 0 {
-            self.queues.rx.clear(self.receiver.len(), at, clock);
+            self.received.clear(self.receiver.len(), at, clock);
             self.receiver.clear();
         }
-        self.interrupt_enabled = value & CTRL_ENABLE_INTR != 0;
+        self.registers.put(STAT, STAT_INTR_ENABLED, value & CTRL_ENABLE_INTR != 0);
     }
 
-    fn status(&self) -> u32 {
-        flag(STAT_TX_FIFO_EMPTY, self.tx_fifo.is_empty())
-            | flag(STAT_TX_FIFO_FULL, self.tx_fifo.len() == FIFO_DEPTH_CHARACTERS)
-            | flag(STAT_INTR_ENABLED, self.interrupt_enabled)
+    fn is_full(&self) -> bool {
+        self.tx_fifo.len() == FIFO_DEPTH_CHARACTERS
+    }
+
+    fn status(&self, held: u32) -> u32 {
+        held & (STAT_INTR_ENABLED | STAT_OVERRUN_ERROR)
+            | flag(STAT_TX_FIFO_EMPTY, self.tx_fifo.is_empty())
+            | flag(STAT_TX_FIFO_FULL, self.is_full())
             | flag(STAT_RX_FIFO_VALID_DATA, !self.receiver.is_empty())
             | flag(STAT_RX_FIFO_FULL, self.receiver.len() == FIFO_DEPTH_CHARACTERS)
-            | flag(STAT_OVERRUN_ERROR, self.overrun)
+    }
+
+    /// Lists the next change. False if its event has to come first.
+    fn list_change(&mut self, poll: &mut Poll) -> bool {
+        let change = self.sending.map(|sending| self.next_change(sending));
+        change.into_iter().for_each(|at| poll.until(at));
+        // With another clock, each iteration's accesses would wait for other edges.
+        poll.clock() == self.params.port.clock && change.is_none_or(|at| at > poll.now())
     }
 
     /// Bits of a character on the wire: start, data, parity, stop.
@@ -270,56 +272,62 @@ impl Uartlite {
     }
 }
 
+impl Table for Uartlite {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::axi_lite(self.params.port)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx);
+    }
+
+    fn error(&self, register: u32, is_write: bool) -> Option<&'static str> {
+        match register {
+            RX_FIFO if !is_write && self.receiver.is_empty() => {
+                Some("the empty receive FIFO was read: bus error (PG142, Receive Data FIFO)")
+            }
+            TX_FIFO if is_write && self.is_full() => {
+                Some("a character was written to the full transmit FIFO: bus error (PG142, Transmit Data FIFO)")
+            }
+            _ => None,
+        }
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            RX_FIFO => self.pop(ctx),
+            STAT => self.status(held),
+            _ => held,
+        }
+    }
+
+    fn wrote(&mut self, register: u32, _: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            TX_FIFO => self.push(new, ctx),
+            CTRL => self.control(new, ctx.now),
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx);
+    }
+}
+
 impl Device for Uartlite {
+    by_table!();
+
     fn pops(&self, _range: usize, offset: u32) -> bool {
         offset & !3 == RX_FIFO
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.queues.observe(ctx);
-    }
-
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.advance(ctx);
-        let value = match offset & !3 {
-            RX_FIFO => match self.receiver.take() {
-                Some(character) => {
-                    self.queues.rx.leave(self.receiver.len() + 1, self.edge(ctx.now), self.params.port.clock);
-                    character.into()
-                }
-                None => {
-                    ctx.note("the empty receive FIFO was read: bus error (PG142, Receive Data FIFO)");
-                    return Err(SlaveError { done: self.params.port.read(0, offset, size, ctx.now).done });
-                }
-            },
-            STAT_REG => {
-                let status = self.status();
-                self.overrun = false;
-                status
-            }
-            _ => 0,
-        };
-        Ok(self.params.port.read(value, offset, size, ctx.now))
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.advance(ctx);
-        let value = on_lanes(value, offset, size);
-        let reply = self.params.port.written(ctx.now);
-        match offset & !3 {
-            TX_FIFO if !self.push(value, ctx) => return Err(SlaveError { done: reply.done }),
-            CTRL_REG => self.control(value, ctx.now),
-            _ => {}
-        }
-        self.advance(ctx);
-        Ok(reply)
+        self.tx_fifo.observe(ctx);
+        self.received.observe(ctx.scope());
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
@@ -327,13 +335,14 @@ impl Device for Uartlite {
     }
 
     fn finish(&mut self, _now: Ps) {
-        self.queues.stay((self.tx_fifo.len(), self.receiver.len()), self.params.port.clock);
+        self.tx_fifo.stay(self.params.port.clock);
+        self.received.stay(self.receiver.len(), self.params.port.clock);
     }
 
     fn unsent(&self) -> Unsent {
         // Up to the end of its last data bit, the character on the wire is the first in the FIFO.
         let apart = self.sending.filter(|sending| sending.data_sent || !sending.in_fifo);
-        let characters = apart.map(|sending| sending.character).into_iter().chain(self.tx_fifo.iter().copied());
+        let characters = apart.map(|sending| sending.character).into_iter().chain(self.tx_fifo.iter());
         Unsent { characters: characters.collect(), next_change: self.sending.map(|sending| self.next_change(sending)) }
     }
 
@@ -350,36 +359,9 @@ impl Device for Uartlite {
     }
 }
 
-impl Polled for Uartlite {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        // With another clock, each iteration's accesses would wait for other edges.
-        if poll.clock() != self.params.port.clock {
-            return false;
-        }
-        poll.state(self.interrupt_enabled);
-        poll.state(self.sent_characters);
-        poll.state(self.overrun);
-        Edge::edge(&mut self.queues, self.params.port.clock, poll);
-        self.receiver.polled(poll);
-        self.tx_fifo.iter().for_each(|character| poll.state(*character));
-        if let Some(sending) = self.sending {
-            let Sending { character, start_bit, in_fifo, data_sent, .. } = sending;
-            poll.state(start_bit);
-            poll.state(character);
-            poll.state(in_fifo);
-            poll.state(data_sent);
-            let change = self.next_change(sending);
-            poll.until(change);
-            // An event has to come first.
-            return change > poll.now();
-        }
-        true
-    }
-}
-
 impl SerialPort for Uartlite {
     fn when_received(&self) -> WhenReceived {
-        WhenReceived::raises(self.interrupt_enabled, self.interrupt)
+        WhenReceived::raises(self.is_interrupting(), self.interrupt)
     }
 
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
@@ -392,9 +374,10 @@ impl SerialPort for Uartlite {
         let character = character & (0xff >> (8 - self.params.data_bits));
         let before = self.receiver.len();
         let has_room = self.receiver.put(character, FIFO_DEPTH_CHARACTERS, WhenFull::Keep, ctx);
-        self.overrun |= !has_room;
         if has_room {
-            self.queues.rx.come(before, self.edge(ctx.now), character.into());
+            self.received.come(before, self.edge(ctx.now), character.into());
+        } else {
+            self.registers.put(STAT, STAT_OVERRUN_ERROR, true);
         }
         if was_empty {
             self.pulse(ctx);

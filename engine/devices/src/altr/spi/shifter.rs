@@ -9,26 +9,31 @@ use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 
 /// A word on the wire.
-#[derive(Clone, Copy, Debug, State, Fresh)]
+#[derive(Clone, Copy, Debug, State, Fresh, Polled)]
 struct Word {
     /// The edge at which the core has finished it.
+    #[poll(end)]
     end: Cycles,
     /// The bits that were received by then.
     received: u32,
 }
 
 /// The core's side of the wire, and the chips on it.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(first = Shifter::list_first_state)]
 pub struct Shifter {
     #[state(skip)]
     params: Params,
     /// On the slave selects.
     pub chips: Chips,
     /// Words so far.
+    #[poll(total)]
     pub words: u64,
     /// Times that a slave was selected.
+    #[poll(total)]
     pub frames: u64,
     /// The lines, for waveforms.
+    #[poll(skip = "software does not see them")]
     pub signals: SpiSignals,
     word: Option<Word>,
     /// txdata, until the previous word is finished.
@@ -41,6 +46,7 @@ pub struct Shifter {
     selected: Option<usize>,
     has_let_go: bool,
     /// The last edge that the chips have seen.
+    #[poll(end)]
     last_edge: Cycles,
 }
 
@@ -133,24 +139,9 @@ impl Shifter {
         std::mem::take(&mut self.has_let_go)
     }
 
-    /// Lists the state.
-    pub fn polled(&mut self, poll: &mut Poll) -> bool {
-        poll.state(self.word.is_some());
-        if let Some(word) = &mut self.word {
-            poll.end(&mut word.end);
-            poll.state(word.received);
-        }
-        poll.end(&mut self.last_edge);
-        poll.state(self.held.map_or(u64::MAX, u64::from));
-        poll.state(self.selected.map_or(u64::MAX, |select| select as u64));
-        for flag in [self.select_output, self.first_state() != 0, self.has_let_go] {
-            poll.state(flag);
-        }
-        poll.state(self.select_holding);
-        poll.state(self.select);
-        poll.counter(&mut self.words);
-        poll.counter(&mut self.frames);
-        self.chips.polled(poll)
+    fn list_first_state(&mut self, poll: &mut Poll) -> bool {
+        poll.state(self.first_state());
+        true
     }
 
     /// Puts a word on the wire: it is in the shift register from `edge` on.

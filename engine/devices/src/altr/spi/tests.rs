@@ -3,9 +3,9 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_node};
+use crate::registers::walk;
 use crate::support::axi_lite::AxiLitePort;
 use crate::support::hosted_chip::HostedChip;
-use crate::support::registers::walk;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::time::Hz;
 use engine::wire::spi::{Burst, SpiTarget};
@@ -130,11 +130,12 @@ impl Rig {
 
 #[test]
 fn the_register_map_holds() {
-    let properties: &[(&str, &[u32])] = &[("clock-frequency", &[2_000_000]), ("interrupts-extended", &[CPU_INTC, 18])];
+    let properties: &[(&str, &[u32])] =
+        &[("clock-frequency", &[2_000_000]), ("interrupts-extended", &[CPU_INTC, 18]), ("altr,databits", &[32])];
     let (mut bench, faults) = read_node(from_node, properties);
     assert!(faults.is_empty(), "{faults:?}");
     assert_eq!(bench.value(Ps(0), STATUS), 0x60);
-    walk::device_keeps_its_table(REGISTERS, &["status", "slaveselect"], &mut bench);
+    walk::device_keeps_its_table(MAP.rows, &["status", "slaveselect"], &mut bench);
     assert_eq!(bench.value(Ps(0), SLAVESELECT), 1);
     assert_eq!(bench.read(Ps(1), 0x10), Ok((0, Ps(50_000))));
     assert_eq!(bench.write(Ps(1), 0x10, 1), Ok(Ps(40_000)));
@@ -158,10 +159,10 @@ fn a_word_takes_two_halves_more_than_its_bits() {
         rig.put(100, TXDATA, 0xa5);
         // In the holding register at 102, in the shift register at 103.
         let end = 103 + 18 * half;
-        assert_eq!(rig.get(end - 2, STATUS) & (st::TMT | st::TRDY | st::RRDY), st::TRDY, "half {half}");
-        assert_eq!(rig.get(end, STATUS), st::TMT | st::TRDY | st::RRDY);
+        assert_eq!(rig.get(end - 2, STATUS) & (STATUS_TMT | STATUS_TRDY | STATUS_RRDY), STATUS_TRDY, "half {half}");
+        assert_eq!(rig.get(end, STATUS), STATUS_TMT | STATUS_TRDY | STATUS_RRDY);
         assert_eq!(rig.get(end + 2, RXDATA), 5);
-        assert_eq!(rig.get(end + 4, STATUS), st::TMT | st::TRDY);
+        assert_eq!(rig.get(end + 4, STATUS), STATUS_TMT | STATUS_TRDY);
         let saw = rig.saw();
         assert_eq!(saw[0], Saw::Select(0, at(103 + half)));
         assert_eq!(saw[1], Saw::Word(0, 0xa5, at(103 + 17 * half)));
@@ -198,13 +199,13 @@ fn words_follow_each_other_with_a_clock_between() {
     let mut rig = Rig::new(params(2));
     rig.put(100, TXDATA, 1);
     rig.put(102, TXDATA, 2);
-    assert_eq!(rig.get(104, STATUS) & (st::TMT | st::TRDY), 0);
+    assert_eq!(rig.get(104, STATUS) & (STATUS_TMT | STATUS_TRDY), 0);
     let first_end = 103 + 36;
-    assert_eq!(rig.get(first_end, STATUS) & (st::TMT | st::TRDY | st::RRDY), st::TRDY | st::RRDY);
+    assert_eq!(rig.get(first_end, STATUS) & (STATUS_TMT | STATUS_TRDY | STATUS_RRDY), STATUS_TRDY | STATUS_RRDY);
     rig.get(first_end + 2, RXDATA);
     let second_end = first_end + 1 + 36;
-    assert_eq!(rig.get(second_end - 1, STATUS) & st::RRDY, 0);
-    assert_eq!(rig.get(second_end + 1, STATUS) & st::RRDY, st::RRDY);
+    assert_eq!(rig.get(second_end - 1, STATUS) & STATUS_RRDY, 0);
+    assert_eq!(rig.get(second_end + 1, STATUS) & STATUS_RRDY, STATUS_RRDY);
     let words: Vec<Saw> = rig.saw().into_iter().filter(|saw| matches!(saw, Saw::Word(..))).collect();
     assert_eq!(words, [Saw::Word(0, 1, at(103 + 34)), Saw::Word(0, 2, at(first_end + 1 + 34))]);
 }
@@ -215,11 +216,11 @@ fn overruns_are_flagged_until_the_status_is_written() {
     for cycle in [100, 102, 104] {
         rig.put(cycle, TXDATA, 0x11);
     }
-    assert_eq!(rig.get(106, STATUS) & (st::TOE | st::E), st::TOE | st::E);
+    assert_eq!(rig.get(106, STATUS) & (STATUS_TOE | STATUS_E), STATUS_TOE | STATUS_E);
     // Two words, the first of them never read: the second takes its place.
-    assert_eq!(rig.get(200, STATUS), st::TMT | st::TRDY | st::RRDY | st::TOE | st::ROE | st::E);
+    assert_eq!(rig.get(200, STATUS), STATUS_TMT | STATUS_TRDY | STATUS_RRDY | STATUS_TOE | STATUS_ROE | STATUS_E);
     rig.put(202, STATUS, 0);
-    assert_eq!(rig.get(204, STATUS), st::TMT | st::TRDY);
+    assert_eq!(rig.get(204, STATUS), STATUS_TMT | STATUS_TRDY);
     assert_eq!(rig.get(206, RXDATA), answer(1));
     let counters = rig.bench.bus.with_device(DeviceId(0), at(210), |device, _| device.counters());
     let expected = [("bytes", 2), ("sck_clocks", 16), ("frames", 2), ("rx_overruns", 1), ("tx_overruns", 1)];
@@ -234,7 +235,7 @@ fn a_word_that_ends_with_the_read_of_the_last_is_kept() {
     rig.put(102, TXDATA, 2);
     let second_end = 103 + 18 + 1 + 18;
     assert_eq!(rig.get(second_end - 2, RXDATA), answer(0));
-    assert_eq!(rig.get(second_end, STATUS) & (st::RRDY | st::ROE), st::RRDY | st::ROE);
+    assert_eq!(rig.get(second_end, STATUS) & (STATUS_RRDY | STATUS_ROE), STATUS_RRDY | STATUS_ROE);
     assert_eq!(rig.get(second_end + 2, RXDATA), answer(1));
 }
 
@@ -243,7 +244,7 @@ fn sso_keeps_the_slave_selected() {
     let mut rig = Rig::new(params(1));
     rig.put(100, SLAVESELECT, 2);
     assert_eq!(rig.get(102, SLAVESELECT), 1, "not in force yet");
-    rig.put(104, CONTROL, ctl::SSO);
+    rig.put(104, CONTROL, CONTROL_SSO);
     assert_eq!(rig.get(106, SLAVESELECT), 2);
     rig.put(110, TXDATA, 0xff);
     rig.put(150, TXDATA, 0);
@@ -266,7 +267,7 @@ fn a_select_that_changes_under_a_word_changes_after_it() {
     let mut rig = Rig::new(params(4));
     rig.put(100, TXDATA, 1);
     rig.put(110, SLAVESELECT, 2);
-    rig.put(112, CONTROL, ctl::SSO);
+    rig.put(112, CONTROL, CONTROL_SSO);
     let last_sck = at(103 + 17 * 4);
     let expected =
         [Saw::Select(0, at(107)), Saw::Word(0, 1, last_sck), Saw::Deselect(0, last_sck), Saw::Select(1, last_sck)];
@@ -291,8 +292,8 @@ fn without_a_slave_all_chips_see_idle_clocks_while_the_line_is_high() {
 fn the_width_and_order_of_bits_are_the_generators() {
     let mut rig = Rig::new(Params { bits: 12, lsb_first: true, ..params(1) });
     rig.put(100, TXDATA, 0xf801);
-    assert_eq!(rig.get(103 + 25, STATUS) & st::RRDY, 0);
-    assert_eq!(rig.get(103 + 26, STATUS) & st::RRDY, st::RRDY);
+    assert_eq!(rig.get(103 + 25, STATUS) & STATUS_RRDY, 0);
+    assert_eq!(rig.get(103 + 26, STATUS) & STATUS_RRDY, STATUS_RRDY);
     assert_eq!(rig.saw()[1], Saw::Word(0, 0b1000_0000_0001, at(103 + 25)));
     // The chip's 000000000101, read from the other end.
     assert_eq!(rig.get(140, RXDATA), 0b1010_0000_0000);
@@ -303,12 +304,12 @@ fn the_end_of_packet_value_is_found_in_both_directions() {
     let mut rig = Rig::new(params(1));
     rig.put(100, EOP_VALUE, 5);
     rig.put(102, TXDATA, 4);
-    assert_eq!(rig.get(140, STATUS) & st::EOP, 0);
+    assert_eq!(rig.get(140, STATUS) & STATUS_EOP, 0);
     rig.get(142, RXDATA);
-    assert_eq!(rig.get(144, STATUS) & st::EOP, st::EOP);
+    assert_eq!(rig.get(144, STATUS) & STATUS_EOP, STATUS_EOP);
     rig.put(146, STATUS, 0);
     rig.put(148, TXDATA, 0x105);
-    assert_eq!(rig.get(150, STATUS) & st::EOP, st::EOP);
+    assert_eq!(rig.get(150, STATUS) & STATUS_EOP, STATUS_EOP);
 }
 
 #[test]
@@ -317,7 +318,7 @@ fn interrupts_follow_their_flags() {
     let mut rig = Rig::new(params(2));
     rig.put(100, TXDATA, 1);
     assert_eq!(rig.bench.bus.events.next_due(), Ps::MAX, "nobody waits");
-    rig.put(110, CONTROL, st::RRDY);
+    rig.put(110, CONTROL, STATUS_RRDY);
     let end = 103 + 36;
     rig.bench.run(at(end));
     assert_eq!(rig.bench.pending(), 0);
@@ -326,9 +327,9 @@ fn interrupts_follow_their_flags() {
     rig.get(150, RXDATA);
     assert_eq!(rig.bench.pending(), 0);
     // TMT has no interrupt.
-    rig.put(160, CONTROL, st::TMT);
+    rig.put(160, CONTROL, STATUS_TMT);
     assert_eq!((rig.bench.pending(), rig.get(162, CONTROL)), (0, 0));
-    rig.put(164, CONTROL, st::TRDY);
+    rig.put(164, CONTROL, STATUS_TRDY);
     assert_eq!(rig.bench.pending(), LINE);
 }
 

@@ -1,11 +1,14 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
-use engine::bus::device::DeviceId;
+use crate::registers::walk;
+use engine::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
 use engine::pins::Pin;
 use engine::time::Ps;
 
 const NOW: Ps = Ps(0);
+/// Distance from a register to the one that sets its bits, and to the one that clears them.
+const SET: u32 = DATS - DAT;
+const CLEAR: u32 = DATC - DAT;
 /// Core 0's input that the port interrupts.
 const LINE: u32 = 5;
 
@@ -31,7 +34,7 @@ fn drive(bench: &mut Bench, number: u32, level: bool) {
 
 #[test]
 fn the_device_keeps_its_table() {
-    walk::device_keeps_its_table(REGISTERS, &[], &mut port());
+    walk::device_keeps_its_table(MAP.rows, &[], &mut port());
 }
 
 #[test]

@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 
-use super::registers::*;
 use super::*;
 use crate::bench::Bench;
+use crate::registers::walk;
 use crate::support::hosted_chip::HostedChip;
-use crate::support::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::clocks::User;
 use engine::dt::wiring::ClockId;
@@ -78,7 +77,7 @@ impl Polled for Script {
 const NS: u64 = 1000;
 const CLOCK: ClockId = ClockId(9);
 /// Eight bits, MSB first, mode 0; no time from chip select to the first bit's time, and no time after the last.
-const CR1: u32 = 6 << cr1::FLEN_SHIFT;
+const CR1: u32 = 6 << SSICR1_FLEN.trailing_zeros();
 
 struct Wired {
     bench: Bench,
@@ -102,7 +101,7 @@ fn wired() -> Wired {
     let mut wired = Wired { bench, seen };
     wired.write(0, SSIGR, 1);
     wired.write(0, SSICR1, CR1);
-    wired.write(0, SSICR0, cr0::SSIE);
+    wired.write(0, SSICR0, SSICR0_SSIE);
     wired
 }
 
@@ -126,7 +125,7 @@ impl Wired {
 fn the_register_map_holds() {
     let clock = hz(100_000_000);
     let mut bench = Bench::new(Ssi::new("ssi".to_owned(), clock, None, Chips::default()));
-    walk::device_keeps_its_table(REGISTERS, &["SSIDR", "SSICR0", "SSISR"], &mut bench);
+    walk::device_keeps_its_table(MAP.rows, &["SSIDR", "SSICR0", "SSISR"], &mut bench);
 }
 
 #[test]
@@ -134,8 +133,8 @@ fn a_word_goes_out_and_one_comes_in_at_their_times() {
     let mut wired = wired();
     wired.write(100, SSIDR, 0x93);
     // SCK has 40 ns: the first rising edge after half of that.
-    assert_eq!(wired.read(419, SSISR), sr::BUSY | sr::RFE | sr::TFHE);
-    assert_eq!(wired.read(420, SSISR), 1 << sr::RFIFO_NUM_SHIFT | sr::END | sr::TFHE | sr::RFHF);
+    assert_eq!(wired.read(419, SSISR), SSISR_BUSY | SSISR_RFE | SSISR_TFHE);
+    assert_eq!(wired.read(420, SSISR), 1 << SSISR_RFIFO_NUM.trailing_zeros() | SSISR_END | SSISR_TFHE | SSISR_RFHF);
     assert_eq!(wired.read(420, SSIDR), 0xa5);
     assert_eq!((wired.bits(), wired.read(430, SSIDR)), (0x93, 0));
     let seen = wired.seen.lock().unwrap();
@@ -149,9 +148,9 @@ fn words_follow_each_other_in_one_frame() {
     for word in 0..3 {
         wired.write(100, SSIDR, word);
     }
-    assert_eq!(wired.read(100, SSISR) >> sr::TFIFO_NUM_SHIFT, 2);
+    assert_eq!(wired.read(100, SSISR) >> SSISR_TFIFO_NUM.trailing_zeros(), 2);
     wired.bench.run(Ps(2000 * NS));
-    assert_eq!((wired.bits(), wired.read(2000, SSISR) >> sr::RFIFO_NUM_SHIFT & 0x1f), (0x000102, 3));
+    assert_eq!((wired.bits(), wired.read(2000, SSISR) >> SSISR_RFIFO_NUM.trailing_zeros() & 0x1f), (0x000102, 3));
     assert_eq!(wired.seen.lock().unwrap().selects, [(100, true), (100 + 3 * 320, false)]);
     assert_eq!(wired.seen.lock().unwrap().rises[8], 100 + 320 + 20);
 }
@@ -159,7 +158,7 @@ fn words_follow_each_other_in_one_frame() {
 #[test]
 fn times_around_a_frame_are_clocks_of_sck() {
     let mut wired = wired();
-    wired.write(0, SSICR1, CR1 | 2 << cr1::TFVCK_SHIFT | 3 << cr1::TCKFI_SHIFT);
+    wired.write(0, SSICR1, CR1 | 2 << SSICR1_TFVCK.trailing_zeros() | 3 << SSICR1_TCKFI.trailing_zeros());
     wired.write(100, SSIDR, 0);
     wired.bench.run(Ps(2000 * NS));
     let seen = wired.seen.lock().unwrap();
@@ -169,15 +168,15 @@ fn times_around_a_frame_are_clocks_of_sck() {
 #[test]
 fn unfin_holds_the_frame_open() {
     let mut wired = wired();
-    wired.write(0, SSICR1, CR1 | cr1::UNFIN | 1 << cr1::TCKFI_SHIFT);
+    wired.write(0, SSICR1, CR1 | SSICR1_UNFIN | 1 << SSICR1_TCKFI.trailing_zeros());
     wired.write(100, SSIDR, 1);
-    assert_eq!(wired.read(1000, SSISR) & (sr::BUSY | sr::UNDR | sr::END), sr::BUSY | sr::UNDR);
+    assert_eq!(wired.read(1000, SSISR) & (SSISR_BUSY | SSISR_UNDR | SSISR_END), SSISR_BUSY | SSISR_UNDR);
     wired.write(1005, SSIDR, 2);
     wired.write(2000, SSICR1, CR1);
-    assert_eq!(wired.read(2039, SSISR) & sr::BUSY, sr::BUSY);
-    assert_eq!(wired.read(2040, SSISR) & (sr::BUSY | sr::UNDR | sr::END), sr::END | sr::UNDR);
+    assert_eq!(wired.read(2039, SSISR) & SSISR_BUSY, SSISR_BUSY);
+    assert_eq!(wired.read(2040, SSISR) & (SSISR_BUSY | SSISR_UNDR | SSISR_END), SSISR_END | SSISR_UNDR);
     wired.write(2050, SSISR, 0);
-    assert_eq!(wired.read(2050, SSISR) & sr::UNDR, 0);
+    assert_eq!(wired.read(2050, SSISR) & SSISR_UNDR, 0);
     // The second word began with the first edge of the device clock.
     assert_eq!(wired.seen.lock().unwrap().rises[8], 1030);
     assert_eq!(wired.seen.lock().unwrap().selects, [(100, true), (2040, false)]);
@@ -186,23 +185,23 @@ fn unfin_holds_the_frame_open() {
 #[test]
 fn fifos_have_sixteen_words() {
     let mut wired = wired();
-    wired.write(0, SSICR1, CR1 | cr1::UNFIN);
+    wired.write(0, SSICR1, CR1 | SSICR1_UNFIN);
     // One goes to the wire at once.
     for word in 0..18 {
         wired.write(0, SSIDR, word);
     }
-    assert_eq!(wired.read(0, SSISR) & (sr::TFF | sr::TFHE), sr::TFF);
+    assert_eq!(wired.read(0, SSISR) & (SSISR_TFF | SSISR_TFHE), SSISR_TFF);
     assert!(wired.bench.bus.notes()[0].contains("full"));
-    assert_eq!(wired.read(100_000, SSISR) & (sr::OVER | sr::RFHF), sr::OVER | sr::RFHF);
-    assert_eq!(wired.read(100_000, SSISR) >> sr::RFIFO_NUM_SHIFT & 0x1f, 16);
-    wired.write(100_000, SSICR0, cr0::SSIE | cr0::RFLUSH);
-    assert_eq!(wired.read(100_000, SSISR) & sr::RFE, sr::RFE);
+    assert_eq!(wired.read(100_000, SSISR) & (SSISR_OVER | SSISR_RFHF), SSISR_OVER | SSISR_RFHF);
+    assert_eq!(wired.read(100_000, SSISR) >> SSISR_RFIFO_NUM.trailing_zeros() & 0x1f, 16);
+    wired.write(100_000, SSICR0, SSICR0_SSIE | SSICR0_RFLUSH);
+    assert_eq!(wired.read(100_000, SSISR) & SSISR_RFE, SSISR_RFE);
 }
 
 #[test]
 fn the_interrupt_follows_the_fifos() {
     let mut wired = wired();
-    wired.write(0, SSICR0, cr0::SSIE | cr0::RIE);
+    wired.write(0, SSICR0, SSICR0_SSIE | SSICR0_RIE);
     wired.write(100, SSIDR, 1);
     wired.bench.run(Ps(419 * NS));
     assert_eq!(wired.bench.pending(), 0);
@@ -211,9 +210,9 @@ fn the_interrupt_follows_the_fifos() {
     assert_eq!(wired.bench.pending(), 1 << 4 | 1 << 5);
     wired.read(500, SSIDR);
     assert_eq!(wired.bench.pending(), 1 << 5);
-    wired.write(500, SSICR0, cr0::SSIE | cr0::TIE);
+    wired.write(500, SSICR0, SSICR0_SSIE | SSICR0_TIE);
     assert_eq!(wired.bench.pending(), 1 << 4 | 1 << 5);
-    wired.write(500, SSICR0, cr0::TIE);
+    wired.write(500, SSICR0, SSICR0_TIE);
     assert_eq!(wired.bench.pending(), 1 << 5);
 }
 
@@ -227,17 +226,17 @@ fn a_chip_of_mode_0_sees_other_modes_by_its_own_edges() {
         (wired.bits(), wired.read(5000, SSIDR))
     };
     assert_eq!(exchange(0), (0x93, 0xa5));
-    assert_eq!(exchange(cr1::POL | cr1::PHA), (0x93, 0xa5));
+    assert_eq!(exchange(SSICR1_POL | SSICR1_PHA), (0x93, 0xa5));
     // A bit changes on the very edge on which the chip takes it: it gets the one before, first what was there at rest.
-    assert_eq!(exchange(cr1::PHA), (1 << 7 | 0x93 >> 1, 0xa5));
+    assert_eq!(exchange(SSICR1_PHA), (1 << 7 | 0x93 >> 1, 0xa5));
     // The controller samples on the edges on which the chip changes its output, after its first rising one.
-    assert_eq!(exchange(cr1::POL), (0x93, 1 << 7 | 0xa5 >> 1));
+    assert_eq!(exchange(SSICR1_POL), (0x93, 1 << 7 | 0xa5 >> 1));
 }
 
 #[test]
 fn words_may_be_wider_and_lowest_bit_first() {
     let mut wired = wired();
-    wired.write(0, SSICR1, 14 << cr1::FLEN_SHIFT | cr1::LFST);
+    wired.write(0, SSICR1, 14 << SSICR1_FLEN.trailing_zeros() | SSICR1_LFST);
     wired.write(100, SSIDR, 0x1234);
     assert_eq!(wired.read(5000, SSIDR), 0xa5a5);
     assert_eq!(wired.bits(), 0x1234_u32.reverse_bits() >> 16);
@@ -246,7 +245,7 @@ fn words_may_be_wider_and_lowest_bit_first() {
 #[test]
 fn the_loop_brings_back_what_goes_out() {
     let mut wired = wired();
-    wired.write(0, SSICR0, cr0::SSIE | cr0::LOOP);
+    wired.write(0, SSICR0, SSICR0_SSIE | SSICR0_LOOP);
     wired.write(100, SSIDR, 0x3c);
     assert_eq!(wired.read(5000, SSIDR), 0x3c);
 }
@@ -254,7 +253,7 @@ fn the_loop_brings_back_what_goes_out() {
 #[test]
 fn the_second_select_has_no_chip_and_reads_ones() {
     let mut wired = wired();
-    wired.write(0, SSICR0, cr0::SSIE | cr0::FSEL);
+    wired.write(0, SSICR0, SSICR0_SSIE | SSICR0_FSEL);
     wired.write(100, SSIDR, 0x3c);
     assert_eq!(wired.read(5000, SSIDR), 0xff);
     assert_eq!(wired.seen.lock().unwrap().selects, []);
@@ -304,7 +303,7 @@ fn waveforms_show_the_words() {
 fn waveforms_show_a_chip_select_that_is_active_high() {
     let mut wired = wired();
     wired.bench.bus.waves.start();
-    wired.write(100, SSICR1, CR1 | 1 << cr1::FRMHL_SHIFT);
+    wired.write(100, SSICR1, CR1 | 1 << SSICR1_FRMHL.trailing_zeros());
     wired.write(200, SSIDR, 0x93);
     wired.bench.run(Ps(5000 * NS));
     let waves = &mut wired.bench.bus.waves;
@@ -319,7 +318,7 @@ fn switching_off_ends_the_frame() {
     let mut wired = wired();
     wired.write(100, SSIDR, 0x93);
     wired.write(200, SSICR0, 0);
-    assert_eq!(wired.read(200, SSISR) & sr::BUSY, 0);
+    assert_eq!(wired.read(200, SSISR) & SSISR_BUSY, 0);
     assert_eq!(wired.seen.lock().unwrap().selects, [(100, true), (200, false)]);
     assert!(wired.bench.bus.notes()[0].contains("SSIE"));
 }
@@ -335,12 +334,13 @@ proptest! {
             now += pause;
             // Most writes are of data, with the controller on.
             let offset = if value % 3 == 0 { SSIDR } else { offset & !3 };
-            let value = if offset == SSICR0 { value | cr0::SSIE } else { value };
+            let value = if offset == SSICR0 { value | SSICR0_SSIE } else { value };
             if write {
                 wired.write(now, offset, value);
             } else {
                 let status = wired.read(now, SSISR);
-                prop_assert!(status >> sr::TFIFO_NUM_SHIFT <= 16 && status >> sr::RFIFO_NUM_SHIFT & 0x1f <= 16);
+                prop_assert!(status >> SSISR_TFIFO_NUM.trailing_zeros() <= 16);
+                prop_assert!(crate::registers::field(status, SSISR_RFIFO_NUM) <= 16);
                 wired.read(now, offset);
             }
         }
@@ -359,7 +359,7 @@ fn a_word_is_in_a_fifo_until_the_wire_takes_it_or_the_firmware() {
         wired.write(1000, SSIDR, word);
     }
     wired.read(3000, SSIDR);
-    wired.write(3500, SSICR0, cr0::SSIE | cr0::RFLUSH);
+    wired.write(3500, SSICR0, SSICR0_SSIE | SSICR0_RFLUSH);
     // The first word goes through at once, and takes 8 bits of 40 ns, as each of the others after it.
     let times = |times: &[(u64, u64)]| times.iter().map(|(from, to)| (from * NS, to * NS)).collect::<Vec<_>>();
     let mut reported = |name| {

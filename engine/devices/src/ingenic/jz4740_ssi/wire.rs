@@ -1,9 +1,10 @@
 //! Words on the wire, edge by edge: chips sample on their own edges, in any of the four modes.
 
-use super::registers::{Settings, cr0, cr1};
+use super::registers::{SSICR0_LOOP, SSICR1_PHA, SSICR1_POL, Settings};
 use crate::support::hosted_chip::Chips;
 use engine::bus::device::Ctx;
 use engine::observe::spi::{SerialClock, SpiSignals};
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Lines, MISO, Rate};
@@ -38,15 +39,18 @@ enum Phase {
 }
 
 /// The controller's side of the wire, and the chips on it.
-#[derive(State)]
+#[derive(State, Polled)]
 pub struct Wire {
     /// On the chip selects.
     pub chips: Chips,
+    #[poll(skip = "between frames they follow from the settings")]
     pins: [Pins; SELECTS],
+    #[poll(skip = "software does not see them")]
     signals: SpiSignals,
     /// The settings at the frame's start.
     settings: Settings,
     clock: Hz,
+    #[poll(skip = "a loop within a frame is not skipped")]
     phase: Phase,
     /// The earliest start of a frame.
     free_at: Ps,
@@ -238,7 +242,7 @@ impl Wire {
 
     /// The level of MISO that the controller samples: pulled up if no chip drives it.
     fn miso(&self, at: Ps) -> bool {
-        if self.settings.cr0 & cr0::LOOP != 0 {
+        if self.settings.cr0 & SSICR0_LOOP != 0 {
             return self.mosi;
         }
         let mut driven = self.pins.iter().enumerate().filter_map(|(select, pins)| {
@@ -304,10 +308,10 @@ impl Wire {
 
 impl Settings {
     fn cpol(self) -> bool {
-        self.cr1 & cr1::POL != 0
+        self.cr1 & SSICR1_POL != 0
     }
 
     fn cpha(self) -> bool {
-        self.cr1 & cr1::PHA != 0
+        self.cr1 & SSICR1_PHA != 0
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::support::axi_lite::edge_in_reach;
 use engine::dt::wiring::ClockInput;
+use engine::polling::Polled;
 use engine::state::State;
 use engine::time::{Hz, Ps};
 
@@ -13,7 +14,7 @@ const TCSR_CLOCKS: u32 = TCSR_PCK_EN | TCSR_RTC_EN | TCSR_EXT_EN;
 const LARGEST_PRESCALE: u32 = 5;
 
 /// The unit's clocks.
-#[derive(Clone, Copy, Debug, State)]
+#[derive(Clone, Copy, Debug, State, Polled)]
 pub struct Clocks {
     /// RTCCLK.
     #[state(skip)]
@@ -22,6 +23,7 @@ pub struct Clocks {
     #[state(skip)]
     pub ext: Hz,
     /// PCLK, that of the bus and the registers.
+    #[poll(phase)]
     pub pclk: ClockInput,
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::{DeviceId, ExitRequest};
 use engine::clocks::User;
 use engine::dt::wiring::{ClockId, ClockInput};
@@ -44,7 +44,7 @@ fn tick(number: u64) -> Ps {
 
 #[test]
 fn the_device_keeps_its_table() {
-    walk::device_keeps_its_table(REGISTERS, &[], &mut tcu());
+    walk::device_keeps_its_table(MAP.rows, &[], &mut tcu());
     let mut bench = tcu();
     for index in 0..8 {
         bench.write(Ps(0), of(index, TDHR), 0x1234_5678 + index).unwrap();
@@ -172,7 +172,7 @@ fn what_is_enabled_without_a_clock_is_noted() {
 /// A watchdog of 2 s: 64 counts of RTCCLK / 1024.
 fn watched() -> Bench {
     let mut bench = tcu();
-    for (register, value) in [(watchdog::TDR, 64), (watchdog::TCSR, RTC | PRESCALE_1024), (watchdog::TCER, 1)] {
+    for (register, value) in [(WDT_TDR, 64), (WDT_TCSR, RTC | PRESCALE_1024), (WDT_TCER, 1)] {
         bench.write(Ps(0), register, value).unwrap();
     }
     bench
@@ -185,7 +185,7 @@ const fn ms(ms: u64) -> Ps {
 #[test]
 fn the_watchdog_ends_the_run() {
     let mut bench = watched();
-    assert_eq!(bench.value(ms(1000), watchdog::TCNT), 32);
+    assert_eq!(bench.value(ms(1000), WDT_TCNT), 32);
     bench.run(ms(1999));
     assert_eq!((bench.bus.exit, bench.bus.notes().len()), (None, 0));
     bench.run(ms(2000));
@@ -197,18 +197,18 @@ fn the_watchdog_ends_the_run() {
 fn a_watchdog_that_is_served_or_switched_off_does_not() {
     let mut bench = watched();
     bench.run(ms(1500));
-    bench.write(ms(1500), watchdog::TCNT, 0).unwrap();
+    bench.write(ms(1500), WDT_TCNT, 0).unwrap();
     bench.run(ms(3499));
     assert_eq!(bench.bus.exit, None);
-    bench.write(ms(3499), watchdog::TCER, 0).unwrap();
+    bench.write(ms(3499), WDT_TCER, 0).unwrap();
     bench.run(ms(10_000));
     assert_eq!(bench.bus.exit, None);
     // Without its clock it is stopped; with the clock it continues.
     let mut bench = watched();
-    bench.write(ms(1000), TSSR, STOP_WDTS).unwrap();
+    bench.write(ms(1000), TSSR, TSR_WDTS).unwrap();
     bench.run(ms(9000));
-    assert_eq!((bench.bus.exit, bench.value(ms(9000), watchdog::TCNT)), (None, 32));
-    bench.write(ms(9000), TSCR, STOP_WDTS).unwrap();
+    assert_eq!((bench.bus.exit, bench.value(ms(9000), WDT_TCNT)), (None, 32));
+    bench.write(ms(9000), TSCR, TSR_WDTS).unwrap();
     bench.run(ms(10_000));
     assert_eq!(bench.bus.exit, Some(ExitRequest { code: 1, at: ms(10_000) }));
 }
@@ -216,8 +216,8 @@ fn a_watchdog_that_is_served_or_switched_off_does_not() {
 #[test]
 fn a_watchdog_without_time_resets_at_once() {
     let mut bench = tcu();
-    bench.write(Ps(0), watchdog::TCSR, RTC).unwrap();
-    bench.write(Ps(0), watchdog::TCER, 1).unwrap();
+    bench.write(Ps(0), WDT_TCSR, RTC).unwrap();
+    bench.write(Ps(0), WDT_TCER, 1).unwrap();
     bench.run(Ps::from_us(31));
     assert!(bench.bus.exit.is_some());
 }

@@ -15,16 +15,13 @@ const TIMEOUT_CHARACTERS: u64 = 4;
 pub const TIMEOUT: u32 = 1;
 
 /// The receiver's state.
-#[derive(Debug, Default, State)]
+#[derive(Debug, Default, State, Polled)]
 pub struct Receiving {
     receiver: Receiver,
-    /// ULSR.OVER.
-    overrun: bool,
-    /// ULSR.PARER and FMER.
-    errors: u32,
     /// The cycle of the baud clock in which the time-out ends, while characters wait.
     timeout_cycle: Option<u64>,
-    timed_out: bool,
+    /// True if characters have waited for that time.
+    pub timed_out: bool,
     alarm: Alarm,
 }
 
@@ -35,26 +32,6 @@ impl Receiving {
             self.timeout_cycle = None;
             self.timed_out = true;
         }
-    }
-
-    /// Its bits of ULSR.
-    pub fn line_status(&self) -> u32 {
-        flag(ULSR_DR, !self.receiver.is_empty()) | flag(ULSR_OVER, self.overrun) | self.errors
-    }
-
-    /// ULSR has been read.
-    pub fn forget_overrun(&mut self) {
-        (self.overrun, self.errors) = (false, 0);
-    }
-
-    /// Its interrupts by priority: UIER's bit, whether it is pending, UIIR.INID. `wanted` characters raise the receive
-    /// interrupt.
-    pub fn pending(&self, wanted: usize) -> [(u32, bool, u32); 3] {
-        [
-            (UIER_RLSIE, self.overrun || self.errors != 0, UIIR_RLS),
-            (UIER_RDRIE, self.receiver.len() >= wanted, UIIR_RDR),
-            (UIER_RTOIE, self.timed_out, UIIR_RTO),
-        ]
     }
 
     /// The number of waiting characters.
@@ -89,22 +66,6 @@ impl Receiving {
         self.alarm.rang(now);
     }
 
-    /// Lists its state. False if the event of the time-out has to come first.
-    pub fn polled(&mut self, line: &ShiftRegister, poll: &mut Poll) -> bool {
-        if let Some(at) = self.timeout_cycle.and_then(|cycle| line.edge(cycle)) {
-            if at <= poll.now() {
-                return false;
-            }
-            poll.until(at);
-        }
-        poll.state(self.timeout_cycle.unwrap_or(u64::MAX));
-        poll.state(self.timed_out);
-        poll.state(self.overrun);
-        poll.state(self.errors);
-        self.receiver.polled(poll);
-        true
-    }
-
     /// The transmitter's counters, followed by the receiver's.
     pub fn counters(&self, counters: Vec<(String, u64)>) -> Vec<(String, u64)> {
         self.receiver.counters(counters)
@@ -113,8 +74,15 @@ impl Receiving {
 
 impl Uart {
     /// The number of characters for the receive interrupt.
-    pub(super) const fn wanted(&self) -> usize {
-        if self.has_fifo() { RDTR_CHARACTERS[(self.fifo_control >> UFCR_RDTR & 3) as usize] } else { 1 }
+    pub(super) fn wanted(&self) -> usize {
+        if self.has_fifo() { RDTR_CHARACTERS[self.registers.field(UFCR, UFCR_RDTR) as usize] } else { 1 }
+    }
+
+    /// Lists the time-out. False if its event has to come first.
+    pub(super) fn list_timeout(&mut self, poll: &mut Poll) -> bool {
+        let timeout = self.receiving.timeout_cycle.and_then(|cycle| self.line.edge(cycle));
+        timeout.into_iter().for_each(|at| poll.until(at));
+        timeout.is_none_or(|at| at > poll.now())
     }
 
     /// Restarts the time-out, after a character or a read.
@@ -128,37 +96,37 @@ impl Uart {
 
 impl SerialPort for Uart {
     fn when_received(&self) -> WhenReceived {
-        let on = self.fifo_control & UFCR_UME != 0 && self.interrupts & (UIER_RDRIE | UIER_RTOIE) != 0;
+        let on = self.is_on() && self.registers.has(UIER, UIER_RDRIE | UIER_RTOIE);
         WhenReceived::raises(on, self.interrupt)
     }
 
     fn format(&self) -> Option<Format> {
-        (self.divisor > 0).then(|| Uart::format(self))
+        (self.divisor() > 0).then(|| Uart::format(self))
     }
 
     fn receive_damaged(&mut self, character: u8, errors: Errors, ctx: &mut Ctx) {
-        if self.fifo_control & UFCR_UME != 0 {
-            self.receiving.errors |= flag(ULSR_FMER, errors.framing) | flag(ULSR_PARER, errors.parity);
+        if self.is_on() {
+            let flags = flag(ULSR_FMER, errors.framing) | flag(ULSR_PARER, errors.parity);
+            self.registers.put(ULSR, flags, true);
         }
         self.receive(character, ctx);
     }
 
     fn begin(&mut self, ctx: &mut Ctx) -> Option<Passage> {
-        let is_on = self.fifo_control & UFCR_UME != 0;
-        passage(self.line.clock(), ctx.now, self.character_clocks()).filter(|_| is_on)
+        passage(self.line.clock(), ctx.now, self.character_clocks()).filter(|_| self.is_on())
     }
 
     fn receive(&mut self, character: u8, ctx: &mut Ctx) {
-        self.settle(ctx);
-        if self.fifo_control & UFCR_UME != 0 {
+        self.pass_on(ctx);
+        if self.is_on() {
             let when_full = if self.has_fifo() { WhenFull::Keep } else { WhenFull::Overwrite };
-            let data = character & (0xff >> (3 - (self.line_control & ULCR_WLS)));
+            let data = character & (0xff >> (8 - self.data_bits()));
             let capacity = self.capacity();
             let before = self.receiving.len();
             let has_room = self.receiving.receiver.put(data, capacity, when_full, ctx);
-            self.receiving.overrun |= !has_room;
+            self.registers.put(ULSR, flag(ULSR_OVER, !has_room), true);
             if self.has_fifo() && has_room {
-                self.queues.rx.come(before, ctx.now, data.into());
+                self.received.come(before, ctx.now, data.into());
             }
             self.restart_timeout(ctx.now);
         }

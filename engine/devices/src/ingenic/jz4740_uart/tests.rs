@@ -1,9 +1,11 @@
 use super::*;
 use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::time::{Cycles, Ps};
 
+/// Registers that are written, at the offsets of those that are read.
+const UTHR: u32 = URBR;
 const UFCR: u32 = UIIR;
 const EIGHT_BITS: u32 = 3;
 const LINE: u32 = 1 << 4;
@@ -48,7 +50,7 @@ fn has(bench: &mut Bench, at: u64) -> (u32, String) {
 fn the_device_keeps_its_table() {
     // A write of ones to ULCR puts the divisor latch in front, one to UIER makes the transmitter ask, one to UIIR is
     // one to UFCR.
-    walk::device_keeps_its_table(REGISTERS, &["UIER", "UIIR", "ULCR"], &mut after_reset());
+    walk::device_keeps_its_table(MAP.rows, &["UIER", "UIIR", "ULCR"], &mut after_reset());
     let mut bench = after_reset();
     bench.write(cycle(0), UIER, 0x1d).unwrap();
     bench.write(cycle(0), ULCR, 0xff).unwrap();
@@ -275,7 +277,7 @@ fn without_a_fifo_the_last_character_stays() {
 #[test]
 fn the_interrupt_comes_with_as_many_as_are_wanted_and_the_time_out_for_fewer() {
     // Four are wanted: RDTR is 1.
-    let mut bench = uart(UFCR_UME | UFCR_FME | 1 << UFCR_RDTR);
+    let mut bench = uart(UFCR_UME | UFCR_FME | 1 << UFCR_RDTR.trailing_zeros());
     bench.write(cycle(0), UIER, UIER_RDRIE | UIER_RTOIE).unwrap();
     bench.type_at(cycle(0), "abcd");
     let fifo = UIIR_FFMSEL;

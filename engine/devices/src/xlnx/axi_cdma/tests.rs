@@ -2,8 +2,8 @@ use super::*;
 use crate::bench::Bench;
 use crate::bench::dma::{self, mhz};
 use crate::bench::polled::{Access, Loop};
-use crate::support::registers::walk;
-use engine::bus::device::DeviceId;
+use crate::registers::walk;
+use engine::bus::device::{AccessSize, DeviceId, Reply, SlaveError};
 use engine::bus::{Bus, MapEntry, Target};
 use engine::memory::ram::Ram;
 use engine::polling::{Poll, Polled};
@@ -90,7 +90,7 @@ impl Rig {
     fn status(&mut self, at: Ps) -> u32 {
         self.bus.run_events(at);
         let reply = self.bus.with_device(DeviceId(0), at, |dma, ctx| dma.read(0, CDMASR, AccessSize::Word, ctx));
-        reply.unwrap().value & !sr::FIXED
+        reply.unwrap().value & !CDMASR_IRQ_THRESHOLD_STS
     }
 
     /// Starts a transfer at time 0 and runs it to its end: when that was, and the status.
@@ -134,29 +134,29 @@ impl walk::Port for Rig {
     }
 }
 
-const IDLE_IOC: u32 = sr::IDLE | sr::IOC_IRQ;
+const IDLE_IOC: u32 = CDMASR_IDLE | CDMASR_IOC_IRQ;
 
 #[test]
 fn the_register_map_holds() {
     let scatter_gather = ["CURDESC_PNTR", "CURDESC_PNTR_MSB", "TAILDESC_PNTR", "TAILDESC_PNTR_MSB", "SA_MSB", "DA_MSB"];
     let special = [&["CDMACR", "CDMASR", "BTT"][..], &scatter_gather].concat();
     let mut rig = rig(params(), true, u32::MAX);
-    walk::device_keeps_its_table(REGISTERS, &special, &mut rig);
+    walk::device_keeps_its_table(MAP.rows, &special, &mut rig);
     use walk::Port;
     assert_eq!((rig.get(CDMACR), rig.get(CDMASR)), (0x0001_0002, 0x0001_0002));
-    rig.put(CDMACR, !cr::RESET);
+    rig.put(CDMACR, !CDMACR_RESET);
     assert_eq!(rig.get(CDMACR), 0x0001_5032);
     rig.put(0x08, u32::MAX);
     assert_eq!(rig.get(0x08), 0);
     assert_eq!(rig.bus.notes().len(), 2, "scatter/gather is noted");
-    rig.put(CDMACR, cr::RESET);
+    rig.put(CDMACR, CDMACR_RESET);
     assert_eq!(rig.get(CDMACR), 0x0001_0002);
 }
 
 #[test]
 fn memory_to_fifo_takes_a_beat_a_clock_and_a_gap_a_burst() {
     let mut rig = rig(params(), true, u32::MAX);
-    let (end, status) = rig.transfer(cr::KEYHOLE_WRITE, RAM, FIFO, 20 * 4);
+    let (end, status) = rig.transfer(CDMACR_KEYHOLE_WRITE, RAM, FIFO, 20 * 4);
     assert_eq!(status, IDLE_IOC);
     assert_eq!(rig.values(), (0..20).collect::<Vec<u32>>());
     // BTT at 0; read address at 100 ns, at the RAM at 120; its first word at 150, here at 160. Through at 190, and
@@ -171,7 +171,7 @@ fn memory_to_fifo_takes_a_beat_a_clock_and_a_gap_a_burst() {
 #[test]
 fn a_slave_without_bursts_takes_each_beat_alone() {
     let mut rig = rig(params(), false, u32::MAX);
-    rig.transfer(cr::KEYHOLE_WRITE, RAM, FIFO, 3 * 4);
+    rig.transfer(CDMACR_KEYHOLE_WRITE, RAM, FIFO, 3 * 4);
     // 4 clocks of the target and 1 to the next beat.
     assert_eq!(rig.times_ns(), [210, 260, 310]);
 }
@@ -179,7 +179,7 @@ fn a_slave_without_bursts_takes_each_beat_alone() {
 #[test]
 fn fifo_to_memory_reads_each_beat_at_its_time() {
     let mut rig = rig(params(), true, u32::MAX);
-    let (end, status) = rig.transfer(cr::KEYHOLE_READ, FIFO, RAM + 0x100, 20 * 4);
+    let (end, status) = rig.transfer(CDMACR_KEYHOLE_READ, FIFO, RAM + 0x100, 20 * 4);
     assert_eq!(status, IDLE_IOC);
     let times = rig.times_ns();
     // Address at 100, at the target at 120; then a beat a clock; the next burst's address travels while the data comes.
@@ -193,7 +193,7 @@ fn fifo_to_memory_reads_each_beat_at_its_time() {
 #[test]
 fn store_and_forward_waits_for_the_whole_burst() {
     let mut rig = rig(Params { store_and_forward: true, ..params() }, true, u32::MAX);
-    rig.transfer(cr::KEYHOLE_WRITE, RAM, FIFO, 16 * 4);
+    rig.transfer(CDMACR_KEYHOLE_WRITE, RAM, FIFO, 16 * 4);
     // As above, but 15 words later.
     assert_eq!(rig.times_ns()[0], 210 + 150);
 }
@@ -233,54 +233,55 @@ fn bursts_end_where_an_overlay_does() {
 fn errors_halt_until_reset() {
     let nowhere = 0x1000;
     for (from, to, bytes, until_error, error) in [
-        (RAM, nowhere, 64, 99, sr::DMA_DEC_ERR),
-        (nowhere, RAM, 64, 99, sr::DMA_DEC_ERR),
-        (RAM + 0x1ff0, RAM, 64, 99, sr::DMA_DEC_ERR),
-        (RAM, RAM + 0x1ff0, 64, 99, sr::DMA_DEC_ERR),
-        (RAM, FIFO, 64, 5, sr::DMA_SLV_ERR),
-        (FIFO, RAM, 64, 5, sr::DMA_SLV_ERR),
-        (DMA, RAM, 64, 99, sr::DMA_SLV_ERR),
-        (RAM, DMA, 64, 99, sr::DMA_SLV_ERR),
-        (RAM + 2, RAM, 64, 99, sr::DMA_INT_ERR),
-        (RAM, RAM, 0, 99, sr::DMA_INT_ERR),
+        (RAM, nowhere, 64, 99, CDMASR_DMA_DEC_ERR),
+        (nowhere, RAM, 64, 99, CDMASR_DMA_DEC_ERR),
+        (RAM + 0x1ff0, RAM, 64, 99, CDMASR_DMA_DEC_ERR),
+        (RAM, RAM + 0x1ff0, 64, 99, CDMASR_DMA_DEC_ERR),
+        (RAM, FIFO, 64, 5, CDMASR_DMA_SLV_ERR),
+        (FIFO, RAM, 64, 5, CDMASR_DMA_SLV_ERR),
+        (DMA, RAM, 64, 99, CDMASR_DMA_SLV_ERR),
+        (RAM, DMA, 64, 99, CDMASR_DMA_SLV_ERR),
+        (RAM + 2, RAM, 64, 99, CDMASR_DMA_INT_ERR),
+        (RAM, RAM, 0, 99, CDMASR_DMA_INT_ERR),
     ] {
         let mut rig = rig(params(), true, until_error);
-        let keyhole = if from == FIFO { cr::KEYHOLE_READ } else { cr::KEYHOLE_WRITE & if to == FIFO { !0 } else { 0 } };
-        let (end, status) = rig.transfer(keyhole | cr::ERR_IRQ_ENABLE, from, to, bytes);
-        assert_eq!(status, sr::IDLE | sr::ERR_IRQ | error, "{from:#x} to {to:#x}");
+        let keyhole =
+            if from == FIFO { CDMACR_KEYHOLE_READ } else { CDMACR_KEYHOLE_WRITE & if to == FIFO { !0 } else { 0 } };
+        let (end, status) = rig.transfer(keyhole | CDMACR_ERR_IRQ_EN, from, to, bytes);
+        assert_eq!(status, CDMASR_IDLE | CDMASR_ERR_IRQ | error, "{from:#x} to {to:#x}");
         assert_eq!(rig.bus.core_irqs[0].low(), 1 << 11);
         // Halted: a new BTT has no effect. A reset starts afresh.
-        rig.set(end, CDMASR, sr::ERR_IRQ);
+        rig.set(end, CDMASR, CDMASR_ERR_IRQ);
         rig.set(end, BTT, 4);
-        assert_eq!(rig.status(Ps(end.0 * 9)), sr::IDLE | error);
-        rig.set(Ps(end.0 * 9), CDMACR, cr::RESET);
-        assert_eq!((rig.status(Ps(end.0 * 9)), rig.bus.core_irqs[0].low()), (sr::IDLE, 0));
+        assert_eq!(rig.status(Ps(end.0 * 9)), CDMASR_IDLE | error);
+        rig.set(Ps(end.0 * 9), CDMACR, CDMACR_RESET);
+        assert_eq!((rig.status(Ps(end.0 * 9)), rig.bus.core_irqs[0].low()), (CDMASR_IDLE, 0));
     }
 }
 
 #[test]
 fn completion_interrupts_and_is_cleared_by_one() {
     let mut rig = rig(params(), true, u32::MAX);
-    let (end, _) = rig.transfer(cr::IOC_IRQ_ENABLE, RAM, RAM + 0x1000, 4);
+    let (end, _) = rig.transfer(CDMACR_IOC_IRQ_EN, RAM, RAM + 0x1000, 4);
     // 100: read address, 120: at the RAM, 150: read, 160: here, 190: through, 210: at the RAM, 240: written, 250: done.
     assert_eq!(end, Ps::from_ns(250));
     assert_eq!(rig.bus.core_irqs[0].low(), 1 << 11);
-    rig.set(end, CDMASR, sr::IOC_IRQ);
-    assert_eq!((rig.status(end), rig.bus.core_irqs[0].low()), (sr::IDLE, 0));
+    rig.set(end, CDMASR, CDMASR_IOC_IRQ);
+    assert_eq!((rig.status(end), rig.bus.core_irqs[0].low()), (CDMASR_IDLE, 0));
 }
 
 #[test]
 fn a_reset_during_a_transfer_drops_it() {
     let mut rig = rig(params(), true, u32::MAX);
-    rig.set(Ps(0), CDMACR, cr::KEYHOLE_WRITE);
+    rig.set(Ps(0), CDMACR, CDMACR_KEYHOLE_WRITE);
     rig.set(Ps(0), SA, RAM);
     rig.set(Ps(0), DA, FIFO);
     rig.set(Ps(0), BTT, 64);
     assert_eq!(rig.status(Ps::from_ns(250)), 0);
     rig.set(Ps::from_ns(250), BTT, 64);
     assert_eq!(rig.bus.notes().len(), 1, "busy");
-    rig.set(Ps::from_ns(250), CDMACR, cr::RESET);
-    assert_eq!(rig.status(Ps::from_us(9)), sr::IDLE);
+    rig.set(Ps::from_ns(250), CDMACR, CDMACR_RESET);
+    assert_eq!(rig.status(Ps::from_us(9)), CDMASR_IDLE);
     assert_eq!(rig.values().len(), 5, "beats at 210 to 250 ns");
 }
 
@@ -288,15 +289,15 @@ fn a_reset_during_a_transfer_drops_it() {
 fn lite_mode_moves_one_burst() {
     let mut rig = rig(Params { lite: true, ..params() }, true, u32::MAX);
     assert_eq!(rig.transfer(0, RAM, RAM + 0x1000, 64).1, IDLE_IOC);
-    assert_eq!(rig.transfer(0, RAM, RAM + 0x1000, 68).1 & sr::ERRORS, sr::DMA_INT_ERR);
+    assert_eq!(rig.transfer(0, RAM, RAM + 0x1000, 68).1 & ERRORS, CDMASR_DMA_INT_ERR);
 }
 
 #[test]
 fn a_keyhole_in_memory_is_one_word() {
     let mut rig = rig(params(), true, u32::MAX);
-    assert_eq!(rig.transfer(cr::KEYHOLE_WRITE, RAM, RAM + 0x1000, 64).1, IDLE_IOC);
+    assert_eq!(rig.transfer(CDMACR_KEYHOLE_WRITE, RAM, RAM + 0x1000, 64).1, IDLE_IOC);
     assert_eq!(rig.ram_words::<2>(RAM + 0x1000), [15, 0x401]);
-    assert_eq!(rig.transfer(cr::KEYHOLE_READ, RAM + 8, RAM + 0x1000, 8).1 & sr::ERRORS, 0);
+    assert_eq!(rig.transfer(CDMACR_KEYHOLE_READ, RAM + 8, RAM + 0x1000, 8).1 & ERRORS, 0);
     assert_eq!(rig.ram_words::<2>(RAM + 0x1000), [2, 2]);
 }
 

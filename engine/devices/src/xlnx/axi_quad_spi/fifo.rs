@@ -4,7 +4,7 @@
 //! the edge of EXT_SPI_CLK at which the other side sees it, and each FIFO three pointers: two for the sides' own
 //! accesses, one for the entries that the AXI side has seen.
 
-use engine::polling::Poll;
+use engine::polling::{Edge, Poll};
 use engine::state::State;
 use engine::time::Hz;
 
@@ -73,15 +73,6 @@ impl TxFifo {
         self.sent += 1;
     }
 
-    /// For skipping of polling loops: the entries, with their arrivals and departures by edges of `clock`.
-    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
-        for count in [self.written - self.freed, self.written - self.sent] {
-            poll.state(count);
-        }
-        (self.sent..self.written).for_each(|index| poll.state(self.slots[(index % SLOTS) as usize].byte));
-        (self.freed..self.written).for_each(|index| poll.edge(clock, &mut self.slots[(index % SLOTS) as usize].edge));
-    }
-
     /// The edges at which bytes left that the AXI side still counts.
     pub fn unseen(&self) -> impl Iterator<Item = u64> {
         (self.freed..self.sent).map(|index| self.slots[(index % SLOTS) as usize].edge)
@@ -104,6 +95,17 @@ impl TxFifo {
         let free = self.freed < self.sent && self.slots[(self.freed % SLOTS) as usize].edge <= seen_edge;
         self.freed += u64::from(free);
         free
+    }
+}
+
+/// The entries, with their arrivals and departures by edges of `clock`.
+impl Edge for TxFifo {
+    fn edge(&mut self, clock: Hz, poll: &mut Poll) {
+        for count in [self.written - self.freed, self.written - self.sent] {
+            poll.state(count);
+        }
+        (self.sent..self.written).for_each(|index| poll.state(self.slots[(index % SLOTS) as usize].byte));
+        (self.freed..self.written).for_each(|index| poll.edge(clock, &mut self.slots[(index % SLOTS) as usize].edge));
     }
 }
 
@@ -151,15 +153,6 @@ impl RxFifo {
         true
     }
 
-    /// For skipping of polling loops: the entries, with the edges of `clock` at which the AXI side sees them.
-    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
-        for count in [self.received - self.read, self.received - self.seen] {
-            poll.state(count);
-        }
-        (self.read..self.received).for_each(|index| poll.state(self.slots[(index % SLOTS) as usize].byte));
-        (self.seen..self.received).for_each(|index| poll.edge(clock, &mut self.slots[(index % SLOTS) as usize].edge));
-    }
-
     /// The edges at which bytes arrived that the AXI side has not seen.
     pub fn unseen(&self) -> impl Iterator<Item = u64> {
         self.unseen_bytes().map(|(_, edge)| edge)
@@ -191,6 +184,17 @@ impl RxFifo {
         let slot = self.slots[(self.read % SLOTS) as usize];
         self.read += 1;
         Some(slot.byte)
+    }
+}
+
+/// The entries, with the edges of `clock` at which the AXI side sees them.
+impl Edge for RxFifo {
+    fn edge(&mut self, clock: Hz, poll: &mut Poll) {
+        for count in [self.received - self.read, self.received - self.seen] {
+            poll.state(count);
+        }
+        (self.read..self.received).for_each(|index| poll.state(self.slots[(index % SLOTS) as usize].byte));
+        (self.seen..self.received).for_each(|index| poll.edge(clock, &mut self.slots[(index % SLOTS) as usize].edge));
     }
 }
 

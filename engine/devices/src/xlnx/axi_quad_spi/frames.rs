@@ -3,22 +3,26 @@
 
 use std::collections::BTreeMap;
 
-use engine::polling::Poll;
+use engine::polling::{Edge, Poll, Polled};
 use engine::state::{Fresh, State};
 use engine::time::Hz;
 
 /// The frames of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 pub struct Totals {
     /// Times that a slave was selected and at least one byte followed.
+    #[poll(total)]
     pub frames: u64,
     /// Periods of SCK.
+    #[poll(total)]
     pub sck_clocks: u64,
     /// Periods of EXT_SPI_CLK for which SCK was stopped between a byte and the next one of the same frame: the transmit
     /// FIFO was empty, or the core was stopped.
+    #[poll(total)]
     pub idle_clocks: u64,
     /// Periods of EXT_SPI_CLK for which first bytes waited in the transmit FIFO until SCK started to shift them: the
     /// FIFO was being filled, or no slave was selected.
+    #[poll(total)]
     pub waiting_clocks: u64,
 }
 
@@ -73,20 +77,6 @@ impl Frames {
         }
     }
 
-    /// For skipping of polling loops; edges are those of `clock`.
-    pub fn polled(&mut self, clock: Hz, poll: &mut Poll) {
-        poll.state(self.current.is_some());
-        if let Some(current) = &mut self.current {
-            poll.state(current.command);
-            current.totals.polled(poll);
-            poll.edge(clock, &mut current.last_end);
-        }
-        for (command, totals) in &mut self.ended {
-            poll.state(*command);
-            totals.polled(poll);
-        }
-    }
-
     /// The totals by first byte, in its order, including those of a frame in progress.
     pub fn totals(&self) -> BTreeMap<u8, Totals> {
         let mut found = self.ended.clone();
@@ -110,10 +100,15 @@ impl Frames {
     }
 }
 
-impl Totals {
-    fn polled(&mut self, poll: &mut Poll) {
-        for total in [&mut self.frames, &mut self.sck_clocks, &mut self.idle_clocks, &mut self.waiting_clocks] {
-            poll.counter(total);
+/// All totals, and the edge at which the last byte ended.
+impl Edge for Frames {
+    fn edge(&mut self, clock: Hz, poll: &mut Poll) {
+        self.ended.polled(poll);
+        poll.state(self.current.is_some());
+        if let Some(current) = &mut self.current {
+            poll.state(current.command);
+            current.totals.polled(poll);
+            poll.edge(clock, &mut current.last_end);
         }
     }
 }

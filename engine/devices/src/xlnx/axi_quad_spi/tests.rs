@@ -3,9 +3,9 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::bench::Bench;
+use crate::registers::walk;
 use crate::support::axi_lite::AxiLitePort;
 use crate::support::hosted_chip::HostedChip;
-use crate::support::registers::walk;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::time::Hz;
 use engine::wire::spi::{Burst, Drive, SpiTarget};
@@ -85,8 +85,8 @@ struct Rig {
     saw: Arc<Mutex<Vec<Saw>>>,
 }
 
-const RUN: u32 = cr::SPE | cr::MASTER | cr::MANUAL_SELECT;
-const STOP: u32 = RUN | cr::INHIBIT;
+const RUN: u32 = SPICR_SPE | SPICR_MASTER | SPICR_MANUAL_SELECT;
+const STOP: u32 = RUN | SPICR_INHIBIT;
 /// Later than any transfer in these tests.
 const LATER: Ps = Ps(1_000_000_000);
 
@@ -143,11 +143,11 @@ fn frame(opcode: u8, rest: usize) -> Vec<u8> {
 #[test]
 fn the_register_map_holds() {
     walk::device_keeps_its_table(
-        REGISTERS,
+        MAP.rows,
         &["SRR", "SPICR", "SPI DTR", "SPI DRR"],
         &mut Rig::new(params(Lines::Single)).bench,
     );
-    walk::table_is_sound(xip::XIP_REGISTERS);
+    walk::table_is_sound(xip::MAP.rows);
     let mut rig = Rig::new(params(Lines::Quad));
     assert_eq!(rig.bench.value(Ps(0), SPICR), 0x180);
     // In quad mode SPICR.Master 0 is an error of its own: A5h.
@@ -254,17 +254,17 @@ fn waveforms_show_each_clock_at_the_times_of_its_burst() {
 fn waveforms_follow_the_clocks_polarity_and_keep_quiet_in_loopback() {
     let mut rig = Rig::new(params(Lines::Single));
     rig.bench.record();
-    let mode_3 = cr::CPOL | cr::CPHA;
+    let mode_3 = SPICR_CPOL | SPICR_CPHA;
     rig.bench.write(Ps(0), SPICR, STOP | mode_3).unwrap();
     rig.bench.write(Ps(0), DTR, 0x80).unwrap();
     rig.bench.write(Ps(1_000_000), SPICR, RUN | mode_3).unwrap();
-    rig.bench.write(LATER, SPICR, STOP | mode_3 | cr::LOOP).unwrap();
+    rig.bench.write(LATER, SPICR, STOP | mode_3 | SPICR_LOOP).unwrap();
     let sck = rig.bench.recorded("sck");
     assert_eq!(sck.iter().map(|(_, level)| *level).collect::<Vec<_>>(), [[true, false]; 9].concat()[..17]);
     // Bits change as the clock falls.
     assert_eq!(rig.bench.recorded("mosi"), [(sck[3].0, false)]);
     rig.bench.write(LATER, DTR, 0x80).unwrap();
-    rig.bench.write(LATER, SPICR, RUN | mode_3 | cr::LOOP).unwrap();
+    rig.bench.write(LATER, SPICR, RUN | mode_3 | SPICR_LOOP).unwrap();
     rig.bench.write(Ps(2 * LATER.0), SPICR, STOP).unwrap();
     assert_eq!(rig.bench.recorded("sck").len(), 17 + 1);
 }
@@ -302,7 +302,7 @@ fn automatic_select_ends_with_the_fifo() {
     rig.bench.write(Ps(0), SPISSR, !1).unwrap();
     rig.bench.write(Ps(0), DTR, 1).unwrap();
     rig.bench.write(Ps(0), DTR, 2).unwrap();
-    rig.bench.write(Ps(0), SPICR, cr::SPE | cr::MASTER).unwrap();
+    rig.bench.write(Ps(0), SPICR, SPICR_SPE | SPICR_MASTER).unwrap();
     rig.status(LATER);
     let saw = rig.saw.lock().unwrap().clone();
     assert_eq!((saw[0], saw[3], saw.len()), (Saw::Select(Ps(50_000)), Saw::Deselect(Ps(450_000)), 4));
@@ -323,11 +323,11 @@ fn received_bytes_appear_after_the_synchroniser() {
     let mut rig = Rig::new(params(Lines::Single));
     rig.send(Ps(0), &[0x05, 0]);
     // The byte ends at 250 ns, the next AXI edge; 3 clocks more make 280 ns.
-    assert_eq!(rig.status(Ps(279_999)) & sr::RX_EMPTY, sr::RX_EMPTY);
+    assert_eq!(rig.status(Ps(279_999)) & SPISR_RX_EMPTY, SPISR_RX_EMPTY);
     assert_eq!(rig.bench.value(Ps(279_999), TX_FIFO_OCY), 1, "two bytes, less one");
-    assert_eq!(rig.status(Ps(280_000)) & sr::RX_EMPTY, 0);
+    assert_eq!(rig.status(Ps(280_000)) & SPISR_RX_EMPTY, 0);
     assert_eq!(rig.bench.value(Ps(280_000), TX_FIFO_OCY), 0);
-    assert_eq!(rig.status(LATER) & (sr::TX_EMPTY | sr::RX_EMPTY), sr::TX_EMPTY);
+    assert_eq!(rig.status(LATER) & (SPISR_TX_EMPTY | SPISR_RX_EMPTY), SPISR_TX_EMPTY);
     assert_eq!(rig.bench.value(LATER, RX_FIFO_OCY), 1);
     assert_eq!([rig.bench.value(LATER, DRR), rig.bench.value(LATER, DRR)], [0, 1]);
 }
@@ -339,7 +339,7 @@ fn full_and_empty_fifos_answer_with_an_error() {
         for _ in 0..places {
             assert!(rig.bench.write(Ps(0), DTR, 0).is_ok());
         }
-        assert_eq!(rig.status(Ps(0)) & sr::TX_FULL, sr::TX_FULL);
+        assert_eq!(rig.status(Ps(0)) & SPISR_TX_FULL, SPISR_TX_FULL);
         assert_eq!(rig.bench.write(Ps(0), DTR, 0), Err(Ps(50_000)));
         assert_eq!(rig.bench.read(Ps(0), DRR), Err(Ps(40_000)));
     }
@@ -351,28 +351,28 @@ fn a_full_receive_fifo_drops_and_reports() {
     rig.send(Ps(0), &[0; 16]);
     rig.status(Ps::from_us(10));
     rig.bench.write(Ps::from_us(10), DTR, 0).unwrap();
-    assert_eq!(rig.status(LATER) & sr::RX_FULL, sr::RX_FULL);
-    let raised = irq::DTR_EMPTY | irq::DRR_FULL | irq::DRR_OVERRUN | irq::TX_HALF_EMPTY;
+    assert_eq!(rig.status(LATER) & SPISR_RX_FULL, SPISR_RX_FULL);
+    let raised = IPISR_DTR_EMPTY | IPISR_DRR_FULL | IPISR_DRR_OVERRUN | IPISR_TX_HALF_EMPTY;
     assert_eq!(rig.bench.value(LATER, IPISR), raised);
     let read: Vec<u32> = (0..16).map(|_| rig.bench.value(LATER, DRR)).collect();
     assert_eq!(read, (0..16).collect::<Vec<u32>>());
     assert!(rig.bench.read(LATER, DRR).is_err());
     // A write of ones toggles.
-    rig.bench.write(LATER, IPISR, irq::DRR_FULL | 1).unwrap();
-    assert_eq!(rig.bench.value(LATER, IPISR), raised & !irq::DRR_FULL | 1);
+    rig.bench.write(LATER, IPISR, IPISR_DRR_FULL | 1).unwrap();
+    assert_eq!(rig.bench.value(LATER, IPISR), raised & !IPISR_DRR_FULL | 1);
 }
 
 #[test]
 fn an_unknown_command_stops_the_core_until_its_fifo_is_reset() {
     let mut rig = Rig::new(params(Lines::Dual));
     rig.send(Ps(0), &[0x6b, 0, 0, 0]);
-    assert_eq!(rig.status(LATER) & (sr::COMMAND_ERROR | sr::TX_EMPTY), sr::COMMAND_ERROR);
-    assert_eq!(rig.bench.value(LATER, IPISR), irq::COMMAND_ERROR);
+    assert_eq!(rig.status(LATER) & (SPISR_COMMAND_ERROR | SPISR_TX_EMPTY), SPISR_COMMAND_ERROR);
+    assert_eq!(rig.bench.value(LATER, IPISR), IPISR_COMMAND_ERROR);
     assert_eq!(rig.shifts(), []);
-    rig.bench.write(LATER, IPISR, irq::COMMAND_ERROR).unwrap();
+    rig.bench.write(LATER, IPISR, IPISR_COMMAND_ERROR).unwrap();
     assert_eq!(rig.bench.value(LATER, IPISR), 0, "once an error");
-    rig.bench.write(LATER, SPICR, STOP | cr::TX_FIFO_RESET).unwrap();
-    assert_eq!(rig.status(LATER) & (sr::COMMAND_ERROR | sr::TX_EMPTY), sr::TX_EMPTY);
+    rig.bench.write(LATER, SPICR, STOP | SPICR_TX_FIFO_RESET).unwrap();
+    assert_eq!(rig.status(LATER) & (SPISR_COMMAND_ERROR | SPISR_TX_EMPTY), SPISR_TX_EMPTY);
     rig.send(LATER, &[0x05, 0]);
     rig.status(Ps(LATER.0 * 2));
     assert_eq!(rig.shifts().len(), 2);
@@ -381,16 +381,16 @@ fn an_unknown_command_stops_the_core_until_its_fifo_is_reset() {
 #[test]
 fn settings_that_quad_mode_lacks_stop_the_wire() {
     for (setting, bit) in [
-        (cr::CPOL, sr::CPOL_CPHA_ERROR),
-        (cr::CPHA, sr::CPOL_CPHA_ERROR),
-        (cr::LSB_FIRST, sr::MSB_ERROR),
-        (cr::LOOP, sr::LOOPBACK_ERROR),
+        (SPICR_CPOL, SPISR_CPOL_CPHA_ERROR),
+        (SPICR_CPHA, SPISR_CPOL_CPHA_ERROR),
+        (SPICR_LSB_FIRST, SPISR_MSB_ERROR),
+        (SPICR_LOOP, SPISR_LOOPBACK_ERROR),
     ] {
         let mut rig = Rig::new(params(Lines::Quad));
         rig.send(Ps(0), &[]);
         rig.bench.write(Ps(0), SPICR, RUN | setting).unwrap();
         rig.bench.write(Ps(0), DTR, 6).unwrap();
-        assert_eq!(rig.status(LATER) & sr::SETTINGS, bit);
+        assert_eq!(rig.status(LATER) & SETTINGS, bit);
         assert_eq!(rig.bench.value(LATER, IPISR), bit << 3);
         assert_eq!(rig.shifts(), []);
     }
@@ -399,13 +399,13 @@ fn settings_that_quad_mode_lacks_stop_the_wire() {
 #[test]
 fn loopback_and_lsb_first_work_in_standard_mode() {
     let mut rig = Rig::new(params(Lines::Single));
-    rig.bench.write(Ps(0), SPICR, RUN | cr::LOOP).unwrap();
+    rig.bench.write(Ps(0), SPICR, RUN | SPICR_LOOP).unwrap();
     rig.bench.write(Ps(0), DTR, 0x5a).unwrap();
-    assert_eq!(rig.status(LATER) & sr::RX_EMPTY, 0);
+    assert_eq!(rig.status(LATER) & SPISR_RX_EMPTY, 0);
     assert_eq!((rig.bench.value(LATER, DRR), rig.shifts().len()), (0x5a, 0));
-    rig.bench.write(LATER, SPICR, RUN | cr::LSB_FIRST).unwrap();
+    rig.bench.write(LATER, SPICR, RUN | SPICR_LSB_FIRST).unwrap();
     rig.send(LATER, &[]);
-    rig.bench.write(LATER, SPICR, RUN | cr::LSB_FIRST).unwrap();
+    rig.bench.write(LATER, SPICR, RUN | SPICR_LSB_FIRST).unwrap();
     rig.bench.write(LATER, DTR, 0x01).unwrap();
     rig.status(Ps(LATER.0 * 2));
     assert_eq!(rig.shifts()[0].0.bits, 0x80);
@@ -414,7 +414,7 @@ fn loopback_and_lsb_first_work_in_standard_mode() {
 #[test]
 fn interrupts_come_when_axi_sees_the_condition() {
     let mut rig = Rig::new(Params { fifo_depth: 16, ..params(Lines::Single) });
-    rig.bench.write(Ps(0), IPIER, irq::TX_HALF_EMPTY | irq::DTR_EMPTY).unwrap();
+    rig.bench.write(Ps(0), IPIER, IPISR_TX_HALF_EMPTY | IPISR_DTR_EMPTY).unwrap();
     rig.bench.write(Ps(0), DGIER, DGIER_GIE).unwrap();
     rig.send(Ps(0), &[0; 9]);
     // Half empty: 9 to 8 bytes at 50 + 200 = 250 ns, seen 30 ns later.
@@ -422,7 +422,7 @@ fn interrupts_come_when_axi_sees_the_condition() {
     assert_eq!(rig.bench.pending(), 0);
     rig.bench.run(Ps(280_000));
     assert_eq!(rig.bench.pending(), 1 << 11);
-    rig.bench.write(Ps(300_000), IPISR, irq::TX_HALF_EMPTY).unwrap();
+    rig.bench.write(Ps(300_000), IPISR, IPISR_TX_HALF_EMPTY).unwrap();
     assert_eq!(rig.bench.pending(), 0);
     // Empty: 50 + 9 * 200 = 1850 ns, and 30.
     rig.bench.run(Ps(1_879_999));

@@ -15,7 +15,7 @@ use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Lines, PULLED_UP};
 
 /// The settings of SPICR for the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
 pub struct Control {
     /// Enabled, master, not inhibited, and nothing else forbids a transfer.
     pub running: bool,
@@ -38,21 +38,39 @@ enum Frame {
     Refused,
 }
 
+/// After the dummies all bytes have the same format: their number is not listed.
+impl Polled for Frame {
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        poll.state(match self {
+            Frame::Command => 0,
+            Frame::Refused => 1,
+            Frame::Known(command, index) => {
+                2 + (u32::from(command.opcode) << 8) + ((*index).min(command.header_bytes()) << 1)
+            }
+        });
+        true
+    }
+}
+
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
 pub struct Totals {
     /// Bytes that went over the wire.
+    #[poll(total)]
     pub bytes: u64,
     /// Periods of SCK.
+    #[poll(total)]
     pub sck_clocks: u64,
     /// Times that a slave was selected.
+    #[poll(total)]
     pub frames: u64,
     /// Received bytes that were lost because the FIFO was full.
+    #[poll(total)]
     pub overruns: u64,
 }
 
 /// The wire and the chips on it.
-#[derive(State)]
+#[derive(State, Polled)]
 pub struct Wire {
     /// EXT_SPI_CLK.
     #[state(skip)]
@@ -70,8 +88,10 @@ pub struct Wire {
     /// Totals.
     pub totals: Totals,
     /// Statistics of the wire, by the frames' first bytes.
+    #[poll(edge = self.clock)]
     pub frames: Frames,
     /// The lines, for waveforms.
+    #[poll(skip = "software does not see them")]
     pub signals: SpiSignals,
     cpol: bool,
     cpha: bool,
@@ -79,6 +99,7 @@ pub struct Wire {
     select_request: Option<usize>,
     frame: Frame,
     /// No byte starts before this edge.
+    #[poll(edge = self.clock)]
     free_edge: u64,
 }
 
@@ -122,30 +143,6 @@ impl Wire {
         let (bytes, visible_edge) = tx.unsent()?;
         // A byte on one line has the most clocks.
         Some(ahead.max(visible_edge) + bytes * u64::from(Lines::Single.clocks(u8::BITS)) * self.ratio)
-    }
-
-    /// For skipping of polling loops: all state on which the wire's next actions depend, and the totals.
-    pub fn polled(&mut self, poll: &mut Poll) -> bool {
-        let Control { running, manual_select, loopback, lsb_first } = self.control;
-        for flag in [running, manual_select, loopback, lsb_first, self.cpol, self.cpha] {
-            poll.state(flag);
-        }
-        for select in [self.selected, self.select_request] {
-            poll.state(select.map_or(u64::MAX, |select| select as u64));
-        }
-        poll.state(match self.frame {
-            Frame::Command => 0,
-            Frame::Refused => 1,
-            // After the dummies all bytes have the same format.
-            Frame::Known(command, index) => {
-                2 + (u32::from(command.opcode) << 8) + (index.min(command.header_bytes()) << 1)
-            }
-        });
-        poll.edge(self.clock, &mut self.free_edge);
-        let Totals { bytes, sck_clocks, frames, overruns } = &mut self.totals;
-        [bytes, sck_clocks, frames, overruns].into_iter().for_each(|total| poll.counter(total));
-        self.frames.polled(self.clock, poll);
-        self.chips.polled(poll)
     }
 
     /// Carries out everything that is complete by `limit_edge`.

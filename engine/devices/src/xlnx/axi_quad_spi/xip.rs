@@ -3,44 +3,23 @@
 //! core's width: 0Bh, BBh or EBh. The beats of a burst are more clocks of the same frame. The memory is on slave select
 //! 0.
 
+use super::AxiQuadSpi;
 use super::commands::{self, Command};
-use super::{AxiQuadSpi, flag};
-use crate::support::registers::{AccessKind, Register};
+use crate::registers::registers;
 use engine::bus::device::{AccessSize, Ctx, Reply, SlaveError};
-use engine::polling::Poll;
-use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::Lines;
 
-const XIPCR: u32 = 0x60;
-const XIPSR: u32 = 0x64;
-
-/// The register map in XIP mode.
-pub const XIP_REGISTERS: &[Register] = &[
-    Register::new("XIP-CR", XIPCR, AccessKind::Rw, 0, 0x3),
-    Register::new("XIP-SR", XIPSR, AccessKind::Ro, 0x1, 0x1f),
-];
-
-const XIPCR_CPHA: u32 = 1 << 0;
-const XIPCR_CPOL: u32 = 1 << 1;
-/// XIP-SR: the receive FIFO is empty between transactions.
-const XIPSR_RX_EMPTY: u32 = 1 << 0;
-const XIPSR_CPOL_CPHA_ERROR: u32 = 1 << 3;
-const XIPSR_AXI_TRANSACTION_ERROR: u32 = 1 << 4;
-
-/// State of XIP mode.
-#[derive(Clone, Copy, Debug, Default, State)]
-pub struct Xip {
-    config: u32,
-    /// Errors since XIP-SR was last read, which clears them.
-    errors: u32,
-}
-
-impl Xip {
-    /// For skipping of polling loops.
-    pub fn polled(&self, poll: &mut Poll) {
-        poll.state(self.config);
-        poll.state(self.errors);
+registers! {
+    /// The register map in XIP mode.
+    pub const MAP "" {
+        XIPCR "XIP-CR" 0x60 rw { CPHA 0, CPOL 1 };
+        XIPSR "XIP-SR" 0x64 ro reset 0x1 mask 0x1f {
+            /// The receive FIFO is empty between transactions.
+            RX_EMPTY 0,
+            CPOL_CPHA_ERROR 3 rc,
+            AXI_TRANSACTION_ERROR 4 rc,
+        };
     }
 }
 
@@ -55,49 +34,33 @@ fn fast_read(lines: Lines) -> &'static Command {
 }
 
 impl AxiQuadSpi {
-    pub(super) fn xip_read(
-        &mut self,
-        range: usize,
-        offset: u32,
-        size: AccessSize,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        if range == 0 {
-            let value = match offset & !3 {
-                XIPCR => self.xip.config,
-                XIPSR => std::mem::take(&mut self.xip.errors) | XIPSR_RX_EMPTY,
-                _ => 0,
-            };
-            return Ok(self.params.port.read(value, offset, size, ctx.now));
+    /// Outside of XIP mode the core has no read window, even if the board has an address range for it.
+    fn has_window(&self, ctx: &mut Ctx) -> Result<(), SlaveError> {
+        if self.params.xip {
+            return Ok(());
         }
+        ctx.note("the read window was accessed, but the core is not configured for XIP mode (xlnx,xip-mode)");
+        Err(SlaveError { done: ctx.now })
+    }
+
+    pub(super) fn read_window(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.has_window(ctx)?;
         let mut word = [0; 4];
         let done = self.xip_frame(offset & !3, 4, &mut word, ctx)?;
         Ok(Reply::read(size.extracted(u32::from_le_bytes(word), offset), done))
     }
 
-    pub(super) fn xip_write(
-        &mut self,
-        range: usize,
-        offset: u32,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        let reply = self.params.port.written(ctx.now);
-        if range != 0 {
-            self.xip.errors |= XIPSR_AXI_TRANSACTION_ERROR;
-            ctx.note("a write to the read window has no effect: the core answers with an error");
-            return Err(SlaveError { done: reply.done });
-        }
-        match offset & !3 {
-            XIPCR => {
-                self.xip.config = XIP_REGISTERS[0].after_write(self.xip.config, value);
-                let edge = self.effect_edge(ctx.now);
-                self.wire.set_clock_mode(self.xip.config & XIPCR_CPOL != 0, self.xip.config & XIPCR_CPHA != 0, edge);
-            }
-            XIPSR => ctx.note("a write to XIP-SR, which is read only, has no effect"),
-            _ => {}
-        }
-        Ok(reply)
+    pub(super) fn write_window(&mut self, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.has_window(ctx)?;
+        self.registers.put(XIPSR, XIPSR_AXI_TRANSACTION_ERROR, true);
+        ctx.note("a write to the read window has no effect: the core answers with an error");
+        Err(SlaveError { done: self.params.port.written(ctx.now).done })
+    }
+
+    pub(super) fn wrote_xip(&mut self, ctx: &mut Ctx) {
+        let [cpol, cpha] = [XIPCR_CPOL, XIPCR_CPHA].map(|bit| self.registers.has(XIPCR, bit));
+        let edge = self.effect_edge(ctx.now);
+        self.wire.set_clock_mode(cpol, cpha, edge);
     }
 
     pub(super) fn xip_peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
@@ -118,9 +81,8 @@ impl AxiQuadSpi {
     /// One read transaction: copies the bytes from `offset` on, up to the length of `into`. Returns the time of its
     /// last beat.
     fn xip_frame(&mut self, offset: u32, bytes: u32, into: &mut [u8], ctx: &mut Ctx) -> Result<Ps, SlaveError> {
-        let differ = matches!(self.xip.config, 0b01 | 0b10);
-        if differ {
-            self.xip.errors |= flag(XIPSR_CPOL_CPHA_ERROR, differ);
+        if self.registers[XIPCR].count_ones() == 1 {
+            self.registers.put(XIPSR, XIPSR_CPOL_CPHA_ERROR, true);
             ctx.note(
                 "XIP-CR's CPOL and CPHA differ: the core does not take the read; here it is answered with an error",
             );

@@ -1,13 +1,10 @@
 use super::*;
 use crate::bench::{Bench, read_node};
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::time::{Cycles, Hz};
 
 const MEI: u32 = 1 << 11;
-const TCSR1: u32 = STRIDE + TCSR;
-const TLR1: u32 = STRIDE + TLR;
-const TCR1: u32 = STRIDE + TCR;
 
 /// The time of cycle `n` of 100 MHz.
 const fn cycle(n: u64) -> Ps {
@@ -34,7 +31,7 @@ fn started(bench: &mut Bench, base: u32, start: u32, mode: u32) {
 #[test]
 fn the_device_keeps_its_table() {
     // Writing TCSR enables and loads the counters.
-    walk::device_keeps_its_table(REGISTERS, &["TCSR0", "TCSR1"], &mut timer());
+    walk::device_keeps_its_table(MAP.rows, &["TCSR0", "TCSR1"], &mut timer());
 }
 
 #[test]

@@ -69,9 +69,9 @@ impl Clocked {
         match offset {
             STATUS => {
                 self.flags
-                    | flag(st::E, self.flags & (st::ROE | st::TOE) != 0)
-                    | flag(st::TMT, !self.busy && self.holding.is_none())
-                    | flag(st::TRDY, self.trdy())
+                    | flag(STATUS_E, self.flags & (STATUS_ROE | STATUS_TOE) != 0)
+                    | flag(STATUS_TMT, !self.busy && self.holding.is_none())
+                    | flag(STATUS_TRDY, self.trdy())
             }
             CONTROL => self.control,
             EOP_VALUE => self.eop,
@@ -83,7 +83,7 @@ impl Clocked {
     /// The next edge: all registers change at once, from what they were.
     fn edge(&mut self, strobe: Strobe) {
         let (busy, state, holding, trdy) = (self.busy, self.state, self.holding, self.trdy());
-        let (rrdy, rx, ended) = (self.flags & st::RRDY != 0, self.rx, self.ended);
+        let (rrdy, rx, ended) = (self.flags & STATUS_RRDY != 0, self.rx, self.ended);
         let slow = self.slow == self.params.half_cycles - 1;
         let load = holding.is_some() && !busy;
         self.slow = if busy && !slow { self.slow + 1 } else { 0 };
@@ -93,9 +93,9 @@ impl Clocked {
             self.shifted = holding.unwrap();
         }
         match strobe {
-            Strobe::First(RXDATA, None) => self.flags |= flag(st::EOP, rx == self.eop),
-            Strobe::First(TXDATA, Some(value)) => self.flags |= flag(st::EOP, value & 0xff == self.eop),
-            Strobe::Second(RXDATA, None) => self.flags &= !st::RRDY,
+            Strobe::First(RXDATA, None) => self.flags |= flag(STATUS_EOP, rx == self.eop),
+            Strobe::First(TXDATA, Some(value)) => self.flags |= flag(STATUS_EOP, value & 0xff == self.eop),
+            Strobe::Second(RXDATA, None) => self.flags &= !STATUS_RRDY,
             Strobe::Second(offset, Some(value)) => self.written(offset, value, trdy),
             _ => {}
         }
@@ -114,7 +114,7 @@ impl Clocked {
         }
         if ended || finished && !self.params.clock_phase {
             self.busy = false;
-            self.flags |= st::RRDY | flag(st::ROE, rrdy);
+            self.flags |= STATUS_RRDY | flag(STATUS_ROE, rrdy);
             self.rx = self.answered();
         }
         self.cycle += 1;
@@ -124,13 +124,13 @@ impl Clocked {
     fn written(&mut self, offset: u32, value: u32, trdy: bool) {
         match offset {
             TXDATA if trdy => self.holding = Some(value & 0xff),
-            TXDATA => self.flags |= st::TOE,
+            TXDATA => self.flags |= STATUS_TOE,
             STATUS => self.flags = 0,
             CONTROL => {
-                if value & ctl::SSO != 0 && self.control & ctl::SSO == 0 {
+                if value & CONTROL_SSO != 0 && self.control & CONTROL_SSO == 0 {
                     self.selects[1] = self.selects[0];
                 }
-                self.control = value & ctl::ALL;
+                self.control = MAP.row(CONTROL).unwrap().written(value);
             }
             SLAVESELECT => self.selects[0] = value & 3,
             EOP_VALUE => self.eop = value & 0xff,
@@ -151,7 +151,7 @@ impl Clocked {
     }
 
     fn drive(&mut self) {
-        let on = self.busy && self.state != 0 || self.control & ctl::SSO != 0;
+        let on = self.busy && self.state != 0 || self.control & CONTROL_SSO != 0;
         let active = self.selected().filter(|_| on);
         if active != self.active {
             self.saw.extend(self.active.map(|chip| Saw::Deselect(chip, at(self.cycle))));
@@ -196,7 +196,7 @@ proptest! {
     ) {
         let params = Params { clock_polarity: phase, clock_phase: phase, ..params(half) };
         let (mut rig, mut clocked) = (Rig::new(params), Clocked::after_reset(params));
-        let setting = [(2, SLAVESELECT, Some(select)), (2, CONTROL, Some(flag(ctl::SSO, sso)))];
+        let setting = [(2, SLAVESELECT, Some(select)), (2, CONTROL, Some(flag(CONTROL_SSO, sso)))];
         let unsetting = [(500, CONTROL, Some(0)), (2, STATUS, None)];
         for (gap, offset, value) in setting.into_iter().chain(acts).chain(unsetting) {
             for _ in 2..gap {

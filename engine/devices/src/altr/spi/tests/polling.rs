@@ -84,15 +84,15 @@ fn words_under_way_move_along() {
     list(&mut rig, 230, after.skip(&before, 10)).unwrap();
     // In the shift register at 223, 18 clocks, one more, 18 clocks; ten iterations of 60 later.
     let end = 223 + 18 + 1 + 18 + 600;
-    assert_eq!(rig.get(end - 2, STATUS) & st::TMT, 0);
-    assert_eq!(rig.get(end, STATUS) & st::TMT, st::TMT);
+    assert_eq!(rig.get(end - 2, STATUS) & STATUS_TMT, 0);
+    assert_eq!(rig.get(end, STATUS) & STATUS_TMT, STATUS_TMT);
 }
 
 #[test]
 fn other_clocks_interrupts_and_chips_that_refuse_are_not_skipped() {
     let mut still = rig();
     assert!(list(&mut still, 100, Poll::look(Hz::new(50_000_000).unwrap(), Cycles(50))).is_none());
-    still.put(100, CONTROL, st::RRDY);
+    still.put(100, CONTROL, STATUS_RRDY);
     assert!(look(&mut still, 110).is_some());
     still.put(120, TXDATA, 1);
     assert!(look(&mut still, 125).is_none());

@@ -64,7 +64,7 @@ fn clock_frequency_is_that_of_sck() {
         let (mut bench, _) = read_node(from_node, &properties);
         bench.write(Ps(0), DTR, 0).unwrap();
         bench.write(Ps(0), SPICR, RUN).unwrap();
-        assert_eq!(bench.value(Ps(byte_ps - 1), SPISR) & sr::TX_EMPTY, 0);
-        assert_eq!(bench.value(Ps(byte_ps), SPISR) & sr::TX_EMPTY, sr::TX_EMPTY);
+        assert_eq!(bench.value(Ps(byte_ps - 1), SPISR) & SPISR_TX_EMPTY, 0);
+        assert_eq!(bench.value(Ps(byte_ps), SPISR) & SPISR_TX_EMPTY, SPISR_TX_EMPTY);
     }
 }

@@ -43,7 +43,7 @@ fn exchange(polls: usize) -> Vec<Access> {
 /// After a write that empties the FIFO for the receiver.
 fn cleared(params: Params) -> Bench {
     let mut bench = still(params);
-    bench.write(Ps(0), SPICR, STOP | cr::TX_FIFO_RESET | cr::RX_FIFO_RESET).unwrap();
+    bench.write(Ps(0), SPICR, STOP | SPICR_TX_FIFO_RESET | SPICR_RX_FIFO_RESET).unwrap();
     bench
 }
 
@@ -88,10 +88,10 @@ fn bytes_that_will_interrupt_are_not_skipped() {
     };
     // Of an error that no exchange makes: else each byte's end is an event.
     let polled = Loop::even(mhz(100), 10, &exchange(7));
-    assert!(!polled.assert_skipped_as_run(|| interrupting(irq::DRR_FULL), 3, 10));
+    assert!(!polled.assert_skipped_as_run(|| interrupting(IPISR_DRR_FULL), 3, 10));
     assert!(polled.assert_skipped_as_run(|| interrupting(1 << 9), 3, 10));
     let idle = Loop::even(mhz(100), 10, &[Access::Read(SPISR)]);
-    assert!(idle.assert_skipped_as_run(|| interrupting(irq::DRR_FULL), 3, 10_000));
+    assert!(idle.assert_skipped_as_run(|| interrupting(IPISR_DRR_FULL), 3, 10_000));
 }
 
 /// Registers, and what a loop may write to them.
@@ -99,8 +99,14 @@ fn access() -> impl Strategy<Value = Access> {
     prop_oneof![
         4 => prop::sample::select(vec![SPISR, SPICR, IPISR, DRR, TX_FIFO_OCY, RX_FIFO_OCY]).prop_map(Access::Read),
         4 => prop::sample::select(vec![0x05, 0x6b, 0x00, 0xff]).prop_map(|byte| Access::Write(DTR, byte)),
-        2 => prop::sample::select(vec![RUN, STOP, RUN & !cr::MANUAL_SELECT, RUN | cr::RX_FIFO_RESET, RUN | cr::LOOP])
-            .prop_map(|value| Access::Write(SPICR, value)),
+        2 => prop::sample::select(vec![
+            RUN,
+            STOP,
+            RUN & !SPICR_MANUAL_SELECT,
+            RUN | SPICR_RX_FIFO_RESET,
+            RUN | SPICR_LOOP,
+        ])
+        .prop_map(|value| Access::Write(SPICR, value)),
         1 => prop::sample::select(vec![!0, !1]).prop_map(|value| Access::Write(SPISSR, value)),
         1 => (0_u32..0x4000).prop_map(|value| Access::Write(IPISR, value)),
     ]

@@ -31,7 +31,7 @@ fn what_is_reset_leaves_then_and_what_is_there_at_the_end_stays() {
     for (at, byte) in [(1_200_000, 2), (1_300_000, 3)] {
         rig.bench.write(Ps(at), DTR, byte).unwrap();
     }
-    rig.bench.write(Ps(1_500_000), SPICR, STOP | cr::TX_FIFO_RESET | cr::RX_FIFO_RESET).unwrap();
+    rig.bench.write(Ps(1_500_000), SPICR, STOP | SPICR_TX_FIFO_RESET | SPICR_RX_FIFO_RESET).unwrap();
     rig.bench.write(Ps(2_000_000), DTR, 4).unwrap();
     let end = Ps(3_000_000);
     let sent = rig.bench.entries("TX FIFO", end);

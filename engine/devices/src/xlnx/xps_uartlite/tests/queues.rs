@@ -31,7 +31,7 @@ fn a_received_character_is_there_from_its_stop_bit_until_it_is_read() {
     bench.type_at(Ps::ZERO, "abc");
     bench.run(Ps(4 * CHARACTER));
     bench.value(Ps(4 * CHARACTER + 1_000), RX_FIFO);
-    bench.write(Ps(5 * CHARACTER), CTRL_REG, CTRL_RST_RX_FIFO).unwrap();
+    bench.write(Ps(5 * CHARACTER), CTRL, CTRL_RST_RX_FIFO).unwrap();
     let expected = [
         (CHARACTER, 4 * CHARACTER + 10_000, A),
         (2 * CHARACTER, 5 * CHARACTER, A + 1),
@@ -46,7 +46,7 @@ fn a_reset_of_the_transmit_fifo_empties_it_at_once() {
     for character in [A, A + 1] {
         bench.write(Ps(0), TX_FIFO, character).unwrap();
     }
-    bench.write(Ps(3 * BIT), CTRL_REG, CTRL_RST_TX_FIFO).unwrap();
+    bench.write(Ps(3 * BIT), CTRL, CTRL_RST_TX_FIFO).unwrap();
     bench.write(Ps(4 * BIT), TX_FIFO, A + 2).unwrap();
     let end = Ps(40 * BIT);
     bench.run(end);

@@ -8,7 +8,7 @@ const RX: u32 = STAT_RX_FIFO_VALID_DATA | STAT_RX_FIFO_FULL | STAT_OVERRUN_ERROR
 
 fn received(bench: &mut Bench, at: u64) -> u32 {
     bench.run(Ps(at));
-    bench.value(Ps(at), STAT_REG) & RX
+    bench.value(Ps(at), STAT) & RX
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_reset_of_the_receive_fifo_empties_it() {
     let mut bench = uart();
     bench.type_at(Ps::ZERO, "a");
     assert_eq!(received(&mut bench, CHARACTER), STAT_RX_FIFO_VALID_DATA);
-    bench.write(Ps(CHARACTER), CTRL_REG, CTRL_RST_RX_FIFO).unwrap();
+    bench.write(Ps(CHARACTER), CTRL, CTRL_RST_RX_FIFO).unwrap();
     assert_eq!(received(&mut bench, CHARACTER), 0);
 }
 
@@ -77,7 +77,7 @@ fn the_interrupt_comes_when_the_empty_fifo_gets_a_character() {
     let edges = std::sync::Arc::default();
     let line = IrqLine::Device { device: DeviceId(1), input: 0 };
     let mut bench = Bench::new(Uartlite::new(params(8, false), Some(line))).and(Edges(std::sync::Arc::clone(&edges)));
-    bench.write(Ps::ZERO, CTRL_REG, CTRL_ENABLE_INTR).unwrap();
+    bench.write(Ps::ZERO, CTRL, CTRL_ENABLE_INTR).unwrap();
     bench.type_at(Ps::ZERO, "abc");
     bench.run(Ps(2 * CHARACTER));
     bench.value(Ps(2 * CHARACTER), RX_FIFO);
@@ -94,7 +94,7 @@ fn a_loop_that_waits_for_a_character_repeats_until_it_comes() {
     let mut look = |clock: u64| {
         let mut poll = Poll::look(Hz::new(100_000_000).unwrap(), Cycles(clock));
         bench.run(poll.now());
-        bench.value(poll.now(), STAT_REG);
+        bench.value(poll.now(), STAT);
         assert!(bench.bus.devices[0].as_mut().unwrap().polled(&mut poll));
         poll
     };
