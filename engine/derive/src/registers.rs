@@ -212,7 +212,12 @@ fn access_of(word: &Ident) -> syn::Result<Ident> {
         "w1t" => "W1t",
         "w1s" => "W1s",
         "rc" => "Rc",
-        _ => return Err(syn::Error::new(word.span(), "ro, wo, rw, w1c, w0c, w1t, w1s, rc, set, clear, set_of or clear_of")),
+        _ => {
+            return Err(syn::Error::new(
+                word.span(),
+                "ro, wo, rw, w1c, w0c, w1t, w1s, rc, set, clear, set_of or clear_of",
+            ));
+        }
     };
     Ok(Ident::new(kind, word.span()))
 }
