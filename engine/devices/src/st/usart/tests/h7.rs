@@ -2,21 +2,12 @@ mod clocks;
 mod queues;
 mod receiving;
 
+use super::super::h7::*;
 use super::*;
-use crate::bench::{Bench, CPU_INTC, read_plain_node};
-use crate::support::kernel_clock::KernelClock;
-use crate::support::pin_functions::PinFunctions;
-use crate::support::registers::walk;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{DeviceId, IrqLine};
-use engine::dt::wiring::ClockInput;
-use engine::time::{Hz, Ps};
 
 /// A frame of 8 data bits at 115200 baud: 10 bits of 556 clocks of 64 MHz.
 const FRAME: u64 = 5560;
 const ON: u32 = CR1_UE | CR1_TE | CR1_RE;
-/// The end of the idle frame after [`ON`].
-const START: u64 = 10_000;
 
 fn clock() -> Hz {
     Hz::new(64_000_000).unwrap()
@@ -28,22 +19,11 @@ fn cycle(number: u64) -> Ps {
 }
 
 fn params(kernel_clock: Hz) -> Params {
-    Params {
-        kernel_clock: KernelClock::new(ClockInput::fixed(kernel_clock)),
-        start_cycles: Cycles(2),
-        interrupts: [None; 2],
-        gate: ClockGate::default(),
-        is_low_power: false,
-        fifo_characters: 16,
-        dma: Default::default(),
-        pins: PinFunctions::default(),
-    }
+    params_of(ClockInput::fixed(kernel_clock), 16)
 }
 
 fn fresh() -> Bench {
-    let interrupts = [4, 5].map(|bit| Some(IrqLine::Core { core: 0, bit }));
-    let params = Params { interrupts, ..params(clock()) };
-    Bench::new(Uart::new(params))
+    Bench::new(Usart::new(&GENERATION, Params { interrupts: interrupts([4, 5]), ..params(clock()) }))
 }
 
 /// A UART at 115200 baud, with further bits of USART_CR1 and USART_CR2.
@@ -68,7 +48,7 @@ fn status(bench: &mut Bench, at: u64) -> u32 {
 #[test]
 fn the_device_keeps_its_table() {
     // CR1 enables the device, which locks other registers, and TDR sends.
-    walk::device_keeps_its_table(REGISTERS, &["USART_CR1"], &mut fresh());
+    walk::device_keeps_its_table(MAP.rows, &["USART_CR1"], &mut fresh());
 }
 
 #[test]
@@ -251,7 +231,7 @@ fn both_lines_follow_what_is_enabled() {
 #[test]
 fn a_frame_that_outlasts_any_run_has_no_event() {
     let params = Params { start_cycles: Cycles(u64::from(u32::MAX)), ..params(Hz::new(1).unwrap()) };
-    let mut bench = Bench::new(Uart::new(params));
+    let mut bench = Bench::new(Usart::new(&GENERATION, params));
     for (register, value) in [(BRR, 0xffff), (PRESC, 11), (CR1, ON), (TDR, 0x61)] {
         bench.write(Ps(0), register, value).unwrap();
     }
@@ -264,10 +244,7 @@ fn polling_can_be_skipped_while_a_character_is_sent() {
     send(&mut bench, START, 'a');
     bench.run(cycle(START + 2));
     let core = Hz::new(209_000_000).unwrap();
-    let look = |bench: &mut Bench, at: Ps| {
-        let mut poll = Poll::look(core, core.cycles_until_ceil(at));
-        bench.bus.devices[0].as_mut().unwrap().polled(&mut poll).then_some(poll)
-    };
+    let look = |bench: &mut Bench, at: Ps| super::look(bench, core, at);
     let before = look(&mut bench, cycle(START + 100)).unwrap();
     assert!(look(&mut bench, cycle(START + 110)).unwrap().repeats(&before));
     assert_eq!(bench.bus.events.next_due(), cycle(START + 2 + FRAME));

@@ -1,17 +1,9 @@
 //! A character's frame on the line, by the UART's settings.
 
+use super::h7::{CR1_M0, CR1_M1, CR1_OVER8, CR1_PCE, CR1_PS, CR2_DATAINV, CR2_MSBFIRST, CR2_STOP, CR2_TXINV};
+use crate::registers::field;
 use engine::serial::wave::{Format, Parity};
 use engine::time::Hz;
-
-const CR1_PS: u32 = 1 << 9;
-const CR1_PCE: u32 = 1 << 10;
-const CR1_M0: u32 = 1 << 12;
-const CR1_OVER8: u32 = 1 << 15;
-const CR1_M1: u32 = 1 << 28;
-const CR2_STOP: u32 = 12;
-const CR2_TXINV: u32 = 1 << 17;
-const CR2_DATAINV: u32 = 1 << 18;
-const CR2_MSBFIRST: u32 = 1 << 19;
 
 /// Length of the stop bits in half bits, by USART_CR2.STOP: 1, 0.5, 2 and 1.5 bits.
 const STOP_HALVES: [u64; 4] = [2, 1, 4, 3];
@@ -66,7 +58,7 @@ impl Frame {
                 CR1_M1 => 7,
                 _ => 8,
             },
-            stop_halves: STOP_HALVES[(cr2 >> CR2_STOP & 3) as usize],
+            stop_halves: STOP_HALVES[field(cr2, CR2_STOP) as usize],
             parity: (cr1 & CR1_PCE != 0).then_some(cr1 & CR1_PS != 0),
             inverted: cr2 & CR2_TXINV != 0,
             inverted_data: cr2 & CR2_DATAINV != 0,

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use engine::polling::Polled;
 use engine::state::State;
 
-/// TDR or the FIFO, and the shift register.
-#[derive(Clone, Debug, Default, State)]
+/// The data register or the FIFO, and the shift register.
+#[derive(Clone, Debug, Default, State, Polled)]
 pub struct Transmitter {
     /// Waiting characters, and the cycle from which each can be shifted.
     waiting: VecDeque<(u16, u64)>,
@@ -98,15 +99,5 @@ impl Transmitter {
         for (_, at) in self.waiting.iter_mut().chain(&mut self.shifting) {
             *at = moved(*at);
         }
-    }
-
-    /// All state.
-    pub fn state(&self, mut word: impl FnMut(u64)) {
-        for (character, cycle) in self.waiting.iter().chain(&self.shifting) {
-            word(u64::from(*character));
-            word(*cycle);
-        }
-        word(self.waiting.len() as u64);
-        word(self.free_from);
     }
 }

@@ -1,21 +1,22 @@
+use super::super::f4::{
+    BRR, CR1, CR1_IDLEIE, CR1_RE, CR1_RXNEIE, CR1_TE, CR1_TXEIE, CR1_UE, CR2, DR, GENERATION, MAP, SR, from_node,
+};
 use super::*;
-use crate::bench::{Bench, CLOCK, CPU_INTC, cells, node, phandle_of, read_plain_node, read_tree};
+use crate::bench::{CLOCK, cells, node, phandle_of, read_tree};
 use crate::st::stm32_gpio::{self as gpio, Gpio};
-use crate::support::pin_functions::PinFunctions;
-use crate::support::registers::walk;
 use crate::support::stm32_clock_gate::SECOND_SUPPLY;
-use engine::bus::device::DeviceId;
 use engine::clocks::User;
-use engine::dt::wiring::ClockId;
-use engine::time::{Hz, Ps};
 
+const SR_ORE: u32 = ISR_ORE;
+const SR_IDLE: u32 = ISR_IDLE;
+const SR_RXNE: u32 = ISR_RXNE;
+const SR_TC: u32 = ISR_TC;
+const SR_TXE: u32 = ISR_TXE;
 /// USARTDIV 8.6875 at 16 MHz: 115200 baud, a bit of 139 clocks (RM0090, table of baud rates).
 const BRR_115200: u32 = 0x8b;
 const BIT: u64 = 139;
 const FRAME: u64 = 10 * BIT;
 const ON: u32 = CR1_UE | CR1_TE | CR1_RE;
-/// The end of the idle frame after [`ON`].
-const START: u64 = 10_000;
 const PCLK: ClockId = ClockId(9);
 
 fn clock() -> Hz {
@@ -26,19 +27,10 @@ fn cycle(number: u64) -> Ps {
     clock().ps_at_floor(Cycles(number))
 }
 
-fn params() -> Params {
-    Params {
-        clock: ClockInput { rate: clock(), id: Some(PCLK) },
-        start_cycles: Cycles(2),
-        interrupt: Some(IrqLine::Core { core: 0, bit: 4 }),
-        gate: ClockGate::default(),
-        dma: Default::default(),
-        pins: PinFunctions::default(),
-    }
-}
-
 fn fresh() -> Bench {
-    let mut bench = Bench::new(Usart::new(params()));
+    let [interrupt] = interrupts([4]);
+    let params = params_of(ClockInput { rate: clock(), id: Some(PCLK) }, 1);
+    let mut bench = Bench::new(Usart::new(&GENERATION, Params { interrupts: [interrupt, None], ..params }));
     bench.bus.clocks.add_user(PCLK, User::Device(DeviceId(0)));
     bench
 }
@@ -65,7 +57,7 @@ fn status(bench: &mut Bench, at: u64) -> u32 {
 #[test]
 fn the_device_keeps_its_table() {
     // SR and DR have their own effects, CR1 has a break.
-    walk::device_keeps_its_table(REGISTERS, &["USART_SR", "USART_DR", "USART_CR1"], &mut fresh());
+    walk::device_keeps_its_table(MAP.rows, &["USART_SR", "USART_DR", "USART_CR1"], &mut fresh());
     assert_eq!(fresh().value(Ps(0), SR), SR_TXE | SR_TC);
 }
 
@@ -223,9 +215,8 @@ fn polling_can_be_skipped_while_a_character_is_sent() {
     bench.run(cycle(START + 2));
     let core = Hz::new(168_000_000).unwrap();
     let look = |bench: &mut Bench, at: Ps| {
-        let mut poll = Poll::look(core, core.cycles_until_ceil(at));
         bench.value(at, SR);
-        bench.bus.devices[0].as_mut().unwrap().polled(&mut poll).then_some(poll)
+        super::look(bench, core, at)
     };
     let before = look(&mut bench, cycle(START + 100)).unwrap();
     assert!(look(&mut bench, cycle(START + 110)).unwrap().repeats(&before));

@@ -1,21 +1,21 @@
 //! Records the contents of the FIFOs, while they are enabled (USART_CR1.FIFOEN). A character leaves the transmit FIFO
 //! as its start bit begins.
 
-use super::Uart;
+use super::Usart;
+use super::h7::CR3_OVRDIS;
 use engine::bus::device::Ctx;
-use engine::time::Cycles;
 
-impl Uart {
+impl Usart {
     /// The first character's start bit has begun, in a cycle of the kernel clock.
     pub(super) fn record_begin(&mut self, start: u64) {
-        let clock = self.params.kernel_clock.rate();
-        self.queues.tx.leave(self.transmitter.waiting() + 1, clock.ps_at_floor(Cycles(start)), clock);
+        let begins = self.time(start);
+        self.queues.tx.leave(self.transmitter.waiting() + 1, begins, self.params.clock.rate());
     }
 
-    /// USART_RDR is about to be read.
+    /// The register of received data is about to be read.
     pub(super) fn record_read(&mut self, ctx: &Ctx) {
         if self.receiving.has_any() {
-            self.queues.rx.leave(self.receiving.len(), ctx.now, self.params.kernel_clock.rate());
+            self.queues.rx.leave(self.receiving.len(), ctx.now, self.params.clock.rate());
         }
     }
 
@@ -26,8 +26,8 @@ impl Uart {
             return;
         }
         let now = self.receiving.len();
-        if now == before && self.receiving.overwrites(self.control) {
-            self.queues.rx.leave_last(before, ctx.now, self.params.kernel_clock.rate());
+        if now == before && self.cr3() & CR3_OVRDIS != 0 {
+            self.queues.rx.leave_last(before, ctx.now, self.params.clock.rate());
         } else if now == before {
             return;
         }
@@ -37,6 +37,6 @@ impl Uart {
     /// Both FIFOs are about to be emptied.
     pub(super) fn record_emptied(&mut self, ctx: &Ctx) {
         let entries = (self.transmitter.waiting(), self.receiving.len());
-        self.queues.clear(entries, ctx.now, self.params.kernel_clock.rate());
+        self.queues.clear(entries, ctx.now, self.params.clock.rate());
     }
 }

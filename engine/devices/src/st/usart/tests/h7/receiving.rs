@@ -50,7 +50,7 @@ fn the_fifo_takes_sixteen_and_reports_by_its_threshold() {
     let mut bench = fresh();
     // RXFTCFG 2: half of the FIFO.
     for (register, value) in
-        [(BRR, 556), (CR3, 2 << CR3_RXFTCFG | CR3_RXFTIE), (CR1, CR1_FIFOEN), (CR1, CR1_FIFOEN | ON)]
+        [(BRR, 556), (CR3, 2 << CR3_RXFTCFG.trailing_zeros() | CR3_RXFTIE), (CR1, CR1_FIFOEN), (CR1, CR1_FIFOEN | ON)]
     {
         bench.write(Ps(0), register, value).unwrap();
     }
