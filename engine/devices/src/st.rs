@@ -2,7 +2,7 @@
 
 pub mod lis3dh_accel;
 pub mod lis3dsh_accel;
-pub mod stm32_spi;
+pub mod spi;
 pub mod stm32_backup_sram;
 pub mod stm32_crc;
 pub mod stm32_dac;

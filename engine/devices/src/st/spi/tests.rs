@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::bench::Bench;
 use crate::bench::polled::{Access, Loop};
+use crate::registers::walk;
 use crate::support::hosted_chip::HostedChip;
-use crate::support::registers::walk;
 use engine::bus::device::DeviceId;
 use engine::time::Hz;
 use engine::wire::spi::Burst;
@@ -74,7 +74,12 @@ const PIN: Pin = Pin::new(PORT, 4);
 /// Cycles from a write to the first bit.
 const START: u64 = 1;
 /// FRLVL and FTLVL.
-const SR_FLAGS_OF_LEVELS: u32 = 0xf << SR_FRLVL;
+const SR_FLAGS_OF_LEVELS: u32 = SR_FRLVL | SR_FTLVL;
+/// The lowest bits of fields.
+const BR: u32 = CR1_BR.trailing_zeros();
+const DS: u32 = CR2_DS.trailing_zeros();
+const FRLVL: u32 = SR_FRLVL.trailing_zeros();
+const FTLVL: u32 = SR_FTLVL.trailing_zeros();
 const MASTER: u32 = CR1_MSTR | CR1_SSM | CR1_SSI | CR1_SPE;
 
 fn clock() -> Hz {
@@ -151,7 +156,7 @@ impl Rig {
 #[test]
 fn a_byte_takes_eight_clocks_of_sck() {
     // PCLK / 8.
-    let mut rig = rig(false, &[(CR1, MASTER | 2 << CR1_BR)]);
+    let mut rig = rig(false, &[(CR1, MASTER | 2 << BR)]);
     rig.put(10, DR, 0x3c);
     assert_eq!(rig.get(10, SR), SR_BSY);
     let begin = 10 + START;
@@ -230,32 +235,32 @@ fn fifos_pack_bytes_and_have_levels() {
     let mut rig = rig(true, &[(CR1, MASTER), (CR2, CR2_DS_RESET)]);
     rig.sized(0, AccessSize::Half, Some(0x2211));
     rig.sized(0, AccessSize::Half, Some(0x4433));
-    assert_eq!(rig.get(0, SR), SR_BSY | 3 << SR_FTLVL);
+    assert_eq!(rig.get(0, SR), SR_BSY | 3 << FTLVL);
     // Three are left of the four when the first is on the wire: more than half.
-    assert_eq!(rig.get(START, SR), SR_BSY | 3 << SR_FTLVL);
-    assert_eq!(rig.get(START + 15, SR), SR_BSY | 3 << SR_FTLVL | 1 << SR_FRLVL);
-    assert_eq!(rig.get(START + 16, SR), SR_BSY | SR_TXE | 2 << SR_FTLVL | 1 << SR_FRLVL);
+    assert_eq!(rig.get(START, SR), SR_BSY | 3 << FTLVL);
+    assert_eq!(rig.get(START + 15, SR), SR_BSY | 3 << FTLVL | 1 << FRLVL);
+    assert_eq!(rig.get(START + 16, SR), SR_BSY | SR_TXE | 2 << FTLVL | 1 << FRLVL);
     // Half of the FIFO is received: RXNE, by FRXTH.
-    assert_eq!(rig.get(START + 31, SR), SR_BSY | SR_TXE | SR_RXNE | 2 << SR_FTLVL | 2 << SR_FRLVL);
-    assert_eq!(rig.get(START + 64, SR), SR_TXE | SR_RXNE | 3 << SR_FRLVL);
+    assert_eq!(rig.get(START + 31, SR), SR_BSY | SR_TXE | SR_RXNE | 2 << FTLVL | 2 << FRLVL);
+    assert_eq!(rig.get(START + 64, SR), SR_TXE | SR_RXNE | 3 << FRLVL);
     assert_eq!(rig.sized(70, AccessSize::Half, None), 0x11a5);
     assert_eq!(rig.sized(70, AccessSize::Byte, None), 0x22);
-    assert_eq!(rig.get(70, SR), SR_TXE | 1 << SR_FRLVL);
+    assert_eq!(rig.get(70, SR), SR_TXE | 1 << FRLVL);
     rig.put(70, CR2, CR2_DS_RESET | CR2_FRXTH);
-    assert_eq!(rig.get(70, SR), SR_TXE | SR_RXNE | 1 << SR_FRLVL);
+    assert_eq!(rig.get(70, SR), SR_TXE | SR_RXNE | 1 << FRLVL);
 }
 
 #[test]
 fn words_may_have_any_size_with_fifos() {
-    let mut rig = rig(true, &[(CR1, MASTER), (CR2, 11 << CR2_DS)]);
+    let mut rig = rig(true, &[(CR1, MASTER), (CR2, 11 << DS)]);
     rig.sized(0, AccessSize::Half, Some(0xfabc));
-    assert_eq!(rig.get(START + 23, SR), SR_BSY | SR_TXE | SR_RXNE | 2 << SR_FRLVL);
+    assert_eq!(rig.get(START + 23, SR), SR_BSY | SR_TXE | SR_RXNE | 2 << FRLVL);
     assert_eq!(rig.seen()[1], ("0xabc".into(), START + 24));
 }
 
 #[test]
 fn a_change_of_the_clock_takes_what_is_left_of_a_word() {
-    let mut rig = rig(false, &[(CR1, MASTER | 2 << CR1_BR)]);
+    let mut rig = rig(false, &[(CR1, MASTER | 2 << BR)]);
     let slow = Hz::new(42_000_000).unwrap();
     rig.put(0, DR, 1);
     let now = at(START + 20);
@@ -271,7 +276,7 @@ fn a_change_of_the_clock_takes_what_is_left_of_a_word() {
 
 #[test]
 fn what_is_not_modelled_is_reported() {
-    walk::table_is_sound(REGISTERS);
+    walk::table_is_sound(WITH_FIFOS.rows);
     let mut rig = rig(false, &[(CR1, CR1_SPE), (CR1, MASTER | CR1_CRCEN), (CR1, CR1_MSTR | CR1_SSM | CR1_SPE)]);
     assert_eq!((rig.get(1, SR), rig.get(1, CR1)), (SR_TXE | SR_MODF, CR1_SSM));
     assert_eq!(rig.bench.bus.notes().len(), 3);
@@ -353,7 +358,7 @@ fn a_line_that_no_chip_drives_reads_ones() {
 #[test]
 fn reception_alone_goes_on_until_it_is_switched_off() {
     // PCLK / 4: a word in 32 cycles.
-    let mut rig = rig(false, &[(CR1, MASTER | CR1_RXONLY | 1 << CR1_BR)]);
+    let mut rig = rig(false, &[(CR1, MASTER | CR1_RXONLY | 1 << BR)]);
     assert_eq!(rig.get(START + 30, DR), 0xa5);
     // The next two words are not read: an overrun, whose first word stays.
     assert_eq!(rig.get(START + 94, SR), SR_BSY | SR_TXE | SR_RXNE | SR_OVR);
@@ -369,7 +374,7 @@ fn reception_alone_goes_on_until_it_is_switched_off() {
 #[test]
 fn a_wait_for_a_word_is_skipped() {
     let make = || {
-        let mut rig = rig(false, &[(CR1, MASTER | 7 << CR1_BR)]);
+        let mut rig = rig(false, &[(CR1, MASTER | 7 << BR)]);
         rig.put(0, DR, 1);
         rig.bench
     };
@@ -385,7 +390,7 @@ fn a_frame_size_changed_with_frames_waiting_counts_no_more_than_there_is() {
         rig.sized(cycle, AccessSize::Byte, Some(0x11));
     }
     rig.put(20, CR2, 15 << 8);
-    assert_eq!(rig.get(21, SR) >> SR_FTLVL & 3, 3);
+    assert_eq!(rig.get(21, SR) >> FTLVL & 3, 3);
 }
 
 #[test]

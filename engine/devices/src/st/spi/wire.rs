@@ -2,9 +2,11 @@
 
 use super::registers::{CR1_BR, CR1_CPHA, CR1_CPOL, CR1_LSBFIRST};
 use super::{MISO, MOSI, SCK};
+use crate::registers::field;
 use crate::support::hosted_chip::Chips;
 use crate::support::pin_functions::PinFunctions;
 use engine::observe::spi::{SerialClock, SpiSignals};
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
 use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Lines, PULLED_UP, Rate};
@@ -39,7 +41,7 @@ pub struct Frame {
 }
 
 /// A word on the wire.
-#[derive(Clone, Copy, Debug, State, Fresh)]
+#[derive(Clone, Copy, Debug, State, Fresh, Polled)]
 struct Word {
     /// The received word, from the sampling of the last bit on.
     received: Option<u16>,
@@ -48,9 +50,10 @@ struct Word {
 }
 
 /// The wire, and the chips on it.
-#[derive(State)]
+#[derive(Default, State, Polled)]
 pub struct Wire {
     pub chips: Chips,
+    #[poll(skip = "what is recorded changes no answer")]
     pub signals: SpiSignals,
     word: Option<Word>,
     /// The cycle from which a written word may begin.
@@ -69,19 +72,7 @@ pub struct Wire {
 impl Wire {
     /// The wire at rest.
     pub fn new(chips: Chips) -> Wire {
-        let signals = SpiSignals::default();
-        Wire {
-            chips,
-            signals,
-            word: None,
-            ready: 0,
-            free: 0,
-            selected: 0,
-            spoiled: 0,
-            unheard: false,
-            words: 0,
-            clocks: 0,
-        }
+        Wire { chips, ..Wire::default() }
     }
 
     pub const fn is_busy(&self) -> bool {
@@ -130,7 +121,7 @@ impl Wire {
 
     /// Begins a word in the cycle `start`.
     pub fn begin(&mut self, start: u64, frame: Frame, control: u32, clock: Hz, pins: &PinFunctions) {
-        let half = 1 << (control >> CR1_BR & 7);
+        let half = 1 << field(control, CR1_BR);
         let cpha = control & CR1_CPHA != 0;
         let end = start + 2 * half * u64::from(frame.bits);
         let sampled_at = end - half;

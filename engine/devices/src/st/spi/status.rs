@@ -3,17 +3,18 @@
 use super::registers::*;
 use super::wire::Direction;
 use super::{FIFO_BYTES, Spi};
-use crate::support::registers::flag;
+use crate::registers::flag;
 
 impl Spi {
     /// True if the interface sends or receives.
-    pub(super) const fn is_on(&self) -> bool {
-        self.control & (CR1_SPE | CR1_MSTR) == CR1_SPE | CR1_MSTR
+    pub(super) fn is_on(&self) -> bool {
+        self.registers[CR1] & (CR1_SPE | CR1_MSTR) == CR1_SPE | CR1_MSTR
     }
 
     /// The direction of words (RM0090 and RM0432, "Configuring the SPI for half-duplex communication" and following).
-    pub(super) const fn direction(&self) -> Direction {
-        match (self.control & CR1_BIDIMODE != 0, self.control & CR1_BIDIOE != 0, self.control & CR1_RXONLY != 0) {
+    pub(super) fn direction(&self) -> Direction {
+        let is = |bit: u32| self.registers.has(CR1, bit);
+        match (is(CR1_BIDIMODE), is(CR1_BIDIOE), is(CR1_RXONLY)) {
             (true, true, _) => Direction::Out,
             (true, false, _) => Direction::InOnMosi,
             (false, _, true) => Direction::In,
@@ -22,7 +23,7 @@ impl Spi {
     }
 
     /// True if SCK runs without data to send.
-    pub(super) const fn clocks_by_itself(&self) -> bool {
+    pub(super) fn clocks_by_itself(&self) -> bool {
         self.is_on() && self.direction().clocks_by_itself()
     }
 
@@ -40,10 +41,10 @@ impl Spi {
         if !self.params.has_fifos {
             return self.flags | busy | flag(SR_TXE, waiting == 0) | flag(SR_RXNE, come > 0);
         }
-        let threshold = if self.control2 & CR2_FRXTH != 0 { 1 } else { 2 };
+        let threshold = if self.registers.has(CR2, CR2_FRXTH) { 1 } else { 2 };
         let level = [0, 1, 2, 2, 3][come];
         let filled = [0, 1, 2, 3, 3][waiting];
         let flags = flag(SR_TXE, waiting <= FIFO_BYTES / 2) | flag(SR_RXNE, come >= threshold);
-        self.flags | busy | flags | level << SR_FRLVL | filled << SR_FTLVL
+        self.flags | busy | flags | level << SR_FRLVL.trailing_zeros() | filled << SR_FTLVL.trailing_zeros()
     }
 }

@@ -28,26 +28,24 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use self::registers::REGISTERS;
-
 use std::collections::VecDeque;
 
 use self::registers::*;
 use self::wire::{Frame, Wire};
 use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table};
 use crate::support::activities::{RX_FIFO, TX_FIFO};
 use crate::support::dma_lines::DmaLine;
 use crate::support::fifo_entries::Queues;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::support::pin_functions::PinFunctions;
-use crate::support::registers::find;
 use crate::support::stm32_clock_gate::ClockGate;
 use engine::activity::Activity;
 use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
 use engine::dt::reader::NodeReader;
 use engine::dt::wiring::{ClockInput, Pin};
 use engine::observe::spi::{FRAME, SHIFTING, SpiSignals};
-use engine::polling::{Edge, Poll, Polled};
+use engine::polling::{Poll, Polled};
 use engine::state::State;
 use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
@@ -64,11 +62,8 @@ const MOSI: usize = 2;
 /// Bytes of each FIFO.
 const FIFO_BYTES: usize = 4;
 
-/// SPI_CRCPR, SPI_I2SCFGR, SPI_I2SPR.
-const KEPT_OF_RESET: [u32; 3] = [7, 0, 2];
-
 /// The board's parameters of the device.
-#[derive(Clone, Debug, State)]
+#[derive(Clone, Debug, State, Polled)]
 pub struct Params {
     /// PCLK.
     pub clock: ClockInput,
@@ -90,13 +85,14 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(State)]
+#[derive(State, Polled)]
+#[poll(first = Spi::look)]
 pub struct Spi {
     params: Params,
-    control: u32,
-    control2: u32,
-    /// SPI_CRCPR, SPI_I2SCFGR, SPI_I2SPR.
-    kept: [u32; 3],
+    registers: Registers,
+    /// The size of the access under way: one of SPI_DR takes as many frames as fit.
+    #[state(skip)]
+    size: AccessSize,
     /// OVR and MODF.
     flags: u32,
     /// SPI_DR was read after an overrun: a read of SPI_SR clears OVR. SPI_SR was accessed after a mode fault: a write
@@ -107,6 +103,7 @@ pub struct Spi {
     transmit: VecDeque<u16>,
     receive: VecDeque<u16>,
     /// Records the contents of the FIFOs.
+    #[poll(edge = poll.clock())]
     queues: Queues,
     wire: Wire,
     /// The pins that carry [`SCK`], [`MISO`] and [`MOSI`].
@@ -125,7 +122,7 @@ const ACTIVITIES: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
 pub const MODEL: Model =
     Model::device(Group::Spi, &["st,stm32-spi", "st,stm32f4-spi", "st,stm32-spi-fifo"], 1, from_node)
         .with_activities(ACTIVITIES)
-        .naming(REGISTERS);
+        .naming(WITH_FIFOS.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -151,9 +148,8 @@ impl Spi {
     /// The device after reset, with the chips on its selects.
     pub fn new(params: Params, dma: [DmaLine; 2], chips: Chips) -> Spi {
         Spi {
-            control: 0,
-            control2: Spi::control2_of_reset(params.has_fifos),
-            kept: KEPT_OF_RESET,
+            registers: Registers::new(if params.has_fifos { &WITH_FIFOS } else { &WITHOUT_FIFOS }),
+            size: AccessSize::Word,
             flags: 0,
             clears_ovr: false,
             clears_modf: false,
@@ -170,33 +166,39 @@ impl Spi {
         }
     }
 
-    const fn control2_of_reset(has_fifos: bool) -> u32 {
-        if has_fifos { CR2_DS_RESET } else { 0 }
+    /// The cycle of PCLK at a time.
+    fn cycle(&self, now: Ps) -> u64 {
+        self.params.clock.rate.cycles_until_floor(now).0
+    }
+
+    /// The time of a cycle.
+    fn time(&self, cycle: u64) -> Ps {
+        self.params.clock.rate.ps_at_floor(Cycles(cycle))
     }
 
     /// Bits of a word.
-    const fn bits(&self) -> u32 {
+    fn bits(&self) -> u32 {
         if self.params.has_fifos {
             // Sizes below 4 act as 8.
-            let size = (self.control2 >> CR2_DS & 0xf) + 1;
+            let size = self.registers.field(CR2, CR2_DS) + 1;
             return if size < 4 { 8 } else { size };
         }
-        if self.control & CR1_DFF != 0 { 16 } else { 8 }
+        if self.registers.has(CR1, CR1_DFF) { 16 } else { 8 }
     }
 
     /// Bytes that a frame takes in a FIFO.
-    const fn frame_bytes(&self) -> usize {
+    fn frame_bytes(&self) -> usize {
         if self.bits() > 8 { 2 } else { 1 }
     }
 
     /// Frames that the buffer of each direction can hold.
-    const fn room(&self) -> usize {
+    fn room(&self) -> usize {
         if self.params.has_fifos { FIFO_BYTES / self.frame_bytes() } else { 1 }
     }
 
     /// Performs all that happens on the wire up to `now`.
-    fn settle(&mut self, now: Ps) {
-        let cycle = self.params.clock.rate.cycles_until_floor(now).0;
+    fn advance(&mut self, now: Ps) {
+        let cycle = self.cycle(now);
         loop {
             if let Some((word, sampled_at)) = self.wire.take_received(cycle) {
                 self.take(word, sampled_at);
@@ -209,13 +211,13 @@ impl Spi {
             let Some(start) = self.wire.start_by(free, cycle) else { return };
             // In receive-only modes, data to send stay in the FIFO.
             let next = if receives { Some(0) } else { self.transmit.pop_front() };
-            let Some(frame) = next else { return };
+            let Some(data) = next else { return };
+            let clock = self.params.clock.rate;
             if !receives {
-                let (before, rate) = (self.transmit.len() + 1, self.params.clock.rate);
-                self.queues.tx.leave(before, rate.ps_at_floor(Cycles(start)), rate);
+                self.queues.tx.leave(self.transmit.len() + 1, clock.ps_at_floor(Cycles(start)), clock);
             }
-            let frame = Frame { data: frame, bits: self.bits(), direction: self.direction() };
-            self.wire.begin(start, frame, self.control, self.params.clock.rate, &self.pins);
+            let frame = Frame { data, bits: self.bits(), direction: self.direction() };
+            self.wire.begin(start, frame, self.registers[CR1], clock, &self.pins);
         }
     }
 
@@ -228,15 +230,26 @@ impl Spi {
             return;
         }
         if self.params.has_fifos {
-            let at = self.params.clock.rate.ps_at_floor(Cycles(sampled_at));
-            self.queues.rx.come(self.receive.len(), at, word.into());
+            let came = self.time(sampled_at);
+            self.queues.rx.come(self.receive.len(), came, word.into());
         }
         self.receive.push_back(word);
     }
 
+    /// True if the access has two frames.
+    fn packs(&self) -> bool {
+        self.params.has_fifos && self.bits() <= 8 && self.size != AccessSize::Byte
+    }
+
+    /// The interface may begin with a word that software provides now.
+    fn get_ready(&mut self, now: Ps) {
+        let cycle = self.params.clock.rate.cycles_until_ceil(now).0;
+        self.wire.ready_at(cycle + self.params.start_cycles.0);
+    }
+
     /// A write of SPI_DR.
-    fn send(&mut self, value: u32, size: AccessSize, ctx: &mut Ctx) {
-        let packs = self.params.has_fifos && self.bits() <= 8 && size != AccessSize::Byte;
+    fn send(&mut self, value: u32, ctx: &mut Ctx) {
+        let packs = self.packs();
         let [low, high, ..] = value.to_le_bytes().map(u16::from);
         let frames = if packs { [low, high] } else { [value as u16, 0] };
         for frame in &frames[..1 + usize::from(packs)] {
@@ -250,14 +263,13 @@ impl Spi {
             }
             self.transmit.push_back(*frame);
         }
-        let cycle = self.params.clock.rate.cycles_until_ceil(ctx.now).0;
-        self.wire.ready_at(cycle + self.params.start_cycles.0);
+        self.get_ready(ctx.now);
     }
 
     /// A read of SPI_DR.
-    fn receive(&mut self, size: AccessSize, now: Ps) -> u32 {
+    fn receive(&mut self, now: Ps) -> u32 {
         self.clears_ovr |= self.flags & SR_OVR != 0;
-        let packs = self.params.has_fifos && self.bits() <= 8 && size != AccessSize::Byte;
+        let packs = self.packs();
         let first = u32::from(self.pop_received(now));
         let second = if packs { self.pop_received(now) } else { 0 };
         first | u32::from(second) << 8
@@ -269,63 +281,43 @@ impl Spi {
         word
     }
 
-    fn set_control(&mut self, value: u32, ctx: &mut Ctx) {
-        let mut value = value;
+    /// A write of SPI_CR1, except for MODF: the value that stays in it.
+    fn after_mode_fault(&mut self, value: u32, ctx: &mut Ctx) -> u32 {
         if value & (CR1_MSTR | CR1_SPE | CR1_SSM | CR1_SSI) == CR1_MSTR | CR1_SPE | CR1_SSM {
             ctx.note("a master whose NSS is low (SPI_CR1: SSM without SSI) is in mode fault: it leaves master mode");
             self.flags |= SR_MODF;
         } else if self.flags & SR_MODF != 0 && value & (CR1_MSTR | CR1_SPE) != 0 {
             ctx.note("MSTR and SPE stay 0 while SPI_SR.MODF is set: a read of SPI_SR and a write of SPI_CR1 clear it");
         }
-        if self.flags & SR_MODF != 0 {
-            value &= !(CR1_MSTR | CR1_SPE);
-        }
+        if self.flags & SR_MODF != 0 { value & !(CR1_MSTR | CR1_SPE) } else { value }
+    }
+
+    /// SPI_CR1, which held `old`, gets a value, or SPI_CR2 has changed.
+    fn set_control(&mut self, old: u32, value: u32, ctx: &mut Ctx) {
+        let value = self.after_mode_fault(value, ctx);
         if value & CR1_SPE != 0 && value & CR1_MSTR == 0 {
             ctx.note("slave mode (SPI_CR1.MSTR is 0) is not modelled: nothing is sent");
         }
         if value & CR1_CRCEN != 0 {
             ctx.note("CRC (SPI_CR1.CRCEN) is not modelled: none is sent, and none is checked");
         }
-        let started = value & !self.control & CR1_SPE != 0;
+        self.registers.set(CR1, old);
         let clocked = self.clocks_by_itself();
         // A word that is being received is completed.
-        if self.control & !value & CR1_SPE != 0 && !clocked {
+        if old & !value & CR1_SPE != 0 && !clocked {
             if self.wire.is_busy() {
                 ctx.note("SPI_CR1.SPE was cleared while a word was on the wire: it is cut off");
             }
             self.wire.abandon();
         }
-        self.control = value;
-        let rate = self.params.clock.rate;
-        if started || self.clocks_by_itself() && !clocked {
-            self.wire.ready_at(rate.cycles_until_ceil(ctx.now).0 + self.params.start_cycles.0);
+        self.registers.set(CR1, value);
+        if value & !old & CR1_SPE != 0 || self.clocks_by_itself() && !clocked {
+            self.get_ready(ctx.now);
         }
-        self.wire.rest(self.control & CR1_CPOL != 0, ctx.now);
+        self.wire.rest(value & CR1_CPOL != 0, ctx.now);
         // NSS selects a chip without a chip-select pin.
         if self.params.selects.is_empty() {
-            self.wire.select(0, self.is_on() && self.control2 & CR2_SSOE != 0, ctx.now);
-        }
-    }
-
-    fn set_register(&mut self, offset: u32, value: u32, size: AccessSize, ctx: &mut Ctx) {
-        let mask = find(REGISTERS, offset).map_or(0, |row| row.mask);
-        match offset {
-            CR1 => {
-                if std::mem::take(&mut self.clears_modf) {
-                    self.flags &= !SR_MODF;
-                }
-                self.set_control(value & mask, ctx);
-            }
-            CR2 => {
-                self.control2 = value & if self.params.has_fifos { mask } else { CR2_WITHOUT_FIFOS };
-                self.set_control(self.control, ctx);
-            }
-            SR => self.clears_modf |= self.flags & SR_MODF != 0,
-            DR => self.send(value, size, ctx),
-            CRCPR => self.kept[0] = value & mask,
-            I2SCFGR => self.kept[1] = value & mask,
-            I2SPR => self.kept[2] = value & mask,
-            _ => {}
+            self.wire.select(0, self.is_on() && self.registers.has(CR2, CR2_SSOE), ctx.now);
         }
     }
 
@@ -336,34 +328,25 @@ impl Spi {
         self.transmit.clear();
         self.receive.clear();
         (self.flags, self.clears_ovr, self.clears_modf) = (0, false, false);
-        (self.control2, self.kept) = (Spi::control2_of_reset(self.params.has_fifos), KEPT_OF_RESET);
-        self.set_control(0, ctx);
-        self.update(ctx);
+        let control = self.registers[CR1];
+        self.registers.reset();
+        self.set_control(control, 0, ctx);
+        self.drive(ctx);
     }
 
-    fn register(&mut self, offset: u32, size: AccessSize, now: Ps) -> u32 {
-        match offset {
-            CR1 => self.control,
-            CR2 => self.control2,
-            SR => {
-                let status = self.status();
-                self.clears_modf |= status & SR_MODF != 0;
-                if std::mem::take(&mut self.clears_ovr) {
-                    self.flags &= !SR_OVR;
-                }
-                status
-            }
-            DR => self.receive(size, now),
-            CRCPR => self.kept[0],
-            I2SCFGR => self.kept[1],
-            I2SPR => self.kept[2],
-            _ => 0,
+    /// A read of SPI_SR.
+    fn look_at_status(&mut self) -> u32 {
+        let status = self.status();
+        self.clears_modf |= status & SR_MODF != 0;
+        if std::mem::take(&mut self.clears_ovr) {
+            self.flags &= !SR_OVR;
         }
+        status
     }
 
     /// After any change: updates chips, interrupt, requests, and the next event.
-    fn update(&mut self, ctx: &mut Ctx) {
-        let (status, enables) = (self.status(), self.control2);
+    fn drive(&mut self, ctx: &mut Ctx) {
+        let (status, enables) = (self.status(), self.registers[CR2]);
         let on = |enable: u32, flags: u32| enables & enable != 0 && status & flags != 0;
         let level = on(CR2_TXEIE, SR_TXE) || on(CR2_RXNEIE, SR_RXNE) || on(CR2_ERRIE, SR_OVR | SR_MODF);
         if std::mem::replace(&mut self.level, level) != level {
@@ -371,7 +354,7 @@ impl Spi {
         }
         self.dma[0].set(on(CR2_TXDMAEN, SR_TXE), DMA_ACTIVITIES, ctx);
         self.dma[1].set(on(CR2_RXDMAEN, SR_RXNE), DMA_ACTIVITIES, ctx);
-        let due = self.next().map(|cycle| self.params.clock.rate.ps_at_floor(Cycles(cycle)));
+        let due = self.next().map(|cycle| self.time(cycle));
         self.wire.chips.follow(due, ctx);
         self.wire.chips.take_notes(ctx);
         self.note_pins(ctx);
@@ -405,6 +388,63 @@ impl Spi {
     fn next(&self) -> Option<u64> {
         self.wire.next(self.clocks_by_itself() || self.is_on() && !self.transmit.is_empty())
     }
+
+    fn look(&mut self, poll: &mut Poll) -> bool {
+        if let Some(next) = self.next() {
+            if next <= self.cycle(poll.now()) {
+                return false;
+            }
+            poll.until(self.time(next));
+        }
+        poll.state(self.status());
+        true
+    }
+}
+
+impl Table for Spi {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated(self.params.gate)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx.now);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            SR => self.look_at_status(),
+            DR => self.receive(ctx.now),
+            _ => held,
+        }
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.drive(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            CR1 => {
+                if std::mem::take(&mut self.clears_modf) {
+                    self.flags &= !SR_MODF;
+                }
+                self.set_control(old, new, ctx);
+            }
+            CR2 => self.set_control(self.registers[CR1], self.registers[CR1], ctx),
+            SR => self.clears_modf |= self.flags & SR_MODF != 0,
+            DR => self.send(new, ctx),
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx.now);
+        self.drive(ctx);
+    }
 }
 
 impl Device for Spi {
@@ -427,12 +467,8 @@ impl Device for Spi {
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.params.gate.read(offset, size, ctx, |offset, ctx| {
-            self.settle(ctx.now);
-            let register = self.register(offset, size, ctx.now);
-            self.update(ctx);
-            register
-        })
+        self.size = size;
+        crate::registers::read(self, offset, size, ctx)
     }
 
     fn write(
@@ -443,12 +479,8 @@ impl Device for Spi {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        self.params.gate.write(offset, size, value, ctx, |offset, value, ctx| {
-            self.settle(ctx.now);
-            self.set_register(offset, value, size, ctx);
-            self.settle(ctx.now);
-            self.update(ctx);
-        })
+        self.size = size;
+        crate::registers::write(self, offset, size, value, ctx)
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -459,39 +491,39 @@ impl Device for Spi {
         if token == CONTROLLER_EVENT {
             self.alarm.rang(ctx.now);
         }
-        self.settle(ctx.now);
+        self.advance(ctx.now);
         self.wire.chips.event(token, ctx);
-        self.update(ctx);
+        self.drive(ctx);
     }
 
     /// The rest of a word continues at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        self.settle(ctx.now);
-        let before = self.params.clock.rate.cycles_until_floor(ctx.now).0;
+        self.advance(ctx.now);
+        let before = self.cycle(ctx.now);
         self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
-        self.wire.move_by(before, self.params.clock.rate.cycles_until_floor(ctx.now).0);
+        self.wire.move_by(before, self.cycle(ctx.now));
         self.alarm.cancel(CONTROLLER_EVENT, ctx);
-        self.update(ctx);
+        self.drive(ctx);
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);
         }
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        self.settle(ctx.now);
+        self.advance(ctx.now);
         for (index, pin) in self.params.selects.iter().enumerate() {
             if pin.port == port && pin.of(changed) {
                 self.wire.select(index, !pin.of(levels), ctx.now);
             }
         }
         self.wire.chips.pins_changed(port, changed, levels, ctx);
-        self.update(ctx);
+        self.drive(ctx);
     }
 
     fn pins_switched(&mut self, ctx: &mut Ctx) {
-        self.settle(ctx.now);
+        self.advance(ctx.now);
         self.pins.look(ctx);
-        self.update(ctx);
+        self.drive(ctx);
     }
 
     fn finish(&mut self, _now: Ps) {
@@ -505,28 +537,5 @@ impl Device for Spi {
     fn counters(&self) -> Vec<(String, u64)> {
         let own = [("words", self.wire.words), ("sck_clocks", self.wire.clocks), ("rx_overruns", self.overruns)];
         own.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(self.wire.chips.counters()).collect()
-    }
-}
-
-impl Polled for Spi {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        if let Some(next) = self.next() {
-            if next <= self.params.clock.rate.cycles_until_floor(poll.now()).0 {
-                return false;
-            }
-            poll.until(self.params.clock.rate.ps_at_floor(Cycles(next)));
-        }
-        for register in [self.control, self.control2, self.status(), self.kept[0], self.kept[1], self.kept[2]] {
-            poll.state(register);
-        }
-        poll.state(self.clears_ovr);
-        poll.state(self.clears_modf);
-        poll.state(self.overruns);
-        poll.state(self.pins.carried());
-        poll.state(self.wire.words);
-        poll.state(self.receive.len() as u64);
-        self.receive.iter().chain(&self.transmit).for_each(|frame| poll.state(*frame));
-        Edge::edge(&mut self.queues, poll.clock(), poll);
-        self.wire.chips.polled(poll)
     }
 }
