@@ -1,5 +1,6 @@
 //! Models of STMicroelectronics' parts.
 
+pub mod i2c;
 pub mod lis3dh_accel;
 pub mod lis3dsh_accel;
 pub mod spi;
@@ -13,7 +14,6 @@ pub mod stm32_dmamux;
 pub mod stm32_exti;
 pub mod stm32_gpio;
 pub mod stm32_hwspinlock;
-pub mod stm32_i2c_v1;
 pub mod stm32_ospi;
 pub mod stm32_ospim;
 pub mod stm32_otgfs;
@@ -35,7 +35,6 @@ pub mod stm32l4_adc;
 pub mod stm32l4_flash_controller;
 pub mod stm32l4_pwr;
 pub mod stm32l4_rcc;
-pub mod stm32mp15_i2c;
 pub mod stm32mp1_exti;
 pub mod stm32mp1_ipcc;
 pub mod stm32mp1_rcc;

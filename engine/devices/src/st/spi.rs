@@ -111,7 +111,6 @@ pub struct Spi {
     /// Requests: transmit, receive.
     dma: [DmaLine; 2],
     alarm: Alarm,
-    level: bool,
     overruns: u64,
 }
 
@@ -160,7 +159,6 @@ impl Spi {
             pins: PinFunctions::default(),
             dma,
             alarm: Alarm::default(),
-            level: false,
             overruns: 0,
             params,
         }
@@ -349,9 +347,7 @@ impl Spi {
         let (status, enables) = (self.status(), self.registers[CR2]);
         let on = |enable: u32, flags: u32| enables & enable != 0 && status & flags != 0;
         let level = on(CR2_TXEIE, SR_TXE) || on(CR2_RXNEIE, SR_RXNE) || on(CR2_ERRIE, SR_OVR | SR_MODF);
-        if std::mem::replace(&mut self.level, level) != level {
-            ctx.set_irq(self.params.interrupt, level);
-        }
+        ctx.set_irq(self.params.interrupt, level);
         self.dma[0].set(on(CR2_TXDMAEN, SR_TXE), DMA_ACTIVITIES, ctx);
         self.dma[1].set(on(CR2_RXDMAEN, SR_RXNE), DMA_ACTIVITIES, ctx);
         let due = self.next().map(|cycle| self.time(cycle));

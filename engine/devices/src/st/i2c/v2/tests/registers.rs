@@ -1,15 +1,15 @@
 //! Registers, interrupts, the node, polling loops.
 
+use super::super::timing::Timing;
 use super::*;
 use crate::bench::{CPU_INTC, read_plain_node};
-use crate::st::stm32mp15_i2c::timing::Timing;
-use crate::support::registers::walk;
+use crate::registers::walk;
 
 #[test]
 fn the_device_keeps_its_table() {
     // CR1 locks other registers, CR2 starts an operation, and TXDR takes one byte.
-    walk::device_keeps_its_table(REGISTERS, &["I2C_CR1", "I2C_CR2", "I2C_TXDR"], &mut Bus::new(&[], &[]).bench);
-    let mut bus = Bus::new(&[], &[]);
+    walk::device_keeps_its_table(MAP.rows, &["I2C_CR1", "I2C_CR2", "I2C_TXDR"], &mut off(&[], &[]).bench);
+    let mut bus = off(&[], &[]);
     for (register, bits) in [(CR1, 0x00ff_dfff), (CR2, 0x03ff_1fff)] {
         bus.write(0, register, !CR1_PE);
         assert_eq!(bus.read(0, register), bits & !CR1_PE);
@@ -24,7 +24,7 @@ fn a_clock_at_100_khz_takes_what_the_manual_says() {
     let timing = Timing::of(TIMING, CR1_ANFOFF, clock(), &delays);
     assert_eq!((timing.sync1, timing.sync2, timing.period()), (2, 2, 4 + LOW + HIGH));
     // 260 ns are 4.2 clocks, and the digital filter has its 15.
-    let timing = Timing::of(TIMING, 15 << CR1_DNF, clock(), &delays);
+    let timing = Timing::of(TIMING, 15 << CR1_DNF.trailing_zeros(), clock(), &delays);
     assert_eq!((timing.sync1, timing.sync2), (5 + 15 + 2, 5 + 15 + 2));
     // SCLDEL and SDADEL lengthen the low phase: 15 * 4 + 1 + 16 * 4.
     let timing = Timing::of(TIMING | 0xff_0000, CR1_ANFOFF, clock(), &delays);
@@ -35,7 +35,7 @@ fn a_clock_at_100_khz_takes_what_the_manual_says() {
 fn the_event_interrupt_follows_what_is_enabled() {
     let (event, stop_flag) = (1 << 4, CR1_STOPIE);
     for (enabled, expected) in [(0, [0, 0]), (CR1_TXIE, [event, 0]), (stop_flag, [0, event])] {
-        let mut bus = Bus::on(&[], &[], enabled);
+        let mut bus = on(&[], &[], enabled);
         bus.write(0, CR2, transfer(1, CR2_AUTOEND));
         let [_, ninth] = first_byte(START);
         bus.bench.run(cycle_ps(ninth + SYNC1));
@@ -50,7 +50,7 @@ fn the_event_interrupt_follows_what_is_enabled() {
 
 #[test]
 fn a_byte_that_waits_is_not_overwritten_but_flushed() {
-    let mut bus = Bus::on(&[], &[], 0);
+    let mut bus = on(&[], &[], 0);
     bus.write(0, TXDR, 1);
     bus.write(0, TXDR, 2);
     assert_eq!((bus.read(0, TXDR), bus.read(0, ISR), bus.bench.bus.notes().len()), (1, 0, 1));
@@ -61,7 +61,7 @@ fn a_byte_that_waits_is_not_overwritten_but_flushed() {
 
 #[test]
 fn pe_locks_timing_and_filters_and_its_end_resets_the_master() {
-    let mut bus = Bus::on(&[], &[], 0);
+    let mut bus = on(&[], &[], 0);
     bus.write(0, TIMINGR, 1);
     bus.write(0, CR1, CR1_PE | CR1_ANFOFF);
     assert_eq!((bus.read(0, TIMINGR), bus.read(0, CR1), bus.bench.bus.notes().len()), (TIMING, CR1_PE, 2));
@@ -79,7 +79,7 @@ fn pe_locks_timing_and_filters_and_its_end_resets_the_master() {
 
 #[test]
 fn polling_can_be_skipped_up_to_the_next_step() {
-    let mut bus = Bus::on(&[], &[], 0);
+    let mut bus = on(&[], &[], 0);
     bus.write(0, CR2, transfer(1, CR2_AUTOEND));
     let core = Hz::new(650_000_000).unwrap();
     let look = |bus: &mut Bus, cycle: u64| {
@@ -135,10 +135,8 @@ fn a_frame_that_outlasts_any_run_has_no_event() {
         analog_filter: Ps::ZERO,
         synchronisation: Cycles(u64::from(u32::MAX)),
     };
-    let (event, gate) = ([None; 2], ClockGate::default());
-    let kernel_clock = KernelClock::new(ClockInput::fixed(Hz::new(1).unwrap()));
-    let params = Params { kernel_clock, delays, start_cycles: Cycles(1), event, error: event, gate };
-    let mut bench = Bench::new(I2c::new(params, Default::default(), I2cChips::default()));
+    let params = Params { start_cycles: Cycles(1), ..params(ClockInput::fixed(Hz::new(1).unwrap())) };
+    let mut bench = Bench::new(I2c::new(params, own(delays), Default::default(), I2cChips::default()));
     bench.write(Ps(0), CR1, CR1_PE).unwrap();
     bench.write(Ps(0), CR2, transfer(1, 0)).unwrap();
     bench.run(Ps::from_us(10_000_000));

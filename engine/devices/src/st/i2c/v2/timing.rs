@@ -4,11 +4,13 @@
 //! low, a rising edge tSYNC2 after it has released it: the edge's slope, the analog filter, the digital filter of DNF
 //! clocks, and the synchronisation to the kernel clock. So tSCL = tSYNC1 + tSYNC2 + (SCLL + 1 + SCLH + 1) * tPRESC.
 
-use super::registers::{CR1_ANFOFF, CR1_DNF};
+use super::registers::*;
+use crate::registers::field;
+use engine::dt::reader::NodeReader;
 use engine::time::{Cycles, Hz, Ps};
 
 /// The delays that the board determines.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Delays {
     /// Time from the start of a falling edge until SCL is low.
     pub falling: Ps,
@@ -18,6 +20,21 @@ pub struct Delays {
     pub analog_filter: Ps,
     /// Kernel clocks of the synchronisation, counted from the first that samples the level.
     pub synchronisation: Cycles,
+}
+
+impl Delays {
+    /// Reads the delays from the node.
+    pub fn from_node(reader: &mut NodeReader) -> Delays {
+        Delays {
+            rising: reader.timing_ps("i2c-scl-rising-time-ns", "the rise time of SCL"),
+            falling: reader.timing_ps("i2c-scl-falling-time-ns", "the fall time of SCL"),
+            analog_filter: reader.timing_ps("cyclescope,analog-filter-ns", "the delay of the analog filter"),
+            synchronisation: reader.timing_cycles(
+                "cyclescope,synchronisation-cycles",
+                "kernel clocks, counted from the first that samples an edge",
+            ),
+        }
+    }
 }
 
 /// Times in cycles of the kernel clock.
@@ -40,19 +57,19 @@ pub struct Timing {
 impl Timing {
     /// The timing that registers select.
     pub const fn of(timingr: u32, cr1: u32, kernel_clock: Hz, delays: &Delays) -> Timing {
-        let prescaler = (timingr >> 28) as u64 + 1;
+        let prescaler = field(timingr, TIMINGR_PRESC) as u64 + 1;
         let filter = if cr1 & CR1_ANFOFF == 0 { delays.analog_filter } else { Ps::ZERO };
-        let synchronised = delays.synchronisation.0 + (cr1 >> CR1_DNF & 0xf) as u64;
+        let synchronised = delays.synchronisation.0 + field(cr1, CR1_DNF) as u64;
         // Lines change on edges of the kernel clock, so a change is always sampled the same number of cycles later.
         let fall = kernel_clock.cycles_until_ceil(delays.falling.saturating_add(filter)).0;
         let rise = kernel_clock.cycles_until_ceil(delays.rising.saturating_add(filter)).0;
         Timing {
             sync1: fall + synchronised,
             sync2: rise + synchronised,
-            low: ((timingr & 0xff) as u64 + 1) * prescaler,
-            high: ((timingr >> 8 & 0xff) as u64 + 1) * prescaler,
-            data_delay: (timingr >> 16 & 0xf) as u64 * prescaler + 1,
-            setup: ((timingr >> 20 & 0xf) as u64 + 1) * prescaler,
+            low: (field(timingr, TIMINGR_SCLL) as u64 + 1) * prescaler,
+            high: (field(timingr, TIMINGR_SCLH) as u64 + 1) * prescaler,
+            data_delay: field(timingr, TIMINGR_SDADEL) as u64 * prescaler + 1,
+            setup: (field(timingr, TIMINGR_SCLDEL) as u64 + 1) * prescaler,
         }
     }
 

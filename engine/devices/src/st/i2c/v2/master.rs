@@ -1,15 +1,15 @@
 //! The master: the sequence on the bus, step by step. A step is at an edge of a line, or where the master detects one;
 //! its cycle of the kernel clock is known as soon as the previous step is done.
 
-use super::I2c;
 use super::registers::*;
 use super::timing::Timing;
-use engine::bus::device::Ctx;
+use super::{I2c, V2};
+use crate::st::i2c::master;
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
-use engine::time::{Cycles, Ps};
 
 /// The master's position in a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 pub enum Step {
     /// No frame is under way.
     #[default]
@@ -50,97 +50,35 @@ pub enum Step {
     HeldForCommand,
 }
 
-/// The master's state.
-#[derive(Clone, Copy, Debug, Default, State)]
-pub struct Master {
-    /// The next step, and its cycle; a step that waits for the firmware has no cycle.
-    pub step: Step,
-    pub at: u64,
-    /// SCL's last falling edge.
-    pub fell: u64,
-    /// SCL's next or latest rising edge, and the change of SDA before it.
-    pub rise: u64,
-    pub data_at: u64,
-    /// The byte on the bus, and whether it is the address.
-    pub byte: u8,
-    is_address: bool,
-    /// The acknowledge of the byte.
-    pub ack: bool,
-    /// The chip sends the bytes.
-    pub reads: bool,
-    /// The chip has acknowledged its address, and the frame has not ended.
-    in_data: bool,
-    /// Bytes of NBYTES that have not been acknowledged.
-    left: u32,
-    /// A chip holds SCL low until this time.
-    stretched_until: Ps,
-    /// The cycle in which the last STOP was detected.
-    free_since: Option<u64>,
-    /// Totals.
-    pub frames: u64,
-    pub bytes: u64,
-    pub nacks: u64,
+impl master::Step for Step {
+    fn waits(self) -> bool {
+        matches!(self, Step::Idle | Step::HeldForData | Step::HeldForRead | Step::HeldForCommand)
+    }
 }
 
-impl Master {
-    /// The cycle of the next step; `None` if the master waits for the firmware or is idle.
-    pub const fn next(&self) -> Option<u64> {
-        match self.step {
-            Step::Idle | Step::HeldForData | Step::HeldForRead | Step::HeldForCommand => None,
-            _ => Some(self.at),
-        }
-    }
-
-    const fn is_on_the_bus(&self) -> bool {
-        !matches!(self.step, Step::Idle | Step::Start)
+impl I2c<V2> {
+    pub(super) fn timing(&self) -> Timing {
+        let (timingr, cr1) = (self.registers[TIMINGR], self.registers[CR1]);
+        Timing::of(timingr, cr1, self.params.clock.rate(), &self.own.delays)
     }
 
     /// True if I2C_TXDR is needed: one of the remaining bytes may be on the bus.
-    pub const fn needs_data(&self) -> bool {
-        let on_the_bus = matches!(self.step, Step::Bits | Step::BitsSeen | Step::Acknowledge | Step::AcknowledgeSeen);
-        self.in_data && !self.reads && self.left > on_the_bus as u32
+    pub(super) fn needs_data(&self) -> bool {
+        let on_the_bus =
+            matches!(self.master.step, Step::Bits | Step::BitsSeen | Step::Acknowledge | Step::AcknowledgeSeen);
+        self.master.in_data && !self.master.reads && self.own.left > u32::from(on_the_bus)
     }
 
-    /// Renumbers cycles for another clock: cycle `before` becomes cycle `now`.
-    pub fn move_by(&mut self, before: u64, now: u64) {
-        let moved = |cycle: u64| if cycle > before { now + (cycle - before) } else { cycle.min(now) };
-        (self.at, self.fell, self.rise, self.data_at) =
-            (moved(self.at), moved(self.fell), moved(self.rise), moved(self.data_at));
-        self.free_since = self.free_since.map(moved);
+    /// True if one of these bits of I2C_CR2 is set.
+    fn is_set(&self, bits: u32) -> bool {
+        self.registers.has(CR2, bits)
     }
 
-    const fn go(&mut self, step: Step, at: u64) {
-        (self.step, self.at) = (step, at);
-    }
-
-    /// The whole state, for the detection of polling loops.
-    pub fn state(&self, mut report: impl FnMut(u64)) {
-        [self.step as u64, self.at, self.frames, self.bytes, self.left.into()].into_iter().for_each(&mut report);
-    }
-}
-
-impl I2c {
-    fn timing(&self) -> Timing {
-        Timing::of(self.timing, self.control, self.params.kernel_clock.rate(), &self.params.delays)
-    }
-
-    pub(super) fn time(&self, cycle: u64) -> Ps {
-        self.params.kernel_clock.rate().ps_at_floor(Cycles(cycle))
-    }
-
-    /// Takes all steps up to the time of the call.
-    pub(super) fn settle(&mut self, ctx: &mut Ctx) {
-        let cycle = self.params.kernel_clock.edge(ctx.now);
-        while let Some(at) = self.master.next().filter(|at| *at <= cycle) {
-            self.take_step(at, self.timing());
-        }
-    }
-
-    fn take_step(&mut self, at: u64, timing: Timing) {
+    pub(super) fn take_step(&mut self, at: u64, timing: Timing) {
         match self.master.step {
             Step::Start => self.start(at, timing),
             Step::StartSeen => {
-                self.is_busy = true;
+                self.own.is_busy = true;
                 self.master.go(Step::FirstFall, at + timing.high);
             }
             Step::FirstFall => self.address(at, timing),
@@ -167,21 +105,17 @@ impl I2c {
     }
 
     fn start(&mut self, at: u64, timing: Timing) {
-        let now = self.time(at);
-        self.signals.master_sda(now, false);
-        self.signals.frame(true, now);
-        self.chips.start(now);
-        self.master.frames += 1;
+        self.start_frame(at);
         self.master.go(Step::StartSeen, at + timing.sync1);
     }
 
     /// SCL falls after START: the address follows.
     fn address(&mut self, at: u64, timing: Timing) {
         self.signals.scl(self.time(at), false);
-        let reads = self.command & CR2_RD_WRN != 0;
-        let address = (self.command >> CR2_SADD) as u8 & 0x7f;
+        let (reads, command) = (self.is_set(CR2_RD_WRN), self.registers[CR2]);
+        let address = (command >> 1) as u8 & 0x7f;
         // No chip has the header of a 10-bit address.
-        let address = if self.command & CR2_ADD10 == 0 { address } else { 0x78 | (self.command >> 8) as u8 & 3 };
+        let address = if command & CR2_ADD10 == 0 { address } else { 0x78 | (command >> 8) as u8 & 3 };
         let master = &mut self.master;
         (master.fell, master.is_address, master.reads, master.in_data) = (at, true, reads, false);
         master.byte = address << 1 | u8::from(reads);
@@ -192,8 +126,8 @@ impl I2c {
     fn end_of_low(&mut self, at: u64, timing: Timing) -> u64 {
         let data_at = at.max(self.master.fell + timing.sync1 + timing.data_delay);
         let let_go = (self.master.fell + timing.least_low()).max(data_at + timing.setup);
-        let chips = self.params.kernel_clock.next_edge(self.master.stretched_until);
-        (self.master.data_at, self.master.rise) = (data_at, let_go.max(chips));
+        let chips = self.params.clock.next_edge(self.master.stretched_until);
+        (self.own.data_at, self.master.rise) = (data_at, let_go.max(chips));
         self.master.rise
     }
 
@@ -202,36 +136,29 @@ impl I2c {
         self.master.go(Step::Bits, rise + timing.rise_to_fall() + 7 * timing.period());
     }
 
-    /// True if the chip sends the byte on the bus.
-    pub(super) const fn receives(&self) -> bool {
-        self.master.reads && !self.master.is_address
-    }
-
     fn end_bits(&mut self, at: u64, timing: Timing) {
         self.record_bits(u64::MAX, timing);
         let now = self.time(at);
         self.master.fell = at;
-        if self.receives() {
+        if self.master.receives() {
             self.signals.chips_sda(now, true);
         } else {
-            let answer = self.chips.send(self.master.byte, now);
-            self.signals.chips_sda(now, !answer.ack);
-            (self.master.ack, self.master.stretched_until) = (answer.ack, now.saturating_add(answer.stretch));
+            self.hear_answer(now);
         }
         self.master.go(Step::BitsSeen, at + timing.sync1);
     }
 
     fn bits_seen(&mut self, at: u64, timing: Timing) {
-        if self.receives() {
-            if self.received.is_some() {
+        if self.master.receives() {
+            if self.own.received.is_some() {
                 self.master.go(Step::HeldForRead, at);
                 return;
             }
-            self.received = Some(self.master.byte);
-            self.receive_data = self.master.byte;
-            self.master.left = self.master.left.saturating_sub(1);
-            let is_last = self.master.left == 0 && self.command & CR2_RELOAD == 0;
-            self.master.ack = !is_last && self.command & CR2_STOP == 0;
+            self.own.received = Some(self.master.byte);
+            self.registers.set(RXDR, self.master.byte.into());
+            self.own.left = self.own.left.saturating_sub(1);
+            let is_last = self.own.left == 0 && !self.is_set(CR2_RELOAD);
+            self.master.ack = !is_last && !self.is_set(CR2_STOP);
         }
         let rise = self.end_of_low(at, timing);
         self.master.go(Step::Acknowledge, rise + timing.rise_to_fall());
@@ -239,60 +166,48 @@ impl I2c {
 
     fn end_acknowledge(&mut self, at: u64, timing: Timing) {
         self.record_acknowledge(u64::MAX, timing);
-        let (now, ack) = (self.time(at), self.master.ack);
-        self.master.fell = at;
-        self.master.bytes += 1;
-        self.signals.byte(self.master.byte, self.receives());
-        self.master.nacks += u64::from(!ack);
-        if self.receives() {
-            self.chips.acknowledge(ack, now);
-        } else {
-            self.signals.chips_sda(now, true);
-        }
-        if self.master.reads && ack {
-            let given = self.chips.receive(now);
-            (self.master.byte, self.master.stretched_until) = (given.byte, now.saturating_add(given.stretch));
-            self.signals.chips_sda(now, given.byte & 0x80 != 0);
+        if self.end_byte(at) {
+            self.signals.chips_sda(self.time(at), self.master.byte & 0x80 != 0);
         }
         self.master.go(Step::AcknowledgeSeen, at + timing.sync1);
     }
 
     fn acknowledge_seen(&mut self, at: u64, timing: Timing) {
-        let refused = !self.receives() && !self.master.ack;
+        let refused = !self.master.receives() && !self.master.ack;
         if std::mem::take(&mut self.master.is_address) {
-            self.command &= !CR2_START;
+            self.registers.put(CR2, CR2_START, false);
             self.master.in_data = !refused;
-            self.master.left = self.nbytes();
+            self.own.left = self.nbytes();
         } else if !self.master.reads {
-            self.master.left = self.master.left.saturating_sub(1);
+            self.own.left = self.own.left.saturating_sub(1);
         }
         if refused {
-            self.flags |= ISR_NACKF;
+            self.own.flags |= ISR_NACKF;
         }
-        if refused || self.command & CR2_STOP != 0 {
+        if refused || self.is_set(CR2_STOP) {
             self.begin_stop(at, timing);
-        } else if self.master.left > 0 {
+        } else if self.own.left > 0 {
             self.next_byte(at, timing);
         } else {
             self.end_of_bytes(at, timing);
         }
     }
 
-    pub(super) const fn nbytes(&self) -> u32 {
-        self.command >> CR2_NBYTES & 0xff
+    pub(super) fn nbytes(&self) -> u32 {
+        self.registers.field(CR2, CR2_NBYTES)
     }
 
     /// Handles the end of NBYTES.
     fn end_of_bytes(&mut self, at: u64, timing: Timing) {
-        if self.command & CR2_RELOAD != 0 {
-            self.flags |= ISR_TCR;
+        if self.is_set(CR2_RELOAD) {
+            self.own.flags |= ISR_TCR;
             self.master.go(Step::HeldForCommand, at);
-        } else if self.command & CR2_AUTOEND != 0 {
+        } else if self.is_set(CR2_AUTOEND) {
             self.begin_stop(at, timing);
-        } else if self.command & CR2_START != 0 {
+        } else if self.is_set(CR2_START) {
             self.restart(at, timing);
         } else {
-            self.flags |= ISR_TC;
+            self.own.flags |= ISR_TC;
             self.master.go(Step::HeldForCommand, at);
         }
     }
@@ -300,7 +215,7 @@ impl I2c {
     fn next_byte(&mut self, at: u64, timing: Timing) {
         if self.master.reads {
             self.begin_bits(at, timing);
-        } else if let Some(byte) = self.to_send.take() {
+        } else if let Some(byte) = self.own.to_send.take() {
             self.master.byte = byte;
             self.begin_bits(at, timing);
         } else {
@@ -310,8 +225,8 @@ impl I2c {
 
     /// I2C_CR2.NBYTES was written while TCR is set.
     pub(super) fn reload(&mut self, arrival: u64) {
-        self.flags &= !ISR_TCR;
-        self.master.left = self.nbytes();
+        self.own.flags &= !ISR_TCR;
+        self.own.left = self.nbytes();
         self.master.go(Step::Byte, arrival);
     }
 
@@ -329,8 +244,8 @@ impl I2c {
 
     /// Sets SDA's level, and lets SCL rise after it; the next step follows `cycles` cycles later.
     fn rise(&mut self, sda: bool, cycles: u64, next: Step) {
-        let Master { rise, data_at, .. } = self.master;
-        self.signals.master_sda(self.time(data_at), sda);
+        let rise = self.master.rise;
+        self.signals.master_sda(self.time(self.own.data_at), sda);
         self.signals.scl(self.time(rise), true);
         self.master.go(next, rise + cycles);
     }
@@ -338,19 +253,17 @@ impl I2c {
     fn stop(&mut self, at: u64, timing: Timing) {
         let now = self.time(at);
         self.signals.chips_sda(now, true);
-        self.signals.master_sda(now, true);
-        self.signals.frame(false, now);
-        self.chips.stop(now);
+        self.stop_frame(now);
         self.master.go(Step::StopSeen, at + timing.sync2);
     }
 
     fn stop_seen(&mut self, at: u64) {
-        self.flags |= ISR_STOPF;
-        self.is_busy = false;
-        self.command &= !CR2_STOP;
+        self.own.flags |= ISR_STOPF;
+        self.own.is_busy = false;
+        self.registers.put(CR2, CR2_STOP, false);
         self.master.free_since = Some(at);
         self.master.step = Step::Idle;
-        if self.command & CR2_START != 0 {
+        if self.is_set(CR2_START) {
             self.order_start(at);
         }
     }
@@ -363,14 +276,7 @@ impl I2c {
             Step::Acknowledge => self.record_acknowledge(cycle, timing),
             _ => {}
         }
-        if self.master.is_on_the_bus() {
-            self.signals.scl(now, true);
-            self.signals.chips_sda(now, true);
-            self.signals.master_sda(now, true);
-            self.signals.frame(false, now);
-            self.chips.stop(now);
-        }
-        let Master { frames, bytes, nacks, .. } = self.master;
-        self.master = Master { frames, bytes, nacks, ..Master::default() };
+        self.let_go(now, !matches!(self.master.step, Step::Idle | Step::Start));
+        self.own = V2 { delays: self.own.delays, ..V2::default() };
     }
 }

@@ -1,14 +1,15 @@
 //! The master: the sequence on the bus, step by step, in cycles of PCLK1 (RM0090, "I2C master mode"). A step that needs
 //! the firmware waits for a register access, with SCL low.
 
-use super::I2c;
 use super::registers::*;
-use engine::bus::device::Ctx;
+use super::{I2c, V1};
+use crate::st::i2c::master::{self, Master};
+use engine::polling::Polled;
 use engine::state::{Fresh, State};
-use engine::time::{Cycles, Ps};
+use engine::time::Ps;
 
 /// The master's position in a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
 pub enum Step {
     /// No frame is under way.
     #[default]
@@ -35,106 +36,62 @@ pub enum Step {
     HeldForOrder,
 }
 
-/// The master's state.
-#[derive(Clone, Copy, Debug, Default, State)]
-pub struct Master {
-    pub step: Step,
-    /// The cycle of the step, unless it waits for the firmware.
-    pub at: u64,
-    /// SCL's last falling edge, and its next or latest rising edge.
-    fell: u64,
-    rise: u64,
-    /// The byte on the bus, whether it is the address, and its acknowledge.
-    byte: u8,
-    is_address: bool,
-    ack: bool,
-    /// With POS: the acknowledge of the next byte.
-    next_ack: bool,
-    /// The chip sends the bytes.
-    pub reads: bool,
-    /// A chip holds SCL low until this time.
-    stretched_until: Ps,
-    /// The cycle of the last STOP.
-    free_since: Option<u64>,
-    pub frames: u64,
-    pub bytes: u64,
-    pub nacks: u64,
-}
-
-impl Master {
-    /// The cycle of the next step; `None` if the master waits for the firmware or is idle.
-    pub const fn next(&self) -> Option<u64> {
-        match self.step {
+impl master::Step for Step {
+    fn waits(self) -> bool {
+        matches!(
+            self,
             Step::Idle
-            | Step::HeldForAddress
-            | Step::HeldForClear
-            | Step::HeldForData
-            | Step::HeldForRead
-            | Step::HeldForOrder => None,
-            _ => Some(self.at),
-        }
-    }
-
-    const fn go(&mut self, step: Step, at: u64) {
-        (self.step, self.at) = (step, at);
-    }
-
-    /// The whole state, for the detection of polling loops.
-    pub fn state(&self, mut report: impl FnMut(u64)) {
-        [self.step as u64, self.at, self.frames, self.bytes].into_iter().for_each(&mut report);
-    }
-
-    /// Renumbers cycles for another clock: cycle `before` becomes cycle `now`.
-    pub fn move_by(&mut self, before: u64, now: u64) {
-        let moved = |cycle: u64| if cycle > before { now + (cycle - before) } else { cycle.min(now) };
-        (self.at, self.fell, self.rise) = (moved(self.at), moved(self.fell), moved(self.rise));
-        self.free_since = self.free_since.map(moved);
+                | Step::HeldForAddress
+                | Step::HeldForClear
+                | Step::HeldForData
+                | Step::HeldForRead
+                | Step::HeldForOrder
+        )
     }
 }
 
-impl I2c {
+impl I2c<V1> {
     /// Cycles for which SCL is low and high (I2C_CCR).
     fn halves(&self) -> (u64, u64) {
-        let count = u64::from(self.ccr & CCR_COUNT).max(1);
-        let (low, high) = match self.ccr & (CCR_FAST | CCR_DUTY) {
+        let ccr = self.registers[CCR];
+        let count = u64::from(ccr & CCR_COUNT).max(1);
+        let (low, high) = match ccr & (CCR_FAST | CCR_DUTY) {
             CCR_FAST => (2 * count, count),
             duty if duty & CCR_FAST != 0 => (16 * count, 9 * count),
             _ => (count, count),
         };
         // A rising edge longer than I2C_TRISE lengthens the clock.
-        let rises_in = self.params.clock.rate.cycles_until_ceil(self.params.rising).0;
-        (low, high + rises_in.saturating_sub(u64::from(self.trise)))
+        let rises_in = self.params.clock.rate().cycles_until_ceil(self.own.rising).0;
+        (low, high + rises_in.saturating_sub(u64::from(self.registers[TRISE])))
     }
 
-    fn time(&self, cycle: u64) -> Ps {
-        self.params.clock.rate.ps_at_floor(Cycles(cycle))
+    /// True if one of these bits of I2C_CR1 is set.
+    fn is_set(&self, bits: u32) -> bool {
+        self.registers.has(CR1, bits)
     }
 
-    /// Takes all steps up to the time of the call.
-    pub(super) fn settle(&mut self, ctx: &Ctx) {
-        let cycle = self.params.clock.rate.cycles_until_floor(ctx.now).0;
-        while let Some(at) = self.master.next().filter(|at| *at <= cycle) {
-            match self.master.step {
-                Step::Start => self.start(at),
-                Step::Started => self.started(at),
-                Step::Bits => self.end_bits(at),
-                Step::Acknowledge => self.end_acknowledge(at),
-                Step::RestartRise => self.rise(true, Step::Start),
-                Step::StopRise => self.rise(false, Step::Stop),
-                _ => self.stop(at),
-            }
+    /// Takes the next step, in its cycle.
+    pub(super) fn take_step(&mut self, at: u64) {
+        match self.master.step {
+            Step::Start => self.start(at),
+            Step::Started => self.started(at),
+            Step::Bits => self.end_bits(at),
+            Step::Acknowledge => self.end_acknowledge(at),
+            Step::RestartRise => self.rise(true, Step::Start),
+            Step::StopRise => self.rise(false, Step::Stop),
+            _ => self.stop(at),
         }
     }
 
     /// I2C_CR1.START or STOP was set while the master waits: it acts at `at`.
     pub(super) fn order(&mut self, at: u64) {
-        let (starts, stops) = (self.control & CR1_START != 0, self.control & CR1_STOP != 0);
+        let (starts, stops) = (self.is_set(CR1_START), self.is_set(CR1_STOP));
         match self.master.step {
             Step::Idle if starts => {
                 let free = self.master.free_since.map_or(0, |since| since + self.halves().0);
                 self.master.go(Step::Start, at.max(free));
             }
-            Step::Idle => self.control &= !CR1_STOP,
+            Step::Idle => self.registers.put(CR1, CR1_STOP, false),
             Step::HeldForData | Step::HeldForOrder if starts || stops => self.leave(at),
             // A byte that waits in the shift register does not prevent the end of the frame.
             Step::HeldForRead if starts || stops => self.leave(at),
@@ -145,41 +102,37 @@ impl I2c {
     /// Ends the frame, or continues with a repeated START.
     fn leave(&mut self, at: u64) {
         let rise = self.release(at);
-        self.flags &= if self.master.step == Step::HeldForRead { u32::MAX } else { !SR1_BTF };
-        self.in_data = false;
-        self.to_send = None;
-        let next = if self.control & CR1_STOP != 0 { Step::StopRise } else { Step::RestartRise };
+        self.own.flags &= if self.master.step == Step::HeldForRead { u32::MAX } else { !SR1_BTF };
+        self.master.in_data = false;
+        self.own.to_send = None;
+        let next = if self.is_set(CR1_STOP) { Step::StopRise } else { Step::RestartRise };
         self.master.go(next, rise);
     }
 
     fn start(&mut self, at: u64) {
-        let now = self.time(at);
-        self.signals.master_sda(now, false);
-        self.signals.frame(true, now);
-        self.chips.start(now);
-        self.master.frames += 1;
-        self.is_master = true;
+        self.start_frame(at);
+        self.own.is_master = true;
         self.master.go(Step::Started, at + self.halves().1);
     }
 
     fn started(&mut self, at: u64) {
         self.signals.scl(self.time(at), false);
         self.master.fell = at;
-        self.control &= !CR1_START;
-        self.flags |= SR1_SB;
+        self.registers.put(CR1, CR1_START, false);
+        self.own.flags |= SR1_SB;
         self.master.go(Step::HeldForAddress, at);
     }
 
     /// Starts the address byte that was written.
     pub(super) fn address(&mut self, byte: u8, at: u64) {
-        self.flags &= !SR1_SB;
+        self.own.flags &= !SR1_SB;
         (self.master.is_address, self.master.reads) = (true, byte & 1 != 0);
         self.begin(byte, at);
     }
 
     /// SCL's next rising edge, if the master releases it at `at`.
     fn release(&mut self, at: u64) -> u64 {
-        let chips = self.params.clock.rate.cycles_until_ceil(self.master.stretched_until).0;
+        let chips = self.params.clock.rate().cycles_until_ceil(self.master.stretched_until).0;
         self.master.rise = at.max(self.master.fell + self.halves().0).max(chips);
         self.master.rise
     }
@@ -191,49 +144,31 @@ impl I2c {
         self.master.go(Step::Bits, rise + high + 7 * (low + high));
     }
 
-    const fn receives(&self) -> bool {
-        self.master.reads && !self.master.is_address
-    }
-
     fn end_bits(&mut self, at: u64) {
         self.record_bits();
         let now = self.time(at);
         self.master.fell = at;
-        if self.receives() {
+        if self.master.receives() {
             self.signals.chips_sda(now, true);
-            let ack = self.control & CR1_ACK != 0;
-            let now_acked = if self.control & CR1_POS != 0 { self.master.next_ack } else { ack };
-            (self.master.ack, self.master.next_ack) = (now_acked, ack);
+            let ack = self.is_set(CR1_ACK);
+            let now_acked = if self.is_set(CR1_POS) { self.own.next_ack } else { ack };
+            (self.master.ack, self.own.next_ack) = (now_acked, ack);
             self.signals.master_sda(now, !now_acked);
         } else {
             self.signals.master_sda(now, true);
-            let answer = self.chips.send(self.master.byte, now);
-            self.signals.chips_sda(now, !answer.ack);
-            (self.master.ack, self.master.stretched_until) = (answer.ack, now.saturating_add(answer.stretch));
+            self.hear_answer(now);
         }
         let rise = self.release(at);
         self.master.go(Step::Acknowledge, rise + self.halves().1);
     }
 
     fn end_acknowledge(&mut self, at: u64) {
-        let (now, ack) = (self.time(at), self.master.ack);
+        let (now, received, byte) = (self.time(at), self.master.receives(), self.master.byte);
         self.signals.scl(self.time(self.master.rise), true);
         self.signals.scl(now, false);
-        self.master.fell = at;
-        self.master.bytes += 1;
-        self.signals.byte(self.master.byte, self.receives());
-        self.master.nacks += u64::from(!ack);
-        let received = self.receives();
+        self.end_byte(at);
         if received {
-            self.chips.acknowledge(ack, now);
             self.signals.master_sda(now, true);
-        } else {
-            self.signals.chips_sda(now, true);
-        }
-        let byte = self.master.byte;
-        if self.master.reads && ack {
-            let given = self.chips.receive(now);
-            (self.master.byte, self.master.stretched_until) = (given.byte, now.saturating_add(given.stretch));
         }
         if std::mem::take(&mut self.master.is_address) {
             self.addressed(at);
@@ -246,14 +181,14 @@ impl I2c {
 
     fn addressed(&mut self, at: u64) {
         if !self.master.ack {
-            self.flags |= SR1_AF;
+            self.own.flags |= SR1_AF;
             self.master.step = Step::HeldForOrder;
             self.order(at);
             return;
         }
-        self.flags |= SR1_ADDR;
-        self.in_data = true;
-        self.master.next_ack = self.control & CR1_ACK != 0;
+        self.own.flags |= SR1_ADDR;
+        self.master.in_data = true;
+        self.own.next_ack = self.is_set(CR1_ACK);
         self.master.go(Step::HeldForClear, at);
     }
 
@@ -265,7 +200,7 @@ impl I2c {
         if self.master.reads {
             let byte = self.master.byte;
             self.begin(byte, at);
-        } else if let Some(byte) = self.to_send.take() {
+        } else if let Some(byte) = self.own.to_send.take() {
             self.begin(byte, at);
         } else {
             self.master.step = Step::HeldForData;
@@ -276,17 +211,17 @@ impl I2c {
     /// Handles the end of a byte that was sent.
     fn sent(&mut self, at: u64) {
         if !self.master.ack {
-            self.flags |= SR1_AF;
+            self.own.flags |= SR1_AF;
             self.master.step = Step::HeldForOrder;
             self.order(at);
             return;
         }
-        if self.control & (CR1_STOP | CR1_START) != 0 {
+        if self.is_set(CR1_STOP | CR1_START) {
             self.leave(at);
-        } else if let Some(byte) = self.to_send.take() {
+        } else if let Some(byte) = self.own.to_send.take() {
             self.begin(byte, at);
         } else {
-            self.flags |= SR1_BTF;
+            self.own.flags |= SR1_BTF;
             self.master.step = Step::HeldForData;
         }
     }
@@ -296,18 +231,18 @@ impl I2c {
         match self.master.step {
             Step::HeldForAddress => self.address(byte, at),
             Step::HeldForData => {
-                self.flags &= !SR1_BTF;
+                self.own.flags &= !SR1_BTF;
                 self.begin(byte, at);
             }
-            _ => self.to_send = Some(byte),
+            _ => self.own.to_send = Some(byte),
         }
     }
 
     /// Handles a byte that was received.
     fn received(&mut self, byte: u8, at: u64) {
-        let ends = self.control & (CR1_STOP | CR1_START) != 0;
-        if self.data.is_none() {
-            self.data = Some(byte);
+        let ends = self.is_set(CR1_STOP | CR1_START);
+        if self.own.data.is_none() {
+            self.own.data = Some(byte);
             if ends {
                 self.leave(at);
             } else if self.master.ack {
@@ -318,8 +253,8 @@ impl I2c {
             }
             return;
         }
-        self.shifted = Some(byte);
-        self.flags |= SR1_BTF;
+        self.own.shifted = Some(byte);
+        self.own.flags |= SR1_BTF;
         self.master.step = Step::HeldForRead;
         if ends {
             self.leave(at);
@@ -328,11 +263,11 @@ impl I2c {
 
     /// Handles a read of I2C_DR: a byte that waits in the shift register moves there.
     pub(super) fn taken(&mut self, at: u64) {
-        self.data = self.shifted.take();
-        self.flags &= !SR1_BTF;
+        self.own.data = self.own.shifted.take();
+        self.own.flags &= !SR1_BTF;
         if self.master.step == Step::HeldForRead {
             self.master.step = Step::HeldForOrder;
-            if self.control & (CR1_STOP | CR1_START) != 0 {
+            if self.is_set(CR1_STOP | CR1_START) {
                 self.leave(at);
             } else if self.master.ack {
                 let next = self.master.byte;
@@ -352,12 +287,9 @@ impl I2c {
     }
 
     fn stop(&mut self, at: u64) {
-        let now = self.time(at);
-        self.signals.master_sda(now, true);
-        self.signals.frame(false, now);
-        self.chips.stop(now);
-        self.is_master = false;
-        self.control &= !CR1_STOP;
+        self.stop_frame(self.time(at));
+        self.own.is_master = false;
+        self.registers.put(CR1, CR1_STOP, false);
         self.master.free_since = Some(at);
         self.master.step = Step::Idle;
         self.order(at);
@@ -365,23 +297,15 @@ impl I2c {
 
     /// PE was cleared, or SWRST set: the master releases both lines, which chips see as a STOP.
     pub(super) fn abandon(&mut self, now: Ps) {
-        if self.is_master {
-            self.signals.scl(now, true);
-            self.signals.chips_sda(now, true);
-            self.signals.master_sda(now, true);
-            self.signals.frame(false, now);
-            self.chips.stop(now);
-        }
-        let Master { frames, bytes, nacks, .. } = self.master;
-        self.master = Master { frames, bytes, nacks, ..Master::default() };
-        (self.flags, self.is_master, self.in_data) = (0, false, false);
-        (self.to_send, self.data, self.shifted) = (None, None, None);
+        self.let_go(now, self.own.is_master);
+        let V1 { rising, seen_address, last, .. } = self.own;
+        self.own = V1 { rising, seen_address, last, ..V1::default() };
     }
 
     /// Records the eight clocks of a byte in the waveform.
     fn record_bits(&mut self) {
         let (low, high) = self.halves();
-        let receives = self.receives();
+        let receives = self.master.receives();
         let Master { byte, rise, fell, .. } = self.master;
         for bit in 0..8 {
             let rise = rise + bit * (low + high);

@@ -6,12 +6,12 @@ use super::*;
 fn a_chip_stretches_the_clock() {
     // By 20 us, 320 clocks, before the acknowledge of its address; by 10 us and a bit before a byte.
     let answers = [Answer::ACK.stretched(Ps::from_us(20))];
-    let mut bus = Bus::on(&answers, &[Given::byte(1).stretched(Ps::from_ns(10_001))], 0);
+    let mut bus = on(&answers, &[Given::byte(1).stretched(Ps::from_ns(10_001))], 0);
     bus.write(0, CR2, transfer(1, CR2_AUTOEND | CR2_RD_WRN));
     let [eighth, _] = first_byte(START);
     let ninth = eighth + 320 + SYNC2 + HIGH;
     let read = ninth + 161 + SYNC2 + HIGH + 7 * PERIOD;
-    bus.changes(read + SYNC1, ISR_TXE | ISR_BUSY, ISR_TXE | ISR_RXNE | ISR_BUSY);
+    bus.isr_turns(read + SYNC1, ISR_TXE | ISR_BUSY, ISR_TXE | ISR_RXNE | ISR_BUSY);
     let stop = read + 2 * PERIOD;
     bus.bench.run(cycle_ps(stop));
     bus.assert_calls(&[("Read", eighth), ("read", ninth), ("nack", read + PERIOD), ("stop", stop)]);
@@ -19,8 +19,8 @@ fn a_chip_stretches_the_clock() {
 
 #[test]
 fn a_general_call_reaches_all_chips() {
-    let mut bus = Bus::on(&[], &[], 0);
-    bus.write(0, CR2, 1 << CR2_NBYTES | CR2_START | CR2_AUTOEND);
+    let mut bus = on(&[], &[], 0);
+    bus.write(0, CR2, 1 << NBYTES | CR2_START | CR2_AUTOEND);
     bus.write(0, TXDR, 6);
     let [eighth, ninth] = first_byte(START);
     bus.bench.run(cycle_ps(ninth + 20 * PERIOD));
@@ -29,7 +29,7 @@ fn a_general_call_reaches_all_chips() {
 
 #[test]
 fn the_wires_are_recorded_edge_by_edge() {
-    let mut bus = Bus::on(&[], &[], 0);
+    let mut bus = on(&[], &[], 0);
     bus.bench.record();
     bus.write(0, CR2, transfer(0, CR2_AUTOEND));
     let [eighth, ninth] = first_byte(START);
@@ -101,22 +101,14 @@ impl I2cTarget for Alarm {
 
 #[test]
 fn a_chip_is_woken_and_its_interrupt_comes_through() {
-    let mut bus = Bus::on(&[], &[], 0);
+    let mut bus = on(&[], &[], 0);
     let due = Ps::from_ns(12_345);
     let line = Some(IrqLine::Core { core: 0, bit: 9 });
     let chip: Box<dyn I2cTarget> = Box::new(Alarm(Some(due), false));
     let delays = Delays { falling: Ps::ZERO, rising: Ps::ZERO, analog_filter: Ps::ZERO, synchronisation: Cycles(2) };
-    let (lines, gate) = ([None; 2], ClockGate::default());
-    let params = Params {
-        kernel_clock: KernelClock::new(ClockInput::fixed(clock())),
-        delays,
-        start_cycles: Cycles(2),
-        event: lines,
-        error: lines,
-        gate,
-    };
+    let params = params(ClockInput::fixed(clock()));
     let chips = I2cChips::new(vec![(ADDRESS, Hosted::new(chip, "chip".to_owned(), line, 0))]);
-    bus.bench = Bench::new(I2c::new(params, Default::default(), chips));
+    bus.bench = Bench::new(I2c::new(params, own(delays), Default::default(), chips));
     bus.bench.record();
     bus.bench.run(Ps(due.0 - 1));
     assert_eq!(bus.bench.pending(), 0);

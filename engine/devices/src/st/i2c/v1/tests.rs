@@ -1,104 +1,24 @@
 //! A bus with a chip that records the calls of the bus. PCLK1 has 16 MHz, SCL is low and high for ten cycles each.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
-
 use super::*;
-use crate::bench::Bench;
 use crate::bench::polled::{Access, Loop};
-use crate::support::hosted_chip::Hosted;
-use crate::support::registers::walk;
+use crate::registers::walk;
+use crate::st::i2c::tests::{ADDRESS, Bus, START, clock, cycle as at, params};
 use engine::bus::device::DeviceId;
-use engine::dt::wiring::ClockId;
-use engine::time::Hz;
-use engine::wire::i2c::{Answer, Direction, Given, I2cTarget};
+use engine::dt::wiring::{ClockId, ClockInput};
+use engine::time::{Cycles, Hz};
+use engine::wire::i2c::{Answer, Given};
 
-type Calls = Arc<Mutex<Vec<(String, u64)>>>;
-
-const ADDRESS: u8 = 0x48;
-/// Cycles from a write to its effect on the bus.
-const START: u64 = 2;
 const HALF: u64 = 10;
 const PERIOD: u64 = 20;
 const CLOCK: ClockId = ClockId(7);
 
-#[derive(engine::state::State)]
-struct Recorder {
-    #[state(skip)]
-    calls: Calls,
-    answers: VecDeque<Answer>,
-    bytes: VecDeque<u8>,
-}
-
-impl Recorder {
-    fn record(&self, what: impl Into<String>, now: Ps) {
-        self.calls.lock().unwrap().push((what.into(), clock().cycles_until_floor(now).0));
-    }
-
-    fn answer(&mut self) -> Answer {
-        self.answers.pop_front().unwrap_or(Answer::ACK)
-    }
-}
-
-impl I2cTarget for Recorder {
-    fn address(&mut self, direction: Direction, now: Ps) -> Answer {
-        self.record(format!("{direction:?}"), now);
-        self.answer()
-    }
-
-    fn general_call(&mut self, _: Ps) -> Answer {
-        Answer::NACK
-    }
-
-    fn write(&mut self, byte: u8, now: Ps) -> Answer {
-        self.record(format!("{byte:#x}"), now);
-        self.answer()
-    }
-
-    fn read(&mut self, _: Ps) -> Given {
-        Given::byte(self.bytes.pop_front().unwrap_or(0xff))
-    }
-
-    fn acknowledged(&mut self, ack: bool, now: Ps) {
-        self.record(if ack { "ack" } else { "nack" }, now);
-    }
-
-    fn repeated_start(&mut self, now: Ps) {
-        self.record("repeated start", now);
-    }
-
-    fn stop(&mut self, now: Ps) {
-        self.record("stop", now);
-    }
-}
-
-fn clock() -> Hz {
-    Hz::new(16_000_000).unwrap()
-}
-
-fn at(cycle: u64) -> Ps {
-    clock().ps_at_floor(Cycles(cycle))
-}
-
-struct Bus {
-    bench: Bench,
-    calls: Calls,
-}
-
 /// The interface, enabled, with interrupts.
 fn bus(answers: &[Answer], bytes: &[u8]) -> Bus {
-    let calls = Calls::default();
-    let (answers, bytes) = (answers.iter().copied().collect(), bytes.iter().copied().collect());
-    let chip: Box<dyn I2cTarget> = Box::new(Recorder { calls: Arc::clone(&calls), answers, bytes });
-    let chips = I2cChips::new(vec![(ADDRESS, Hosted::new(chip, "chip".to_owned(), None, 0))]);
-    let params = Params {
-        clock: ClockInput { rate: clock(), id: Some(CLOCK) },
-        rising: Ps::from_ns(300),
-        start_cycles: Cycles(START),
-        interrupts: [4, 5].map(|bit| Some(IrqLine::Core { core: 0, bit })),
-        gate: ClockGate::default(),
-    };
-    let mut bus = Bus { bench: Bench::new(I2c::new(params, Default::default(), chips)), calls };
+    let params = params(ClockInput { rate: clock(), id: Some(CLOCK) });
+    let own = V1 { rising: Ps::from_ns(300), ..V1::default() };
+    let bytes: Vec<Given> = bytes.iter().map(|byte| Given::byte(*byte)).collect();
+    let mut bus = Bus::new(params, own, Default::default(), (answers, &bytes));
     for (register, value) in [(CCR, 10), (TRISE, 17), (CR2, 16 | 7 << 8), (CR1, CR1_PE)] {
         bus.write(0, register, value);
     }
@@ -106,27 +26,16 @@ fn bus(answers: &[Answer], bytes: &[u8]) -> Bus {
 }
 
 impl Bus {
-    fn write(&mut self, cycle: u64, register: u32, value: u32) {
-        self.bench.run(at(cycle));
-        self.bench.write(at(cycle), register, value).unwrap();
-    }
-
-    fn read(&mut self, cycle: u64, register: u32) -> u32 {
-        self.bench.run(at(cycle));
-        self.bench.value(at(cycle), register)
-    }
-
     /// I2C_SR1 changes from `before` to `after` in a cycle.
     #[track_caller]
-    fn changes(&mut self, cycle: u64, before: u32, after: u32) {
-        assert_eq!(self.read(cycle - 1, SR1), before, "a cycle before {cycle}");
-        assert_eq!(self.read(cycle, SR1), after, "at {cycle}");
+    fn sr1_turns(&mut self, at: u64, before: u32, after: u32) {
+        self.turns(at, SR1, before, after);
     }
 
     /// START in cycle 0 and the address in cycle 20, as early as SCL can rise. Returns the cycle in which ADDR is set.
     fn addressed(&mut self, more: u32, byte: u8) -> u64 {
         self.write(0, CR1, CR1_PE | CR1_START | more);
-        self.changes(START + HALF, 0, SR1_SB);
+        self.sr1_turns(START + HALF, 0, SR1_SB);
         self.write(20, DR, byte.into());
         // The byte's first rising edge, eight clocks to the last falling edge, and the acknowledge clock.
         let rise = 20 + START;
@@ -137,17 +46,6 @@ impl Bus {
     fn clear(&mut self, cycle: u64) {
         self.read(cycle, SR1);
         self.read(cycle, SR2);
-    }
-
-    fn calls(&self) -> Vec<(String, u64)> {
-        self.calls.lock().unwrap().clone()
-    }
-
-    #[track_caller]
-    fn assert_calls(&self, expected: &[(&str, u64)]) {
-        let calls = self.calls();
-        let calls: Vec<(&str, u64)> = calls.iter().map(|(what, cycle)| (what.as_str(), *cycle)).collect();
-        assert_eq!(calls, expected);
     }
 }
 
@@ -161,7 +59,7 @@ fn bytes_are_sent_as_the_manual_has_it() {
     let addressed = bus.addressed(0, WRITE);
     assert_eq!(addressed, 192);
     assert_eq!(bus.bench.pending(), 0, "SB is cleared by I2C_DR");
-    bus.changes(addressed, 0, SR1_ADDR | SR1_TXE);
+    bus.sr1_turns(addressed, 0, SR1_ADDR | SR1_TXE);
     assert_eq!(bus.bench.pending(), 1 << 4);
     bus.clear(200);
     assert_eq!((bus.read(201, SR1), bus.read(201, SR2)), (SR1_TXE, SR2_MSL | SR2_BUSY | SR2_TRA));
@@ -170,9 +68,9 @@ fn bytes_are_sent_as_the_manual_has_it() {
     bus.write(300, DR, 0x22);
     let first = 210 + START + HALF + 7 * PERIOD;
     // The next byte's first rising edge is half a clock after the acknowledge.
-    bus.changes(first + PERIOD, 0, SR1_TXE);
+    bus.sr1_turns(first + PERIOD, 0, SR1_TXE);
     let second = first + PERIOD + 8 * PERIOD;
-    bus.changes(second + PERIOD, SR1_TXE, SR1_TXE | SR1_BTF);
+    bus.sr1_turns(second + PERIOD, SR1_TXE, SR1_TXE | SR1_BTF);
     bus.write(600, CR1, CR1_PE | CR1_STOP);
     let stop = 600 + START + HALF;
     assert_eq!(bus.read(stop - 1, SR2) & SR2_BUSY, SR2_BUSY);
@@ -185,14 +83,14 @@ fn a_byte_is_received_and_not_acknowledged() {
     // RM0090, "Master receiver", of a single byte: ACK is 0, ADDR is cleared, STOP is set.
     let mut bus = bus(&[], &[0x5a]);
     let addressed = bus.addressed(0, READ);
-    bus.changes(addressed, 0, SR1_ADDR);
+    bus.sr1_turns(addressed, 0, SR1_ADDR);
     bus.clear(200);
     bus.write(205, CR1, CR1_PE | CR1_STOP);
     let end = 200 + START + HALF + 7 * PERIOD + PERIOD;
-    bus.changes(end, 0, SR1_RXNE);
+    bus.sr1_turns(end, 0, SR1_RXNE);
     assert_eq!(bus.read(end + 1, DR), 0x5a);
     assert_eq!(bus.read(end + PERIOD, SR2), 0);
-    bus.assert_calls(&[("Read", 172), ("nack", end), ("stop", end + PERIOD)]);
+    bus.assert_calls(&[("Read", 172), ("read", addressed), ("nack", end), ("stop", end + PERIOD)]);
 }
 
 #[test]
@@ -202,13 +100,14 @@ fn two_bytes_are_received_with_pos() {
     bus.clear(200);
     bus.write(201, CR1, CR1_PE | CR1_POS);
     let first = 200 + START + HALF + 8 * PERIOD;
-    bus.changes(first, 0, SR1_RXNE);
+    bus.sr1_turns(first, 0, SR1_RXNE);
     // The second waits in the shift register, with SCL low.
-    bus.changes(first + 9 * PERIOD, SR1_RXNE, SR1_RXNE | SR1_BTF);
+    bus.sr1_turns(first + 9 * PERIOD, SR1_RXNE, SR1_RXNE | SR1_BTF);
     bus.write(600, CR1, CR1_PE | CR1_POS | CR1_STOP);
     assert_eq!((bus.read(610, DR), bus.read(611, DR), bus.read(612, SR1)), (1, 2, 0));
     let stop = 600 + START + HALF;
-    bus.assert_calls(&[("Read", 172), ("ack", first), ("nack", first + 9 * PERIOD), ("stop", stop)]);
+    let (second, read) = (first + 9 * PERIOD, "read");
+    bus.assert_calls(&[("Read", 172), (read, 192), ("ack", first), (read, first), ("nack", second), ("stop", stop)]);
 }
 
 #[test]
@@ -220,14 +119,14 @@ fn a_late_reader_holds_the_clock() {
     assert_eq!(bus.read(1000, DR), 1);
     // The second byte is in I2C_DR now, and a third one follows.
     let third = 1000 + START + HALF + 8 * PERIOD;
-    bus.changes(third, SR1_RXNE, SR1_RXNE | SR1_BTF);
+    bus.sr1_turns(third, SR1_RXNE, SR1_RXNE | SR1_BTF);
 }
 
 #[test]
 fn an_address_that_nobody_acknowledges_is_a_failure() {
     let mut bus = bus(&[], &[]);
     let addressed = bus.addressed(0, 0x20 << 1);
-    bus.changes(addressed, 0, SR1_AF);
+    bus.sr1_turns(addressed, 0, SR1_AF);
     assert_eq!(bus.bench.pending(), 1 << 5);
     bus.write(200, SR1, 0);
     assert_eq!((bus.read(200, SR1), bus.bench.pending()), (0, 0));
@@ -244,7 +143,7 @@ fn a_repeated_start_follows_the_byte() {
     bus.write(210, CR1, CR1_PE | CR1_START);
     let byte = 200 + START + HALF + 8 * PERIOD;
     // SCL rises, is high for half a clock, SDA falls, SCL falls half a clock later.
-    bus.changes(byte + 3 * HALF, 0, SR1_SB);
+    bus.sr1_turns(byte + 3 * HALF, 0, SR1_SB);
     bus.write(600, DR, READ.into());
     bus.read(700, SR1);
     bus.assert_calls(&[("Write", 172), ("0x7", byte - PERIOD), ("repeated start", byte + 2 * HALF)]);
@@ -255,7 +154,7 @@ fn a_chip_stretches_the_clock() {
     let mut bus = bus(&[Answer::ACK.stretched(Ps::from_us(10))], &[]);
     bus.addressed(0, WRITE);
     // From the eighth falling edge on: 160 cycles, and then the acknowledge clock.
-    bus.changes(172 + 160 + HALF, 0, SR1_ADDR | SR1_TXE);
+    bus.sr1_turns(172 + 160 + HALF, 0, SR1_ADDR | SR1_TXE);
 }
 
 #[test]
@@ -272,9 +171,9 @@ fn fast_mode_and_slow_edges() {
         bus.write(0, TRISE, trise);
         bus.write(0, CR1, CR1_PE);
         bus.write(0, CR1, CR1_PE | CR1_START);
-        bus.changes(START + high, 0, SR1_SB);
+        bus.sr1_turns(START + high, 0, SR1_SB);
         bus.write(100, DR, WRITE.into());
-        bus.changes(100 + START + high + 8 * (low + high), 0, SR1_ADDR | SR1_TXE);
+        bus.sr1_turns(100 + START + high + 8 * (low + high), 0, SR1_ADDR | SR1_TXE);
     }
 }
 
@@ -295,7 +194,7 @@ fn a_change_of_the_clock_takes_what_is_left_of_a_step() {
 
 #[test]
 fn registers_keep_what_they_have_and_pe_resets() {
-    walk::table_is_sound(REGISTERS);
+    walk::table_is_sound(MAP.rows);
     let mut bus = bus(&[], &[]);
     assert_eq!((bus.read(0, CCR), bus.read(0, TRISE), bus.read(0, OAR1)), (10, 17, 0));
     bus.addressed(0, WRITE);

@@ -1,16 +1,16 @@
 //! Records the master's clocks in waveforms, after they have ended.
 
-use super::I2c;
-use super::master::Master;
 use super::timing::Timing;
+use super::{I2c, V2};
+use crate::st::i2c::master::Master;
 use engine::time::Cycles;
 
-impl I2c {
+impl I2c<V2> {
     /// Records the edges of a byte's eight clocks in the waveform, up to a cycle.
     pub(super) fn record_bits(&mut self, until: u64, timing: Timing) {
-        let receives = self.receives();
-        let clock = self.params.kernel_clock.rate();
-        let Master { byte, rise, data_at, fell, .. } = self.master;
+        let receives = self.master.receives();
+        let clock = self.params.clock.rate();
+        let (Master { byte, rise, fell, .. }, data_at) = (self.master, self.own.data_at);
         let time = |cycle: u64| clock.ps_at_floor(Cycles(cycle));
         let signals = &mut self.signals;
         let mut last_fall = fell;
@@ -36,9 +36,9 @@ impl I2c {
 
     /// Records the edges of the acknowledge clock, likewise.
     pub(super) fn record_acknowledge(&mut self, until: u64, timing: Timing) {
-        let Master { ack, rise, data_at, .. } = self.master;
+        let (Master { ack, rise, .. }, data_at) = (self.master, self.own.data_at);
         let fall = rise + timing.rise_to_fall();
-        let sda = !self.receives() || !ack;
+        let sda = !self.master.receives() || !ack;
         if data_at <= until {
             self.signals.master_sda(self.time(data_at), sda);
         }
