@@ -1,5 +1,4 @@
-//! What the tests of both interfaces have in common: a bus, clocked at 16 MHz, with a chip that records the calls of the
-//! bus.
+//! What the tests of both interfaces have in common: a bus, clocked at 16 MHz, with a chip that records its calls.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

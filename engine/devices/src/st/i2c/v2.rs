@@ -243,7 +243,8 @@ impl Version for V2 {
 
     fn unmodelled(register: u32) -> &'static str {
         if register == CR1 {
-            return "a mode that is not modelled was enabled (I2C_CR1: slave mode, SMBus): the interface works without it";
+            return "a mode that is not modelled was enabled (I2C_CR1: slave mode, SMBus): the interface works \
+                    without it";
         }
         "timeouts (I2C_TIMEOUTR) are not modelled: none is detected"
     }
