@@ -1,0 +1,91 @@
+//! The bus timing from I2C_TIMINGR and the kernel clock (RM0436, "I2C timings" and "I2C master initialization").
+//!
+//! The master counts from edges on its own pins. It detects a falling edge of SCL tSYNC1 after it has pulled the line
+//! low, a rising edge tSYNC2 after it has released it: the edge's slope, the analog filter, the digital filter of DNF
+//! clocks, and the synchronisation to the kernel clock. So tSCL = tSYNC1 + tSYNC2 + (SCLL + 1 + SCLH + 1) * tPRESC.
+
+use super::registers::*;
+use crate::registers::field;
+use engine::dt::reader::NodeReader;
+use engine::time::{Cycles, Hz, Ps};
+
+/// The delays that the board determines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delays {
+    /// Time from the start of a falling edge until SCL is low.
+    pub falling: Ps,
+    /// Time from the start of a rising edge until SCL is high.
+    pub rising: Ps,
+    /// The delay of the analog filter.
+    pub analog_filter: Ps,
+    /// Kernel clocks of the synchronisation, counted from the first that samples the level.
+    pub synchronisation: Cycles,
+}
+
+impl Delays {
+    /// Reads the delays from the node.
+    pub fn from_node(reader: &mut NodeReader) -> Delays {
+        Delays {
+            rising: reader.timing_ps("i2c-scl-rising-time-ns", "the rise time of SCL"),
+            falling: reader.timing_ps("i2c-scl-falling-time-ns", "the fall time of SCL"),
+            analog_filter: reader.timing_ps("cyclescope,analog-filter-ns", "the delay of the analog filter"),
+            synchronisation: reader.timing_cycles(
+                "cyclescope,synchronisation-cycles",
+                "kernel clocks, counted from the first that samples an edge",
+            ),
+        }
+    }
+}
+
+/// Times in cycles of the kernel clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// tSYNC1: from pulling SCL or SDA low to the detection.
+    pub sync1: u64,
+    /// tSYNC2: from releasing a line to the detection.
+    pub sync2: u64,
+    /// tSCLL, also for tBUF and tSU;STA.
+    pub low: u64,
+    /// tSCLH, also for tHD;STA and tSU;STO.
+    pub high: u64,
+    /// tSDADEL: from a detected falling edge to the change of SDA.
+    pub data_delay: u64,
+    /// tSCLDEL: SCL stays low for this time after the change of SDA.
+    pub setup: u64,
+}
+
+impl Timing {
+    /// The timing that registers select.
+    pub const fn of(timingr: u32, cr1: u32, kernel_clock: Hz, delays: &Delays) -> Timing {
+        let prescaler = field(timingr, TIMINGR_PRESC) as u64 + 1;
+        let filter = if cr1 & CR1_ANFOFF == 0 { delays.analog_filter } else { Ps::ZERO };
+        let synchronised = delays.synchronisation.0 + field(cr1, CR1_DNF) as u64;
+        // Lines change on edges of the kernel clock, so a change is always sampled the same number of cycles later.
+        let fall = kernel_clock.cycles_until_ceil(delays.falling.saturating_add(filter)).0;
+        let rise = kernel_clock.cycles_until_ceil(delays.rising.saturating_add(filter)).0;
+        Timing {
+            sync1: fall + synchronised,
+            sync2: rise + synchronised,
+            low: (field(timingr, TIMINGR_SCLL) as u64 + 1) * prescaler,
+            high: (field(timingr, TIMINGR_SCLH) as u64 + 1) * prescaler,
+            data_delay: field(timingr, TIMINGR_SDADEL) as u64 * prescaler + 1,
+            setup: (field(timingr, TIMINGR_SCLDEL) as u64 + 1) * prescaler,
+        }
+    }
+
+    /// The minimum time from a falling edge of SCL to its release.
+    pub const fn least_low(&self) -> u64 {
+        let data = self.data_delay + self.setup;
+        self.sync1 + if self.low > data { self.low } else { data }
+    }
+
+    /// tSCL of clocks without clock stretching.
+    pub const fn period(&self) -> u64 {
+        self.least_low() + self.rise_to_fall()
+    }
+
+    /// Time from the release of SCL to its falling edge.
+    pub const fn rise_to_fall(&self) -> u64 {
+        self.sync2 + self.high
+    }
+}

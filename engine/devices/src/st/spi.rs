@@ -1,0 +1,537 @@
+//! `st,stm32-spi`: the SPI interface of STM32F4 (`st,stm32f4-spi`; RM0090, "Serial peripheral interface (SPI)") and, as
+//! `st,stm32-spi-fifo`, the SPI of STM32L4 with FIFOs (RM0432, likewise), as a master.
+//!
+//! Modelled: all registers; words of 8 and 16 bits, with FIFOs 4 to 16 bits; all four modes, either bit first; SCK of
+//! PCLK / 2 to PCLK / 256; TXE, RXNE, BSY, OVR, MODF; FRXTH, FRLVL, FTLVL, and two frames packed into an access of 16
+//! bits; one data line for both directions (BIDIMODE), receive-only mode (RXONLY); interrupts, DMA requests. Chip
+//! selects are pins that the firmware drives (`cs-gpios`), or, for a chip without such a pin, NSS as driven with SSOE.
+//!
+//! A word begins `cyclescope,start-cycles` after the write of SPI_DR, and the next one follows it without a pause. The
+//! data register is free when its word begins. RXNE is set with the edge that samples the last bit, BSY falls at the
+//! end of the word. The model computes a chip's answer when the word begins.
+//!
+//! SCK, MISO and MOSI need their pins (`devices/support/pin_functions.rs`). Without SCK no chip sees a clock, without
+//! MISO ones are received, and without MOSI the chip reads ones; a note reports the first word that this spoils.
+//!
+//! In receive-only modes, SCK runs from the setting of SPE (or the clearing of BIDIOE) on, and unread words cause an
+//! overrun. A word that is on the wire when SPE is cleared is completed. While the interface sends on one data line, it
+//! receives nothing, so no overrun occurs. On that line a chip with `spi-3wire` answers; other chips answer on MISO,
+//! which is not sampled then: the line is pulled up.
+//!
+//! Not modelled: slave mode, TI's frame format, I2S (nothing is sent, with a note), CRC (its registers keep written
+//! values, and no CRC is sent, with a note), NSSP.
+
+mod registers;
+mod status;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use self::registers::*;
+use self::wire::{Frame, Wire};
+use crate::model::{Group, Model};
+use crate::registers::{Port, Registers, Table};
+use crate::support::activities::{RX_FIFO, TX_FIFO};
+use crate::support::dma_lines::DmaLine;
+use crate::support::fifo_entries::Queues;
+use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
+use crate::support::pin_functions::PinFunctions;
+use crate::support::stm32_clock_gate::ClockGate;
+use engine::activity::Activity;
+use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
+use engine::dt::reader::NodeReader;
+use engine::dt::wiring::{ClockInput, Pin};
+use engine::observe::spi::{FRAME, SHIFTING, SpiSignals};
+use engine::polling::{Poll, Polled};
+use engine::state::State;
+use engine::time::{Cycles, Ps};
+use engine::wire::spi::{Lines, SpiTarget};
+
+/// Maximum number of chip selects.
+const SELECTS: usize = 8;
+/// The token of the event that updates the DMA requests.
+const DMA_ACTIVITIES: u32 = CONTROLLER_EVENT + 1;
+/// Names of the signals at pins; the constants are their indices.
+const SIGNALS: &[&str] = &["sck", "miso", "mosi"];
+const SCK: usize = 0;
+const MISO: usize = 1;
+const MOSI: usize = 2;
+/// Bytes of each FIFO.
+const FIFO_BYTES: usize = 4;
+
+/// The board's parameters of the device.
+#[derive(Clone, Debug, State, Polled)]
+pub struct Params {
+    /// PCLK.
+    pub clock: ClockInput,
+    /// Clocks from a write of SPI_DR to the word's first bit.
+    #[state(skip)]
+    pub start_cycles: Cycles,
+    /// True with FIFOs.
+    #[state(skip)]
+    pub has_fifos: bool,
+    /// Its interrupt.
+    #[state(skip)]
+    pub interrupt: Option<IrqLine>,
+    /// Pins that are chip selects.
+    #[state(skip)]
+    pub selects: Vec<Pin>,
+    /// Its clock enable bit in the RCC.
+    #[state(skip)]
+    pub gate: ClockGate,
+}
+
+/// The device.
+#[derive(State, Polled)]
+#[poll(first = Spi::look)]
+pub struct Spi {
+    params: Params,
+    registers: Registers,
+    /// The size of the access under way: one of SPI_DR takes as many frames as fit.
+    #[state(skip)]
+    size: AccessSize,
+    /// OVR and MODF.
+    flags: u32,
+    /// SPI_DR was read after an overrun: a read of SPI_SR clears OVR. SPI_SR was accessed after a mode fault: a write
+    /// of SPI_CR1 clears MODF.
+    clears_ovr: bool,
+    clears_modf: bool,
+    /// Frames to send, and received frames.
+    transmit: VecDeque<u16>,
+    receive: VecDeque<u16>,
+    /// Records the contents of the FIFOs.
+    #[poll(edge = poll.clock())]
+    queues: Queues,
+    wire: Wire,
+    /// The pins that carry [`SCK`], [`MISO`] and [`MOSI`].
+    pins: PinFunctions,
+    /// Requests: transmit, receive.
+    dma: [DmaLine; 2],
+    alarm: Alarm,
+    overruns: u64,
+}
+
+/// Activities of the interface.
+const ACTIVITIES: &[&Activity] = &[&SHIFTING, &FRAME, &TX_FIFO, &RX_FIFO];
+
+/// For the list of models.
+pub const MODEL: Model =
+    Model::device(Group::Spi, &["st,stm32-spi", "st,stm32f4-spi", "st,stm32-spi-fifo"], 1, from_node)
+        .with_activities(ACTIVITIES)
+        .naming(WITH_FIFOS.rows);
+
+/// Builds the device from its node.
+pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
+    reader.known(&["clock-names", "interrupt-names", "resets"]);
+    let has_fifos = reader.node.compatibles().contains(&"st,stm32-spi-fifo");
+    let meaning = "the pins that select its chips, from select 0 on";
+    let params = Params {
+        clock: reader.clock_input(0, "PCLK, from which SCK is divided"),
+        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "clocks from a write of SPI_DR to the first bit"),
+        has_fifos,
+        interrupt: reader.interrupt(0, "its interrupt"),
+        selects: (0..SELECTS).map_while(|index| reader.gpio("cs-gpios", index, meaning)).collect(),
+        gate: ClockGate::from_node(reader),
+    };
+    let dma =
+        [DmaLine::from_node(reader, "tx", "SPI_DR takes data"), DmaLine::from_node(reader, "rx", "SPI_DR has data")];
+    let chips = Chips::from_node_by_three_wires(reader, params.selects.len().max(1) as u32);
+    let pins = PinFunctions::from_node(reader, SIGNALS);
+    Box::new(Spi { pins, ..Spi::new(params, dma, chips) })
+}
+
+impl Spi {
+    /// The device after reset, with the chips on its selects.
+    pub fn new(params: Params, dma: [DmaLine; 2], chips: Chips) -> Spi {
+        Spi {
+            registers: Registers::new(if params.has_fifos { &WITH_FIFOS } else { &WITHOUT_FIFOS }),
+            size: AccessSize::Word,
+            flags: 0,
+            clears_ovr: false,
+            clears_modf: false,
+            transmit: VecDeque::with_capacity(FIFO_BYTES),
+            receive: VecDeque::with_capacity(FIFO_BYTES),
+            queues: Queues::default(),
+            wire: Wire::new(chips),
+            pins: PinFunctions::default(),
+            dma,
+            alarm: Alarm::default(),
+            overruns: 0,
+            params,
+        }
+    }
+
+    /// The cycle of PCLK at a time.
+    fn cycle(&self, now: Ps) -> u64 {
+        self.params.clock.rate.cycles_until_floor(now).0
+    }
+
+    /// The time of a cycle.
+    fn time(&self, cycle: u64) -> Ps {
+        self.params.clock.rate.ps_at_floor(Cycles(cycle))
+    }
+
+    /// Bits of a word.
+    fn bits(&self) -> u32 {
+        if self.params.has_fifos {
+            // Sizes below 4 act as 8.
+            let size = self.registers.field(CR2, CR2_DS) + 1;
+            return if size < 4 { 8 } else { size };
+        }
+        if self.registers.has(CR1, CR1_DFF) { 16 } else { 8 }
+    }
+
+    /// Bytes that a frame takes in a FIFO.
+    fn frame_bytes(&self) -> usize {
+        if self.bits() > 8 { 2 } else { 1 }
+    }
+
+    /// Frames that the buffer of each direction can hold.
+    fn room(&self) -> usize {
+        if self.params.has_fifos { FIFO_BYTES / self.frame_bytes() } else { 1 }
+    }
+
+    /// Performs all that happens on the wire up to `now`.
+    fn advance(&mut self, now: Ps) {
+        let cycle = self.cycle(now);
+        loop {
+            if let Some((word, sampled_at)) = self.wire.take_received(cycle) {
+                self.take(word, sampled_at);
+            }
+            let Some(free) = self.wire.end_word(cycle) else { return };
+            if !self.is_on() {
+                return;
+            }
+            let receives = self.clocks_by_itself();
+            let Some(start) = self.wire.start_by(free, cycle) else { return };
+            // In receive-only modes, data to send stay in the FIFO.
+            let next = if receives { Some(0) } else { self.transmit.pop_front() };
+            let Some(data) = next else { return };
+            let clock = self.params.clock.rate;
+            if !receives {
+                self.queues.tx.leave(self.transmit.len() + 1, clock.ps_at_floor(Cycles(start)), clock);
+            }
+            let frame = Frame { data, bits: self.bits(), direction: self.direction() };
+            self.wire.begin(start, frame, self.registers[CR1], clock, &self.pins);
+        }
+    }
+
+    /// Stores a received word whose last bit was sampled in this cycle.
+    fn take(&mut self, word: u16, sampled_at: u64) {
+        if self.receive.len() >= self.room() {
+            self.overruns += u64::from(self.flags & SR_OVR == 0);
+            self.flags |= SR_OVR;
+            self.clears_ovr = false;
+            return;
+        }
+        if self.params.has_fifos {
+            let came = self.time(sampled_at);
+            self.queues.rx.come(self.receive.len(), came, word.into());
+        }
+        self.receive.push_back(word);
+    }
+
+    /// True if the access has two frames.
+    fn packs(&self) -> bool {
+        self.params.has_fifos && self.bits() <= 8 && self.size != AccessSize::Byte
+    }
+
+    /// The interface may begin with a word that software provides now.
+    fn get_ready(&mut self, now: Ps) {
+        let cycle = self.params.clock.rate.cycles_until_ceil(now).0;
+        self.wire.ready_at(cycle + self.params.start_cycles.0);
+    }
+
+    /// A write of SPI_DR.
+    fn send(&mut self, value: u32, ctx: &mut Ctx) {
+        let packs = self.packs();
+        let [low, high, ..] = value.to_le_bytes().map(u16::from);
+        let frames = if packs { [low, high] } else { [value as u16, 0] };
+        for frame in &frames[..1 + usize::from(packs)] {
+            if self.transmit.len() >= self.room() {
+                ctx.note("SPI_DR was written while it was full (TXE is 0): the word is lost");
+                return;
+            }
+            if self.params.has_fifos {
+                let word = u32::from(*frame) & u32::MAX >> (32 - self.bits());
+                self.queues.tx.come(self.transmit.len(), ctx.now, word);
+            }
+            self.transmit.push_back(*frame);
+        }
+        self.get_ready(ctx.now);
+    }
+
+    /// A read of SPI_DR.
+    fn receive(&mut self, now: Ps) -> u32 {
+        self.clears_ovr |= self.flags & SR_OVR != 0;
+        let packs = self.packs();
+        let first = u32::from(self.pop_received(now));
+        let second = if packs { self.pop_received(now) } else { 0 };
+        first | u32::from(second) << 8
+    }
+
+    fn pop_received(&mut self, now: Ps) -> u16 {
+        let Some(word) = self.receive.pop_front() else { return 0 };
+        self.queues.rx.leave(self.receive.len() + 1, now, self.params.clock.rate);
+        word
+    }
+
+    /// A write of SPI_CR1, except for MODF: the value that stays in it.
+    fn after_mode_fault(&mut self, value: u32, ctx: &mut Ctx) -> u32 {
+        if value & (CR1_MSTR | CR1_SPE | CR1_SSM | CR1_SSI) == CR1_MSTR | CR1_SPE | CR1_SSM {
+            ctx.note("a master whose NSS is low (SPI_CR1: SSM without SSI) is in mode fault: it leaves master mode");
+            self.flags |= SR_MODF;
+        } else if self.flags & SR_MODF != 0 && value & (CR1_MSTR | CR1_SPE) != 0 {
+            ctx.note("MSTR and SPE stay 0 while SPI_SR.MODF is set: a read of SPI_SR and a write of SPI_CR1 clear it");
+        }
+        if self.flags & SR_MODF != 0 { value & !(CR1_MSTR | CR1_SPE) } else { value }
+    }
+
+    /// SPI_CR1, which held `old`, gets a value, or SPI_CR2 has changed.
+    fn set_control(&mut self, old: u32, value: u32, ctx: &mut Ctx) {
+        let value = self.after_mode_fault(value, ctx);
+        if value & CR1_SPE != 0 && value & CR1_MSTR == 0 {
+            ctx.note("slave mode (SPI_CR1.MSTR is 0) is not modelled: nothing is sent");
+        }
+        if value & CR1_CRCEN != 0 {
+            ctx.note("CRC (SPI_CR1.CRCEN) is not modelled: none is sent, and none is checked");
+        }
+        self.registers.set(CR1, old);
+        let clocked = self.clocks_by_itself();
+        // A word that is being received is completed.
+        if old & !value & CR1_SPE != 0 && !clocked {
+            if self.wire.is_busy() {
+                ctx.note("SPI_CR1.SPE was cleared while a word was on the wire: it is cut off");
+            }
+            self.wire.abandon();
+        }
+        self.registers.set(CR1, value);
+        if value & !old & CR1_SPE != 0 || self.clocks_by_itself() && !clocked {
+            self.get_ready(ctx.now);
+        }
+        self.wire.rest(value & CR1_CPOL != 0, ctx.now);
+        // NSS selects a chip without a chip-select pin.
+        if self.params.selects.is_empty() {
+            self.wire.select(0, self.is_on() && self.registers.has(CR2, CR2_SSOE), ctx.now);
+        }
+    }
+
+    /// Reset by the RCC: registers return to their reset values.
+    fn reset_registers(&mut self, ctx: &mut Ctx) {
+        self.wire.abandon();
+        self.queues.clear((self.transmit.len(), self.receive.len()), ctx.now, self.params.clock.rate);
+        self.transmit.clear();
+        self.receive.clear();
+        (self.flags, self.clears_ovr, self.clears_modf) = (0, false, false);
+        let control = self.registers[CR1];
+        self.registers.reset();
+        self.set_control(control, 0, ctx);
+        self.drive(ctx);
+    }
+
+    /// A read of SPI_SR.
+    fn look_at_status(&mut self) -> u32 {
+        let status = self.status();
+        self.clears_modf |= status & SR_MODF != 0;
+        if std::mem::take(&mut self.clears_ovr) {
+            self.flags &= !SR_OVR;
+        }
+        status
+    }
+
+    /// After any change: updates chips, interrupt, requests, and the next event.
+    fn drive(&mut self, ctx: &mut Ctx) {
+        let (status, enables) = (self.status(), self.registers[CR2]);
+        let on = |enable: u32, flags: u32| enables & enable != 0 && status & flags != 0;
+        let level = on(CR2_TXEIE, SR_TXE) || on(CR2_RXNEIE, SR_RXNE) || on(CR2_ERRIE, SR_OVR | SR_MODF);
+        ctx.set_irq(self.params.interrupt, level);
+        self.dma[0].set(on(CR2_TXDMAEN, SR_TXE), DMA_ACTIVITIES, ctx);
+        self.dma[1].set(on(CR2_RXDMAEN, SR_RXNE), DMA_ACTIVITIES, ctx);
+        let due = self.next().map(|cycle| self.time(cycle));
+        self.wire.chips.follow(due, ctx);
+        self.wire.chips.take_notes(ctx);
+        self.note_pins(ctx);
+        if std::mem::take(&mut self.wire.unheard) {
+            ctx.note(
+                "a word was received on the data line, MOSI (SPI_CR1.BIDIMODE without BIDIOE), which no chip drives: \
+                 it reads ones; a chip with `spi-3wire` in its node answers there",
+            );
+        }
+        match due {
+            Some(due) => self.alarm.set(due.max(ctx.now), CONTROLLER_EVENT, ctx),
+            None => self.alarm.cancel(CONTROLLER_EVENT, ctx),
+        }
+    }
+
+    /// Adds notes for words that a signal without a pin has spoiled.
+    fn note_pins(&mut self, ctx: &mut Ctx) {
+        let spoiled = std::mem::take(&mut self.wire.spoiled);
+        for (signal, effect) in [
+            (SCK, "a word is sent, but no chip gets a clock"),
+            (MOSI, "a word is sent, but the chip reads ones"),
+            (MISO, "the chip answers, but ones are received"),
+        ] {
+            if spoiled >> signal & 1 != 0 {
+                self.pins.note(signal, effect, ctx);
+            }
+        }
+    }
+
+    /// The cycle of the next change on the wire.
+    fn next(&self) -> Option<u64> {
+        self.wire.next(self.clocks_by_itself() || self.is_on() && !self.transmit.is_empty())
+    }
+
+    fn look(&mut self, poll: &mut Poll) -> bool {
+        if let Some(next) = self.next() {
+            if next <= self.cycle(poll.now()) {
+                return false;
+            }
+            poll.until(self.time(next));
+        }
+        poll.state(self.status());
+        true
+    }
+}
+
+impl Table for Spi {
+    fn registers(&mut self) -> &mut Registers {
+        &mut self.registers
+    }
+
+    fn port(&self) -> Port {
+        Port::gated(self.params.gate)
+    }
+
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx.now);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            SR => self.look_at_status(),
+            DR => self.receive(ctx.now),
+            _ => held,
+        }
+    }
+
+    fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
+        self.drive(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        match register {
+            CR1 => {
+                if std::mem::take(&mut self.clears_modf) {
+                    self.flags &= !SR_MODF;
+                }
+                self.set_control(old, new, ctx);
+            }
+            CR2 => self.set_control(self.registers[CR1], self.registers[CR1], ctx),
+            SR => self.clears_modf |= self.flags & SR_MODF != 0,
+            DR => self.send(new, ctx),
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx.now);
+        self.drive(ctx);
+    }
+}
+
+impl Device for Spi {
+    fn pops(&self, _range: usize, offset: u32) -> bool {
+        offset & !3 == DR
+    }
+
+    fn reset(&mut self, ctx: &mut Ctx) {
+        self.params.gate.follow(ctx);
+        self.pins.follow(ctx);
+        let label = ctx.label().to_owned();
+        self.wire.signals =
+            SpiSignals::new(&ctx.bus.waves, ctx.scope(), &label, Lines::Single, self.params.selects.len().max(1));
+        for (index, pin) in self.params.selects.iter().enumerate() {
+            ctx.bus.wires.watch(*pin, ctx.id, false);
+            self.wire.select(index, !ctx.bus.wires.level(*pin), ctx.now);
+        }
+        self.wire.chips.start(ctx);
+        self.queues.observe(ctx);
+    }
+
+    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+        self.size = size;
+        crate::registers::read(self, offset, size, ctx)
+    }
+
+    fn write(
+        &mut self,
+        _: usize,
+        offset: u32,
+        size: AccessSize,
+        value: u32,
+        ctx: &mut Ctx,
+    ) -> Result<Reply, SlaveError> {
+        self.size = size;
+        crate::registers::write(self, offset, size, value, ctx)
+    }
+
+    fn event(&mut self, token: u32, ctx: &mut Ctx) {
+        if token == DMA_ACTIVITIES {
+            self.dma.iter_mut().for_each(|line| line.event(DMA_ACTIVITIES, ctx));
+            return;
+        }
+        if token == CONTROLLER_EVENT {
+            self.alarm.rang(ctx.now);
+        }
+        self.advance(ctx.now);
+        self.wire.chips.event(token, ctx);
+        self.drive(ctx);
+    }
+
+    /// The rest of a word continues at the new clock's rate.
+    fn clocks_changed(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx.now);
+        let before = self.cycle(ctx.now);
+        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
+        self.wire.move_by(before, self.cycle(ctx.now));
+        self.alarm.cancel(CONTROLLER_EVENT, ctx);
+        self.drive(ctx);
+        if self.params.gate.is_reset(ctx.bus) {
+            self.reset_registers(ctx);
+        }
+    }
+
+    fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
+        self.advance(ctx.now);
+        for (index, pin) in self.params.selects.iter().enumerate() {
+            if pin.port == port && pin.of(changed) {
+                self.wire.select(index, !pin.of(levels), ctx.now);
+            }
+        }
+        self.wire.chips.pins_changed(port, changed, levels, ctx);
+        self.drive(ctx);
+    }
+
+    fn pins_switched(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx.now);
+        self.pins.look(ctx);
+        self.drive(ctx);
+    }
+
+    fn finish(&mut self, _now: Ps) {
+        self.queues.stay((self.transmit.len(), self.receive.len()), self.params.clock.rate);
+    }
+
+    fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
+        self.wire.chips.targets()
+    }
+
+    fn counters(&self) -> Vec<(String, u64)> {
+        let own = [("words", self.wire.words), ("sck_clocks", self.wire.clocks), ("rx_overruns", self.overruns)];
+        own.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(self.wire.chips.counters()).collect()
+    }
+}
