@@ -1,5 +1,7 @@
 //! The reference of bindings as Python dicts.
 
+use devices::registers::Row;
+use devices::registers_of;
 use engine::dt::reader::Declared;
 use machine::board::bindings::{Binding, all, common};
 use pyo3::prelude::*;
@@ -30,6 +32,21 @@ fn binding_dict<'py>(py: Python<'py>, binding: &Binding) -> PyResult<Bound<'py, 
     dict.set_item("activities", activities.collect::<Vec<_>>())?;
     let properties: PyResult<Vec<_>> = binding.properties.iter().map(|declared| property_dict(py, declared)).collect();
     dict.set_item("properties", properties?)?;
+    let registers: PyResult<Vec<_>> =
+        registers_of(binding.compatible).iter().map(|row| register_dict(py, row)).collect();
+    dict.set_item("registers", registers?)?;
+    Ok(dict)
+}
+
+/// A register of a device's first range: its row, with the bits that have names.
+fn register_dict<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", row.name)?;
+    dict.set_item("offset", row.offset)?;
+    dict.set_item("access", row.access.name())?;
+    dict.set_item("reset", row.reset)?;
+    let bits = row.bits.iter().map(|bit| (bit.name, bit.mask, bit.access.name(), bit.is_modelled));
+    dict.set_item("bits", bits.collect::<Vec<_>>())?;
     Ok(dict)
 }
 

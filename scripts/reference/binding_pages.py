@@ -8,7 +8,9 @@ import markdown
 
 from cyclescope.board.description.devicetree_bindings import (
     Binding,
+    BindingBit,
     BindingProperty,
+    BindingRegister,
     bindings,
     common_properties,
 )
@@ -26,6 +28,11 @@ property decides how long something takes: it has its source in `cyclescope,sour
 node, as `"property: class: document or reason"`, where the class is documented, derived, assumed
 (with the plausible range) or calibrated. Cycles and clocks are those of the first of `clocks`,
 unless the meaning says otherwise.
+
+After a register's name stand its offset, how firmware may use it, and its value after reset if that
+is not 0: `ro` is read-only, `wo` write-only, `rw` both; of a bit that is `w1c`, `w0c`, `w1s` or
+`w1t`, a written 1 clears, a written 0 clears, a written 1 sets, a written 1 toggles; a read clears
+one that is `rc`.
 """
 
 OTHER_NODES = """\
@@ -35,6 +42,10 @@ is the console, by its path or by an alias of `/aliases`. A node without a compa
 those below it.
 """
 
+
+REGISTERS = """\
+Registers, as debuggers name them, with the bits that have a name in the model:
+"""
 
 # Introductions of groups.
 OF_GROUPS = {
@@ -74,9 +85,9 @@ def _file(group: str) -> str:
 
 def _grouped(entries: groupby) -> list[list[Binding]]:
     """Bindings that differ in their names only, together."""
-    found: dict[tuple[str, tuple[BindingProperty, ...]], list[Binding]] = {}
+    found: dict[object, list[Binding]] = {}
     for entry in entries:
-        found.setdefault((entry.about, entry.properties), []).append(entry)
+        found.setdefault((entry.about, entry.properties, entry.registers), []).append(entry)
     return list(found.values())
 
 
@@ -115,7 +126,22 @@ def _section(same: list[Binding]) -> str:
             "Accepted for Linux's sake, without an effect unless the text says otherwise:",
             markdown.items(ignored),
         ]
+    if entry.registers:
+        parts += [REGISTERS, markdown.items(_register(row) for row in entry.registers)]
     return "\n\n".join(parts)
+
+
+def _register(row: BindingRegister) -> str:
+    reset = f", {row.reset:#x} after reset" if row.reset else ""
+    head = f"`{row.name}` ({row.offset:#04x}, {row.access}{reset})"
+    bits = ", ".join(_bit(row, bit) for bit in row.bits)
+    return f"{head}: {bits}." if bits else f"{head}."
+
+
+def _bit(row: BindingRegister, bit: BindingBit) -> str:
+    facts = [bit.access] if bit.access != row.access else []
+    facts += [] if bit.modelled else ["not modelled"]
+    return f"{bit.name} ({', '.join(facts)})" if facts else bit.name
 
 
 def _property(prop: BindingProperty) -> str:

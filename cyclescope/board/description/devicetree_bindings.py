@@ -60,12 +60,43 @@ class BindingProperty:
 
 
 @dataclass(frozen=True)
+class BindingBit:
+    """A bit of a register, or a field of several bits.
+
+    `mask` has its bits. `access` is as in `BindingRegister`. Firmware may set a bit that is not
+    `modelled`, without an effect.
+    """
+
+    name: str
+    mask: int
+    access: str
+    modelled: bool
+
+
+@dataclass(frozen=True)
+class BindingRegister:
+    """A register of a device's first range of addresses.
+
+    `offset` is in bytes. `access` is "ro", "wo", "rw", "w1c" (a written 1 clears), "w0c" (a written
+    0 clears), "w1s" (a written 1 sets), "w1t" (a written 1 toggles) or "rc" (a read clears).
+    `reset` is the value after reset. `bits` are the bits that have names.
+    """
+
+    name: str
+    offset: int
+    access: str
+    reset: int
+    bits: tuple[BindingBit, ...]
+
+
+@dataclass(frozen=True)
 class Binding:
     """The documentation of a compatible.
 
     `group` is its heading ("Timers and counters"). The paragraphs of `about` describe the device,
     name its document, and say which parts are modelled and which are not. `activities` are the
-    activities that the model records: name, kind, begin and end.
+    activities that the model records: name, kind, begin and end. `registers` are those that have
+    names, in the order of their offsets.
     """
 
     compatible: str
@@ -73,6 +104,7 @@ class Binding:
     about: str
     properties: tuple[BindingProperty, ...]
     activities: tuple[tuple[str, str, str], ...] = ()
+    registers: tuple[BindingRegister, ...] = ()
 
     @property
     def title(self) -> str:
@@ -98,8 +130,19 @@ def bindings() -> list[Binding]:
         # the compatibles at its start are in the heading already
         about = re.sub(r"^`[^`]+`((, | and )`[^`]+`)*: ", "", entry.pop("about").strip())
         activities = tuple(entry.pop("activities", ()))
-        about = _capital(about)
-        found.append(Binding(**entry, about=about, properties=properties, activities=activities))
+        registers = tuple(
+            BindingRegister(**{**row, "bits": tuple(BindingBit(*bit) for bit in row["bits"])})
+            for row in entry.pop("registers", ())
+        )
+        found.append(
+            Binding(
+                **entry,
+                about=_capital(about),
+                properties=properties,
+                activities=activities,
+                registers=registers,
+            )
+        )
     return found
 
 

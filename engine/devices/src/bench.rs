@@ -4,7 +4,7 @@ pub mod dma;
 pub mod polled;
 
 use crate::far_end::FarEndDevice;
-use crate::support::registers::walk;
+use crate::registers::walk;
 use engine::activity::{Detail, Kind, Kinds, Span};
 use engine::bus::Bus;
 use engine::bus::device::{AccessSize, Device, DeviceId, FAR_END_LOOKS, IrqLine};

@@ -15,6 +15,7 @@ use engine::wire::i2c::I2cTarget;
 use engine::wire::spi::SpiTarget;
 use jedec::spi_nor;
 
+pub mod adi;
 pub mod altr;
 pub mod arm;
 pub mod atmel;

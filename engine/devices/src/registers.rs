@@ -46,7 +46,7 @@ mod tests;
 
 pub use self::map::{Access, Bit, Map, NO_ROW, Row, Rule, index_of, sorted, units};
 pub use self::port::{Lanes, Port};
-pub use self::table::{Refused, Registers, Table, read, write};
+pub use self::table::{Refused, Registers, Table, read, unmodelled, write};
 pub use crate::{by_table, joined};
 pub use cyclescope_derive::registers;
 

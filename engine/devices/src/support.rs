@@ -13,7 +13,7 @@ pub mod kernel_clock;
 pub mod pin_functions;
 pub mod receiver;
 pub mod register_file;
-pub mod registers;
+pub mod sampler;
 pub mod shift_register;
 pub mod stm32_clock_gate;
 pub mod stm32_pin_lines;

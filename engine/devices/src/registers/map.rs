@@ -21,6 +21,22 @@ pub enum Access {
     Rc,
 }
 
+impl Access {
+    /// The word of [`super::registers!`] for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Access::Ro => "ro",
+            Access::Wo => "wo",
+            Access::Rw => "rw",
+            Access::W1c => "w1c",
+            Access::W0c => "w0c",
+            Access::W1t => "w1t",
+            Access::W1s => "w1s",
+            Access::Rc => "rc",
+        }
+    }
+}
+
 /// A named bit of a register, or a field of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bit {

@@ -195,8 +195,7 @@ pub trait Table {
 
     /// Software set bits without a function in the model.
     fn unmodelled(&mut self, row: &'static Row, bits: u32, ctx: &mut Ctx) {
-        let names: Vec<&str> = row.names(bits).collect();
-        ctx.note(&format!("{}.{} is not modelled: the device works as without it", row.name, names.join(", ")));
+        unmodelled(row, 0, bits).into_iter().for_each(|note| ctx.note(&note));
     }
 
     /// The note of an access that the device answers with an error; it then does nothing else.
@@ -206,6 +205,13 @@ pub trait Table {
 
     /// A write is complete: the device drives its lines, and asks for its events.
     fn update(&mut self, _ctx: &mut Ctx) {}
+}
+
+/// The note of a write that sets bits without a function in the model; `None` if it sets none.
+pub fn unmodelled(row: &Row, old: u32, new: u32) -> Option<String> {
+    let bits = row.unmodelled() & new & !old;
+    let names: Vec<&str> = row.names(bits).collect();
+    (bits != 0).then(|| format!("{}.{} is not modelled: the device works as without it", row.name, names.join(", ")))
 }
 
 /// A read of a device's registers.

@@ -5,13 +5,12 @@
 
 pub mod lis3dh_accel;
 pub mod lis3dsh_accel;
-mod sampler;
 
 #[cfg(test)]
 mod tests;
 
-use self::sampler::Sampler;
 use crate::registers::{Map, Registers, registers};
+use crate::support::sampler::Sampler;
 use engine::dt::reader::NodeReader;
 use engine::state::State;
 use engine::time::Ps;

@@ -7,6 +7,7 @@ mod family;
 mod pll;
 mod sources;
 pub mod stm32f4;
+pub mod stm32g4;
 pub mod stm32l4;
 pub mod stm32mp1;
 mod tree;
@@ -127,7 +128,7 @@ impl Rcc {
             self.registers.put(row.register, row.on, self.sources.is_on(index));
             self.registers.put(row.register, row.ready, self.sources.is_ready(index));
         }
-        let selected = self.family.sysclk.iter().position(|source| *source == self.sources.selected()).unwrap_or(0);
+        let selected = self.family.sysclk.iter().rposition(|source| *source == self.sources.selected()).unwrap_or(0);
         self.registers.set(CFGR, self.registers[CFGR] & !CFGR_SWS | (selected as u32) << 2);
     }
 

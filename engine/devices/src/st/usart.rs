@@ -3,6 +3,7 @@
 
 pub mod f4;
 mod frame;
+pub mod g4;
 mod generation;
 pub mod h7;
 mod params;

@@ -46,13 +46,15 @@ impl DownCounter {
 
     /// Lists the state in `cycle`. While the counter runs, a loop may read only the flag, which changes at a fixed
     /// time: a loop that reads or loads the counter is in another state each iteration.
-    pub fn list(&self, clock: Hz, cycle: Cycles, poll: &mut Poll) {
+    pub fn list(&mut self, clock: Hz, cycle: Cycles, poll: &mut Poll) {
         let flagged = Cycles(self.loaded_at.0 + u64::from(self.loaded) + 1);
         if cycle < flagged {
             poll.state(self.accesses);
             // The flag from before the load is gone a clock after it.
             poll.until(clock.ps_at_floor(Cycles(self.loaded_at.0 + 1)));
             poll.until(clock.ps_at_floor(flagged));
+        } else {
+            poll.counter(&mut self.accesses);
         }
     }
 }

@@ -34,6 +34,27 @@ pub struct Output {
     pub enable: u32,
     /// Its divisor.
     pub divisor: Factor,
+    /// Its divisor while the field of the first one is 0.
+    pub instead: Option<Factor>,
+}
+
+impl Output {
+    /// An output with one divisor.
+    pub const fn new(name: &'static str, enable: u32, divisor: Factor) -> Output {
+        Output { name, enable, divisor, instead: None }
+    }
+
+    /// The same output, with another divisor while the field of the first one is 0.
+    pub const fn or(self, instead: Factor) -> Output {
+        Output { instead: Some(instead), ..self }
+    }
+
+    const fn divides_by(&self, register: u32) -> u64 {
+        match self.instead {
+            Some(instead) if register & self.divisor.mask == 0 => instead.value(register),
+            _ => self.divisor.value(register),
+        }
+    }
 }
 
 /// A field that holds a factor: `first` for 0, and `step` more for each value after it.
@@ -60,7 +81,12 @@ impl Factor {
         Factor { mask, first: 2, step: 2 }
     }
 
-    const fn of(self, register: u32) -> u64 {
+    /// `first` for 0, and `step` more for each value after it.
+    pub const fn of(mask: u32, first: u64, step: u64) -> Factor {
+        Factor { mask, first, step }
+    }
+
+    const fn value(self, register: u32) -> u64 {
         self.first + self.step * field(register, self.mask) as u64
     }
 }
@@ -146,9 +172,9 @@ impl Rcc {
     fn factors(&self, pll: &Pll) -> Factors {
         let (register, (m_register, m)) = (self.registers[pll.register], pll.m);
         Factors {
-            m: m.of(self.registers[m_register]),
-            n: pll.n.of(register),
-            outputs: pll.outputs.iter().map(|output| output.divisor.of(register)).collect(),
+            m: m.value(self.registers[m_register]),
+            n: pll.n.value(register),
+            outputs: pll.outputs.iter().map(|output| output.divides_by(register)).collect(),
         }
     }
 

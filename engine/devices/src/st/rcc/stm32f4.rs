@@ -121,9 +121,9 @@ const PLLI2S: usize = 5;
 
 /// The sources; the STM32F407's PLLs share the divisor of their input.
 const fn sources(m_of_i2s: u32) -> [SourceRow; 6] {
-    const Q: Output = Output { name: "Q", enable: 0, divisor: Factor::plain(PLLCFGR_PLLQ) };
-    const P: Output = Output { name: "P", enable: 0, divisor: Factor::even(PLLCFGR_PLLP) };
-    const R: Output = Output { name: "R", enable: 0, divisor: Factor::plain(f411::PLLI2SCFGR_PLLI2SR) };
+    const Q: Output = Output::new("Q", 0, Factor::plain(PLLCFGR_PLLQ));
+    const P: Output = Output::new("P", 0, Factor::even(PLLCFGR_PLLP));
+    const R: Output = Output::new("R", 0, Factor::plain(f411::PLLI2SCFGR_PLLI2SR));
     let m = Factor::plain(PLLCFGR_PLLM);
     let pll = Pll { register: PLLCFGR, m: (PLLCFGR, m), n: Factor::plain(PLLCFGR_PLLN), outputs: &[P, Q] };
     let n = Factor::plain(f411::PLLI2SCFGR_PLLI2SN);

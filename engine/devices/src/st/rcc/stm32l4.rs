@@ -112,8 +112,8 @@ const Q: usize = 1;
 /// The factors of a PLL; the PLLs have them at the same places in their registers.
 const fn pll(register: u32) -> Kind {
     const OUTPUTS: [Output; 2] = [
-        Output { name: "R", enable: PLLCFGR_PLLREN, divisor: Factor::even(PLLCFGR_PLLR) },
-        Output { name: "Q", enable: PLLCFGR_PLLQEN, divisor: Factor::even(PLLCFGR_PLLQ) },
+        Output::new("R", PLLCFGR_PLLREN, Factor::even(PLLCFGR_PLLR)),
+        Output::new("Q", PLLCFGR_PLLQEN, Factor::even(PLLCFGR_PLLQ)),
     ];
     let (m, n) = (Factor::next(PLLCFGR_PLLM), Factor::plain(PLLCFGR_PLLN));
     Kind::Pll(Pll { register, m: (register, m), n, outputs: &OUTPUTS })

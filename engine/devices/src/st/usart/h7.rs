@@ -71,6 +71,10 @@ registers! {
         RDR 0x24 ro volatile mask 0x1ff;
         TDR 0x28 rw mask 0x1ff;
         PRESC 0x2c rw mask 0xf;
+    }
+
+    /// What identifies those of an STM32MP1.
+    pub const IDENTITY "USART_" {
         HWCFGR2 0x3ec ro reset CONFIGURATION mask 0xff;
         HWCFGR1 0x3f0 ro reset CONFIGURATION;
         VERR 0x3f4 ro reset 0x23 mask 0xff;
@@ -90,8 +94,8 @@ registers! {
 }
 
 /// The register map of a USART.
-pub const MAP: Map = joined!(COMMON, OF_USART);
-const LPUART_MAP: Map = joined!(COMMON, OF_LPUART);
+pub const MAP: Map = joined!(COMMON, OF_USART, IDENTITY);
+const LPUART_MAP: Map = joined!(COMMON, OF_LPUART, IDENTITY);
 
 /// The reset value of USART_HWCFGR1 and USART_HWCFGR2 (RM0436).
 const CONFIGURATION: u32 = 0x14;

@@ -1,4 +1,5 @@
 mod f4;
+mod g4;
 mod h7;
 
 use super::*;

@@ -1,0 +1,3 @@
+//! Models of Analog Devices' parts.
+
+pub mod adxl345;
