@@ -105,7 +105,6 @@ def exercise_polls(
 ) -> tuple[list[str], dict[str, int]]:
     """Compare polling loops that are skipped with loops that are run."""
 
-
 def fat_add(path: Path, files: Sequence[tuple[str, bytes, int]]) -> None:
     """Add files to the root of a FAT volume: a name, a piece, and how often it is written.
 
