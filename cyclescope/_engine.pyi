@@ -101,7 +101,7 @@ def exercise(
     """
 
 def exercise_polls(
-    board: _Node, seed: int = 0, loops: int = 1_000
+    board: dict[str, Any], seed: int = 0, loops: int = 1_000
 ) -> tuple[list[str], dict[str, int]]:
     """Compare polling loops that are skipped with loops that are run."""
 

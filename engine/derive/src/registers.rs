@@ -279,7 +279,11 @@ impl Map {
         let bits = row.bits.iter().map(|bit| {
             let (attributes, name, mask) =
                 (&bit.attributes, format_ident!("{name}_{}", bit.name), hexadecimal(bit.mask()));
-            quote!(#(#attributes)* #[allow(dead_code, missing_docs, non_upper_case_globals)] #visibility const #name: u32 = #mask;)
+            quote! {
+                #(#attributes)*
+                #[allow(dead_code, missing_docs, non_upper_case_globals)]
+                #visibility const #name: u32 = #mask;
+            }
         });
         quote!(#(#attributes)* #[allow(dead_code, missing_docs)] #visibility const #name: u32 = #offset; #(#bits)*)
     }

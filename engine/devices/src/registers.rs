@@ -22,7 +22,7 @@
 //!
 //! - `volatile`: the device computes the value, or a write only starts something: nothing is stored.
 //! - `once`: the first write after reset counts, later ones do nothing.
-//! - `locked_by BITS in REGISTER`: while one of these bits of that register is set, writes do nothing.
+//! - `locked_by BITS in REGISTER`: while a bit of BITS is set in that register, writes do nothing.
 //! - `keyed KEY in MASK`: a write does nothing unless this field, which need not exist, has this value.
 //! - `reset VALUE` (0).
 //! - `mask MASK`: the bits that exist; without it, the bits that are listed, and without a list all. Others read 0.
@@ -30,9 +30,9 @@
 //!   for a bit that is stored but has no function in the model.
 //!
 //! Kinds of access are `ro`, `wo` (reads give 0), `rw`, `w1c`, `w0c`, `w1t` and `w1s` (a written 1 clears, a written 0
-//! clears, a written 1 toggles, a written 1 sets), `rc` (a read clears), `set REGISTER` and `clear REGISTER` (a written 1 sets or clears the bit
-//! of that register; a read gives 0), and the same as `set_of` and `clear_of`, which read as that register.
-//! `[COUNT; STEP]` after a name makes several registers of a row, numbered from 0.
+//! clears, a written 1 toggles, a written 1 sets), `rc` (a read clears), `set REGISTER` and `clear REGISTER` (a written
+//! 1 sets or clears the bit of that register; a read gives 0), and the same as `set_of` and `clear_of`, which read as
+//! that register. `[FIRST..END; STEP]` after a name makes several registers of a row, numbered from FIRST.
 
 mod map;
 mod port;

@@ -5,8 +5,8 @@
 //! measurement and standby, with the turn-on time; outputs in all ranges and resolutions; DATA_READY and OVERRUN, in
 //! INT_SOURCE and on INT1. The acceleration is constant.
 //!
-//! Not modelled: FIFO, taps, activity, free fall, sleep, self-test, offsets, three-wire SPI, INT2. Registers keep written
-//! values, and a note says that a bit has no effect.
+//! Not modelled: FIFO, taps, activity, free fall, sleep, self-test, offsets, three-wire SPI, INT2. Registers keep
+//! written values, and a note says that a bit has no effect.
 
 #[cfg(test)]
 mod tests;

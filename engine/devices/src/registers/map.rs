@@ -59,7 +59,7 @@ pub enum Rule {
     Once,
     /// Nothing is stored: the device computes the value, or a write only starts something.
     Volatile,
-    /// Writes do nothing while one of these bits of the register at an offset is set.
+    /// Writes do nothing while any bit of a mask is set in the register at an offset.
     LockedBy(u32, u32),
     /// Writes do nothing unless the field of this mask has this value.
     Keyed(u32, u32),
@@ -219,7 +219,7 @@ impl Map {
     /// A map without registers.
     pub const EMPTY: Map = Map { rows: &[], index: &[], unit_bytes: 4 };
 
-    /// A map of these rows, with their [`index_of`]; for [`super::registers!`] and [`super::joined!`].
+    /// A map of rows, with their [`index_of`]; for [`super::registers!`] and [`super::joined!`].
     pub const fn new(rows: &'static [Row], index: &'static [u16], unit_bytes: u32) -> Map {
         Map { rows, index, unit_bytes }
     }
@@ -236,7 +236,7 @@ impl Map {
     }
 }
 
-/// The number of units that an index of these rows needs.
+/// The number of units that the index of a list of rows needs.
 pub const fn units(rows: &[Row], unit_bytes: u32) -> usize {
     if rows.is_empty() { 0 } else { (rows[rows.len() - 1].offset / unit_bytes + 1) as usize }
 }
@@ -250,7 +250,7 @@ pub const fn index_of<const UNITS: usize>(rows: &[Row], unit_bytes: u32) -> [u16
     let mut number = 0;
     while number < rows.len() {
         let row = &rows[number];
-        assert!(row.offset % unit_bytes == 0, "a register does not begin at a unit");
+        assert!(row.offset.is_multiple_of(unit_bytes), "a register does not begin at a unit");
         assert!(number == 0 || rows[number - 1].offset < row.offset, "registers overlap, or are out of order");
         assert!(row.reset & !row.mask == 0, "a register resets bits that it does not have");
         let (mut bit, mut named) = (0, 0);

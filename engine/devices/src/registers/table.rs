@@ -47,13 +47,13 @@ impl Registers {
         self.map
     }
 
-    /// The value of a register; 0 if there is none at the offset.
+    /// The value of a register; 0 without a register at the offset.
     pub fn get(&self, register: u32) -> u32 {
         self[register]
     }
 
-    /// The device sets a register, whatever software may do with it: the bits that exist. Nothing happens if there is
-    /// none at the offset.
+    /// The device sets a register, whatever software may do with it: the bits that exist. Nothing happens
+    /// without a register at the offset.
     pub fn set(&mut self, register: u32, value: u32) {
         if let Some((number, row)) = self.map.find(register) {
             self.values[number] = value & row.mask;
@@ -125,7 +125,7 @@ impl Registers {
     }
 }
 
-/// The value of a register; 0 if there is none at the offset.
+/// The value of a register; 0 without a register at the offset.
 impl Index<u32> for Registers {
     type Output = u32;
 

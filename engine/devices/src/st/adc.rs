@@ -99,7 +99,7 @@ const fn bits_of(resolution: u32) -> u32 {
     12 - 2 * resolution
 }
 
-/// A result of so many bits in the data register, right- or left-aligned.
+/// A result of `bits` bits in the data register, right- or left-aligned.
 const fn aligned(code: u32, bits: u32, is_left: bool) -> u32 {
     match bits {
         _ if !is_left => code,

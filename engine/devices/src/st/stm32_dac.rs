@@ -364,8 +364,8 @@ impl Table for Dac {
 
     /// Applies the changes of codes that are due.
     fn settle(&mut self, ctx: &mut Ctx) {
-        for index in 0..CHANNELS {
-            let (half, data) = (self.half(index), self.registers[HELD[index]]);
+        for (index, held) in HELD.iter().enumerate() {
+            let (half, data) = (self.half(index), self.registers[*held]);
             let channel = &mut self.channels[index];
             let Some((due, what)) = channel.due.filter(|(due, _)| *due <= ctx.now) else { continue };
             channel.due = None;

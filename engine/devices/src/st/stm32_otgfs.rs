@@ -167,8 +167,8 @@ impl Otg {
         !is_outside && self.params.phy.is_running()
     }
 
-    /// Starts an operation, which takes clocks of HCLK or of the PHY, whichever is slower. Without a clock it waits, with
-    /// a note.
+    /// Starts an operation, which takes clocks of HCLK or of the PHY, whichever is slower. Without a clock it waits,
+    /// with a note.
     fn begin(&mut self, operation: usize, ctx: &mut Ctx) {
         let Params { phy, bus_clock, reset_cycles, flush_cycles, .. } = self.params;
         if self.phy_runs() {

@@ -54,7 +54,7 @@ pub fn ocr(capacity: Capacity, ready: bool) -> u32 {
 /// A field of a register of 128 bits: its name, highest and lowest bit, and value.
 type Field = (&'static str, u32, u32, u64);
 
-/// A register of these fields, with the CRC7 in bits 7 to 1 and the 1 in bit 0.
+/// A register with the given fields, with the CRC7 in bits 7 to 1 and the 1 in bit 0.
 fn with_crc<'a>(fields: impl IntoIterator<Item = &'a Field>) -> [u8; 16] {
     let value = fields.into_iter().fold(0, |all, (name, high, low, value)| {
         debug_assert!(high - low + 1 >= u64::BITS - value.leading_zeros(), "{name}: {value:#x} in [{high}:{low}]");

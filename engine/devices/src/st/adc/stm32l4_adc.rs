@@ -82,7 +82,7 @@ registers! {
 
 /// ADC_CSR: a copy of the converter's ADC_ISR.
 const CSR: u32 = 0x300;
-/// While any of these bits is 1, the clock can't be changed.
+/// While any bit of this mask is 1, the clock can't be changed.
 const CR_BUSY: u32 = CR_ADEN | CR_ADDIS | CR_ADSTART | CR_JADSTART | CR_ADSTP | CR_ADCAL;
 const CCR_CLOCK: u32 = CCR_CKMODE | CCR_PRESC;
 

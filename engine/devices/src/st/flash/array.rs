@@ -605,8 +605,8 @@ impl Flash {
     }
 }
 
-/// Not derived: the ends are listed later than they are, by the edges that the core may ask early. They are in cycles of
-/// the core, so that no iteration is skipped if that has another clock.
+/// Not derived: the ends are listed later than they are, by the edges that the core may ask early. They are in cycles
+/// of the core, so that no iteration is skipped if that has another clock.
 impl Polled for Flash {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         if poll.clock() != self.clock.rate {

@@ -31,7 +31,7 @@ pub struct Family {
     pub input: Input,
     /// The limits of the PLLs.
     pub limits: Limits,
-    /// RCC_CFGR: bits of the MCO pins, and the note that there are none.
+    /// RCC_CFGR: bits of the MCO pins, and the note of a write to them.
     pub mco: (u32, &'static str),
     /// RCC_CFGR: dividers and selections.
     pub dividers: u32,

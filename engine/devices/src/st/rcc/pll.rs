@@ -104,8 +104,8 @@ pub struct Input {
     pub shared: u32,
     /// Bits of outputs in all PLLs' registers, which can be written while the PLL is on.
     pub outputs: u32,
-    /// True if the PLL's rate is that of the board's oscillator, even while that can't run; else a PLL that is turned on
-    /// without an input keeps its rate.
+    /// True if the PLL's rate is that of the board's oscillator, even while that can't run; else a PLL that is turned
+    /// on without an input keeps its rate.
     pub is_boards: bool,
 }
 

@@ -1,10 +1,10 @@
 //! `st,stm32g4-rcc`: the reset and clock control of an STM32G4 (RM0440, "Reset and clock control (RCC)").
 //!
 //! Modelled: the oscillators and the PLL with their ready flags and interrupts, start-up and lock times; the selection
-//! of SYSCLK; the dividers of AHB, APB1 and APB2, and the doubled clocks of timers; kernel clocks of peripherals (CCIPR,
-//! CCIPR2) and CLK48; RTC's clock; enable registers, which gate peripherals; the backup domain's write protection
-//! (PWR_CR1.DBP); reset flags. The registers are those of an STM32G474, which has most peripherals. A clock whose source
-//! is off is stopped.
+//! of SYSCLK; the dividers of AHB, APB1 and APB2, and the doubled clocks of timers; kernel clocks of peripherals
+//! (CCIPR, CCIPR2) and CLK48; RTC's clock; enable registers, which gate peripherals; the backup domain's write
+//! protection (PWR_CR1.DBP); reset flags. The registers are those of an STM32G474, which has most peripherals. A clock
+//! whose source is off is stopped.
 //!
 //! A source that the board lacks (HSE without a crystal) never becomes ready, as on a board. A PLL out of its range,
 //! and a clock above its limit, run at the set rate, with a note.
@@ -35,7 +35,9 @@ registers! {
         };
         /// HSICAL depends on the part, and reads 0.
         ICSCR 0x04 rw reset 0x4000_0000 { HSITRIM 24..31 };
-        CFGR 0x08 rw reset 5 { SW 0..2, SWS 2..4 ro, HPRE 4..8, PPRE1 8..11, PPRE2 11..14, MCOSEL 24..28, MCOPRE 28..31 };
+        CFGR 0x08 rw reset 5 {
+            SW 0..2, SWS 2..4 ro, HPRE 4..8, PPRE1 8..11, PPRE2 11..14, MCOSEL 24..28, MCOPRE 28..31
+        };
         PLLCFGR 0x0c rw reset 0x1000 {
             PLLSRC 0..2, PLLM 4..8, PLLN 8..15, PLLPEN 16, PLLP 17, PLLQEN 20, PLLQ 21..23, PLLREN 24, PLLR 25..27,
             PLLPDIV 27..32

@@ -15,7 +15,7 @@ use engine::time::Hz;
 /// The end of the idle frame that comes first.
 const START: u64 = 10_000;
 
-/// A USART with this clock, and with FIFOs that hold so many characters.
+/// A USART with this clock, and with FIFOs of the given size.
 fn params_of(clock: ClockInput, fifo_characters: usize) -> Params {
     Params {
         clock: KernelClock::new(clock),

@@ -65,7 +65,7 @@ impl I2c<V1> {
         (low, high + rises_in.saturating_sub(u64::from(self.registers[TRISE])))
     }
 
-    /// True if one of these bits of I2C_CR1 is set.
+    /// True if any of `bits` is set in I2C_CR1.
     fn is_set(&self, bits: u32) -> bool {
         self.registers.has(CR1, bits)
     }

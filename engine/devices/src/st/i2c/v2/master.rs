@@ -69,7 +69,7 @@ impl I2c<V2> {
         self.master.in_data && !self.master.reads && self.own.left > u32::from(on_the_bus)
     }
 
-    /// True if one of these bits of I2C_CR2 is set.
+    /// True if any of `bits` is set in I2C_CR2.
     fn is_set(&self, bits: u32) -> bool {
         self.registers.has(CR2, bits)
     }

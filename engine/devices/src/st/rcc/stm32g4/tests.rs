@@ -33,11 +33,11 @@ fn out_of_reset_all_run_by_hsi16() {
 /// 340 MHz / 7, or what PLLPDIV says.
 #[test]
 fn the_pll_makes_170_mhz_and_more_is_reported() {
-    for (n, p, adc, notes) in [(85, 0, 340 * MHZ / 7, 0), (85, 1, 20 * MHZ, 0), (86, 0, 344 * MHZ / 7, 1)] {
+    for (n, p, adc, notes) in [(85, 0, 340 * MHZ / 7, 0), (85, 17, 20 * MHZ, 0), (86, 0, 344 * MHZ / 7, 1)] {
         let mut bench = rcc();
         bench.put(CR, CR_HSION | CR_HSEON);
         bench.run(Ps::from_us(3_000));
-        let factors = 3 | 5 << 4 | n << 8 | PLLCFGR_PLLREN | PLLCFGR_PLLPEN | p * 17 << 27;
+        let factors = 3 | 5 << 4 | n << 8 | PLLCFGR_PLLREN | PLLCFGR_PLLPEN | p << 27;
         let at = Ps::from_us(3_000);
         for (register, value) in [(PLLCFGR, factors), (CR, CR_HSION | CR_HSEON | CR_PLLON), (CFGR, 3), (CCIPR, 1 << 28)]
         {
