@@ -5,17 +5,19 @@ The engine checks a class's declarations when it is registered.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from cyclescope import _engine
 from cyclescope.devices import failing
 from cyclescope.devices.clock import Clock
 from cyclescope.devices.model import Device, Model
+from cyclescope.devices.registers import Register
 from cyclescope.errors import EngineError, UsageError
 
 GROUP = "Devices in Python"
@@ -134,8 +136,8 @@ def forget(file: str | os.PathLike[str]) -> None:
 def bindings() -> list[dict[str, Any]]:
     """The bindings of all registered classes, in the form of the engine's own models.
 
-    Each is a dict of its compatible, group, about (the class's docstring), properties, and
-    activities (always empty).
+    Each is a dict of its compatible, group, about (the class's docstring), properties, activities
+    (always empty), and registers.
     """
     found = []
     for described_one, properties in zip(described(), _engine.declared(described()), strict=True):
@@ -143,8 +145,22 @@ def bindings() -> list[dict[str, Any]]:
         about = one.cls.__doc__ or "A Python device."
         entry = {"compatible": described_one["compatible"], "group": one.group}
         entry |= {"about": _text(about), "properties": properties, "activities": []}
+        entry |= {"registers": _registers(one.cls)}
         found.append(entry)
     return found
+
+
+def _registers(cls: type[Model]) -> list[dict[str, Any]]:
+    """The registers of a class, by their offsets, as those of the engine's models."""
+    rows = {value.offset: value for _, value in inspect.getmembers(cls, _is_register)}
+    return [
+        {"name": row.name, "offset": at, "access": row.access, "reset": row.reset, "bits": []}
+        for at, row in sorted(rows.items())
+    ]
+
+
+def _is_register(value: object) -> TypeGuard[Register]:
+    return isinstance(value, Register)
 
 
 def _place(frame: Any) -> tuple[str, int]:

@@ -30,4 +30,4 @@ def test_skipped_iterations_change_nothing(board: str, seed: int) -> None:
     assert differences == []
     # Most devices that are polled at random can be skipped over.
     assert sum(skipped.values()) > LOOPS
-    assert sum(count > 0 for count in skipped.values()) > len(skipped) / 2
+    assert sum(count > 0 for count in skipped.values()) >= len(skipped) / 2

@@ -91,7 +91,7 @@ def test_a_device_is_described(tmp_path: Path) -> None:
         text = client.monitor("device usart2")
         assert text.startswith("usart2: st,stm32-usart, 0x40004400-0x400047ff\n"), text
         assert re.search(r"^  USART_BRR at 0x40004408 +0x00000000$", text, re.MULTILINE), text
-        assert "  baud " in text
+        assert "  registers.USART_BRR " in text
         assert "did you mean 'usart2'" in client.monitor("device usart22")
         assert "monitor devices lists them" in client.monitor("device xyz")
         devices = client.monitor("devices").splitlines()
@@ -110,7 +110,7 @@ def test_a_chip_is_described_by_its_own_label(tmp_path: Path) -> None:
         spi, chip = client.monitor("device spi0"), client.monitor("device flash0")
         assert "flash0, which monitor device flash0 shows" in spi
         assert chip.startswith("flash0, on spi0\n")
-        assert "  registers.volatile " in chip
+        assert "  registers.values.SR " in chip
         assert "flash0           on spi0\n" in client.monitor("devices")
 
 

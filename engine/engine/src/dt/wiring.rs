@@ -1,6 +1,5 @@
 //! Targets of references in a devicetree: devices, interrupt lines, pins of ports, clocks.
 
-use crate::polling::{Phase, Poll, Polled};
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::time::Hz;
 
@@ -57,18 +56,6 @@ pub struct ClockInput {
     /// Its identity; `None` for a clock with a fixed rate.
     #[state(skip)]
     pub id: Option<ClockId>,
-}
-
-impl Polled for ClockInput {
-    fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.rate.polled(poll)
-    }
-}
-
-impl Phase for ClockInput {
-    fn phase(&self, poll: &mut Poll) {
-        poll.phase(self.rate);
-    }
 }
 
 impl ClockInput {

@@ -18,6 +18,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::Poll;
+use crate::dt::wiring::ClockInput;
 use crate::time::{Cycles, Hz, Ps};
 
 pub use cyclescope_derive::Polled;
@@ -85,6 +86,12 @@ impl Polled for Hz {
     fn polled(&mut self, poll: &mut Poll) -> bool {
         poll.state(self.get());
         true
+    }
+}
+
+impl Polled for ClockInput {
+    fn polled(&mut self, poll: &mut Poll) -> bool {
+        self.rate.polled(poll)
     }
 }
 
@@ -227,6 +234,12 @@ pub trait Phase {
 impl Phase for Hz {
     fn phase(&self, poll: &mut Poll) {
         poll.phase(*self);
+    }
+}
+
+impl Phase for ClockInput {
+    fn phase(&self, poll: &mut Poll) {
+        poll.phase(self.rate);
     }
 }
 
