@@ -255,6 +255,18 @@ impl Poll {
     }
 }
 
+/// The cycle of `clock` until which a loop certainly repeats whose devices have these lists, each with the list one
+/// iteration before: the first deadline, less the time by which work that the loop starts ends, and may be seen by a
+/// chip, later than the loop's own time, `cycle`.
+pub fn repeats_until<'a>(lists: impl Iterator<Item = (&'a Poll, &'a Poll)> + Clone, clock: Hz, cycle: u64) -> u64 {
+    let deadline = lists.clone().map(|(after, before)| after.deadline(before)).min().unwrap_or(Ps::MAX);
+    let ahead = lists.map(|(after, before)| after.latest_end(before).0.saturating_sub(cycle)).max().unwrap_or(0);
+    match deadline {
+        Ps::MAX => u64::MAX,
+        deadline => clock.cycles_until_floor(deadline).0.saturating_sub(ahead),
+    }
+}
+
 /// How far an edge moved together with its clock, each given with the clock's count: 0 if it stayed; `None` if it did
 /// neither.
 fn edge_steps((after, now): (u64, u64), (before, then): (u64, u64)) -> Option<u64> {

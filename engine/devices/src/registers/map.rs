@@ -169,8 +169,7 @@ impl Row {
         held & !self.kinds.rc
     }
 
-    /// The value that a write passes to the model, and stores, unless the row is volatile: with bits that are written
-    /// to clear or toggle others, the written ones.
+    /// What a write passes to the model of a register that stores nothing: the bits that exist.
     pub const fn written(&self, value: u32) -> u32 {
         value & self.mask
     }
@@ -191,8 +190,8 @@ impl Row {
 
     /// True if a write has no effect: a value is stored, and the register and all its bits are read-only.
     pub const fn is_read_only(&self) -> bool {
-        let Kinds { writable, w1c, w0c, w1t, .. } = self.kinds;
-        self.is_stored() && matches!(self.access, Access::Ro) && writable | w1c | w0c | w1t == 0
+        let Kinds { writable, w1c, w0c, w1t, w1s, .. } = self.kinds;
+        self.is_stored() && matches!(self.access, Access::Ro) && writable | w1c | w0c | w1t | w1s == 0
     }
 
     /// The names of the bits of `set` that have one.
@@ -200,6 +199,9 @@ impl Row {
         self.bits.iter().filter(move |bit| bit.mask & set != 0).map(|bit| bit.name)
     }
 }
+
+/// Rows of a map that may be written once: [`super::Registers`] has a bit for each.
+const MOST_ONCE: usize = u64::BITS as usize;
 
 /// No row.
 pub const NO_ROW: u16 = u16::MAX;
@@ -216,9 +218,6 @@ pub struct Map {
 }
 
 impl Map {
-    /// A map without registers.
-    pub const EMPTY: Map = Map { rows: &[], index: &[], unit_bytes: 4 };
-
     /// A map of rows, with their [`index_of`]; for [`super::registers!`] and [`super::joined!`].
     pub const fn new(rows: &'static [Row], index: &'static [u16], unit_bytes: u32) -> Map {
         Map { rows, index, unit_bytes }
@@ -252,6 +251,10 @@ pub const fn index_of<const UNITS: usize>(rows: &[Row], unit_bytes: u32) -> [u16
         let row = &rows[number];
         assert!(row.offset.is_multiple_of(unit_bytes), "a register does not begin at a unit");
         assert!(number == 0 || rows[number - 1].offset < row.offset, "registers overlap, or are out of order");
+        assert!(
+            number < MOST_ONCE || !matches!(row.rule, Rule::Once),
+            "a register that is written once comes too late"
+        );
         assert!(row.reset & !row.mask == 0, "a register resets bits that it does not have");
         let (mut bit, mut named) = (0, 0);
         while bit < row.bits.len() {

@@ -47,11 +47,6 @@ impl Registers {
         self.map
     }
 
-    /// The value of a register; 0 without a register at the offset.
-    pub fn get(&self, register: u32) -> u32 {
-        self[register]
-    }
-
     /// The device sets a register, whatever software may do with it: the bits that exist. Nothing happens
     /// without a register at the offset.
     pub fn set(&mut self, register: u32, value: u32) {

@@ -3,7 +3,7 @@
 use crate::bus::device::DeviceId;
 use crate::bus::entries::Entries;
 use crate::bus::{Bus, Target};
-use crate::polling::Poll;
+use crate::polling::{Poll, repeats_until};
 use crate::state::State;
 use crate::time::{Cycles, Hz, Ps};
 
@@ -148,15 +148,8 @@ impl View {
         after: &Lists,
     ) -> Option<u64> {
         let devices = self.accessed_devices(bus);
-        let lists = || devices.iter().filter_map(|id| Some((after.of[*id].as_ref()?, before.of[*id].as_ref()?)));
-        let deadline = lists().map(|(after, before)| after.deadline(before)).min().unwrap_or(Ps::MAX);
-        // Work that the loop started may end, and be seen by a chip, later than the loop's own time.
-        let ends = lists().map(|(after, before)| after.latest_end(before).0.saturating_sub(self.cycles));
-        let ahead = ends.max().unwrap_or(0);
-        let until = match deadline {
-            Ps::MAX => u64::MAX,
-            deadline => self.clock.cycles_until_floor(deadline).0.saturating_sub(ahead),
-        };
+        let lists = devices.iter().filter_map(|id| Some((after.of[*id].as_ref()?, before.of[*id].as_ref()?)));
+        let until = repeats_until(lists, self.clock, self.cycles);
         // Nor may other cores have to be waited for.
         let until = match bus.order.is_alone() {
             true => until,

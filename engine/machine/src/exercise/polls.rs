@@ -10,7 +10,7 @@ use super::{Access, Act, Built, Numbers, ranges_of, store_something, type_charac
 use engine::bus::Bus;
 use engine::bus::device::{DeviceId, Reply, SlaveError};
 use engine::dt::fault::BoardFault;
-use engine::polling::Poll;
+use engine::polling::{Poll, repeats_until};
 use engine::time::{Cycles, Hz, Ps};
 
 /// Random accesses to a device before its loop.
@@ -93,12 +93,8 @@ impl Loop {
 
     /// Iterations that certainly go like the last one.
     fn to_come(&self, bus: &Bus, before: &Poll, after: &Poll) -> u64 {
-        let ahead = after.latest_end(before).0.saturating_sub(self.cycle);
-        let deadline = match after.deadline(before) {
-            Ps::MAX => u64::MAX,
-            deadline => self.clock.cycles_until_floor(deadline).0.saturating_sub(ahead),
-        };
-        let limit = deadline.min(self.clock.cycles_until_floor(bus.events.next_due()).0);
+        let until = repeats_until([(after, before)].into_iter(), self.clock, self.cycle);
+        let limit = until.min(self.clock.cycles_until_floor(bus.events.next_due()).0);
         (limit.saturating_sub(self.cycle) / self.period_cycles).saturating_sub(1).min(MOST)
     }
 }

@@ -17,10 +17,11 @@ mod tests;
 
 use engine::bus::device::Device;
 use engine::dt::reader::NodeReader;
-use engine::time::{Cycles, Hz};
+use engine::time::Hz;
 
-use super::family::{Family, Interrupts, Kind, SourceRow};
+use super::family::{Family, Kind, SourceRow};
 use super::pll::{Factor, Input, Limits, MHZ, Output, Pll};
+use super::stm32l4::L4;
 use super::tree::Clock;
 use super::{Params, Rcc};
 use crate::model::{Group, Model};
@@ -57,6 +58,12 @@ registers! {
         APB1ENR1 0x58 rw reset 0x0000_0400 mask 0xd2fe_cd3f;
         APB1ENR2 0x5c rw mask 0x0000_0103;
         APB2ENR 0x60 rw mask 0x0437_f801;
+        AHB1SMENR 0x68 rw reset 0x0000_130f mask 0x0000_131f;
+        AHB2SMENR 0x6c rw reset 0x050f_667f mask 0x050f_667f;
+        AHB3SMENR 0x70 rw reset 0x0000_0101 mask 0x0000_0101;
+        APB1SMENR1 0x78 rw reset 0xd2fe_cd3f mask 0xd2fe_cd3f;
+        APB1SMENR2 0x7c rw reset 0x0000_0103 mask 0x0000_0103;
+        APB2SMENR 0x80 rw reset 0x0437_f801 mask 0x0437_f801;
         CCIPR 0x88 rw {
             USART1SEL 0..2, USART2SEL 2..4, USART3SEL 4..6, UART4SEL 6..8, UART5SEL 8..10, LPUART1SEL 10..12,
             I2C1SEL 12..14, I2C2SEL 14..16, I2C3SEL 16..18, LPTIM1SEL 18..20, SAI1SEL 20..22, I2S23SEL 22..24,
@@ -153,7 +160,7 @@ const OUTPUTS: [(&str, Clock); 23] = [
     ("the QUADSPI's clock", Clock::Selected(CCIPR2, CCIPR2_QSPISEL, &OF_QSPI)),
 ];
 
-/// The STM32G4.
+/// The STM32G4: the registers that it shares with the STM32L4+ have the same places and fields.
 static G4: Family = Family {
     map: &MAP,
     sources: &SOURCES,
@@ -178,26 +185,13 @@ static G4: Family = Family {
         input: "2.66 to 16 MHz",
         vco_mhz: 96..=344,
     },
-    mco: (CFGR_MCOSEL | CFGR_MCOPRE, "the MCO pin (RCC_CFGR) is not modelled: it has no output"),
-    dividers: CFGR_HPRE | CFGR_PPRE1 | CFGR_PPRE2,
-    apb_dividers: [CFGR_PPRE1, CFGR_PPRE2],
-    timers_by_4: None,
-    resets: AHB1RSTR..=APB2RSTR,
-    enables: AHB1ENR..=APB2ENR,
-    apb_enables: [APB1ENR1, APB2ENR],
-    // RM0440, "Peripheral clock enable register": a delay of 2 cycles of that clock.
-    enabled_at: |now, _, bus| bus.after(now, Cycles(2)),
-    bdcr: BDCR,
-    dbp: "PWR_CR1",
-    csr: CSR,
-    rmvf: CSR_RMVF,
     reset_flags: CSR_FLAGS,
-    interrupts: Interrupts { enables: CIER, shift: 0, flags: CIFR, clears: 0, clear_shift: 0 },
     settings: &[CFGR, CCIPR, CCIPR2, BDCR],
     outputs: &OUTPUTS,
     most_mhz: (&[170], " (DS12288)"),
     wrote: |_, _, _, _| (),
     tune: |_| (),
+    ..L4
 };
 
 /// For the list of models.

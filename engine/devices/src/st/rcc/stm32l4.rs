@@ -186,7 +186,7 @@ const MSI_KHZ: [u64; 12] = [100, 200, 400, 800, 1_000, 2_000, 4_000, 8_000, 16_0
 const MSI_RESET: Hz = Hz::new(4 * MHZ).expect("a rate");
 
 /// The STM32L4+.
-pub static L4: Family = Family {
+pub const L4: Family = Family {
     map: &MAP,
     sources: &SOURCES,
     hse: HSE,

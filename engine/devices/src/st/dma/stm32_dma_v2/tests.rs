@@ -1,4 +1,4 @@
-//! The controller at 100 MHz behind a multiplexer, with memory and a device that requests transfers.
+//! The controller at 100 MHz, with a multiplexer before it, memory and a device that requests transfers.
 
 use super::*;
 use crate::bench::dma::mhz;
