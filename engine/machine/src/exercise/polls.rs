@@ -21,6 +21,9 @@ const FIRST: u64 = 2;
 const AFTER: u64 = 3;
 /// Most iterations that are skipped at once.
 const MOST: u64 = 300;
+/// Simulated time after which new machines go on: a random divider may make an access end hours later, and all that
+/// happens until then would be simulated.
+const LONGEST: Ps = Ps::from_us(1_000_000);
 /// Characters that are typed at each serial port.
 const TYPED: usize = 16;
 
@@ -105,19 +108,25 @@ impl Loop {
 /// The errors of `build`.
 pub fn exercise_polls(mut build: impl FnMut() -> Built, seed: u64, loops: u32) -> Result<Polls, Vec<BoardFault>> {
     let mut numbers = Numbers(seed);
-    let [mut run, mut skips] = [build()?, build()?];
-    let (ranges, mut found) = (ranges_of(run.bus()), Polls::default());
-    let clock = run.cores[run.main].clock();
+    let (mut run, mut found) = (build()?, Polls::default());
+    let (ranges, clock) = (ranges_of(run.bus()), run.cores[run.main].clock());
     if ranges.is_empty() {
         return Ok(found);
     }
     let typed: Vec<u8> = (0..TYPED).map(|_| numbers.next() as u8).collect();
-    for machine in [&mut run, &mut skips] {
-        type_characters(machine, &typed);
+    let mut begin = || -> Built {
+        let mut machine = build()?;
+        type_characters(&mut machine, &typed);
         store_something(machine.bus(), &ranges, &typed);
-    }
+        Ok(machine)
+    };
+    let mut skips = begin()?;
+    run = begin()?;
     let mut now = Ps::ZERO;
     for _ in 0..loops {
+        if now > LONGEST {
+            (run, skips, now) = (begin()?, begin()?, Ps::ZERO);
+        }
         let place = ranges[numbers.below(ranges.len() as u64) as usize];
         for _ in 0..numbers.below(BEFORE) {
             let access = Access::any(&mut numbers, place);
@@ -127,7 +136,13 @@ pub fn exercise_polls(mut build: impl FnMut() -> Built, seed: u64, loops: u32) -
                 return Ok(found);
             }
             now = now.max(answers[0].map_or_else(|error| error.done, |reply| reply.done));
-            now = now.saturating_add(numbers.pause()).min(Ps(u64::MAX / 4));
+            now = now.saturating_add(numbers.pause());
+            if now > LONGEST {
+                break;
+            }
+        }
+        if now > LONGEST {
+            continue;
         }
         let seed = numbers.next();
         let [mut one, mut other] = [(); 2].map(|()| Loop::any(&mut Numbers(seed), clock, now, place));
