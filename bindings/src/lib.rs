@@ -89,8 +89,9 @@ fn function_meant(elf: Arg<Vec<u8>>, name: Arg<String>) -> PyResult<Option<u32>>
     })
 }
 
+/// The module.
 #[pymodule]
-fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     caught::keep_quiet();
     let py = module.py();
     module.add("EngineError", py.get_type::<EngineError>())?;
