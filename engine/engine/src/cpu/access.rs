@@ -5,9 +5,9 @@
 
 use super::Cpu;
 use super::isa::{AbortOf, Isa};
-use super::iteration::Iteration;
 use super::memory_system::access::{Access, Kind, how};
 use super::memory_system::{Done, Mmu};
+use super::polling_loops::iteration::Iteration;
 use crate::bus::device::AccessSize;
 use crate::bus::{Bus, Target};
 use crate::core::Stop;

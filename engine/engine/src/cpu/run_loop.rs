@@ -2,13 +2,13 @@
 
 use super::block::{Blocks, EntryOf, Extent, Hot, OpInfo};
 use super::compile::HostCode;
-use super::fast_forward::fast_forward;
 use super::isa::{Isa, Pending};
 use super::leave::Paused;
 use super::memory_system::{LINE_BYTES, Memory, MemoryConfig, Mmu as _, Via};
-use super::polls::Polls;
+use super::polling_loops::fast_forward::fast_forward;
+use super::polling_loops::polls::Polls;
+use super::polling_loops::wait_loops::WaitLoops;
 use super::shell::Shell;
-use super::wait_loops::WaitLoops;
 use crate::bus::Bus;
 use crate::core::debug::Debugged as _;
 use crate::core::{Awaited, CallMark, Compiled, Compiling, Core, CoreReport, Cut, Stop, WaitedIn, WindowIntervals};

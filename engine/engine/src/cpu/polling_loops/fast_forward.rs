@@ -7,20 +7,20 @@
 //! between is an iteration, and the following iterations are the same, up to the next event, the core's horizon, the
 //! first deadline of a device, or the end of a count. All of them but the last are added at once.
 
-use super::accounts::Totals;
 use super::counting::Counting;
 use super::iteration::{Iteration, LONGEST_COUNTED, LONGEST_ITERATION, Lists, MOST_PASSES, TRIES, View};
-use super::memory_system::Accounts;
 use super::polls::Polls;
-use super::sections::Totals as _;
-use super::shell::Shell;
 use crate::activity::Mark;
 use crate::bus::Bus;
 use crate::bus::entries::Entries;
+use crate::cpu::accounts::Totals;
+use crate::cpu::memory_system::Accounts;
+use crate::cpu::sections::Totals as _;
+use crate::cpu::shell::Shell;
 use crate::inputs::Inputs;
 use crate::time::Ps;
 
-/// Most registers that keep results between instructions: see [`super::isa::Isa::RESULTS`].
+/// Most registers that keep results between instructions: see [`crate::cpu::isa::Isa::RESULTS`].
 pub(crate) const MOST_RESULTS: usize = 40;
 
 /// A core whose polling loops can be fast-forwarded, with or without blocks.

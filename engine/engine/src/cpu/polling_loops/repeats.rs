@@ -1,16 +1,16 @@
 //! The interface of a core with blocks to fast-forwarding of polling loops: each instruction runs as a block of one.
 
-use super::Cpu;
-use super::block::Extent;
 use super::counting::Counting;
 use super::fast_forward::{MOST_RESULTS, Repeats};
-use super::isa::Isa;
 use super::iteration::Iteration;
-use super::memory_system::{self, Accounts, Via};
 use super::polls::Polls;
-use super::shell::Shell;
 use crate::bus::Bus;
 use crate::bus::entries::Entries;
+use crate::cpu::Cpu;
+use crate::cpu::block::Extent;
+use crate::cpu::isa::Isa;
+use crate::cpu::memory_system::{self, Accounts, Via};
+use crate::cpu::shell::Shell;
 
 /// The core's own part of an iteration's state.
 pub(crate) struct Own<I: Isa> {

@@ -6,12 +6,12 @@
 //! finds it in the loop if the core is at one of the loop's instructions, with its registers, and if the number of
 //! instructions run since then is that of whole iterations and a part.
 
-use super::Cpu;
 use super::fast_forward::{MOST_RESULTS, Repeats};
-use super::isa::Isa;
 use super::iteration::{Iteration, View};
 use crate::bus::Bus;
 use crate::core::Stop;
+use crate::cpu::Cpu;
+use crate::cpu::isa::Isa;
 use crate::state::{Damaged, Fresh, Loader, Saver, State};
 use crate::time::Ps;
 
@@ -50,7 +50,7 @@ struct Watch<I> {
 }
 
 /// State of the detection for a core.
-pub(super) struct WaitLoops<I> {
+pub(in crate::cpu) struct WaitLoops<I> {
     /// Time of the next watch; [`Ps::MAX`] for never.
     pub next: Ps,
     watch: Option<Box<Watch<I>>>,
@@ -129,7 +129,7 @@ impl<I> WaitLoops<I> {
 impl<I: Isa> Cpu<I> {
     /// Runs up to `until`, and watches the core at the due times. The machine does not notice: the choice of the next
     /// core must not depend on it.
-    pub(super) fn run_and_watch(&mut self, bus: &mut Bus, until: Ps) -> Stop {
+    pub(in crate::cpu) fn run_and_watch(&mut self, bus: &mut Bus, until: Ps) -> Stop {
         loop {
             let next = self.wait_loops.next;
             let ends = if next > self.shell.now() { until.min(next) } else { until };
@@ -151,7 +151,7 @@ impl<I: Isa> Cpu<I> {
     /// Watches the core, if it is time. True if it has been run, as far as possible.
     #[cold]
     #[inline(never)]
-    pub(super) fn watch(&mut self, bus: &mut Bus) -> bool {
+    pub(in crate::cpu) fn watch(&mut self, bus: &mut Bus) -> bool {
         if self.wait_loops.watch.is_none() && !self.begins_watch() {
             return false;
         }
@@ -242,7 +242,7 @@ impl<I: Isa> Cpu<I> {
 
     /// Notes that an interrupt is about to be taken.
     #[inline]
-    pub(super) fn note_interrupt(&mut self, bus: &Bus) {
+    pub(in crate::cpu) fn note_interrupt(&mut self, bus: &Bus) {
         if self.wait_loops.are_on() {
             self.end_wait_loop(bus);
         }

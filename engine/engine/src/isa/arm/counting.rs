@@ -4,7 +4,7 @@
 use super::compile;
 use super::op::{Code, Op};
 use super::registers::{C, N_SOURCE, V, Z_SOURCE, ZERO};
-use crate::cpu::counting::{Counting, Operand};
+use crate::cpu::polling_loops::counting::{Counting, Operand};
 
 const CV: u64 = 1 << C | 1 << V;
 

@@ -1,7 +1,7 @@
 //! Effects of operations on registers that count the iterations of a polling loop.
 
 use super::op::{Code, Op, TimingClass};
-use crate::cpu::counting::{Counting, Operand};
+use crate::cpu::polling_loops::counting::{Counting, Operand};
 
 /// See [`crate::cpu::isa::Isa::count`].
 pub fn count(op: &Op, counting: &mut Counting) -> Option<()> {

@@ -40,7 +40,7 @@ use crate::cpu::isa::Isa as _;
 use crate::cpu::memory_system::Accounts;
 use crate::cpu::memory_system::fetch::prefetch_next::PrefetchNext;
 use crate::cpu::memory_system::port::Port;
-use crate::cpu::polls::Polls;
+use crate::cpu::polling_loops::polls::Polls;
 use crate::cpu::shell::Shell;
 use crate::elf::Machine;
 use crate::observe::profile::{CoreProfile, Functions, ProfileOptions};

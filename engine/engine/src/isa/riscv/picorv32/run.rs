@@ -10,7 +10,7 @@ use super::next::Next;
 use super::stops::note_illegal;
 use crate::bus::Bus;
 use crate::core::Stop;
-use crate::cpu::fast_forward::fast_forward;
+use crate::cpu::polling_loops::fast_forward::fast_forward;
 use crate::event_rates::Source;
 use crate::isa::riscv::alu::{compute, is_taken};
 
