@@ -6,6 +6,7 @@
 //! `module::load(&mut field, &mut Loader)`.
 
 mod polled;
+mod register_bank;
 mod registers;
 
 use proc_macro2::TokenStream;
@@ -32,6 +33,13 @@ pub fn derive_fresh(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 pub fn derive_polled(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     polled::polled_of(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Derives `RegisterBank`, with the port of `#[port(EXPRESSION)]`: see `devices/src/registers/table.rs`.
+#[proc_macro_derive(RegisterBank, attributes(port))]
+pub fn derive_register_bank(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    register_bank::register_bank_of(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Register maps: `devices/src/registers.rs` has the grammar.

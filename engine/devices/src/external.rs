@@ -9,12 +9,10 @@ mod properties;
 use std::any::Any;
 use std::collections::BTreeMap;
 
-use engine::bus::device::{Device, IrqLine};
+use crate::prelude::*;
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::{Declared, NodeReader};
+use engine::dt::reader::Declared;
 use engine::dt::wiring::Pin;
-use engine::state::State;
-use engine::time::{Hz, Ps};
 use engine::wire::bytes::{ByteTarget, OnWire};
 use engine::wire::chip::INTERRUPT;
 use engine::wire::i2c::{self, Answer, Direction, I2cTarget, PULLED_UP};

@@ -9,18 +9,16 @@
 //!
 //! A script can also drive pins and wait for them. A script that does nothing else needs no line.
 
+use crate::prelude::*;
 use crate::support::activities;
-use engine::activity::{Detail, Kind};
+use engine::activity::Kind;
 use engine::bus::Bus;
-use engine::bus::device::{Ctx, Device, DeviceId, FAR_END_LOOKS, PortId};
+use engine::bus::device::{DeviceId, FAR_END_LOOKS, PortId};
 use engine::bus::lines::Failure;
 use engine::pins::Pin;
-use engine::polling::Polled;
 use engine::serial::script::{Pins, Progress};
 use engine::serial::wave::{Ear, Format};
 use engine::serial::{FarEnd, Passage};
-use engine::state::State;
-use engine::time::Ps;
 
 // Tokens 0 and 1 have other meanings: FAR_END_LOOKS, and the end of a step of the machine.
 const RECEIVED: u32 = 2;

@@ -29,6 +29,7 @@ pub mod ingenic;
 pub mod jedec;
 pub mod model;
 pub mod national;
+pub mod prelude;
 pub mod registers;
 pub mod riscv;
 pub mod st;

@@ -46,9 +46,9 @@ mod tests;
 
 pub use self::map::{Access, Bit, Map, NO_ROW, Row, Rule, index_of, sorted, units};
 pub use self::port::{Lanes, Port};
-pub use self::table::{Refused, Registers, Table, read, unmodelled, write};
+pub use self::table::{Refused, RegisterBank, Registers, Table, read, unmodelled, write};
 pub use crate::{by_table, joined};
-pub use cyclescope_derive::registers;
+pub use cyclescope_derive::{RegisterBank, registers};
 
 /// `bit` if `on`, else 0.
 pub const fn flag(bit: u32, on: bool) -> u32 {

@@ -11,12 +11,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::model::Model;
-use crate::registers::{Registers, registers, unmodelled};
+use crate::prelude::*;
+use crate::registers::unmodelled;
 use crate::support::sampler::Sampler;
-use engine::dt::reader::NodeReader;
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
 use engine::wire::bytes::{ByteTarget, OnWire};
 use engine::wire::notes::Notes;
 use engine::wire::spi::SpiTarget;

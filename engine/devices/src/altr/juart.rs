@@ -9,19 +9,14 @@
 //! places are free, and from a pause of one character's time after the last character on, until the data register is
 //! read.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, flag, registers};
+use crate::prelude::*;
 use crate::support::activities::{RECEIVED, SENT};
 use crate::support::axi_lite::AxiLitePort;
 use crate::support::fifo_entries::FifoEntries;
 use crate::support::receiver::{Receiver, WhenFull};
-use engine::activity::{Activity, Detail, Kind};
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine, SerialPort, WhenReceived};
-use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::activity::{Activity, Kind};
+use engine::bus::device::{SerialPort, WhenReceived};
 use engine::serial::Passage;
-use engine::state::State;
-use engine::time::Ps;
 
 registers! {
     /// The register map (JTAG UART Core, Register Map).
@@ -78,7 +73,8 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::axi_lite(self.params.port))]
 #[poll(first = Juart::list_deadlines)]
 pub struct Juart {
     #[state(skip)]
@@ -202,14 +198,6 @@ impl Juart {
 }
 
 impl Table for Juart {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::axi_lite(self.params.port)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
     }

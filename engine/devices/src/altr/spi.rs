@@ -24,17 +24,12 @@ mod tests;
 
 use self::params::Params;
 use self::shifter::Shifter;
-use crate::model::{Group, Model};
-use crate::registers::{Port, Refused, Registers, Table, by_table, flag, registers};
+use crate::prelude::*;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::support::interrupt_output::InterruptOutput;
-use engine::bus::device::{Ctx, Device, PortId};
-use engine::dt::reader::NodeReader;
+use engine::bus::device::PortId;
 use engine::observe::spi::SPI;
 use engine::observe::spi::SpiSignals;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
 
 registers! {
@@ -60,7 +55,8 @@ const FLAGS: u32 = STATUS_ROE | STATUS_TOE | STATUS_RRDY | STATUS_EOP;
 const ACCESS_CYCLES: u64 = 2;
 
 /// The core.
-#[derive(State, Polled)]
+#[derive(State, Polled, RegisterBank)]
+#[port(Port::axi_lite(self.params.port).decoding(DECODED))]
 #[poll(first = AltrSpi::is_listed)]
 pub struct AltrSpi {
     #[state(skip)]
@@ -217,14 +213,6 @@ impl AltrSpi {
 }
 
 impl Table for AltrSpi {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::axi_lite(self.params.port).decoding(DECODED)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.advance(self.cycle(ctx.now));
     }

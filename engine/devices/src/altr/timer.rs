@@ -8,16 +8,10 @@
 //!
 //! Not modelled: the pulse output and the watchdog's reset, which are options of the core.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, flag, registers};
+use crate::prelude::*;
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::axi_lite::{AxiLitePort, edge_in_reach};
-use engine::activity::Detail;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::{ANY, NodeReader};
-use engine::polling::{Poll, Polled};
-use engine::state::{Fresh, State};
-use engine::time::Ps;
+use engine::dt::reader::ANY;
 
 registers! {
     /// The register map (Interval Timer Core, Register Map): 16-bit registers a word apart.
@@ -54,7 +48,8 @@ enum Counter {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::axi_lite(self.port))]
 #[poll(first = IntervalTimer::list_timeout)]
 pub struct IntervalTimer {
     #[state(skip)]
@@ -155,14 +150,6 @@ impl IntervalTimer {
 }
 
 impl Table for IntervalTimer {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::axi_lite(self.port)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
     }

@@ -8,16 +8,10 @@
 //!
 //! Not modelled: the hypervisor's timer and offset, and event streams for wfe.
 
-use crate::model::{Group, Model};
-use crate::registers::flag;
+use crate::prelude::*;
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::axi_lite::edge_in_reach;
-use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, CoreRegister, Ctx, Device, IrqLine, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Hz, Ps};
+use engine::bus::device::CoreRegister;
 
 /// CNTP_CTL and CNTV_CTL: enables the timer.
 const CTL_ENABLE: u32 = 1 << 0;

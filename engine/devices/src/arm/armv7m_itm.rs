@@ -7,12 +7,8 @@
 //!
 //! Not modelled: time stamps, synchronisation, and the packets of the other ports (a note reports the first one).
 
-use crate::model::{Group, Model};
-use crate::registers::{self, Port, Refused, Registers, Table, registers};
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
+use crate::registers;
 
 registers! {
     /// The register map, without the stimulus ports.
@@ -34,7 +30,8 @@ const KEY: u32 = 0xc5ac_ce55;
 const READY: u32 = 1;
 
 /// The macrocell.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 pub struct Itm {
     registers: Registers,
     /// Each is shown: an iteration that sends one is no repetition.
@@ -73,14 +70,6 @@ impl Itm {
 }
 
 impl Table for Itm {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn wrote(&mut self, register: u32, _: u32, new: u32, _: &mut Ctx) {
         if register == LAR {
             self.registers.put(LSR, LSR_SLK, new != KEY);

@@ -13,18 +13,10 @@
 //!
 //! Not modelled: a calibration value. SYST_CALIB reads as "not known" (TENMS 0).
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, registers};
+use crate::prelude::*;
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::axi_lite::edge_in_reach;
-use engine::activity::Detail;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
 use engine::dt::node::Property;
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
-use engine::state::{Fresh, State};
-use engine::time::{Hz, Ps};
 
 registers! {
     /// The register map.
@@ -52,7 +44,8 @@ enum Count {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 #[poll(first = SysTick::list_tick)]
 pub struct SysTick {
     core_clock: ClockInput,
@@ -193,14 +186,6 @@ impl SysTick {
 }
 
 impl Table for SysTick {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.advance(ctx.now);
     }

@@ -9,16 +9,10 @@
 //!
 //! Not modelled: further CPU interfaces (interrupts for them are dropped, with a note), the virtual interfaces.
 
-use crate::model::{Group, Model};
+use crate::prelude::*;
 use crate::support::axi_lite::{AxiLitePort, on_lanes};
 use cpu_interface::CpuInterface;
 use distributor::Distributor;
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Cycles;
 
 mod cpu_interface;
 mod distributor;

@@ -12,19 +12,12 @@ mod maintenance;
 #[cfg(test)]
 mod tests;
 
-use crate::model::{Group, Model};
-use crate::registers::{Refused, Registers, field, registers};
+use crate::prelude::*;
 use crate::support::axi_lite::AxiLitePort;
 use counters::Counter;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
 use engine::memory::cache::{CacheShape, Replacement, WritePolicy};
 use engine::memory::outer::{OuterCache, OuterTiming};
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Ps};
 
 registers! {
     /// The register map; names as in the SAMA5D2's datasheet, without their prefix L2CC_. ACR.CRPOL: ways are replaced

@@ -63,12 +63,9 @@ use states::{State, Transition};
 use transmitting::Transmission;
 use wire::Line;
 
-use crate::model::Model;
+use crate::prelude::*;
 use engine::activity::Scope;
-use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
 use engine::state;
-use engine::time::Ps;
 use engine::wire::notes::Notes;
 use engine::wire::spi::{Burst, ControlPin, Edges, NextClock, SpiTarget};
 

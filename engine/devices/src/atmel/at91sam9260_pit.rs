@@ -7,17 +7,9 @@
 //!
 //! Not modelled: the stop in debug state.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, registers};
+use crate::prelude::*;
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::axi_lite::edge_in_reach;
-use engine::activity::Detail;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
-use engine::state::{Fresh, State};
-use engine::time::Ps;
 
 registers! {
     /// The register map (Periodic Interval Timer User Interface).
@@ -57,7 +49,8 @@ impl Lap {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 #[poll(first = Pit::look)]
 pub struct Pit {
     #[poll(phase)]
@@ -144,14 +137,6 @@ impl Pit {
 }
 
 impl Table for Pit {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.pass_to(self.cycle(ctx.now));
     }

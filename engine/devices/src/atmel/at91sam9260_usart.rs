@@ -10,21 +10,15 @@
 //! Not modelled: the receiver's comparison; framing and parity errors, which the other end never causes; echo and
 //! loopback; a baud rate from a programmable clock.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Refused, Registers, Table, by_table, flag, registers};
+use crate::prelude::*;
 use crate::support::activities::SERIAL;
 use crate::support::receiver::{Receiver, WhenFull, passage};
 use crate::support::shift_register::ShiftRegister;
 use crate::support::write_protection;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine, SerialPort, Unsent, WhenReceived};
+use engine::bus::device::{SerialPort, Unsent, WhenReceived};
 use engine::bus::rates::LINE_HEARD;
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
 use engine::serial::Passage;
 use engine::serial::wave::{Errors, Format, Parity};
-use engine::state::State;
-use engine::time::Ps;
 
 registers! {
     /// The register map (UART User Interface).
@@ -65,7 +59,8 @@ const OVERSAMPLING: u64 = 16;
 const FRAME_BITS: u64 = 10;
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 #[poll(first = Uart::look)]
 pub struct Uart {
     #[poll(phase)]
@@ -231,14 +226,6 @@ impl Uart {
 }
 
 impl Table for Uart {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         if self.timeout_cycle.is_some_and(|at| at <= self.line.cycle(ctx.now)) {
             self.timeout_cycle = None;

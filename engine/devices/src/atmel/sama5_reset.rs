@@ -4,12 +4,7 @@
 pub mod sama5d2_shdwc;
 pub mod sama5d3_rstc;
 
-use crate::registers::{Map, Port, Refused, Registers, Table, by_table};
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 /// The command register.
 const CR: u32 = 0x0;
@@ -27,7 +22,8 @@ struct Kind {
 }
 
 /// The device.
-#[derive(State, Polled)]
+#[derive(State, Polled, RegisterBank)]
+#[port(Port::APB)]
 struct Controller {
     #[poll(phase)]
     clock: ClockInput,
@@ -45,14 +41,6 @@ impl Controller {
 }
 
 impl Table for Controller {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
         if register == CR {
             (self.kind.command)(new, ctx);

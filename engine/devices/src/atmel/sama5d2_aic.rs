@@ -12,15 +12,8 @@
 //!
 //! Not modelled: active-low external sources (those pins are not connected).
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Refused, Registers, Table, by_table, flag, registers};
+use crate::prelude::*;
 use crate::support::write_protection;
-use engine::bus::device::{Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Cycles;
 use service::Service;
 use source::Source;
 
@@ -81,7 +74,8 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 pub struct Aic {
     params: Params,
     registers: Registers,
@@ -188,14 +182,6 @@ impl Aic {
 }
 
 impl Table for Aic {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn shown(&mut self, register: u32, held: u32, _ctx: &mut Ctx) -> u32 {
         match register {
             IVR => self.take_irq(),

@@ -1,11 +1,8 @@
 //! `atmel,sama5d2-chipid`: Chip Identifier (SAMA5D2 datasheet DS60001476, section CHIPID): two registers that identify
 //! an ATSAMA5D27C.
 
-use crate::model::{Group, Model};
-use crate::registers::registers;
+use crate::prelude::*;
 use crate::support::register_file::RegisterFile;
-use engine::bus::device::Device;
-use engine::dt::reader::NodeReader;
 
 registers! {
     /// The register map; values of the chip's third version from Linux (drivers/soc/atmel/soc.h).

@@ -16,16 +16,11 @@
 //! drives the wire then: it has the level of its pulls and of other drivers. The secure view's interrupts are those of
 //! the group.
 
-use crate::model::Model;
-use crate::registers::{Port, Refused, Registers, registers};
+use crate::prelude::*;
 use crate::support::write_protection;
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
+use engine::bus::device::PortId;
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
 use engine::pins::{Drive, PINS_OF_PORT, Pin};
-use engine::polling::{Poll, Polled};
-use engine::state::State;
 
 registers! {
     /// The register map (PIO User Interface): those of the groups, and those of all groups.

@@ -14,18 +14,10 @@
 //!
 //! Not modelled: clock failure, fast start-up, sleepwalking, the audio PLL.
 
-use crate::joined;
-use crate::model::{Group, Model};
-use crate::registers::{self, Map, Port, Refused, Registers, Table, flag, registers};
+use crate::prelude::*;
+use crate::registers;
 use crate::support::activities::{CLOCK_START, CLOCKS};
 use crate::support::write_protection;
-use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Hz, Ps};
 use sources::Sources;
 
 mod sources;
@@ -105,7 +97,8 @@ pub struct Clocks {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 #[poll(first = Pmc::look)]
 pub struct Pmc {
     #[state(skip)]
@@ -219,14 +212,6 @@ impl Pmc {
 }
 
 impl Table for Pmc {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         match register {
             PCSR0 => self.enabled(0),

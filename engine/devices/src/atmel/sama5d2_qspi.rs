@@ -41,18 +41,14 @@ use self::scrambling::Scrambler;
 use self::serial::{Flow, Serial};
 use self::window::Window;
 use self::wire::Wire;
-use crate::model::{Group, Model};
-use crate::registers::{Access, Port, Registers, Row, flag};
+use crate::prelude::*;
+use crate::registers::{Access, Row};
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
 use crate::support::write_protection;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, PortId, Reply, SlaveError};
+use engine::bus::device::PortId;
 use engine::bus::repeated_reads::RepeatedReads;
-use engine::dt::reader::NodeReader;
 use engine::observe::spi::SPI_WINDOW;
 use engine::observe::spi::SpiSignals;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Hz, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
 
 /// The controller.

@@ -4,13 +4,7 @@
 //! interrupt controller (see `atmel,sama5d2-aic`). SFR_L2CC_HRAMC, which makes the second-level cache's memory a cache,
 //! keeps its value and has no effect.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Refused, Registers, Table, by_table, registers};
-use engine::bus::device::{Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 registers! {
     /// The register map (SFR User Interface). The serial numbers are invented.
@@ -41,7 +35,8 @@ const SERIAL: u32 = 0x0100_5d27;
 const KEY: u32 = (0xb6d8_1c4d ^ SERIAL) >> 1;
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 pub struct Sfr {
     #[poll(phase)]
     clock: ClockInput,
@@ -67,14 +62,6 @@ impl Sfr {
 }
 
 impl Table for Sfr {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
         if register == AICREDIR {
             ctx.set_irq(self.redirection, new & AICREDIR_NSAIC != 0);

@@ -4,11 +4,8 @@
 //! Modelled: the registers, with their write protection. Commands and timings that firmware writes are kept and have no
 //! effect: the memory answers from reset on, with the timing of its own node.
 
-use crate::model::{Group, Model};
-use crate::registers::registers;
+use crate::prelude::*;
 use crate::support::register_file::RegisterFile;
-use engine::bus::device::Device;
-use engine::dt::reader::NodeReader;
 
 registers! {
     /// The register map (MPDDRC User Interface); the status registers of monitors and DLLs read 0.

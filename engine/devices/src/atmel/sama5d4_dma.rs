@@ -23,16 +23,10 @@ use self::registers::{
     CHANNEL_BASE, CHANNEL_BYTES, CHANNELS, CIM, CIS, CIS_DIS, CIS_FIS, GD, GE, GIM, GIS, GLOBAL, GRS, GRWR, GRWS, GS,
     GSWF, GSWR, GSWS, GWS,
 };
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, read, write};
+use crate::prelude::*;
+use crate::registers::{read, write};
 use crate::support::activities::{DMA, TRANSFER};
-use engine::activity::{Detail, Kind};
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Ps};
+use engine::activity::Kind;
 
 /// The controller's timing.
 #[derive(Clone, Copy, Debug, State, Polled)]
@@ -75,7 +69,8 @@ struct Totals {
 }
 
 /// The controller.
-#[derive(State, Polled)]
+#[derive(State, Polled, RegisterBank)]
+#[port(Port::APB)]
 pub struct Xdmac {
     params: Params,
     registers: Registers,
@@ -198,14 +193,6 @@ fn channel_at(offset: u32) -> Option<(usize, u32)> {
 }
 
 impl Table for Xdmac {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn shown(&mut self, register: u32, held: u32, _ctx: &mut Ctx) -> u32 {
         match register {
             GIS => self.pending(),

@@ -6,15 +6,8 @@
 //!
 //! Not modelled: the halts in debug state and while the processor idles (WDDBGHLT, WDIDLEHLT): the counter continues.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, field, registers};
+use crate::prelude::*;
 use crate::support::axi_lite::edge_in_reach;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Hz, Ps};
 
 registers! {
     /// The register map (Watchdog Timer User Interface).
@@ -33,7 +26,8 @@ const PRESCALER: u64 = 128;
 const EXIT_STATUS: i32 = 1;
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 pub struct Wdt {
     #[poll(phase)]
     clock: ClockInput,
@@ -119,14 +113,6 @@ impl Wdt {
 }
 
 impl Table for Wdt {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
         self.update(ctx);
     }

@@ -7,14 +7,8 @@
 //!
 //! The whole core is modelled. Sections beyond the number with which the core is built read 0.
 
-use crate::model::{Group, Model};
-use crate::registers::registers;
+use crate::prelude::*;
 use crate::support::axi_lite::{AxiLitePort, on_lanes};
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::Ps;
 
 registers! {
     /// The register map (Performance Counter Unit Core, Register Map) of the global section; the others have the same

@@ -22,17 +22,12 @@ mod tests;
 
 use self::counter::DownCounter;
 use self::slot::Slot;
-use crate::model::{Group, Model};
-use crate::registers::{Registers, flag, registers};
+use crate::prelude::*;
 use crate::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
+use engine::bus::device::PortId;
 use engine::observe::spi::SPI;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Lines, PULLED_UP, SpiTarget};
 
 registers! {

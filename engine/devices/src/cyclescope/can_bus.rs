@@ -21,17 +21,13 @@ mod attempt;
 use std::collections::VecDeque;
 
 use self::attempt::{Attempt, Member, News, attempt};
-use crate::model::{Group, Model};
-use engine::activity::{Activity, Detail, Kind};
+use crate::prelude::*;
+use engine::activity::{Activity, Kind};
 use engine::bus::can::{BUS_LOOKS, CanBus, CanNode, NodeState};
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, DeviceId, Reply, SlaveError};
+use engine::bus::device::DeviceId;
 use engine::bus::lines::Failure;
-use engine::dt::reader::NodeReader;
 use engine::observe::waves::SignalId;
-use engine::polling::Polled;
 use engine::serial::script::{Progress, Unfinished};
-use engine::state::{Fresh, State};
-use engine::time::Ps;
 use engine::wire::can::script::Partner;
 use engine::wire::can::{BitTime, Frame, IDLE_BITS, SUSPEND_BITS, text};
 

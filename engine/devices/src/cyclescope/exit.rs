@@ -5,12 +5,7 @@
 //! bits that a host's exit status has. A read returns 0. Both are answered without delay, so that the register adds no
 //! time.
 
-use crate::model::{Group, Model};
-use crate::registers::registers;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 registers! {
     /// The register map.

@@ -16,20 +16,14 @@
 mod sender;
 
 use self::sender::{BYTE_BITS, Sender};
-use crate::model::{Group, Model};
-use crate::registers::registers;
+use crate::prelude::*;
 use crate::support::activities::{SENT, SERIAL};
 use crate::support::axi_lite::{FOREVER, edge_in_reach};
 use crate::support::receiver::{Receiver, WhenFull};
-use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SerialPort, SlaveError};
+use engine::bus::device::SerialPort;
 use engine::bus::rates::LINE_HEARD;
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
 use engine::serial::Passage;
 use engine::serial::wave::Format;
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
 
 registers! {
     /// The register map, with the RTL's names.

@@ -10,14 +10,9 @@
 //! A run keeps the first 1048576 results; later ones are counted, and a note says so. A narrower write to offset 0 is
 //! not a result; a note says so, too.
 
-use crate::model::{Group, Model};
-use crate::registers::registers;
+use crate::prelude::*;
 use crate::support::axi_lite::AxiLitePort;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
 use engine::pins::Drive;
-use engine::polling::Polled;
-use engine::state::State;
 
 registers! {
     /// The register map; every other word is the same register as `SCRATCH`.

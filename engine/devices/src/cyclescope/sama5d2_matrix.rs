@@ -3,11 +3,8 @@
 //! Modelled: the registers with their write protection. Their settings, arbitration and TrustZone's areas, have no
 //! effect: each memory serves one master at a time, and all accesses are allowed.
 
-use crate::model::{Group, Model};
-use crate::registers::registers;
+use crate::prelude::*;
 use crate::support::register_file::RegisterFile;
-use engine::bus::device::Device;
-use engine::dt::reader::NodeReader;
 
 registers! {
     /// The register map (Bus Matrix User Interface).

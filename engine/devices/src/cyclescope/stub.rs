@@ -14,14 +14,10 @@ pub mod registers;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use crate::model::{Group, Model};
+use crate::prelude::*;
 use crate::registers::Row;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::NodeReader;
 use engine::observe::unmodelled::Touched;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
 use registers::{GRAMMAR, fixed, hidden, holds, ones, row};
 
 /// The number of registers that are recorded; stores to further ones are lost.

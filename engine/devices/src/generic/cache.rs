@@ -2,15 +2,11 @@
 //! 0464F, chapter 7). It is on while a core's data cache is on (SCTLR.C), and is maintained by the cores' own
 //! operations. The node is Linux's node for such a cache, named by the cores' `next-level-cache`; it has no address.
 
-use crate::model::{Group, Model};
-use engine::bus::device::{Ctx, Device};
+use crate::prelude::*;
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::{NodeReader, PowerOfTwo};
-use engine::dt::wiring::ClockInput;
+use engine::dt::reader::PowerOfTwo;
 use engine::memory::cache::{CacheShape, MOST_BYTES, Replacement, WritePolicy};
 use engine::memory::outer::{OuterCache, OuterTiming};
-use engine::polling::Polled;
-use engine::state::State;
 
 /// The device, whose parameters the bus takes.
 #[derive(Debug, State, Polled)]

@@ -10,12 +10,8 @@
 //! Not modelled: bouncing.
 
 use super::gpio_leds::{ACTIVE_LOW, names_of, of_children, signal_name};
-use crate::model::{Group, Model};
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
+use crate::prelude::*;
 use engine::pins::parts::Key;
-use engine::polling::Polled;
-use engine::state::State;
 
 /// The buttons of a node.
 #[derive(Debug, State, Polled)]

@@ -11,15 +11,11 @@
 
 use std::collections::VecDeque;
 
-use crate::model::{Group, Model};
+use crate::prelude::*;
 use engine::activity::{Activity, Kind, Scope};
-use engine::bus::device::{Ctx, Device, PortId};
-use engine::dt::reader::NodeReader;
+use engine::bus::device::PortId;
 use engine::pins::Pin;
 use engine::pins::parts::Light;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Ps;
 
 /// GPIO_ACTIVE_LOW of dt-bindings/gpio/gpio.h.
 pub(super) const ACTIVE_LOW: u32 = 1;

@@ -10,16 +10,12 @@
 //! effect here.
 
 use super::spi_gpio::pin;
-use crate::model::{Group, Model};
+use crate::prelude::*;
 use crate::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use engine::activity::Scope;
-use engine::bus::device::{Alarm, Ctx, Device, PortId};
-use engine::dt::reader::NodeReader;
+use engine::bus::device::PortId;
 use engine::observe::i2c::{BUS_BUSY, FRAME, I2C};
 use engine::pins::Pin;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Ps;
 use engine::wire::i2c_pins::{Edge, I2cPins};
 
 #[cfg(test)]

@@ -53,13 +53,10 @@ use sending::Sending;
 use translation::{Doing, Translation};
 use wire::{Out, Pace};
 
-use crate::model::Model;
-use engine::activity::{Activity, Detail, Kind, Scope};
-use engine::dt::reader::NodeReader;
+use crate::prelude::*;
+use engine::activity::{Activity, Kind, Scope};
 use engine::host_image::{HostImage, ImageError};
-use engine::polling::Polled;
 use engine::state;
-use engine::time::Ps;
 use engine::wire::bytes::ByteLine;
 use engine::wire::notes::Notes;
 use engine::wire::spi::{Burst, NextClock, Rate, SpiTarget};

@@ -13,17 +13,13 @@
 //!
 //! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
 
-use crate::model::{Group, Model};
+use crate::prelude::*;
 use crate::support::hosted_chip::{Chips, HostedChip};
 use engine::activity::{Kind, Scope};
-use engine::bus::device::{Ctx, Device, DeviceId, PortId};
+use engine::bus::device::{DeviceId, PortId};
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::NodeReader;
 use engine::observe::spi::{FRAME, SPI_BY_PINS};
 use engine::pins::Pin;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Ps;
 use engine::wire::spi::{MISO, SpiTarget};
 use engine::wire::spi_pins::{PinLevels, Pins};
 

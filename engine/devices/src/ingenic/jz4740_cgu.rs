@@ -16,17 +16,10 @@
 //!
 //! Not modelled: sleep (LCR.LPM), the duty cycle of doze mode.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, field, registers};
+use crate::prelude::*;
 use crate::support::activities::{CLOCK_START, CLOCKS};
-use engine::activity::Detail;
-use engine::bus::device::{Alarm, Ctx, Device};
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::{ClockId, ClockInput};
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
+use engine::dt::wiring::ClockId;
 
 registers! {
     /// The register map.
@@ -71,7 +64,8 @@ const OUTPUTS: [&str; DIVIDED.len() + 1] =
     ["cclk, the core's clock", "hclk, AHB's", "pclk, APB's", "mclk, the memories'", "the SSI's device clock"];
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 pub struct Cgu {
     #[state(skip)]
     ext: Hz,
@@ -222,14 +216,6 @@ impl Cgu {
 }
 
 impl Table for Cgu {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
         match register {
             CPCCR => self.set_dividers(new, ctx),

@@ -14,15 +14,10 @@
 //! Not modelled: a pin's function for another device (PxFUN is 1); the port does not drive it then. Registers have 32
 //! bits; the other lanes of a narrower write are zeroes.
 
-use crate::model::Model;
-use crate::registers::{Port, Refused, Registers, Table, by_table, registers};
+use crate::prelude::*;
 use crate::support::interrupt_output::InterruptOutput;
-use engine::bus::device::{Ctx, Device, IrqLine, PortId};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
+use engine::bus::device::PortId;
 use engine::pins::Drive;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
 
 registers! {
     /// The register map.
@@ -55,7 +50,8 @@ registers! {
 }
 
 /// The port.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 #[poll(first = Gpio::is_still)]
 pub struct Gpio {
     #[poll(phase)]
@@ -136,14 +132,6 @@ impl Gpio {
 }
 
 impl Table for Gpio {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         self.reads += 1;
         if register == PIN { self.sample(ctx) } else { held }

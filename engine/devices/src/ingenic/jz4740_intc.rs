@@ -7,13 +7,7 @@
 //!
 //! After reset all sources are masked.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, registers};
-use engine::bus::device::{Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 registers! {
     /// The register map.
@@ -31,7 +25,8 @@ registers! {
 pub const SOURCES: u32 = u32::BITS;
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 pub struct Intc {
     #[poll(phase)]
     clock: ClockInput,
@@ -61,14 +56,6 @@ impl Intc {
 }
 
 impl Table for Intc {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         if register == ICPR { self.pending() } else { held }
     }

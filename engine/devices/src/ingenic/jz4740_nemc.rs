@@ -8,11 +8,8 @@
 //! Not modelled: static memories, NAND flash and its error correction. Their registers keep the written values; no
 //! ready flag is ever set.
 
-use crate::model::{Group, Model};
-use crate::registers::registers;
+use crate::prelude::*;
 use crate::support::register_file::RegisterFile;
-use engine::bus::device::Device;
-use engine::dt::reader::NodeReader;
 
 registers! {
     /// The register map. SMCR and SACR are those of banks 1 to 4, with the addresses of Linux's jz4740.dtsi.

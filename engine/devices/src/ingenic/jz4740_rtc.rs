@@ -9,17 +9,9 @@
 //! The clock starts with 0 seconds, running; on a real board, it keeps its time while the board is off. Not modelled:
 //! waking up, and RTCGR.ADJC, which makes some of 1024 seconds a clock longer.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Refused, Registers, Table, by_table, flag, registers};
+use crate::prelude::*;
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::axi_lite::edge_in_reach;
-use engine::activity::Detail;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
 
 registers! {
     /// The register map. A written 0 clears 1HZ and AF.
@@ -44,7 +36,8 @@ registers! {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 #[poll(first = Rtc::list_deadlines)]
 pub struct Rtc {
     #[poll(phase)]
@@ -140,14 +133,6 @@ impl Rtc {
 }
 
 impl Table for Rtc {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
     }

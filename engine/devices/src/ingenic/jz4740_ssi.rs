@@ -21,26 +21,21 @@ mod wire;
 
 use self::registers::*;
 use self::wire::{SELECTS, Wire};
-use crate::model::{Group, Model};
-use crate::registers::{Port, Refused, Registers, Table, by_table, flag};
+use crate::prelude::*;
 use crate::support::activities::{RX_FIFO, TX_FIFO};
 use crate::support::fifo_entries::Fifo;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::support::interrupt_output::InterruptOutput;
 use engine::activity::Activity;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine, PortId};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
+use engine::bus::device::PortId;
 use engine::observe::spi::{FRAME, SHIFTING};
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::Ps;
 use engine::wire::spi::SpiTarget;
 
 const FIFO_WORDS: usize = 16;
 
 /// The device.
-#[derive(State, Polled)]
+#[derive(State, Polled, RegisterBank)]
+#[port(Port::APB)]
 #[poll(first = Ssi::is_idle)]
 pub struct Ssi {
     #[state(skip)]
@@ -219,14 +214,6 @@ impl Ssi {
 }
 
 impl Table for Ssi {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
     }

@@ -13,18 +13,10 @@
 //!
 //! Not modelled: PWM outputs (TCSR's upper bits keep their value), and the clock gate of the whole unit in the CGU.
 
-use crate::joined;
-use crate::model::{Group, Model};
-use crate::registers::{Map, Port, Registers, Table, by_table, flag, registers};
+use crate::prelude::*;
 use crate::support::activities::{COUNTING, TIMER};
 use channel::Counter;
 use clocks::{Clocks, Source};
-use engine::activity::Detail;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::Ps;
 
 mod channel;
 mod clocks;
@@ -82,7 +74,8 @@ const EXIT_STATUS: i32 = 1;
 const LINES: usize = 3;
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 #[poll(first = Tcu::list_deadlines)]
 pub struct Tcu {
     clocks: Clocks,
@@ -247,14 +240,6 @@ fn channels_of(line: usize) -> std::ops::Range<usize> {
 }
 
 impl Table for Tcu {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
     }

@@ -19,20 +19,13 @@
 mod receiving;
 
 use self::receiving::Receiving;
-use crate::joined;
-use crate::model::{Group, Model};
-use crate::registers::{Map, Port, Registers, Table, flag, registers};
+use crate::prelude::*;
 use crate::support::activities::{RX_FIFO, SERIAL_WITH_FIFOS, TX_FIFO};
 use crate::support::fifo_entries::{Fifo, FifoEntries};
 use crate::support::shift_register::ShiftRegister;
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SerialPort, SlaveError, Unsent, WhenReceived};
+use engine::bus::device::{SerialPort, Unsent, WhenReceived};
 use engine::bus::rates::LINE_HEARD;
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
 use engine::serial::wave::{Format, Parity};
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
 
 registers! {
     /// The register map while ULCR.DLAB is 0.
@@ -83,7 +76,8 @@ const FIFO_CHARACTERS: usize = 16;
 const OVERSAMPLING: u64 = 16;
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 #[poll(first = Uart::list_timeout)]
 pub struct Uart {
     #[poll(phase)]
@@ -287,14 +281,6 @@ impl Uart {
 }
 
 impl Table for Uart {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.pass_on(ctx);
     }

@@ -58,13 +58,9 @@ use parts::{PAGE_BYTES, Part};
 use registers::Registers;
 use repeated_reads::TriedHeader;
 
-use crate::model::Model;
+use crate::prelude::*;
 use engine::activity::Scope;
-use engine::dt::reader::NodeReader;
 use engine::host_image::{HostImage, ImageError};
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Hz, Ps};
 use engine::wire::bytes::Span;
 use engine::wire::notes::Notes;
 use engine::wire::spi::{Burst, Header, Lines, NextClock, NextRead, Rate, SpiTarget};

@@ -11,12 +11,9 @@
 //! Before the end of the first conversion the temperature reads 0. Not modelled: noise, and the bus time-out, which
 //! only the LM75B has.
 
-use crate::model::Model;
-use crate::registers::{Registers, registers};
-use engine::activity::{Activity, Detail, Kind, Scope};
-use engine::dt::reader::{Declared, NodeReader};
-use engine::state::State;
-use engine::time::Ps;
+use crate::prelude::*;
+use engine::activity::{Activity, Kind, Scope};
+use engine::dt::reader::Declared;
 use engine::wire::chip::INTERRUPT;
 use engine::wire::i2c::{Answer, Direction, Given, I2cTarget};
 use engine::wire::notes::Notes;

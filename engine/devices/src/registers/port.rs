@@ -4,7 +4,7 @@ use engine::bus::device::{AccessSize, Ctx, Reply};
 use engine::time::Ps;
 
 use crate::support::axi_lite::{AxiLitePort, on_lanes};
-use crate::support::stm32_clock_gate::{ClockGate, on_all_lanes};
+use crate::support::clock_gate::{ClockGate, on_all_lanes};
 
 /// What an access narrower than a register writes to the register's other byte lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -162,14 +162,18 @@ impl Polled for Registers {
     }
 }
 
-/// A device that is a table: what is left to say of its registers.
-pub trait Table {
+/// A device's registers, and the port by which the bus reaches them. `#[derive(RegisterBank)]` takes the field
+/// `registers`, and the port from the attribute `#[port(EXPRESSION)]`.
+pub trait RegisterBank {
     /// Its registers.
     fn registers(&mut self) -> &mut Registers;
 
     /// The port by which the bus reaches them.
     fn port(&self) -> Port;
+}
 
+/// A device that is a table: what is left to say of its registers.
+pub trait Table: RegisterBank {
     /// An access arrives: the device brings its state up to `ctx.now`.
     fn settle(&mut self, _ctx: &mut Ctx) {}
 

@@ -34,7 +34,8 @@ registers! {
 const ALL: Map = joined!(COMMON, MORE);
 
 /// A device with these registers, which records the calls of its model.
-#[derive(State, Polled)]
+#[derive(State, Polled, RegisterBank)]
+#[port(self.port)]
 struct Scratch {
     registers: Registers,
     #[state(skip)]
@@ -44,14 +45,6 @@ struct Scratch {
 }
 
 impl Table for Scratch {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        self.port
-    }
-
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         if register == DR { 0x55 } else { held }
     }

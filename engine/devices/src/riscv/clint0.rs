@@ -5,16 +5,9 @@
 //! `interrupts-extended` (software interrupt, then timer interrupt, hart after hart). `mtime` counts the edges of the
 //! second of `clocks`. `mtimecmp` starts at all ones, so no timer interrupt is pending before software asks for one.
 
-use crate::model::{Group, Model};
-use crate::registers::registers;
+use crate::prelude::*;
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::axi_lite::{AxiLitePort, edge_in_reach, on_lanes};
-use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
 
 registers! {
     /// The register map, for hart 0: further harts follow every 4 (`msip`) and 8 bytes (`mtimecmp`).

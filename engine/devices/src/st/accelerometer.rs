@@ -9,11 +9,8 @@ pub mod lis3dsh_accel;
 #[cfg(test)]
 mod tests;
 
-use crate::registers::{Map, Registers, registers};
+use crate::prelude::*;
 use crate::support::sampler::Sampler;
-use engine::dt::reader::NodeReader;
-use engine::state::State;
-use engine::time::Ps;
 use engine::wire::bytes::{ByteTarget, OnWire};
 use engine::wire::notes::Notes;
 use engine::wire::spi::SpiTarget;

@@ -9,16 +9,9 @@ pub mod stm32h7_mdma;
 #[cfg(test)]
 mod tests;
 
+use crate::prelude::*;
 use crate::support::activities::TRANSFER;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::activity::Detail;
 use engine::bus::Target;
-use engine::bus::device::{AccessSize, Ctx, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Hz, Ps};
 
 /// Properties of Linux that have no effect here.
 const KNOWN: &[&str] = &["clock-names", "#dma-cells", "dma-channels", "dma-requests", "interrupt-names", "resets"];

@@ -4,13 +4,9 @@
 pub mod stm32;
 pub mod stm32mp1;
 
-use engine::bus::device::{Ctx, Device, IrqLine};
+use crate::prelude::*;
 use engine::pins::PortId;
-use engine::polling::Polled;
-use engine::state::State;
 
-use crate::registers::{Map, Port, Registers, Table, by_table};
-use crate::support::stm32_clock_gate::ClockGate;
 use crate::support::stm32_pin_lines::PinLines;
 
 /// The most banks of 32 lines.
@@ -73,7 +69,8 @@ pub struct Params {
 }
 
 /// The controller: one bit for each line.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(ClockGate::NONE))]
 pub struct Exti {
     #[state(skip)]
     generation: &'static Generation,
@@ -157,14 +154,6 @@ impl Exti {
 }
 
 impl Table for Exti {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(ClockGate::NONE)
-    }
-
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
         if self.pins.has(register) {
             let changed = self.pins.connect(&self.registers, ctx);

@@ -7,19 +7,15 @@ mod option_bytes;
 pub mod stm32f4;
 pub mod stm32l4;
 
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
+use crate::prelude::*;
 use engine::bus::repeated_reads::RepeatedReads;
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Hz, Ps};
 
 use self::array::{ENDS, Flash};
 use self::keys::{Key, Keys};
 // These bits are the same in all families.
 use self::stm32f4::{ACR, CR_EOPIE, CR_ERRIE, CR_LOCK, CR_PG, CR_STRT, SR_BSY, SR_EOP, SR_OPERR, SR_PGSERR};
-use crate::registers::{Lanes, Map, Port, Refused, Registers, Row, flag};
+use crate::registers::{Lanes, Row};
 
 const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
 const OPTION_KEYS: [u32; 2] = [0x0819_2a3b, 0x4c5d_6e7f];

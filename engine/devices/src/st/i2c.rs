@@ -9,18 +9,14 @@ pub mod v2;
 mod tests;
 
 use self::master::{Master, Step};
-use crate::registers::{Map, Port, Refused, Registers, Row, Table, by_table};
+use crate::prelude::*;
+use crate::registers::Row;
 use crate::support::dma_lines::DmaLine;
 use crate::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use crate::support::kernel_clock::KernelClock;
 use crate::support::pin_functions::{I2C_SIGNALS, PinFunctions};
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine, PortId};
-use engine::dt::reader::NodeReader;
+use engine::bus::device::PortId;
 use engine::observe::i2c::I2cSignals;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Ps};
 
 /// The token of the event that updates the DMA requests.
 const DMA_ACTIVITIES: u32 = MASTER_EVENT + 1;
@@ -89,7 +85,8 @@ pub trait Version: State + Polled + Send + Sized + 'static {
 }
 
 /// The device.
-#[derive(State, Polled)]
+#[derive(State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
 #[poll(first = Self::look)]
 pub struct I2c<V: Version> {
     params: Params,
@@ -177,14 +174,6 @@ impl<V: Version> I2c<V> {
 }
 
 impl<V: Version> Table for I2c<V> {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.params.gate)
-    }
-
     /// Takes all steps up to the time of the call.
     fn settle(&mut self, ctx: &mut Ctx) {
         let cycle = self.params.clock.edge(ctx.now);

@@ -4,17 +4,10 @@
 pub mod stm32f4;
 pub mod stm32l4;
 
-use engine::activity::Detail;
-use engine::bus::device::{Alarm, Ctx, Device};
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Ps;
+use crate::prelude::*;
 
-use crate::registers::{Map, Port, Registers, Table, by_table};
 use crate::support::activities::VOLTAGE;
 use crate::support::kernel_clock::KernelClock;
-use crate::support::stm32_clock_gate::ClockGate;
 
 /// What a part has of a power controller.
 #[derive(Debug)]
@@ -53,7 +46,8 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.gate))]
 pub struct Pwr {
     #[state(skip)]
     generation: &'static Generation,
@@ -116,14 +110,6 @@ impl Pwr {
 }
 
 impl Table for Pwr {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.gate)
-    }
-
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         if register == self.generation.status { (self.generation.flags)(self, held, ctx.now) } else { held }
     }

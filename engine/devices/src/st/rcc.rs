@@ -15,20 +15,16 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
+use crate::prelude::*;
 use engine::dt::wiring::ClockId;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
 
 use self::family::{Family, Interrupts, Kind};
 use self::sources::{Happened, Hse, Sources};
 // These registers, fields and bits are the same in all families.
 use self::stm32f4::f411::{BDCR_BDRST, BDCR_LSEON, BDCR_RTCEN, BDCR_RTCSEL};
 use self::stm32f4::{CFGR, CFGR_HPRE, CFGR_SW, CFGR_SWS, CR, CR_HSEBYP, CR_HSEON};
-use crate::registers::{Lanes, Port, Registers, Table, by_table, field, flag};
-use crate::support::stm32_clock_gate::BACKUP_DOMAIN;
+use crate::registers::Lanes;
+use crate::support::clock_gate::BACKUP_DOMAIN;
 
 /// The event's token.
 const WAKE: u32 = 0;
@@ -77,7 +73,8 @@ impl Params {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::new(Lanes::Kept))]
 pub struct Rcc {
     #[state(skip)]
     family: &'static Family,
@@ -302,15 +299,7 @@ impl Rcc {
 }
 
 impl Table for Rcc {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
     /// On the AHB, bytes have their own lanes.
-    fn port(&self) -> Port {
-        Port::new(Lanes::Kept)
-    }
-
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         if self.family.enables.contains(&register) {
             ctx.bus.clocks.opened(register);

@@ -32,22 +32,16 @@ use std::collections::VecDeque;
 
 use self::registers::*;
 use self::wire::{Frame, Wire};
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table};
+use crate::prelude::*;
 use crate::support::activities::{RX_FIFO, TX_FIFO};
 use crate::support::dma_lines::DmaLine;
 use crate::support::fifo_entries::Queues;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::support::pin_functions::PinFunctions;
-use crate::support::stm32_clock_gate::ClockGate;
 use engine::activity::Activity;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::{ClockInput, Pin};
+use engine::bus::device::PortId;
+use engine::dt::wiring::Pin;
 use engine::observe::spi::{FRAME, SHIFTING, SpiSignals};
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
 
 /// Maximum number of chip selects.
@@ -85,7 +79,8 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(State, Polled)]
+#[derive(State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
 #[poll(first = Spi::look)]
 pub struct Spi {
     params: Params,
@@ -398,14 +393,6 @@ impl Spi {
 }
 
 impl Table for Spi {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.params.gate)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.advance(ctx.now);
     }

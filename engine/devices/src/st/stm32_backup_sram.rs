@@ -7,12 +7,8 @@
 //! Not modelled: the battery, so the backup regulator (PWR_CSR.BRE) has no effect; erasure on a change of the read
 //! protection; execution from this memory.
 
-use crate::model::{Group, Model};
-use crate::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
+use crate::support::clock_gate::BACKUP_DOMAIN;
 
 /// RM0090, "Memory map": 4 KiB.
 const BYTES: usize = 0x1000;

@@ -6,15 +6,7 @@
 //! quarter. A write or read of CRC_DR waits until the calculations of earlier writes have ended; the programmable unit
 //! can buffer one write meanwhile.
 
-use crate::model::{Group, Model};
-use crate::registers::{Registers, registers};
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Ps};
+use crate::prelude::*;
 
 registers! {
     /// The register map; only the programmable unit has CRC_INIT and CRC_POL, and stores CRC_CR.

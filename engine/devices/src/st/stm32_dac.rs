@@ -19,19 +19,10 @@ mod channel;
 mod tests;
 
 use self::channel::{Channel, Converts};
-use crate::joined;
-use crate::model::{Group, Model};
-use crate::registers::{Map, Port, Registers, Table, by_table, field, flag, registers};
+use crate::prelude::*;
 use crate::support::dma_lines::DmaLine;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::activity::{Activity, Detail, Kind};
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
+use engine::activity::{Activity, Kind};
 use engine::observe::waves::SignalId;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Ps};
 
 registers! {
     /// DAC_CR of an STM32F4; its upper half has the same bits for channel 2.
@@ -157,7 +148,8 @@ pub struct Params {
 }
 
 /// The converter.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
 #[poll(first = Dac::list_codes)]
 pub struct Dac {
     params: Params,
@@ -354,14 +346,6 @@ impl Dac {
 }
 
 impl Table for Dac {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.params.gate)
-    }
-
     /// Applies the changes of codes that are due.
     fn settle(&mut self, ctx: &mut Ctx) {
         for (index, held) in HELD.iter().enumerate() {

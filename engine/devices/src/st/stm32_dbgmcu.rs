@@ -5,12 +5,8 @@
 //! DWT_CYCCNT, running during sleep. The other registers and bits only keep written values: a debugger that halts the
 //! core stops simulated time, and Stop and Standby are not modelled.
 
-use crate::model::{Group, Model};
-use crate::registers::{Lanes, Port, Registers, Table, by_table, registers};
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
+use crate::registers::Lanes;
 
 registers! {
     /// The register map; chips have at most three freeze registers.
@@ -24,7 +20,8 @@ registers! {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::new(Lanes::Kept))]
 pub struct Dbgmcu {
     registers: Registers,
 }
@@ -49,14 +46,6 @@ impl Dbgmcu {
 }
 
 impl Table for Dbgmcu {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::new(Lanes::Kept)
-    }
-
     fn update(&mut self, ctx: &mut Ctx) {
         ctx.bus.clocked_asleep = self.registers.has(CR, CR_DBG_SLEEP);
     }

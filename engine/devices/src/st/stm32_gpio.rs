@@ -16,17 +16,14 @@
 //! Not modelled: levels of serial lines and buses at pins, which have waveforms of their own; timers' channels are
 //! modelled. Speed settings have no effect.
 
-use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
+use crate::prelude::*;
+use engine::bus::device::PortId;
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::NodeReader;
 use engine::pins::Drive;
 use engine::pins::functions::Functions;
-use engine::polling::{Poll, Polled};
-use engine::state::{Fresh, State};
 
-use crate::model::Model;
-use crate::registers::{self, Port, Registers, Table, registers};
-use crate::support::stm32_clock_gate::{ClockGate, SECOND_SUPPLY};
+use crate::registers;
+use crate::support::clock_gate::SECOND_SUPPLY;
 
 registers! {
     /// The register map; GPIOx_BRR is not in all chips.
@@ -91,7 +88,8 @@ enum Lock {
 }
 
 /// The port.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated_with_lanes(self.params.gate))]
 #[poll(first = Gpio::is_still)]
 pub struct Gpio {
     #[state(skip)]
@@ -294,14 +292,6 @@ impl Gpio {
 }
 
 impl Table for Gpio {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated_with_lanes(self.params.gate)
-    }
-
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         match register {
             IDR => self.sample(ctx),

@@ -7,14 +7,7 @@
 //! Modelled: all registers, with the COREID of the core that makes the access (1 for the MPU, 2 for the MCU); the
 //! interrupts, the MPU's first; the clock gate. An access by another bus master than a core is ignored.
 
-use crate::joined;
-use crate::model::{Group, Model};
-use crate::registers::{Map, Port, Registers, Table, by_table, registers};
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 registers! {
     /// The semaphores.
@@ -46,7 +39,8 @@ const PROCID: u32 = 0xff;
 const KEY: u32 = 0xffff_0000;
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.gate))]
 pub struct Hsem {
     registers: Registers,
     /// The interrupts of the processors.
@@ -133,14 +127,6 @@ impl Hsem {
 }
 
 impl Table for Hsem {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.gate)
-    }
-
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         match register {
             RLR..IER => self.read_lock(register - RLR, ctx),

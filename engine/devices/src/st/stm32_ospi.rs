@@ -37,21 +37,15 @@ use std::collections::VecDeque;
 
 use self::registers::*;
 use self::wire::{Settings, Width, Wire};
-use crate::model::{Group, Model};
-use crate::registers::{Lanes, Port, Registers, field};
+use crate::prelude::*;
+use crate::registers::Lanes;
 use crate::support::dma_lines::DmaLine;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
 use crate::support::kernel_clock::KernelClock;
 use crate::support::pin_functions::PinFunctions;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, PortId, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
+use engine::bus::device::PortId;
 use engine::observe::spi::SPI_WINDOW;
 use engine::observe::spi::SpiSignals;
-use engine::polling::{Poll, Polled};
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
 
 /// Names of the signals at pins; the constants are their indices, data lines last.

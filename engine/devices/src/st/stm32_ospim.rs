@@ -4,13 +4,7 @@
 //! Modelled: its registers, and their reset by RCC_AHB2RSTR.OSPIMRST. Not modelled: their effect. A board says which
 //! memory is on which controller; OCTOSPI1 stays at port 1 and OCTOSPI2 at port 2, as after reset, whatever is written.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, registers};
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 registers! {
     /// The register map.
@@ -21,7 +15,8 @@ registers! {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated_with_lanes(self.gate))]
 pub struct Ospim {
     registers: Registers,
     #[state(skip)]
@@ -44,15 +39,7 @@ impl Ospim {
     }
 }
 
-impl Table for Ospim {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated_with_lanes(self.gate)
-    }
-}
+impl Table for Ospim {}
 
 impl Device for Ospim {
     by_table!();

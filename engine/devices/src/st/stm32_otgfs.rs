@@ -23,16 +23,8 @@ mod registers;
 #[cfg(test)]
 mod tests;
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Refused, Registers, Table, by_table, field, flag};
+use crate::prelude::*;
 use crate::support::kernel_clock::KernelClock;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Ps};
 use registers::*;
 
 pub use registers::Part;
@@ -91,7 +83,8 @@ enum Busy {
 }
 
 /// The core.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
 #[poll(first = Otg::list_changes)]
 pub struct Otg {
     params: Params,
@@ -295,14 +288,6 @@ impl Otg {
 }
 
 impl Table for Otg {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.params.gate)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.advance(ctx);
     }

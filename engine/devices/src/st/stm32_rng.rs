@@ -9,18 +9,10 @@
 //! Words are not random: each `cyclescope,seed` selects a fixed sequence, so that runs can be repeated. Seed errors
 //! (SECS, SEIS) do not occur.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, flag, registers};
+use crate::prelude::*;
 use crate::support::activities::{GENERATING, GENERATOR};
 use crate::support::kernel_clock::KernelClock;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::activity::Detail;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::{ANY, NodeReader};
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::Cycles;
+use engine::dt::reader::ANY;
 
 registers! {
     /// The register map.
@@ -61,7 +53,8 @@ pub struct Params {
 }
 
 /// The generator.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
 #[poll(first = Rng::list_word)]
 pub struct Rng {
     params: Params,
@@ -158,14 +151,6 @@ impl Rng {
 }
 
 impl Table for Rng {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.params.gate)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         let edge = self.params.clock.edge(ctx.now);
         if self.due.is_some_and(|due| due <= edge) {

@@ -22,19 +22,11 @@ mod tests;
 
 use self::calendar::Moment;
 use self::counting::Counting;
-use crate::joined;
-use crate::model::{Group, Model};
-use crate::registers::{Access, Map, Registers, field, flag, registers};
+use crate::prelude::*;
+use crate::registers::Access;
 use crate::support::activities::{COUNTING, TIMER};
+use crate::support::clock_gate::BACKUP_DOMAIN;
 use crate::support::kernel_clock::KernelClock;
-use crate::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
-use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Ps};
 
 registers! {
     /// The registers of all chips; those that RTC_BKPxR follow.

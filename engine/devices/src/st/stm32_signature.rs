@@ -4,12 +4,8 @@
 //! Modelled: those words, with the board's values; the memory around them reads as erased flash. Writes have no effect,
 //! as in all of system memory. A read takes only the bus's time.
 
-use crate::model::{Group, Model};
+use crate::prelude::*;
 use crate::support::apb;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
 
 const ERASED: u32 = u32::MAX;
 

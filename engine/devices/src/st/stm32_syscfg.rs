@@ -9,16 +9,12 @@
 //! memories) is not mapped: a note says so, and the mapping at address 0 stays. On an STM32L4+, banks of the flash are
 //! not swapped (FB_MODE, with a note), and SRAM2 is not erased (SYSCFG_SCSR).
 
-use engine::bus::device::{AccessSize, Ctx, Device, DeviceId, IrqLine, PortId, Reply, SlaveError};
+use crate::prelude::*;
+use engine::bus::device::{DeviceId, PortId};
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::NodeReader;
 use engine::pins::bits;
-use engine::polling::Polled;
-use engine::state::State;
 
-use crate::model::{Group, Model};
-use crate::registers::{self, Lanes, Map, Port, Registers, Table, joined, registers};
-use crate::support::stm32_clock_gate::ClockGate;
+use crate::registers::{self, Lanes};
 use crate::support::stm32_pin_lines::PinLines;
 
 registers! {
@@ -81,7 +77,8 @@ pub struct Params {
 }
 
 /// The controller.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::new(Lanes::Kept))]
 pub struct Syscfg {
     #[state(skip)]
     params: Params,
@@ -148,14 +145,6 @@ impl Syscfg {
 }
 
 impl Table for Syscfg {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::new(Lanes::Kept)
-    }
-
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
         if register == MEMRMP {
             self.remap(old, new, ctx);

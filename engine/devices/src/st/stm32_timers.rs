@@ -29,19 +29,13 @@ mod tests;
 
 use self::channel::{Channel, MODE};
 use self::counter::{Counter, Mode};
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, flag, registers};
+use crate::prelude::*;
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::dma_lines::DmaLine;
 use crate::support::pin_functions::PinFunctions;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::activity::Detail;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine, PortId};
-use engine::dt::reader::{NodeReader, PowerOfTwo};
-use engine::dt::wiring::{ClockInput, Pin};
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::Ps;
+use engine::bus::device::PortId;
+use engine::dt::reader::PowerOfTwo;
+use engine::dt::wiring::Pin;
 
 registers! {
     /// The register map of an advanced-control timer, which has all registers (RM0090, "TIM1 and TIM8 register map").
@@ -150,7 +144,8 @@ struct Pending {
 }
 
 /// A timer.
-#[derive(State, Polled)]
+#[derive(State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
 #[poll(first = Timer::list_flags)]
 pub struct Timer {
     params: Params,
@@ -447,14 +442,6 @@ impl Timer {
 }
 
 impl Table for Timer {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.params.gate)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.count_up_to(ctx.now);
     }

@@ -8,17 +8,8 @@
 //! Each reload restarts the prescaler. Option bytes (a watchdog started by hardware, stopped in standby) are not
 //! modelled.
 
-use crate::joined;
-use crate::model::{Group, Model};
-use crate::registers::{Map, Port, Registers, Table, by_table, flag, registers};
+use crate::prelude::*;
 use crate::support::axi_lite::edge_in_reach;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{Alarm, Ctx, Device};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::Cycles;
 
 registers! {
     /// The registers of all chips.
@@ -61,7 +52,8 @@ pub struct Params {
 }
 
 /// The watchdog.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(ClockGate::NONE))]
 #[poll(first = Iwdg::list_updates)]
 pub struct Iwdg {
     params: Params,
@@ -193,14 +185,6 @@ pub(super) fn end_run(what: &str, ctx: &mut Ctx) {
 }
 
 impl Table for Iwdg {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(ClockGate::NONE)
-    }
-
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         if register == SR { self.status(self.edge(ctx)) } else { held }
     }

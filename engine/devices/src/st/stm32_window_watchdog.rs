@@ -6,15 +6,8 @@
 //! the prescaler.
 
 use super::stm32_watchdog::end_run;
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, registers};
+use crate::prelude::*;
 use crate::support::kernel_clock::KernelClock;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
 
 registers! {
     /// The register map.
@@ -44,7 +37,8 @@ pub struct Params {
 }
 
 /// The watchdog.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
 #[poll(first = Wwdg::list_counter)]
 pub struct Wwdg {
     #[state(skip)]
@@ -139,14 +133,6 @@ impl Wwdg {
 }
 
 impl Table for Wwdg {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.params.gate)
-    }
-
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         if register == CR { held & CR_WDGA | self.counter(self.edge(ctx)) } else { held }
     }

@@ -34,17 +34,10 @@ use self::errors::Errors;
 use self::mailboxes::{Fifo, Mailboxes, Request};
 use self::modes::Mode;
 use self::registers::*;
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, field, flag};
+use crate::prelude::*;
 use crate::support::pin_functions::PinFunctions;
-use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::can::{BUS_LOOKS, CanNode};
-use engine::bus::device::{Alarm, Ctx, Device, DeviceId, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Ps};
+use engine::bus::device::DeviceId;
 use engine::wire::can::BitTime;
 
 /// The token of the event at which a request for another mode is acknowledged.
@@ -83,7 +76,8 @@ pub struct Params {
 }
 
 /// The controller.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
 pub struct BxCan {
     params: Params,
     /// The pins that carry [`TX`] and [`RX`], and whether they did when the last frame began.
@@ -293,14 +287,6 @@ const fn place(offset: u32) -> (usize, usize) {
 }
 
 impl Table for BxCan {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.params.gate)
-    }
-
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         match register {
             MSR => self.status(held),

@@ -6,13 +6,7 @@
 //! the first bank of the second controller, whose filters are numbered from there. A bank can be written while it is
 //! not active or FINIT is set, the registers of modes, scales and FIFOs while FINIT is set.
 
-use crate::model::{Group, Model};
-use crate::registers::{Map, Port, Registers, Table, by_table, joined, registers};
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 use engine::wire::can::Frame;
 
 registers! {
@@ -40,7 +34,8 @@ registers! {
 const ALL: Map = joined!(MAP, BANKS);
 
 /// The banks.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.gate))]
 pub struct Filters {
     #[state(skip)]
     gate: ClockGate,
@@ -140,14 +135,6 @@ impl Filters {
 }
 
 impl Table for Filters {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.gate)
-    }
-
     fn wrote(&mut self, register: u32, old: u32, new: u32, _: &mut Ctx) {
         let all = if (FM1R..FR1).contains(&register) { u32::MAX >> (32 - self.banks) } else { u32::MAX };
         let value = if self.takes(register) { new & all } else { old };

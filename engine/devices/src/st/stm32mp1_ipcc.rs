@@ -13,15 +13,8 @@
 //!
 //! Not modelled: security (which processor may access what), and the wake-up lines to the EXTI.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, field, flag, registers};
+use crate::prelude::*;
 use crate::support::activities::{MAILBOX, MESSAGE};
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Ps;
 
 registers! {
     /// The register map (RM0436, "IPCC registers"); the last ones have the number of channels, version 1.0, the IPCC's
@@ -84,7 +77,8 @@ impl Processor {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.gate))]
 pub struct Ipcc {
     registers: Registers,
     processors: [Processor; PROCESSORS],
@@ -146,14 +140,6 @@ impl Ipcc {
 }
 
 impl Table for Ipcc {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.gate)
-    }
-
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         match register {
             TOSR => self.processors[0].occupied(),

@@ -21,18 +21,16 @@ use self::frame::Frame;
 use self::h7::*;
 use self::receiving::Receiving;
 use self::transmitter::Transmitter;
-use crate::registers::{Port, Registers, Row, Table, by_table, field, flag};
+use crate::prelude::*;
+use crate::registers::Row;
 use crate::support::activities::SENT;
 use crate::support::dma_lines::DmaLine;
 use crate::support::fifo_entries::Queues;
 use crate::support::pin_functions::NOT_SENT;
-use engine::activity::{Detail, Kind};
-use engine::bus::device::{Alarm, Ctx, Device, SerialPort, Unsent};
+use engine::activity::Kind;
+use engine::bus::device::{SerialPort, Unsent};
 use engine::bus::rates::LINE_HEARD;
 use engine::observe::waves::SignalId;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Ps};
 
 /// Free or filled eighths of a FIFO that set TXFT or RXFT, by TXFTCFG or RXFTCFG; reserved values act as the last one.
 const EIGHTHS: [usize; 8] = [1, 2, 4, 6, 7, 8, 8, 8];
@@ -58,7 +56,8 @@ const ENABLES_OF_CR1: [(u32, u32); 8] = [
 const ENABLES_OF_CR3: [(u32, u32); 2] = [(CR3_TXFTIE, ISR_TXFT), (CR3_RXFTIE, ISR_RXFT)];
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
 #[poll(first = Usart::look)]
 pub struct Usart {
     #[state(skip)]
@@ -331,14 +330,6 @@ impl Usart {
 }
 
 impl Table for Usart {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.params.gate)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         let cycle = self.cycle(ctx);
         self.flags |= self.receiving.due(cycle);

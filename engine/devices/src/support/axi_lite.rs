@@ -1,12 +1,8 @@
 //! The register port of small devices: a 32-bit AXI4-Lite slave that answers every read in one number of clocks and
 //! every write in another (Xilinx's AXI4-Lite IPIF, PG155, is built this way).
 
-use engine::bus::device::{AccessSize, Reply};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Phase, Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
+use crate::prelude::*;
+use engine::polling::Phase;
 
 /// No events are scheduled beyond this simulated time (106 days).
 pub const FOREVER: Ps = Ps(u64::MAX / 2);

@@ -6,11 +6,8 @@
 //! access. A write is a read and then a write of the bus, two cycles without wait states; the core does not wait for
 //! it, but its next access does.
 
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
+use crate::prelude::*;
 use engine::bus::{Bus, BusFault, Target};
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Ps};
 
 /// The name of both regions in maps, stacks and messages.
 pub const NAME: &str = "bit-band";

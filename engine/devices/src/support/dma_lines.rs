@@ -6,10 +6,7 @@
 //! While a controller accesses the peripheral, it can't take changes that this access causes. They are passed on by an
 //! event at the same time, which comes before the controller's next step.
 
-use engine::bus::device::{Ctx, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 /// A request line.
 #[derive(Debug, Default, State, Polled)]

@@ -3,11 +3,9 @@
 use std::collections::VecDeque;
 
 use super::activities::{RX_FIFO, TX_FIFO};
-use engine::activity::{Activity, Detail, Kind, Scope};
-use engine::bus::device::Ctx;
-use engine::polling::{Edge, Poll, Polled};
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Hz, Ps};
+use crate::prelude::*;
+use engine::activity::{Activity, Kind, Scope};
+use engine::polling::Edge;
 
 /// The contents of a FIFO as an activity of [`Kind::Queue`]: an entry is recorded when it leaves. The device reports
 /// arrivals and departures, each with the number of entries before it; entries from before the recording are not

@@ -11,14 +11,11 @@
 use std::collections::VecDeque;
 use std::ops::Deref;
 
-use engine::bus::device::{Alarm, Ctx, IrqLine, PortId};
+use crate::prelude::*;
+use engine::bus::device::PortId;
 use engine::dt::fault::FaultKind;
 use engine::dt::node::{Node, Property};
-use engine::dt::reader::NodeReader;
 use engine::pins::Pin;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::Ps;
 use engine::wire::chip::{CONTROLS, Chip, ControlPin, INTERRUPT};
 use engine::wire::notes::ChipReport;
 use engine::wire::spi::{Burst, Header, PULLED_UP, SpiTarget};

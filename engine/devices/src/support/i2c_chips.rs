@@ -5,13 +5,11 @@
 //! its operations. Calls come at the times of the wire, never ahead of them. [`I2cChips::connect`] sets whether the
 //! pins of the master's chip carry SCL and SDA.
 
+use crate::prelude::*;
 use crate::support::hosted_chip::Hosted;
-use engine::bus::device::{Ctx, PortId};
+use engine::bus::device::PortId;
 use engine::dt::fault::FaultKind;
 use engine::dt::node::{Node, Property};
-use engine::dt::reader::NodeReader;
-use engine::state::State;
-use engine::time::Ps;
 use engine::wire::i2c::{ADDRESSES, Answer, Direction, GENERAL_CALL, Given, I2cTarget, PULLED_UP};
 
 /// The token of a master's own events: chips are woken by events with lower tokens.

@@ -1,8 +1,6 @@
 //! An interrupt output whose line is driven when its level changes, and at no other time.
 
-use engine::bus::device::{Ctx, IrqLine};
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 /// The output, with its level.
 #[derive(Clone, Copy, Debug, State, Polled)]

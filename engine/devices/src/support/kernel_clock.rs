@@ -5,13 +5,8 @@
 //! devices that wait for edges move them by the result of [`KernelClock::follow`]. While the clock is stopped, there
 //! are no edges.
 
+use crate::prelude::*;
 use crate::support::axi_lite::edge_in_reach;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::Ctx;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Hz, Ps};
 
 /// A device's clock.
 #[derive(Clone, Copy, Debug, State, Polled)]

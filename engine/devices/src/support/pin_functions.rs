@@ -6,13 +6,10 @@
 //! pin and function. Without it the signal always leaves the chip. If a board has wired the peripheral to something,
 //! `cyclescope,board-pins = <&gpioa 2>, <&gpioa 3>` lists those pins: other pins are not connected to it.
 
+use crate::prelude::*;
 use engine::bus::Bus;
-use engine::bus::device::Ctx;
-use engine::dt::reader::NodeReader;
 use engine::dt::wiring::Pin;
 use engine::pins::functions::Mode;
-use engine::polling::Polled;
-use engine::state::State;
 
 const BOARD_PINS: &str = "cyclescope,board-pins";
 

@@ -3,12 +3,9 @@
 
 use std::collections::VecDeque;
 
+use crate::prelude::*;
 use crate::support::axi_lite::edge_in_reach;
-use engine::bus::device::Ctx;
-use engine::polling::Polled;
 use engine::serial::Passage;
-use engine::state::State;
-use engine::time::{Hz, Ps};
 
 /// The effect of a further character on a full receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

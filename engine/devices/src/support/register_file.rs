@@ -1,14 +1,11 @@
 //! Peripherals whose registers only keep the values that software writes, with write protection or without.
 
-use crate::registers::{Map, Port, Refused, Registers, Table, by_table};
+use crate::prelude::*;
 use crate::support::write_protection;
-use engine::bus::device::{Ctx, Device};
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::APB)]
 pub struct RegisterFile {
     #[poll(phase)]
     clock: ClockInput,
@@ -23,14 +20,6 @@ impl RegisterFile {
 }
 
 impl Table for RegisterFile {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::APB
-    }
-
     fn refused(&mut self, register: u32, why: Refused, ctx: &mut Ctx) {
         write_protection::refused(&mut self.registers, register, why, ctx);
     }

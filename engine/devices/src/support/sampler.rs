@@ -1,8 +1,6 @@
 //! A converter that samples by its own clock, as sensors do: the times of samples, and their number.
 
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
+use crate::prelude::*;
 
 /// The converter. It is off until it is started.
 #[derive(Debug, Default, State, Polled)]

@@ -1,14 +1,12 @@
 //! The shift register of a UART's transmitter, shared by two kinds of UART: the character on the line, the event at its
 //! end, and the count of sent characters. A character is on the console when its stop bits have ended.
 
+use crate::prelude::*;
 use crate::support::activities::SENT;
 use crate::support::axi_lite::edge_in_reach;
-use engine::activity::{Detail, Kind, Scope};
-use engine::bus::device::{Alarm, Ctx, Unsent};
-use engine::polling::{Poll, Polled};
+use engine::activity::{Kind, Scope};
+use engine::bus::device::Unsent;
 use engine::serial::wave::Format;
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Hz, Ps};
 
 /// A character on the line.
 #[derive(Clone, Copy, Debug, State, Fresh, Polled)]

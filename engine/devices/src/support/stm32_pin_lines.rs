@@ -2,12 +2,9 @@
 //! of EXTICR1 to EXTICR4 selects (RM0090, "External interrupt/event line mapping"; RM0436, "EXTI external interrupt
 //! selection register"). They are in SYSCFG, or in EXTI itself.
 
-use engine::bus::device::{Ctx, DeviceId};
+use crate::prelude::*;
+use engine::bus::device::DeviceId;
 use engine::pins::{Pin, PortId};
-use engine::polling::Polled;
-use engine::state::State;
-
-use crate::registers::Registers;
 
 /// Lines that have a pin.
 pub const PIN_LINES: u32 = 16;

@@ -1,8 +1,7 @@
 //! The write protection of Microchip's peripherals, in a register map: `WPMR`, with three letters of the peripheral's
 //! name as its key; `WPSR`, which follows it; and registers that are `locked_by WPMR_WPEN in WPMR`.
 
-use crate::registers::{Refused, Registers};
-use engine::bus::device::Ctx;
+use crate::prelude::*;
 
 /// WPSR.WPVS; bits 8 to 23, WPVSRC, hold the offset of the refused write.
 const WPVS: u32 = 1 << 0;

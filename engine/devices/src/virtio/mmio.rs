@@ -19,14 +19,9 @@ mod tests;
 use std::collections::VecDeque;
 
 use self::queue::{Buffer, Direction, MOST_DESCRIPTORS, Queue};
-use crate::model::{Group, Model};
-use crate::registers::{Registers, registers};
+use crate::prelude::*;
 use crate::support::apb;
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
 use engine::pipe::Pipe;
-use engine::polling::Polled;
-use engine::state::State;
 
 registers! {
     /// The register map (VIRTIO 1.1, table 4.1 "MMIO Device Register Layout"), with queue 0 selected.

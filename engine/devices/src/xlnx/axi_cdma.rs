@@ -15,16 +15,11 @@ pub mod transfer;
 mod tests;
 
 use self::transfer::{Buffer, Failure, Side};
-use crate::model::{Group, Model};
-use crate::registers::{Port, Refused, Registers, Table, by_table, registers};
+use crate::prelude::*;
 use crate::support::activities::{DMA, TRANSFER};
 use crate::support::axi_lite::AxiLitePort;
-use engine::activity::Detail;
-use engine::bus::device::{Ctx, Device, IrqLine};
-use engine::dt::reader::{NodeReader, PowerOfTwo};
-use engine::polling::{Phase, Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Ps};
+use engine::dt::reader::PowerOfTwo;
+use engine::polling::Phase;
 
 registers! {
     /// The register map (PG034 v4.1, "Register Space"). Of scatter/gather and of 64-bit addresses nothing is stored.
@@ -139,7 +134,8 @@ fn max_burst_beats(reader: &mut NodeReader, lite: bool) -> u32 {
 }
 
 /// The engine.
-#[derive(State, Polled)]
+#[derive(State, Polled, RegisterBank)]
+#[port(Port::axi_lite(self.params.port))]
 pub struct AxiCdma {
     #[state(skip)]
     #[poll(phase)]
@@ -268,14 +264,6 @@ impl AxiCdma {
 }
 
 impl Table for AxiCdma {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::axi_lite(self.params.port)
-    }
-
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
         match register {
             CDMACR => self.wrote_control(new, ctx),

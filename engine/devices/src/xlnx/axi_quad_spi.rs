@@ -24,17 +24,12 @@ mod tests;
 use self::fifo::{RxFifo, TxFifo};
 use self::params::Params;
 use self::wire::{Control, Wire};
-use crate::model::{Group, Model};
-use crate::registers::{Port, Refused, Registers, Table, flag, registers};
+use crate::prelude::*;
 use crate::support::fifo_entries::Queues;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::support::interrupt_output::InterruptOutput;
-use engine::bus::device::{AccessSize, Ctx, Device, PortId, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
+use engine::bus::device::PortId;
 use engine::observe::spi::SpiSignals;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Lines, SpiTarget};
 
 registers! {
@@ -78,7 +73,8 @@ const FIFO_RESETS: u32 = SPICR_TX_FIFO_RESET | SPICR_RX_FIFO_RESET;
 const SRR_RESET: u32 = 0xa;
 
 /// The core.
-#[derive(State, Polled)]
+#[derive(State, Polled, RegisterBank)]
+#[port(Port::axi_lite(self.params.port))]
 #[poll(first = AxiQuadSpi::list_ends)]
 pub struct AxiQuadSpi {
     #[state(skip)]
@@ -378,14 +374,6 @@ impl AxiQuadSpi {
 }
 
 impl Table for AxiQuadSpi {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::axi_lite(self.params.port)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         if !self.params.xip {
             self.catch_up(ctx.now);

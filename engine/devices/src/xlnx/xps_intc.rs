@@ -8,13 +8,10 @@
 //! Not modelled: fast mode (IMR, IVAR) and nested interrupts (ILR), which a core built without them does not have:
 //! their registers read 0 and ignore writes.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, registers};
+use crate::prelude::*;
 use crate::support::axi_lite::AxiLitePort;
-use engine::bus::device::{Ctx, Device, IrqLine};
-use engine::dt::reader::{ANY, NodeReader};
-use engine::polling::{Phase, Poll, Polled};
-use engine::state::State;
+use engine::dt::reader::ANY;
+use engine::polling::Phase;
 
 registers! {
     /// The register map (PG099, Register Space).
@@ -54,7 +51,8 @@ impl Phase for Params {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::axi_lite(self.params.port))]
 pub struct Intc {
     #[state(skip)]
     #[poll(phase)]
@@ -96,14 +94,6 @@ impl Intc {
 }
 
 impl Table for Intc {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::axi_lite(self.params.port)
-    }
-
     fn shown(&mut self, register: u32, held: u32, _: &mut Ctx) -> u32 {
         match register {
             IPR => self.pending(),

@@ -7,18 +7,10 @@
 //! Not modelled: the pins. The capture triggers stay inactive, generate outputs and PWM drive nothing; a note says so
 //! when they are enabled.
 
-use crate::joined;
-use crate::model::{Group, Model};
-use crate::registers::{Map, Port, Registers, Table, by_table, registers};
+use crate::prelude::*;
 use crate::support::activities::{COUNTING, TIMER};
 use crate::support::axi_lite::{AxiLitePort, edge_in_reach};
 use counter::{Counter, Setting};
-use engine::activity::Detail;
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::Ps;
 
 mod counter;
 
@@ -58,7 +50,8 @@ pub struct Params {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::axi_lite(self.params.port))]
 #[poll(first = XpsTimer::list_rollovers)]
 pub struct XpsTimer {
     #[state(skip)]
@@ -222,14 +215,6 @@ impl XpsTimer {
 }
 
 impl Table for XpsTimer {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::axi_lite(self.params.port)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
     }

@@ -9,19 +9,14 @@
 //!
 //! Not modelled: frame and parity errors, which the other end never causes.
 
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Table, by_table, flag, registers};
+use crate::prelude::*;
 use crate::support::activities::{RX_FIFO as RX_ENTRIES, SENT, SERIAL_WITH_FIFOS, TX_FIFO as TX_ENTRIES};
 use crate::support::axi_lite::AxiLitePort;
 use crate::support::fifo_entries::{Fifo, FifoEntries};
 use crate::support::receiver::{Receiver, WhenFull, passage};
-use engine::activity::{Detail, Kind};
-use engine::bus::device::{Ctx, Device, IrqLine, SerialPort, Unsent, WhenReceived};
-use engine::dt::reader::NodeReader;
-use engine::polling::{Poll, Polled};
+use engine::activity::Kind;
+use engine::bus::device::{SerialPort, Unsent, WhenReceived};
 use engine::serial::Passage;
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Hz, Ps};
 
 registers! {
     /// The register map (PG142, Register Space).
@@ -67,7 +62,8 @@ struct Sending {
 }
 
 /// The device.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::axi_lite(self.params.port))]
 #[poll(first = Uartlite::list_change)]
 pub struct Uartlite {
     #[state(skip)]
@@ -273,14 +269,6 @@ impl Uartlite {
 }
 
 impl Table for Uartlite {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::axi_lite(self.params.port)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         self.advance(ctx);
     }

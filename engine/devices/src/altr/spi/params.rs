@@ -1,10 +1,9 @@
 //! The properties of the core's node: the generator's options under its own names, and the timing properties of
 //! Cyclescope.
 
+use crate::prelude::*;
 use crate::support::axi_lite::AxiLitePort;
-use engine::bus::device::IrqLine;
-use engine::dt::reader::{FREQUENCIES_HZ, NodeReader};
-use engine::time::Hz;
+use engine::dt::reader::FREQUENCIES_HZ;
 
 /// The core's configuration and timing.
 #[derive(Clone, Copy, Debug)]

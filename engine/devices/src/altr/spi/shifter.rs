@@ -1,11 +1,9 @@
 //! The shift register, the transmit holding register, and the slave selects. Times are edges of the core's clock.
 
 use super::params::Params;
+use crate::prelude::*;
 use crate::support::hosted_chip::Chips;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::{Poll, Polled};
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 
 /// A word on the wire.

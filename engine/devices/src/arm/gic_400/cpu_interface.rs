@@ -1,9 +1,7 @@
 //! The CPU interface: the interrupts that it signals, and those that it serves (IHI, chapter 4.4).
 
 use super::Candidate;
-use crate::registers::{Registers, registers};
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 registers! {
     /// The register map. The minimum values of BPR and ABPR are for 32 priorities (TRM, table 8.9).

@@ -1,9 +1,7 @@
 //! The distributor: the configuration and the state of each interrupt (IHI, chapter 4.3).
 
 use super::{Candidate, FIRST_PRIVATE, INTERRUPTS};
-use crate::registers::{Registers, field, flag, registers};
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 registers! {
     /// The register map.

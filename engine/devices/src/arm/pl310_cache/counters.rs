@@ -1,10 +1,8 @@
 //! The two event counters.
 
 use super::{Ctx, ECFGR0, ECFGR0_ESRC, ECFGR1, ECR, ECR_EVC0RST, ECR_EVC1RST, ECR_EVCEN, EVR0, EVR1, Pl310};
-use crate::registers::field;
+use crate::prelude::*;
 use engine::memory::outer::{OuterCache, OuterEvent};
-use engine::polling::Polled;
-use engine::state::State;
 
 /// A counter: its value, and the number of its events, when it was last set.
 #[derive(Clone, Copy, Debug, Default, State, Polled)]

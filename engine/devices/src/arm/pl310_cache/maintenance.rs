@@ -2,8 +2,7 @@
 //! that is started during another one ends after it.
 
 use super::{CIIR, CIPALR, CIR, CIWR, CPALR, CSR, CWR, IPALR, IWR, Pl310};
-use engine::bus::device::Ctx;
-use engine::time::{Cycles, Ps};
+use crate::prelude::*;
 
 /// Index of the first bit of the way in CIR and CIIR.
 const WAY_SHIFT: u32 = 28;

@@ -11,9 +11,8 @@ use super::registers::{
     irq,
 };
 use super::states::{Command, State};
-use crate::registers::flag;
+use crate::prelude::*;
 use engine::state;
-use engine::time::Ps;
 
 /// The meaning of an access's next bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]

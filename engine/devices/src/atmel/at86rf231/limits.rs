@@ -4,8 +4,7 @@
 use std::fmt;
 
 use super::parameters::Limits;
-use engine::state::{Fresh, State};
-use engine::time::Ps;
+use crate::prelude::*;
 use engine::wire::spi::Edges;
 
 /// The limited time.

@@ -4,10 +4,10 @@
 //! `sleep-gpio`, `xtal-trim`. Cyclescope's own: times, limits of the wire, and the traffic on the air.
 
 use super::air::{LEAST_ADDRESSED_BYTES, Others, Peer};
+use crate::prelude::*;
 use engine::dt::fault::FaultKind;
 use engine::dt::node::Property;
-use engine::dt::reader::{Allowed, Declared, NodeReader};
-use engine::time::{Cycles, Hz, Ps};
+use engine::dt::reader::{Allowed, Declared};
 use engine::wire::spi::{CONTROLS, INTERRUPT};
 
 /// The datasheet's times of the radio: typical values.

@@ -2,8 +2,7 @@
 
 use super::registers::{COMMON, PHY_TX_PWR, RF231, TRX_CTRL_1, TRX_CTRL_1_TX_AUTO_CRC_ON, irq};
 use super::states::Command;
-use crate::joined;
-use crate::registers::{Map, registers};
+use crate::prelude::*;
 
 /// Which part it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

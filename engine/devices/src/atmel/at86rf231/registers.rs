@@ -3,9 +3,8 @@
 //! agree except for the random bits of PHY_RSSI.
 
 use super::part::Part;
-use crate::joined;
-use crate::registers::{self, Access, Map, registers};
-use engine::state::State;
+use crate::prelude::*;
+use crate::registers::{self, Access};
 
 registers! {
     /// Registers that both parts have, with the same reset values. A bit that starts an operation (`..._START`,

@@ -3,8 +3,7 @@
 use super::Transceiver;
 use super::access::Access;
 use super::notes::Note;
-use engine::state::State;
-use engine::time::Ps;
+use crate::prelude::*;
 use engine::wire::bytes::{ByteLine, single_lines};
 use engine::wire::spi::{Burst, Edges, Lines, MISO, NextClock, Rate};
 

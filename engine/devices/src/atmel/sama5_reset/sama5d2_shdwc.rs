@@ -5,10 +5,7 @@
 //! Not modelled: wake-up.
 
 use super::{Controller, KEY, KEY_BITS, Kind};
-use crate::model::{Group, Model};
-use crate::registers::registers;
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
+use crate::prelude::*;
 
 registers! {
     /// The register map (Shutdown Controller User Interface).

@@ -6,10 +6,7 @@
 //! Not modelled: the NRST pin, which stays high.
 
 use super::{Controller, KEY, KEY_BITS, Kind};
-use crate::model::{Group, Model};
-use crate::registers::registers;
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
+use crate::prelude::*;
 
 registers! {
     /// The register map (Reset Controller User Interface). After a general reset: RSTTYP is 0.

@@ -1,7 +1,6 @@
 //! The stack of interrupts in service: the current one, and the priorities that may interrupt it.
 
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 /// One entry for each priority.
 const DEPTH: usize = 8;

@@ -1,8 +1,7 @@
 //! One interrupt source.
 
 use super::SMR_PRIOR;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
+use crate::prelude::*;
 
 /// AIC_SMR.SRCTYPE: edges, not levels.
 const SMR_SRCTYPE_EDGE: u32 = 1 << 5;

@@ -5,10 +5,7 @@ use super::{
     MOR_MOSCXTST, PLLAR, PLLAR_DIVA, PLLAR_MULA, PLLAR_ONE, PLLAR_PLLACOUNT, SR_LOCKA, SR_LOCKU, SR_MCKRDY, SR_MOSCRCS,
     SR_MOSCSELS, SR_MOSCXTS, UCKR_UPLLCOUNT, UCKR_UPLLEN,
 };
-use crate::registers::{Registers, field, flag};
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
+use crate::prelude::*;
 
 /// CKGR_PLLAR.DIVA of 1: not divided.
 const NOT_DIVIDED: u32 = 1;

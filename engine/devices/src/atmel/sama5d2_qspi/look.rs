@@ -10,9 +10,8 @@ use std::cell::Cell;
 use super::Sama5d2Qspi;
 use super::scrambling::Scrambler;
 use super::window::Access;
+use crate::prelude::*;
 use engine::bus::code::CodeSpan;
-use engine::bus::device::Ctx;
-use engine::state::{Fresh, State};
 use engine::wire::spi::{Burst, Rate};
 
 /// An address for a trial that all memories have, and that has no regular bit pattern.

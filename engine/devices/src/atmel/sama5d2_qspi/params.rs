@@ -1,11 +1,7 @@
 //! The properties of the controller's node.
 
-use engine::bus::device::IrqLine;
-use engine::dt::reader::{ANY, NodeReader};
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Cycles;
+use crate::prelude::*;
+use engine::dt::reader::ANY;
 
 /// The device's value in the scrambling function, if the node has none.
 const RANDOM: u32 = 0x5a3d_2d51;

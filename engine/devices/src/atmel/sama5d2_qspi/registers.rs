@@ -1,7 +1,6 @@
 //! The register map, and the fields.
 
-use crate::registers::{Registers, field, registers};
-use engine::state::{Fresh, State};
+use crate::prelude::*;
 use engine::wire::spi::Lines;
 
 registers! {

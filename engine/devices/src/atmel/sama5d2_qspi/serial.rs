@@ -5,8 +5,7 @@
 
 use super::registers::{SR_CSR, SR_INSTRE, SR_OVRES, SR_RDRF, SR_TDRE, SR_TXEMPTY, SelectMode, Settings};
 use super::wire::{Wire, renumbered};
-use crate::registers::flag;
-use engine::polling::Poll;
+use crate::prelude::*;
 use engine::state;
 use engine::wire::spi::{Burst, Lines, Rate};
 

@@ -8,11 +8,8 @@
 use super::Sama5d2Qspi;
 use super::registers::{IMR, Transfer};
 use super::serial::Flow;
-use engine::bus::device::{AccessSize, Ctx, Reply, SlaveError};
+use crate::prelude::*;
 use engine::bus::repeated_reads::{ReadRecord, RepeatedReads};
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Burst, Header, Rate};
 
 /// Bytes of one beat of the 64-bit matrix in front of the controller, which has 32 bits: two transfers.

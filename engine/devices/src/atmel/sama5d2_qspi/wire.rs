@@ -1,11 +1,9 @@
 //! The SPI wire, in edges of the peripheral clock: chip select with its delays, and bursts of the serial clock.
 
 use super::registers::{Instruction, Mode, SerialClock as ClockRegister};
+use crate::prelude::*;
 use crate::support::hosted_chip::HostedChip;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::{Poll, Polled};
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Drive, Header, Lines, Rate};
 
 /// Totals since the start of the run.

@@ -6,9 +6,7 @@
 use super::{
     CMR_CPCDIS, CMR_CPCSTOP, CMR_CPCTRG, CMR_UPDOWN, CMR_WAVE, SR_CLKSTA, SR_COVFS, SR_CPAS, SR_CPBS, SR_CPCS,
 };
-use crate::registers::flag;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 /// The number of steps after which each kind of event has occurred at least once.
 const MOST_STEPS: usize = 12;

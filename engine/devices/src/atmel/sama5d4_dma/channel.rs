@@ -4,10 +4,7 @@ use super::registers::{
     Addressing, CBC, CC, CC_INITD, CC_RDIP, CC_WRIP, CDA, CDS_MSP, CDUS, CHANNEL, CIS, CNDA, CNDC, CSA, CSUS, CUBC,
     Config, NextDescriptor,
 };
-use crate::registers::{Registers, flag};
-use engine::bus::device::AccessSize;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
+use crate::prelude::*;
 
 /// The next step of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]

@@ -9,10 +9,8 @@
 use super::channel::Stage;
 use super::registers::{Addressing, CDA, CIS_BIS, CIS_LIS, CIS_RBEIS, CIS_WBEIS};
 use super::{Channel, Xdmac};
-use crate::registers::flag;
+use crate::prelude::*;
 use engine::bus::Target;
-use engine::bus::device::Ctx;
-use engine::time::Ps;
 
 /// An error answered, or the address is unmapped.
 struct Failed;

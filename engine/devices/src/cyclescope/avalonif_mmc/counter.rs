@@ -1,8 +1,6 @@
 //! The interface's down counter: counts clocks from the written value to 0, where it stays.
 
-use engine::polling::Poll;
-use engine::state::State;
-use engine::time::{Cycles, Hz};
+use crate::prelude::*;
 
 /// The counter as a function of time.
 #[derive(Debug, State)]

@@ -1,9 +1,7 @@
 //! The slot's switch for card detection, as the interface reads it: through three registers in a row.
 
+use crate::prelude::*;
 use crate::support::hosted_chip::HostedChip;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Hz};
 
 /// Edges from the one at which the first register takes the switch's level to the one at which the last shows it.
 const DELAY_CYCLES: u64 = 2;

@@ -1,8 +1,6 @@
 //! The transmitter of the serial port: its registers in any cycle, computed without a step for each cycle.
 
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Cycles;
+use crate::prelude::*;
 
 /// Start bit, eight data bits, stop bit.
 pub const BYTE_BITS: u32 = 10;

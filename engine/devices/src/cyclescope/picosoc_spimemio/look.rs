@@ -7,9 +7,7 @@
 use super::mode::Width;
 use super::stream::{COMMAND_CYCLES, Position};
 use super::wire::Wire;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Ps;
+use crate::prelude::*;
 use engine::wire::spi::{Burst, Lines};
 use engine::wire::spi_pins::PinLevels;
 

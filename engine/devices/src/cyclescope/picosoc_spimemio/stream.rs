@@ -8,9 +8,7 @@
 //! requests come in order and one at a time, so that only the end of the last request matters.
 
 use super::mode::Mode;
-use engine::polling::Poll;
-use engine::state::{Fresh, State};
-use engine::time::Hz;
+use crate::prelude::*;
 
 /// Cycles from a configuration write to the end of the preamble (FFh, ABh and the command, with gaps between them), the
 /// first cycle in which an address can begin.

@@ -8,11 +8,9 @@
 use super::look::Ahead;
 use super::mode::Mode;
 use super::stream::{COMMAND_CYCLES, Frames};
+use crate::prelude::*;
 use crate::support::hosted_chip::HostedChip;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Header, Lines, Rate};
 use engine::wire::spi_pins::PinLevels;
 

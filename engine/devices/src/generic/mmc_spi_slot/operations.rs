@@ -5,10 +5,8 @@ use super::receiving::Receiving;
 use super::reply::{Answer, OK, r1, r2};
 use super::wire::Out;
 use super::{BLOCK_BYTES, Card, Data, ERASE_BUSY, INITIALISING, State, WRITE_BUSY};
-use engine::activity::Detail;
-use engine::polling::Polled;
+use crate::prelude::*;
 use engine::state;
-use engine::time::Ps;
 
 /// An erase sequence in progress: 4.3.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]

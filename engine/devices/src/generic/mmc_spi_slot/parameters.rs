@@ -5,10 +5,9 @@
 
 use super::capacity::{Capacity, STANDARD_MAX_BYTES};
 use super::medium::Medium;
+use crate::prelude::*;
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::NodeReader;
 use engine::host_image::{self, Access, HostImage};
-use engine::time::{Cycles, Hz, Ps};
 
 /// The specification's version that the card follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

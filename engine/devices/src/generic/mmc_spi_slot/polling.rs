@@ -2,8 +2,7 @@
 
 use super::receiving::Stage;
 use super::{Card, Data, State};
-use engine::polling::Poll;
-use engine::time::Ps;
+use crate::prelude::*;
 
 impl Card {
     /// Lists the deadlines, and data that are about to be sent; false within a byte, a command, a response or a block.

@@ -5,9 +5,7 @@ use super::notes::Note;
 use super::reply::{Reply, r2};
 use super::sending::START_BLOCK;
 use super::{BLOCK_BYTES, Card, Data, WRITE_BUSY};
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::Ps;
+use crate::prelude::*;
 
 /// Before each block of a multiple write.
 pub const START_BLOCK_MULTIPLE: u8 = 0xfc;

@@ -5,10 +5,7 @@ use super::notes::Note;
 use super::reply::r2;
 use super::wire::Out;
 use super::{BLOCK_BYTES, Card, Data, READ_ACCESS};
-use engine::activity::Detail;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::Ps;
+use crate::prelude::*;
 use engine::wire::bytes::ByteLine;
 
 /// Before each block.

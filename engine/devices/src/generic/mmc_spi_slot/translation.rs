@@ -30,10 +30,7 @@ use doing::Schedule;
 use mapping::{Mapping, Run, Work};
 use parameters::{Geometry, Times};
 
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Ps;
+use crate::prelude::*;
 
 /// The translation layer. Its caller, the card, passes commands in the order of time and never beyond the card's end.
 #[derive(Clone, Debug, State, Polled)]

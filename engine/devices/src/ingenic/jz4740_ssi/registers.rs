@@ -1,9 +1,7 @@
 //! The register map (JZ4740 Programming Manual, chapter Synchronous Serial Interface; names of bits as in Rockbox's
 //! jz4740.h).
 
-use crate::registers::{Registers, field, registers};
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 registers! {
     /// All registers.

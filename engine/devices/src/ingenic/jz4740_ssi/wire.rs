@@ -1,12 +1,9 @@
 //! Words on the wire, edge by edge: chips sample on their own edges, in any of the four modes.
 
 use super::registers::{SSICR0_LOOP, SSICR1_PHA, SSICR1_POL, Settings};
+use crate::prelude::*;
 use crate::support::hosted_chip::Chips;
-use engine::bus::device::Ctx;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Lines, MISO, Rate};
 use engine::wire::spi_pins::{PinLevels, Pins};
 

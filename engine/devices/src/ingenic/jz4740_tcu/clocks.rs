@@ -1,10 +1,7 @@
 //! The clocks of channels and the watchdog: three clocks with a prescaler.
 
+use crate::prelude::*;
 use crate::support::axi_lite::edge_in_reach;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Hz, Ps};
 
 const TCSR_PCK_EN: u32 = 1 << 0;
 const TCSR_RTC_EN: u32 = 1 << 1;

@@ -1,11 +1,10 @@
 //! The receiver: URBR or the receive FIFO, its interrupts and its time-out.
 
 use super::*;
+use crate::prelude::*;
 use crate::support::receiver::{Receiver, WhenFull, passage};
-use engine::bus::device::Alarm;
 use engine::serial::Passage;
 use engine::serial::wave::Errors;
-use engine::state::State;
 
 /// The numbers of characters for the receive FIFO's interrupt, by UFCR.RDTR.
 const RDTR_CHARACTERS: [usize; 4] = [1, 4, 8, 15];

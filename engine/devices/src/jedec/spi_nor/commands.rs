@@ -4,8 +4,8 @@ pub mod fl_l;
 pub mod n25q;
 
 use super::parts::{HALF_BLOCK_BYTES, SECTOR_BYTES, SUBSECTOR_BYTES};
-use engine::polling::{Poll, Polled};
-use engine::state::{Damaged, Fresh, Loader, Saver, State};
+use crate::prelude::*;
+use engine::state::{Damaged, Loader, Saver};
 use engine::wire::spi::{Lines, Rate};
 
 /// The number of lines that carry command, address and data.

@@ -4,9 +4,7 @@ use super::Flash;
 use super::commands::{Action, Command, Source};
 use super::notes::Note;
 use super::parts::PAGE_BYTES;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::Ps;
+use crate::prelude::*;
 use engine::wire::bytes::Span;
 use engine::wire::spi::{Drive, Lines, Rate};
 

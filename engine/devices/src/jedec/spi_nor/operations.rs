@@ -8,10 +8,8 @@ use super::frame::Phase;
 use super::notes::Note;
 use super::parts::PAGE_BYTES;
 use super::registers::{Condition, Failure, ReadEnd, WriteTime, Writing};
-use engine::activity::{Activity, Detail, Kind};
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Ps};
+use crate::prelude::*;
+use engine::activity::{Activity, Kind};
 use engine::wire::spi::Lines;
 
 /// Bytes of the one-time programmable area, its control byte included.

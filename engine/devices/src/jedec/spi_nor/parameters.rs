@@ -8,9 +8,8 @@ use super::array::Array;
 use super::commands::EraseUnit;
 use super::parts::{PAGE_BYTES, PARTS, Part, find};
 use super::registers::{Registers, fl_l, n25q};
+use crate::prelude::*;
 use engine::dt::fault::{FaultKind, similar_names};
-use engine::dt::reader::NodeReader;
-use engine::time::{Hz, Ps};
 
 /// Typical or maximum busy times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,12 +13,7 @@
 mod tests;
 
 use super::{COMMON, Chip, Kind, Shared};
-use crate::joined;
-use crate::model::Model;
-use crate::registers::{Map, Registers, registers};
-use engine::dt::reader::NodeReader;
-use engine::state::State;
-use engine::time::{Cycles, Hz, Ps};
+use crate::prelude::*;
 use engine::wire::spi::SpiTarget;
 
 registers! {

@@ -22,18 +22,10 @@ mod tests;
 
 use self::converter::Converter;
 use super::{CHANGES, Channels, DMA_ACTIVITIES, Inputs};
-use crate::model::{Group, Model};
-use crate::registers::{Registers, registers};
+use crate::prelude::*;
 use crate::support::activities::{ADC, CONVERSION};
 use crate::support::dma_lines::DmaLine;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::activity::{Detail, Kind};
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, IrqLine, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
-use engine::state::State;
-use engine::time::{Cycles, Ps};
+use engine::activity::Kind;
 
 registers! {
     /// A converter's registers (RM0090, "ADC register map").

@@ -23,19 +23,12 @@ mod converting;
 mod tests;
 
 use super::{CHANGES, Channels, DMA_ACTIVITIES, Inputs};
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Row, Table, by_table, registers};
+use crate::prelude::*;
+use crate::registers::Row;
 use crate::support::activities::{CALIBRATED_ADC, CALIBRATION, CONVERSION, POWER_UP};
 use crate::support::dma_lines::DmaLine;
 use crate::support::kernel_clock::KernelClock;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::activity::{Detail, Kind};
-use engine::bus::device::{Alarm, Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::{Poll, Polled};
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Ps};
+use engine::activity::Kind;
 
 registers! {
     /// The register map (RM0432, "ADC registers").
@@ -135,7 +128,8 @@ enum Doing {
 }
 
 /// The converter.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.params.gate))]
 #[poll(first = Adc::list_end)]
 pub struct Adc {
     #[state(skip)]
@@ -357,14 +351,6 @@ impl Adc {
 }
 
 impl Table for Adc {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.params.gate)
-    }
-
     fn settle(&mut self, ctx: &mut Ctx) {
         let edge = self.clock().0.edge(ctx.now);
         loop {

@@ -30,16 +30,8 @@ mod tests;
 use self::stream::{Direction, Stream, flags};
 use self::transfer::Port;
 use super::{KNOWN, Places, Wiring};
-use crate::joined;
-use crate::model::{Group, Model};
-use crate::registers::{Map, flag, registers};
+use crate::prelude::*;
 use crate::support::activities::DMA;
-use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Cycles;
 
 registers! {
     /// The controller's own registers.

@@ -13,16 +13,8 @@
 //! A channel that has moved all its data, and is not circular, keeps EN and does nothing until it is enabled again.
 
 use super::{Failed, KNOWN, Places, Wiring};
-use crate::joined;
-use crate::model::{Group, Model};
-use crate::registers::{Map, Registers, registers};
+use crate::prelude::*;
 use crate::support::activities::DMA;
-use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Ctx, Device, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Ps};
 
 #[cfg(test)]
 mod tests;

@@ -8,15 +8,8 @@
 //! Not modelled: synchronisation and events (SE, EGE): requests pass at once, with a note; request generators (their
 //! registers keep written values). A request passes without delay.
 
-use crate::joined;
-use crate::model::{Group, Model};
-use crate::registers::{Map, Port, Registers, Table, by_table, registers};
+use crate::prelude::*;
 use crate::support::dma_lines::DmaLine;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{Ctx, Device, IrqLine};
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
 
 registers! {
     /// The registers of channel 0.
@@ -49,7 +42,8 @@ const CHANNELS: usize = 14;
 const REQUESTS: usize = 128;
 
 /// The multiplexer.
-#[derive(Debug, State, Polled)]
+#[derive(Debug, State, Polled, RegisterBank)]
+#[port(Port::gated(self.gate))]
 pub struct Mux {
     #[state(skip)]
     gate: ClockGate,
@@ -103,14 +97,6 @@ impl Mux {
 }
 
 impl Table for Mux {
-    fn registers(&mut self) -> &mut Registers {
-        &mut self.registers
-    }
-
-    fn port(&self) -> Port {
-        Port::gated(self.gate)
-    }
-
     fn wrote(&mut self, register: u32, _old: u32, new: u32, ctx: &mut Ctx) {
         if register < CSR {
             if new & (CCR_SE | CCR_EGE) != 0 {

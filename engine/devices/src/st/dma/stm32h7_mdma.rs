@@ -18,17 +18,9 @@ mod tests;
 
 use self::channel::{Channel, Stage};
 use super::Places;
-use crate::model::{Group, Model};
-use crate::registers::{flag, registers};
+use crate::prelude::*;
 use crate::support::activities::{DMA, TRANSFER};
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::activity::{Detail, Kind};
-use engine::bus::device::{AccessSize, Ctx, Device, IrqLine, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Ps};
+use engine::activity::Kind;
 
 registers! {
     /// A channel's registers (RM0436, "MDMA registers"), from its first on.

@@ -8,13 +8,10 @@
 //! ends its wfe: at the selected edges, by software, and at the rising edge of a direct line. The core is the one that
 //! gets the interrupts.
 
-use engine::bus::device::{Device, IrqLine};
+use crate::prelude::*;
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::NodeReader;
 
 use super::{Bank, Exti, Generation, LineGroup, Params};
-use crate::model::{Group, Model};
-use crate::registers::{Map, joined, registers};
 use crate::support::stm32_pin_lines::PinLines;
 
 registers! {

@@ -10,12 +10,10 @@
 //! controllers directly, and wake the processors. EXTI_C1EMRx and EXTI_TZENRx keep written values. The registers of
 //! other lines keep theirs; software's bit makes a line with an edge detector pending.
 
-use engine::bus::device::{Device, DeviceId, IrqLine};
-use engine::dt::reader::NodeReader;
+use crate::prelude::*;
+use engine::bus::device::DeviceId;
 
 use super::{Bank, Exti, Generation, LineGroup, Params};
-use crate::model::{Group, Model};
-use crate::registers::{Map, joined, registers};
 use crate::support::stm32_pin_lines::{PIN_LINES, PinLines};
 
 registers! {

@@ -18,19 +18,16 @@
 
 use std::collections::BTreeMap;
 
-use engine::activity::{Activity, Detail};
+use crate::prelude::*;
+use engine::activity::Activity;
 use engine::bus::code::CodeSpan;
-use engine::bus::device::{AccessSize, Ctx, Reply};
 use engine::bus::repeated_reads::{ReadRecord, RepeatedReads, Stream};
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::{NodeReader, PowerOfTwo};
-use engine::dt::wiring::ClockInput;
+use engine::dt::reader::PowerOfTwo;
 use engine::memory::line_buffers::Answer;
 use engine::memory::ram::{PortTiming, Ram};
-use engine::polling::{Poll, Polled};
 use engine::state::pages::{self, PAGE_BYTES, Page};
-use engine::state::{Damaged, Fresh, Loader, Saver, State};
-use engine::time::{Cycles, Hz, Ps};
+use engine::state::{Damaged, Loader, Saver};
 
 // FLASH_ACR is the same in all families.
 use super::stm32f4::{ACR_DCEN, ACR_DCRST, ACR_ICEN, ACR_ICRST, ACR_LATENCY, ACR_PRFTEN};

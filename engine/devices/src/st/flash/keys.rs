@@ -1,9 +1,7 @@
 //! Keys that unlock registers of an STM32's flash interface (RM0090, "Unlocking the Flash control register"; RM0432,
 //! the same).
 
-use engine::bus::device::Ctx;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 /// The keys that unlock a register of the interface, one after the other.
 #[derive(Debug, State, Polled)]

@@ -18,13 +18,10 @@
 #[cfg(test)]
 mod tests;
 
-use engine::bus::device::{AccessSize, Ctx, Device};
-use engine::dt::reader::NodeReader;
+use crate::prelude::*;
 
 use super::array::Flash;
 use super::{Family, FlashController, Times, check_size};
-use crate::model::{Group, Model};
-use crate::registers::{Refused, registers};
 use crate::support::activities::{ERASE, FLASH, PROGRAM};
 
 registers! {

@@ -2,9 +2,7 @@
 //! clock.
 
 use super::{I2c, Version};
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::Ps;
+use crate::prelude::*;
 
 /// The master's position in a frame.
 pub trait Step: Copy + Default + PartialEq + Send + State + Fresh + Polled {

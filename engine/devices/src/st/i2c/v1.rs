@@ -24,16 +24,9 @@ mod tests;
 use self::master::Step;
 use self::registers::*;
 use super::{I2c, Levels, Params, Version, from_rest};
-use crate::model::{Group, Model};
-use crate::registers::{Map, flag};
+use crate::prelude::*;
 use crate::support::kernel_clock::KernelClock;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
 use engine::observe::i2c::I2C;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Ps;
 
 /// What this interface has of its own.
 #[derive(Default, State, Polled)]

@@ -39,15 +39,9 @@ use self::master::Step;
 use self::registers::*;
 use self::timing::Delays;
 use super::{I2c, Levels, Params, Version, from_rest};
-use crate::model::{Group, Model};
-use crate::registers::{Map, flag};
+use crate::prelude::*;
 use crate::support::kernel_clock::KernelClock;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
 use engine::observe::i2c::I2C;
-use engine::polling::Polled;
-use engine::state::State;
 
 /// What this interface has of its own.
 #[derive(Default, State, Polled)]

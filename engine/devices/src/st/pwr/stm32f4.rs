@@ -8,15 +8,11 @@
 //! Not modelled: the supply, so PVD and brown-out never detect a fall; Stop and Standby (the core sleeps, and a note
 //! says so); wake-up pins; regulator modes in Stop.
 
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
-use engine::time::Ps;
+use crate::prelude::*;
 
 use super::{Generation, Params, Pwr};
-use crate::model::{Group, Model};
-use crate::registers::{field, flag, joined, registers};
 use crate::support::activities::POWER;
-use crate::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate};
+use crate::support::clock_gate::BACKUP_DOMAIN;
 use crate::support::stm32f4_part::Part;
 
 registers! {

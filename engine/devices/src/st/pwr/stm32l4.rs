@@ -7,14 +7,11 @@
 //! Not modelled: the supplies, so PVD, PVM and brown-out never detect a fall; Stop, Standby and Shutdown (the core
 //! sleeps, and a note says so); wake-up pins; pull-ups in Standby.
 
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
+use crate::prelude::*;
 
 use super::{Generation, Params, Pwr};
-use crate::model::{Group, Model};
-use crate::registers::{field, flag, registers};
 use crate::support::activities::POWER;
-use crate::support::stm32_clock_gate::{BACKUP_DOMAIN, ClockGate, SECOND_SUPPLY};
+use crate::support::clock_gate::{BACKUP_DOMAIN, SECOND_SUPPLY};
 
 registers! {
     const MAP "PWR_" {

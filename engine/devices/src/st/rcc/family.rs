@@ -2,15 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use engine::bus::device::Ctx;
-use engine::dt::reader::NodeReader;
-use engine::time::{Hz, Ps};
+use crate::prelude::*;
 
 use super::pll::{Input, Limits, Pll};
 use super::sources::{Source, named_clocks, start_time};
 use super::tree::Clock;
 use super::{Params, Rcc};
-use crate::registers::{Map, Registers};
 
 /// The registers, sources and clocks of a family.
 #[derive(Debug)]

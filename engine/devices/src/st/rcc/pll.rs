@@ -2,13 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use engine::bus::device::Ctx;
-use engine::time::Hz;
+use crate::prelude::*;
 
 use super::Rcc;
 use super::family::Kind;
 use super::sources::{Driven, scaled};
-use crate::registers::{Registers, field};
 
 pub const MHZ: u64 = 1_000_000;
 

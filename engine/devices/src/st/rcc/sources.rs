@@ -10,14 +10,11 @@
 #[cfg(test)]
 mod tests;
 
+use crate::prelude::*;
 use crate::support::activities::CLOCK_START;
-use engine::activity::{Detail, Kind};
-use engine::bus::device::Ctx;
-use engine::dt::reader::NodeReader;
+use engine::activity::Kind;
 use engine::dt::wiring::ClockId;
-use engine::polling::Polled;
 use engine::state;
-use engine::time::{Cycles, Hz, Ps};
 
 /// The state of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]

@@ -15,17 +15,13 @@
 #[cfg(test)]
 mod tests;
 
-use engine::bus::device::Device;
-use engine::dt::reader::NodeReader;
-use engine::time::Hz;
+use crate::prelude::*;
 
 use super::family::{Family, Kind, SourceRow};
 use super::pll::{Factor, Input, Limits, MHZ, Output, Pll};
 use super::stm32l4::L4;
 use super::tree::Clock;
 use super::{Params, Rcc};
-use crate::model::{Group, Model};
-use crate::registers::registers;
 use crate::support::activities::CLOCKS;
 
 registers! {

@@ -17,16 +17,12 @@
 #[cfg(test)]
 mod tests;
 
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
-use engine::time::{Cycles, Hz};
+use crate::prelude::*;
 
 use super::family::{Family, Interrupts, Kind, SourceRow};
 use super::pll::{Factor, Input, Limits, MHZ, Output, Pll};
 use super::tree::Clock;
 use super::{Params, Rcc};
-use crate::model::{Group, Model};
-use crate::registers::registers;
 use crate::support::activities::CLOCKS;
 
 registers! {

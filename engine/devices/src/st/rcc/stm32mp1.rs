@@ -20,20 +20,13 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-use engine::activity::Detail;
-use engine::bus::device::{AccessSize, Alarm, Ctx, Device, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
-use engine::dt::wiring::ClockInput;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Hz, Ps};
+use crate::prelude::*;
 
 use self::registers::*;
 pub use self::tree::OUTPUTS;
 use self::tree::{KERNEL, Tree};
 use super::sources::start_time;
-use crate::model::{Group, Model};
-use crate::registers::{Port, Registers, Row, Rule};
+use crate::registers::{Row, Rule};
 use crate::support::activities::{CLOCK_START, CLOCKS};
 
 /// Bytes of a pair of registers.

@@ -1,7 +1,6 @@
 //! The clock tree (RM0090 and RM0432, figure "Clock tree"): the clocks by the settings in force and the sources.
 
-use engine::bus::device::Ctx;
-use engine::time::Hz;
+use crate::prelude::*;
 
 use super::family::Kind;
 use super::pll::MHZ;

@@ -2,13 +2,10 @@
 
 use super::registers::{CR1_BR, CR1_CPHA, CR1_CPOL, CR1_LSBFIRST};
 use super::{MISO, MOSI, SCK};
-use crate::registers::field;
+use crate::prelude::*;
 use crate::support::hosted_chip::Chips;
 use crate::support::pin_functions::PinFunctions;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Lines, PULLED_UP, Rate};
 
 /// The direction of a word.

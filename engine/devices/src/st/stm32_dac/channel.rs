@@ -1,10 +1,7 @@
 //! A channel: its registers, and the conversion of codes (RM0090, "Noise generation", "Triangle-wave generation").
 
 use super::{CR_MAMP1, CR_WAVE1};
-use crate::registers::field;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::Ps;
+use crate::prelude::*;
 
 /// The cause of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]

@@ -2,12 +2,10 @@
 
 use super::registers::CCR_SIOO;
 use super::{CLK, IO0, NCS};
+use crate::prelude::*;
 use crate::support::hosted_chip::HostedChip;
 use crate::support::kernel_clock::KernelClock;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::{Cycles, Ps};
 use engine::wire::spi::{Burst, Drive, Lines, PULLED_UP, Rate};
 
 /// Lines and rate of a phase.

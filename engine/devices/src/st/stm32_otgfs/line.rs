@@ -2,8 +2,7 @@
 
 use super::registers::*;
 use super::{Ctx, Otg};
-use crate::registers::flag;
-use engine::time::Ps;
+use crate::prelude::*;
 
 impl Otg {
     /// The mode that GUSBCFG forces; device mode, by the ID pin, if it forces none.

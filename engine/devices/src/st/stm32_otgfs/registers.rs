@@ -2,7 +2,7 @@
 //! registers"), with the names of RM0432. Offsets 0x040 to 0x050 are Synopsys' identification registers, which the
 //! manuals omit and USB stacks read; their values are from TinyUSB's list of cores.
 
-use crate::registers::{Map, Registers, joined, registers};
+use crate::prelude::*;
 
 registers! {
     /// Registers that all parts have: those of 4 endpoints in each direction, and of 8 channels.

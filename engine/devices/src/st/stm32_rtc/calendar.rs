@@ -4,8 +4,7 @@
 //! value that no calendar has, as date and month 0. It keeps the value until it counts. Then it takes its next value,
 //! or its first one if it was at its last or above. How a field counts on from such a value is not documented.
 
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
+use crate::prelude::*;
 
 /// Seconds of a day.
 pub const DAY_S: u64 = 24 * 3600;

@@ -2,8 +2,7 @@
 //! events.
 
 use super::calendar::Moment;
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 /// The counters. Edges are numbers of RTCCLK's edges.
 #[derive(Clone, Copy, Debug, State, Polled)]

@@ -2,10 +2,8 @@
 
 use super::counter::Counter;
 use super::{CCER_CC1E, CCER_CC1NP, CCER_CC1P};
-use crate::registers::field;
+use crate::prelude::*;
 use engine::pins::Pin;
-use engine::polling::Polled;
-use engine::state::State;
 
 /// The bits of TIM_CCMRx that channel 1 has.
 pub const MODE: u32 = 0xff | OCM_HIGH;

@@ -3,9 +3,7 @@
 //! The counter's state is known at an edge of the timer's clock; its state at a later edge follows from the number of
 //! edges between. A *sweep* is the counting in one direction, up to its end: an overflow or an underflow.
 
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Hz, Ps};
+use crate::prelude::*;
 
 /// The counting mode (TIM_CR1.CMS, DIR).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]

@@ -1,9 +1,7 @@
 //! Error counters and their effects (Bosch, CAN Specification 2.0, "Fault confinement"; RM0090, "Error management").
 
 use super::registers::*;
-use crate::registers::flag;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
+use crate::prelude::*;
 use engine::wire::can::reading::Fault;
 
 const WARNING: u32 = 96;

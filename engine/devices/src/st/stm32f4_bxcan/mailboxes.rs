@@ -1,9 +1,7 @@
 //! Transmit mailboxes and receive FIFOs (RM0090, "Transmission handling", "Reception handling").
 
 use super::registers::*;
-use crate::registers::flag;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
+use crate::prelude::*;
 use engine::wire::can::Frame;
 
 /// The request of a mailbox.

@@ -2,10 +2,8 @@
 
 use super::registers::*;
 use super::{BxCan, MODE_CHANGES, RX, Request, TX};
+use crate::prelude::*;
 use engine::bus::can::{CanNode, NodeState};
-use engine::bus::device::Ctx;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
 use engine::wire::can::Frame;
 use engine::wire::can::reading::Fault;
 

@@ -25,11 +25,8 @@ use super::generation::{Generation, NOWHERE, Places, Words};
 use super::h7::{ISR_IDLE, ISR_RXNE, ISR_TC, ISR_TXE};
 use super::params::Params;
 use super::{Frame, Transmitter, Usart};
-use crate::model::{Group, Model};
-use crate::registers::registers;
+use crate::prelude::*;
 use crate::support::activities::{SENT, SERIAL};
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
 
 registers! {
     /// The register map (RM0090, "USART registers").

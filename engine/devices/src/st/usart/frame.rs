@@ -1,9 +1,8 @@
 //! A character's frame on the line, by the UART's settings.
 
 use super::h7::{CR1_M0, CR1_M1, CR1_OVER8, CR1_PCE, CR1_PS, CR2_DATAINV, CR2_MSBFIRST, CR2_STOP, CR2_TXINV};
-use crate::registers::field;
+use crate::prelude::*;
 use engine::serial::wave::{Format, Parity};
-use engine::time::Hz;
 
 /// Length of the stop bits in half bits, by USART_CR2.STOP: 1, 0.5, 2 and 1.5 bits.
 const STOP_HALVES: [u64; 4] = [2, 1, 4, 3];

@@ -8,11 +8,8 @@ use super::Usart;
 use super::generation::Generation;
 use super::h7;
 use super::params::Params;
-use crate::model::{Group, Model};
-use crate::registers::{Map, joined};
+use crate::prelude::*;
 use crate::support::activities::SERIAL_WITH_FIFOS;
-use engine::bus::device::Device;
-use engine::dt::reader::NodeReader;
 
 /// The register map (RM0440, "USART registers").
 pub const MAP: Map = joined!(h7::COMMON, h7::OF_USART);

@@ -2,8 +2,7 @@
 
 use super::Usart;
 use super::frame::Frame;
-use crate::registers::Map;
-use engine::bus::device::Ctx;
+use crate::prelude::*;
 
 /// The offset of a register that a generation does not have.
 pub const NOWHERE: u32 = u32::MAX;

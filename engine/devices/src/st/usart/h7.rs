@@ -26,11 +26,8 @@
 use super::generation::{Generation, Places, Words};
 use super::params::Params;
 use super::{Frame, Transmitter, Usart};
-use crate::model::{Group, Model};
-use crate::registers::{Map, joined, registers};
+use crate::prelude::*;
 use crate::support::activities::SERIAL_WITH_FIFOS;
-use engine::bus::device::{Ctx, Device};
-use engine::dt::reader::NodeReader;
 
 registers! {
     /// What a USART and an LPUART have in common (RM0436, "USART registers").

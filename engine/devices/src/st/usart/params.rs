@@ -1,14 +1,9 @@
 //! The parameters of the device, from its node.
 
 use super::generation::{Generation, Words};
+use crate::prelude::*;
 use crate::support::kernel_clock::KernelClock;
 use crate::support::pin_functions::PinFunctions;
-use crate::support::stm32_clock_gate::ClockGate;
-use engine::bus::device::IrqLine;
-use engine::dt::reader::NodeReader;
-use engine::polling::Polled;
-use engine::state::State;
-use engine::time::Cycles;
 
 /// The board's parameters of the device.
 #[derive(Clone, Debug, State, Polled)]

@@ -4,14 +4,12 @@ use super::h7::{
     CR2_RTOEN, CR3_DMAR, CR3_OVRDIS, CR3_RTSE, ISR_FE, ISR_IDLE, ISR_NE, ISR_ORE, ISR_PE, ISR_RTOF, RTOR_RTO,
 };
 use super::{RX, Usart};
-use crate::registers::{Table, field, flag};
+use crate::prelude::*;
 use crate::support::pin_functions::NOT_RECEIVED;
 use crate::support::receiver::{Receiver, WhenFull, passage};
-use engine::bus::device::{Ctx, SerialPort, WhenReceived};
-use engine::polling::Polled;
+use engine::bus::device::{SerialPort, WhenReceived};
 use engine::serial::Passage;
 use engine::serial::wave::{Errors, Format};
-use engine::state::State;
 
 /// The state of the receiver. Times are cycles of the kernel clock.
 #[derive(Debug, Default, State, Polled)]

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use engine::polling::Polled;
-use engine::state::State;
+use crate::prelude::*;
 
 /// The data register or the FIFO, and the shift register.
 #[derive(Clone, Debug, Default, State, Polled)]

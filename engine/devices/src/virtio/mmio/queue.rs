@@ -3,9 +3,8 @@
 //! The rings are in the board's memory, which is read and written here without time. The driver's values are checked
 //! before they are used: a broken ring is reported with its values, and never followed.
 
+use crate::prelude::*;
 use engine::bus::Bus;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
 
 /// Descriptors that a queue may have (QueueNumMax).
 pub const MOST_DESCRIPTORS: u32 = 64;

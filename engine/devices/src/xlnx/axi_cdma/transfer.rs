@@ -8,12 +8,10 @@
 //! one event a beat, in order with the accesses of all other masters.
 
 use super::{AxiCdma, Due, Params};
-use engine::bus::device::{AccessSize, Ctx};
+use crate::prelude::*;
 use engine::bus::{Bus, BusFault, Target};
 use engine::faults::BusFaultKind;
 use engine::memory::ram::Direction;
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Ps};
 
 /// AXI4 bursts do not cross addresses of this many bytes.
 const BOUNDARY_BYTES: u32 = 4096;

@@ -4,9 +4,8 @@
 //! the edge of EXT_SPI_CLK at which the other side sees it, and each FIFO three pointers: two for the sides' own
 //! accesses, one for the entries that the AXI side has seen.
 
-use engine::polling::{Edge, Poll};
-use engine::state::State;
-use engine::time::Hz;
+use crate::prelude::*;
+use engine::polling::Edge;
 
 /// Depth of the deepest FIFO that the core has.
 const SLOTS: u64 = 256;

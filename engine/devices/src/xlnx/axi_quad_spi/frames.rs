@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use engine::polling::{Edge, Poll, Polled};
-use engine::state::{Fresh, State};
-use engine::time::Hz;
+use crate::prelude::*;
+use engine::polling::Edge;
 
 /// The frames of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]

@@ -1,11 +1,10 @@
 //! The properties of the core's node: the generator's options under the names of Xilinx's devicetree generator, and the
 //! timing properties of Cyclescope.
 
+use crate::prelude::*;
 use crate::support::axi_lite::AxiLitePort;
-use engine::bus::device::IrqLine;
 use engine::dt::fault::FaultKind;
-use engine::dt::reader::{FREQUENCIES_HZ, NodeReader};
-use engine::time::{Cycles, Hz};
+use engine::dt::reader::FREQUENCIES_HZ;
 use engine::wire::spi::Lines;
 
 /// The core's configuration and timing.

@@ -7,11 +7,9 @@
 use super::commands::{self, Command, Data};
 use super::fifo::{RxFifo, TxFifo};
 use super::frames::{Frames, Shifted};
+use crate::prelude::*;
 use crate::support::hosted_chip::Chips;
 use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::polling::{Poll, Polled};
-use engine::state::{Fresh, State};
-use engine::time::{Cycles, Hz, Ps};
 use engine::wire::spi::{Burst, Lines, PULLED_UP};
 
 /// The settings of SPICR for the wire.

@@ -5,9 +5,7 @@
 
 use super::AxiQuadSpi;
 use super::commands::{self, Command};
-use crate::registers::registers;
-use engine::bus::device::{AccessSize, Ctx, Reply, SlaveError};
-use engine::time::{Cycles, Ps};
+use crate::prelude::*;
 use engine::wire::spi::Lines;
 
 registers! {

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use engine::state::{Fresh, State};
-use engine::time::Ps;
+use crate::prelude::*;
 
 /// An operation of the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]

@@ -5,10 +5,8 @@
 
 use super::stream::{Direction, Side, Stream, flags};
 use super::{CR, CR_CIRC, CR_CT, CR_DBM, Dma};
+use crate::prelude::*;
 use crate::st::dma::Failed;
-use engine::bus::device::Ctx;
-use engine::polling::Polled;
-use engine::state::State;
 
 /// A port.
 #[derive(Clone, Debug, Default, State, Polled)]

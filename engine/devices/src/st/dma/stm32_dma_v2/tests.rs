@@ -4,8 +4,8 @@ use super::*;
 use crate::bench::dma::mhz;
 use crate::st::dma::stm32_dmamux::Mux;
 use crate::st::dma::tests::{PORT, Port, RAM, Resets, Rig};
+use crate::support::clock_gate::ClockGate;
 use crate::support::dma_lines::DmaLine;
-use crate::support::stm32_clock_gate::ClockGate;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::dt::wiring::ClockInput;
 

@@ -1,8 +1,7 @@
 //! A channel's registers, and the state of its transfer.
 
 use super::*;
-use crate::registers::Registers;
-use engine::state::Fresh;
+use crate::prelude::*;
 
 /// The channel's next step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]

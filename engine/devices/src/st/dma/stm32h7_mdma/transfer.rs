@@ -5,10 +5,9 @@
 
 use super::channel::{Side, Stage, Trigger};
 use super::{CDAR, CESR_TEA, CESR_TED, CESR_TELD, CISR_BRTIF, CISR_BTIF, CISR_CTCIF, CISR_TCIF, CLAR, CSAR, Mdma};
+use crate::prelude::*;
 use crate::st::dma::{Failed, Master, Unreachable};
 use engine::bus::Target;
-use engine::bus::device::Ctx;
-use engine::time::{Cycles, Ps};
 
 /// Accesses to registers follow each other without a pause.
 const REGISTERS: Master = Master { clock: None, unreachable: Unreachable::NONE };

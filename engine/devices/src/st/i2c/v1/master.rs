@@ -3,10 +3,8 @@
 
 use super::registers::*;
 use super::{I2c, V1};
+use crate::prelude::*;
 use crate::st::i2c::master::{self, Master};
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
-use engine::time::Ps;
 
 /// The master's position in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]

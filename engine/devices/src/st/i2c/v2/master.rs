@@ -4,9 +4,8 @@
 use super::registers::*;
 use super::timing::Timing;
 use super::{I2c, V2};
+use crate::prelude::*;
 use crate::st::i2c::master;
-use engine::polling::Polled;
-use engine::state::{Fresh, State};
 
 /// The master's position in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]

@@ -5,9 +5,7 @@
 //! clocks, and the synchronisation to the kernel clock. So tSCL = tSYNC1 + tSYNC2 + (SCLL + 1 + SCLH + 1) * tPRESC.
 
 use super::registers::*;
-use crate::registers::field;
-use engine::dt::reader::NodeReader;
-use engine::time::{Cycles, Hz, Ps};
+use crate::prelude::*;
 
 /// The delays that the board determines.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@ use crate::bench::Bench;
 use crate::registers::walk::{self, Port};
 use crate::st::rcc::sources::Hse;
 use crate::st::rcc::tests::{self, MHZ, hz, output, rate};
-use crate::support::stm32_clock_gate::BACKUP_DOMAIN;
+use crate::support::clock_gate::BACKUP_DOMAIN;
 use engine::bus::device::{AccessSize, Ctx, DeviceId, Reply, SlaveError};
 use engine::dt::wiring::{ClockId, ClockInput};
 use engine::polling::{Poll, Polled};

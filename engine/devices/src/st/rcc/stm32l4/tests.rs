@@ -2,7 +2,7 @@ use super::*;
 use crate::bench::Bench;
 use crate::registers::walk::{self, Port};
 use crate::st::rcc::tests::{self, MHZ, output, rate};
-use crate::support::stm32_clock_gate::BACKUP_DOMAIN;
+use crate::support::clock_gate::BACKUP_DOMAIN;
 use engine::bus::device::DeviceId;
 use engine::time::Ps;
 

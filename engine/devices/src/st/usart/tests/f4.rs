@@ -4,7 +4,7 @@ use super::super::f4::{
 use super::*;
 use crate::bench::{CLOCK, cells, node, phandle_of, read_tree};
 use crate::st::stm32_gpio::{self as gpio, Gpio};
-use crate::support::stm32_clock_gate::SECOND_SUPPLY;
+use crate::support::clock_gate::SECOND_SUPPLY;
 use engine::clocks::User;
 
 const SR_ORE: u32 = ISR_ORE;

@@ -15,9 +15,8 @@
 //! peripheral that does not support byte or halfword writes: a store of 0xb0 to any byte of a register writes
 //! 0xb0b0b0b0). Ports, flash, CRC unit and the RCC itself take bytes on their own lanes ([`AccessSize::merged`]).
 
+use crate::prelude::*;
 use engine::bus::Bus;
-use engine::bus::device::{AccessSize, Ctx, Reply, SlaveError};
-use engine::dt::reader::NodeReader;
 
 /// A gate that PWR opens by its bit DBP: the write access to the registers of the backup domain. No register of an RCC
 /// has such an offset.
