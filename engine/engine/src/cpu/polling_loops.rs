@@ -1,6 +1,6 @@
 //! Polling loops: found ([`polls`]), run once under watch ([`iteration`], with the registers that count,
 //! [`counting`]), and then skipped ([`fast_forward`]), for cores with blocks by [`repeats`]. [`wait_loops`] finds loops
-//! that wait for memory. What devices tell of their state is in [`crate::polling`].
+//! that wait for memory. What devices report of their state is in [`crate::polling`].
 
 pub mod counting;
 pub(crate) mod fast_forward;
