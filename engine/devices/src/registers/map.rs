@@ -213,19 +213,29 @@ pub struct Map {
     pub rows: &'static [Row],
     /// The number of the row at each unit of offsets, or [`NO_ROW`].
     index: &'static [u16],
-    /// Bytes from one register to the next: 4, or 1 for chips with byte registers.
+    /// Bytes from one register to the next, a power of two: 4, or 1 for chips with byte registers.
     pub unit_bytes: u32,
 }
 
 impl Map {
     /// A map of rows, with their [`index_of`]; for [`super::registers!`] and [`super::joined!`].
     pub const fn new(rows: &'static [Row], index: &'static [u16], unit_bytes: u32) -> Map {
+        assert!(unit_bytes.is_power_of_two(), "registers are a power of two apart");
         Map { rows, index, unit_bytes }
     }
 
+    /// The number of the row of the register at `offset`; without a register, [`NO_ROW`].
+    #[inline]
+    pub fn number(&self, offset: u32) -> usize {
+        // A shift, not a division: each access to a device comes here several times.
+        let unit = offset >> self.unit_bytes.trailing_zeros();
+        self.index.get(unit as usize).map_or(usize::from(NO_ROW), |number| usize::from(*number))
+    }
+
     /// The row of the register at `offset`, and its number.
+    #[inline]
     pub fn find(&self, offset: u32) -> Option<(usize, &'static Row)> {
-        let number = usize::from(*self.index.get((offset / self.unit_bytes) as usize)?);
+        let number = self.number(offset);
         self.rows.get(number).map(|row| (number, row))
     }
 

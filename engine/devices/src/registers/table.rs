@@ -124,8 +124,9 @@ impl Registers {
 impl Index<u32> for Registers {
     type Output = u32;
 
+    #[inline]
     fn index(&self, register: u32) -> &u32 {
-        self.map.find(register).map_or(&0, |(number, _)| &self.values[number])
+        self.values.get(self.map.number(register)).unwrap_or(&0)
     }
 }
 
