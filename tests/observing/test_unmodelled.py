@@ -129,6 +129,24 @@ def test_an_svd_file_gives_a_boards_gaps_names_and_resets() -> None:
     assert used == [("IWDG.KR", 0, 1, ("0x00000044",)), ("IWDG.RLR", 1, 0, ("0x00000046",))]
 
 
+# By hand, at 0x80000000: a load, and a store to the next word, of what no device has; then exit.
+BY_HAND = {
+    "minimal-rv32": "500002b7 0002a303 0062a223 001003b7 0003a023 0000006f",
+    "minimal-armv7a": "e3a00205 e5901000 e5801004 e3a02601 e3a03000 e5823000 eafffffe",
+    "minimal-mips32": "3c08b500 8d090000 ad090004 3c0ab010 ad400000 1000ffff 00000000",
+}
+
+
+@pytest.mark.parametrize("board", BY_HAND)
+def test_the_instruction_of_an_access_is_its_own_on_each_core(board: str) -> None:
+    words = [int(word, 16) for word in BY_HAND[board].split()]
+    program = struct.pack(f"<{len(words)}I", *words)
+    done = package.Board(board, unmapped="warn").load(program, base=0x80000000).run("1ms")
+    assert (done.outcome, done.exit_code) == ("exit", 0)
+    used = [(one.reads, one.writes, one.places) for one in done.unmodelled]
+    assert used == [(1, 0, ("0x80000004",)), (0, 1, ("0x80000008",))]
+
+
 def test_the_command_shows_the_table_and_json_has_all_of_it(
     programs: dict[str, Path], cyclescope: Command, tmp_path: Path
 ) -> None:

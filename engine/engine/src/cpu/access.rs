@@ -352,9 +352,7 @@ impl<I: Isa> Cpu<I> {
     fn refused(&mut self, bus: &mut Bus, index: u32, at: u32, abort: AbortOf<I>) -> bool {
         // The instruction does not count: the next one gets the stamp of its other accesses.
         self.memory.learn_uses();
-        if bus.access_sites.are_wanted() {
-            self.report_origin(bus, index, at);
-        }
+        self.report_site(bus, index, at);
         self.charge_at(index, at);
         self.raise_at(bus, index, at, I::data_abort(abort))
     }
@@ -362,9 +360,7 @@ impl<I: Isa> Cpu<I> {
     /// Finishes an access; the block continues, and the function returns true. If the core has to check for news, the
     /// block ends after this instruction.
     pub(crate) fn after_access(&mut self, bus: &mut Bus, index: u32, at: u32) -> bool {
-        if bus.access_sites.are_wanted() {
-            self.report_origin(bus, index, at);
-        }
+        self.report_site(bus, index, at);
         self.charge_at(index, at);
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
@@ -377,7 +373,15 @@ impl<I: Isa> Cpu<I> {
         true
     }
 
-    /// Reports operation `at` as the source of an access to a register without a model.
+    /// Reports operation `at` as the source of the access that it has just made, if a device asked for that. Every way
+    /// of finishing an access has to come here: else a later instruction is reported.
+    #[inline]
+    pub(crate) fn report_site(&mut self, bus: &mut Bus, index: u32, at: u32) {
+        if bus.access_sites.are_wanted() {
+            self.report_origin(bus, index, at);
+        }
+    }
+
     #[cold]
     fn report_origin(&mut self, bus: &mut Bus, index: u32, at: u32) {
         let count = self.blocks.info(index, at).instr;

@@ -175,7 +175,8 @@ impl Mips {
 
     /// Checks whether the block may continue after an access that took `cycles`; if not, the block has been left after
     /// the instruction.
-    pub(super) fn account_access(&mut self, bus: &Bus, index: u32, at: u32, cycles: u64) -> bool {
+    pub(super) fn account_access(&mut self, bus: &mut Bus, index: u32, at: u32, cycles: u64) -> bool {
+        self.report_site(bus, index, at);
         self.charge_at(index, at);
         self.update_limit(bus);
         let longest = u64::from(self.blocks.hot[index as usize].longest_cycles);
@@ -194,6 +195,7 @@ impl Mips {
 
     /// The access of operation `at` was refused after `cycles`, which have been counted: the block has been left.
     fn refuse_access(&mut self, bus: &mut Bus, index: u32, at: u32, abort: Abort<TlbFault>, cycles: u64) -> bool {
+        self.report_site(bus, index, at);
         self.charge_at(index, at);
         self.leave_at(index, at);
         self.pending.pass(cycles);
