@@ -343,12 +343,11 @@ impl Sama5d2Qspi {
     fn look_ahead(&mut self, poll: &mut Poll) -> bool {
         self.learn_of_reads();
         self.pass_to(poll.now());
-        let clock = self.params.clock.rate;
         let asks = self.registers[IMR] != 0 || self.params.dma.iter().any(Option::is_some) || self.wire.chip.has_pin();
         if asks && !self.serial.is_idle() {
             return false;
         }
-        self.serial.polled(poll, |edge, poll| Wire::end(clock, edge, poll));
+        self.serial.polled(poll, self.params.clock.rate);
         true
     }
 }

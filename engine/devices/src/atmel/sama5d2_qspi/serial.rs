@@ -247,20 +247,20 @@ impl Serial {
         }
     }
 
-    /// Lists its state. By hand: ends that lie ahead, which are edges of the controller's clock, are moved by `end`.
-    pub fn polled(&mut self, poll: &mut Poll, mut end: impl FnMut(&mut u64, &mut Poll)) {
+    /// Lists its state. By hand: ends that lie ahead are edges of the controller's `clock`.
+    pub fn polled(&mut self, poll: &mut Poll, clock: Hz) {
         let (kind, received) = match &mut self.state {
             State::Idle => (0, None),
             State::Word { ends, received } => {
-                end(ends, poll);
+                poll.end_edge(clock, ends);
                 (1, *received)
             }
             State::Gap { until } => {
-                end(until, poll);
+                poll.end_edge(clock, until);
                 (2, None)
             }
             State::Frame { ends } => {
-                end(ends, poll);
+                poll.end_edge(clock, ends);
                 (3, None)
             }
         };

@@ -145,16 +145,9 @@ impl Wire {
         self.clock.ps_at_floor(Cycles(edge))
     }
 
-    /// Moves an edge of the peripheral clock as [`Poll::end_ps`] moves a time.
-    pub fn end(clock: Hz, edge: &mut u64, poll: &mut Poll) {
-        let mut at = clock.ps_at_floor(Cycles(*edge));
-        poll.end_ps(&mut at);
-        *edge = clock.cycles_until_ceil(at).0;
-    }
-
     fn list_ends(&mut self, poll: &mut Poll) -> bool {
-        Wire::end(self.clock, &mut self.free, poll);
-        Wire::end(self.clock, &mut self.may_select, poll);
+        poll.end_edge(self.clock, &mut self.free);
+        poll.end_edge(self.clock, &mut self.may_select);
         true
     }
 
