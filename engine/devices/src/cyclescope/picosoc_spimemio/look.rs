@@ -4,9 +4,8 @@
 //! ended are sent at once, and the chip shows its output in the next clock: the register shows the bits that the
 //! interface will read, also with wrong settings.
 
-use super::mode::Width;
+use super::lines::Wire;
 use super::stream::{COMMAND_CYCLES, Position};
-use super::wire::Wire;
 use crate::prelude::*;
 use engine::wire::spi::{Burst, Lines};
 use engine::wire::spi_pins::PinLevels;
@@ -41,7 +40,7 @@ impl Wire {
             Position::Preamble { ready } => self.look_at_preamble(ready, at),
             Position::Word { passed, over } => self.look_at_word(passed, over),
         };
-        (pins, pins.read(&*self.chip, pins.clock))
+        (pins, pins.read(&*self.line.chip, pins.clock))
     }
 
     /// IO0 is driven in all modes, low while it carries no bit.
@@ -62,9 +61,9 @@ impl Wire {
     fn look_at_word(&mut self, passed: u64, over: u64) -> PinLevels {
         let clocks = (passed / 2) as u32;
         let burst = Burst { clocks: clocks - self.ahead.clocks, ..self.data() };
-        let end = self.time(over);
+        let end = self.line.time(over);
         self.pass_ahead(burst, end);
-        let enables = if self.mode.width == Width::Single { Lines::Single.mask() } else { 0 };
+        let enables = if self.mode.width.lines == Lines::Single { Lines::Single.mask() } else { 0 };
         PinLevels { selected: true, clock: passed % 2 == 1, enables, levels: 0 }
     }
 
@@ -80,7 +79,7 @@ impl Wire {
         if burst.clocks == 0 {
             return;
         }
-        let bits = self.chip.shift(burst, end);
+        let bits = self.line.chip.shift(burst, end);
         self.ahead.bits = self.ahead.with(bits, burst);
         self.ahead.clocks += burst.clocks;
     }
