@@ -151,7 +151,10 @@ impl Sama5d2Qspi {
         } else if value & CR_QSPIEN != 0 && !self.enabled {
             self.enabled = true;
             if self.wire.is_skewed() {
-                note_skew(ctx);
+                ctx.note(
+                    "QSPI_SCR's CPOL and CPHA differ: a memory that samples when the clock rises gets or gives wrong \
+                     bits",
+                );
             }
         }
     }
@@ -197,7 +200,7 @@ impl Sama5d2Qspi {
         }
         note_frame(settings, ctx);
         self.window.next = None;
-        let edge = if self.serial.is_idle() { edge } else { self.settle(edge) };
+        let edge = if self.serial.is_idle() { edge } else { self.end_transfers(edge) };
         let receives = settings.transfer() == Transfer::Read && settings.register_mode();
         if !settings.has_data() {
             self.serial.end_frame(edge, &mut self.wire);
@@ -216,20 +219,8 @@ impl Sama5d2Qspi {
         let random = if self.registers.has(SMR, SMR_RVDIS) { 0 } else { self.params.random };
         let scrambles = self.registers.has(SMR, SMR_SCREN);
         self.scrambler = if scrambles { Scrambler::on(self.key, random) } else { Scrambler::off() };
-        self.window.access = self.window_access();
+        (self.serial.flow, self.window.access) = self.uses();
         self.window.headers = [None; 2];
-        self.serial.flow = self.flow();
-    }
-
-    fn flow(&self) -> Flow {
-        let settings = self.settings();
-        match settings.transfer() {
-            _ if !self.enabled => Flow::None,
-            _ if !settings.serial_memory() => Flow::Spi,
-            Transfer::Write if settings.register_mode() && settings.has_data() => Flow::Send,
-            Transfer::Read if settings.register_mode() && settings.has_data() => Flow::Receive,
-            _ => Flow::None,
-        }
     }
 
     /// Updates the interrupt and the DMA requests, and requests an event for the next change of state.
@@ -267,10 +258,7 @@ impl Sama5d2Qspi {
     /// Updates the line of the chip's pin after an access on the wire, and for those that follow.
     #[inline]
     fn follow_chip(&mut self, ctx: &mut Ctx) {
-        if self.wire.line.chip.has_pin() {
-            let end = self.serial.next_change().map(|edge| self.wire.line.time(edge));
-            self.wire.line.chip.follow(end, ctx);
-        }
+        self.wire.line.follow(|| self.serial.next_change(), ctx);
     }
 
     /// False while transfers end that its lines or its chip's pin show; lists the ends of what is on the wire.
@@ -287,10 +275,6 @@ impl Sama5d2Qspi {
         }
         true
     }
-}
-
-fn note_skew(ctx: &mut Ctx) {
-    ctx.note("QSPI_SCR's CPOL and CPHA differ: a memory that samples when the clock rises gets or gives wrong bits");
 }
 
 fn note_frame(settings: Settings, ctx: &mut Ctx) {

@@ -143,16 +143,9 @@ impl PicosocSpimemio {
     /// Updates the chip's interrupt line after an access, and requests an event for the stream's next end.
     #[inline]
     fn follow_chip(&mut self, ctx: &mut Ctx) {
-        if self.wire.line.chip.has_pin() {
-            self.follow_pin(ctx);
-        }
-    }
-
-    #[cold]
-    fn follow_pin(&mut self, ctx: &mut Ctx) {
-        let cycle = self.cycle(ctx.now);
-        let end = if self.pins.is_none() { self.stream.next_end(cycle) } else { None };
-        self.wire.line.chip.follow(end.map(|end| self.wire.line.time(end)), ctx);
+        let (clock, now) = (self.wire.line.clock, ctx.now);
+        let next_end = || self.stream.next_end(clock.cycles_until_ceil(now).0).filter(|_| self.pins.is_none());
+        self.wire.line.follow(next_end, ctx);
     }
 
     /// A write that takes effect at `now`.

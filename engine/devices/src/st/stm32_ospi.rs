@@ -35,7 +35,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use self::phases::{ADDRESS, DATA, Width, WiredLines};
+use self::phases::{ADDRESS, DATA, Width};
 use self::registers::*;
 use crate::prelude::*;
 use crate::registers::Lanes;
@@ -89,7 +89,8 @@ pub struct Ospi {
     #[state(skip)]
     gate: ClockGate,
     pins: PinFunctions,
-    lines: WiredLines,
+    /// Signals that were needed without a pin, one bit each.
+    spoiled: u32,
     /// SR has the flags that are latched.
     registers: Registers,
     wire: MemoryWire,
@@ -124,7 +125,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         start,
         gate,
         pins: PinFunctions::from_node(reader, SIGNALS),
-        lines: WiredLines { carried: u32::MAX, spoiled: 0 },
+        spoiled: 0,
         registers: Registers::new(&MAP),
         wire: MemoryWire::new(clock.rate, chip, timing(&Registers::new(&MAP))),
         flow: Flow::Idle,
@@ -151,10 +152,6 @@ fn timing(registers: &Registers) -> FrameTiming {
 impl Ospi {
     fn mode(&self) -> u32 {
         self.registers.field(CR, CR_FMODE)
-    }
-
-    fn edge(&self, now: Ps) -> u64 {
-        self.clock.edge(now)
     }
 
     /// Size of the memory in bytes.
@@ -243,7 +240,7 @@ impl Ospi {
     /// Adds a note for each signal that was needed and has no pin.
     #[cold]
     fn note_pins(&mut self, ctx: &mut Ctx) {
-        let spoiled = std::mem::take(&mut self.lines.spoiled);
+        let spoiled = std::mem::take(&mut self.spoiled);
         for signal in (0..SIGNALS.len()).filter(|signal| spoiled >> signal & 1 != 0) {
             let effect = match signal {
                 CLK => "a command is sent, but the memory gets no clock",
@@ -255,13 +252,12 @@ impl Ospi {
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        if self.lines.spoiled != 0 {
+        if self.spoiled != 0 {
             self.note_pins(ctx);
         }
-        let (status, control) = (self.status(self.edge(ctx.now)), self.registers[CR]);
+        let (status, control) = (self.status(self.clock.edge(ctx.now)), self.registers[CR]);
         let enabled = field(control, CR_ENABLES);
-        let level = status & SR_FLAGS & enabled != 0;
-        self.interrupt.drive(level, ctx);
+        self.interrupt.drive(status & SR_FLAGS & enabled != 0, ctx);
         let takes = match self.flow {
             Flow::Write(_, left) => (self.fifo.len() as u64) < left,
             Flow::Held => (self.fifo.len() as u64) < self.length(),
@@ -281,9 +277,9 @@ impl Ospi {
 
     /// Lists the next change; `false` while reads of the memory go on.
     fn list_changes(&mut self, poll: &mut Poll) -> bool {
-        let edge = self.edge(poll.now());
+        let edge = self.clock.edge(poll.now());
         self.advance(edge);
-        // Edges of the kernel clock do not move along with a loop: a frame is never repeated.
+        // As they are: a loop whose frames move them along is not skipped.
         [self.wire.free, self.wire.may_select].into_iter().for_each(|edge| poll.state(edge));
         let next = self.next_change();
         next.and_then(|next| self.clock.due(next)).into_iter().for_each(|due| poll.until(due));
@@ -302,7 +298,6 @@ impl Device for Ospi {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.gate.follow(ctx);
         self.pins.follow(ctx);
-        self.lines.carried = self.pins.carried();
         self.wire.start(ctx);
     }
 
@@ -310,7 +305,7 @@ impl Device for Ospi {
         if !self.gate.is_open(ctx) {
             return Ok(Reply::read(0, ctx.now));
         }
-        let edge = self.edge(ctx.now);
+        let edge = self.clock.edge(ctx.now);
         self.advance(edge);
         let (value, done) = if range > 0 {
             self.window_read(offset, size.bytes(), ctx)?
@@ -337,7 +332,7 @@ impl Device for Ospi {
         if !self.gate.takes_writes(ctx) {
             return Ok(Reply::written(ctx.now));
         }
-        let edge = self.edge(ctx.now);
+        let edge = self.clock.edge(ctx.now);
         self.advance(edge);
         let mut done = edge;
         if range > 0 {
@@ -361,7 +356,7 @@ impl Device for Ospi {
         if token == CONTROLLER_EVENT {
             self.alarm.rang(ctx.now);
         }
-        self.advance(self.edge(ctx.now));
+        self.advance(self.clock.edge(ctx.now));
         if token != CONTROLLER_EVENT {
             self.wire.chip.event(ctx);
         }
@@ -369,20 +364,18 @@ impl Device for Ospi {
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        self.advance(self.edge(ctx.now));
+        self.advance(self.clock.edge(ctx.now));
         self.wire.chip.pins_changed(port, changed, levels, ctx);
     }
 
     fn pins_switched(&mut self, ctx: &mut Ctx) {
-        self.advance(self.edge(ctx.now));
-        if self.pins.look(ctx) {
-            self.lines.carried = self.pins.carried();
-        }
+        self.advance(self.clock.edge(ctx.now));
+        self.pins.look(ctx);
     }
 
     /// Activities under way continue at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        self.advance(self.edge(ctx.now));
+        self.advance(self.clock.edge(ctx.now));
         let (before, now) = self.clock.follow(ctx);
         self.wire.clock = self.clock.rate();
         let moved = |edge: u64| now + edge.saturating_sub(before);
@@ -427,7 +420,7 @@ impl Device for Ospi {
     }
 
     fn finish(&mut self, now: Ps) {
-        self.advance(self.edge(now));
+        self.advance(self.clock.edge(now));
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {

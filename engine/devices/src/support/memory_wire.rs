@@ -117,6 +117,7 @@ impl MemoryWire {
         self.is_selected(at);
     }
 
+    #[inline]
     fn is_selected(&mut self, at: u64) {
         self.selected = true;
         self.notes_due = true;
@@ -162,9 +163,10 @@ impl MemoryWire {
         self.signals.burst(burst, sampled, self.serial_clock(start))
     }
 
-    /// Accounts for the clocks of a burst: returns the edge at which they begin.
+    /// Accounts for the clocks of a burst, directly after the previous ones or from `at` on: returns the edge at which
+    /// they begin.
     #[inline]
-    fn pass(&mut self, at: u64, burst: Burst) -> u64 {
+    pub fn pass(&mut self, at: u64, burst: Burst) -> u64 {
         let start = self.free.max(at);
         self.free = start + u64::from(burst.clocks) * self.timing.period;
         self.sck_clocks += u64::from(burst.clocks);
@@ -191,18 +193,10 @@ impl MemoryWire {
         true
     }
 
-    /// The next word of a repeated read, for which no clocks have passed yet.
+    /// The next word of a repeated read; [`MemoryWire::pass`] accounts for its clocks.
     #[inline]
     pub fn next_word(&mut self) -> Option<u32> {
         if self.is_repeated() { self.chip.read_next_word() } else { None }
-    }
-
-    /// The next word of a repeated read, directly after the previous one or from `at` on; `burst` has its clocks.
-    #[inline]
-    pub fn read_next_word(&mut self, at: u64, burst: Burst) -> Option<u32> {
-        let word = self.next_word()?;
-        self.pass(at, burst);
-        Some(word)
     }
 
     /// True if the frame in progress is a repeated read, and the lines are not recorded.
@@ -224,6 +218,16 @@ impl MemoryWire {
     #[inline]
     pub fn ends_quietly(&self) -> bool {
         (self.repeated || !self.selected) && !self.notes_due && !self.signals.are_recorded()
+    }
+
+    /// Updates the memory's pins after an access ([`HostedChip::follow`]). `end` gives the edge at which the wire has to
+    /// be brought up to date.
+    #[inline]
+    pub fn follow(&mut self, end: impl FnOnce() -> Option<u64>, ctx: &mut Ctx) {
+        if self.chip.has_pin() {
+            let due = end().map(|edge| self.time(edge));
+            self.chip.follow(due, ctx);
+        }
     }
 
     /// Prints the memory's notes.

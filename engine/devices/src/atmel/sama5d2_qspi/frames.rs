@@ -91,8 +91,10 @@ impl Wire {
     #[inline]
     pub fn read(&mut self, at: u64, lines: Lines, bits: u32) -> u32 {
         let burst = Burst::input(lines, Rate::Single, bits);
-        let word = if bits == u32::BITS { self.line.read_next_word(at, burst) } else { None };
-        word.unwrap_or_else(|| self.shift(at, burst))
+        let word = if bits == u32::BITS { self.line.next_word() } else { None };
+        let Some(word) = word else { return self.shift(at, burst) };
+        self.line.pass(at, burst);
+        word
     }
 
     /// [`MemoryWire::shift`], with errors.

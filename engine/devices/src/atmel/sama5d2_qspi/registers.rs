@@ -34,18 +34,6 @@ registers! {
 /// Bits of QSPI_SR that interrupt.
 pub const INTERRUPTS: u32 = SR_RDRF | SR_TDRE | SR_TXEMPTY | SR_OVRES | SR_CSR | SR_CSS | SR_INSTRE;
 
-/// The condition for chip select to go inactive in SPI mode (QSPI_MR.CSMODE). In serial memory mode it is LASTXFER for
-/// all values of the field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SelectMode {
-    /// If the next word is missing when a transfer ends.
-    NotReloaded,
-    /// After the word that was in QSPI_TDR when QSPI_CR.LASTXFER was written.
-    LastTransfer,
-    /// After each transfer.
-    Systematically,
-}
-
 /// QSPI_IFR.TFRTYP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Transfer {
@@ -93,16 +81,6 @@ impl Settings {
     /// WDRBT: no transfer begins before QSPI_RDR has been read; in SPI mode.
     pub const fn waits_for_read(self) -> bool {
         self.mode & MR_WDRBT != 0
-    }
-
-    /// CSMODE, or its forced value.
-    pub const fn select_mode(self) -> SelectMode {
-        match field(self.mode, MR_CSMODE) {
-            _ if self.serial_memory() => SelectMode::LastTransfer,
-            0 => SelectMode::NotReloaded,
-            1 => SelectMode::LastTransfer,
-            _ => SelectMode::Systematically,
-        }
     }
 
     /// NBBITS: bits of a word in SPI mode, 8 to 16; the codes above 8 are reserved, and count as 16.

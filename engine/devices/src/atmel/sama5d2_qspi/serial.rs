@@ -4,9 +4,14 @@
 //! wire when it begins.
 
 use super::frames::{Wire, renumbered};
-use super::registers::{MR_LLB, SR_CSR, SR_INSTRE, SR_OVRES, SR_RDRF, SR_TDRE, SR_TXEMPTY, SelectMode, Settings};
+use super::registers::{MR_CSMODE, MR_LLB, SR_CSR, SR_INSTRE, SR_OVRES, SR_RDRF, SR_TDRE, SR_TXEMPTY, Settings};
 use crate::prelude::*;
 use engine::wire::spi::{Burst, Lines, Rate};
+
+/// Values of QSPI_MR.CSMODE in SPI mode: chip select goes inactive if the next word is missing when a transfer ends, or
+/// after the word that was in QSPI_TDR when QSPI_CR.LASTXFER was written; other values: after each transfer.
+const CSMODE_NOT_RELOADED: u32 = 0;
+const CSMODE_LASTXFER: u32 = 1;
 
 /// The use of the words on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
@@ -190,10 +195,13 @@ impl Serial {
         self.doing = Doing::Nothing;
         self.ready = self.ends;
         let reloaded = self.waiting.is_some() && self.written_at <= self.ends;
-        let ends = match self.settings.select_mode() {
-            SelectMode::NotReloaded => !reloaded,
-            SelectMode::LastTransfer => self.last && (self.flow == Flow::Receive || !reloaded),
-            SelectMode::Systematically => true,
+        // The condition for chip select to go inactive. In serial memory mode it is LASTXFER for all values of CSMODE.
+        let ends = match field(self.settings.mode, MR_CSMODE) {
+            mode if mode == CSMODE_LASTXFER || self.settings.serial_memory() => {
+                self.last && (self.flow == Flow::Receive || !reloaded)
+            }
+            CSMODE_NOT_RELOADED => !reloaded,
+            _ => true,
         };
         if ends {
             self.end_frame(self.ends, wire);

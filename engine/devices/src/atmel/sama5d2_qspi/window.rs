@@ -31,6 +31,13 @@ pub enum Access {
     Write,
 }
 
+impl Access {
+    /// The reason why an access has no effect: the window is closed, or `other`.
+    fn why_not(self, other: &'static str) -> &'static str {
+        if let Access::Closed(why) = self { why } else { other }
+    }
+}
+
 /// The state of the window's frame.
 #[derive(Clone, Copy, Debug, Default, State, Polled)]
 pub struct Window {
@@ -117,10 +124,7 @@ impl Sama5d2Qspi {
     ) -> Result<Reply, SlaveError> {
         let at = self.arrive(ctx);
         if self.window.access != Access::Write {
-            let why = match self.window.access {
-                Access::Closed(why) => why,
-                _ => "QSPI_IFR.TFRTYP is a read",
-            };
+            let why = self.window.access.why_not("QSPI_IFR.TFRTYP is a read");
             ctx.note(&format!("a write to the memory window has no effect: {why}"));
             return Ok(Reply::written(ctx.now));
         }
@@ -143,12 +147,12 @@ impl Sama5d2Qspi {
         if self.serial.is_idle() && self.serial.flow == Flow::None {
             return edge;
         }
-        self.settle(edge)
+        self.end_transfers(edge)
     }
 
     /// Waits for the end of a transfer through QSPI_TDR, or of a frame without data.
     #[cold]
-    pub(super) fn settle(&mut self, edge: u64) -> u64 {
+    pub(super) fn end_transfers(&mut self, edge: u64) -> u64 {
         let mut edge = edge;
         self.serial.advance(edge, &mut self.wire);
         while let Some(change) = self.serial.next_change() {
@@ -363,34 +367,30 @@ impl Sama5d2Qspi {
 
     #[cold]
     fn refuse_read(&self, ctx: &mut Ctx) -> SlaveError {
-        let why = match self.window.access {
-            Access::Closed(why) => why,
-            _ => "QSPI_IFR.TFRTYP is a write",
-        };
+        let why = self.window.access.why_not("QSPI_IFR.TFRTYP is a write");
         ctx.note(&format!("a read of the memory window is answered with an error: {why}"));
         SlaveError { done: ctx.now }
     }
 
-    /// The effect of accesses to the window with the present settings.
-    pub(super) fn window_access(&self) -> Access {
+    /// The use of the words in the data registers, and the effect of accesses to the window, with the present settings.
+    pub(super) fn uses(&self) -> (Flow, Access) {
         let settings = self.settings();
         if !self.enabled {
-            return Access::Closed("the controller is disabled (QSPI_CR.QSPIEN has not been written)");
+            return (Flow::None, Access::Closed("the controller is disabled (QSPI_CR.QSPIEN has not been written)"));
         }
         if !settings.serial_memory() {
-            return Access::Closed("the controller is in SPI mode (QSPI_MR.SMM is 0)");
+            return (Flow::Spi, Access::Closed("the controller is in SPI mode (QSPI_MR.SMM is 0)"));
         }
         if !settings.has_data() {
-            return Access::Closed("the instruction frame has no data (QSPI_IFR.DATAEN is 0)");
+            return (Flow::None, Access::Closed("the instruction frame has no data (QSPI_IFR.DATAEN is 0)"));
         }
-        match settings.transfer() {
-            Transfer::ReadMemory => Access::Memory,
-            Transfer::WriteMemory => Access::Write,
-            _ if settings.register_mode() => {
-                Access::Closed("the frame's data passes through QSPI_RDR and QSPI_TDR (QSPI_MR.SMRM is 1)")
-            }
-            Transfer::Read => Access::Read,
-            Transfer::Write => Access::Write,
+        let by_registers = Access::Closed("the frame's data passes through QSPI_RDR and QSPI_TDR (QSPI_MR.SMRM is 1)");
+        match (settings.transfer(), settings.register_mode()) {
+            (Transfer::ReadMemory, _) => (Flow::None, Access::Memory),
+            (Transfer::Read, false) => (Flow::None, Access::Read),
+            (Transfer::Write, false) | (Transfer::WriteMemory, _) => (Flow::None, Access::Write),
+            (Transfer::Read, true) => (Flow::Receive, by_registers),
+            (Transfer::Write, true) => (Flow::Send, by_registers),
         }
     }
 }

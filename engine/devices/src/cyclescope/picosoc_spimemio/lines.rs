@@ -17,16 +17,6 @@ use engine::wire::spi_pins::PinLevels;
 /// The start of the preamble's three commands, in cycles before its end. In the first of the two cycles between two
 /// commands, chip select is still active.
 const PREAMBLE_STARTS: [u64; 3] = [52, 34, 16];
-/// Chip select is inactive for a cycle between two frames.
-const TIMING: FrameTiming = FrameTiming {
-    period: CLOCK_CYCLES,
-    before_clock: 0,
-    after_clock: 0,
-    inactive: 1,
-    shown_after: 1,
-    cpol: false,
-    cpha: false,
-};
 /// Leaves continuous read.
 const MODE_BIT_RESET: u8 = 0xff;
 /// Leaves deep power-down.
@@ -62,8 +52,10 @@ pub struct Wire {
 impl Wire {
     /// An idle wire.
     pub fn new(clock: Hz, chip: HostedChip) -> Wire {
+        // Chip select is inactive for a cycle between two frames.
+        let timing = FrameTiming { period: CLOCK_CYCLES, inactive: 1, shown_after: 1, ..FrameTiming::default() };
         Wire {
-            line: MemoryWire::new(clock, chip, TIMING),
+            line: MemoryWire::new(clock, chip, timing),
             mode: Mode::RESET,
             header: header(Mode::RESET, clock, 0),
             begins: None,
@@ -89,8 +81,8 @@ impl Wire {
     /// Chip select goes inactive, if it is active, for the cycle before `start`, whatever is on the wire.
     #[inline]
     fn end(&mut self, start: u64) {
-        self.line.free = start - TIMING.inactive;
-        self.line.deselect(start - TIMING.inactive);
+        self.line.free = start - 1;
+        self.line.deselect(start - 1);
     }
 
     /// Makes chip select inactive for a cycle, if it is active, and active at `start`.
@@ -143,12 +135,6 @@ impl Wire {
             self.line.shift(start, burst);
         }
         self.line.free
-    }
-
-    /// Sends the rest of a word, up to `end`: returns all of its bits.
-    fn shift_word(&mut self, burst: Burst, end: u64) -> u32 {
-        let time = self.line.time(end);
-        if self.ahead.clocks == 0 { self.line.chip.shift(burst, time) } else { self.rest_of_word(burst, time) }
     }
 
     /// Shows the clocks of a word that have been sent, with their bits: three bytes directly after the previous word,
@@ -234,7 +220,7 @@ impl Frames for Wire {
     fn word(&mut self, _address: u32, end: u64) {
         let burst = self.data();
         let word = if self.ahead.clocks == 0 { self.line.next_word() } else { None };
-        let bits = word.unwrap_or_else(|| self.shift_word(burst, end));
+        let bits = word.unwrap_or_else(|| self.send_word(burst.clocks, end).bits);
         self.show_word(burst.clocks, bits, end - self.mode.byte_cycles());
         self.line.free = end;
         // The first byte on the wire is the one at the lowest address.
@@ -245,15 +231,8 @@ impl Frames for Wire {
     }
 
     fn cut(&mut self, at: u64, clocks: u32, last_byte: u64) {
-        let ahead = std::mem::take(&mut self.ahead);
-        let burst = Burst { clocks: clocks.saturating_sub(ahead.clocks), ..self.data() };
-        self.line.sck_clocks += u64::from(ahead.clocks + burst.clocks);
-        let bits = if burst.clocks > 0 {
-            let time = self.line.time(at);
-            self.line.chip.shift(burst, time)
-        } else {
-            0
-        };
-        self.show_word(ahead.clocks + burst.clocks, ahead.with(bits, burst), last_byte);
+        let word = self.send_word(clocks, at);
+        self.line.sck_clocks += u64::from(word.clocks);
+        self.show_word(word.clocks, word.bits, last_byte);
     }
 }

@@ -51,9 +51,14 @@ impl Ospi {
         true
     }
 
-    pub(super) fn can_fetch(&self, width: Width, edge: u64) -> bool {
+    /// The edge at which the next byte will have been read, if the FIFO has room for it.
+    fn next_byte(&self, width: Width) -> Option<u64> {
         let end = self.wire.free.max(self.room_from) + self.byte_edges(width);
-        self.wire.selected && self.fifo.len() < FIFO_BYTES && end <= edge
+        (self.wire.selected && self.fifo.len() < FIFO_BYTES).then_some(end)
+    }
+
+    fn can_fetch(&self, width: Width, edge: u64) -> bool {
+        self.next_byte(width).is_some_and(|end| end <= edge)
     }
 
     pub(super) fn fetch(&mut self, width: Width) {
@@ -110,10 +115,7 @@ impl Ospi {
         match self.flow {
             Flow::Idle | Flow::Held => None,
             Flow::Read(_, 0) | Flow::Write(_, 0) => Some(self.wire.free),
-            Flow::Read(width, _) => {
-                let end = self.wire.free.max(self.room_from) + self.byte_edges(width);
-                (self.fifo.len() < FIFO_BYTES).then_some(end)
-            }
+            Flow::Read(width, _) => self.next_byte(width),
             Flow::Write(..) => self.fifo.front().map(|(_, from)| (*from).max(self.wire.free)),
             Flow::PollFrom(at) | Flow::Polled(at, _) | Flow::Ending(at) => Some(at),
             Flow::Mapped(..) => self.timeout(),

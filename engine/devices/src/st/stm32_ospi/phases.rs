@@ -2,9 +2,8 @@
 
 use super::registers::*;
 use super::{CLK, IO0, NCS, Ospi};
-use crate::prelude::*;
-use crate::support::hosted_chip::HostedChip;
 use crate::support::memory_wire::FrameTiming;
+use crate::support::pin_functions::PinFunctions;
 use engine::wire::spi::{Burst, Drive, Header, Lines, PULLED_UP, Rate};
 
 /// Lines and rate of a phase.
@@ -70,7 +69,7 @@ impl Ospi {
 
     /// Begins a command at `at`, or as soon as possible, up to its data.
     pub(super) fn open(&mut self, at: u64, command: &Command) {
-        self.wire.reaches_chip = self.lines.need(NCS);
+        self.wire.reaches_chip = missing(1 << NCS, &self.pins, &mut self.spoiled) == 0;
         self.wire.select(at);
         self.is_open = true;
         for burst in command.header.bursts(0) {
@@ -78,10 +77,20 @@ impl Ospi {
         }
     }
 
-    /// Sends clocks from `at` on, or directly after the previous ones. Returns the sampled bits.
+    /// Sends clocks from `at` on, or directly after the previous ones, on the lines that have pins. Returns the sampled
+    /// bits.
     pub(super) fn shift(&mut self, at: u64, burst: Burst) -> u32 {
-        let (lines, reaches_chip) = (&mut self.lines, self.wire.reaches_chip);
-        self.wire.shift_by(at, burst, |chip, burst, end| lines.exchange(burst, end, chip, reaches_chip))
+        let reaches_chip = missing(1 << CLK, &self.pins, &mut self.spoiled) == 0 && self.wire.reaches_chip;
+        self.wire.shift_by(at, burst, |chip, burst, end| {
+            if !reaches_chip {
+                return PULLED_UP;
+            }
+            let ones = bits_on(missing(lines_of(burst) << IO0, &self.pins, &mut self.spoiled) >> IO0, burst);
+            match burst.drive {
+                Drive::Controller => chip.shift(Burst { bits: burst.bits | ones, ..burst }, end),
+                _ => chip.shift(burst, end) | ones,
+            }
+        })
     }
 
     /// Edges of a command with `bytes` bytes, from chip select to chip select, and its clocks.
@@ -98,33 +107,11 @@ impl Ospi {
     }
 }
 
-/// Signals that have a pin, one bit each, and signals that were needed without a pin.
-#[derive(Clone, Copy, Debug, State, Polled)]
-pub struct WiredLines {
-    pub carried: u32,
-    pub spoiled: u32,
-}
-
-impl WiredLines {
-    /// True if a signal that is needed has a pin.
-    fn need(&mut self, signal: usize) -> bool {
-        self.spoiled |= !self.carried & 1 << signal;
-        self.carried >> signal & 1 != 0
-    }
-
-    /// The chip's answer to clocks that end at `end`, on the lines that have pins.
-    fn exchange(&mut self, burst: Burst, end: Ps, chip: &mut HostedChip, reaches_chip: bool) -> u32 {
-        if !self.need(CLK) || !reaches_chip {
-            return PULLED_UP;
-        }
-        let missing = lines_of(burst) & !(self.carried >> IO0);
-        self.spoiled |= missing << IO0;
-        let ones = bits_on(missing, burst);
-        match burst.drive {
-            Drive::Controller => chip.shift(Burst { bits: burst.bits | ones, ..burst }, end),
-            _ => chip.shift(burst, end) | ones,
-        }
-    }
+/// Those of the needed signals, one bit each, that have no pin: they have spoiled the command.
+fn missing(needed: u32, pins: &PinFunctions, spoiled: &mut u32) -> u32 {
+    let missing = needed & !pins.carried();
+    *spoiled |= missing;
+    missing
 }
 
 /// The data lines that are driven in a burst, one bit each. On single lines the chip answers on IO1.
