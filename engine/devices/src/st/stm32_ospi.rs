@@ -38,7 +38,6 @@ use std::collections::VecDeque;
 use self::phases::{ADDRESS, DATA, Width};
 use self::registers::*;
 use crate::prelude::*;
-use crate::registers::Lanes;
 use crate::support::dma_lines::DmaLine;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
 use crate::support::interrupt_output::InterruptOutput;
@@ -287,9 +286,6 @@ impl Ospi {
     }
 }
 
-/// Accesses that are narrower than a register change their lanes only.
-const PORT: Port = Port::new(Lanes::Kept);
-
 impl Device for Ospi {
     fn pops(&self, _range: usize, offset: u32) -> bool {
         offset & !3 == DR
@@ -341,7 +337,8 @@ impl Device for Ospi {
             done = self.transmit(value, size.bytes(), ctx);
         } else {
             let register = offset & !3;
-            self.set_register(register, PORT.word(self.registers.held(register), value, offset, size), ctx);
+            // An access that is narrower than a register changes its lanes only.
+            self.set_register(register, size.merged(self.registers.held(register), offset, value), ctx);
         }
         self.advance(edge);
         self.update(ctx);
