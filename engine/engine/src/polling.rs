@@ -118,12 +118,20 @@ impl Poll {
         }
     }
 
-    /// As [`Poll::edge`], for an edge that is stored in picoseconds.
+    /// As [`Poll::edge`], for an edge that is stored in picoseconds. A time between two edges can't be moved exactly: it
+    /// has to stay.
     #[inline]
     pub fn edge_ps(&mut self, clock: Hz, at: &mut Ps) {
-        let mut edge = clock.cycles_until_ceil(*at).0;
-        self.edge(clock, &mut edge);
-        *at = clock.ps_at_floor(Cycles(edge));
+        let edge = clock.cycles_until_ceil(*at).0;
+        if clock.ps_at_floor(Cycles(edge)) != *at {
+            self.state(at.0);
+            return;
+        }
+        let mut moved = edge;
+        self.edge(clock, &mut moved);
+        if moved != edge {
+            *at = clock.ps_at_floor(Cycles(moved));
+        }
     }
 
     /// A time, in cycles of [`Poll::clock`], at which something ends that the firmware started, for example a transfer.
@@ -131,13 +139,21 @@ impl Poll {
     /// only that fact counts.
     #[inline]
     pub fn end(&mut self, at: &mut Cycles) {
+        at.0 += self.step_of_end(*at);
+    }
+
+    /// Lists an end. Returns by how many cycles it moves now: 0 in a look, which changes nothing.
+    #[inline]
+    fn step_of_end(&mut self, at: Cycles) -> u64 {
         match self.purpose {
-            Purpose::Look => self.ends.push(if *at > self.now { *at } else { Cycles(0) }),
+            Purpose::Look => {
+                self.ends.push(if at > self.now { at } else { Cycles(0) });
+                0
+            }
             Purpose::Skip { iterations, cycles } => {
-                if self.moving.get(self.next_end) == Some(&true) {
-                    at.0 += iterations * cycles.0;
-                }
+                let moves = self.moving.get(self.next_end) == Some(&true);
                 self.next_end += 1;
+                if moves { iterations * cycles.0 } else { 0 }
             }
         }
     }
@@ -146,14 +162,24 @@ impl Poll {
     /// future.
     #[inline]
     pub fn end_ps(&mut self, at: &mut Ps) {
-        let mut cycles = self.clock.cycles_until_ceil(*at);
-        let lies_ahead = cycles > self.now;
-        if lies_ahead && self.clock.ps_at_floor(cycles) != *at {
+        let cycles = self.clock.cycles_until_ceil(*at);
+        if cycles > self.now && self.clock.ps_at_floor(cycles) != *at {
             self.refuse();
         }
-        self.end(&mut cycles);
-        if lies_ahead {
-            *at = self.clock.ps_at_floor(cycles);
+        let step = self.step_of_end(cycles);
+        if step > 0 {
+            *at = self.clock.ps_at_floor(Cycles(cycles.0 + step));
+        }
+    }
+
+    /// As [`Poll::end_ps`], for the number of an edge of `clock`.
+    #[inline]
+    pub fn end_edge(&mut self, clock: Hz, edge: &mut u64) {
+        let at = clock.ps_at_floor(Cycles(*edge));
+        let mut moved = at;
+        self.end_ps(&mut moved);
+        if moved != at {
+            *edge = clock.cycles_until_ceil(moved).0;
         }
     }
 
@@ -321,6 +347,43 @@ mod tests {
         after.polled(&mut list.skip(&before, 10));
         assert_eq!((after.end, after.transfers), (Cycles(1060 + 34 + 600), 27));
         assert_eq!(after.end_ps, clock().ps_at_floor(after.end));
+    }
+
+    #[test]
+    fn a_look_changes_no_time_even_where_it_refuses() {
+        let slower = Hz::new(32_768).unwrap();
+        let between_edges = Ps(clock().ps_at_floor(Cycles(1094)).0 - 1);
+        let (mut part, mut edge, mut at) = (Part { end_ps: between_edges, ..part(1000, 5) }, 5, between_edges);
+        let mut look = || {
+            let mut poll = Poll::look(clock(), Cycles(1000));
+            part.polled(&mut poll);
+            poll.end_edge(slower, &mut edge);
+            poll.edge_ps(slower, &mut at);
+            poll
+        };
+        let (before, after) = (look(), look());
+        assert!(!after.repeats(&before));
+        assert_eq!(format!("{after:?}"), format!("{before:?}"));
+        assert_eq!((part.end_ps, edge, at), (between_edges, 5, between_edges));
+    }
+
+    #[test]
+    fn ends_and_edges_of_a_slower_clock_move_along() {
+        let slower = Hz::new(33_000_000).unwrap();
+        let at = |now: u64, end: u64| {
+            let mut poll = Poll::look(Hz::new(99_000_000).unwrap(), Cycles(now));
+            let (mut edge, mut time) = (end, slower.ps_at_floor(Cycles(end)));
+            poll.end_edge(slower, &mut edge);
+            poll.edge_ps(slower, &mut time);
+            poll
+        };
+        let (before, after) = (at(999, 400), at(1059, 420));
+        assert!(after.repeats(&before));
+        let (mut edge, mut time) = (420, slower.ps_at_floor(Cycles(420)));
+        let mut skip = after.skip(&before, 10);
+        skip.end_edge(slower, &mut edge);
+        skip.edge_ps(slower, &mut time);
+        assert_eq!((edge, time), (620, slower.ps_at_floor(Cycles(620))));
     }
 
     #[test]

@@ -21,43 +21,43 @@
 //! Not modelled: pins (PIO), the AES bridge, a frame that a disable interrupts in the middle of a byte (the byte is
 //! completed).
 
+mod frames;
 mod look;
 mod params;
 mod registers;
 mod scrambling;
 mod serial;
 mod window;
-mod wire;
 
 #[cfg(test)]
 mod tests;
 
+use self::frames::Wire;
 use self::params::Params;
 use self::registers::{
-    CR, CR_LASTXFER, CR_QSPIDIS, CR_QSPIEN, CR_SWRST, IAR, ICR, IFR, IMR, INTERRUPTS, MAP, MR, Mode, RDR, SCR, SKR,
-    SMR, SMR_RVDIS, SMR_SCREN, SR, SR_CSS, SR_QSPIENS, SR_RDRF, SR_TDRE, SerialClock, Settings, TDR, Transfer,
+    CR, CR_LASTXFER, CR_QSPIDIS, CR_QSPIEN, CR_SWRST, IAR, ICR, IFR, IFR_WIDTH, IMR, INTERRUPTS, MAP, MR, MR_SMM,
+    MR_SMRM, RDR, SCR, SKR, SMR, SMR_RVDIS, SMR_SCREN, SR, SR_CSS, SR_QSPIENS, SR_RDRF, SR_TDRE, Settings, TDR,
+    Transfer,
 };
 use self::scrambling::Scrambler;
 use self::serial::{Flow, Serial};
 use self::window::Window;
-use self::wire::Wire;
 use crate::prelude::*;
-use crate::registers::{Access, Row};
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
+use crate::support::interrupt_output::InterruptOutput;
 use crate::support::write_protection;
 use engine::bus::device::PortId;
 use engine::bus::repeated_reads::RepeatedReads;
 use engine::observe::spi::SPI_WINDOW;
-use engine::observe::spi::SpiSignals;
 use engine::wire::spi::{Lines, SpiTarget};
 
 /// The controller.
-#[derive(State, Polled)]
+#[derive(State, Polled, RegisterBank)]
+#[port(self.params.port())]
 #[poll(first = Sama5d2Qspi::look_ahead)]
 pub struct Sama5d2Qspi {
     params: Params,
     wire: Wire,
-    #[poll(skip = "it is listed first, with the clock of its ends")]
     serial: Serial,
     window: Window,
     registers: Registers,
@@ -72,7 +72,7 @@ pub struct Sama5d2Qspi {
     #[poll(skip = "what is known of the memory does not change its answers")]
     look: look::Look,
     alarm: Alarm,
-    irq_level: bool,
+    interrupt: InterruptOutput,
     dma_levels: [bool; 2],
 }
 
@@ -102,7 +102,7 @@ impl Sama5d2Qspi {
             data_lines: Lines::Single,
             look: look::Look::default(),
             alarm: Alarm::default(),
-            irq_level: false,
+            interrupt: InterruptOutput::new(params.interrupt),
             dma_levels: [false; 2],
         };
         qspi.settings_changed(0);
@@ -124,62 +124,16 @@ impl Sama5d2Qspi {
         edge
     }
 
-    fn register_answer(&self, ctx: &Ctx) -> Ps {
-        self.params.clock.rate.after(ctx.now, self.params.register_cycles)
-    }
-
     /// QSPI_SR without the effect of reading it.
     fn status(&self) -> u32 {
         if !self.enabled {
             return self.serial.flags & INTERRUPTS;
         }
-        self.serial.status() | self.serial.flags | flag(SR_CSS, !self.wire.selected) | SR_QSPIENS
+        self.serial.status() | self.serial.flags | flag(SR_CSS, !self.wire.line.selected) | SR_QSPIENS
     }
 
-    /// A read of a register, with its effects.
-    fn register(&mut self, register: u32, edge: u64) -> u32 {
-        let held = self.registers.held(register);
-        self.registers.was_read(register);
-        match register {
-            RDR => u32::from(self.serial.read(edge)),
-            SR => {
-                let status = self.status();
-                self.serial.flags = 0;
-                status
-            }
-            IFR => {
-                self.window.unsynchronised = false;
-                held
-            }
-            _ => held,
-        }
-    }
-
-    fn set_register(&mut self, row: &Row, value: u32, edge: u64, ctx: &mut Ctx) {
-        if row.access == Access::Ro {
-            ctx.note(&format!("a write to {}, which is read only, has no effect", row.name));
-            return;
-        }
-        match self.registers.write(row.offset, value) {
-            Ok((_, old, new)) => self.wrote(row.offset, (old, new), edge, ctx),
-            Err(why) => write_protection::refused(&mut self.registers, row.offset, why, ctx),
-        }
-    }
-
-    fn wrote(&mut self, register: u32, (old, new): (u32, u32), edge: u64, ctx: &mut Ctx) {
-        match register {
-            CR => self.control(new, edge, ctx),
-            MR => self.mode_changed(Mode(old), Mode(new), edge),
-            TDR => self.transmit(new as u16, edge, ctx),
-            IAR => self.serial.settings.address = new,
-            IFR => self.begin_frame(edge, ctx),
-            SKR => self.key = new,
-            _ => {}
-        }
-        if matches!(register, CR | MR | SCR | ICR | IFR | SMR | SKR) {
-            self.settings_changed(edge);
-            self.look.forget(ctx);
-        }
+    fn advance(&mut self, ctx: &Ctx) {
+        self.serial.advance(self.edge(ctx.now), &mut self.wire);
     }
 
     fn control(&mut self, value: u32, edge: u64, ctx: &mut Ctx) {
@@ -197,7 +151,10 @@ impl Sama5d2Qspi {
         } else if value & CR_QSPIEN != 0 && !self.enabled {
             self.enabled = true;
             if self.wire.is_skewed() {
-                note_skew(ctx);
+                ctx.note(
+                    "QSPI_SCR's CPOL and CPHA differ: a memory that samples when the clock rises gets or gives wrong \
+                     bits",
+                );
             }
         }
     }
@@ -212,8 +169,8 @@ impl Sama5d2Qspi {
         self.registers.reset();
     }
 
-    fn mode_changed(&mut self, before: Mode, mode: Mode, edge: u64) {
-        if (before.serial_memory(), before.register_mode()) != (mode.serial_memory(), mode.register_mode()) {
+    fn mode_changed(&mut self, before: u32, mode: u32, edge: u64) {
+        if (before ^ mode) & (MR_SMM | MR_SMRM) != 0 {
             self.serial.end_frame(edge, &mut self.wire);
             self.window.next = None;
         }
@@ -237,15 +194,15 @@ impl Sama5d2Qspi {
         self.serial.settings = Settings::of(&self.registers);
         self.window.sent = false;
         self.window.unsynchronised = true;
-        if !self.enabled || !self.settings().mode.serial_memory() {
+        let settings = *self.settings();
+        if !self.enabled || !settings.serial_memory() {
             return;
         }
-        self.note_frame(ctx);
+        note_frame(settings, ctx);
         self.window.next = None;
-        let edge = if self.serial.is_idle() { edge } else { self.settle(edge) };
-        let instruction = self.settings().instruction;
-        let receives = instruction.transfer() == Transfer::Read && self.settings().mode.register_mode();
-        if !instruction.has_data() {
+        let edge = if self.serial.is_idle() { edge } else { self.end_transfers(edge) };
+        let receives = settings.transfer() == Transfer::Read && settings.register_mode();
+        if !settings.has_data() {
             self.serial.end_frame(edge, &mut self.wire);
             self.serial.send_frame(edge, &mut self.wire);
         } else if receives {
@@ -254,55 +211,29 @@ impl Sama5d2Qspi {
         }
     }
 
-    fn note_frame(&self, ctx: &mut Ctx) {
-        let instruction = self.settings().instruction;
-        if instruction.ifr & 7 == 7 {
-            ctx.note("QSPI_IFR.WIDTH is 7, which is reserved: 6 is taken");
-        }
-        let (_, lines, _) = instruction.lines();
-        if instruction.option().is_some_and(|(bits, _)| bits < lines.bits()) {
-            ctx.note("QSPI_IFR.OPTL is shorter than a clock of its width carries: a whole clock is sent");
-        }
-    }
-
     /// Applies the registers' settings.
     fn settings_changed(&mut self, edge: u64) {
         self.serial.settings = Settings::of(&self.registers);
-        self.wire.set(self.settings().mode, SerialClock(self.registers[SCR]), edge);
-        (.., self.data_lines) = self.settings().instruction.lines();
+        self.wire.set(&self.registers, edge);
+        (.., self.data_lines) = self.settings().lines();
         let random = if self.registers.has(SMR, SMR_RVDIS) { 0 } else { self.params.random };
         let scrambles = self.registers.has(SMR, SMR_SCREN);
         self.scrambler = if scrambles { Scrambler::on(self.key, random) } else { Scrambler::off() };
-        self.window.access = self.window_access();
+        (self.serial.flow, self.window.access) = self.uses();
         self.window.headers = [None; 2];
-        self.serial.flow = self.flow();
-    }
-
-    fn flow(&self) -> Flow {
-        let Settings { mode, instruction, .. } = *self.settings();
-        match instruction.transfer() {
-            _ if !self.enabled => Flow::None,
-            _ if !mode.serial_memory() => Flow::Spi,
-            Transfer::Write if mode.register_mode() && instruction.has_data() => Flow::Send,
-            Transfer::Read if mode.register_mode() && instruction.has_data() => Flow::Receive,
-            _ => Flow::None,
-        }
     }
 
     /// Updates the interrupt and the DMA requests, and requests an event for the next change of state.
     fn update_lines(&mut self, ctx: &mut Ctx) {
         let level = self.status() & self.registers[IMR] != 0;
-        if level != self.irq_level {
-            self.irq_level = level;
-            ctx.set_irq(self.params.interrupt, level);
-        }
+        self.interrupt.drive(level, ctx);
         let asks = self.params.dma.iter().any(Option::is_some);
         if asks && self.dma_requests() != self.dma_levels {
             // The DMA controller may be the device that makes this access: it is notified by an event.
             self.alarm.set(ctx.now, CONTROLLER_EVENT, ctx);
         }
         if let Some(edge) = self.serial.next_change().filter(|_| asks || self.registers[IMR] != 0 && !level) {
-            let due = self.wire.time(edge).max(ctx.now + Ps(1));
+            let due = self.wire.line.time(edge).max(ctx.now + Ps(1));
             self.alarm.set(due, CONTROLLER_EVENT, ctx);
         }
     }
@@ -319,42 +250,101 @@ impl Sama5d2Qspi {
 
     /// After a call that is no access to the window.
     fn end_call(&mut self, ctx: &mut Ctx) {
-        self.take_notes(ctx);
+        self.wire.line.take_notes(ctx);
         self.follow_chip(ctx);
         self.update_lines(ctx);
-    }
-
-    #[cold]
-    fn take_notes(&mut self, ctx: &mut Ctx) {
-        self.wire.notes_due = false;
-        self.wire.chip.take_notes(ctx);
     }
 
     /// Updates the line of the chip's pin after an access on the wire, and for those that follow.
     #[inline]
     fn follow_chip(&mut self, ctx: &mut Ctx) {
-        if self.wire.chip.has_pin() {
-            let end = self.serial.next_change().map(|edge| self.wire.time(edge));
-            self.wire.chip.follow(end, ctx);
-        }
+        self.wire.line.follow(|| self.serial.next_change(), ctx);
     }
 
-    /// False while transfers end that its lines or its chip's pin show; lists what passes through the data registers.
+    /// False while transfers end that its lines or its chip's pin show; lists the ends of what is on the wire.
     fn look_ahead(&mut self, poll: &mut Poll) -> bool {
         self.learn_of_reads();
         self.pass_to(poll.now());
-        let clock = self.params.clock.rate;
-        let asks = self.registers[IMR] != 0 || self.params.dma.iter().any(Option::is_some) || self.wire.chip.has_pin();
+        let line = &mut self.wire.line;
+        let asks = self.registers[IMR] != 0 || self.params.dma.iter().any(Option::is_some) || line.chip.has_pin();
         if asks && !self.serial.is_idle() {
             return false;
         }
-        self.serial.polled(poll, |edge, poll| Wire::end(clock, edge, poll));
+        for edge in [&mut line.free, &mut line.may_select, &mut self.serial.ends] {
+            poll.end_edge(line.clock, edge);
+        }
         true
     }
 }
 
-fn note_skew(ctx: &mut Ctx) {
-    ctx.note("QSPI_SCR's CPOL and CPHA differ: a memory that samples when the clock rises gets or gives wrong bits");
+fn note_frame(settings: Settings, ctx: &mut Ctx) {
+    if field(settings.frame, IFR_WIDTH) == 7 {
+        ctx.note("QSPI_IFR.WIDTH is 7, which is reserved: 6 is taken");
+    }
+    let (_, lines, _) = settings.lines();
+    if settings.option().is_some_and(|(bits, _)| bits < lines.bits()) {
+        ctx.note("QSPI_IFR.OPTL is shorter than a clock of its width carries: a whole clock is sent");
+    }
+}
+
+impl Table for Sama5d2Qspi {
+    fn settle(&mut self, ctx: &mut Ctx) {
+        self.learn_of_reads();
+        self.advance(ctx);
+    }
+
+    fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
+        match register {
+            RDR => self.serial.read(self.edge(ctx.now)).into(),
+            SR => {
+                let status = self.status();
+                self.serial.flags = 0;
+                status
+            }
+            IFR => {
+                self.window.unsynchronised = false;
+                held
+            }
+            _ => held,
+        }
+    }
+
+    fn was_read(&mut self, _register: u32, ctx: &mut Ctx) {
+        self.update(ctx);
+    }
+
+    fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
+        let edge = self.edge(ctx.now);
+        match register {
+            CR => self.control(new, edge, ctx),
+            MR => self.mode_changed(old, new, edge),
+            RDR | SR => self.refused(register, Refused::ReadOnly, ctx),
+            TDR => self.transmit(new as u16, edge, ctx),
+            IAR => self.serial.settings.address = new,
+            IFR => self.begin_frame(edge, ctx),
+            SKR => self.key = new,
+            _ => {}
+        }
+        if matches!(register, CR | MR | SCR | ICR | IFR | SMR | SKR) {
+            self.settings_changed(edge);
+            self.look.forget(ctx);
+        }
+    }
+
+    fn refused(&mut self, register: u32, why: Refused, ctx: &mut Ctx) {
+        match MAP.row(register) {
+            None => ctx.note(&format!("a write to offset {register:#x}, where no register is, has no effect")),
+            Some(row) if why == Refused::ReadOnly => {
+                ctx.note(&format!("a write to {}, which is read only, has no effect", row.name));
+            }
+            Some(_) => write_protection::refused(&mut self.registers, register, why, ctx),
+        }
+    }
+
+    fn update(&mut self, ctx: &mut Ctx) {
+        self.advance(ctx);
+        self.end_call(ctx);
+    }
 }
 
 impl Device for Sama5d2Qspi {
@@ -363,22 +353,16 @@ impl Device for Sama5d2Qspi {
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Quad, 1);
-        self.wire.chip.start(ctx);
+        self.wire.line.start(ctx);
     }
 
     #[inline]
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.learn_of_reads();
-        if range != 0 {
-            return self.window_read(offset, size, ctx);
+        if range == 0 {
+            return crate::registers::read(self, offset, size, ctx);
         }
-        let edge = self.edge(ctx.now);
-        self.serial.advance(edge, &mut self.wire);
-        let value = self.register(offset & !3, edge);
-        self.serial.advance(edge, &mut self.wire);
-        self.end_call(ctx);
-        Ok(Port::APB.read(value, offset, size, self.register_answer(ctx)))
+        self.learn_of_reads();
+        self.window_read(offset, size, ctx)
     }
 
     fn write(
@@ -389,21 +373,11 @@ impl Device for Sama5d2Qspi {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
+        if range == 0 {
+            return crate::registers::write(self, offset, size, value, ctx);
+        }
         self.learn_of_reads();
-        if range != 0 {
-            return self.window_write(offset, size, value, ctx);
-        }
-        let edge = self.edge(ctx.now);
-        self.serial.advance(edge, &mut self.wire);
-        match MAP.row(offset) {
-            Some(row) => {
-                self.set_register(row, Port::APB.word(0, value, offset, size), edge, ctx);
-                self.serial.advance(edge, &mut self.wire);
-            }
-            None => ctx.note(&format!("a write to offset {:#x}, where no register is, has no effect", offset & !3)),
-        }
-        self.end_call(ctx);
-        Ok(Reply::written(self.register_answer(ctx)))
+        self.window_write(offset, size, value, ctx)
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
@@ -412,7 +386,7 @@ impl Device for Sama5d2Qspi {
         if token == CONTROLLER_EVENT {
             self.alarm.rang(ctx.now);
         } else {
-            self.wire.chip.event(ctx);
+            self.wire.line.chip.event(ctx);
         }
         let requests = self.dma_requests();
         for (index, request) in requests.into_iter().enumerate() {
@@ -439,7 +413,7 @@ impl Device for Sama5d2Qspi {
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.learn_of_reads();
         self.pass_to(ctx.now);
-        self.wire.chip.pins_changed(port, changed, levels, ctx);
+        self.wire.line.chip.pins_changed(port, changed, levels, ctx);
         self.follow_chip(ctx);
     }
 
@@ -449,7 +423,7 @@ impl Device for Sama5d2Qspi {
 
     fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
         self.learn_of_reads();
-        range != 0 && self.wire.chip.preload(offset, bytes)
+        range != 0 && self.wire.line.chip.preload(offset, bytes)
     }
 
     fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
@@ -487,16 +461,15 @@ impl Device for Sama5d2Qspi {
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
         self.learn_of_reads();
-        vec![self.wire.chip.target()]
+        vec![self.wire.line.chip.target()]
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let mut counters = vec![
-            ("frames".to_owned(), self.wire.totals.frames),
-            ("continued_accesses".to_owned(), self.window.continued),
-            ("sck_clocks".to_owned(), self.wire.totals.sck_clocks),
-        ];
-        counters.extend(self.wire.chip.counters());
-        counters
+        let line = &self.wire.line;
+        line.chip.counters_after(&[
+            ("frames", line.frames),
+            ("continued_accesses", self.window.continued),
+            ("sck_clocks", line.sck_clocks),
+        ])
     }
 }

@@ -27,6 +27,8 @@ pub struct Loop {
 /// Iterations after which a loop has settled, if it does, and those that are run after the skipped ones.
 const FIRST: u64 = 6;
 const LAST: u64 = 3;
+/// Most passes through a loop that are tried as an iteration.
+const MOST_PASSES: u64 = 8;
 
 impl Loop {
     /// Accesses at equal distances.
@@ -64,27 +66,28 @@ impl Loop {
     }
 
     /// The lists at the end of an iteration, if they equal those at its start except for times and totals, for `count`
-    /// more iterations. An iteration may be several passes through the loop. Also returns the number of passes.
-    fn repetition(&self, bench: &mut Bench, from: u64, count: u64) -> Option<(Poll, Poll, u64)> {
-        let before = self.look(bench, from)?;
+    /// more iterations. An iteration may be several passes through the loop. Also returns the number of passes that were
+    /// run.
+    fn repetition(&self, bench: &mut Bench, from: u64, count: u64) -> (Option<(Poll, Poll)>, u64) {
+        let Some(before) = self.look(bench, from) else { return (None, 0) };
         let events = (bench.bus.events.scheduled(), bench.bus.events.next_due());
-        for passes in 1..=8 {
+        for passes in 1..=MOST_PASSES {
             let end = from + passes * self.period;
             self.iterate(bench, end - self.period);
-            let after = self.look(bench, end)?;
+            let Some(after) = self.look(bench, end) else { return (None, passes) };
             let same_events = (bench.bus.events.scheduled(), bench.bus.events.next_due()) == events;
             let ahead = after.latest_end(&before).0.saturating_sub(end);
             let until = after.deadline(&before).min(bench.bus.events.next_due());
             let last = self.at(end + (count + 1) * passes * self.period + ahead);
             if same_events && after.repeats(&before) && last < until {
-                return Some((before, after, passes));
+                return (Some((before, after)), passes);
             }
         }
-        None
+        (None, MOST_PASSES)
     }
 
     /// Runs the loop on two benches, on one of them with `count` iterations skipped, if its state allows it. True if it
-    /// did.
+    /// did. Otherwise the lists of its state must at least have changed nothing.
     ///
     /// # Panics
     /// If anything is different afterwards.
@@ -94,13 +97,16 @@ impl Loop {
             (0..FIRST).for_each(|n| drop(self.iterate(bench, start + n * self.period)));
         }
         let mut from = start + FIRST * self.period;
-        let Some((before, after, passes)) = self.repetition(&mut skipped, from, count) else { return false };
-        Loop::list(&mut skipped, &mut after.skip(&before, count));
-        for _ in 0..passes * (count + 1) {
+        let (lists, passes) = self.repetition(&mut skipped, from, count);
+        let is_skipped = lists.is_some();
+        if let Some((before, after)) = lists {
+            Loop::list(&mut skipped, &mut after.skip(&before, count));
+        }
+        for _ in 0..passes * if is_skipped { count + 1 } else { 1 } {
             self.iterate(&mut run, from);
             from += self.period;
         }
-        for _ in 0..LAST * passes {
+        for _ in 0..LAST * passes.max(1) {
             assert_eq!(self.iterate(&mut run, from), self.iterate(&mut skipped, from), "in {self:?}");
             from += self.period;
         }
@@ -111,6 +117,6 @@ impl Loop {
             device.map(|device| (device.finish(self.at(from + 2 * self.period)), device.counters(), pending))
         };
         assert_eq!(end(&mut run), end(&mut skipped), "in {self:?}");
-        true
+        is_skipped
     }
 }

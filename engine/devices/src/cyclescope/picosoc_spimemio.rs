@@ -18,28 +18,27 @@
 //! Simplified: while firmware drives the pins by hand, the hardware never answers a read of the window, and the core
 //! hangs; the model answers with an error and a note.
 
-// `mode` has the settings of flash reads, `stream` the word that is held in each cycle, `wire` the stream on the lines,
+// `mode` has the settings of flash reads, `stream` the word that is held in each cycle, `lines` the stream on the lines,
 // `look` the lines in one cycle.
 
+pub mod lines;
 mod look;
 pub mod mode;
 pub mod stream;
-pub mod wire;
 
 #[cfg(test)]
 mod tests;
 
+use self::lines::Wire;
 use self::mode::{Mode, Width};
 use self::stream::{ADDRESS_MASK, Stream};
-use self::wire::Wire;
 use crate::prelude::*;
 use crate::support::hosted_chip::HostedChip;
 use engine::bus::device::PortId;
 use engine::dt::fault::FaultKind;
 use engine::observe::spi::SPI_WINDOW;
-use engine::observe::spi::SpiSignals;
 use engine::polling::End;
-use engine::wire::spi::{Lines, SpiTarget};
+use engine::wire::spi::SpiTarget;
 use engine::wire::spi_pins::{PinLevels, Pins};
 
 registers! {
@@ -114,10 +113,16 @@ impl PicosocSpimemio {
         }
     }
 
+    /// The first cycle at `now` or later.
+    #[inline]
+    fn cycle(&self, now: Ps) -> u64 {
+        self.wire.line.clock.cycles_until_ceil(now).0
+    }
+
     /// The value of the register in `cycle`.
     fn register(&mut self, cycle: u64) -> u32 {
         if let Some(pins) = &self.pins {
-            return self.registers[CFG] & !CFG_IO | u32::from(pins.read(&*self.wire.chip));
+            return self.registers[CFG] & !CFG_IO | u32::from(pins.read(&*self.wire.line.chip));
         }
         let position = self.stream.look(cycle, &mut self.wire);
         self.moving_looks += u64::from(!self.stream.is_at_rest(cycle));
@@ -128,8 +133,8 @@ impl PicosocSpimemio {
 
     /// Sends the chip all clocks of the stream that ended before `now`, if it could do something by itself after them.
     fn catch_wire_up(&mut self, now: Ps) {
-        if self.pins.is_none() && self.wire.chip.is_watched() {
-            let cycle = self.wire.clock.cycles_until_ceil(now).0;
+        if self.pins.is_none() && self.wire.line.chip.is_watched() {
+            let cycle = self.cycle(now);
             let position = self.stream.look(cycle, &mut self.wire);
             self.wire.look(position, cycle);
         }
@@ -138,50 +143,44 @@ impl PicosocSpimemio {
     /// Updates the chip's interrupt line after an access, and requests an event for the stream's next end.
     #[inline]
     fn follow_chip(&mut self, ctx: &mut Ctx) {
-        if self.wire.chip.has_pin() {
-            self.follow_pin(ctx);
-        }
-    }
-
-    #[cold]
-    fn follow_pin(&mut self, ctx: &mut Ctx) {
-        let cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;
-        let end = if self.pins.is_none() { self.stream.next_end(cycle) } else { None };
-        self.wire.chip.follow(end.map(|end| self.wire.time(end)), ctx);
+        let (clock, now) = (self.wire.line.clock, ctx.now);
+        let next_end = || self.stream.next_end(clock.cycles_until_ceil(now).0).filter(|_| self.pins.is_none());
+        self.wire.line.follow(next_end, ctx);
     }
 
     /// A write that takes effect at `now`.
     fn configure(&mut self, config: u32, now: Ps) {
         self.registers.set(CFG, config);
-        let at = self.wire.clock.cycles_until_ceil(now).0;
-        let time = self.wire.time(at);
+        let at = self.cycle(now);
+        let time = self.wire.line.time(at);
         if self.pins.is_none() {
-            self.wire.look_closely();
+            self.wire.line.look_closely();
             self.stream.stop(at, &mut self.wire);
             self.wire.drop_word();
         }
         if config & CFG_ENABLE != 0 {
             if let Some(mut pins) = self.pins.take() {
-                self.wire.chip.access(time, |chip, at| pins.set(PinLevels::default(), at, chip));
+                self.wire.line.chip.access(time, |chip, at| pins.set(PinLevels::default(), at, chip));
                 self.wire.show_pins(PinLevels::default(), at);
             }
             self.wire.set_mode(mode_of(config));
             self.stream.restart(at, self.wire.mode);
         } else {
             // A frame that the stream has begun continues if the new levels allow it.
-            let selected = std::mem::take(&mut self.wire.selected);
+            let selected = std::mem::take(&mut self.wire.line.selected);
             let pins =
                 self.pins.get_or_insert_with(|| Pins::taken_over(PinLevels { selected, ..PinLevels::default() }));
             let levels = levels_of(config);
-            self.wire.totals.sck_clocks += u64::from(levels.clock && !pins.levels().clock);
-            self.wire.chip.access(time, |chip, at| pins.set(levels, at, chip));
+            self.wire.line.sck_clocks += u64::from(levels.clock && !pins.levels().clock);
+            self.wire.line.chip.access(time, |chip, at| pins.set(levels, at, chip));
             self.wire.show_pins(levels, at);
         }
     }
 
     fn list_clock(&mut self, poll: &mut Poll) -> bool {
-        let clock = self.wire.clock;
+        let clock = self.wire.line.clock;
         poll.phase(clock);
+        poll.edge(clock, &mut self.wire.line.free);
         poll.state(self.pins.is_some());
         if let Some(pins) = &mut self.pins {
             pins.polled(clock, poll);
@@ -189,7 +188,7 @@ impl PicosocSpimemio {
         }
         self.stream.list(clock, poll);
         // Data that are read ahead pass on the wire after the loop's request.
-        let mut end = self.stream.next_end(clock.cycles_until_ceil(poll.now()).0).map(|end| self.wire.time(end));
+        let mut end = self.stream.next_end(clock.cycles_until_ceil(poll.now()).0).map(|end| self.wire.line.time(end));
         end.end(poll);
         true
     }
@@ -204,8 +203,8 @@ impl PicosocSpimemio {
         self.wire.unused = false;
         self.words_requested += 1;
         self.follow_chip(ctx);
-        if self.wire.notes_due {
-            self.take_notes(ctx);
+        if self.wire.line.notes_due {
+            self.wire.line.take_notes(ctx);
         }
         Ok(answered)
     }
@@ -219,12 +218,6 @@ impl PicosocSpimemio {
         let address = self.address(offset);
         (address, bytes.min((ADDRESS_MASK + 1 - address) as usize))
     }
-
-    #[cold]
-    fn take_notes(&mut self, ctx: &mut Ctx) {
-        self.wire.notes_due = false;
-        self.wire.chip.take_notes(ctx);
-    }
 }
 
 #[cold]
@@ -237,12 +230,8 @@ fn refuse(ctx: &mut Ctx) -> SlaveError {
 }
 
 fn mode_of(config: u32) -> Mode {
-    let width = match (config & CFG_DDR != 0, config & CFG_QSPI != 0) {
-        (false, false) => Width::Single,
-        (true, false) => Width::Dual,
-        (false, true) => Width::Quad,
-        (true, true) => Width::QuadDdr,
-    };
+    let widths = [Width::SINGLE, Width::QUAD, Width::DUAL, Width::QUAD_DDR];
+    let width = widths[field(config, CFG_DDR | CFG_QSPI) as usize];
     Mode { width, continuous: config & CFG_CRM != 0, dummy_clocks: field(config, CFG_DUMMY) }
 }
 
@@ -257,33 +246,32 @@ fn levels_of(config: u32) -> PinLevels {
 
 impl Device for PicosocSpimemio {
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Quad, 1);
-        self.wire.signals.set_in_place(true);
-        self.wire.chip.start(ctx);
+        self.wire.line.start(ctx);
+        self.wire.line.signals.set_in_place(true);
     }
 
     fn event(&mut self, _token: u32, ctx: &mut Ctx) {
         self.catch_wire_up(ctx.now);
-        self.wire.chip.event(ctx);
+        self.wire.line.chip.event(ctx);
         self.follow_chip(ctx);
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.catch_wire_up(ctx.now);
-        self.wire.chip.pins_changed(port, changed, levels, ctx);
+        self.wire.line.chip.pins_changed(port, changed, levels, ctx);
         self.follow_chip(ctx);
     }
 
     #[inline]
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        let cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        let cycle = self.cycle(ctx.now);
         if range == 0 {
             let value = if offset & !3 == CFG { self.register(cycle) } else { 0 };
             self.follow_chip(ctx);
-            return Ok(Reply::read(size.extracted(value, offset), self.wire.time(cycle)));
+            return Ok(Reply::read(size.extracted(value, offset), self.wire.line.time(cycle)));
         }
         let answered = self.request(offset, cycle, ctx)?;
-        Ok(Reply::read(size.extracted(self.wire.word, offset), self.wire.time(answered)))
+        Ok(Reply::read(size.extracted(self.wire.word, offset), self.wire.line.time(answered)))
     }
 
     fn write(
@@ -294,18 +282,18 @@ impl Device for PicosocSpimemio {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        let cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        let cycle = self.cycle(ctx.now);
         if range != 0 {
             let answered = self.request(offset, cycle, ctx)?;
             ctx.note("a write to the window reads the flash, and changes nothing");
-            return Ok(Reply::written(self.wire.time(answered)));
+            return Ok(Reply::written(self.wire.line.time(answered)));
         }
         if offset & !3 == CFG {
             self.configure(size.merged(self.registers[CFG], offset, value) & MAP.rows[0].mask, ctx.now);
             self.follow_chip(ctx);
-            self.take_notes(ctx);
+            self.wire.line.take_notes(ctx);
         }
-        Ok(Reply::written(self.wire.time(cycle)))
+        Ok(Reply::written(self.wire.line.time(cycle)))
     }
 
     fn peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
@@ -314,7 +302,7 @@ impl Device for PicosocSpimemio {
         }
         let (address, first) = self.span(offset, into.len());
         let (first, wrapped) = into.split_at_mut(first);
-        self.wire.chip.peek(address, first) && (wrapped.is_empty() || self.wire.chip.peek(0, wrapped))
+        self.wire.line.chip.peek(address, first) && (wrapped.is_empty() || self.wire.line.chip.peek(0, wrapped))
     }
 
     fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
@@ -323,22 +311,27 @@ impl Device for PicosocSpimemio {
         }
         let (address, first) = self.span(offset, bytes.len());
         let (first, wrapped) = bytes.split_at(first);
-        self.wire.chip.preload(address, first) && (wrapped.is_empty() || self.wire.chip.preload(0, wrapped))
+        self.wire.line.chip.preload(address, first) && (wrapped.is_empty() || self.wire.line.chip.preload(0, wrapped))
     }
 
     fn own_clock(&self) -> Option<Hz> {
-        Some(self.wire.clock)
+        Some(self.wire.line.clock)
     }
 
     /// A word that the stream holds, or reads with a frame like the previous one.
     #[inline]
     fn read_alone(&mut self, range: usize, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
-        if range == 0 || bytes > 4 || self.pins.is_some() || self.wire.chip.is_watched() || !self.wire.jumps_quietly() {
+        if range == 0
+            || bytes > 4
+            || self.pins.is_some()
+            || self.wire.line.chip.is_watched()
+            || !self.wire.jumps_quietly()
+        {
             return None;
         }
         let answered = self.stream.request(edge, self.address(offset) & !3, &mut self.wire);
         self.wire.unused = false;
-        self.wire.notes_due = false;
+        self.wire.line.notes_due = false;
         self.words_requested += 1;
         Some((self.wire.word >> (8 * (offset % 4)) & u32::MAX >> (32 - 8 * bytes), answered))
     }
@@ -348,36 +341,34 @@ impl Device for PicosocSpimemio {
         if range == 0 {
             return Err(SlaveError { done: ctx.now });
         }
-        let mut cycle = self.wire.clock.cycles_until_ceil(ctx.now).0;
+        let mut cycle = self.cycle(ctx.now);
         let words = (offset % 4 + bytes).div_ceil(4).max(1);
         for word in 0..words {
             let answered = self.request(offset.wrapping_add(4 * word), cycle, ctx)?;
             cycle = answered + 1;
         }
-        Ok(self.wire.time(cycle - 1))
+        Ok(self.wire.line.time(cycle - 1))
     }
 
     fn finish(&mut self, now: Ps) {
         if self.pins.is_none() {
-            let at = self.wire.clock.cycles_until_floor(now).0;
+            let at = self.wire.line.clock.cycles_until_floor(now).0;
             self.stream.stop(at, &mut self.wire);
             self.wire.drop_word();
         }
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        vec![self.wire.chip.target()]
+        vec![self.wire.line.chip.target()]
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let totals = self.wire.totals;
-        let mut counters = vec![
-            ("words_requested".to_owned(), self.words_requested),
-            ("words_unused".to_owned(), totals.words_unused),
-            ("jumps".to_owned(), totals.jumps),
-            ("sck_clocks".to_owned(), totals.sck_clocks),
-        ];
-        counters.extend(self.wire.chip.counters());
-        counters
+        let wire = &self.wire;
+        wire.line.chip.counters_after(&[
+            ("words_requested", self.words_requested),
+            ("words_unused", wire.words_unused),
+            ("jumps", wire.jumps),
+            ("sck_clocks", wire.line.sck_clocks),
+        ])
     }
 }

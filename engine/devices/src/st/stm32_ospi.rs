@@ -26,27 +26,27 @@
 
 mod commands;
 mod flow;
+mod phases;
 mod registers;
 mod window;
-mod wire;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 
+use self::phases::{ADDRESS, DATA, Width};
 use self::registers::*;
-use self::wire::{Settings, Width, Wire};
 use crate::prelude::*;
-use crate::registers::Lanes;
 use crate::support::dma_lines::DmaLine;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
+use crate::support::interrupt_output::InterruptOutput;
 use crate::support::kernel_clock::KernelClock;
+use crate::support::memory_wire::{FrameTiming, MemoryWire};
 use crate::support::pin_functions::PinFunctions;
 use engine::bus::device::PortId;
 use engine::observe::spi::SPI_WINDOW;
-use engine::observe::spi::SpiSignals;
-use engine::wire::spi::{Lines, SpiTarget};
+use engine::wire::spi::SpiTarget;
 
 /// Names of the signals at pins; the constants are their indices, data lines last.
 const SIGNALS: &[&str] = &["clk", "ncs", "io0", "io1", "io2", "io3"];
@@ -57,22 +57,6 @@ const IO0: usize = 2;
 const FIFO_BYTES: usize = 32;
 /// The token of the event that updates the DMA requests.
 const DMA_ACTIVITIES: u32 = CONTROLLER_EVENT + 1;
-
-/// The board's parameters of the controller.
-#[derive(Clone, Copy, Debug, State, Polled)]
-pub struct Params {
-    /// The kernel clock.
-    pub clock: ClockInput,
-    /// Clocks from the write that starts a command until chip select goes low.
-    #[state(skip)]
-    pub start: Cycles,
-    /// Its interrupt.
-    #[state(skip)]
-    pub interrupt: Option<IrqLine>,
-    /// Its clock enable bit in the RCC.
-    #[state(skip)]
-    pub gate: ClockGate,
-}
 
 /// The activity of the controller. Edges are the kernel clock's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh, Polled)]
@@ -96,11 +80,19 @@ enum Flow {
 #[derive(State, Polled)]
 #[poll(first = Ospi::list_changes)]
 pub struct Ospi {
-    params: Params,
+    /// The kernel clock.
+    clock: KernelClock,
+    /// Kernel clocks from the write that starts a command until chip select goes low.
+    #[state(skip)]
+    start: Cycles,
+    #[state(skip)]
+    gate: ClockGate,
     pins: PinFunctions,
+    /// Signals that were needed without a pin, one bit each.
+    spoiled: u32,
     /// SR has the flags that are latched.
     registers: Registers,
-    wire: Wire,
+    wire: MemoryWire,
     flow: Flow,
     /// Bytes, each with the edge at which it becomes available.
     fifo: VecDeque<(u8, u64)>,
@@ -110,7 +102,7 @@ pub struct Ospi {
     is_open: bool,
     dma: DmaLine,
     alarm: Alarm,
-    level: bool,
+    interrupt: InterruptOutput,
 }
 
 /// For the list of models.
@@ -121,51 +113,44 @@ pub const MODEL: Model =
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "resets", "reg-names"]);
     let meaning = "kernel clocks from the write that starts a command until chip select goes low";
-    let params = Params {
-        clock: reader.clock_input(0, "the kernel clock, which the serial clock is divided from"),
-        start: reader.timing_cycles("cyclescope,start-cycles", meaning),
-        interrupt: reader.interrupt(0, "its interrupt"),
-        gate: ClockGate::from_node(reader),
-    };
+    let clock = reader.clock_input(0, "the kernel clock, which the serial clock is divided from");
+    let start = reader.timing_cycles("cyclescope,start-cycles", meaning);
+    let interrupt = InterruptOutput::new(reader.interrupt(0, "its interrupt"));
+    let gate = ClockGate::from_node(reader);
     let dma = DmaLine::from_node(reader, "tx_rx", "the FIFO has data, or room, for at least FTHRES + 1 bytes");
     let chip = Chips::from_node(reader, 1).into_only().unwrap_or_else(HostedChip::none);
-    let pins = PinFunctions::from_node(reader, SIGNALS);
-    Box::new(Ospi { pins, ..Ospi::new(params, dma, chip) })
+    Box::new(Ospi {
+        clock: KernelClock::new(clock),
+        start,
+        gate,
+        pins: PinFunctions::from_node(reader, SIGNALS),
+        spoiled: 0,
+        registers: Registers::new(&MAP),
+        wire: MemoryWire::new(clock.rate, chip, timing(&Registers::new(&MAP))),
+        flow: Flow::Idle,
+        fifo: VecDeque::with_capacity(FIFO_BYTES),
+        room_from: 0,
+        is_open: false,
+        dma,
+        alarm: Alarm::default(),
+        interrupt,
+    })
+}
+
+/// The times of OCTOSPI_DCR1 and DCR2. Chip select is low for a period before the first rising edge and after the last
+/// one: half a period, as that edge is in the middle of the clock period. Modes 0 and 3: data change at the clock's
+/// falling edge.
+fn timing(registers: &Registers) -> FrameTiming {
+    let period = u64::from(registers.field(DCR2, DCR2_PRESCALER)) + 1;
+    let inactive = (u64::from(registers.field(DCR1, DCR1_CSHT)) + 1) * period;
+    let (margin, rests_high) = (period.div_ceil(2), registers.has(DCR1, DCR1_CKMODE));
+    let (before_clock, after_clock, shown_after) = (margin, margin, 0);
+    FrameTiming { period, before_clock, after_clock, inactive, shown_after, cpol: rests_high, cpha: rests_high }
 }
 
 impl Ospi {
-    /// The controller after reset, with its chip.
-    pub fn new(params: Params, dma: DmaLine, chip: HostedChip) -> Ospi {
-        Ospi {
-            params,
-            pins: PinFunctions::default(),
-            registers: Registers::new(&MAP),
-            wire: Wire::new(KernelClock::new(params.clock), chip),
-            flow: Flow::Idle,
-            fifo: VecDeque::with_capacity(FIFO_BYTES),
-            room_from: 0,
-            is_open: false,
-            dma,
-            alarm: Alarm::default(),
-            level: false,
-        }
-    }
-
     fn mode(&self) -> u32 {
         self.registers.field(CR, CR_FMODE)
-    }
-
-    fn edge(&self, now: Ps) -> u64 {
-        self.wire.clock.edge(now)
-    }
-
-    fn settings(&self) -> Settings {
-        Settings {
-            ccr: self.registers[CCR],
-            tcr: self.registers[TCR],
-            instruction: self.registers[IR],
-            alternate: self.registers[ABR],
-        }
     }
 
     /// Size of the memory in bytes.
@@ -184,11 +169,11 @@ impl Ospi {
 
     /// Ends all that is under way.
     fn abort(&mut self, ctx: &Ctx) {
-        let edge = self.wire.clock.next_edge(ctx.now);
+        let edge = self.clock.next_edge(ctx.now);
         self.fifo.clear();
         self.flow = match self.flow {
             Flow::Idle => Flow::Idle,
-            _ => Flow::Ending(self.wire.close(edge)),
+            _ => Flow::Ending(self.wire.deselect(edge)),
         };
     }
 
@@ -202,11 +187,9 @@ impl Ospi {
 
     /// Sets up the wire as in OCTOSPI_DCR1 and DCR2.
     fn set_wire(&mut self, ctx: &Ctx) {
-        self.wire.period = u64::from(self.registers.field(DCR2, DCR2_PRESCALER)) + 1;
-        self.wire.high = u64::from(self.registers.field(DCR1, DCR1_CSHT)) + 1;
-        let rests_high = self.registers.has(DCR1, DCR1_CKMODE);
-        if std::mem::replace(&mut self.wire.rests_high, rests_high) != rests_high {
-            self.wire.signals.rest(rests_high, ctx.now);
+        let before = std::mem::replace(&mut self.wire.timing, timing(&self.registers));
+        if before.cpol != self.wire.timing.cpol {
+            self.wire.signals.rest(self.wire.timing.cpol, ctx.now);
         }
     }
 
@@ -228,7 +211,6 @@ impl Ospi {
 
     fn set_register(&mut self, offset: u32, value: u32, ctx: &mut Ctx) {
         let Some(row) = MAP.row(offset) else { return };
-        let settings = self.settings();
         match offset {
             CR => return self.set_control(value, ctx),
             FCR => self.registers.put(SR, row.written(value), false),
@@ -240,15 +222,15 @@ impl Ospi {
             _ => self.registers.set(offset, value),
         }
         // The conditions for a command's start, apart from data to write.
-        let is_whole = self.mode() != 0 || !settings.has_data();
+        let is_whole = self.mode() != 0 || !self.has_phase(DATA);
         match offset {
             CCR | IR => {
                 self.is_open = false;
-                if offset == IR && is_whole && self.mode() < 3 && !settings.has_address() {
+                if offset == IR && is_whole && self.mode() < 3 && !self.has_phase(ADDRESS) {
                     self.start(ctx);
                 }
             }
-            AR if is_whole && self.mode() < 3 && settings.has_address() => self.start(ctx),
+            AR if is_whole && self.mode() < 3 && self.has_phase(ADDRESS) => self.start(ctx),
             DCR1 | DCR2 => self.set_wire(ctx),
             _ => {}
         }
@@ -257,7 +239,7 @@ impl Ospi {
     /// Adds a note for each signal that was needed and has no pin.
     #[cold]
     fn note_pins(&mut self, ctx: &mut Ctx) {
-        let spoiled = std::mem::take(&mut self.wire.spoiled);
+        let spoiled = std::mem::take(&mut self.spoiled);
         for signal in (0..SIGNALS.len()).filter(|signal| spoiled >> signal & 1 != 0) {
             let effect = match signal {
                 CLK => "a command is sent, but the memory gets no clock",
@@ -269,15 +251,12 @@ impl Ospi {
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        if self.wire.spoiled != 0 {
+        if self.spoiled != 0 {
             self.note_pins(ctx);
         }
-        let (status, control) = (self.status(self.edge(ctx.now)), self.registers[CR]);
+        let (status, control) = (self.status(self.clock.edge(ctx.now)), self.registers[CR]);
         let enabled = field(control, CR_ENABLES);
-        let level = status & SR_FLAGS & enabled != 0;
-        if std::mem::replace(&mut self.level, level) != level {
-            ctx.set_irq(self.params.interrupt, level);
-        }
+        self.interrupt.drive(status & SR_FLAGS & enabled != 0, ctx);
         let takes = match self.flow {
             Flow::Write(_, left) => (self.fifo.len() as u64) < left,
             Flow::Held => (self.fifo.len() as u64) < self.length(),
@@ -285,9 +264,9 @@ impl Ospi {
         };
         let asks = control & CR_DMAEN != 0 && status & SR_FTF != 0 && takes;
         self.dma.set(asks, DMA_ACTIVITIES, ctx);
-        let due = self.next_change().and_then(|edge| self.wire.clock.due(edge)).map(|due| due.max(ctx.now));
+        let due = self.next_change().and_then(|edge| self.clock.due(edge)).map(|due| due.max(ctx.now));
         self.wire.chip.follow(due, ctx);
-        self.wire.chip.take_notes(ctx);
+        self.wire.take_notes(ctx);
         let waits = enabled != 0 || control & CR_DMAEN != 0;
         match due.filter(|_| waits) {
             Some(due) => self.alarm.set(due, CONTROLLER_EVENT, ctx),
@@ -297,16 +276,15 @@ impl Ospi {
 
     /// Lists the next change; `false` while reads of the memory go on.
     fn list_changes(&mut self, poll: &mut Poll) -> bool {
-        let edge = self.edge(poll.now());
+        let edge = self.clock.edge(poll.now());
         self.advance(edge);
+        // As they are: a loop whose frames move them along is not skipped.
+        [self.wire.free, self.wire.may_select].into_iter().for_each(|edge| poll.state(edge));
         let next = self.next_change();
-        next.and_then(|next| self.wire.clock.due(next)).into_iter().for_each(|due| poll.until(due));
+        next.and_then(|next| self.clock.due(next)).into_iter().for_each(|due| poll.until(due));
         next.is_none_or(|next| next > edge) && !matches!(self.flow, Flow::Mapped(..))
     }
 }
-
-/// Accesses that are narrower than a register change their lanes only.
-const PORT: Port = Port::new(Lanes::Kept);
 
 impl Device for Ospi {
     fn pops(&self, _range: usize, offset: u32) -> bool {
@@ -314,18 +292,16 @@ impl Device for Ospi {
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.params.gate.follow(ctx);
+        self.gate.follow(ctx);
         self.pins.follow(ctx);
-        self.wire.carried = self.pins.carried();
-        self.wire.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Quad, 1);
-        self.wire.chip.start(ctx);
+        self.wire.start(ctx);
     }
 
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if !self.params.gate.is_open(ctx) {
+        if !self.gate.is_open(ctx) {
             return Ok(Reply::read(0, ctx.now));
         }
-        let edge = self.edge(ctx.now);
+        let edge = self.clock.edge(ctx.now);
         self.advance(edge);
         let (value, done) = if range > 0 {
             self.window_read(offset, size.bytes(), ctx)?
@@ -349,10 +325,10 @@ impl Device for Ospi {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if !self.params.gate.takes_writes(ctx) {
+        if !self.gate.takes_writes(ctx) {
             return Ok(Reply::written(ctx.now));
         }
-        let edge = self.edge(ctx.now);
+        let edge = self.clock.edge(ctx.now);
         self.advance(edge);
         let mut done = edge;
         if range > 0 {
@@ -361,7 +337,8 @@ impl Device for Ospi {
             done = self.transmit(value, size.bytes(), ctx);
         } else {
             let register = offset & !3;
-            self.set_register(register, PORT.word(self.registers.held(register), value, offset, size), ctx);
+            // An access that is narrower than a register changes its lanes only.
+            self.set_register(register, size.merged(self.registers.held(register), offset, value), ctx);
         }
         self.advance(edge);
         self.update(ctx);
@@ -376,7 +353,7 @@ impl Device for Ospi {
         if token == CONTROLLER_EVENT {
             self.alarm.rang(ctx.now);
         }
-        self.advance(self.edge(ctx.now));
+        self.advance(self.clock.edge(ctx.now));
         if token != CONTROLLER_EVENT {
             self.wire.chip.event(ctx);
         }
@@ -384,21 +361,20 @@ impl Device for Ospi {
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        self.advance(self.edge(ctx.now));
+        self.advance(self.clock.edge(ctx.now));
         self.wire.chip.pins_changed(port, changed, levels, ctx);
     }
 
     fn pins_switched(&mut self, ctx: &mut Ctx) {
-        self.advance(self.edge(ctx.now));
-        if self.pins.look(ctx) {
-            self.wire.carried = self.pins.carried();
-        }
+        self.advance(self.clock.edge(ctx.now));
+        self.pins.look(ctx);
     }
 
     /// Activities under way continue at the new clock's rate.
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
-        self.advance(self.edge(ctx.now));
-        let (before, now) = self.wire.clock.follow(ctx);
+        self.advance(self.clock.edge(ctx.now));
+        let (before, now) = self.clock.follow(ctx);
+        self.wire.clock = self.clock.rate();
         let moved = |edge: u64| now + edge.saturating_sub(before);
         let wire = &mut self.wire;
         (wire.free, wire.may_select, self.room_from) =
@@ -411,9 +387,9 @@ impl Device for Ospi {
             other => other,
         };
         self.alarm.cancel(CONTROLLER_EVENT, ctx);
-        if self.params.gate.is_reset(ctx.bus) {
+        if self.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);
-        } else if self.flow == Flow::Held && self.wire.clock.is_running() {
+        } else if self.flow == Flow::Held && self.clock.is_running() {
             self.begin(ctx);
         }
         self.update(ctx);
@@ -428,7 +404,7 @@ impl Device for Ospi {
     }
 
     fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
-        if range == 0 || !self.params.gate.is_open(ctx) {
+        if range == 0 || !self.gate.is_open(ctx) {
             return Err(SlaveError { done: ctx.now });
         }
         let (_, done) = self.window_read(offset, bytes, ctx)?;
@@ -441,7 +417,7 @@ impl Device for Ospi {
     }
 
     fn finish(&mut self, now: Ps) {
-        self.advance(self.edge(now));
+        self.advance(self.clock.edge(now));
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
@@ -449,8 +425,6 @@ impl Device for Ospi {
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let mut counters = vec![("frames".to_owned(), self.wire.frames), ("sck_clocks".to_owned(), self.wire.clocks)];
-        counters.extend(self.wire.chip.counters());
-        counters
+        self.wire.chip.counters_after(&[("frames", self.wire.frames), ("sck_clocks", self.wire.sck_clocks)])
     }
 }

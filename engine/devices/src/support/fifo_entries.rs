@@ -110,15 +110,7 @@ impl FifoEntries {
 impl Edge for FifoEntries {
     fn edge(&mut self, clock: Hz, poll: &mut Poll) {
         for entry in self.entries.iter_mut().flatten() {
-            let edge = clock.cycles_until_ceil(entry.came);
-            if clock.ps_at_floor(edge) == entry.came {
-                let Cycles(mut edge) = edge;
-                poll.edge(clock, &mut edge);
-                entry.came = clock.ps_at_floor(Cycles(edge));
-            } else {
-                // Such a time can't be moved exactly.
-                poll.state(entry.came.0);
-            }
+            poll.edge_ps(clock, &mut entry.came);
         }
     }
 }

@@ -295,6 +295,11 @@ impl<T: Chip + ?Sized> Hosted<T> {
         &self.label
     }
 
+    /// A controller's totals, and then the chip's: for [`Device::counters`].
+    pub fn counters_after(&self, own: &[(&str, u64)]) -> Vec<(String, u64)> {
+        own.iter().map(|(name, count)| ((*name).to_owned(), *count)).chain(self.counters()).collect()
+    }
+
     /// The chip's totals, each with its label in front.
     pub fn counters(&self) -> impl Iterator<Item = (String, u64)> {
         self.target.counters().into_iter().map(|(name, count)| (format!("{}.{name}", self.label), count))

@@ -8,7 +8,7 @@
 use std::cell::Cell;
 
 use super::Sama5d2Qspi;
-use super::scrambling::Scrambler;
+use super::frames::Wire;
 use super::window::Access;
 use crate::prelude::*;
 use engine::bus::code::CodeSpan;
@@ -77,14 +77,14 @@ impl Sama5d2Qspi {
     pub(super) fn window_peek(&self, offset: u32, into: &mut [u8]) -> bool {
         self.look.looked.set(true);
         if self.window.access != Access::Memory {
-            return self.wire.chip.peek(offset, into);
+            return self.wire.line.chip.peek(offset, into);
         }
         if self.look.answers.get() == Answers::Unknown {
             self.look.answers.set(self.try_frame());
         }
         match self.look.answers.get() {
             Answers::Truly(mask) => {
-                let present = self.wire.chip.peek(offset & mask, into);
+                let present = self.wire.line.chip.peek(offset & mask, into);
                 self.scrambler.apply(offset, into);
                 present
             }
@@ -95,8 +95,8 @@ impl Sama5d2Qspi {
     fn try_frame(&self) -> Answers {
         let Some(mut trial) = self.wire.trial() else { return Answers::Falsely };
         self.begin_on(&mut trial, TRIAL_ADDRESS);
-        let sends_address = self.settings().instruction.address_bits().is_some();
-        match trial.chip.next_read() {
+        let sends_address = self.settings().address_bits().is_some();
+        match trial.line.chip.next_read() {
             Some(read) if sends_address && read.address == TRIAL_ADDRESS && read.lines == self.data_lines => {
                 Answers::Truly(read.last_address)
             }
@@ -105,22 +105,18 @@ impl Sama5d2Qspi {
     }
 
     fn read_on_trial(&self, offset: u32, into: &mut [u8]) -> bool {
-        let Some(mut trial) = self.wire.trial() else { return self.wire.chip.peek(offset, into) };
+        let Some(mut trial) = self.wire.trial() else { return self.wire.line.chip.peek(offset, into) };
         self.begin_on(&mut trial, offset);
         for byte in into.iter_mut() {
             *byte = trial.shift(0, Burst::input(self.data_lines, Rate::Single, 8)) as u8;
         }
-        let scrambler: Scrambler = self.scrambler;
-        scrambler.apply(offset, into);
+        self.scrambler.apply(offset, into);
         true
     }
 
-    fn begin_on(&self, trial: &mut super::wire::Wire, offset: u32) {
-        let instruction = self.settings().instruction;
+    fn begin_on(&self, trial: &mut Wire, offset: u32) {
         trial.deselect(0);
-        trial.select(0);
-        let with_opcode = !(instruction.continuous() && self.window.sent);
-        let header = trial.header(instruction, with_opcode);
-        trial.send_header(0, &header, offset);
+        let header = trial.header(*self.settings(), self.sends_opcode());
+        trial.begin(0, &header, offset);
     }
 }

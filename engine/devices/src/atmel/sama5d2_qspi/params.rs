@@ -1,6 +1,7 @@
 //! The properties of the controller's node.
 
 use crate::prelude::*;
+use crate::support::axi_lite::AxiLitePort;
 use engine::dt::reader::ANY;
 
 /// The device's value in the scrambling function, if the node has none.
@@ -38,6 +39,12 @@ pub struct Params {
 }
 
 impl Params {
+    /// The port of the registers.
+    pub fn port(&self) -> Port {
+        let (clock, read_cycles, write_cycles) = (self.clock.rate, self.register_cycles, self.register_cycles);
+        Port::axi_lite(AxiLitePort { clock, read_cycles, write_cycles })
+    }
+
     /// Reads the node, all but its children.
     pub fn from_node(reader: &mut NodeReader) -> Params {
         // Names only: the order of `clocks` and `dmas` is that of the names (pclk; tx, rx).

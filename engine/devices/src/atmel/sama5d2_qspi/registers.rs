@@ -1,6 +1,7 @@
 //! The register map, and the fields.
 
 use crate::prelude::*;
+use crate::support::memory_wire::FrameTiming;
 use engine::wire::spi::Lines;
 
 registers! {
@@ -33,104 +34,6 @@ registers! {
 /// Bits of QSPI_SR that interrupt.
 pub const INTERRUPTS: u32 = SR_RDRF | SR_TDRE | SR_TXEMPTY | SR_OVRES | SR_CSR | SR_CSS | SR_INSTRE;
 
-/// The condition for chip select to go inactive in SPI mode (QSPI_MR.CSMODE). In serial memory mode it is LASTXFER for
-/// all values of the field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SelectMode {
-    /// If the next word is missing when a transfer ends.
-    NotReloaded,
-    /// After the word that was in QSPI_TDR when QSPI_CR.LASTXFER was written.
-    LastTransfer,
-    /// After each transfer.
-    Systematically,
-}
-
-/// QSPI_MR.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
-pub struct Mode(pub u32);
-
-impl Mode {
-    /// SMM: serial memory mode, else SPI mode.
-    pub const fn serial_memory(self) -> bool {
-        self.0 & MR_SMM != 0
-    }
-
-    /// LLB: the sent data are received; in SPI mode.
-    pub const fn loopback(self) -> bool {
-        self.0 & MR_LLB != 0 && !self.serial_memory()
-    }
-
-    /// WDRBT: no transfer begins before QSPI_RDR has been read; in SPI mode.
-    pub const fn waits_for_read(self) -> bool {
-        self.0 & MR_WDRBT != 0
-    }
-
-    /// SMRM: data of TRSFR_READ and TRSFR_WRITE frames pass through QSPI_RDR and QSPI_TDR, not through the window.
-    pub const fn register_mode(self) -> bool {
-        self.0 & MR_SMRM != 0
-    }
-
-    /// CSMODE, or its forced value.
-    pub const fn select_mode(self) -> SelectMode {
-        match field(self.0, MR_CSMODE) {
-            _ if self.serial_memory() => SelectMode::LastTransfer,
-            0 => SelectMode::NotReloaded,
-            1 => SelectMode::LastTransfer,
-            _ => SelectMode::Systematically,
-        }
-    }
-
-    /// NBBITS: bits of a word in SPI mode, 8 to 16; the codes above 8 are reserved, and count as 16.
-    pub const fn word_bits(self) -> u32 {
-        let code = field(self.0, MR_NBBITS);
-        8 + if code > 8 { 8 } else { code }
-    }
-
-    /// DLYBCT in peripheral clocks: after each transfer in SPI mode.
-    pub const fn after_word_cycles(self) -> u64 {
-        if self.serial_memory() { 0 } else { 32 * field(self.0, MR_DLYBCT) as u64 }
-    }
-
-    /// DLYCS in peripheral clocks: the least time for which chip select is inactive.
-    pub const fn inactive_cycles(self) -> u64 {
-        let cycles = field(self.0, MR_DLYCS) as u64;
-        if cycles == 0 { 1 } else { cycles }
-    }
-}
-
-/// QSPI_SCR.
-#[derive(Clone, Copy, Debug)]
-pub struct SerialClock(pub u32);
-
-impl SerialClock {
-    /// CPOL.
-    pub const fn polarity(self) -> bool {
-        self.0 & SCR_CPOL != 0
-    }
-
-    /// CPHA.
-    pub const fn phase(self) -> bool {
-        self.0 & SCR_CPHA != 0
-    }
-
-    /// Peripheral clocks of a period of the serial clock: SCBR + 1.
-    pub const fn period_cycles(self) -> u64 {
-        field(self.0, SCR_SCBR) as u64 + 1
-    }
-
-    /// From chip select to the first clock's period. DLYBS counts to the first edge; 0 is half a period of the serial
-    /// clock. With CPHA 0 that edge is in the middle of the first bit, whose first half is part of the wait; with CPHA
-    /// 1 it begins the first bit.
-    pub const fn before_clock_cycles(self) -> u64 {
-        let half = self.period_cycles().div_ceil(2);
-        let to_edge = match field(self.0, SCR_DLYBS) as u64 {
-            0 => half,
-            cycles => cycles,
-        };
-        if self.phase() { to_edge } else { to_edge.saturating_sub(half) }
-    }
-}
-
 /// QSPI_IFR.TFRTYP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Transfer {
@@ -145,20 +48,55 @@ pub enum Transfer {
     WriteMemory,
 }
 
-/// QSPI_IFR with QSPI_ICR: the phases of a frame.
+/// The settings for words and frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
-pub struct Instruction {
+pub struct Settings {
+    /// QSPI_MR.
+    pub mode: u32,
     /// QSPI_IFR.
-    pub ifr: u32,
+    pub frame: u32,
     /// QSPI_ICR.
-    pub icr: u32,
+    pub instruction: u32,
+    /// QSPI_IAR.
+    pub address: u32,
 }
 
-impl Instruction {
+impl Settings {
+    /// Those of the registers.
+    pub fn of(registers: &Registers) -> Settings {
+        let [mode, frame, instruction, address] = [MR, IFR, ICR, IAR].map(|register| registers[register]);
+        Settings { mode, frame, instruction, address }
+    }
+
+    /// SMM: serial memory mode, else SPI mode.
+    pub const fn serial_memory(self) -> bool {
+        self.mode & MR_SMM != 0
+    }
+
+    /// SMRM: data of TRSFR_READ and TRSFR_WRITE frames pass through QSPI_RDR and QSPI_TDR, not through the window.
+    pub const fn register_mode(self) -> bool {
+        self.mode & MR_SMRM != 0
+    }
+
+    /// WDRBT: no transfer begins before QSPI_RDR has been read; in SPI mode.
+    pub const fn waits_for_read(self) -> bool {
+        self.mode & MR_WDRBT != 0
+    }
+
+    /// NBBITS: bits of a word in SPI mode, 8 to 16; the codes above 8 are reserved, and count as 16.
+    pub fn word_bits(self) -> u32 {
+        8 + field(self.mode, MR_NBBITS).min(8)
+    }
+
+    /// DLYBCT in peripheral clocks: after each transfer in SPI mode.
+    pub const fn after_word_cycles(self) -> u64 {
+        if self.serial_memory() { 0 } else { 32 * field(self.mode, MR_DLYBCT) as u64 }
+    }
+
     /// WIDTH (application note 44043, table 2-1): lines of the instruction, of address and option, of data. 7 is
     /// reserved, and counts as 6.
     pub const fn lines(self) -> (Lines, Lines, Lines) {
-        match field(self.ifr, IFR_WIDTH) {
+        match field(self.frame, IFR_WIDTH) {
             0 => (Lines::Single, Lines::Single, Lines::Single),
             1 => (Lines::Single, Lines::Single, Lines::Dual),
             2 => (Lines::Single, Lines::Single, Lines::Quad),
@@ -171,28 +109,28 @@ impl Instruction {
 
     /// INST, if INSTEN sends it.
     pub fn opcode(self) -> Option<u8> {
-        (self.ifr & IFR_INSTEN != 0).then_some(self.icr as u8)
+        (self.frame & IFR_INSTEN != 0).then_some(self.instruction as u8)
     }
 
     /// Bits of the address, if ADDREN sends it.
     pub fn address_bits(self) -> Option<u32> {
-        (self.ifr & IFR_ADDREN != 0).then_some(if self.ifr & IFR_ADDRL != 0 { 32 } else { 24 })
+        (self.frame & IFR_ADDREN != 0).then_some(if self.frame & IFR_ADDRL != 0 { 32 } else { 24 })
     }
 
     /// Bits of the option code and its value, if OPTEN sends it: the low bits of OPT.
     pub fn option(self) -> Option<(u32, u32)> {
-        let bits = 1 << field(self.ifr, IFR_OPTL);
-        (self.ifr & IFR_OPTEN != 0).then_some((bits, field(self.icr, ICR_OPT) & ((1 << bits) - 1)))
+        let bits = 1 << field(self.frame, IFR_OPTL);
+        (self.frame & IFR_OPTEN != 0).then_some((bits, field(self.instruction, ICR_OPT) & ((1 << bits) - 1)))
     }
 
     /// DATAEN.
     pub const fn has_data(self) -> bool {
-        self.ifr & IFR_DATAEN != 0
+        self.frame & IFR_DATAEN != 0
     }
 
     /// TFRTYP.
     pub const fn transfer(self) -> Transfer {
-        match field(self.ifr, IFR_TFRTYP) {
+        match field(self.frame, IFR_TFRTYP) {
             0 => Transfer::Read,
             1 => Transfer::ReadMemory,
             2 => Transfer::Write,
@@ -202,30 +140,27 @@ impl Instruction {
 
     /// CRM: after the first frame of a memory read, frames have no instruction.
     pub const fn continuous(self) -> bool {
-        self.ifr & IFR_CRM != 0 && matches!(self.transfer(), Transfer::ReadMemory)
+        self.frame & IFR_CRM != 0 && matches!(self.transfer(), Transfer::ReadMemory)
     }
 
     /// NBDUM.
     pub const fn dummies(self) -> u32 {
-        field(self.ifr, IFR_NBDUM)
+        field(self.frame, IFR_NBDUM)
     }
 }
 
-/// The settings for words and frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
-pub struct Settings {
-    /// QSPI_MR.
-    pub mode: Mode,
-    /// The frame.
-    pub instruction: Instruction,
-    /// QSPI_IAR.
-    pub address: u32,
-}
-
-impl Settings {
-    /// Those of the registers.
-    pub fn of(registers: &Registers) -> Settings {
-        let instruction = Instruction { ifr: registers[IFR], icr: registers[ICR] };
-        Settings { mode: Mode(registers[MR]), instruction, address: registers[IAR] }
-    }
+/// The times of QSPI_SCR and QSPI_MR, in peripheral clocks.
+pub fn timing(registers: &Registers) -> FrameTiming {
+    let [cpol, cpha] = [SCR_CPOL, SCR_CPHA].map(|bit| registers.has(SCR, bit));
+    let period = u64::from(registers.field(SCR, SCR_SCBR)) + 1;
+    // DLYBS counts to the first edge; 0 is half a period of the serial clock. With CPHA 0 that edge is in the middle of
+    // the first bit, whose first half is part of the wait; with CPHA 1 it begins the first bit.
+    let half = period.div_ceil(2);
+    let to_edge = match registers.field(SCR, SCR_DLYBS) {
+        0 => half,
+        cycles => cycles.into(),
+    };
+    let before_clock = if cpha { to_edge } else { to_edge.saturating_sub(half) };
+    let inactive = u64::from(registers.field(MR, MR_DLYCS)).max(1);
+    FrameTiming { period, before_clock, inactive, cpol, cpha, ..FrameTiming::default() }
 }

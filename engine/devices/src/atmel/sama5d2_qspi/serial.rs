@@ -3,14 +3,18 @@
 //! The state is brought up to an edge of the peripheral clock by [`Serial::advance`]. A transfer's clocks pass on the
 //! wire when it begins.
 
-use super::registers::{SR_CSR, SR_INSTRE, SR_OVRES, SR_RDRF, SR_TDRE, SR_TXEMPTY, SelectMode, Settings};
-use super::wire::{Wire, renumbered};
+use super::frames::{Wire, renumbered};
+use super::registers::{MR_CSMODE, MR_LLB, SR_CSR, SR_INSTRE, SR_OVRES, SR_RDRF, SR_TDRE, SR_TXEMPTY, Settings};
 use crate::prelude::*;
-use engine::state;
 use engine::wire::spi::{Burst, Lines, Rate};
 
+/// Values of QSPI_MR.CSMODE in SPI mode: chip select goes inactive if the next word is missing when a transfer ends, or
+/// after the word that was in QSPI_TDR when QSPI_CR.LASTXFER was written; other values: after each transfer.
+const CSMODE_NOT_RELOADED: u32 = 0;
+const CSMODE_LASTXFER: u32 = 1;
+
 /// The use of the words on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh)]
 pub enum Flow {
     /// Unused: disabled, or the window uses the wire.
     #[default]
@@ -23,34 +27,47 @@ pub enum Flow {
     Receive,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]
-enum State {
+/// The operation on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Fresh, Polled)]
+enum Doing {
     #[default]
-    Idle,
+    Nothing,
     /// A word is on the wire.
-    Word { ends: u64, received: Option<u16> },
+    Word,
     /// The delay after a word.
-    Gap { until: u64 },
+    Gap,
     /// A frame without data is on the wire.
-    Frame { ends: u64 },
+    Frame,
 }
 
 /// The data registers and what passes through them.
-#[derive(Clone, Copy, Debug, Default, state::State)]
+#[derive(Clone, Copy, Debug, Default, State, Polled)]
 pub struct Serial {
     /// The use of the words.
+    #[poll(skip = "it follows from the registers")]
     pub flow: Flow,
     /// The registers' settings, as they are in effect.
+    #[poll(skip = "they follow from the registers")]
     pub settings: Settings,
-    /// QSPI_TDR, and when it was written.
-    waiting: Option<(u16, u64)>,
+    /// QSPI_TDR.
+    waiting: Option<u16>,
+    /// When it was written.
+    #[poll(skip = "it has passed: a word that waits begins after a read")]
+    written_at: u64,
     /// QSPI_RDR.
     received: u16,
     full: bool,
     /// When QSPI_RDR was last read.
+    #[poll(skip = "it has passed: a word that waits begins after the next read")]
     read_at: u64,
-    state: State,
+    doing: Doing,
+    /// The edge at which that ends.
+    #[poll(skip = "the device lists it, with the clock of its ends")]
+    pub ends: u64,
+    /// What the word on the wire puts into QSPI_RDR.
+    arriving: Option<u16>,
     /// The end of the last delay: no word begins before.
+    #[poll(skip = "it has passed")]
     ready: u64,
     /// True if LASTXFER was written.
     last: bool,
@@ -64,62 +81,52 @@ impl Serial {
     /// True if no transfer on the wire ends after `edge`.
     #[inline]
     pub fn is_idle(&self) -> bool {
-        self.state == State::Idle
+        self.doing == Doing::Nothing
     }
 
     /// RDRF, TDRE, TXEMPTY.
     pub fn status(&self) -> u32 {
         flag(SR_RDRF, self.full)
             | flag(SR_TDRE, self.waiting.is_none())
-            | flag(SR_TXEMPTY, self.waiting.is_none() && !matches!(self.state, State::Word { .. }))
+            | flag(SR_TXEMPTY, self.waiting.is_none() && self.doing != Doing::Word)
     }
 
     /// The edge of the next change of state without an access.
     pub fn next_change(&self) -> Option<u64> {
-        match self.state {
-            State::Idle => None,
-            State::Word { ends, .. } | State::Frame { ends } => Some(ends),
-            State::Gap { until } => Some(until),
-        }
+        (!self.is_idle()).then_some(self.ends)
     }
 
     /// Carries out everything up to `edge`.
     pub fn advance(&mut self, edge: u64, wire: &mut Wire) {
         loop {
-            match self.state {
-                State::Word { ends, received } if ends <= edge => self.end_word(ends, received),
-                State::Gap { until } if until <= edge => self.end_gap(until, wire),
-                State::Frame { ends } if ends <= edge => {
-                    self.state = State::Idle;
-                    self.end_frame(ends, wire);
-                }
-                State::Idle => {
+            match self.doing {
+                Doing::Nothing => {
                     if !self.begin_word(wire) {
                         return;
                     }
                 }
-                _ => return,
+                _ if self.ends > edge => return,
+                Doing::Word => self.end_word(),
+                Doing::Gap => self.end_gap(wire),
+                Doing::Frame => {
+                    self.doing = Doing::Nothing;
+                    self.end_frame(self.ends, wire);
+                }
             }
         }
     }
 
     /// The edge `from` of the peripheral clock, up to which everything has been carried out, is renumbered to `to`.
-    pub fn renumber(&mut self, (from, to): (u64, u64)) {
-        match &mut self.state {
-            State::Idle => {}
-            State::Word { ends: edge, .. } | State::Gap { until: edge } | State::Frame { ends: edge } => {
-                *edge = renumbered(*edge, (from, to));
-            }
-        }
-        let written = self.waiting.as_mut().map(|(_, written)| written);
-        for edge in written.into_iter().chain([&mut self.read_at, &mut self.ready]) {
-            *edge = renumbered(*edge, (from, to));
+    pub fn renumber(&mut self, renumbering: (u64, u64)) {
+        for edge in [&mut self.ends, &mut self.written_at, &mut self.read_at, &mut self.ready] {
+            *edge = renumbered(*edge, renumbering);
         }
     }
 
     /// QSPI_TDR is written. False if it was full: the previous word is lost.
     pub fn write(&mut self, word: u16, edge: u64) -> bool {
-        self.waiting.replace((word, edge)).is_none()
+        self.written_at = edge;
+        self.waiting.replace(word).is_none()
     }
 
     /// QSPI_RDR is read.
@@ -140,10 +147,8 @@ impl Serial {
 
     /// Sends a frame without data from `edge` on.
     pub fn send_frame(&mut self, edge: u64, wire: &mut Wire) {
-        wire.select(edge);
-        let header = wire.header(self.settings.instruction, true);
-        wire.send_header(edge, &header, self.settings.address);
-        self.state = State::Frame { ends: wire.free };
+        self.open(edge, wire);
+        (self.doing, self.ends) = (Doing::Frame, wire.line.free);
     }
 
     /// Begins a frame that receives its data.
@@ -165,7 +170,7 @@ impl Serial {
     pub fn end_frame(&mut self, edge: u64, wire: &mut Wire) {
         self.last = false;
         self.receiving = false;
-        if wire.selected {
+        if wire.line.selected {
             wire.deselect(edge);
             self.frame_ended();
         }
@@ -173,102 +178,83 @@ impl Serial {
 
     /// Sets the flags of QSPI_SR at the end of a frame.
     pub fn frame_ended(&mut self) {
-        self.flags |= SR_CSR | flag(SR_INSTRE, self.settings.mode.serial_memory());
+        self.flags |= SR_CSR | flag(SR_INSTRE, self.settings.serial_memory());
     }
 
-    fn end_word(&mut self, ends: u64, received: Option<u16>) {
-        if let Some(word) = received {
+    fn end_word(&mut self) {
+        if let Some(word) = self.arriving.take() {
             self.flags |= flag(SR_OVRES, self.full);
             self.received = word;
             self.full = true;
         }
-        self.state = State::Gap { until: ends + self.settings.mode.after_word_cycles() };
+        self.doing = Doing::Gap;
+        self.ends += self.settings.after_word_cycles();
     }
 
-    fn end_gap(&mut self, until: u64, wire: &mut Wire) {
-        self.state = State::Idle;
-        self.ready = until;
-        let reloaded = self.waiting.is_some_and(|(_, written)| written <= until);
-        let ends = match self.settings.mode.select_mode() {
-            SelectMode::NotReloaded => !reloaded,
-            SelectMode::LastTransfer => self.last && (self.flow == Flow::Receive || !reloaded),
-            SelectMode::Systematically => true,
+    fn end_gap(&mut self, wire: &mut Wire) {
+        self.doing = Doing::Nothing;
+        self.ready = self.ends;
+        let reloaded = self.waiting.is_some() && self.written_at <= self.ends;
+        // The condition for chip select to go inactive. In serial memory mode it is LASTXFER for all values of CSMODE.
+        let ends = match field(self.settings.mode, MR_CSMODE) {
+            mode if mode == CSMODE_LASTXFER || self.settings.serial_memory() => {
+                self.last && (self.flow == Flow::Receive || !reloaded)
+            }
+            CSMODE_NOT_RELOADED => !reloaded,
+            _ => true,
         };
         if ends {
-            self.end_frame(until, wire);
+            self.end_frame(self.ends, wire);
         }
     }
 
     /// Begins a word: true if one was begun.
     fn begin_word(&mut self, wire: &mut Wire) -> bool {
+        let waits_for_read = self.settings.waits_for_read();
         match (self.flow, self.waiting) {
-            (Flow::Spi, Some((word, at))) if !(self.full && self.settings.mode.waits_for_read()) => {
-                self.waiting = None;
-                let at = if self.settings.mode.waits_for_read() { at.max(self.read_at) } else { at };
+            (Flow::Spi, Some(word)) if !(self.full && waits_for_read) => {
+                let at = if waits_for_read { self.written_at.max(self.read_at) } else { self.written_at };
                 self.exchange(word, at.max(self.ready), wire);
             }
-            (Flow::Send, Some((word, at))) => {
-                self.waiting = None;
-                self.open(at, wire);
-                let (.., lines) = self.settings.instruction.lines();
-                wire.shift(at, Burst::byte_out(lines, word as u8));
-                self.state = State::Word { ends: wire.free, received: None };
+            (Flow::Send, Some(word)) => {
+                self.open(self.written_at, wire);
+                wire.shift(self.written_at, Burst::byte_out(self.data_lines(), word as u8));
             }
             // The byte after the last one is not fetched: LASTXFER is written before the last byte is read.
             (Flow::Receive, _) if self.receiving && !self.full && !self.last => {
-                let at = self.read_at;
-                self.open(at, wire);
-                let (.., lines) = self.settings.instruction.lines();
-                let byte = wire.shift(at, Burst::byte_in(lines)) as u16;
-                self.state = State::Word { ends: wire.free, received: Some(byte) };
+                self.open(self.read_at, wire);
+                let byte = wire.shift(self.read_at, Burst::byte_in(self.data_lines()));
+                self.arriving = Some(byte as u16);
+                (self.doing, self.ends) = (Doing::Word, wire.line.free);
+                return true;
             }
             _ => return false,
         }
+        self.waiting = None;
+        (self.doing, self.ends) = (Doing::Word, wire.line.free);
         true
     }
 
+    fn data_lines(&self) -> Lines {
+        self.settings.lines().2
+    }
+
     fn exchange(&mut self, word: u16, at: u64, wire: &mut Wire) {
-        if !wire.selected {
+        if !wire.line.selected {
             wire.select(at);
         }
-        let bits = self.settings.mode.word_bits();
+        let bits = self.settings.word_bits();
         let mask = u16::MAX >> (16 - bits);
         let sampled = wire.shift(at, Burst::output(Lines::Single, Rate::Single, bits, u32::from(word & mask))) as u16;
-        let received = if self.settings.mode.loopback() { word & mask } else { sampled & mask };
-        self.state = State::Word { ends: wire.free, received: Some(received) };
+        let is_looped_back = self.settings.mode & MR_LLB != 0;
+        self.arriving = Some(mask & if is_looped_back { word } else { sampled });
     }
 
     /// Sends the frame up to its data, unless it has begun.
     fn open(&mut self, at: u64, wire: &mut Wire) {
-        if !wire.selected {
-            wire.select(at);
-            let header = wire.header(self.settings.instruction, true);
-            wire.send_header(at, &header, self.settings.address);
-        }
-    }
-
-    /// Lists its state. By hand: ends that lie ahead, which are edges of the controller's clock, are moved by `end`.
-    pub fn polled(&mut self, poll: &mut Poll, mut end: impl FnMut(&mut u64, &mut Poll)) {
-        let (kind, received) = match &mut self.state {
-            State::Idle => (0, None),
-            State::Word { ends, received } => {
-                end(ends, poll);
-                (1, *received)
-            }
-            State::Gap { until } => {
-                end(until, poll);
-                (2, None)
-            }
-            State::Frame { ends } => {
-                end(ends, poll);
-                (3, None)
-            }
-        };
-        let word = |word: Option<u16>| word.map_or(u32::MAX, u32::from);
-        let waiting = self.waiting.map(|(word, _)| word);
-        let bits = u32::from(self.full) | u32::from(self.last) << 1 | u32::from(self.receiving) << 2;
-        for state in [kind, bits, self.flags, word(received), word(waiting), u32::from(self.received)] {
-            poll.state(state);
+        if !wire.line.selected {
+            let header = wire.header(self.settings, true);
+            wire.begin(at, &header, self.settings.address);
         }
     }
 }

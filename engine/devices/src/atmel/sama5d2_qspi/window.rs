@@ -31,6 +31,13 @@ pub enum Access {
     Write,
 }
 
+impl Access {
+    /// The reason why an access has no effect: the window is closed, or `other`.
+    fn why_not(self, other: &'static str) -> &'static str {
+        if let Access::Closed(why) = self { why } else { other }
+    }
+}
+
 /// The state of the window's frame.
 #[derive(Clone, Copy, Debug, Default, State, Polled)]
 pub struct Window {
@@ -117,17 +124,14 @@ impl Sama5d2Qspi {
     ) -> Result<Reply, SlaveError> {
         let at = self.arrive(ctx);
         if self.window.access != Access::Write {
-            let why = match self.window.access {
-                Access::Closed(why) => why,
-                _ => "QSPI_IFR.TFRTYP is a read",
-            };
+            let why = self.window.access.why_not("QSPI_IFR.TFRTYP is a read");
             ctx.note(&format!("a write to the memory window has no effect: {why}"));
             return Ok(Reply::written(ctx.now));
         }
         self.seek(offset, at, ctx);
         let bytes = size.bytes();
         let mut data = value.to_le_bytes();
-        if self.settings().instruction.transfer() == Transfer::WriteMemory {
+        if self.settings().transfer() == Transfer::WriteMemory {
             self.scrambler.apply(offset, &mut data[..bytes as usize]);
         }
         let bits = u32::from_be_bytes(data) >> (32 - 8 * bytes);
@@ -143,12 +147,12 @@ impl Sama5d2Qspi {
         if self.serial.is_idle() && self.serial.flow == Flow::None {
             return edge;
         }
-        self.settle(edge)
+        self.end_transfers(edge)
     }
 
     /// Waits for the end of a transfer through QSPI_TDR, or of a frame without data.
     #[cold]
-    pub(super) fn settle(&mut self, edge: u64) -> u64 {
+    pub(super) fn end_transfers(&mut self, edge: u64) -> u64 {
         let mut edge = edge;
         self.serial.advance(edge, &mut self.wire);
         while let Some(change) = self.serial.next_change() {
@@ -192,17 +196,15 @@ impl Sama5d2Qspi {
             );
         }
         self.serial.end_frame(at, &mut self.wire);
-        let instruction = self.settings().instruction;
-        let with_opcode = !(instruction.continuous() && self.window.sent);
+        let with_opcode = self.sends_opcode();
+        let settings = *self.settings();
         self.window.sent = true;
         let header = *self.window.headers[usize::from(with_opcode)]
-            .get_or_insert_with(|| self.wire.header(instruction, with_opcode));
-        self.wire.signals.set_in_place(self.window.access == Access::Memory);
-        if self.window.access == Access::Memory {
-            self.wire.begin_read(at, &header, offset);
-        } else {
-            self.wire.select(at);
-            self.wire.send_header(at, &header, offset);
+            .get_or_insert_with(|| self.wire.header(settings, with_opcode));
+        let reads_memory = self.window.access == Access::Memory;
+        self.wire.line.signals.set_in_place(reads_memory);
+        if !(reads_memory && self.wire.start_repeated_read(at, &header, offset)) {
+            self.wire.begin(at, &header, offset);
         }
         self.look.framed(ctx);
     }
@@ -221,7 +223,7 @@ impl Sama5d2Qspi {
             && self.serial.flow == Flow::None
             && self.registers[IMR] == 0
             && !self.scrambler.is_on();
-        if !is_plain || self.window.unsynchronised || !self.look.is_settled() || !self.wire.ends_quietly() {
+        if !is_plain || self.window.unsynchronised || !self.look.is_settled() || !self.wire.line.ends_quietly() {
             return None;
         }
         let at = edge + self.params.request_cycles.0;
@@ -241,18 +243,18 @@ impl Sama5d2Qspi {
             }
         }
         self.window.next = Some(offset.wrapping_add(bytes));
-        self.wire.notes_due = false;
+        self.wire.line.notes_due = false;
         if self.window.is_shared && single {
             self.share();
         }
-        Some((first, self.wire.free + self.params.response_cycles.0))
+        Some((first, self.wire.line.free + self.params.response_cycles.0))
     }
 
     /// The same for repeated reads: a word or a beat, which are one frame or two.
     #[inline]
     fn read_repeatedly(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
         let mut word = [0; 4];
-        if bytes != WORD_BYTES && bytes != BEAT_BYTES || !self.wire.chip.peek_word(offset, &mut word) {
+        if bytes != WORD_BYTES && bytes != BEAT_BYTES || !self.wire.line.chip.peek_word(offset, &mut word) {
             return None;
         }
         let record = &mut self.window.record;
@@ -290,7 +292,7 @@ impl Sama5d2Qspi {
         let Some(header) = self.next_header() else { return };
         if let Some(busy_cycles) = self.wire.pair_cycles(header, self.data_lines) {
             self.window.words = 0;
-            let free_edge = self.wire.free;
+            let free_edge = self.wire.line.free;
             self.window.record = ReadRecord { holds: 1, free_edge, busy_cycles, ..ReadRecord::default() };
         }
     }
@@ -318,8 +320,12 @@ impl Sama5d2Qspi {
 
     /// The header of the next frame, if a frame with it has begun.
     fn next_header(&self) -> Option<&Header> {
-        let with_opcode = !(self.settings().instruction.continuous() && self.window.sent);
-        self.window.headers[usize::from(with_opcode)].as_ref()
+        self.window.headers[usize::from(self.sends_opcode())].as_ref()
+    }
+
+    /// True unless the window's next frame has no instruction: it continues continuous read mode.
+    pub(super) fn sends_opcode(&self) -> bool {
+        !(self.settings().continuous() && self.window.sent)
     }
 
     /// [`Sama5d2Qspi::seek`] by a repeated read. Returns false if the memory does not support such a frame; the end of
@@ -340,14 +346,14 @@ impl Sama5d2Qspi {
     fn moved(&mut self, offset: u32, bytes: u32, ctx: &mut Ctx) {
         self.window.next = Some(offset.wrapping_add(bytes));
         self.follow_chip(ctx);
-        if self.wire.notes_due {
+        if self.wire.line.notes_due {
             self.after_frame(ctx);
         }
     }
 
     /// A frame has ended, and another one has begun.
     fn after_frame(&mut self, ctx: &mut Ctx) {
-        self.take_notes(ctx);
+        self.wire.line.take_notes(ctx);
         if self.registers[IMR] != 0 {
             self.update_lines(ctx);
         }
@@ -356,39 +362,35 @@ impl Sama5d2Qspi {
     /// The time of the answer after the data's last clock.
     #[inline]
     fn answer(&self) -> Ps {
-        self.params.clock.rate.ps_at_floor(Cycles(self.wire.free + self.params.response_cycles.0))
+        self.params.clock.rate.ps_at_floor(Cycles(self.wire.line.free + self.params.response_cycles.0))
     }
 
     #[cold]
     fn refuse_read(&self, ctx: &mut Ctx) -> SlaveError {
-        let why = match self.window.access {
-            Access::Closed(why) => why,
-            _ => "QSPI_IFR.TFRTYP is a write",
-        };
+        let why = self.window.access.why_not("QSPI_IFR.TFRTYP is a write");
         ctx.note(&format!("a read of the memory window is answered with an error: {why}"));
         SlaveError { done: ctx.now }
     }
 
-    /// The effect of accesses to the window with the present settings.
-    pub(super) fn window_access(&self) -> Access {
+    /// The use of the words in the data registers, and the effect of accesses to the window, with the present settings.
+    pub(super) fn uses(&self) -> (Flow, Access) {
         let settings = self.settings();
         if !self.enabled {
-            return Access::Closed("the controller is disabled (QSPI_CR.QSPIEN has not been written)");
+            return (Flow::None, Access::Closed("the controller is disabled (QSPI_CR.QSPIEN has not been written)"));
         }
-        if !settings.mode.serial_memory() {
-            return Access::Closed("the controller is in SPI mode (QSPI_MR.SMM is 0)");
+        if !settings.serial_memory() {
+            return (Flow::Spi, Access::Closed("the controller is in SPI mode (QSPI_MR.SMM is 0)"));
         }
-        if !settings.instruction.has_data() {
-            return Access::Closed("the instruction frame has no data (QSPI_IFR.DATAEN is 0)");
+        if !settings.has_data() {
+            return (Flow::None, Access::Closed("the instruction frame has no data (QSPI_IFR.DATAEN is 0)"));
         }
-        match settings.instruction.transfer() {
-            Transfer::ReadMemory => Access::Memory,
-            Transfer::WriteMemory => Access::Write,
-            _ if settings.mode.register_mode() => {
-                Access::Closed("the frame's data passes through QSPI_RDR and QSPI_TDR (QSPI_MR.SMRM is 1)")
-            }
-            Transfer::Read => Access::Read,
-            Transfer::Write => Access::Write,
+        let by_registers = Access::Closed("the frame's data passes through QSPI_RDR and QSPI_TDR (QSPI_MR.SMRM is 1)");
+        match (settings.transfer(), settings.register_mode()) {
+            (Transfer::ReadMemory, _) => (Flow::None, Access::Memory),
+            (Transfer::Read, false) => (Flow::None, Access::Read),
+            (Transfer::Write, false) | (Transfer::WriteMemory, _) => (Flow::None, Access::Write),
+            (Transfer::Read, true) => (Flow::Receive, by_registers),
+            (Transfer::Write, true) => (Flow::Send, by_registers),
         }
     }
 }

@@ -4,9 +4,8 @@
 //! ended are sent at once, and the chip shows its output in the next clock: the register shows the bits that the
 //! interface will read, also with wrong settings.
 
-use super::mode::Width;
+use super::lines::Wire;
 use super::stream::{COMMAND_CYCLES, Position};
-use super::wire::Wire;
 use crate::prelude::*;
 use engine::wire::spi::{Burst, Lines};
 use engine::wire::spi_pins::PinLevels;
@@ -19,18 +18,13 @@ pub(super) struct Ahead {
     /// Clocks of the last command, or of the word. The totals do not include a word's clocks yet.
     pub clocks: u32,
     /// The word's bits in these clocks, right-aligned.
-    bits: u32,
+    pub bits: u32,
 }
 
 impl Ahead {
     /// This many commands of the preamble have begun, the last without a clock so far.
     pub const fn begun(frames: usize) -> Ahead {
         Ahead { frames, clocks: 0, bits: 0 }
-    }
-
-    /// The bits of the word so far, followed by those of one more burst.
-    pub fn with(self, bits: u32, burst: Burst) -> u32 {
-        (u64::from(self.bits) << (burst.clocks * burst.bits_per_clock()) | u64::from(bits)) as u32
     }
 }
 
@@ -41,7 +35,7 @@ impl Wire {
             Position::Preamble { ready } => self.look_at_preamble(ready, at),
             Position::Word { passed, over } => self.look_at_word(passed, over),
         };
-        (pins, pins.read(&*self.chip, pins.clock))
+        (pins, pins.read(&*self.line.chip, pins.clock))
     }
 
     /// IO0 is driven in all modes, low while it carries no bit.
@@ -60,28 +54,24 @@ impl Wire {
 
     /// On a single line IO0 stays driven, to 0.
     fn look_at_word(&mut self, passed: u64, over: u64) -> PinLevels {
-        let clocks = (passed / 2) as u32;
-        let burst = Burst { clocks: clocks - self.ahead.clocks, ..self.data() };
-        let end = self.time(over);
-        self.pass_ahead(burst, end);
-        let enables = if self.mode.width == Width::Single { Lines::Single.mask() } else { 0 };
+        self.send_ahead((passed / 2) as u32, over);
+        let enables = if self.mode.width.lines == Lines::Single { Lines::Single.mask() } else { 0 };
         PinLevels { selected: true, clock: passed % 2 == 1, enables, levels: 0 }
     }
 
-    /// Sends the rest of a word whose first clocks have been sent: returns all of its bits. `word` is the burst of a
-    /// whole word.
-    #[cold]
-    pub(super) fn rest_of_word(&mut self, word: Burst, end: Ps) -> u32 {
-        self.pass_ahead(Burst { clocks: word.clocks - self.ahead.clocks, ..word }, end);
-        std::mem::take(&mut self.ahead).bits
+    /// Sends the rest of a word's first `clocks` clocks, up to cycle `end`: returns them with all of their bits.
+    pub(super) fn send_word(&mut self, clocks: u32, end: u64) -> Ahead {
+        self.send_ahead(clocks, end);
+        std::mem::take(&mut self.ahead)
     }
 
-    fn pass_ahead(&mut self, burst: Burst, end: Ps) {
-        if burst.clocks == 0 {
-            return;
+    fn send_ahead(&mut self, clocks: u32, end: u64) {
+        let burst = Burst { clocks: clocks.saturating_sub(self.ahead.clocks), ..self.data() };
+        if burst.clocks > 0 {
+            let end = self.line.time(end);
+            let bits = u64::from(self.line.chip.shift(burst, end));
+            self.ahead.bits = (u64::from(self.ahead.bits) << (burst.clocks * burst.bits_per_clock()) | bits) as u32;
+            self.ahead.clocks += burst.clocks;
         }
-        let bits = self.chip.shift(burst, end);
-        self.ahead.bits = self.ahead.with(bits, burst);
-        self.ahead.clocks += burst.clocks;
     }
 }

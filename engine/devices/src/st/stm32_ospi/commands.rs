@@ -1,46 +1,44 @@
 //! Commands from the registers: their start, their progress, and its status in OCTOSPI_SR.
 
+use super::phases::{ADDRESS, Command};
 use super::registers::*;
-use super::wire::Command;
 use super::{Ctx, FIFO_BYTES, Flow, Ospi};
 use crate::registers::flag;
 
 impl Ospi {
     /// Starts the registers' command.
     pub(super) fn start(&mut self, ctx: &mut Ctx) {
-        let settings = self.settings();
         if self.command(self.registers[AR], ctx).is_none() {
             return;
         }
-        if settings.has_address() && u64::from(self.registers[AR]) >= self.size() {
+        if self.has_phase(ADDRESS) && u64::from(self.registers[AR]) >= self.size() {
             ctx.note("OCTOSPI_AR is beyond the memory's size (OCTOSPI_DCR1.DEVSIZE): nothing is sent (TEF)");
             self.registers.put(SR, SR_TEF, true);
             return;
         }
         self.fifo.clear();
         self.flow = Flow::Held;
-        if self.wire.clock.is_running() {
+        if self.clock.is_running() {
             self.begin(ctx);
         } else {
-            self.wire.clock.is_needed(ctx);
+            self.clock.is_needed(ctx);
         }
     }
 
     /// Sends the command; its data may have been written before.
     pub(super) fn begin(&mut self, ctx: &mut Ctx) {
-        let at = self.wire.clock.next_edge(ctx.now) + self.params.start.0;
+        let at = self.clock.next_edge(ctx.now) + self.start.0;
         self.flow = Flow::Idle;
         let Some(command) = self.command(self.registers[AR], ctx) else { return };
         self.flow = match (self.mode(), command.data) {
             (2, _) => Flow::PollFrom(at),
             (mode, data) => {
                 self.wire.signals.set_in_place(false);
-                self.wire.open(at, &command);
-                self.is_open = true;
+                self.open(at, &command);
                 match data {
                     Some(width) if mode == 0 => Flow::Write(width, self.length()),
                     Some(width) => Flow::Read(width, self.length()),
-                    None => Flow::Ending(self.wire.close(0)),
+                    None => Flow::Ending(self.wire.deselect(0)),
                 }
             }
         };
@@ -52,7 +50,7 @@ impl Ospi {
             ctx.note("a command was begun while the controller is off (OCTOSPI_CR.EN): nothing is sent");
             return None;
         }
-        let command = self.settings().command(address, self.is_open).ok();
+        let command = self.phases(address).ok();
         if command.is_none() {
             ctx.note("eight data lines (OCTOSPI_CCR) are not modelled: nothing is sent");
             self.registers.put(SR, SR_TEF, true);
@@ -64,7 +62,7 @@ impl Ospi {
     pub(super) fn is_busy(&self) -> bool {
         match self.flow {
             Flow::Idle => false,
-            Flow::Mapped(..) => self.wire.is_selected,
+            Flow::Mapped(..) => self.wire.selected,
             _ => true,
         }
     }

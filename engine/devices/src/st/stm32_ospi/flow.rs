@@ -1,9 +1,10 @@
 //! Activity without the firmware: bytes between wire and FIFO, polls, ends of commands; and the firmware's data
 //! accesses.
 
+use super::phases::{DATA, Width, byte_in};
 use super::registers::*;
-use super::wire::Width;
 use super::{Ctx, FIFO_BYTES, Flow, Ospi};
+use engine::wire::spi::Burst;
 
 /// The maximum number of polls that one access simulates one by one.
 const MOST_POLLS_AT_ONCE: u64 = 1000;
@@ -17,18 +18,18 @@ impl Ospi {
     /// Performs the next change up to an edge; false if nothing changes.
     pub(super) fn step(&mut self, edge: u64) -> bool {
         match self.flow {
-            Flow::Read(_, 0) | Flow::Write(_, 0) => self.flow = Flow::Ending(self.wire.close(0)),
+            Flow::Read(_, 0) | Flow::Write(_, 0) => self.flow = Flow::Ending(self.wire.deselect(0)),
             Flow::Read(width, left) if self.can_fetch(width, edge) => {
                 self.fetch(width);
                 self.flow = Flow::Read(width, left - 1);
             }
-            Flow::Write(width, left) => {
+            Flow::Write(width @ (lines, rate), left) => {
                 let Some((byte, from)) = self.fifo.front().copied() else { return false };
                 if from.max(self.wire.free) > edge {
                     return false;
                 }
                 self.fifo.pop_front();
-                self.wire.write(from, width, byte);
+                self.shift(from, Burst::output(lines, rate, u8::BITS, byte.into()));
                 self.flow = Flow::Write(width, left - 1);
             }
             Flow::PollFrom(at) if at <= edge => self.poll_memory(at, edge),
@@ -40,7 +41,7 @@ impl Ospi {
             Flow::Mapped(width, _) if self.can_fetch(width, edge) => self.fetch(width),
             Flow::Mapped(..) => match self.timeout().filter(|at| *at <= edge) {
                 Some(at) => {
-                    self.wire.close(at);
+                    self.wire.deselect(at);
                     self.registers.put(SR, SR_TOF, true);
                 }
                 None => return false,
@@ -50,49 +51,53 @@ impl Ospi {
         true
     }
 
-    pub(super) fn can_fetch(&self, width: Width, edge: u64) -> bool {
-        let end = self.wire.free.max(self.room_from) + self.wire.byte_edges(width);
-        self.wire.is_selected && self.fifo.len() < FIFO_BYTES && end <= edge
+    /// The edge at which the next byte will have been read, if the FIFO has room for it.
+    fn next_byte(&self, width: Width) -> Option<u64> {
+        let end = self.wire.free.max(self.room_from) + self.byte_edges(width);
+        (self.wire.selected && self.fifo.len() < FIFO_BYTES).then_some(end)
+    }
+
+    fn can_fetch(&self, width: Width, edge: u64) -> bool {
+        self.next_byte(width).is_some_and(|end| end <= edge)
     }
 
     pub(super) fn fetch(&mut self, width: Width) {
-        let byte = self.wire.read(self.room_from, width);
+        let byte = self.shift(self.room_from, byte_in(width)) as u8;
         self.fifo.push_back((byte, self.wire.free));
     }
 
     /// The edge at which memory-mapped reads end if no access continues them.
     pub(super) fn timeout(&self) -> Option<u64> {
-        let waits = self.wire.is_selected && self.registers.has(CR, CR_TCEN) && self.fifo.len() == FIFO_BYTES;
-        waits.then(|| self.wire.free + u64::from(self.registers[LPTR]) * self.wire.period)
+        let waits = self.wire.selected && self.registers.has(CR, CR_TCEN) && self.fifo.len() == FIFO_BYTES;
+        waits.then(|| self.wire.free + u64::from(self.registers[LPTR]) * self.wire.timing.period)
     }
 
     /// Reads the memory's registers. After many polls without an access, polls long before `edge` are only counted:
     /// they read the same as the next ones.
     pub(super) fn poll_memory(&mut self, at: u64, edge: u64) {
-        let Ok(command) = self.settings().command(self.registers[AR], self.is_open) else {
+        let Ok(command) = self.phases(self.registers[AR]) else {
             self.flow = Flow::Idle;
             return;
         };
-        self.is_open = true;
         let bytes = self.length().min(4);
-        let (frame, clocks) = self.wire.frame(&command, bytes);
+        let (frame, clocks) = self.command_edges(&command, bytes);
         let each = frame + self.poll_pause();
         let skipped = ((edge - at) / each).saturating_sub(MOST_POLLS_AT_ONCE);
         self.wire.frames += skipped;
-        self.wire.clocks += skipped * clocks;
+        self.wire.sck_clocks += skipped * clocks;
         self.wire.signals.set_in_place(false);
-        self.wire.open(at + skipped * each, &command);
+        self.open(at + skipped * each, &command);
         let mut value = 0;
         for index in 0..bytes {
-            let byte = command.data.map_or(0, |width| self.wire.read(0, width));
-            value |= u32::from(byte) << (8 * index);
+            let byte = command.data.map_or(0, |width| self.shift(0, byte_in(width)) & 0xff);
+            value |= byte << (8 * index);
         }
-        self.flow = Flow::Polled(self.wire.close(0), value);
+        self.flow = Flow::Polled(self.wire.deselect(0), value);
     }
 
     /// Edges from one poll to the next: PIR, but at least the minimum high time of chip select.
     fn poll_pause(&self) -> u64 {
-        u64::from(self.registers[PIR]).max(self.wire.high) * self.wire.period
+        (u64::from(self.registers[PIR]) * self.wire.timing.period).max(self.wire.timing.inactive)
     }
 
     pub(super) fn compare(&mut self, at: u64, value: u32) {
@@ -110,10 +115,7 @@ impl Ospi {
         match self.flow {
             Flow::Idle | Flow::Held => None,
             Flow::Read(_, 0) | Flow::Write(_, 0) => Some(self.wire.free),
-            Flow::Read(width, _) => {
-                let end = self.wire.free.max(self.room_from) + self.wire.byte_edges(width);
-                (self.fifo.len() < FIFO_BYTES).then_some(end)
-            }
+            Flow::Read(width, _) => self.next_byte(width),
             Flow::Write(..) => self.fifo.front().map(|(_, from)| (*from).max(self.wire.free)),
             Flow::PollFrom(at) | Flow::Polled(at, _) | Flow::Ending(at) => Some(at),
             Flow::Mapped(..) => self.timeout(),
@@ -122,7 +124,7 @@ impl Ospi {
 
     /// An access waits for an edge of the stopped kernel clock. On the chip it blocks the bus until the clock runs.
     pub(super) fn never_ends(&self, ctx: &mut Ctx) {
-        self.wire.clock.is_needed(ctx);
+        self.clock.is_needed(ctx);
         ctx.note("an access waits for the kernel clock, which is stopped, and would never end: it ends without data");
     }
 
@@ -131,7 +133,7 @@ impl Ospi {
         let (mut value, mut done) = (0, edge);
         for index in 0..bytes {
             if let (true, Flow::Read(width, left @ 1..)) = (self.fifo.is_empty(), self.flow) {
-                if !self.wire.clock.is_running() {
+                if !self.clock.is_running() {
                     self.never_ends(ctx);
                     break;
                 }
@@ -154,8 +156,8 @@ impl Ospi {
 
     /// A write of OCTOSPI_DR: the edge at which the FIFO has accepted it.
     pub(super) fn transmit(&mut self, value: u32, bytes: u32, ctx: &mut Ctx) -> u64 {
-        let mut edge = self.wire.clock.next_edge(ctx.now);
-        if self.flow == Flow::Idle && self.mode() == 0 && self.settings().has_data() {
+        let mut edge = self.clock.next_edge(ctx.now);
+        if self.flow == Flow::Idle && self.mode() == 0 && self.has_phase(DATA) {
             self.start(ctx);
         }
         for byte in &value.to_le_bytes()[..bytes as usize] {
@@ -171,7 +173,7 @@ impl Ospi {
                 ctx.note("OCTOSPI_DR was written after the last byte of a command (OCTOSPI_DLR): the data are lost");
                 break;
             }
-            if self.fifo.len() == FIFO_BYTES && !self.wire.clock.is_running() {
+            if self.fifo.len() == FIFO_BYTES && !self.clock.is_running() {
                 self.never_ends(ctx);
                 break;
             }

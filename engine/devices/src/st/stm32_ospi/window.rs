@@ -6,10 +6,10 @@ use super::{Ctx, FIFO_BYTES, Flow, Ospi, SlaveError};
 impl Ospi {
     /// A read of `bytes` bytes: the first four, and the edge at which the last one is available.
     pub(super) fn window_read(&mut self, address: u32, bytes: u32, ctx: &mut Ctx) -> Result<(u32, u64), SlaveError> {
-        let edge = self.wire.clock.next_edge(ctx.now);
+        let edge = self.clock.next_edge(ctx.now);
         self.advance(edge);
         let error = SlaveError { done: ctx.now };
-        if !self.wire.clock.is_running() {
+        if !self.clock.is_running() {
             self.never_ends(ctx);
             return Err(error);
         }
@@ -33,7 +33,7 @@ impl Ospi {
         for index in 0..bytes {
             let Flow::Mapped(width, _) = self.flow else { return Err(error) };
             if self.fifo.is_empty() {
-                if !self.wire.is_selected && !self.map_from(address + index, done, ctx) {
+                if !self.wire.selected && !self.map_from(address + index, done, ctx) {
                     return Err(error);
                 }
                 self.fetch(width);
@@ -68,12 +68,9 @@ impl Ospi {
             return false;
         };
         self.fifo.clear();
-        if self.wire.is_selected {
-            self.wire.close(edge);
-        }
+        self.wire.deselect(edge);
         self.wire.signals.set_in_place(true);
-        self.wire.open(edge + self.params.start.0, &command);
-        self.is_open = true;
+        self.open(edge + self.start.0, &command);
         self.flow = Flow::Mapped(width, address);
         true
     }

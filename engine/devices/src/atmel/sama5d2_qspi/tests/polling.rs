@@ -93,3 +93,26 @@ fn a_controller_with_transfers_that_will_interrupt_is_not_skipped() {
     let mut poll = Poll::look(core_clock(), core_clock().cycles_until_ceil(rig.now));
     assert!(!rig.device(|device, _| device.polled(&mut poll)));
 }
+
+#[test]
+fn a_look_changes_nothing_where_the_clocks_have_no_edges_in_common() {
+    let begun = || {
+        let clock = Hz::new(16_384).unwrap().into();
+        let mut rig = Rig::with(Params { clock, ..params() }).in_memory_mode();
+        rig.put(ICR, 0x06);
+        rig.put(IFR, ifr::INSTEN);
+        rig
+    };
+    let ended = |rig: &mut Rig| {
+        rig.until(SR_INSTRE);
+        rig.put(IFR, ifr::INSTEN);
+        rig.until(SR_INSTRE);
+        rig.now
+    };
+    let (mut run, mut looked_at) = (begun(), begun());
+    for _ in 0..5 {
+        let list = look(&mut looked_at);
+        assert!(!list.repeats(&list));
+    }
+    assert_eq!(ended(&mut looked_at), ended(&mut run));
+}

@@ -8,7 +8,7 @@ use super::*;
 
 mod steps;
 
-const MODES: [Width; 4] = [Width::Single, Width::Dual, Width::Quad, Width::QuadDdr];
+const MODES: [Width; 4] = [Width::SINGLE, Width::DUAL, Width::QUAD, Width::QUAD_DDR];
 
 /// Lines that are not recorded.
 struct Nothing;
@@ -107,13 +107,13 @@ fn a_jump_takes_what_the_mode_says() {
     for dummy_clocks in 0..=15 {
         let two_n = u64::from(2 * dummy_clocks);
         for (width, continuous, cycles) in [
-            (Width::Single, false, 131),
-            (Width::Dual, false, 83 + two_n),
-            (Width::Dual, true, 67 + two_n),
-            (Width::Quad, false, 51 + two_n),
-            (Width::Quad, true, 35 + two_n),
-            (Width::QuadDdr, false, 36 + two_n),
-            (Width::QuadDdr, true, 20 + two_n),
+            (Width::SINGLE, false, 131),
+            (Width::DUAL, false, 83 + two_n),
+            (Width::DUAL, true, 67 + two_n),
+            (Width::QUAD, false, 51 + two_n),
+            (Width::QUAD, true, 35 + two_n),
+            (Width::QUAD_DDR, false, 36 + two_n),
+            (Width::QUAD_DDR, true, 20 + two_n),
         ] {
             let mode = mode(width, continuous, dummy_clocks);
             let (mut stream, rest) = at_rest(mode);
@@ -124,7 +124,7 @@ fn a_jump_takes_what_the_mode_says() {
 
 #[test]
 fn words_stream_without_gaps_while_the_core_waits() {
-    for (width, cycles) in [(Width::Single, 64), (Width::Dual, 32), (Width::Quad, 16), (Width::QuadDdr, 8)] {
+    for (width, cycles) in [(Width::SINGLE, 64), (Width::DUAL, 32), (Width::QUAD, 16), (Width::QUAD_DDR, 8)] {
         let (mut stream, mut held) = streaming(mode(width, false, 3));
         for word in 1..20 {
             let answered = ask(&mut stream, held + 1 + word % 5, 0x100 + 4 * word as u32);
@@ -136,7 +136,7 @@ fn words_stream_without_gaps_while_the_core_waits() {
 
 #[test]
 fn the_held_word_is_there_at_once_and_lets_its_successor_come() {
-    for (width, cycles) in [(Width::Single, 18), (Width::Dual, 10), (Width::Quad, 6), (Width::QuadDdr, 5)] {
+    for (width, cycles) in [(Width::SINGLE, 18), (Width::DUAL, 10), (Width::QUAD, 6), (Width::QUAD_DDR, 5)] {
         let (mut stream, rest) = at_rest(mode(width, true, 3));
         assert_eq!(ask(&mut stream, rest, 0x104), rest, "{width:?}");
         assert_eq!(ask(&mut stream, rest + 1, 0x108), rest + cycles, "{width:?}");
@@ -145,7 +145,7 @@ fn the_held_word_is_there_at_once_and_lets_its_successor_come() {
 
 #[test]
 fn asking_for_the_successor_lets_it_come_too() {
-    let (mut stream, rest) = at_rest(mode(Width::Quad, false, 0));
+    let (mut stream, rest) = at_rest(mode(Width::QUAD, false, 0));
     assert_eq!(ask(&mut stream, rest, 0x108), rest + 6);
     assert_eq!(ask(&mut stream, rest + 7, 0x10c), rest + 6 + 16);
 }
@@ -203,7 +203,7 @@ fn the_last_word_is_followed_by_the_first() {
 #[test]
 fn straight_code_a_branch_and_a_jump_take_the_worked_examples_times() {
     // A word comes at T. A jump at T requests its target at T + 6; a branch has its fall-through read first.
-    for (mode, jump, branch) in [(Mode::RESET, 137, 197), (mode(Width::Dual, false, 8), 105, 133)] {
+    for (mode, jump, branch) in [(Mode::RESET, 137, 197), (mode(Width::DUAL, false, 8), 105, 133)] {
         let (mut stream, held) = streaming(mode);
         let target = ask(&mut stream, held + 6, 0x2000);
         assert_eq!(target - held, jump);
@@ -230,7 +230,7 @@ fn a_word_cut_off_has_had_its_clocks_up_to_then() {
 
 #[test]
 fn a_word_held_back_has_had_three_bytes() {
-    let (mut stream, rest) = at_rest(mode(Width::QuadDdr, true, 1));
+    let (mut stream, rest) = at_rest(mode(Width::QUAD_DDR, true, 1));
     let mut did = Vec::new();
     stream.request(rest, 0x2000, &mut did);
     let held = rest - 1000 + 8;
@@ -258,7 +258,7 @@ fn the_successors_cycles_pass_on_the_pins_and_its_last_byte_waits() {
 
 #[test]
 fn at_the_double_rate_the_word_after_begins_before_its_predecessor_is_held() {
-    let (mut stream, held) = streaming(mode(Width::QuadDdr, false, 1));
+    let (mut stream, held) = streaming(mode(Width::QUAD_DDR, false, 1));
     assert_eq!([1, 6, 7, 8, 9].map(|later| passed(&mut stream, held + later)), [2, 7, 8, 1, 2]);
 }
 

@@ -4,7 +4,7 @@ use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use engine::wire::spi::{Burst, Drive, Rate};
+use engine::wire::spi::{Burst, Drive, Lines, Rate};
 
 /// A call of the chip, with the cycle at whose start it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ fn a_jump_cuts_the_word_and_sends_a_frame_of_the_modes_shape() {
         let mut at = jump + 2;
         if config & CFG_CRM == 0 {
             at += 16;
-            expected.push(byte(mode_of(config).opcode(), at));
+            expected.push(byte(mode_of(config).width.opcode, at));
         }
         at += 2 * u64::from(header.clocks);
         expected.push(Saw::Shift(header, at));

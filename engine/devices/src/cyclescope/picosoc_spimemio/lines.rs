@@ -6,48 +6,27 @@
 //! Waveforms show the pins, which are registers: a change in one cycle is on the pins in the next.
 
 use super::look::Ahead;
-use super::mode::Mode;
+use super::mode::{CLOCK_CYCLES, Mode};
 use super::stream::{COMMAND_CYCLES, Frames};
 use crate::prelude::*;
 use crate::support::hosted_chip::HostedChip;
-use engine::observe::spi::{SerialClock, SpiSignals};
+use crate::support::memory_wire::{FrameTiming, MemoryWire};
 use engine::wire::spi::{Burst, Header, Lines, Rate};
 use engine::wire::spi_pins::PinLevels;
 
 /// The start of the preamble's three commands, in cycles before its end. In the first of the two cycles between two
 /// commands, chip select is still active.
 const PREAMBLE_STARTS: [u64; 3] = [52, 34, 16];
-/// From a cycle of the stream to the one in which the pins show it.
-const PIN_CYCLES: u64 = 1;
-/// Cycles of a clock.
-const CLOCK_CYCLES: u64 = 2;
 /// Leaves continuous read.
 const MODE_BIT_RESET: u8 = 0xff;
 /// Leaves deep power-down.
 const RELEASE_POWER_DOWN: u8 = 0xab;
 
-/// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
-pub struct Totals {
-    /// Words that were read without a request and dropped.
-    #[poll(total)]
-    pub words_unused: u64,
-    /// Frames that were started by a jump.
-    #[poll(total)]
-    pub jumps: u64,
-    /// Periods of SCK.
-    #[poll(total)]
-    pub sck_clocks: u64,
-}
-
 /// The wire, and the flash on it.
 #[derive(State, Polled)]
 pub struct Wire {
-    /// The SoC's clock.
-    #[state(skip)]
-    pub clock: Hz,
-    /// The flash.
-    pub chip: HostedChip,
+    /// The wire, in cycles of the SoC's clock. Its next clock begins the next word, unless that is held back.
+    pub line: MemoryWire,
     /// The settings of flash reads.
     #[poll(skip = "its setter lists it")]
     pub(super) mode: Mode,
@@ -56,24 +35,16 @@ pub struct Wire {
     header: Header,
     /// A jump's frame is about to begin at this cycle, with the command if true.
     begins: Option<(u64, bool)>,
-    /// True if the frame in progress is a repeated read ([`HostedChip::start_repeated_read`]).
-    repeated: bool,
-    /// Chip select is active.
-    pub selected: bool,
     /// The word that was read last, as the core sees it.
     pub word: u32,
     /// True if no request for that word has come.
     pub unused: bool,
-    /// The flash may have notes.
-    pub notes_due: bool,
-    /// Totals.
-    pub totals: Totals,
-    /// The lines, for waveforms.
-    #[poll(skip = "for waveforms")]
-    pub signals: SpiSignals,
-    /// The start of the first clock of the next word, unless it is held back.
-    #[poll(edge = self.clock)]
-    next_word: u64,
+    /// Words that were read without a request and dropped.
+    #[poll(total)]
+    pub words_unused: u64,
+    /// Frames that were started by a jump.
+    #[poll(total)]
+    pub jumps: u64,
     /// Clocks that have already been sent because firmware reads the lines.
     pub(super) ahead: Ahead,
 }
@@ -81,20 +52,17 @@ pub struct Wire {
 impl Wire {
     /// An idle wire.
     pub fn new(clock: Hz, chip: HostedChip) -> Wire {
+        // Chip select is inactive for a cycle between two frames.
+        let timing = FrameTiming { period: CLOCK_CYCLES, inactive: 1, shown_after: 1, ..FrameTiming::default() };
         Wire {
-            clock,
-            chip,
+            line: MemoryWire::new(clock, chip, timing),
             mode: Mode::RESET,
             header: header(Mode::RESET, clock, 0),
             begins: None,
-            repeated: false,
-            selected: false,
             word: 0,
             unused: false,
-            notes_due: false,
-            totals: Totals::default(),
-            signals: SpiSignals::default(),
-            next_word: 0,
+            words_unused: 0,
+            jumps: 0,
             ahead: Ahead::default(),
         }
     }
@@ -102,79 +70,36 @@ impl Wire {
     /// Sets the settings of flash reads from now on.
     pub fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
-        self.header = header(mode, self.clock, self.header.version.wrapping_add(1));
-    }
-
-    /// The time at which `cycle` begins.
-    #[inline]
-    pub fn time(&self, cycle: u64) -> Ps {
-        self.clock.ps_at_floor(Cycles(cycle))
-    }
-
-    /// Simulates the frame in progress clock by clock from now on.
-    pub fn look_closely(&mut self) {
-        if self.selected && std::mem::take(&mut self.repeated) {
-            // The chip does not have the time of the frame; it may have to compare it with the next edges.
-            let end = self.time(self.next_word);
-            self.chip.shift(Burst::dummy(Lines::Single, 0), end);
-        }
+        self.header = header(mode, self.line.clock, self.header.version.wrapping_add(1));
     }
 
     /// Drops the held word.
     pub fn drop_word(&mut self) {
-        self.totals.words_unused += u64::from(std::mem::take(&mut self.unused));
+        self.words_unused += u64::from(std::mem::take(&mut self.unused));
     }
 
-    /// Chip select goes inactive, if it is active, for the cycle before `start`.
+    /// Chip select goes inactive, if it is active, for the cycle before `start`, whatever is on the wire.
     #[inline]
     fn end(&mut self, start: u64) {
-        if self.selected && !(self.is_repeated() && self.chip.end_repeated_read()) {
-            let before = self.time(start - 1);
-            self.chip.deselect(before);
-            self.signals.select(0, false, self.time(start - 1 + PIN_CYCLES));
-        }
-        self.notes_due = true;
+        self.line.free = start - 1;
+        self.line.deselect(start - 1);
     }
 
     /// Makes chip select inactive for a cycle, if it is active, and active at `start`.
     fn begin(&mut self, start: u64) {
         self.end(start);
-        self.signals.select(0, true, self.time(start + PIN_CYCLES));
-        let start = self.time(start);
-        self.chip.select(start);
-        self.selected = true;
-        self.repeated = false;
-    }
-
-    /// Begins a frame at `start`, up to its data, if the chip supports it as a repeated read, and the lines are not
-    /// recorded.
-    #[inline]
-    fn open(&mut self, start: u64, address: u32) -> bool {
-        let end = start + CLOCK_CYCLES * u64::from(self.header.clocks);
-        if self.signals.are_recorded() || !self.chip.start_repeated_read(&self.header, address) {
-            return false;
-        }
-        self.selected = true;
-        self.repeated = true;
-        self.next_word = end;
-        self.totals.sck_clocks += u64::from(self.header.clocks);
-        true
+        self.line.select(start);
     }
 
     /// True if the chip has no reaction to the end of the frame or to the start of another one.
     #[inline]
     pub fn jumps_quietly(&self) -> bool {
-        self.is_repeated() && self.selected && !self.notes_due
-    }
-
-    #[inline]
-    fn is_repeated(&self) -> bool {
-        self.repeated && !self.signals.are_recorded()
+        self.line.selected && self.line.ends_quietly()
     }
 
     /// The preamble's commands, with the start of each.
     pub(super) fn preamble_frames(&self, ready: u64) -> [(u64, u8); 3] {
-        let commands = [MODE_BIT_RESET, RELEASE_POWER_DOWN, self.mode.opcode()];
+        let commands = [MODE_BIT_RESET, RELEASE_POWER_DOWN, self.mode.width.opcode];
         std::array::from_fn(|index| (ready - PREAMBLE_STARTS[index], commands[index]))
     }
 
@@ -205,67 +130,50 @@ impl Wire {
 
     /// Sends a burst that begins at `start`; returns the cycle after it.
     fn shift(&mut self, burst: Burst, start: u64) -> u64 {
-        let end = start + CLOCK_CYCLES * u64::from(burst.clocks);
+        self.line.free = start;
         if burst.clocks > 0 {
-            let (time, clock) = (self.time(end), self.serial_clock(start));
-            self.signals.burst(burst, self.chip.shift(burst, time), clock);
-            self.totals.sck_clocks += u64::from(burst.clocks);
+            self.line.shift(start, burst);
         }
-        end
-    }
-
-    fn serial_clock(&self, start: u64) -> SerialClock {
-        SerialClock { source: self.clock, start: start + PIN_CYCLES, period: CLOCK_CYCLES, cpol: false, cpha: false }
-    }
-
-    /// Sends the rest of a word, up to `end`: returns all of its bits.
-    fn shift_word(&mut self, burst: Burst, end: u64) -> u32 {
-        let time = self.time(end);
-        if self.ahead.clocks == 0 { self.chip.shift(burst, time) } else { self.rest_of_word(burst, time) }
+        self.line.free
     }
 
     /// Shows the clocks of a word that have been sent, with their bits: three bytes directly after the previous word,
     /// then the last one from `last_byte` on.
     #[inline]
     fn show_word(&self, clocks: u32, bits: u32, last_byte: u64) {
-        if self.signals.are_recorded() {
+        if self.line.signals.are_recorded() {
             self.show_clocks(clocks, bits, last_byte);
         }
     }
 
     #[cold]
     fn show_clocks(&self, clocks: u32, bits: u32, last_byte: u64) {
-        let Burst { lines, rate, .. } = self.data();
-        let first = clocks.min((3 * self.mode.byte_cycles() / CLOCK_CYCLES) as u32);
-        let rest = Burst { clocks: clocks - first, ..self.data() };
+        let first = Burst { clocks: clocks.min(self.mode.width.data(3 * u8::BITS).clocks), ..self.mode.width.data(0) };
+        let rest = Burst { clocks: clocks - first.clocks, ..first };
         let rest_bits = rest.clocks * rest.bits_per_clock();
-        let first = Burst { clocks: first, ..Burst::input(lines, rate, 0) };
-        self.signals.burst(first, bits >> rest_bits, self.serial_clock(self.next_word));
-        self.signals.burst(rest, bits, self.serial_clock(last_byte));
+        for (burst, bits, start) in [(first, bits >> rest_bits, self.line.free), (rest, bits, last_byte)] {
+            self.line.signals.burst(burst, bits, self.line.serial_clock(start));
+        }
     }
 
     /// Shows the pins that firmware drives by hand from cycle `at` on.
     pub fn show_pins(&self, pins: PinLevels, at: u64) {
-        let data = pins.read(&*self.chip, pins.clock);
-        self.signals.pins(pins.clock, data, pins.selected, self.time(at + PIN_CYCLES));
+        let data = pins.read(&*self.line.chip, pins.clock);
+        self.line.signals.pins(pins.clock, data, pins.selected, self.line.time_shown(at));
     }
 
     /// The clocks of a word.
     pub(super) const fn data(&self) -> Burst {
-        Burst::input(self.mode.lines(), self.rate(), 32)
-    }
-
-    const fn rate(&self) -> Rate {
-        if self.mode.is_ddr() { Rate::Double } else { Rate::Single }
+        self.mode.width.data(u32::BITS)
     }
 }
 
 /// The header of a jump's frame.
 const fn header(mode: Mode, clock: Hz, version: u32) -> Header {
-    let (lines, rate) = (mode.lines(), if mode.is_ddr() { Rate::Double } else { Rate::Single });
+    let (lines, rate) = (mode.width.lines, mode.width.rate);
     let mut header = Header::new((lines, rate), (clock, CLOCK_CYCLES), version);
     if !mode.continuous {
-        header = header.with(Burst::byte_out(Lines::Single, mode.opcode()));
+        header = header.with(Burst::byte_out(Lines::Single, mode.width.opcode));
     }
     let after = match mode.mode_byte() {
         Some(byte) => (u8::BITS, byte as u32),
@@ -283,7 +191,7 @@ impl Frames for Wire {
     #[inline]
     fn frame(&mut self, start: u64, command: bool) {
         self.drop_word();
-        self.totals.jumps += 1;
+        self.jumps += 1;
         self.end(start);
         self.begins = Some((start, command));
     }
@@ -291,48 +199,40 @@ impl Frames for Wire {
     #[inline]
     fn address(&mut self, start: u64, address: u32) {
         if let Some((begins, command)) = self.begins.take() {
-            if self.open(begins, address) {
+            if self.line.start_repeated_read(begins, &self.header, address) {
                 return;
             }
-            self.selected = false;
             self.begin(begins);
             if command {
-                self.command(begins, self.mode.opcode(), u8::BITS);
+                self.command(begins, self.mode.width.opcode, u8::BITS);
             }
         }
-        let (lines, rate) = (self.mode.lines(), self.rate());
+        let (lines, rate) = (self.mode.width.lines, self.mode.width.rate);
         let header = match self.mode.mode_byte() {
             Some(mode) => Burst::output(lines, rate, 32, address << 8 | u32::from(mode)),
             None => Burst::output(lines, rate, 24, address),
         };
         let start = self.shift(header, start);
-        self.next_word = self.shift(Burst::dummy(lines, self.mode.dummies()), start);
+        self.shift(Burst::dummy(lines, self.mode.dummies()), start);
     }
 
     #[inline]
     fn word(&mut self, _address: u32, end: u64) {
         let burst = self.data();
-        let word = if self.ahead.clocks == 0 && self.is_repeated() { self.chip.read_next_word() } else { None };
-        let bits = word.unwrap_or_else(|| self.shift_word(burst, end));
+        let word = if self.ahead.clocks == 0 { self.line.next_word() } else { None };
+        let bits = word.unwrap_or_else(|| self.send_word(burst.clocks, end).bits);
         self.show_word(burst.clocks, bits, end - self.mode.byte_cycles());
-        self.next_word = end;
+        self.line.free = end;
         // The first byte on the wire is the one at the lowest address.
         self.word = bits.swap_bytes();
-        self.totals.sck_clocks += u64::from(burst.clocks);
+        self.line.sck_clocks += u64::from(burst.clocks);
         self.drop_word();
         self.unused = true;
     }
 
     fn cut(&mut self, at: u64, clocks: u32, last_byte: u64) {
-        let ahead = std::mem::take(&mut self.ahead);
-        let burst = Burst { clocks: clocks.saturating_sub(ahead.clocks), ..self.data() };
-        self.totals.sck_clocks += u64::from(ahead.clocks + burst.clocks);
-        let bits = if burst.clocks > 0 {
-            let time = self.time(at);
-            self.chip.shift(burst, time)
-        } else {
-            0
-        };
-        self.show_word(ahead.clocks + burst.clocks, ahead.with(bits, burst), last_byte);
+        let word = self.send_word(clocks, at);
+        self.line.sck_clocks += u64::from(word.clocks);
+        self.show_word(word.clocks, word.bits, last_byte);
     }
 }
