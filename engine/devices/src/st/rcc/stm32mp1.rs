@@ -92,7 +92,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "#reset-cells"]);
     let lock = start_time(reader, "cyclescope,pll-lock-us", "a PLL");
     let clocks = Clocks { hse: reader.clock(0, "hse_ck"), hsi: reader.clock(1, "hsi_ck"), lock };
-    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS, 0);
+    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS.map(|(meaning, _)| meaning), 0);
     Box::new(Rcc::new(
         clocks,
         outputs,
@@ -262,7 +262,7 @@ impl Rcc {
             if self.are_on[index] && !are_on[index] {
                 ctx.note(&format!(
                     "firmware turns off {}, or its source: devices on it continue at its rate",
-                    OUTPUTS[index]
+                    OUTPUTS[index].0
                 ));
             }
         }

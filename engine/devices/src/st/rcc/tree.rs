@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-use super::family::Kind;
+use super::family::{Kind, Name};
 use super::pll::MHZ;
 use super::sources::{Driven, ahb_divider, apb_divider, publish, scaled};
 use super::{CFGR, CFGR_HPRE, Rcc};
@@ -18,10 +18,10 @@ pub enum Clock {
     Pclk(usize),
     /// The clock of APB1's or APB2's timers, from 0.
     Timers(usize),
-    /// A source, by its index.
-    Source(usize),
-    /// An output of a PLL: the source's index, and the output's.
-    Output(usize, usize),
+    /// A source.
+    Source(Name),
+    /// An output of a PLL: the source, and the output's letter.
+    Output(Name, &'static str),
     /// A clock by a divider.
     Over(&'static Clock, u64),
     /// A clock by the field of a register of settings.
@@ -31,6 +31,17 @@ pub enum Clock {
     /// No clock, as this field selects none.
     Nothing(&'static str),
 }
+
+/// The clocks that every family drives, and what they are.
+pub const BUSES: [(&str, Clock); 7] = [
+    ("SYSCLK", Clock::Sysclk),
+    ("HCLK", Clock::Hclk),
+    ("HCLK / 8, SysTick's external clock", Clock::Over(&Clock::Hclk, 8)),
+    ("PCLK1", Clock::Pclk(0)),
+    ("PCLK2", Clock::Pclk(1)),
+    ("the clock of APB1's timers", Clock::Timers(0)),
+    ("the clock of APB2's timers", Clock::Timers(1)),
+];
 
 /// The rates of the buses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +55,10 @@ pub struct Tree {
 impl Rcc {
     /// The present rates.
     pub(super) fn tree(&self) -> Tree {
-        let selected = self.sources.selected();
+        let selected = self.sources.selected;
         let rate = match self.family.sources[selected].kind {
-            Kind::Pll(_) => self.pll_output(selected, 0).ok(),
-            _ => self.sources.rate(selected),
+            Kind::Pll(_) => self.pll_output(selected, None).ok(),
+            _ => self.sources.list[selected].rate,
         };
         let sysclk = rate.unwrap_or(self.family.reset_hz);
         let hclk = scaled(sysclk, 1, ahb_divider(self.setting(CFGR, CFGR_HPRE)));
@@ -67,8 +78,8 @@ impl Rcc {
             Clock::Hclk => Ok(tree.hclk),
             Clock::Pclk(bus) => Ok(tree.pclk[bus]),
             Clock::Timers(bus) => Ok(tree.timers[bus]),
-            Clock::Source(source) => self.sources.driven(source),
-            Clock::Output(pll, output) => self.pll_output(pll, output),
+            Clock::Source(source) => self.sources.driven(self.family.place(source)),
+            Clock::Output(pll, letter) => self.pll_output(self.family.place(pll), Some(letter)),
             Clock::Over(clock, divider) => self.driven(clock, tree).map(|rate| scaled(rate, 1, divider)),
             Clock::OverField(clock, register, mask) => {
                 let divider = self.setting(register, mask).max(1);
@@ -85,7 +96,7 @@ impl Rcc {
     /// Sets the board's clocks to their rates.
     pub(super) fn publish(&mut self, ctx: &mut Ctx) {
         let tree = self.tree();
-        let clocks = self.family.outputs.iter();
+        let clocks = self.family.clocks();
         publish(&self.params.outputs, clocks.map(|(_, clock)| self.driven(clock, &tree)), ctx);
         self.check_limits(&tree, ctx);
     }

@@ -17,7 +17,7 @@ fn sources() -> Sources {
         Source::pll(Ps::from_us(200), Some(HSE)),
     ];
     let mut sources = Sources::new(list, HSI, Cycles(2));
-    sources.set_rate(PLL, Some(hz(168 * MHZ)));
+    sources.list[PLL].rate = Some(hz(168 * MHZ));
     sources
 }
 
@@ -40,14 +40,14 @@ fn sysclk_changes_over_when_the_chosen_source_is_ready() {
     let mut sources = sources();
     sources.turn(HSE, true, Ps(0));
     sources.select(HSE, Ps(0));
-    assert_eq!((sources.selected(), sources.wanted()), (HSI, HSE));
+    assert_eq!((sources.selected, sources.wanted), (HSI, HSE));
     sources.advance(Ps::from_us(2_000));
     // Two cycles of 62.5 ns, two of 125 ns; all have an edge at 2 ms.
     let due = Ps::from_us(2_000).saturating_add(Ps(2 * 62_500 + 2 * 125_000));
     // The edge of 8 MHz after 125 ns is at 125 ns itself.
     assert_eq!(sources.next(), Some(due));
     assert!(sources.advance(due).switched);
-    assert_eq!(sources.selected(), HSE);
+    assert_eq!(sources.selected, HSE);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn what_sysclk_needs_stays_on() {
     while let Some(next) = sources.next() {
         sources.advance(next);
     }
-    assert_eq!(sources.selected(), PLL);
+    assert_eq!(sources.selected, PLL);
     sources.turn(PLL, false, Ps::from_us(3_000));
     sources.turn(HSE, false, Ps::from_us(3_000));
     assert!(sources.is_on(PLL) && sources.is_on(HSE));
@@ -76,7 +76,7 @@ fn what_sysclk_needs_stays_on() {
 #[test]
 fn an_oscillator_that_is_not_there_never_starts() {
     let mut sources = sources();
-    sources.set_rate(HSE, None);
+    sources.list[HSE].rate = None;
     sources.turn(HSE, true, Ps(0));
     assert!(sources.is_on(HSE));
     assert_eq!(sources.next(), None);

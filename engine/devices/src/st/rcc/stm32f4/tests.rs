@@ -1,7 +1,7 @@
-use super::f411::*;
 use super::*;
 use crate::bench::Bench;
 use crate::registers::walk::{self, Port};
+use crate::st::rcc::Params;
 use crate::st::rcc::sources::Hse;
 use crate::st::rcc::tests::{self, MHZ, hz, output, rate};
 use crate::support::clock_gate::BACKUP_DOMAIN;
