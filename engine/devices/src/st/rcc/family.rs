@@ -119,31 +119,22 @@ pub enum Kind {
     Pll(Pll),
 }
 
-/// The registers of the peripherals of a bus, of which there are bits for those that a part has: the offset of
-/// RCC_xxxRSTR and its bits; the value after reset of RCC_xxxENR and its bits; the bits of the enables in low-power
-/// modes, all of which are set after reset.
-pub type Peripherals = (u32, u32, [u32; 2], u32);
+/// The peripherals of a bus that a part has, as bits: of RCC_xxxRSTR; of RCC_xxxENR after reset; of RCC_xxxENR; of the
+/// enables in low-power modes, which are set after reset.
+pub type Peripherals = [u32; 4];
 
-/// From a reset register to the enable register of the same peripherals, and from that to the one of low-power modes.
+/// From a reset register to the enable register of the same peripherals.
 pub const TO_ENABLES: u32 = 0x20;
 
-/// The rows of `map` for the peripherals of each bus, with the bits of a part.
+/// The registers of `map` with the bits of a part's peripherals: the resets of all buses, then their enables, then the
+/// enables in low-power modes.
 pub const fn with_peripherals<const N: usize>(map: &Map, buses: &[Peripherals]) -> [Row; N] {
     let mut rows = [map.rows[0]; N];
     let mut at = 0;
     while at < N {
-        let (row, mut bus) = (map.rows[at], 0);
-        while bus < buses.len() {
-            let (resets, of_resets, [reset, enables], asleep) = buses[bus];
-            if row.offset == resets {
-                rows[at] = row.with(0, of_resets);
-            } else if row.offset == resets + TO_ENABLES {
-                rows[at] = row.with(reset, enables);
-            } else if row.offset == resets + 2 * TO_ENABLES {
-                rows[at] = row.with(asleep, asleep);
-            }
-            bus += 1;
-        }
+        let [resets, enabled, enables, asleep] = buses[at % buses.len()];
+        let (reset, mask) = [(0, resets), (enabled, enables), (asleep, asleep)][at / buses.len()];
+        rows[at] = map.rows[at].with(reset, mask);
         at += 1;
     }
     rows

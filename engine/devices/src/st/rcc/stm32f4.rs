@@ -22,12 +22,11 @@ use crate::prelude::*;
 use super::Rcc;
 use super::family::Kind::{Crystal, Oscillator};
 use super::family::Name::{Hse, Hsi, I2s, Lse, Lsi, Main};
-use super::family::{Family, Interrupts, Kind, SourceRow, with_peripherals};
+use super::family::{Family, Interrupts, Kind, Peripherals, SourceRow, with_peripherals};
 use super::pll::{Factor, Input, Limits, MHZ, Output, Pll};
 use super::tree::{BUSES, Clock};
-use crate::registers::Row;
 use crate::support::activities::CLOCKS;
-use crate::support::stm32f4_part::Part;
+use crate::support::stm32f4_part::of_part;
 
 registers! {
     /// The registers that are the same in all parts (RM0090, 7.3.24, RCC register map; RM0383, 6.3.22).
@@ -82,15 +81,13 @@ registers! {
     }
 }
 
-const BITS_OF_F407: [Row; 12] = with_peripherals(
-    &PERIPHERALS,
-    &[
-        (AHB1RSTR, 0x2260_11ff, [0x0010_0000, 0x7e74_11ff], 0x7e67_91ff),
-        (AHB1RSTR + 4, 0x0000_00f1, [0, 0x0000_00f1], 0x0000_00f1),
-        (APB1RSTR, 0x36fe_c9ff, [0, 0x36fe_c9ff], 0x36fe_c9ff),
-        (APB1RSTR + 4, 0x0007_5933, [0, 0x0007_5f33], 0x0007_5f33),
-    ],
-);
+/// The bits of the peripherals of each bus.
+const BITS_OF_F407: [Peripherals; 4] = [
+    [0x2260_11ff, 0x0010_0000, 0x7e74_11ff, 0x7e67_91ff],
+    [0x0000_00f1, 0, 0x0000_00f1, 0x0000_00f1],
+    [0x36fe_c9ff, 0, 0x36fe_c9ff, 0x36fe_c9ff],
+    [0x0007_5933, 0, 0x0007_5f33, 0x0007_5f33],
+];
 
 /// The further registers of STM32F411.
 mod f411 {
@@ -103,19 +100,18 @@ mod f411 {
         }
     }
 
-    pub const BITS: [Row; 12] = with_peripherals(
-        &PERIPHERALS,
-        &[
-            (AHB1RSTR, 0x0060_109f, [0, 0x0060_109f], 0x0061_909f),
-            (AHB1RSTR + 4, 0x0000_0080, [0, 0x0000_0080], 0x0000_0080),
-            (APB1RSTR, 0x10e2_c80f, [0, 0x10e2_c80f], 0x10e2_c80f),
-            (APB1RSTR + 4, 0x0017_7931, [0, 0x0017_7931], 0x0017_7931),
-        ],
-    );
+    /// The bits of the peripherals of each bus.
+    pub const BITS: [Peripherals; 4] = [
+        [0x0060_109f, 0, 0x0060_109f, 0x0061_909f],
+        [0x0000_0080, 0, 0x0000_0080, 0x0000_0080],
+        [0x10e2_c80f, 0, 0x10e2_c80f, 0x10e2_c80f],
+        [0x0017_7931, 0, 0x0017_7931, 0x0017_7931],
+    ];
 }
 
 /// The registers of both, with their names.
-const NAMED: Map = joined!(COMMON, OF_F407, Map::new(&BITS_OF_F407, &[], 4), ALONE);
+const NAMED: Map =
+    joined!(COMMON, OF_F407, Map::new(&with_peripherals::<12>(&PERIPHERALS, &BITS_OF_F407), &[], 4), ALONE);
 
 /// The sources; the STM32F407's PLLs share the divisor of their input.
 const fn sources(m_of_i2s: u32) -> [SourceRow; 6] {
@@ -153,7 +149,7 @@ const OUTPUTS: [(&str, Clock); 3] = [
 
 /// STM32F405 and STM32F407 (limits: DS8626, General operating conditions).
 pub static F407: Family = Family {
-    map: &joined!(COMMON, OF_F407, Map::new(&BITS_OF_F407, &[], 4)),
+    map: &joined!(COMMON, OF_F407, Map::new(&with_peripherals::<12>(&PERIPHERALS, &BITS_OF_F407), &[], 4)),
     sources: &sources(PLLCFGR),
     input: Input { shared: PLLCFGR_PLLSRC | PLLCFGR_PLLM, ..INPUT },
     most_mhz: (&[168, 42, 84], ""),
@@ -173,7 +169,7 @@ const INPUT: Input = Input {
 };
 
 const F411_FAMILY: Family = Family {
-    map: &joined!(COMMON, f411::MAP, Map::new(&f411::BITS, &[], 4), ALONE),
+    map: &joined!(COMMON, f411::MAP, Map::new(&with_peripherals::<12>(&PERIPHERALS, &f411::BITS), &[], 4), ALONE),
     sources: &sources(PLLI2SCFGR),
     reset_hz: Hz::new(16 * MHZ).expect("a rate"),
     sysclk: &[Hsi, Hse, Main],
@@ -219,14 +215,6 @@ pub const MODEL: Model =
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let oscillators = F407.oscillators(reader);
-    let family = family_of(Part::from_node(reader, "registers and limits"));
+    let family = of_part(reader, "registers and limits", [&F407, &F411]);
     Rcc::from_node(family, oscillators, reader)
-}
-
-/// The table of a part.
-pub const fn family_of(part: Part) -> &'static Family {
-    match part {
-        Part::F407 => &F407,
-        Part::F411 => &F411,
-    }
 }

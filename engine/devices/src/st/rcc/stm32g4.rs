@@ -19,11 +19,10 @@ use crate::prelude::*;
 
 use super::Rcc;
 use super::family::Name::{Hse, Hsi, Hsi48, Main};
-use super::family::{Family, SourceRow, with_peripherals};
+use super::family::{Family, Peripherals, SourceRow, with_peripherals};
 use super::pll::{Factor, Input, Limits, MHZ, Output};
 use super::stm32l4::*;
 use super::tree::{BUSES, Clock};
-use crate::registers::Row;
 use crate::support::activities::CLOCKS;
 
 registers! {
@@ -51,20 +50,18 @@ registers! {
     }
 }
 
-const BITS: [Row; 18] = with_peripherals(
-    &PERIPHERALS,
-    &[
-        (AHB1RSTR, 0x0000_111f, [0x100, 0x0000_111f], 0x0000_131f),
-        (AHB1RSTR + 4, 0x050f_607f, [0, 0x050f_607f], 0x050f_667f),
-        (AHB1RSTR + 8, 0x0000_0101, [0, 0x0000_0101], 0x0000_0101),
-        (APB1RSTR, 0xd2fe_c13f, [0x400, 0xd2fe_cd3f], 0xd2fe_cd3f),
-        (APB1RSTR + 4, 0x0000_0103, [0, 0x0000_0103], 0x0000_0103),
-        (APB2RSTR, 0x0437_f801, [0, 0x0437_f801], 0x0437_f801),
-    ],
-);
+/// The bits of the peripherals of each bus.
+const BITS: [Peripherals; 6] = [
+    [0x0000_111f, 0x100, 0x0000_111f, 0x0000_131f],
+    [0x050f_607f, 0, 0x050f_607f, 0x050f_667f],
+    [0x0000_0101, 0, 0x0000_0101, 0x0000_0101],
+    [0xd2fe_c13f, 0x400, 0xd2fe_cd3f, 0xd2fe_cd3f],
+    [0x0000_0103, 0, 0x0000_0103, 0x0000_0103],
+    [0x0437_f801, 0, 0x0437_f801, 0x0437_f801],
+];
 
 /// The register map.
-const MAP: Map = joined!(OF_G4, SHARED, Map::new(&BITS, &[], 4));
+const MAP: Map = joined!(OF_G4, SHARED, Map::new(&with_peripherals::<18>(&PERIPHERALS, &BITS), &[], 4));
 
 /// The PLL's output P is divided by PLLPDIV, and if that is 0 by 7 or 17, as PLLP selects.
 const P: Output = Output::new("P", PLLCFGR_PLLPEN, Factor::plain(PLLCFGR_PLLPDIV)).or(Factor::of(PLLCFGR_PLLP, 7, 10));

@@ -22,10 +22,9 @@ use crate::prelude::*;
 use super::Rcc;
 use super::family::Kind::{Crystal, Oscillator, Ranges};
 use super::family::Name::{self, Hse, Hsi, Hsi48, Lse, Lsi, Main, Msi, Sai1, Sai2};
-use super::family::{Family, Interrupts, Kind, SourceRow, with_peripherals};
+use super::family::{Family, Interrupts, Kind, Peripherals, SourceRow, with_peripherals};
 use super::pll::{Factor, Input, Limits, MHZ, Output, Pll};
 use super::tree::{BUSES, Clock};
-use crate::registers::Row;
 use crate::support::activities::CLOCKS;
 
 registers! {
@@ -94,20 +93,18 @@ registers! {
     }
 }
 
-const BITS: [Row; 18] = with_peripherals(
-    &PERIPHERALS,
-    &[
-        (AHB1RSTR, 0x0003_1107, [0x100, 0x0003_1107], 0x0003_1307),
-        (AHB1RSTR + 4, 0x0054_71ff, [0, 0x0054_71ff], 0x0054_77ff),
-        (AHB1RSTR + 8, 0x0000_0301, [0, 0x0000_0301], 0x0000_0301),
-        (APB1RSTR, 0xf3fe_c03f, [0x400, 0xf3fe_cc3f], 0xf3fe_cc3f),
-        (APB1RSTR + 4, 0x0000_0023, [0, 0x0000_0023], 0x0000_0023),
-        (APB2RSTR, 0x0167_7801, [0, 0x0167_7881], 0x0167_7801),
-    ],
-);
+/// The bits of the peripherals of each bus.
+const BITS: [Peripherals; 6] = [
+    [0x0003_1107, 0x100, 0x0003_1107, 0x0003_1307],
+    [0x0054_71ff, 0, 0x0054_71ff, 0x0054_77ff],
+    [0x0000_0301, 0, 0x0000_0301, 0x0000_0301],
+    [0xf3fe_c03f, 0x400, 0xf3fe_cc3f, 0xf3fe_cc3f],
+    [0x0000_0023, 0, 0x0000_0023, 0x0000_0023],
+    [0x0167_7801, 0, 0x0167_7881, 0x0167_7801],
+];
 
 /// The register map of the STM32L4R5.
-const MAP: Map = joined!(OF_L4, SHARED, Map::new(&BITS, &[], 4));
+const MAP: Map = joined!(OF_L4, SHARED, Map::new(&with_peripherals::<18>(&PERIPHERALS, &BITS), &[], 4));
 
 /// R, which SYSCLK can have.
 pub const R: Output = Output::new("R", PLLCFGR_PLLREN, Factor::even(PLLCFGR_PLLR));
