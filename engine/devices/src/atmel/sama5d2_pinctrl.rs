@@ -21,7 +21,6 @@ use crate::support::interrupt_output::InterruptOutput;
 use crate::support::pin_bank::{Driven, PinBank, PinModes};
 use crate::support::write_protection;
 use engine::bus::device::PortId;
-use engine::dt::fault::FaultKind;
 use engine::pins::{PINS_OF_PORT, Pin, bits};
 
 registers! {
@@ -147,13 +146,7 @@ fn recorded_pins(reader: &mut NodeReader) -> Vec<u32> {
     for pin in reader.strings(NAME, "pins whose levels waveforms have, as \"PA0\"; without it none") {
         match line_named(pin) {
             Some(found) => recorded.push(found),
-            None => {
-                let (property, value) = (NAME.to_owned(), format!("\"{pin}\""));
-                reader.fault_at(
-                    NAME,
-                    FaultKind::OutOfRange { property, value, allowed: "\"PA0\" to \"PD31\"".to_owned() },
-                );
-            }
+            None => reader.out_of_range(NAME, format!("\"{pin}\""), "\"PA0\" to \"PD31\""),
         }
     }
     recorded

@@ -9,7 +9,6 @@ pub mod stm32l4;
 
 use crate::prelude::*;
 use engine::bus::repeated_reads::RepeatedReads;
-use engine::dt::fault::FaultKind;
 
 use self::array::{ENDS, Flash};
 use self::keys::Keys;
@@ -102,8 +101,7 @@ pub struct FlashController {
 /// Adds a fault unless the flash's size is one that a family has.
 fn check_size(is_sound: bool, flash: &Flash, allowed: &str, reader: &mut NodeReader) {
     if !is_sound {
-        let (value, allowed) = (flash.size_bytes().to_string(), allowed.to_owned());
-        reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
+        reader.out_of_range("reg", flash.size_bytes, allowed);
     }
 }
 
@@ -299,7 +297,7 @@ impl Device for FlashController {
     }
 
     fn own_clock(&self) -> Option<Hz> {
-        Some(self.flash.own_clock())
+        Some(self.flash.clock.rate)
     }
 
     fn read_alone(&mut self, range: usize, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {

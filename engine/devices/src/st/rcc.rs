@@ -84,9 +84,8 @@ pub struct Rcc {
     registers: Registers,
     /// Oscillators, PLLs, and the source of SYSCLK.
     sources: Sources,
-    /// The values in force of the registers in [`Family::settings`].
-    #[state(with = engine::state::fixed)]
-    settings: Vec<u32>,
+    /// The values in force of dividers and selections: the registers when they last took effect.
+    in_force: Registers,
     /// The time at which dividers and selections that were written take effect.
     settings_at: Option<Ps>,
     alarm: Alarm,
@@ -105,24 +104,10 @@ impl Rcc {
         let registers = Registers::new(family.map);
         let list = family.sources_of(&params, &registers);
         let sources = Sources::new(list, 0, params.switch_cycles);
-        let settings = vec![0; family.settings.len()];
-        let alarm = Alarm::default();
-        let mut rcc = Rcc { family, params, registers, sources, settings, settings_at: None, alarm, is_noted: false };
-        rcc.put_settings_in_force();
+        let (in_force, alarm) = (registers.clone(), Alarm::default());
+        let mut rcc = Rcc { family, params, registers, sources, in_force, settings_at: None, alarm, is_noted: false };
         rcc.show_sources();
         rcc
-    }
-
-    fn put_settings_in_force(&mut self) {
-        for (setting, register) in self.settings.iter_mut().zip(self.family.settings) {
-            *setting = self.registers[*register];
-        }
-    }
-
-    /// The field in force of a register of settings.
-    fn setting(&self, register: u32, mask: u32) -> u32 {
-        let place = self.family.settings.iter().position(|known| *known == register);
-        place.map_or(0, |place| field(self.settings[place], mask))
     }
 
     /// Updates the switches and ready flags of the sources, and the source of SYSCLK, in the registers.
@@ -287,7 +272,7 @@ impl Rcc {
     fn advance(&mut self, ctx: &mut Ctx) {
         let are_due = self.settings_at.take_if(|due| *due <= ctx.now).is_some();
         if are_due {
-            self.put_settings_in_force();
+            self.in_force = self.registers.clone();
             (self.family.tune)(self);
         }
         let happened = self.sources.advance(ctx.now);

@@ -18,10 +18,8 @@
 
 use crate::prelude::*;
 use engine::bus::device::PortId;
-use engine::dt::fault::FaultKind;
 use engine::pins::functions::Functions;
 
-use crate::registers;
 use crate::support::clock_gate::SECOND_SUPPLY;
 use crate::support::pin_bank::{PinBank, PinModes};
 
@@ -103,25 +101,13 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let has_brr = reader.flag("cyclescope,reset-register", "the port has GPIOx_BRR");
     let meaning = "pins on the supply VDDIO2, one bit each, isolated while PWR_CR2.IOSV is 0";
     let second_supply = reader.u32_or("cyclescope,io2-pins", 0, 0..=PINS, meaning);
-    let booted = booted_functions(reader);
-    let mut gpio = Gpio::new(Params { resets, has_brr, second_supply, gate: ClockGate::from_node(reader) });
-    booted.as_chunks::<2>().0.iter().for_each(|[pin, function]| gpio.assign(*pin, *function));
-    Box::new(gpio)
-}
-
-/// Pins that are in alternate function when the firmware starts, as set by the software before it, each with its
-/// function.
-fn booted_functions(reader: &mut NodeReader) -> Vec<u32> {
-    const NAME: &str = "cyclescope,boot-functions";
     let meaning = "pairs: a pin (0 to 15), and the alternate function (0 to 15) that the software before the \
                    firmware has selected for it";
-    let pairs = reader.numbers(NAME, meaning);
-    if !pairs.len().is_multiple_of(2) || pairs.iter().any(|value| *value > 15) {
-        let (property, expected) = (NAME.to_owned(), meaning.to_owned());
-        reader.fault_at(NAME, FaultKind::WrongType { property, expected });
-        return Vec::new();
-    }
-    pairs
+    let are_sound = |pairs: &[[u32; 2]]| pairs.as_flattened().iter().all(|number| *number < 16);
+    let booted = reader.pairs("cyclescope,boot-functions", meaning, meaning, are_sound);
+    let mut gpio = Gpio::new(Params { resets, has_brr, second_supply, gate: ClockGate::from_node(reader) });
+    booted.into_iter().for_each(|[pin, function]| gpio.assign(pin, function));
+    Box::new(gpio)
 }
 
 /// A mask with one bit for each pin whose two bits in `word` are `wanted`.
@@ -256,6 +242,10 @@ impl Gpio {
 }
 
 impl Table for Gpio {
+    fn arrives(&mut self, is_write: bool) {
+        *if is_write { &mut self.writes } else { &mut self.reads } += 1;
+    }
+
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         match register {
             IDR => self.bank.sample(ctx) & PINS & !self.pins(MODER, ANALOG),
@@ -286,6 +276,8 @@ impl Table for Gpio {
 }
 
 impl Device for Gpio {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         if self.params.second_supply != 0 {
@@ -295,23 +287,6 @@ impl Device for Gpio {
         let modes = PinModes { pull_downs: u32::MAX, ..self.modes(self.isolated(ctx)) };
         self.bank.drive(modes.driven(self.registers[ODR]), ctx);
         self.apply(ctx);
-    }
-
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.reads += 1;
-        registers::read(self, offset, size, ctx)
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
-        registers::write(self, offset, size, value, ctx)
     }
 
     fn pins_changed(&mut self, _port: PortId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {

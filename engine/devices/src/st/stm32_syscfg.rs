@@ -11,7 +11,6 @@
 
 use crate::prelude::*;
 use engine::bus::device::{DeviceId, PortId};
-use engine::dt::fault::FaultKind;
 use engine::pins::bits;
 
 use crate::registers::{self, Lanes};
@@ -56,8 +55,6 @@ const MEM_MODE: u32 = stm32l4::MEMRMP_MEM_MODE;
 const FB_MODE: u32 = stm32l4::MEMRMP_FB_MODE;
 /// Bits by which SYSCFG_EXTICRx select a port.
 const PORT_BITS: u32 = 4;
-/// The property with the memories that can be mapped at address 0.
-const MEMORIES: &str = "cyclescope,boot-memories";
 /// The compatible of the STM32L4+'s SYSCFG.
 const L4: &str = "st,stm32l4-syscfg";
 
@@ -71,7 +68,7 @@ pub struct Params {
     /// EXTI's lines 0 to 15.
     pub lines: Vec<Option<IrqLine>>,
     /// Values of MEM_MODE, and the addresses of the memories that they map at address 0.
-    pub memories: Vec<(u32, u32)>,
+    pub memories: Vec<[u32; 2]>,
     /// Its clock enable bit in the RCC.
     pub gate: ClockGate,
 }
@@ -95,16 +92,12 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clocks"]);
     let is_l4 = reader.node.compatibles().contains(&L4);
     let meaning = "pairs: a value of SYSCFG_MEMRMP.MEM_MODE, and the address of the memory that it maps at 0";
-    let memories = reader.numbers(MEMORIES, meaning);
-    if !memories.len().is_multiple_of(2) {
-        let (property, expected) = (MEMORIES.to_owned(), meaning.to_owned());
-        reader.fault_at(MEMORIES, FaultKind::WrongType { property, expected });
-    }
+    let memories = reader.pairs("cyclescope,boot-memories", meaning, meaning, |_| true);
     Box::new(Syscfg::new(Params {
         map: if is_l4 { &OF_L4 } else { &OF_F4 },
         ports: reader.ports("cyclescope,ports", "the GPIO ports, in the order of their numbers in SYSCFG_EXTICRx"),
         lines: reader.interrupts("EXTI's lines 0 to 15, in order"),
-        memories: memories.as_chunks::<2>().0.iter().map(|[mode, memory]| (*mode, *memory)).collect(),
+        memories,
         gate: ClockGate::from_node(reader),
     }))
 }
@@ -126,8 +119,8 @@ impl Syscfg {
         if changed & MEM_MODE == 0 {
             return;
         }
-        let memory = self.params.memories.iter().find(|(value, _)| *value == mode);
-        if !memory.is_some_and(|(_, memory)| ctx.bus.show_at(0, *memory, ctx.id, ctx.now)) {
+        let memory = self.params.memories.iter().find(|[value, _]| *value == mode);
+        if !memory.is_some_and(|[_, memory]| ctx.bus.show_at(0, *memory, ctx.id, ctx.now)) {
             ctx.note(&format!(
                 "SYSCFG_MEMRMP.MEM_MODE is {mode}, and there is no model of that memory: \
                  what is at address 0 stays there"
@@ -210,7 +203,7 @@ mod tests {
         let port = || Gpio::new(stm32_gpio::Params::default());
         let lines = (0..16).map(|bit| Some(IrqLine::Core { core: 0, bit })).collect();
         let ports = vec![Some(DeviceId(1)), None, Some(DeviceId(2))];
-        let memories = vec![(3, 0x2000_0000)];
+        let memories = vec![[3, 0x2000_0000]];
         let params = Params { map, ports, lines, memories, gate: ClockGate::default() };
         let mut bench = Bench::new(Syscfg::new(params)).and(port()).and(port());
         for device in [1, 2] {

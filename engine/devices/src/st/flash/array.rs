@@ -23,7 +23,6 @@ use crate::support::activities::{ERASE, PROGRAM};
 use engine::activity::Activity;
 use engine::bus::code::CodeSpan;
 use engine::bus::repeated_reads::{ReadRecord, RepeatedReads, Stream};
-use engine::dt::fault::FaultKind;
 use engine::dt::reader::PowerOfTwo;
 use engine::memory::line_buffers::Answer;
 use engine::memory::ram::{PortTiming, Ram};
@@ -59,9 +58,9 @@ struct Ahead {
 pub struct Flash {
     pub contents: Contents,
     #[state(skip)]
-    size_bytes: u32,
+    pub size_bytes: u32,
     /// hclk.
-    clock: ClockInput,
+    pub clock: ClockInput,
     /// Bytes of a line, which a read of the array fetches.
     line_bytes: u32,
     /// The highest hclk for each number of wait states.
@@ -191,8 +190,7 @@ impl Flash {
         match Ram::try_new(self.size_bytes, PLAIN, None) {
             Some(ram) if self.size_bytes <= MOST_BYTES => self.contents = Contents(ram),
             _ => {
-                let (value, allowed) = (self.size_bytes.to_string(), format!("a flash has up to {MOST_BYTES} bytes"));
-                reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
+                reader.out_of_range("reg", self.size_bytes, format!("a flash has up to {MOST_BYTES} bytes"));
                 self.size_bytes = 0;
             }
         }
@@ -201,11 +199,6 @@ impl Flash {
     }
 
     // ---- Contents
-
-    /// Its size in bytes.
-    pub fn size_bytes(&self) -> u32 {
-        self.size_bytes
-    }
 
     /// The value of an access of this size.
     pub fn value(&self, offset: u32, size: AccessSize) -> u32 {
@@ -290,11 +283,6 @@ impl Flash {
         arrived
     }
 
-    /// Lines of the data cache.
-    fn data_lines(&self) -> usize {
-        (self.data_bytes / self.line_bytes) as usize
-    }
-
     /// Data that the core or a device reads: the value, and the time of the answer.
     pub fn read(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Reply {
         let now = self.edge(offset, ctx);
@@ -305,7 +293,7 @@ impl Flash {
     /// The time of the answer for data that the core or a device reads.
     fn read_data(&mut self, offset: u32, by_core: bool, now: u64) -> u64 {
         let line = self.line_of(offset);
-        let lines = self.data_lines();
+        let lines = (self.data_bytes / self.line_bytes) as usize;
         let cached = by_core && self.acr & ACR_DCEN != 0 && lines > 0;
         self.counters.data_reads += 1;
         let place = self.data.iter().position(|held| *held == line).filter(|_| cached);
@@ -336,11 +324,6 @@ impl Flash {
             self.ahead = Some(Ahead { ready: self.read_array(done + 1), could_read, ..ahead });
         }
         done
-    }
-
-    /// The clock of the edges of [`Flash::read_alone`].
-    pub fn own_clock(&self) -> Hz {
-        self.clock.rate
     }
 
     /// [`Flash::read`] and [`Flash::burst`] for the core, at a clock edge: the value and the edge of the answer. `None`

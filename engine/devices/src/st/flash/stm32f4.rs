@@ -75,7 +75,7 @@ pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32f4-flash-contro
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let flash = Flash::from_node(reader, 1);
     let allowed = "the flash has sectors of 4 times 16, 64 and then 128 KiB, and up to 1 MiB";
-    check_size(is_whole_sectors(flash.size_bytes()), &flash, allowed, reader);
+    check_size(is_whole_sectors(flash.size_bytes), &flash, allowed, reader);
     let mut by_width = |what: &str| {
         [8, 16, 32].map(|bits| {
             reader.timing_ps(
@@ -127,7 +127,7 @@ impl FlashController {
 
     fn erase_sectors(&mut self, ctx: &mut Ctx) -> Result<(), Refusal> {
         let width = self.registers.field(CR, CR_PSIZE).min(2) as usize;
-        let bytes = self.flash.size_bytes();
+        let bytes = self.flash.size_bytes;
         if self.control() & CR_MER != 0 {
             if sectors(bytes).enumerate().any(|(number, _)| self.is_protected(number)) {
                 return Err((SR_WRPERR, "a mass erase was started while a sector is protected (FLASH_OPTCR.nWRP)"));
@@ -154,7 +154,7 @@ impl FlashController {
             let what = "the flash was written with another size than FLASH_CR.PSIZE: nothing is programmed (PGPERR)";
             return Err((SR_PGPERR, what));
         }
-        let number = sectors(self.flash.size_bytes()).take_while(|(first, _)| *first <= offset).count();
+        let number = sectors(self.flash.size_bytes).take_while(|(first, _)| *first <= offset).count();
         if self.is_protected(number.saturating_sub(1)) {
             return Err((SR_WRPERR, "a protected sector of the flash was written (FLASH_OPTCR.nWRP)"));
         }

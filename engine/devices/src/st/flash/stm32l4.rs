@@ -93,7 +93,7 @@ pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32l4-flash-contro
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let flash = Flash::from_node(reader, BANKS);
-    let is_sound = flash.size_bytes() == BANKS as u32 * PAGES_OF_BANK * page_bytes(true);
+    let is_sound = flash.size_bytes == BANKS as u32 * PAGES_OF_BANK * page_bytes(true);
     check_size(is_sound, &flash, "the flash has 2 MiB: two banks of 256 pages of 4 KiB", reader);
     let program = reader.timing_ps("cyclescope,program-ns", "time to program a double word");
     let erase = reader.timing_ps("cyclescope,page-erase-us", "time to erase a page");
@@ -138,7 +138,7 @@ impl FlashController {
         if self.status() & SR_ERRORS != 0 {
             return Err((SR_PGSERR, "an operation was started with error flags set in FLASH_SR"));
         }
-        let bank_bytes = self.flash.size_bytes() / BANKS as u32;
+        let bank_bytes = self.flash.size_bytes / BANKS as u32;
         let (page, all) = (self.times.erase[0][0], self.times.erase_all[0]);
         let (first, bytes, lasts) = match [CR_MER1, CR_MER2].map(|bank| self.control() & bank != 0) {
             [true, true] => (0, 2 * bank_bytes, all),

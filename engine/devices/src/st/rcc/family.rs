@@ -210,13 +210,12 @@ impl Family {
         for (row, rate) in self.sources.iter().zip(&params.oscillators) {
             let stop = if row.register == self.csr { lsi_stop } else { stop };
             let mut started = || starts.next().unwrap_or_default();
-            let source = match row.kind {
+            list.push(match row.kind {
                 Kind::Oscillator(..) => Source::oscillator(*rate, started(), stop),
                 Kind::Ranges(..) => Source::oscillator(Some(self.reset_hz), started(), stop),
                 Kind::Crystal => Source::oscillator(*rate, params.hse.start, stop),
                 Kind::Pll(_) => Source::pll(params.lock, self.pll_source(registers)),
-            };
-            list.push(source.called(row.name, self.name_of(row.register, row.on)));
+            });
         }
         list[0] = list[0].running();
         list

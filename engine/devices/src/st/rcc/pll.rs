@@ -228,7 +228,7 @@ impl Rcc {
 
     /// One of the outputs of a PLL, by its letter; the one for SYSCLK without a letter.
     pub(super) fn pll_output(&self, index: usize, letter: Option<&str>) -> Driven {
-        self.sources.driven(index)?;
+        self.source(index)?;
         let Some(pll) = self.family.pll(index) else { return Err(None) };
         let output = pll.outputs.iter().position(|output| Some(output.name) == letter).unwrap_or(0);
         let made = &pll.outputs[output];
@@ -236,7 +236,7 @@ impl Rcc {
             return Err(Some(format!("output {} of a PLL, which is off ({bit})", made.name)));
         }
         let source = self.family.pll_source(&self.registers);
-        let input = source.map_or(Err(None), |source| self.sources.driven(source))?;
+        let input = source.map_or(Err(None), |source| self.source(source))?;
         Ok(self.factors(pll).output(input, output))
     }
 }

@@ -18,7 +18,7 @@ use engine::state;
 
 /// The state of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]
-enum State {
+pub enum State {
     Off,
     /// On, and its input, or the part itself, is missing.
     Waiting,
@@ -34,11 +34,6 @@ pub type Driven = Result<Hz, Option<String>>;
 /// An oscillator or a PLL.
 #[derive(Clone, Copy, Debug, state::State, Polled)]
 pub struct Source {
-    /// The manual's name, and the register and the bit that turn it on.
-    #[state(skip)]
-    name: &'static str,
-    #[state(skip)]
-    switch: [&'static str; 2],
     /// `None` for an oscillator that the board does not have, and for a PLL without a rate. A change is in force at
     /// once, or when the source is ready.
     pub rate: Option<Hz>,
@@ -51,23 +46,18 @@ pub struct Source {
     pub parent: Option<usize>,
     #[state(skip)]
     is_pll: bool,
-    state: State,
+    pub state: State,
 }
 
 impl Source {
     /// An oscillator, off.
     pub const fn oscillator(rate: Option<Hz>, start: Ps, stop_cycles: Cycles) -> Source {
-        Source { name: "", switch: [""; 2], rate, start, stop_cycles, parent: None, is_pll: false, state: State::Off }
+        Source { rate, start, stop_cycles, parent: None, is_pll: false, state: State::Off }
     }
 
     /// A PLL, off. Its flag falls at once.
     pub const fn pll(lock: Ps, parent: Option<usize>) -> Source {
         Source { start: lock, parent, is_pll: true, ..Source::oscillator(None, lock, Cycles(0)) }
-    }
-
-    /// The same source, with the manual's name, and the register and the bit that turn it on.
-    pub const fn called(self, name: &'static str, switch: [&'static str; 2]) -> Source {
-        Source { name, switch, ..self }
     }
 
     /// The same source, ready after reset.
@@ -124,24 +114,6 @@ impl Sources {
     /// True if the source is turned on, ready or not.
     pub fn is_on(&self, source: usize) -> bool {
         self.list[source].is_on()
-    }
-
-    /// Its present rate.
-    ///
-    /// # Errors
-    /// Why it does not run.
-    pub fn driven(&self, source: usize) -> Driven {
-        let Source { name, switch, rate, parent, is_pll, state, .. } = self.list[source];
-        match (rate, state) {
-            (Some(rate), State::Ready | State::Stopping(_)) => Ok(rate),
-            (Some(_), State::Starting(_)) => Err(None),
-            (_, State::Off) => Err(Some(format!("{name}, which is off ({})", switch.join(".")))),
-            (Some(_), _) if is_pll => match parent.map(|parent| self.driven(parent)) {
-                Some(Err(why)) => Err(why),
-                _ => Err(None),
-            },
-            _ => Err(Some(format!("{name}, which has nothing to run by"))),
-        }
     }
 
     /// True if it is the source of SYSCLK, directly or through a PLL, or is about to be.

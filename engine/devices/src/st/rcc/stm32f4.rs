@@ -151,29 +151,25 @@ const OUTPUTS: [(&str, Clock); 3] = [
 pub static F407: Family = Family {
     map: &joined!(COMMON, OF_F407, Map::new(&with_peripherals::<12>(&PERIPHERALS, &BITS_OF_F407), &[], 4)),
     sources: &sources(PLLCFGR),
-    input: Input { shared: PLLCFGR_PLLSRC | PLLCFGR_PLLM, ..INPUT },
+    input: Input { shared: PLLCFGR_PLLSRC | PLLCFGR_PLLM, ..F411.input },
     most_mhz: (&[168, 42, 84], ""),
-    ..F411_FAMILY
+    ..F411
 };
 
 /// STM32F411.
-pub static F411: Family = F411_FAMILY;
-
-const INPUT: Input = Input {
-    register: PLLCFGR,
-    select: PLLCFGR_PLLSRC,
-    sources: &[Some(Hsi), Some(Hse)],
-    shared: PLLCFGR_PLLSRC,
-    outputs: 0,
-    is_boards: true,
-};
-
-const F411_FAMILY: Family = Family {
+pub const F411: Family = Family {
     map: &joined!(COMMON, f411::MAP, Map::new(&with_peripherals::<12>(&PERIPHERALS, &f411::BITS), &[], 4), ALONE),
     sources: &sources(PLLI2SCFGR),
     reset_hz: Hz::new(16 * MHZ).expect("a rate"),
     sysclk: &[Hsi, Hse, Main],
-    input: INPUT,
+    input: Input {
+        register: PLLCFGR,
+        select: PLLCFGR_PLLSRC,
+        sources: &[Some(Hsi), Some(Hse)],
+        shared: PLLCFGR_PLLSRC,
+        outputs: 0,
+        is_boards: true,
+    },
     // RM0090, RCC_PLLCFGR.
     limits: Limits { m: 2..=63, n: 50..=432, input_hz: 950_000..=2_100_000, input: "1 to 2 MHz", vco_mhz: 100..=432 },
     mco: (

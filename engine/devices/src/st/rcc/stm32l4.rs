@@ -280,8 +280,8 @@ impl Rcc {
     /// MSI's rate by the settings in force. It has its reset range until MSIRGSEL is set: CSR.MSISRANGE applies after
     /// Standby. Ranges that are not allowed act as that of reset.
     fn msi_rate(&self) -> Hz {
-        let range = self.setting(CR, CR_MSIRANGE) as usize;
-        let khz = MSI_KHZ.get(range).filter(|_| self.setting(CR, CR_MSIRGSEL) != 0);
+        let range = self.in_force.field(CR, CR_MSIRANGE) as usize;
+        let khz = MSI_KHZ.get(range).filter(|_| self.in_force.field(CR, CR_MSIRGSEL) != 0);
         khz.and_then(|khz| Hz::new(khz * 1_000)).unwrap_or(MSI_RESET)
     }
 }

@@ -4,7 +4,7 @@ use crate::prelude::*;
 
 use super::family::{Kind, Name};
 use super::pll::MHZ;
-use super::sources::{Driven, ahb_divider, apb_divider, publish, scaled};
+use super::sources::{Driven, Source, State, ahb_divider, apb_divider, publish, scaled};
 use super::{CFGR, CFGR_HPRE, Rcc};
 
 /// A clock of the tree.
@@ -61,14 +61,32 @@ impl Rcc {
             _ => self.sources.list[selected].rate,
         };
         let sysclk = rate.unwrap_or(self.family.reset_hz);
-        let hclk = scaled(sysclk, 1, ahb_divider(self.setting(CFGR, CFGR_HPRE)));
-        let dividers = self.family.apb_dividers.map(|mask| apb_divider(self.setting(CFGR, mask)));
+        let hclk = scaled(sysclk, 1, ahb_divider(self.in_force.field(CFGR, CFGR_HPRE)));
+        let dividers = self.family.apb_dividers.map(|mask| apb_divider(self.in_force.field(CFGR, mask)));
         let pclk = dividers.map(|divider| scaled(hclk, 1, divider));
         // Twice or four times PCLK, up to HCLK.
-        let is_by_4 = self.family.timers_by_4.is_some_and(|(register, bit)| self.setting(register, bit) != 0);
+        let is_by_4 = self.family.timers_by_4.is_some_and(|(register, bit)| self.in_force.field(register, bit) != 0);
         let factor = if is_by_4 { 4 } else { 2 };
         let timers = dividers.map(|divider| scaled(hclk, factor.min(divider), divider));
         Tree { sysclk, hclk, pclk, timers }
+    }
+
+    /// The present rate of a source.
+    pub(super) fn source(&self, index: usize) -> Driven {
+        let (Source { rate, parent, state, .. }, row) = (self.sources.list[index], &self.family.sources[index]);
+        match (rate, state) {
+            (Some(rate), State::Ready | State::Stopping(_)) => Ok(rate),
+            (Some(_), State::Starting(_)) => Err(None),
+            (_, State::Off) => {
+                let switch = self.family.name_of(row.register, row.on).join(".");
+                Err(Some(format!("{}, which is off ({switch})", row.name)))
+            }
+            (Some(_), _) if matches!(row.kind, Kind::Pll(_)) => match parent.map(|parent| self.source(parent)) {
+                Some(Err(why)) => Err(why),
+                _ => Err(None),
+            },
+            _ => Err(Some(format!("{}, which has nothing to run by", row.name))),
+        }
     }
 
     /// The rate of a clock.
@@ -78,15 +96,15 @@ impl Rcc {
             Clock::Hclk => Ok(tree.hclk),
             Clock::Pclk(bus) => Ok(tree.pclk[bus]),
             Clock::Timers(bus) => Ok(tree.timers[bus]),
-            Clock::Source(source) => self.sources.driven(self.family.place(source)),
+            Clock::Source(source) => self.source(self.family.place(source)),
             Clock::Output(pll, letter) => self.pll_output(self.family.place(pll), Some(letter)),
             Clock::Over(clock, divider) => self.driven(clock, tree).map(|rate| scaled(rate, 1, divider)),
             Clock::OverField(clock, register, mask) => {
-                let divider = self.setting(register, mask).max(1);
+                let divider = self.in_force.field(register, mask).max(1);
                 self.driven(clock, tree).map(|rate| scaled(rate, 1, divider.into()))
             }
             Clock::Selected(register, mask, choices) => {
-                let choice = choices.get(self.setting(register, mask) as usize);
+                let choice = choices.get(self.in_force.field(register, mask) as usize);
                 choice.map_or(Err(None), |clock| self.driven(clock, tree))
             }
             Clock::Nothing(field) => Err(Some(format!("nothing, as {field} selects none"))),
