@@ -113,8 +113,8 @@ impl Rcc {
     /// Updates the switches and ready flags of the sources, and the source of SYSCLK, in the registers.
     fn show_sources(&mut self) {
         for (index, row) in self.family.sources.iter().enumerate() {
-            self.registers.put(row.register, row.on, self.sources.is_on(index));
-            self.registers.put(row.register, row.ready, self.sources.is_ready(index));
+            self.registers.put(row.register, row.on, self.sources.list[index].is_on());
+            self.registers.put(row.register, row.ready, self.sources.list[index].is_ready());
         }
         let source = self.family.sources[self.sources.selected].source;
         let selected = self.family.sysclk.iter().rposition(|known| *known == source).unwrap_or(0);
@@ -123,7 +123,7 @@ impl Rcc {
 
     fn wrote_cr(&mut self, old: u32, ctx: &mut Ctx) {
         let hse = self.family.place(Name::Hse);
-        if self.sources.is_on(hse) {
+        if self.sources.list[hse].is_on() {
             // HSEBYP is writable only while HSE is off.
             self.registers.put(CR, CR_HSEBYP, old & CR_HSEBYP != 0);
         } else if self.registers.has(CR, CR_HSEON) {
@@ -140,7 +140,7 @@ impl Rcc {
                 continue;
             }
             let on = written & row.on != 0;
-            if let Some(pll) = self.family.pll(index).filter(|_| on && !self.sources.is_on(index)) {
+            if let Some(pll) = self.family.pll(index).filter(|_| on && !self.sources.list[index].is_on()) {
                 self.prepare_pll(index, pll, ctx);
             }
             self.sources.turn(index, on, ctx.now);

@@ -40,10 +40,8 @@ const MOST_LINES: u32 = 64;
 
 static GENERATION: Generation = Generation {
     map: &BOTH,
-    banks: &[
-        Bank { edges: [RTSR, FTSR], software: SWIER, pending: [PR, PR], masks: &[IMR] },
-        Bank { edges: [RTSR2, FTSR2], software: SWIER2, pending: [PR2, PR2], masks: &[IMR2] },
-    ],
+    banks: &[Bank { rtsr: RTSR, masks: &[IMR] }, Bank { rtsr: RTSR2, masks: &[IMR2] }],
+    pending: [PR - RTSR; 2],
     keeps_software: true,
     own: u64::MAX,
     has_inputs: true,

@@ -56,19 +56,14 @@ const LINES: [u32; 3] = [u32::MAX, u32::MAX, 0xfff];
 /// Bits by which EXTI_EXTICRx select a port.
 const PORT_BITS: u32 = 8;
 
-/// The bank whose registers begin at an offset.
-const fn bank(at: u32, masks: &'static [u32]) -> Bank {
-    let [ftsr, swier, rpr, fpr] = [FTSR1, SWIER1, RPR1, FPR1];
-    Bank { edges: [at, at + ftsr], software: at + swier, pending: [at + rpr, at + fpr], masks }
-}
-
 static GENERATION: Generation = Generation {
     map: &ALL,
     banks: &[
-        bank(RTSR1, &[C1IMR1, C2IMR1]),
-        bank(RTSR2, &[C1IMR2, C2IMR2]),
-        bank(RTSR2 + 0x20, &[C1IMR2 + 0x10, C2IMR2 + 0x10]),
+        Bank { rtsr: RTSR1, masks: &[C1IMR1, C2IMR1] },
+        Bank { rtsr: RTSR2, masks: &[C1IMR2, C2IMR2] },
+        Bank { rtsr: RTSR2 + 0x20, masks: &[C1IMR2 + 0x10, C2IMR2 + 0x10] },
     ],
+    pending: [RPR1 - RTSR1, FPR1 - RTSR1],
     keeps_software: false,
     own: (1 << PIN_LINES) - 1,
     has_inputs: false,

@@ -193,10 +193,10 @@ impl Rcc {
     pub(super) fn wrote_pll(&mut self, (index, pll): (usize, &Pll), old: u32, new: u32, ctx: &mut Ctx) {
         let input = self.family.input;
         let plls = self.family.sources.iter().enumerate().filter(|(_, row)| matches!(row.kind, Kind::Pll(_)));
-        let is_any_on = plls.map(|(index, _)| index).any(|index| self.sources.is_on(index));
+        let is_any_on = plls.map(|(index, _)| index).any(|index| self.sources.list[index].is_on());
         let is_sysclk =
             self.family.sysclk.contains(&self.family.sources[index].source) && self.sources.is_in_use(index);
-        let factors = if self.sources.is_on(index) { !input.outputs } else { 0 };
+        let factors = if self.sources.list[index].is_on() { !input.outputs } else { 0 };
         let shared = if pll.register == input.register && is_any_on { input.shared } else { 0 };
         let output = if is_sysclk { pll.outputs[0].enable } else { 0 };
         let (locked, changed) = (factors | shared | output, old ^ new);

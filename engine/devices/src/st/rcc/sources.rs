@@ -65,11 +65,13 @@ impl Source {
         Source { state: State::Ready, ..self }
     }
 
-    const fn is_on(&self) -> bool {
+    /// True if it is turned on, ready or not.
+    pub const fn is_on(&self) -> bool {
         !matches!(self.state, State::Off | State::Stopping(_))
     }
 
-    const fn is_ready(&self) -> bool {
+    /// True if its ready flag is set.
+    pub const fn is_ready(&self) -> bool {
         matches!(self.state, State::Ready | State::Stopping(_))
     }
 }
@@ -104,16 +106,6 @@ impl Sources {
     /// The sources of `list`, with `selected` as the source of SYSCLK.
     pub fn new(list: Vec<Source>, selected: usize, switch_cycles: Cycles) -> Sources {
         Sources { list, selected, wanted: selected, switch_at: None, switch_cycles }
-    }
-
-    /// True if the source's ready flag is set.
-    pub fn is_ready(&self, source: usize) -> bool {
-        self.list[source].is_ready()
-    }
-
-    /// True if the source is turned on, ready or not.
-    pub fn is_on(&self, source: usize) -> bool {
-        self.list[source].is_on()
     }
 
     /// True if it is the source of SYSCLK, directly or through a PLL, or is about to be.

@@ -270,7 +270,7 @@ impl Rcc {
         // Writing 0 does not change MSIRGSEL.
         self.registers.put(CR, old & CR_MSIRGSEL, true);
         if (self.registers[CR] ^ old) & (CR_MSIRANGE | CR_MSIRGSEL) != 0 {
-            if self.sources.is_on(MSI) && !self.sources.is_ready(MSI) {
+            if self.sources.list[MSI].is_on() && !self.sources.list[MSI].is_ready() {
                 ctx.note("MSI's range (RCC_CR.MSIRANGE) was written while MSI was starting, which the manual forbids");
             }
             self.settings_change(ctx);

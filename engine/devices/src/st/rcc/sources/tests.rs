@@ -30,9 +30,9 @@ fn a_pll_locks_from_when_its_input_is_ready() {
     assert_eq!(sources.next(), Some(Ps::from_us(2_010)));
     assert_eq!(sources.advance(Ps::from_us(2_010)), Happened { ready: 1 << HSE, ..Happened::default() });
     assert_eq!(sources.next(), Some(Ps::from_us(2_210)));
-    assert!(!sources.is_ready(PLL));
+    assert!(!sources.list[PLL].is_ready());
     assert_eq!(sources.advance(Ps::from_us(2_210)).ready, 1 << PLL);
-    assert!(sources.is_ready(PLL));
+    assert!(sources.list[PLL].is_ready());
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn sysclk_changes_over_when_the_chosen_source_is_ready() {
 fn what_sysclk_needs_stays_on() {
     let mut sources = sources();
     sources.turn(HSI, false, Ps(0));
-    assert!(sources.is_on(HSI));
+    assert!(sources.list[HSI].is_on());
     sources.turn(HSE, true, Ps(0));
     sources.turn(PLL, true, Ps(0));
     sources.select(PLL, Ps(0));
@@ -64,13 +64,13 @@ fn what_sysclk_needs_stays_on() {
     assert_eq!(sources.selected, PLL);
     sources.turn(PLL, false, Ps::from_us(3_000));
     sources.turn(HSE, false, Ps::from_us(3_000));
-    assert!(sources.is_on(PLL) && sources.is_on(HSE));
+    assert!(sources.list[PLL].is_on() && sources.list[HSE].is_on());
     // HSI is not needed any more; its flag falls six of its cycles later.
     sources.turn(HSI, false, Ps::from_us(3_000));
-    assert!(sources.is_ready(HSI) && !sources.is_on(HSI));
+    assert!(sources.list[HSI].is_ready() && !sources.list[HSI].is_on());
     assert_eq!(sources.next(), Some(Ps::from_us(3_000).saturating_add(Ps(6 * 62_500))));
     assert!(sources.advance(Ps::from_us(3_001)).stopped);
-    assert!(!sources.is_ready(HSI));
+    assert!(!sources.list[HSI].is_ready());
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn an_oscillator_that_is_not_there_never_starts() {
     let mut sources = sources();
     sources.list[HSE].rate = None;
     sources.turn(HSE, true, Ps(0));
-    assert!(sources.is_on(HSE));
+    assert!(sources.list[HSE].is_on());
     assert_eq!(sources.next(), None);
 }
 
@@ -91,7 +91,7 @@ fn a_pll_that_loses_its_input_loses_its_lock() {
     sources.advance(Ps::from_us(2_200));
     sources.turn(HSE, false, Ps::from_us(3_000));
     sources.advance(Ps::from_us(3_001));
-    assert!(!sources.is_ready(PLL) && sources.is_on(PLL));
+    assert!(!sources.list[PLL].is_ready() && sources.list[PLL].is_on());
 }
 
 #[test]

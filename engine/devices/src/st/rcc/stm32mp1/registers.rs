@@ -103,7 +103,8 @@ pub const PLLS: [u32; 4] = [PLL1CR, PLL2CR, PLL3CR, PLL4CR];
 /// From RCC_PLLxCR to RCC_PLLxFRACR.
 pub const PLL_FRACR: u32 = PLL1FRACR - PLL1CR;
 
-/// RCC_PLLxCR of the PLL that has a register at `offset`.
-pub fn pll_at(offset: u32) -> Option<u32> {
-    PLLS.into_iter().find(|pll| (*pll..=pll + PLL_FRACR).contains(&offset))
+/// The number of the PLL that has a register at `offset`, from 0, and the distance of the register from RCC_PLLxCR.
+pub fn pll_at(offset: u32) -> Option<(usize, u32)> {
+    let places = PLLS.into_iter().map(|pll| offset.wrapping_sub(pll));
+    places.enumerate().find(|(_, place)| *place <= PLL_FRACR)
 }
