@@ -110,11 +110,6 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     Box::new(gpio)
 }
 
-/// A mask with one bit for each pin whose two bits in `word` are `wanted`.
-fn pins_where(word: u32, wanted: u32) -> u32 {
-    (0..16).filter(|pin| word >> (2 * pin) & 3 == wanted).fold(0, |pins, pin| pins | 1 << pin)
-}
-
 /// All ones in a register's fields of `bits` bits for those pins from `first` on that are in `pins`.
 fn spread(pins: u32, bits: u32, first: u32) -> u32 {
     let field = (1 << bits) - 1;
@@ -148,9 +143,10 @@ impl Gpio {
         self.apply(ctx);
     }
 
-    /// Pins with this value in their two bits of a register.
+    /// Pins with this value in their two bits of a register, a bit a pin.
     fn pins(&self, register: u32, wanted: u32) -> u32 {
-        pins_where(self.registers[register], wanted)
+        let word = self.registers[register];
+        (0..16).filter(|pin| word >> (2 * pin) & 3 == wanted).fold(0, |pins, pin| pins | 1 << pin)
     }
 
     /// How the pins are configured.

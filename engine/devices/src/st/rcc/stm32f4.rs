@@ -81,7 +81,7 @@ registers! {
     }
 }
 
-/// The bits of the peripherals of each bus.
+/// The peripherals on AHB1, AHB2, APB1 and APB2.
 const BITS_OF_F407: [Peripherals; 4] = [
     [0x2260_11ff, 0x0010_0000, 0x7e74_11ff, 0x7e67_91ff],
     [0x0000_00f1, 0, 0x0000_00f1, 0x0000_00f1],
@@ -100,7 +100,7 @@ mod f411 {
         }
     }
 
-    /// The bits of the peripherals of each bus.
+    /// The peripherals on AHB1, AHB2, APB1 and APB2.
     pub const BITS: [Peripherals; 4] = [
         [0x0060_109f, 0, 0x0060_109f, 0x0061_909f],
         [0x0000_0080, 0, 0x0000_0080, 0x0000_0080],

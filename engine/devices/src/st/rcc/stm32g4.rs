@@ -50,7 +50,7 @@ registers! {
     }
 }
 
-/// The bits of the peripherals of each bus.
+/// The peripherals on AHB1 to AHB3, on APB1 (two registers) and on APB2.
 const BITS: [Peripherals; 6] = [
     [0x0000_111f, 0x100, 0x0000_111f, 0x0000_131f],
     [0x050f_607f, 0, 0x050f_607f, 0x050f_667f],

@@ -93,7 +93,7 @@ registers! {
     }
 }
 
-/// The bits of the peripherals of each bus.
+/// The peripherals on AHB1 to AHB3, on APB1 (two registers) and on APB2.
 const BITS: [Peripherals; 6] = [
     [0x0003_1107, 0x100, 0x0003_1107, 0x0003_1307],
     [0x0054_71ff, 0, 0x0054_71ff, 0x0054_77ff],

@@ -285,10 +285,10 @@ impl Device for Rcc {
         self.publish(ctx);
         // Kernel clocks come directly from oscillators.
         let kernel = self.outputs.iter().zip(self.frequencies).skip(KERNEL);
-        let differing = kernel.filter_map(|(clock, hz)| Some((clock.id?, hz.and_then(Hz::new)?, clock.rate)));
-        let changed: Vec<_> =
-            differing.filter(|(_, rate, board)| rate != board).map(|(id, rate, _)| (id, rate)).collect();
-        ctx.set_clocks(&changed);
+        let differing = |(clock, hz): (&ClockInput, Option<u64>)| {
+            Some((clock.id?, hz.and_then(Hz::new).filter(|rate| *rate != clock.rate)?))
+        };
+        ctx.set_clocks(&kernel.filter_map(differing).collect::<Vec<_>>());
         let selected: Vec<u64> = self.frequencies[..NOTED].iter().flatten().copied().collect();
         let board: Vec<u64> = self.outputs.iter().take(NOTED).map(|clock| clock.rate.get()).collect();
         if selected.iter().zip(&board).any(|(selected, board)| selected.abs_diff(*board) > 1) {
