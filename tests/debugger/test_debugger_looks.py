@@ -23,15 +23,8 @@ from cyclescope.errors import EngineError, UsageError
 
 SYST_CSR = 0xE000_E010
 COUNTFLAG = 1 << 16
-# Devices on a bus whose registers have no names yet (those of STM32F4 depend on the part), or that
-# have none.
-WITHOUT_NAMES = {
-    "st,stm32-backup-sram",
-    "st,stm32-signature",
-    "st,stm32f4-pwr",
-    "st,stm32f4-rcc",
-    "st,stm32l4-pwr",
-}
+# Devices on a bus without registers of their own.
+WITHOUT_NAMES = {"st,stm32-backup-sram", "st,stm32-signature"}
 
 
 @pytest.fixture(params=TARGETS.values(), ids=TARGETS)

@@ -1,7 +1,8 @@
 //! `#[derive(State)]` and `#[derive(Fresh)]`: see `state.rs` of the engine, which has the traits.
 //!
 //! `#[state(skip)]` before a field says that it is no state: what the board gives, a link to another part of the
-//! machine, or something that is worked out anew. It stays as it is when a snapshot is loaded.
+//! machine, or something that is worked out anew. It stays as it is when a snapshot is loaded. Interrupt lines and clock
+//! gates are wiring of the board by their type, and need no attribute.
 //! `#[state(with = module)]` has a field saved and loaded by `module::save(&field, &mut Saver)` and
 //! `module::load(&mut field, &mut Loader)`.
 
@@ -12,7 +13,10 @@ mod registers;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::punctuated::Punctuated;
-use syn::{Data, DeriveInput, Field, Fields, Ident, Member, Meta, Path, Token, parse_macro_input};
+use syn::{
+    Data, DeriveInput, Field, Fields, GenericArgument, Ident, Member, Meta, Path, PathArguments, Token, Type,
+    parse_macro_input,
+};
 
 /// Derives `State`: all fields in their order, under their names.
 #[proc_macro_derive(State, attributes(state))]
@@ -56,8 +60,22 @@ enum How {
     With(Path),
 }
 
+/// True for a field that is wiring by its type, and so from the board: interrupt lines and clock gates.
+fn is_wiring(kind: &Type) -> bool {
+    match kind {
+        Type::Array(array) => is_wiring(&array.elem),
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| match &last.arguments {
+            PathArguments::AngleBracketed(inner) if last.ident == "Option" || last.ident == "Vec" => {
+                inner.args.iter().all(|inner| matches!(inner, GenericArgument::Type(inner) if is_wiring(inner)))
+            }
+            _ => last.ident == "IrqLine" || last.ident == "ClockGate",
+        }),
+        _ => false,
+    }
+}
+
 fn how(field: &Field) -> syn::Result<How> {
-    let mut how = How::Plain;
+    let mut how = if is_wiring(&field.ty) { How::Skipped } else { How::Plain };
     for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("state")) {
         for meta in attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)? {
             how = match &meta {

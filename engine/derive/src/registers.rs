@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Ident, LitInt, LitStr, Token, Visibility, braced, bracketed, token};
+use syn::{Attribute, Ident, LitChar, LitInt, LitStr, Token, Visibility, braced, bracketed, token};
 
 /// A map, or several.
 pub struct Maps(Vec<Map>);
@@ -24,8 +24,11 @@ struct Row {
     name: Ident,
     /// The name in the data sheet, where it is not that of the constant; `{}` stands for the number.
     shown: Option<LitStr>,
-    /// Numbers of the first register and of the one after the last, and the bytes from one to the next.
+    /// Numbers of the first register and of the one after the last, and the bytes from one to the next. The numbers of
+    /// registers with letters are those of the characters.
     repeated: Option<(u32, u32, TokenStream)>,
+    /// True if registers have letters, and no numbers.
+    has_letters: bool,
     offset: TokenStream,
     access: Ident,
     rule: Rule,
@@ -42,6 +45,8 @@ enum Rule {
     Keyed(TokenStream, TokenStream),
     Sets(TokenStream, bool),
     Clears(TokenStream, bool),
+    /// Ones set bits; ones in the next register clear them.
+    Pair,
 }
 
 struct Bit {
@@ -104,6 +109,7 @@ const WORDS: &[&str] = &[
     "clear",
     "set_of",
     "clear_of",
+    "pair",
     "volatile",
     "once",
     "locked_by",
@@ -133,11 +139,12 @@ impl Parse for Row {
         let attributes = input.call(Attribute::parse_outer)?;
         let name = input.parse()?;
         let shown = input.peek(LitStr).then(|| input.parse()).transpose()?;
-        let repeated = input.peek(token::Bracket).then(|| repetition(input)).transpose()?;
+        let mut has_letters = false;
+        let repeated = input.peek(token::Bracket).then(|| repetition(input, &mut has_letters)).transpose()?;
         let offset = value(input)?;
         let (access, rule) = access_of_row(input)?;
-        let mut row =
-            Row { attributes, name, shown, repeated, offset, access, rule, reset: None, mask: None, bits: Vec::new() };
+        let (reset, mask, bits) = (None, None, Vec::new());
+        let mut row = Row { attributes, name, shown, repeated, has_letters, offset, access, rule, reset, mask, bits };
         row.take_options(input)?;
         if input.peek(token::Brace) {
             let inner;
@@ -178,13 +185,15 @@ impl Row {
     }
 }
 
-/// `[FIRST..END; STEP]`.
-fn repetition(input: ParseStream) -> syn::Result<(u32, u32, TokenStream)> {
+/// `[FIRST..END; STEP]`, of numbers or of letters.
+fn repetition(input: ParseStream, has_letters: &mut bool) -> syn::Result<(u32, u32, TokenStream)> {
     let inner;
     bracketed!(inner in input);
-    let first = number(&inner)?;
+    *has_letters = inner.peek(LitChar);
+    let take = if *has_letters { |input: ParseStream| Ok(input.parse::<LitChar>()?.value().into()) } else { number };
+    let first = take(&inner)?;
     inner.parse::<Token![..]>()?;
-    let end = number(&inner)?;
+    let end = take(&inner)?;
     inner.parse::<Token![;]>()?;
     Ok((first, end, inner.parse()?))
 }
@@ -195,6 +204,9 @@ fn access_of_row(input: ParseStream) -> syn::Result<(Ident, Rule)> {
     let access = || Ident::new(if is_read { "Rw" } else { "Wo" }, word.span());
     if word == "set" || word == "set_of" {
         return Ok((access(), Rule::Sets(value(input)?, is_read)));
+    }
+    if word == "pair" {
+        return Ok((Ident::new("Rw", word.span()), Rule::Pair));
     }
     if word == "clear" || word == "clear_of" {
         return Ok((access(), Rule::Clears(value(input)?, is_read)));
@@ -215,7 +227,7 @@ fn access_of(word: &Ident) -> syn::Result<Ident> {
         _ => {
             return Err(syn::Error::new(
                 word.span(),
-                "ro, wo, rw, w1c, w0c, w1t, w1s, rc, set, clear, set_of or clear_of",
+                "ro, wo, rw, w1c, w0c, w1t, w1s, rc, set, clear, set_of, clear_of or pair",
             ));
         }
     };
@@ -259,7 +271,9 @@ impl Map {
         let Map { attributes, visibility, name, has_bytes, .. } = self;
         let rows: Vec<TokenStream> = self.rows.iter().flat_map(|row| self.rows_of(row)).collect();
         let constants = self.rows.iter().map(|row| self.constants_of(row));
-        let (count, unit) = (rows.len(), if *has_bytes { 1_u32 } else { 4 });
+        let pairs = self.rows.iter().filter(|row| matches!(row.rule, Rule::Pair));
+        let clearing: usize = pairs.map(|row| self.rows_of(row).len()).sum();
+        let (count, unit) = (rows.len() + clearing, if *has_bytes { 1_u32 } else { 4 });
         quote! {
             #(#attributes)*
             #visibility const #name: ::devices::registers::Map = {
@@ -296,8 +310,15 @@ impl Map {
         (first..end).map(|number| self.row(row, number, &quote!((#number - #first) * (#step)))).collect()
     }
 
+    /// The row of a register, and of the one that clears its bits if it has one.
     fn row(&self, row: &Row, number: u32, further: &TokenStream) -> TokenStream {
         let text = self.name_of(row, number);
+        let name = &row.name;
+        let clearing = matches!(row.rule, Rule::Pair).then(|| {
+            let (text, mask) = (text.replace("SET", "CLR"), row.mask.clone().unwrap_or_else(|| quote!(u32::MAX)));
+            quote!(, Row::with_bits(#text, #name + #further + 4, Access::Rw, 0, #mask,
+                Rule::Clears(#name + #further, true), &[]))
+        });
         let Row { name, access, reset, .. } = row;
         let all = if self.has_bytes { 0xff } else { u32::MAX };
         let listed = row.bits.iter().fold(0, |mask, bit| mask | bit.mask());
@@ -314,19 +335,22 @@ impl Map {
             Rule::Keyed(mask, key) => quote!(Rule::Keyed(#mask, #key)),
             Rule::Sets(of, read) => quote!(Rule::Sets(#of + #further, #read)),
             Rule::Clears(of, read) => quote!(Rule::Clears(#of + #further, #read)),
+            Rule::Pair => quote!(Rule::Sets(#name + #further, true)),
         };
         let bits = row.bits.iter().map(|bit| {
             let (text, mask, is_modelled) = (bit.name.to_string(), hexadecimal(bit.mask()), bit.is_modelled);
             let access = bit.access.as_ref().unwrap_or(access);
             quote!(Bit { name: #text, mask: #mask, access: Access::#access, is_modelled: #is_modelled })
         });
-        quote!(Row::with_bits(#text, #name + #further, Access::#access, #reset, #mask, #rule, &[#(#bits),*]))
+        quote!(Row::with_bits(#text, #name + #further, Access::#access, #reset, #mask, #rule, &[#(#bits),*]) #clearing)
     }
 
     fn name_of(&self, row: &Row, number: u32) -> String {
         let plain = row.name.to_string();
+        let letter = char::from_u32(number).filter(|_| row.has_letters);
+        let number = letter.map_or_else(|| number.to_string(), String::from);
         let own = match (&row.shown, &row.repeated) {
-            (Some(shown), _) => shown.value().replace("{}", &number.to_string()),
+            (Some(shown), _) => shown.value().replace("{}", &number),
             (None, Some(_)) => format!("{plain}{number}"),
             (None, None) => plain,
         };

@@ -12,6 +12,7 @@ pub mod i2c_chips;
 pub mod interrupt_output;
 pub mod kernel_clock;
 pub mod memory_wire;
+pub mod pin_bank;
 pub mod pin_functions;
 pub mod receiver;
 pub mod register_file;

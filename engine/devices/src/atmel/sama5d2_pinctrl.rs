@@ -17,10 +17,11 @@
 //! the group.
 
 use crate::prelude::*;
+use crate::support::interrupt_output::InterruptOutput;
+use crate::support::pin_bank::{Driven, PinBank, PinModes};
 use crate::support::write_protection;
 use engine::bus::device::PortId;
-use engine::dt::fault::FaultKind;
-use engine::pins::{Drive, PINS_OF_PORT, Pin};
+use engine::pins::{PINS_OF_PORT, Pin, bits};
 
 registers! {
     /// The register map (PIO User Interface): those of the groups, and those of all groups.
@@ -74,35 +75,20 @@ const CFGR_FROZEN: u32 = CFGR_PCFS | CFGR_ICFS;
 const CFGR_PHYSICAL: u32 = 0x0003_f707;
 
 /// The configurations of a group's lines, a bit a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, State)]
-struct Lines {
-    outputs: u32,
-    open_drain: u32,
-    pull_ups: u32,
-    pull_downs: u32,
-    /// Lines for which a falling edge is an event.
-    falling: u32,
-    rising: u32,
-    low: u32,
-    high: u32,
-}
-
-impl Lines {
-    fn of(configurations: &[u32; 32]) -> Lines {
-        let lines = |is_one: fn(u32) -> bool| {
-            let all = configurations.iter().enumerate().filter(|(_, configuration)| is_one(**configuration));
-            all.fold(0, |lines, (line, _)| lines | 1 << line)
-        };
-        Lines {
-            outputs: lines(|line| line & (CFGR_FUNC | CFGR_DIR) == CFGR_DIR),
-            open_drain: lines(|line| line & CFGR_OPD != 0),
-            pull_ups: lines(|line| line & (CFGR_PUEN | CFGR_PDEN) == CFGR_PUEN),
-            pull_downs: lines(|line| line & CFGR_PDEN != 0),
-            falling: lines(|line| matches!(line & CFGR_EVTSEL, FALLING | BOTH)),
-            rising: lines(|line| matches!(line & CFGR_EVTSEL, RISING | BOTH)),
-            low: lines(|line| line & CFGR_EVTSEL == LOW),
-            high: lines(|line| line & CFGR_EVTSEL == HIGH),
-        }
+fn modes_of(configurations: &[u32; 32]) -> PinModes {
+    let lines = |field: u32, values: &[u32]| {
+        let all = (0..PINS_OF_PORT).filter(|line| values.contains(&(configurations[*line as usize] & field)));
+        all.fold(0, |lines, line| lines | 1 << line)
+    };
+    PinModes {
+        outputs: lines(CFGR_FUNC | CFGR_DIR, &[CFGR_DIR]),
+        open_drain: lines(CFGR_OPD, &[CFGR_OPD]),
+        pull_ups: lines(CFGR_PUEN | CFGR_PDEN, &[CFGR_PUEN]),
+        pull_downs: lines(CFGR_PDEN, &[CFGR_PDEN]),
+        falling: lines(CFGR_EVTSEL, &[FALLING, BOTH]),
+        rising: lines(CFGR_EVTSEL, &[RISING, BOTH]),
+        low: lines(CFGR_EVTSEL, &[LOW]),
+        high: lines(CFGR_EVTSEL, &[HIGH]),
     }
 }
 
@@ -111,11 +97,9 @@ impl Lines {
 struct Group {
     configurations: [u32; 32],
     #[poll(skip = "it follows from the configurations")]
-    lines: Lines,
-    /// True if its interrupt is active.
-    interrupts: bool,
-    /// True if a wire may change before the next access, without an event.
-    moving: bool,
+    modes: PinModes,
+    bank: PinBank,
+    interrupt: InterruptOutput,
 }
 
 /// The line of a pin's name, "PA0" to "PD31".
@@ -134,20 +118,14 @@ fn name_of(line: u32) -> String {
 
 /// The device.
 #[derive(Debug, State, Polled)]
-#[poll(first = Pio::is_still)]
 pub struct Pio {
     #[poll(phase)]
     clock: ClockInput,
-    /// One for each group.
-    #[state(skip)]
-    interrupts: [Option<IrqLine>; GROUPS],
     registers: Registers,
     groups: [Group; GROUPS],
     /// Lines that waveforms have by name.
     #[state(skip)]
     recorded: Vec<u32>,
-    /// The number of changes of the wires, or of what it drives.
-    changes: u64,
 }
 
 /// For the list of models.
@@ -168,35 +146,28 @@ fn recorded_pins(reader: &mut NodeReader) -> Vec<u32> {
     for pin in reader.strings(NAME, "pins whose levels waveforms have, as \"PA0\"; without it none") {
         match line_named(pin) {
             Some(found) => recorded.push(found),
-            None => {
-                let (property, value) = (NAME.to_owned(), format!("\"{pin}\""));
-                reader.fault_at(
-                    NAME,
-                    FaultKind::OutOfRange { property, value, allowed: "\"PA0\" to \"PD31\"".to_owned() },
-                );
-            }
+            None => reader.out_of_range(NAME, format!("\"{pin}\""), "\"PA0\" to \"PD31\""),
         }
     }
     recorded
 }
 
 impl Group {
-    fn after_reset() -> Group {
+    /// Group `number` after reset, with its interrupt.
+    fn new(number: usize, interrupt: Option<IrqLine>) -> Group {
         let configurations = [CFGR_PUEN; 32];
-        Group { configurations, lines: Lines::of(&configurations), interrupts: false, moving: false }
-    }
-
-    fn selected(&mut self, mask: u32) -> impl Iterator<Item = &mut u32> {
-        self.configurations.iter_mut().enumerate().filter(move |(line, _)| mask >> line & 1 != 0).map(|(_, line)| line)
+        let (bank, interrupt) = (PinBank::new(number as u32), InterruptOutput::new(interrupt));
+        Group { configurations, modes: modes_of(&configurations), bank, interrupt }
     }
 
     fn configure(&mut self, mask: u32, value: u32) {
-        for line in self.selected(mask) {
+        for line in bits(mask) {
+            let line = &mut self.configurations[line as usize];
             let frozen = if *line & CFGR_PCFS != 0 { CFGR_PHYSICAL } else { 0 }
                 | if *line & CFGR_ICFS != 0 { CFGR_MASK & !CFGR_PHYSICAL } else { 0 };
             *line = *line & (frozen | CFGR_FROZEN) | value & CFGR_MASK & !frozen;
         }
-        self.lines = Lines::of(&self.configurations);
+        self.modes = modes_of(&self.configurations);
     }
 }
 
@@ -208,23 +179,13 @@ const fn at(register: u32, group: usize) -> u32 {
 impl Pio {
     /// The device after reset.
     pub fn new(clock: impl Into<ClockInput>, interrupts: [Option<IrqLine>; GROUPS]) -> Pio {
-        let (registers, groups) = (Registers::new(&MAP), [Group::after_reset(); GROUPS]);
-        Pio { clock: clock.into(), interrupts, registers, groups, recorded: Vec::new(), changes: 0 }
+        let groups = std::array::from_fn(|group| Group::new(group, interrupts[group]));
+        Pio { clock: clock.into(), registers: Registers::new(&MAP), groups, recorded: Vec::new() }
     }
 
-    /// The lines that a group drives, and those that it pulls up and down.
-    fn driven(&self, group: usize) -> (Drive, u32, u32) {
-        let Lines { outputs, open_drain, pull_ups, pull_downs, .. } = self.groups[group].lines;
-        let levels = self.registers[at(ODSR, group)];
-        (Drive { enables: outputs & !(open_drain & levels), levels }, pull_ups, pull_downs)
-    }
-
-    /// Applies a group's own drive and pulls to its wires.
-    fn drive(&self, group: usize, ctx: &mut Ctx) {
-        let (drive, pull_ups, pull_downs) = self.driven(group);
-        let port = PortId { device: ctx.id, bank: group as u32 };
-        ctx.bus.wires.set_pull_downs(port, pull_downs);
-        ctx.bus.drive_port(port, drive, pull_ups, ctx.now);
+    /// What a group does to its wires.
+    fn driven(&self, group: usize) -> Driven {
+        self.groups[group].modes.driven(self.registers[at(ODSR, group)])
     }
 
     /// Updates all wires: a device on lines of one group may drive lines of another.
@@ -234,23 +195,15 @@ impl Pio {
 
     /// Updates a group's wires: events, and its interrupt.
     fn look(&mut self, group: usize, ctx: &mut Ctx) {
-        let port = PortId { device: ctx.id, bank: group as u32 };
-        let (rose, fell) = ctx.bus.wires.take_edges(port);
-        let levels = ctx.bus.wires.levels(port);
-        let Group { lines, interrupts, .. } = &mut self.groups[group];
-        let events = fell & lines.falling | rose & lines.rising | levels & lines.high | !levels & lines.low;
+        let Group { modes, bank, interrupt, .. } = &mut self.groups[group];
+        let events = bank.events(modes, ctx);
         self.registers.put(at(ISR, group), events, true);
-        let level = self.registers.has(at(ISR, group), self.registers[at(IMR, group)]);
-        if std::mem::replace(interrupts, level) != level {
-            ctx.set_irq(self.interrupts[group], level);
-        }
+        interrupt.drive(self.registers.has(at(ISR, group), self.registers[at(IMR, group)]), ctx);
     }
 
     /// Reading PIO_PDSR: the levels of a group's wires.
     fn sample(&mut self, group: usize, ctx: &mut Ctx) -> u32 {
-        let port = PortId { device: ctx.id, bank: group as u32 };
-        let levels = ctx.bus.sample_port(port, ctx.now);
-        self.groups[group].moving = ctx.bus.wires.is_moving(port);
+        let levels = self.groups[group].bank.sample(ctx);
         self.look_at_all(ctx);
         levels
     }
@@ -262,7 +215,7 @@ impl Pio {
             SODR => self.registers.put(at(ODSR, group), new, true),
             CODR => self.registers.put(at(ODSR, group), new, false),
             ODSR => self.registers.set(at(ODSR, group), old & !mask | new & mask),
-            IOFR => self.groups[group].selected(mask).for_each(|line| *line |= (new & 3) << 29),
+            IOFR => bits(mask).for_each(|line| self.groups[group].configurations[line as usize] |= (new & 3) << 29),
             _ => {}
         }
         let configuration = self.groups[group].configurations[mask.trailing_zeros() as usize % 32];
@@ -270,19 +223,15 @@ impl Pio {
     }
 
     /// After a write of one of a group's registers, before which it drove `before`.
-    fn follow(&mut self, group: usize, before: (Drive, u32, u32), ctx: &mut Ctx) {
-        if self.driven(group) == before {
+    fn follow(&mut self, group: usize, before: Driven, ctx: &mut Ctx) {
+        let (driven, bank) = (self.driven(group), &mut self.groups[group].bank);
+        if driven == before {
             self.look(group, ctx);
         } else {
-            self.changes += 1;
-            self.drive(group, ctx);
+            bank.changes += 1;
+            bank.drive(driven, ctx);
             self.look_at_all(ctx);
         }
-    }
-
-    /// False if a wire may change without an event.
-    fn is_still(&mut self, _poll: &mut Poll) -> bool {
-        !self.groups.iter().any(|group| group.moving)
     }
 }
 
@@ -293,7 +242,7 @@ const fn split(offset: u32) -> (usize, u32) {
 
 impl Device for Pio {
     fn reset(&mut self, ctx: &mut Ctx) {
-        (0..GROUPS).for_each(|group| self.drive(group, ctx));
+        (0..GROUPS).for_each(|group| self.groups[group].bank.drive(self.driven(group), ctx));
         for line in &self.recorded {
             let pin = Pin::new(ctx.id, *line);
             let signal = ctx.bus.waves.signal(ctx.label(), &name_of(*line), ctx.bus.wires.level(pin));
@@ -339,8 +288,9 @@ impl Device for Pio {
     }
 
     fn pins_changed(&mut self, port: PortId, _changed: u32, _levels: u32, ctx: &mut Ctx) {
-        self.changes += 1;
-        self.look(port.bank as usize, ctx);
+        let group = port.bank as usize;
+        self.groups[group].bank.changes += 1;
+        self.look(group, ctx);
     }
 
     fn pin_count(&self) -> u32 {

@@ -16,8 +16,8 @@
 
 use crate::prelude::*;
 use crate::support::interrupt_output::InterruptOutput;
+use crate::support::pin_bank::{Driven, PinBank, PinModes};
 use engine::bus::device::PortId;
-use engine::pins::Drive;
 
 registers! {
     /// The register map.
@@ -52,16 +52,12 @@ registers! {
 /// The port.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::APB)]
-#[poll(first = Gpio::is_still)]
 pub struct Gpio {
     #[poll(phase)]
     clock: ClockInput,
     registers: Registers,
     interrupt: InterruptOutput,
-    /// True if a wire may change before the next access, without an event.
-    moving: bool,
-    /// The number of changes of wires that may affect an answer.
-    changes: u64,
+    bank: PinBank,
     #[poll(total)]
     reads: u64,
     /// A loop with a write drives wires.
@@ -83,8 +79,8 @@ impl Gpio {
     /// The port after reset: all pins are inputs, pulled up, with their interrupts masked.
     pub fn new(clock: impl Into<ClockInput>, interrupt: Option<IrqLine>) -> Gpio {
         let interrupt = InterruptOutput::new(interrupt);
-        let registers = Registers::new(&MAP);
-        Gpio { clock: clock.into(), registers, interrupt, moving: false, changes: 0, reads: 0, writes: 0 }
+        let (registers, bank) = (Registers::new(&MAP), PinBank::default());
+        Gpio { clock: clock.into(), registers, interrupt, bank, reads: 0, writes: 0 }
     }
 
     /// Pins that are interrupt sources.
@@ -92,41 +88,40 @@ impl Gpio {
         !self.registers[FUN] & self.registers[SEL]
     }
 
-    fn drive(&self) -> (Drive, u32) {
-        let enables = !self.registers[FUN] & !self.registers[SEL] & self.registers[DIR];
-        (Drive { enables, levels: self.registers[DAT] }, !self.registers[PE])
+    /// DIR is the direction of a pin, or the edge or level of an interrupt source.
+    fn modes(&self) -> PinModes {
+        let [edges, rising] = [TRG, DIR].map(|register| self.registers[register]);
+        let sources = self.sources();
+        PinModes {
+            outputs: !self.registers[FUN] & !self.registers[SEL] & rising,
+            pull_ups: !self.registers[PE],
+            rising: sources & edges & rising,
+            falling: sources & edges & !rising,
+            high: sources & !edges & rising,
+            low: sources & !edges & !rising,
+            ..PinModes::default()
+        }
     }
 
-    fn sample(&mut self, ctx: &mut Ctx) -> u32 {
-        let levels = ctx.bus.sample_port(ctx.id, ctx.now);
-        self.moving = ctx.bus.wires.is_moving(ctx.id);
-        levels
-    }
-
-    fn is_still(&mut self, _: &mut Poll) -> bool {
-        !self.moving
+    fn driven(&self) -> Driven {
+        self.modes().driven(self.registers[DAT])
     }
 
     /// Drives the pins as a register says that held `old`.
     fn drive_changes(&mut self, register: u32, old: u32, ctx: &mut Ctx) {
-        let (drive, pull_ups) = self.drive();
-        let new = self.registers[register];
+        let (new, after) = (self.registers[register], self.driven());
         self.registers.set(register, old);
-        let before = self.drive();
+        let before = self.driven();
         self.registers.set(register, new);
-        if (drive, pull_ups) != before {
-            ctx.bus.drive_port(ctx.id, drive, pull_ups, ctx.now);
+        if after != before {
+            self.bank.drive(after, ctx);
         }
     }
 
     /// Updates the flags of interrupt sources and the interrupt line from the wires.
     fn look(&mut self, ctx: &mut Ctx) {
-        let (rose, fell) = ctx.bus.wires.take_edges(ctx.id);
-        let levels = ctx.bus.wires.levels(ctx.id);
-        let (rising, edged) = (self.registers[DIR], self.registers[TRG]);
-        let edges = rose & rising | fell & !rising;
-        let active = !(levels ^ rising);
-        self.registers.put(FLG, self.sources() & (edges & edged | active & !edged), true);
+        let events = self.bank.events(&self.modes(), ctx);
+        self.registers.put(FLG, events, true);
         self.interrupt.drive(self.registers[FLG] & !self.registers[IM] != 0, ctx);
     }
 }
@@ -134,7 +129,7 @@ impl Gpio {
 impl Table for Gpio {
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         self.reads += 1;
-        if register == PIN { self.sample(ctx) } else { held }
+        if register == PIN { self.bank.sample(ctx) } else { held }
     }
 
     fn was_read(&mut self, _: u32, ctx: &mut Ctx) {
@@ -168,7 +163,7 @@ impl Device for Gpio {
     by_table!();
 
     fn pins_changed(&mut self, _port: PortId, _changed: u32, _levels: u32, ctx: &mut Ctx) {
-        self.changes += 1;
+        self.bank.changes += 1;
         self.look(ctx);
     }
 

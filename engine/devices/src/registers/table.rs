@@ -175,7 +175,10 @@ pub trait RegisterBank {
 
 /// A device that is a table: what is left to say of its registers.
 pub trait Table: RegisterBank {
-    /// An access arrives: the device brings its state up to `ctx.now`.
+    /// An access arrives, whether the device has its clock or not.
+    fn arrives(&mut self, _is_write: bool) {}
+
+    /// An access reaches the registers: the device brings its state up to `ctx.now`.
     fn settle(&mut self, _ctx: &mut Ctx) {}
 
     /// Software reads a register, which holds `held`: the value that it gets. Effects of the read happen here.
@@ -219,6 +222,7 @@ pub fn unmodelled(row: &Row, old: u32, new: u32) -> Option<String> {
 /// # Errors
 /// If [`Table::error`] says so; a device without its clock answers 0.
 pub fn read(device: &mut impl Table, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
+    device.arrives(false);
     let port = device.port();
     if !port.takes_reads(ctx) {
         return Ok(port.read(0, offset, size, ctx.now));
@@ -254,6 +258,7 @@ pub fn write(
     value: u32,
     ctx: &mut Ctx,
 ) -> Result<Reply, SlaveError> {
+    device.arrives(true);
     let port = device.port();
     if !port.takes_writes(ctx) {
         return Ok(port.written(ctx.now));

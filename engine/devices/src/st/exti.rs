@@ -13,6 +13,8 @@ use crate::support::stm32_pin_lines::PinLines;
 const MOST_BANKS: usize = 3;
 /// From EXTI_IMR to EXTI_EMR.
 const EMR: u32 = 4;
+/// From EXTI_RTSR to EXTI_SWIER.
+const SWIER: u32 = 8;
 
 /// What a generation has of an EXTI.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub struct Generation {
     map: &'static Map,
     /// The registers of each 32 lines.
     banks: &'static [Bank],
+    /// From EXTI_RTSR to the pending registers for rising and for falling edges.
+    pending: [u32; 2],
     /// True if EXTI_SWIER keeps its bits until the line is no longer pending.
     keeps_software: bool,
     /// Lines of the first two banks whose interrupts are this device's.
@@ -34,12 +38,8 @@ pub struct Generation {
 /// The registers of 32 lines.
 #[derive(Debug)]
 pub struct Bank {
-    /// EXTI_RTSR and EXTI_FTSR.
-    edges: [u32; 2],
-    /// EXTI_SWIER.
-    software: u32,
-    /// The pending registers for rising and for falling edges.
-    pending: [u32; 2],
+    /// EXTI_RTSR; EXTI_FTSR, EXTI_SWIER and the pending registers follow.
+    rtsr: u32,
     /// EXTI_IMR of each processor; EXTI_EMR follows each.
     masks: &'static [u32],
 }
@@ -99,7 +99,7 @@ impl Exti {
     /// Lines of the first two banks that ask a processor for their interrupt.
     fn asking(&self, processor: usize) -> u64 {
         let of_bank = |bank: &Bank| {
-            let pending = bank.pending.iter().fold(0, |lines, register| lines | self.registers[*register]);
+            let pending = self.generation.pending.iter().fold(0, |lines, at| lines | self.registers[bank.rtsr + at]);
             u64::from(pending & self.registers[bank.masks[processor]])
         };
         (of_bank(&self.generation.banks[1]) << 32 | of_bank(&self.generation.banks[0])) & self.generation.own
@@ -126,10 +126,10 @@ impl Exti {
 
     /// Edges at lines of a bank; returns those that are selected.
     fn take_edges(&mut self, bank: usize, edges: [u32; 2]) -> u32 {
-        let (bank, mut selected) = (&self.generation.banks[bank], 0);
-        for (which, lines) in edges.into_iter().enumerate() {
-            let taken = lines & self.registers[bank.edges[which]];
-            self.registers.put(bank.pending[which], taken, true);
+        let (rtsr, mut selected) = (self.generation.banks[bank].rtsr, 0);
+        for ((edge, lines), pending) in [0, 4].into_iter().zip(edges).zip(self.generation.pending) {
+            let taken = lines & self.registers[rtsr + edge];
+            self.registers.put(rtsr + pending, taken, true);
             selected |= taken;
         }
         selected
@@ -144,11 +144,11 @@ impl Exti {
 
     /// Software asks for lines of a bank.
     fn wrote_software(&mut self, bank: usize, old: u32, asked: u32, ctx: &mut Ctx) {
-        let Bank { software, pending, .. } = &self.generation.banks[bank];
+        let rtsr = self.generation.banks[bank].rtsr;
         if self.generation.keeps_software {
-            self.registers.set(*software, old | asked);
+            self.registers.set(rtsr + SWIER, old | asked);
         }
-        self.registers.put(pending[0], asked, true);
+        self.registers.put(rtsr + self.generation.pending[0], asked, true);
         self.happened(bank, asked, ctx);
     }
 }
@@ -162,13 +162,14 @@ impl Table for Exti {
         for (number, bank) in self.generation.banks.iter().enumerate() {
             let lines = self.params.lines[number];
             let configurable = lines & !self.params.direct[number];
-            if bank.edges.contains(&register) {
+            let at = register.wrapping_sub(bank.rtsr);
+            if at < SWIER {
                 self.registers.set(register, new & configurable);
-            } else if bank.software == register {
+            } else if at == SWIER {
                 self.wrote_software(number, old, new & configurable & !old, ctx);
-            } else if bank.pending.contains(&register) {
+            } else if self.generation.pending.contains(&at) {
                 // What is no longer pending can be asked for again.
-                self.registers.set(bank.software, self.registers[bank.software] & new);
+                self.registers.set(bank.rtsr + SWIER, self.registers[bank.rtsr + SWIER] & new);
             } else if bank.masks.iter().any(|imr| [*imr, imr + EMR].contains(&register)) {
                 self.registers.set(register, new & lines);
             }

@@ -9,10 +9,9 @@ pub mod stm32l4;
 
 use crate::prelude::*;
 use engine::bus::repeated_reads::RepeatedReads;
-use engine::dt::fault::FaultKind;
 
 use self::array::{ENDS, Flash};
-use self::keys::{Key, Keys};
+use self::keys::Keys;
 // These bits are the same in all families.
 use self::stm32f4::{ACR, CR_EOPIE, CR_ERRIE, CR_LOCK, CR_PG, CR_STRT, SR_BSY, SR_EOP, SR_OPERR, SR_PGSERR};
 use crate::registers::{Lanes, Row};
@@ -52,9 +51,9 @@ pub struct Family {
     /// Another register was written, or its write was refused.
     wrote: fn(&mut FlashController, u32, Result<(), Refused>, &mut Ctx),
     /// Starts to erase, by FLASH_CR.
-    erase: fn(&mut FlashController, &mut Ctx),
+    erase: fn(&mut FlashController, &mut Ctx) -> Result<(), Refusal>,
     /// Programs a value at an offset.
-    program: fn(&mut FlashController, u32, AccessSize, u32, &mut Ctx),
+    program: fn(&mut FlashController, u32, AccessSize, u32, &mut Ctx) -> Result<(), Refusal>,
 }
 
 impl Family {
@@ -69,6 +68,9 @@ impl Family {
         option_bytes::from_node(reader, &self.option_row(), none) & !none | set
     }
 }
+
+/// An operation that is refused: the flag of FLASH_SR, and the note.
+type Refusal = (u32, &'static str);
 
 /// Durations of operations.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +90,6 @@ pub struct FlashController {
     flash: Flash,
     #[state(skip)]
     times: Times,
-    #[state(skip)]
     interrupt: Option<IrqLine>,
     registers: Registers,
     keys: Keys,
@@ -100,8 +101,7 @@ pub struct FlashController {
 /// Adds a fault unless the flash's size is one that a family has.
 fn check_size(is_sound: bool, flash: &Flash, allowed: &str, reader: &mut NodeReader) {
     if !is_sound {
-        let (value, allowed) = (flash.size_bytes().to_string(), allowed.to_owned());
-        reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
+        reader.out_of_range("reg", flash.size_bytes, allowed);
     }
 }
 
@@ -149,8 +149,8 @@ impl FlashController {
         let (family, mut is_accepted) = (self.family, true);
         match (register, self.registers.write(register, value)) {
             (ACR, Ok((_, _, new))) => {
-                self.flash.set_acr(new, ctx);
-                self.registers.set(ACR, self.flash.acr());
+                let kept = self.flash.set_acr(new, ctx);
+                self.registers.set(ACR, kept);
             }
             _ if register == family.keyr => is_accepted = self.unlock(value, ctx),
             _ if register == family.optkeyr => is_accepted = self.unlock_options(value, ctx),
@@ -167,18 +167,18 @@ impl FlashController {
 
     fn unlock(&mut self, key: u32, ctx: &mut Ctx) -> bool {
         let key = self.keys.take(key, ctx);
-        if key == Key::Last {
+        if key == Some(true) {
             self.registers.put(self.family.cr, CR_LOCK, false);
         }
-        key != Key::Wrong
+        key.is_some()
     }
 
     fn unlock_options(&mut self, key: u32, ctx: &mut Ctx) -> bool {
         let (key, (register, bit)) = (self.option_keys.take(key, ctx), self.family.option_lock);
-        if key == Key::Last && !(self.family.is_locked_twice && self.control() & CR_LOCK != 0) {
+        if key == Some(true) && !(self.family.is_locked_twice && self.control() & CR_LOCK != 0) {
             self.registers.put(register, bit, false);
         }
-        key != Key::Wrong
+        key.is_some()
     }
 
     fn wrote_control(&mut self, old: u32, new: u32, ctx: &mut Ctx) {
@@ -191,20 +191,24 @@ impl FlashController {
         }
         (self.family.wrote_control)(self, new, ctx);
         if new & CR_STRT != 0 {
-            (self.family.erase)(self, ctx);
+            let started = (self.family.erase)(self, ctx);
+            self.refuse(started, ctx);
         }
     }
 
     /// A write to the flash.
     fn program(&mut self, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) {
-        if self.control() & (CR_LOCK | CR_PG) != CR_PG {
-            let what = "the flash was written without FLASH_CR.PG: nothing is programmed (PGSERR)";
-            return self.refuse(SR_PGSERR, what, ctx);
-        }
-        (self.family.program)(self, offset, size, value, ctx);
+        let started = if self.control() & (CR_LOCK | CR_PG) == CR_PG {
+            (self.family.program)(self, offset, size, value, ctx)
+        } else {
+            Err((SR_PGSERR, "the flash was written without FLASH_CR.PG: nothing is programmed (PGSERR)"))
+        };
+        self.refuse(started, ctx);
     }
 
-    fn refuse(&mut self, why: u32, what: &str, ctx: &mut Ctx) {
+    /// An operation was started, or is refused.
+    fn refuse(&mut self, started: Result<(), Refusal>, ctx: &mut Ctx) {
+        let Err((why, what)) = started else { return };
         let flags = why | flag(SR_OPERR, self.control() & CR_ERRIE != 0);
         self.registers.put(self.family.sr, flags, true);
         ctx.note(what);
@@ -274,19 +278,26 @@ impl Device for FlashController {
     }
 
     fn peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
-        range > 0 && self.flash.peek(offset, into)
+        if range > 0 {
+            self.flash.contents.0.read(offset, into);
+        }
+        range > 0
     }
 
     fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
-        range > 0 && self.flash.load(offset, bytes)
+        // As a programmer does, without time.
+        if range > 0 {
+            self.flash.contents.0.write(offset, bytes);
+        }
+        range > 0
     }
 
     fn host_bytes(&self, range: usize) -> Option<*const u8> {
-        (range > 0).then(|| self.flash.host_bytes())
+        (range > 0).then(|| self.flash.contents.0.as_ptr().cast_const())
     }
 
     fn own_clock(&self) -> Option<Hz> {
-        Some(self.flash.own_clock())
+        Some(self.flash.clock.rate)
     }
 
     fn read_alone(&mut self, range: usize, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {

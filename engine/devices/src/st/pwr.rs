@@ -32,19 +32,6 @@ pub struct Generation {
     limits: &'static [(&'static str, u64)],
 }
 
-/// The board's parameters of the controller.
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// HCLK.
-    pub hclk: ClockInput,
-    /// An output of the PLL; HCLK for parts whose voltage does not depend on the PLL.
-    pub pll: ClockInput,
-    /// Its clock enable bit in the RCC.
-    pub gate: ClockGate,
-    /// The times of its transitions.
-    pub times: [Ps; 2],
-}
-
 /// The device.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::gated(self.gate))]
@@ -53,8 +40,8 @@ pub struct Pwr {
     generation: &'static Generation,
     hclk: ClockInput,
     pll: KernelClock,
-    #[state(skip)]
     gate: ClockGate,
+    /// The times of its transitions.
     #[state(skip)]
     times: [Ps; 2],
     registers: Registers,
@@ -64,8 +51,9 @@ pub struct Pwr {
 }
 
 impl Pwr {
-    /// The device after reset.
-    pub fn new(generation: &'static Generation, Params { hclk, pll, gate, times }: Params) -> Pwr {
+    /// The device after reset, by HCLK and an output of the PLL (HCLK for parts whose voltage does not depend on the
+    /// PLL).
+    fn new(generation: &'static Generation, [hclk, pll]: [ClockInput; 2], gate: ClockGate, times: [Ps; 2]) -> Pwr {
         let (pll, registers) = (KernelClock::new(pll).standing(), Registers::new(generation.map));
         Pwr { generation, hclk, pll, gate, times, registers, until: [Ps::ZERO; 2], alarm: Alarm::default() }
     }

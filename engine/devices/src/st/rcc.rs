@@ -18,11 +18,12 @@ mod tests;
 use crate::prelude::*;
 use engine::dt::wiring::ClockId;
 
-use self::family::{Family, Interrupts, Kind};
+use self::family::{Family, Interrupts, Name, TO_ENABLES};
 use self::sources::{Happened, Hse, Sources};
 // These registers, fields and bits are the same in all families.
-use self::stm32f4::f411::{BDCR_BDRST, BDCR_LSEON, BDCR_RTCEN, BDCR_RTCSEL};
-use self::stm32f4::{CFGR, CFGR_HPRE, CFGR_SW, CFGR_SWS, CR, CR_HSEBYP, CR_HSEON};
+use self::stm32f4::{
+    BDCR_BDRST, BDCR_LSEON, BDCR_RTCEN, BDCR_RTCSEL, CFGR, CFGR_HPRE, CFGR_SW, CFGR_SWS, CR, CR_HSEBYP, CR_HSEON,
+};
 use crate::registers::Lanes;
 use crate::support::clock_gate::BACKUP_DOMAIN;
 
@@ -57,9 +58,9 @@ impl Params {
     fn from_node(reader: &mut NodeReader, family: &Family, oscillators: Vec<Option<Hz>>) -> Params {
         const SWITCH: &str = "cycles of the old and then of the new clock that a change of SYSCLK takes";
         const DIVIDER: &str = "cycles of HCLK from a write of a divider until it is in force";
-        let meanings: Vec<&str> = family.outputs.iter().map(|(meaning, _)| *meaning).collect();
+        let meanings: Vec<&str> = family.clocks().map(|(meaning, _)| *meaning).collect();
         Params {
-            hse: Hse::from_node(reader, oscillators[family.hse]),
+            hse: Hse::from_node(reader, oscillators[family.place(Name::Hse)]),
             oscillators,
             starts: family.start_times(reader),
             stop_cycles: sources::stop_cycles(reader),
@@ -83,9 +84,8 @@ pub struct Rcc {
     registers: Registers,
     /// Oscillators, PLLs, and the source of SYSCLK.
     sources: Sources,
-    /// The values in force of the registers in [`Family::settings`].
-    #[state(with = engine::state::fixed)]
-    settings: Vec<u32>,
+    /// The values in force of dividers and selections: the registers when they last took effect.
+    in_force: Registers,
     /// The time at which dividers and selections that were written take effect.
     settings_at: Option<Ps>,
     alarm: Alarm,
@@ -94,48 +94,40 @@ pub struct Rcc {
 }
 
 impl Rcc {
+    /// The device of a node, whose oscillators are known.
+    fn from_node(family: &'static Family, oscillators: Vec<Option<Hz>>, reader: &mut NodeReader) -> Box<dyn Device> {
+        Box::new(Rcc::new(family, Params::from_node(reader, family, oscillators)))
+    }
+
     /// The device after reset: SYSCLK is the first source.
     pub fn new(family: &'static Family, params: Params) -> Rcc {
         let registers = Registers::new(family.map);
         let list = family.sources_of(&params, &registers);
         let sources = Sources::new(list, 0, params.switch_cycles);
-        let settings = vec![0; family.settings.len()];
-        let alarm = Alarm::default();
-        let mut rcc = Rcc { family, params, registers, sources, settings, settings_at: None, alarm, is_noted: false };
-        rcc.put_settings_in_force();
+        let (in_force, alarm) = (registers.clone(), Alarm::default());
+        let mut rcc = Rcc { family, params, registers, sources, in_force, settings_at: None, alarm, is_noted: false };
         rcc.show_sources();
         rcc
-    }
-
-    fn put_settings_in_force(&mut self) {
-        for (setting, register) in self.settings.iter_mut().zip(self.family.settings) {
-            *setting = self.registers[*register];
-        }
-    }
-
-    /// The field in force of a register of settings.
-    fn setting(&self, register: u32, mask: u32) -> u32 {
-        let place = self.family.settings.iter().position(|known| *known == register);
-        place.map_or(0, |place| field(self.settings[place], mask))
     }
 
     /// Updates the switches and ready flags of the sources, and the source of SYSCLK, in the registers.
     fn show_sources(&mut self) {
         for (index, row) in self.family.sources.iter().enumerate() {
-            self.registers.put(row.register, row.on, self.sources.is_on(index));
-            self.registers.put(row.register, row.ready, self.sources.is_ready(index));
+            self.registers.put(row.register, row.on, self.sources.list[index].is_on());
+            self.registers.put(row.register, row.ready, self.sources.list[index].is_ready());
         }
-        let selected = self.family.sysclk.iter().rposition(|source| *source == self.sources.selected()).unwrap_or(0);
+        let source = self.family.sources[self.sources.selected].source;
+        let selected = self.family.sysclk.iter().rposition(|known| *known == source).unwrap_or(0);
         self.registers.set(CFGR, self.registers[CFGR] & !CFGR_SWS | (selected as u32) << 2);
     }
 
     fn wrote_cr(&mut self, old: u32, ctx: &mut Ctx) {
-        let hse = self.family.hse;
-        if self.sources.is_on(hse) {
+        let hse = self.family.place(Name::Hse);
+        if self.sources.list[hse].is_on() {
             // HSEBYP is writable only while HSE is off.
             self.registers.put(CR, CR_HSEBYP, old & CR_HSEBYP != 0);
         } else if self.registers.has(CR, CR_HSEON) {
-            self.params.hse.prepare(&mut self.sources, hse, self.registers.has(CR, CR_HSEBYP), ctx);
+            self.params.hse.prepare(&mut self.sources.list[hse], self.registers.has(CR, CR_HSEBYP), ctx);
         }
         self.wrote_switches(CR, ctx);
     }
@@ -148,10 +140,7 @@ impl Rcc {
                 continue;
             }
             let on = written & row.on != 0;
-            if let Kind::Pll(pll) = &row.kind
-                && on
-                && !self.sources.is_on(index)
-            {
+            if let Some(pll) = self.family.pll(index).filter(|_| on && !self.sources.list[index].is_on()) {
                 self.prepare_pll(index, pll, ctx);
             }
             self.sources.turn(index, on, ctx.now);
@@ -180,18 +169,19 @@ impl Rcc {
     /// Switches SYSCLK to the source that RCC_CFGR.SW selects, once that is ready.
     fn select(&mut self, ctx: &mut Ctx) {
         let Some(source) = self.family.sysclk.get(self.registers.field(CFGR, CFGR_SW) as usize) else { return };
-        if let Some(output) = self.output_off(*source) {
+        let source = self.family.place(*source);
+        if let Some(output) = self.output_off(source) {
             ctx.note(&format!(
                 "the PLL was selected for SYSCLK with its output R off ({output}): SYSCLK keeps its source"
             ));
             return;
         }
-        self.sources.select(*source, ctx.now);
+        self.sources.select(source, ctx.now);
     }
 
     /// Writes RCC_BDCR, if PWR allows it.
     fn wrote_bdcr(&mut self, old: u32, new: u32, ctx: &mut Ctx) {
-        let Family { bdcr, lse, dbp, .. } = *self.family;
+        let Family { bdcr, dbp, .. } = *self.family;
         let (register, bit) = BACKUP_DOMAIN;
         if !ctx.bus.clocks.is_running(register, bit) {
             ctx.note(&format!(
@@ -202,7 +192,8 @@ impl Rcc {
         }
         let is_reset = new & BDCR_BDRST != 0;
         let value = if is_reset { BDCR_BDRST } else { new };
-        if value & BDCR_LSEON != 0 && self.sources.rate(lse).is_none() {
+        let lse = self.sources.list[self.family.place(Name::Lse)];
+        if value & BDCR_LSEON != 0 && lse.rate.is_none() {
             ctx.note("LSE is turned on (RCC_BDCR.LSEON), and the board has no crystal there: it never gets ready");
         }
         // RTCSEL can't be changed once it is set, until the domain is reset.
@@ -226,8 +217,7 @@ impl Rcc {
     }
 
     fn wrote_reset(&mut self, register: u32, new: u32, ctx: &mut Ctx) {
-        let Family { resets, enables, .. } = self.family;
-        let unknown = ctx.bus.clocks.set_resets(register - resets.start() + enables.start(), new);
+        let unknown = ctx.bus.clocks.set_resets(register + TO_ENABLES, new);
         self.note_unreset(register, unknown, ctx);
         // Notifies devices that are reset.
         ctx.set_clocks(&[]);
@@ -282,7 +272,7 @@ impl Rcc {
     fn advance(&mut self, ctx: &mut Ctx) {
         let are_due = self.settings_at.take_if(|due| *due <= ctx.now).is_some();
         if are_due {
-            self.put_settings_in_force();
+            self.in_force = self.registers.clone();
             (self.family.tune)(self);
         }
         let happened = self.sources.advance(ctx.now);
@@ -317,7 +307,7 @@ impl Table for Rcc {
             _ if register == family.bdcr => self.wrote_bdcr(old, new, ctx),
             _ if register == family.csr => self.wrote_csr(new, ctx),
             _ if register == family.interrupts.flags => family.interrupts.clear(&mut self.registers),
-            _ if family.resets.contains(&register) => self.wrote_reset(register, new, ctx),
+            _ if family.enables.contains(&(register + TO_ENABLES)) => self.wrote_reset(register, new, ctx),
             _ if family.enables.contains(&register) => self.wrote_enable(register, old, new, ctx),
             _ if family.settings.contains(&register) => self.settings_change(ctx),
             _ => match family.pll_at(register) {

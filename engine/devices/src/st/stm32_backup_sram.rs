@@ -16,7 +16,6 @@ const BYTES: usize = 0x1000;
 /// The memory.
 #[derive(Debug, State, Polled)]
 pub struct BackupSram {
-    #[state(skip)]
     gate: ClockGate,
     #[state(with = engine::state::fixed)]
     #[poll(skip = "writes stand for the contents")]

@@ -40,7 +40,6 @@ pub struct Params {
     #[state(skip)]
     pub is_programmable: bool,
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 

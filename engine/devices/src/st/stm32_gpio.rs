@@ -18,12 +18,10 @@
 
 use crate::prelude::*;
 use engine::bus::device::PortId;
-use engine::dt::fault::FaultKind;
-use engine::pins::Drive;
 use engine::pins::functions::Functions;
 
-use crate::registers;
 use crate::support::clock_gate::SECOND_SUPPLY;
+use crate::support::pin_bank::{PinBank, PinModes};
 
 registers! {
     /// The register map; GPIOx_BRR is not in all chips.
@@ -61,19 +59,8 @@ pub struct Params {
     pub has_brr: bool,
     /// Pins on the second supply.
     pub second_supply: u32,
-    /// Pins that the boot loader has assigned to peripherals.
-    pub booted: Booted,
     /// Its clock enable bit in the RCC.
     pub gate: ClockGate,
-}
-
-/// Pins that are in alternate function when the firmware starts, as set by the software before it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Booted {
-    /// One bit for each pin.
-    pub pins: u32,
-    /// GPIOx_AFRL and GPIOx_AFRH.
-    pub functions: [u32; 2],
 }
 
 /// Progress of the lock sequence: writes with LCKK, without, and with it, each with the same pins, then a read.
@@ -90,16 +77,13 @@ enum Lock {
 /// The port.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::gated_with_lanes(self.params.gate))]
-#[poll(first = Gpio::is_still)]
 pub struct Gpio {
     #[state(skip)]
     params: Params,
     registers: Registers,
     lock: Lock,
-    /// A wire may change before the next access, without an event.
-    moving: bool,
-    /// Incremented by changes of wires, and of what isolates pins.
-    changes: u64,
+    /// Its changes are also those of what isolates pins.
+    bank: PinBank,
     #[poll(total)]
     reads: u64,
     /// The wires see each write.
@@ -113,43 +97,17 @@ pub const MODEL: Model = Model::port(&["st,stm32-gpio"], 1, from_node).naming(MA
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["gpio-controller", "#gpio-cells", "gpio-ranges", "ngpios", "clocks"]);
     let meaning = "GPIOx_MODER, GPIOx_OSPEEDR and GPIOx_PUPDR after reset; 0 by default";
-    Box::new(Gpio::booted(Params {
-        resets: reader.cells("cyclescope,reset-values", |_: [u32; 3]| true, meaning).unwrap_or_default(),
-        has_brr: reader.flag("cyclescope,reset-register", "the port has GPIOx_BRR"),
-        second_supply: reader.u32_or(
-            "cyclescope,io2-pins",
-            0,
-            0..=PINS,
-            "pins on the supply VDDIO2, one bit each, isolated while PWR_CR2.IOSV is 0",
-        ),
-        booted: Booted::from_node(reader),
-        gate: ClockGate::from_node(reader),
-    }))
-}
-
-impl Booted {
-    fn from_node(reader: &mut NodeReader) -> Booted {
-        const NAME: &str = "cyclescope,boot-functions";
-        let meaning = "pairs: a pin (0 to 15), and the alternate function (0 to 15) that the software before the \
-                       firmware has selected for it";
-        let pairs = reader.numbers(NAME, meaning);
-        if !pairs.len().is_multiple_of(2) || pairs.iter().any(|value| *value > 15) {
-            let (property, expected) = (NAME.to_owned(), meaning.to_owned());
-            reader.fault_at(NAME, FaultKind::WrongType { property, expected });
-            return Booted::default();
-        }
-        let mut booted = Booted::default();
-        for [pin, function] in pairs.as_chunks::<2>().0 {
-            booted.pins |= 1 << pin;
-            booted.functions[*pin as usize / 8] |= function << (4 * (pin % 8));
-        }
-        booted
-    }
-}
-
-/// A mask with one bit for each pin whose two bits in `word` are `wanted`.
-fn pins_where(word: u32, wanted: u32) -> u32 {
-    (0..16).filter(|pin| word >> (2 * pin) & 3 == wanted).fold(0, |pins, pin| pins | 1 << pin)
+    let resets = reader.cells("cyclescope,reset-values", |_: [u32; 3]| true, meaning).unwrap_or_default();
+    let has_brr = reader.flag("cyclescope,reset-register", "the port has GPIOx_BRR");
+    let meaning = "pins on the supply VDDIO2, one bit each, isolated while PWR_CR2.IOSV is 0";
+    let second_supply = reader.u32_or("cyclescope,io2-pins", 0, 0..=PINS, meaning);
+    let meaning = "pairs: a pin (0 to 15), and the alternate function (0 to 15) that the software before the \
+                   firmware has selected for it";
+    let are_sound = |pairs: &[[u32; 2]]| pairs.as_flattened().iter().all(|number| *number < 16);
+    let booted = reader.pairs("cyclescope,boot-functions", meaning, meaning, are_sound);
+    let mut gpio = Gpio::new(Params { resets, has_brr, second_supply, gate: ClockGate::from_node(reader) });
+    booted.into_iter().for_each(|[pin, function]| gpio.assign(pin, function));
+    Box::new(gpio)
 }
 
 /// All ones in a register's fields of `bits` bits for those pins from `first` on that are in `pins`.
@@ -167,39 +125,40 @@ impl Gpio {
         for (register, reset) in [MODER, OSPEEDR, PUPDR].into_iter().zip(params.resets) {
             registers.set(register, reset);
         }
-        Gpio { params, registers, lock: Lock::default(), moving: false, changes: 0, reads: 0, writes: 0 }
+        Gpio { params, registers, lock: Lock::default(), bank: PinBank::default(), reads: 0, writes: 0 }
     }
 
-    /// The port when the firmware starts.
-    fn booted(params: Params) -> Gpio {
-        let (Booted { pins, functions: [low, high] }, mut gpio) = (params.booted, Gpio::new(params));
-        let mode = gpio.registers[MODER] & !spread(pins, 2, 0) | spread(pins, 2, 0) & (u32::MAX / 3 * ALTERNATE);
-        for (register, value) in [(MODER, mode), (AFRL, low), (AFRH, high)] {
-            gpio.registers.set(register, value);
-        }
-        gpio
+    /// The boot loader has selected an alternate function for a pin.
+    fn assign(&mut self, pin: u32, function: u32) {
+        self.registers.put(MODER, 3 << (2 * pin), false);
+        self.registers.put(MODER, ALTERNATE << (2 * pin), true);
+        self.registers.put(AFRL + pin / 8 * 4, function << (4 * (pin % 8)), true);
     }
 
     /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
-        let Gpio { moving, changes, reads, writes, .. } = *self;
-        *self = Gpio { moving, changes: changes + 1, reads, writes, ..Gpio::new(self.params) };
+        let Gpio { bank, reads, writes, .. } = *self;
+        *self = Gpio { bank, reads, writes, ..Gpio::new(self.params) };
+        self.bank.changes += 1;
         self.apply(ctx);
     }
 
-    /// Pins with this value in their two bits of a register.
+    /// Pins with this value in their two bits of a register, a bit a pin.
     fn pins(&self, register: u32, wanted: u32) -> u32 {
-        pins_where(self.registers[register], wanted)
+        let word = self.registers[register];
+        (0..16).filter(|pin| word >> (2 * pin) & 3 == wanted).fold(0, |pins, pin| pins | 1 << pin)
     }
 
-    /// The pins that the port drives, and those it pulls up and down.
-    fn drive(&self, isolated: u32) -> (Drive, u32, u32) {
-        let levels = self.registers[ODR];
-        let outputs = self.pins(MODER, OUTPUT) & !isolated;
-        let enables = outputs & !(self.registers[OTYPER] & levels);
+    /// How the pins are configured.
+    fn modes(&self, isolated: u32) -> PinModes {
         let pulled = !(self.pins(MODER, ANALOG) | isolated);
-        let (up, down) = (self.pins(PUPDR, UP) & pulled, self.pins(PUPDR, DOWN) & pulled);
-        (Drive { enables, levels }, up, down)
+        PinModes {
+            outputs: self.pins(MODER, OUTPUT) & !isolated,
+            open_drain: self.registers[OTYPER],
+            pull_ups: self.pins(PUPDR, UP) & pulled,
+            pull_downs: self.pins(PUPDR, DOWN) & pulled,
+            ..PinModes::default()
+        }
     }
 
     /// Pins whose supply is not valid.
@@ -231,19 +190,7 @@ impl Gpio {
     }
 
     fn apply_levels(&self, ctx: &mut Ctx) {
-        let (drive, up, down) = self.drive(self.isolated(ctx));
-        ctx.bus.wires.set_pull_downs(ctx.id, down);
-        ctx.bus.drive_port(ctx.id, drive, up, ctx.now);
-    }
-
-    fn is_still(&mut self, _: &mut Poll) -> bool {
-        !self.moving
-    }
-
-    fn sample(&mut self, ctx: &mut Ctx) -> u32 {
-        let levels = ctx.bus.sample_port(ctx.id, ctx.now);
-        self.moving = ctx.bus.wires.is_moving(ctx.id);
-        levels & PINS & !self.pins(MODER, ANALOG)
+        self.bank.drive(self.modes(self.isolated(ctx)).driven(self.registers[ODR]), ctx);
     }
 
     /// The bits of a register that are locked.
@@ -282,19 +229,22 @@ impl Gpio {
 
     /// The port's output becomes this; wires change if the port then drives others.
     fn set_output(&mut self, old: u32, new: u32, ctx: &mut Ctx) {
-        self.registers.set(ODR, old);
-        let before = self.drive(0);
         self.registers.set(ODR, new);
-        if self.drive(0) != before {
+        let modes = self.modes(0);
+        if modes.driven(new) != modes.driven(old) {
             self.apply_levels(ctx);
         }
     }
 }
 
 impl Table for Gpio {
+    fn arrives(&mut self, is_write: bool) {
+        *if is_write { &mut self.writes } else { &mut self.reads } += 1;
+    }
+
     fn shown(&mut self, register: u32, held: u32, ctx: &mut Ctx) -> u32 {
         match register {
-            IDR => self.sample(ctx),
+            IDR => self.bank.sample(ctx) & PINS & !self.pins(MODER, ANALOG),
             LCKR => self.read_lock(),
             _ => held,
         }
@@ -322,44 +272,28 @@ impl Table for Gpio {
 }
 
 impl Device for Gpio {
+    by_table!();
+
     fn reset(&mut self, ctx: &mut Ctx) {
         self.params.gate.follow(ctx);
         if self.params.second_supply != 0 {
             ctx.bus.clocks.follow_gate(SECOND_SUPPLY.0, SECOND_SUPPLY.1, ctx.id);
         }
         // A pin that was never driven or pulled is low.
-        ctx.bus.wires.set_pull_downs(ctx.id, u32::MAX);
-        let (drive, up, _) = self.drive(self.isolated(ctx));
-        ctx.bus.drive_port(ctx.id, drive, up, ctx.now);
+        let modes = PinModes { pull_downs: u32::MAX, ..self.modes(self.isolated(ctx)) };
+        self.bank.drive(modes.driven(self.registers[ODR]), ctx);
         self.apply(ctx);
     }
 
-    fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.reads += 1;
-        registers::read(self, offset, size, ctx)
-    }
-
-    fn write(
-        &mut self,
-        _: usize,
-        offset: u32,
-        size: AccessSize,
-        value: u32,
-        ctx: &mut Ctx,
-    ) -> Result<Reply, SlaveError> {
-        self.writes += 1;
-        registers::write(self, offset, size, value, ctx)
-    }
-
     fn pins_changed(&mut self, _port: PortId, _changed: u32, _levels: u32, _ctx: &mut Ctx) {
-        self.changes += 1;
+        self.bank.changes += 1;
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         if self.params.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);
         } else if self.params.second_supply != 0 {
-            self.changes += 1;
+            self.bank.changes += 1;
             self.apply(ctx);
         }
     }

@@ -44,12 +44,10 @@ const KEY: u32 = 0xffff_0000;
 pub struct Hsem {
     registers: Registers,
     /// The interrupts of the processors.
-    #[state(skip)]
     lines: [Option<IrqLine>; 2],
     /// The core that is the MCU.
     #[state(skip)]
     mcu: Option<usize>,
-    #[state(skip)]
     gate: ClockGate,
 }
 

@@ -45,10 +45,8 @@ pub struct Params {
     #[state(skip)]
     pub seed: u32,
     /// The interrupt, to up to two processors.
-    #[state(skip)]
     pub interrupts: [Option<IrqLine>; 2],
     /// Its clock enable bit in the RCC.
-    #[state(skip)]
     pub gate: ClockGate,
 }
 

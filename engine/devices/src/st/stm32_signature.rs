@@ -12,15 +12,9 @@ const ERASED: u32 = u32::MAX;
 /// The device. Its contents never change.
 #[derive(Debug, State, Polled)]
 pub struct Signature {
+    /// Its words, each with its offset.
     #[state(skip)]
-    unique: [u32; 3],
-    #[state(skip)]
-    unique_at: u32,
-    #[state(skip)]
-    flash_kib: u32,
-    /// Address of the flash size, a halfword.
-    #[state(skip)]
-    flash_size_at: u32,
+    words: [(u32, u32); 4],
 }
 
 /// For the list of models.
@@ -39,19 +33,17 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         )
         .unwrap_or_default();
     let flash_kib = reader.u32("cyclescope,flash-kib", 1..=65_535, "the flash's size in KiB");
-    Box::new(Signature { unique: unique.unwrap_or_default(), unique_at: unique_at & !3, flash_kib, flash_size_at })
+    let [first, second, third] = unique.unwrap_or_default();
+    let [at, size_at] = [unique_at, flash_size_at].map(|offset| offset & !3);
+    // The flash's size is a halfword.
+    let size = AccessSize::Half.merged(ERASED, flash_size_at, flash_kib);
+    let words = [(at, first), (at.wrapping_add(4), second), (at.wrapping_add(8), third), (size_at, size)];
+    Box::new(Signature { words })
 }
 
 impl Signature {
     fn word(&self, offset: u32) -> u32 {
-        let unique = offset.wrapping_sub(self.unique_at) / 4;
-        if let Some(word) = self.unique.get(unique as usize) {
-            return *word;
-        }
-        if offset == self.flash_size_at & !3 {
-            return AccessSize::Half.merged(ERASED, self.flash_size_at, self.flash_kib);
-        }
-        ERASED
+        self.words.iter().find(|(at, _)| *at == offset).map_or(ERASED, |(_, word)| *word)
     }
 }
 

@@ -11,7 +11,6 @@
 
 use crate::prelude::*;
 use engine::bus::device::{DeviceId, PortId};
-use engine::dt::fault::FaultKind;
 use engine::pins::bits;
 
 use crate::registers::{self, Lanes};
@@ -56,34 +55,21 @@ const MEM_MODE: u32 = stm32l4::MEMRMP_MEM_MODE;
 const FB_MODE: u32 = stm32l4::MEMRMP_FB_MODE;
 /// Bits by which SYSCFG_EXTICRx select a port.
 const PORT_BITS: u32 = 4;
-/// The property with the memories that can be mapped at address 0.
-const MEMORIES: &str = "cyclescope,boot-memories";
 /// The compatible of the STM32L4+'s SYSCFG.
 const L4: &str = "st,stm32l4-syscfg";
-
-/// The board's parameters of the controller.
-#[derive(Clone, Debug)]
-pub struct Params {
-    /// The register map.
-    pub map: &'static Map,
-    /// The ports by their numbers in SYSCFG_EXTICRx; `None` for ports that the chip lacks.
-    pub ports: Vec<Option<DeviceId>>,
-    /// EXTI's lines 0 to 15.
-    pub lines: Vec<Option<IrqLine>>,
-    /// Values of MEM_MODE, and the addresses of the memories that they map at address 0.
-    pub memories: Vec<(u32, u32)>,
-    /// Its clock enable bit in the RCC.
-    pub gate: ClockGate,
-}
 
 /// The controller.
 #[derive(Debug, State, Polled, RegisterBank)]
 #[port(Port::new(Lanes::Kept))]
 pub struct Syscfg {
-    #[state(skip)]
-    params: Params,
     registers: Registers,
-    lines: PinLines,
+    pins: PinLines,
+    /// EXTI's lines 0 to 15.
+    lines: Vec<Option<IrqLine>>,
+    /// Values of MEM_MODE, and the addresses of the memories that they map at address 0.
+    #[state(skip)]
+    memories: Vec<[u32; 2]>,
+    gate: ClockGate,
 }
 
 /// For the list of models.
@@ -93,28 +79,25 @@ pub const MODEL: Model =
 /// Builds the controller from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clocks"]);
-    let is_l4 = reader.node.compatibles().contains(&L4);
+    let map = if reader.node.compatibles().contains(&L4) { &OF_L4 } else { &OF_F4 };
     let meaning = "pairs: a value of SYSCFG_MEMRMP.MEM_MODE, and the address of the memory that it maps at 0";
-    let memories = reader.numbers(MEMORIES, meaning);
-    if !memories.len().is_multiple_of(2) {
-        let (property, expected) = (MEMORIES.to_owned(), meaning.to_owned());
-        reader.fault_at(MEMORIES, FaultKind::WrongType { property, expected });
-    }
-    Box::new(Syscfg::new(Params {
-        map: if is_l4 { &OF_L4 } else { &OF_F4 },
-        ports: reader.ports("cyclescope,ports", "the GPIO ports, in the order of their numbers in SYSCFG_EXTICRx"),
-        lines: reader.interrupts("EXTI's lines 0 to 15, in order"),
-        memories: memories.as_chunks::<2>().0.iter().map(|[mode, memory]| (*mode, *memory)).collect(),
-        gate: ClockGate::from_node(reader),
-    }))
+    let memories = reader.pairs("cyclescope,boot-memories", meaning, meaning, |_| true);
+    let ports = reader.ports("cyclescope,ports", "the GPIO ports, in the order of their numbers in SYSCFG_EXTICRx");
+    let lines = reader.interrupts("EXTI's lines 0 to 15, in order");
+    Box::new(Syscfg::new(map, ports, lines, memories, ClockGate::from_node(reader)))
 }
 
 impl Syscfg {
-    /// The controller after reset.
-    pub fn new(params: Params) -> Syscfg {
-        let registers = Registers::new(params.map);
-        let lines = PinLines::new(params.ports.clone(), EXTICR1, PORT_BITS);
-        Syscfg { params, registers, lines }
+    /// The controller after reset, with ports by their numbers in SYSCFG_EXTICRx; `None` for ports that the chip lacks.
+    fn new(
+        map: &'static Map,
+        ports: Vec<Option<DeviceId>>,
+        lines: Vec<Option<IrqLine>>,
+        memories: Vec<[u32; 2]>,
+        gate: ClockGate,
+    ) -> Syscfg {
+        let pins = PinLines::new(ports, EXTICR1, PORT_BITS);
+        Syscfg { registers: Registers::new(map), pins, lines, memories, gate }
     }
 
     /// Remaps address 0 after a change of SYSCFG_MEMRMP.
@@ -126,8 +109,8 @@ impl Syscfg {
         if changed & MEM_MODE == 0 {
             return;
         }
-        let memory = self.params.memories.iter().find(|(value, _)| *value == mode);
-        if !memory.is_some_and(|(_, memory)| ctx.bus.show_at(0, *memory, ctx.id, ctx.now)) {
+        let memory = self.memories.iter().find(|[value, _]| *value == mode);
+        if !memory.is_some_and(|[_, memory]| ctx.bus.show_at(0, *memory, ctx.id, ctx.now)) {
             ctx.note(&format!(
                 "SYSCFG_MEMRMP.MEM_MODE is {mode}, and there is no model of that memory: \
                  what is at address 0 stays there"
@@ -138,8 +121,8 @@ impl Syscfg {
     /// Passes changed lines on to EXTI.
     fn drive(&self, changed: u32, ctx: &mut Ctx) {
         for line in bits(changed) {
-            let interrupt = self.params.lines.get(line as usize).copied().flatten();
-            ctx.set_irq(interrupt, self.lines.levels() >> line & 1 != 0);
+            let interrupt = self.lines.get(line as usize).copied().flatten();
+            ctx.set_irq(interrupt, self.pins.levels() >> line & 1 != 0);
         }
     }
 }
@@ -148,8 +131,8 @@ impl Table for Syscfg {
     fn wrote(&mut self, register: u32, old: u32, new: u32, ctx: &mut Ctx) {
         if register == MEMRMP {
             self.remap(old, new, ctx);
-        } else if self.lines.has(register) {
-            let changed = self.lines.connect(&self.registers, ctx);
+        } else if self.pins.has(register) {
+            let changed = self.pins.connect(&self.registers, ctx);
             self.drive(changed, ctx);
         }
     }
@@ -158,16 +141,12 @@ impl Table for Syscfg {
 /// A reset by the RCC does not reach its registers, so that the gate alone holds accesses back.
 impl Device for Syscfg {
     fn reset(&mut self, ctx: &mut Ctx) {
-        let changed = self.lines.follow(&self.registers, ctx);
+        let changed = self.pins.follow(&self.registers, ctx);
         self.drive(changed, ctx);
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        if self.params.gate.is_open(ctx) {
-            registers::read(self, offset, size, ctx)
-        } else {
-            Ok(Reply::read(0, ctx.now))
-        }
+        if self.gate.is_open(ctx) { registers::read(self, offset, size, ctx) } else { Ok(Reply::read(0, ctx.now)) }
     }
 
     fn write(
@@ -178,14 +157,14 @@ impl Device for Syscfg {
         value: u32,
         ctx: &mut Ctx,
     ) -> Result<Reply, SlaveError> {
-        if self.params.map.row(offset).is_some() && self.params.gate.is_open(ctx) {
+        if self.registers.map().row(offset).is_some() && self.gate.is_open(ctx) {
             return registers::write(self, offset, size, value, ctx);
         }
         Ok(Reply::written(ctx.now))
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        let changed = self.lines.pins_changed(&self.registers, port, changed, levels);
+        let changed = self.pins.pins_changed(&self.registers, port, changed, levels);
         self.drive(changed, ctx);
     }
 
@@ -210,9 +189,9 @@ mod tests {
         let port = || Gpio::new(stm32_gpio::Params::default());
         let lines = (0..16).map(|bit| Some(IrqLine::Core { core: 0, bit })).collect();
         let ports = vec![Some(DeviceId(1)), None, Some(DeviceId(2))];
-        let memories = vec![(3, 0x2000_0000)];
-        let params = Params { map, ports, lines, memories, gate: ClockGate::default() };
-        let mut bench = Bench::new(Syscfg::new(params)).and(port()).and(port());
+        let memories = vec![[3, 0x2000_0000]];
+        let mut bench =
+            Bench::new(Syscfg::new(map, ports, lines, memories, ClockGate::default())).and(port()).and(port());
         for device in [1, 2] {
             bench.bus.wires.add_port(DeviceId(device), 1);
         }

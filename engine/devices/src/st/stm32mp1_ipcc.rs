@@ -15,6 +15,7 @@
 
 use crate::prelude::*;
 use crate::support::activities::{MAILBOX, MESSAGE};
+use engine::pins::bits;
 
 registers! {
     /// The register map (RM0436, "IPCC registers"); the last ones have the number of channels, version 1.0, the IPCC's
@@ -62,10 +63,8 @@ impl Channel {
 struct Processor {
     /// The channels that it sends on. A loop that sets or frees a channel has a new state each time.
     channels: [Channel; CHANNELS],
-    #[state(skip)]
-    occupied_line: Option<IrqLine>,
-    #[state(skip)]
-    free_line: Option<IrqLine>,
+    /// Its interrupts: a channel is occupied, a channel is free.
+    lines: [Option<IrqLine>; 2],
 }
 
 impl Processor {
@@ -82,7 +81,6 @@ impl Processor {
 pub struct Ipcc {
     registers: Registers,
     processors: [Processor; PROCESSORS],
-    #[state(skip)]
     gate: ClockGate,
 }
 
@@ -93,12 +91,10 @@ pub const MODEL: Model =
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clocks", "clock-names", "interrupt-names", "st,proc-id", "#mbox-cells", "wakeup-source"]);
-    let lines = [
-        reader.interrupt(0, "to processor 1: a channel is occupied"),
-        reader.interrupt(1, "to processor 1: a channel is free"),
-        reader.interrupt(2, "to processor 2: a channel is occupied"),
-        reader.interrupt(3, "to processor 2: a channel is free"),
-    ];
+    let lines = std::array::from_fn(|line| {
+        let state = ["occupied", "free"][line % 2];
+        reader.interrupt(line, &format!("to processor {}: a channel is {state}", line / 2 + 1))
+    });
     Box::new(Ipcc::new(lines, ClockGate::from_node(reader)))
 }
 
@@ -106,18 +102,15 @@ impl Ipcc {
     /// The device after reset; lines in the order of the node's interrupts.
     pub fn new(lines: [Option<IrqLine>; 4], gate: ClockGate) -> Ipcc {
         let [occupied1, free1, occupied2, free2] = lines;
-        let processors = [(occupied1, free1), (occupied2, free2)].map(|(occupied_line, free_line)| Processor {
-            channels: Default::default(),
-            occupied_line,
-            free_line,
-        });
+        let processors = [[occupied1, free1], [occupied2, free2]];
+        let processors = processors.map(|lines| Processor { channels: Default::default(), lines });
         Ipcc { registers: Registers::new(&MAP), processors, gate }
     }
 
     /// CHnS: occupies channels that `processor` sends on.
     fn occupy(&mut self, processor: usize, channels: u32, ctx: &mut Ctx) {
-        for index in (0..CHANNELS).filter(|index| channels >> index & 1 != 0) {
-            let channel = &mut self.processors[processor].channels[index];
+        for index in bits(channels) {
+            let channel = &mut self.processors[processor].channels[index as usize];
             channel.kicks += 1;
             if channel.since.is_some() {
                 ctx.note(&format!(
@@ -133,9 +126,7 @@ impl Ipcc {
 
     /// CHnC: frees channels that `processor` receives on.
     fn free(&mut self, processor: usize, channels: u32, ctx: &mut Ctx) {
-        for index in (0..CHANNELS).filter(|index| channels >> index & 1 != 0) {
-            self.processors[1 - processor].channels[index].free(ctx.now);
-        }
+        bits(channels).for_each(|index| self.processors[1 - processor].channels[index as usize].free(ctx.now));
     }
 }
 
@@ -157,7 +148,7 @@ impl Table for Ipcc {
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        let sent = [self.processors[0].occupied(), self.processors[1].occupied()];
+        let sent = self.processors.map(|processor| processor.occupied());
         for part in 0..PROCESSORS * CHANNELS {
             let occupied = sent[part / CHANNELS] >> (part % CHANNELS) & 1 != 0;
             ctx.level((&MESSAGE, part as u32), occupied);
@@ -167,8 +158,7 @@ impl Table for Ipcc {
             let (control, unmasked) = (self.registers[CR + offset], !self.registers[MR + offset]);
             let occupied = sent[1 - index] & field(unmasked, MR_OM) != 0 && control & CR_RXOIE != 0;
             let free = !sent[index] & field(unmasked, MR_FM) != 0 && control & CR_TXFIE != 0;
-            ctx.set_irq(processor.occupied_line, occupied);
-            ctx.set_irq(processor.free_line, free);
+            processor.lines.into_iter().zip([occupied, free]).for_each(|(line, level)| ctx.set_irq(line, level));
         }
     }
 }

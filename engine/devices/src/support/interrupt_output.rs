@@ -5,7 +5,6 @@ use crate::prelude::*;
 /// The output, with its level.
 #[derive(Clone, Copy, Debug, State, Polled)]
 pub struct InterruptOutput {
-    #[state(skip)]
     line: Option<IrqLine>,
     level: bool,
 }

@@ -12,7 +12,6 @@ use crate::support::axi_lite::edge_in_reach;
 #[derive(Clone, Copy, Debug, State, Polled)]
 pub struct KernelClock {
     input: ClockInput,
-    #[state(skip)]
     gate: ClockGate,
     /// The edge at which it stopped.
     stands_at: Option<u64>,

@@ -76,15 +76,14 @@ impl PinFunctions {
         let meaning = "the pins to which the board has wired something, of those that carry its signals; without it, \
                        whatever is on a signal is at each of the pins that carry it";
         let wired = reader.pin_places(BOARD_PINS, 1, |[pin, _]| pin < 16, meaning);
+        let wired: Vec<Pin> = wired.into_iter().map(|(pin, _)| pin).collect();
         for signal in &mut signals {
-            if signal.places.iter().any(|place| wired.iter().any(|(pin, _)| *pin == place.pin)) {
-                signal.places.iter_mut().for_each(|place| {
-                    place.is_wired = wired.iter().any(|(pin, _)| *pin == place.pin);
-                });
+            if signal.places.iter().any(|place| wired.contains(&place.pin)) {
+                signal.places.iter_mut().for_each(|place| place.is_wired = wired.contains(&place.pin));
             }
         }
-        let known = |pin: &Pin| signals.iter().flat_map(|signal| &signal.places).any(|place| place.pin == *pin);
-        if wired.iter().any(|(pin, _)| !known(pin)) {
+        let known: Vec<Pin> = signals.iter().flat_map(|signal| &signal.places).map(|place| place.pin).collect();
+        if wired.iter().any(|pin| !known.contains(pin)) {
             reader.bad_pin(BOARD_PINS, "pins that carry a signal of this node");
         }
         PinFunctions { signals, ..PinFunctions::default() }
@@ -144,8 +143,7 @@ impl PinFunctions {
 
     /// The pins that carry a signal now.
     pub fn pins<'a>(&'a self, signal: usize, bus: &'a Bus) -> impl Iterator<Item = Pin> + 'a {
-        let places = self.signals.get(signal).map_or(&[][..], |signal| &signal.places);
-        places.iter().filter(|place| is_carried(bus, place)).map(|place| place.pin)
+        self.places(signal).iter().filter(|place| is_carried(bus, place)).map(|place| place.pin)
     }
 
     /// All pins that can carry a signal.

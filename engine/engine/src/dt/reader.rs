@@ -229,6 +229,24 @@ impl<'a, 'b> NodeReader<'a, 'b> {
         })
     }
 
+    /// Pairs of numbers, none by default. `expected` is for the fault if they are not sound.
+    #[inline]
+    pub fn pairs(
+        &mut self,
+        name: &str,
+        meaning: &str,
+        expected: &str,
+        are_sound: impl Fn(&[[u32; 2]]) -> bool,
+    ) -> Vec<[u32; 2]> {
+        let numbers = self.numbers(name, meaning);
+        let (pairs, rest) = numbers.as_chunks::<2>();
+        if rest.is_empty() && are_sound(pairs) {
+            return pairs.to_vec();
+        }
+        self.fault_at(name, FaultKind::WrongType { property: name.to_owned(), expected: expected.to_owned() });
+        Vec::new()
+    }
+
     /// A fixed number of cells, if the node has the property. `allowed` checks them; `meaning` describes them and what
     /// is allowed, as a clause.
     pub fn cells<const N: usize>(
@@ -337,6 +355,12 @@ impl<'a, 'b> NodeReader<'a, 'b> {
     pub fn fault_at(&mut self, property: &str, kind: FaultKind) {
         let at = self.node.property(property).map_or(&self.node.at, |property| &property.at).clone();
         self.fault(&at, kind);
+    }
+
+    /// Reports that a property has a value that is not allowed.
+    pub fn out_of_range(&mut self, property: &str, value: impl ToString, allowed: impl Into<String>) {
+        let (value, allowed) = (value.to_string(), allowed.into());
+        self.fault_at(property, FaultKind::OutOfRange { property: property.to_owned(), value, allowed });
     }
 
     /// Checks at the end that all properties were asked for, and that all sources belong to a property: others are

@@ -9,7 +9,6 @@
 //! gets the interrupts.
 
 use crate::prelude::*;
-use engine::dt::fault::FaultKind;
 
 use super::{Bank, Exti, Generation, LineGroup, Params};
 use crate::support::stm32_pin_lines::PinLines;
@@ -41,10 +40,8 @@ const MOST_LINES: u32 = 64;
 
 static GENERATION: Generation = Generation {
     map: &BOTH,
-    banks: &[
-        Bank { edges: [RTSR, FTSR], software: SWIER, pending: [PR, PR], masks: &[IMR] },
-        Bank { edges: [RTSR2, FTSR2], software: SWIER2, pending: [PR2, PR2], masks: &[IMR2] },
-    ],
+    banks: &[Bank { rtsr: RTSR, masks: &[IMR] }, Bank { rtsr: RTSR2, masks: &[IMR2] }],
+    pending: [PR - RTSR; 2],
     keeps_software: true,
     own: u64::MAX,
     has_inputs: true,
@@ -82,23 +79,17 @@ fn new(lines: u64, direct: u64, groups: Vec<LineGroup>) -> Exti {
 
 /// The interrupts in their order, each with its first line and number of lines.
 fn read_groups(reader: &mut NodeReader) -> Vec<LineGroup> {
-    const NAME: &str = "line-ranges";
     let meaning = "for each interrupt, its first line and number of lines";
     let interrupts = reader.interrupts("the interrupts of the lines, by line-ranges");
-    let ranges = reader.numbers(NAME, meaning);
-    let is_range =
-        |pair: &[u32]| pair.len() == 2 && pair[0] < MOST_LINES && (1..=MOST_LINES - pair[0]).contains(&pair[1]);
-    if ranges.len() != 2 * interrupts.len() || !ranges.chunks(2).all(is_range) {
-        let (property, expected) = (NAME.to_owned(), format!("{meaning}, up to line 63"));
-        reader.fault_at(NAME, FaultKind::WrongType { property, expected });
-        return Vec::new();
-    }
-    let group = |(pair, interrupt): (&[u32], Option<IrqLine>)| LineGroup {
+    let is_range = |[first, count]: &[u32; 2]| *first < MOST_LINES && (1..=MOST_LINES - first).contains(count);
+    let are_sound = |ranges: &[[u32; 2]]| ranges.len() == interrupts.len() && ranges.iter().all(is_range);
+    let ranges = reader.pairs("line-ranges", meaning, &format!("{meaning}, up to line 63"), are_sound);
+    let group = |([first, count], interrupt): ([u32; 2], Option<IrqLine>)| LineGroup {
         processor: 0,
-        lines: u64::MAX >> (MOST_LINES - pair[1]) << pair[0],
+        lines: u64::MAX >> (MOST_LINES - count) << first,
         interrupt,
     };
-    ranges.chunks(2).zip(interrupts).map(group).collect()
+    ranges.into_iter().zip(interrupts).map(group).collect()
 }
 
 #[cfg(test)]

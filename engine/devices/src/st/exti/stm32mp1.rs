@@ -32,35 +32,23 @@ registers! {
         C2EMR1 0xc4 rw;
     }
 
-    /// The second bank has no line with an edge detector.
-    const SECOND "EXTI_" {
-        RTSR2 0x20 rw mask 0;
-        FTSR2 0x24 rw mask 0;
-        SWIER2 0x28 wo mask 0;
-        RPR2 0x2c w1c mask 0;
-        FPR2 0x30 w1c mask 0;
+    /// Those of the other banks: which bits they have is in [`LINES`] and [`CONFIGURABLE`].
+    const OTHERS "EXTI_" {
+        RTSR2 "RTSR{}" [2..4; 0x20] 0x20 rw;
+        FTSR2 "FTSR{}" [2..4; 0x20] 0x24 rw;
+        SWIER2 "SWIER{}" [2..4; 0x20] 0x28 wo;
+        RPR2 "RPR{}" [2..4; 0x20] 0x2c w1c;
+        FPR2 "FPR{}" [2..4; 0x20] 0x30 w1c;
         TZENR2 0x34 rw;
-        C1IMR2 0x90 rw;
-        C1EMR2 0x94 rw;
-        C2IMR2 0xd0 rw;
-        C2EMR2 0xd4 rw;
-    }
-
-    const THIRD "EXTI_" {
-        RTSR3 0x40 rw mask CONFIGURABLE[2];
-        FTSR3 0x44 rw mask CONFIGURABLE[2];
-        SWIER3 0x48 wo mask CONFIGURABLE[2];
-        RPR3 0x4c w1c mask CONFIGURABLE[2];
-        FPR3 0x50 w1c mask CONFIGURABLE[2];
         TZENR3 0x54 rw mask LINES[2];
-        C1IMR3 0xa0 rw mask LINES[2];
-        C1EMR3 0xa4 rw mask LINES[2];
-        C2IMR3 0xe0 rw mask LINES[2];
-        C2EMR3 0xe4 rw mask LINES[2];
+        C1IMR2 "C1IMR{}" [2..4; 0x10] 0x90 rw;
+        C1EMR2 "C1EMR{}" [2..4; 0x10] 0x94 rw;
+        C2IMR2 "C2IMR{}" [2..4; 0x10] 0xd0 rw;
+        C2EMR2 "C2EMR{}" [2..4; 0x10] 0xd4 rw;
     }
 }
 
-const ALL: Map = joined!(FIRST, SECOND, THIRD);
+const ALL: Map = joined!(FIRST, OTHERS);
 /// Lines with an edge detector: 0 to 16, 65, 66, 68, 73 and 74. The others are direct, and not masked after reset.
 const CONFIGURABLE: [u32; 3] = [0x1_ffff, 0, 0x616];
 /// Implemented lines.
@@ -71,10 +59,11 @@ const PORT_BITS: u32 = 8;
 static GENERATION: Generation = Generation {
     map: &ALL,
     banks: &[
-        Bank { edges: [RTSR1, FTSR1], software: SWIER1, pending: [RPR1, FPR1], masks: &[C1IMR1, C2IMR1] },
-        Bank { edges: [RTSR2, FTSR2], software: SWIER2, pending: [RPR2, FPR2], masks: &[C1IMR2, C2IMR2] },
-        Bank { edges: [RTSR3, FTSR3], software: SWIER3, pending: [RPR3, FPR3], masks: &[C1IMR3, C2IMR3] },
+        Bank { rtsr: RTSR1, masks: &[C1IMR1, C2IMR1] },
+        Bank { rtsr: RTSR2, masks: &[C1IMR2, C2IMR2] },
+        Bank { rtsr: RTSR2 + 0x20, masks: &[C1IMR2 + 0x10, C2IMR2 + 0x10] },
     ],
+    pending: [RPR1 - RTSR1, FPR1 - RTSR1],
     keeps_software: false,
     own: (1 << PIN_LINES) - 1,
     has_inputs: false,
@@ -115,6 +104,8 @@ mod tests {
     use engine::time::Ps;
 
     const NOW: Ps = Ps(0);
+    const RTSR3: u32 = RTSR2 + 0x20;
+    const C1IMR3: u32 = C1IMR2 + 0x10;
 
     /// The controller is device 0, ports A and B are devices 1 and 2. Lines lead to inputs 0 to 15 of the core for the
     /// MPU, and to 16 to 31 for the MCU.

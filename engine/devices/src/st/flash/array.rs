@@ -19,10 +19,10 @@
 use std::collections::BTreeMap;
 
 use crate::prelude::*;
+use crate::support::activities::{ERASE, PROGRAM};
 use engine::activity::Activity;
 use engine::bus::code::CodeSpan;
 use engine::bus::repeated_reads::{ReadRecord, RepeatedReads, Stream};
-use engine::dt::fault::FaultKind;
 use engine::dt::reader::PowerOfTwo;
 use engine::memory::line_buffers::Answer;
 use engine::memory::ram::{PortTiming, Ram};
@@ -56,11 +56,11 @@ struct Ahead {
 /// The array and its interface.
 #[derive(Debug, State)]
 pub struct Flash {
-    contents: Contents,
+    pub contents: Contents,
     #[state(skip)]
-    size_bytes: u32,
+    pub size_bytes: u32,
     /// hclk.
-    clock: ClockInput,
+    pub clock: ClockInput,
     /// Bytes of a line, which a read of the array fetches.
     line_bytes: u32,
     /// The highest hclk for each number of wait states.
@@ -106,25 +106,22 @@ struct Counters {
 
 /// Contents of the array. A snapshot has the pages in which something was programmed.
 #[derive(Debug)]
-struct Contents {
-    ram: Ram,
-    size_bytes: u32,
-}
+pub struct Contents(pub Ram);
 
 impl Contents {
     /// The number of pages.
     fn pages(&self) -> u32 {
-        self.size_bytes.div_ceil(PAGE_BYTES as u32)
+        self.0.size_bytes().div_ceil(PAGE_BYTES as u64) as u32
     }
 
     /// The number of bytes of a page.
     fn page_bytes(&self, number: u32) -> usize {
-        PAGE_BYTES.min((self.size_bytes - number * PAGE_BYTES as u32) as usize)
+        PAGE_BYTES.min(self.0.size_bytes() as usize - number as usize * PAGE_BYTES)
     }
 
     fn page(&self, number: u32) -> Page {
         let mut page = Box::new([ERASED; PAGE_BYTES]);
-        self.ram.read(number * PAGE_BYTES as u32, &mut page[..self.page_bytes(number)]);
+        self.0.read(number * PAGE_BYTES as u32, &mut page[..self.page_bytes(number)]);
         page
     }
 }
@@ -144,7 +141,7 @@ impl State for Contents {
             let page = written.get(&number).map_or(&[ERASED; PAGE_BYTES], Box::as_ref);
             if self.page(number).as_ref() != page {
                 let bytes = self.page_bytes(number);
-                self.ram.write(number * PAGE_BYTES as u32, &page[..bytes]);
+                self.0.write(number * PAGE_BYTES as u32, &page[..bytes]);
             }
         }
         Ok(())
@@ -163,7 +160,7 @@ impl Flash {
         let abandoned_meaning = "1 if a read of another line, or of data, ends a prefetch under way";
         let line_meaning = "a read of the array brings 8 or 16 bytes";
         Flash {
-            contents: Contents { ram: Ram::new(0, PLAIN), size_bytes: 0 },
+            contents: Contents(Ram::new(0, PLAIN)),
             size_bytes,
             clock: reader.clock_input(0, "hclk, by which wait states count"),
             line_bytes: reader.timing_u32("cyclescope,line-bytes", PowerOfTwo(8..=16), line_meaning).max(8),
@@ -191,12 +188,9 @@ impl Flash {
         let meaning = "lines of the data cache: 0 to 64";
         self.data_bytes = self.line_bytes * reader.timing_u32("cyclescope,data-cache-lines", 0..=64, meaning);
         match Ram::try_new(self.size_bytes, PLAIN, None) {
-            Some(ram) if self.size_bytes <= MOST_BYTES => {
-                self.contents = Contents { ram, size_bytes: self.size_bytes };
-            }
+            Some(ram) if self.size_bytes <= MOST_BYTES => self.contents = Contents(ram),
             _ => {
-                let (value, allowed) = (self.size_bytes.to_string(), format!("a flash has up to {MOST_BYTES} bytes"));
-                reader.fault_at("reg", FaultKind::OutOfRange { property: "reg".into(), value, allowed });
+                reader.out_of_range("reg", self.size_bytes, format!("a flash has up to {MOST_BYTES} bytes"));
                 self.size_bytes = 0;
             }
         }
@@ -206,56 +200,36 @@ impl Flash {
 
     // ---- Contents
 
-    /// Its size in bytes.
-    pub fn size_bytes(&self) -> u32 {
-        self.size_bytes
-    }
-
-    /// Copies bytes out. The bus has checked the span.
-    pub fn peek(&self, offset: u32, into: &mut [u8]) -> bool {
-        self.contents.ram.read(offset, into);
-        true
-    }
-
-    /// Loads bytes as a programmer does, without time.
-    pub fn load(&mut self, offset: u32, bytes: &[u8]) -> bool {
-        self.contents.ram.write(offset, bytes);
-        true
-    }
-
-    /// The address of the contents in the host's memory.
-    pub fn host_bytes(&self) -> *const u8 {
-        self.contents.ram.as_ptr().cast_const()
-    }
-
     /// The value of an access of this size.
     pub fn value(&self, offset: u32, size: AccessSize) -> u32 {
-        self.contents.ram.value(offset, size.bytes())
+        self.contents.0.value(offset, size.bytes())
     }
 
     fn fill(&mut self, first: u32, bytes: u32) {
         const PIECE: [u8; 1024] = [ERASED; 1024];
         for at in (first..first + bytes).step_by(PIECE.len()) {
             let here = PIECE.len().min((first + bytes - at) as usize);
-            self.contents.ram.write(at, &PIECE[..here]);
+            self.contents.0.write(at, &PIECE[..here]);
         }
     }
 
-    /// Erases a span, and drops the decoded instructions there.
-    pub fn erase(&mut self, first: u32, bytes: u32, ctx: &mut Ctx) {
+    /// Starts to erase a span, in the time `lasts`, and drops the decoded instructions there.
+    pub fn erase(&mut self, first: u32, bytes: u32, lasts: Ps, ctx: &mut Ctx) {
         self.fill(first, bytes);
         ctx.bus.code_written.report(CodeSpan::of_device(ctx.id, first, first + (bytes - 1)));
+        self.begin(first, lasts, (&ERASE, bytes), ctx);
     }
 
-    /// Programs bytes: bits change from 1 to 0.
-    pub fn program(&mut self, offset: u32, bytes: &[u8], ctx: &mut Ctx) {
+    /// Starts to program bytes, in the time `lasts`: bits change from 1 to 0.
+    pub fn program(&mut self, offset: u32, bytes: &[u8], lasts: Ps, ctx: &mut Ctx) {
         for (at, byte) in (offset..).zip(bytes) {
             let mut held = [0];
-            self.contents.ram.read(at, &mut held);
-            self.contents.ram.write(at, &[held[0] & byte]);
+            self.contents.0.read(at, &mut held);
+            self.contents.0.write(at, &[held[0] & byte]);
         }
         let last = offset + (bytes.len().max(1) - 1) as u32;
         ctx.bus.code_written.report(CodeSpan::of_device(ctx.id, offset, last));
+        self.begin(offset, lasts, (&PROGRAM, bytes.len() as u32), ctx);
     }
 
     // ---- Reads
@@ -265,8 +239,8 @@ impl Flash {
     pub fn burst(&mut self, offset: u32, bytes: u32, ctx: &mut Ctx) -> Ps {
         let now = self.edge(offset, ctx);
         let done = if ctx.core.is_some() {
-            let (done, prefetched) = self.fetch(offset, now);
-            ctx.bus.line_buffers.passes = prefetched && !self.keeps_prefetched || self.acr & ACR_ICEN == 0;
+            let done = self.fetch(offset, now);
+            ctx.bus.line_buffers.passes = self.code_prefetched && !self.keeps_prefetched || self.acr & ACR_ICEN == 0;
             done
         } else {
             self.stream(offset, bytes, now)
@@ -274,11 +248,11 @@ impl Flash {
         self.clock.rate.ps_at_floor(Cycles(done))
     }
 
-    /// The time at which the line of an instruction is available, and whether it was prefetched.
-    fn fetch(&mut self, offset: u32, now: u64) -> (u64, bool) {
+    /// The time at which the line of an instruction is available.
+    fn fetch(&mut self, offset: u32, now: u64) -> u64 {
         let line = self.line_of(offset);
         if u64::from(line) == self.record.last {
-            return (now, self.code_prefetched);
+            return now;
         }
         let follows = u64::from(line) == self.record.last + u64::from(self.line_bytes);
         let asked = if follows { self.record.stream.asked(now, self.latency()) } else { now };
@@ -286,7 +260,7 @@ impl Flash {
         let runs = arrived.max(now);
         let words = u64::from((self.line_bytes - (offset - line)) / 4);
         self.record.stream = Stream::new(words, self.words_ahead, arrived, runs);
-        (runs, self.code_prefetched)
+        runs
     }
 
     /// The core asks for a line, which it does not have, at an edge. Returns the edge of its arrival.
@@ -309,11 +283,6 @@ impl Flash {
         arrived
     }
 
-    /// Lines of the data cache.
-    fn data_lines(&self) -> usize {
-        (self.data_bytes / self.line_bytes) as usize
-    }
-
     /// Data that the core or a device reads: the value, and the time of the answer.
     pub fn read(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Reply {
         let now = self.edge(offset, ctx);
@@ -324,7 +293,7 @@ impl Flash {
     /// The time of the answer for data that the core or a device reads.
     fn read_data(&mut self, offset: u32, by_core: bool, now: u64) -> u64 {
         let line = self.line_of(offset);
-        let lines = self.data_lines();
+        let lines = (self.data_bytes / self.line_bytes) as usize;
         let cached = by_core && self.acr & ACR_DCEN != 0 && lines > 0;
         self.counters.data_reads += 1;
         let place = self.data.iter().position(|held| *held == line).filter(|_| cached);
@@ -357,11 +326,6 @@ impl Flash {
         done
     }
 
-    /// The clock of the edges of [`Flash::read_alone`].
-    pub fn own_clock(&self) -> Hz {
-        self.clock.rate
-    }
-
     /// [`Flash::read`] and [`Flash::burst`] for the core, at a clock edge: the value and the edge of the answer. `None`
     /// if the access does more: fills the cache, or waits for the array.
     pub fn read_alone(&mut self, offset: u32, bytes: u32, edge: u64) -> Option<(u32, u64)> {
@@ -370,7 +334,7 @@ impl Flash {
         }
         match AccessSize::of_bytes(bytes) {
             Some(size) => Some((self.value(offset, size), self.read_data(offset, true, edge))),
-            None if self.acr & ACR_ICEN == 0 => Some((0, self.fetch(offset, edge).0)),
+            None if self.acr & ACR_ICEN == 0 => Some((0, self.fetch(offset, edge))),
             None => None,
         }
     }
@@ -455,13 +419,8 @@ impl Flash {
         self.forget_code(ctx);
     }
 
-    /// FLASH_ACR.
-    pub fn acr(&self) -> u32 {
-        self.acr
-    }
-
-    /// Writes FLASH_ACR.
-    pub fn set_acr(&mut self, value: u32, ctx: &mut Ctx) {
+    /// Writes FLASH_ACR, and returns what it holds then.
+    pub fn set_acr(&mut self, value: u32, ctx: &mut Ctx) -> u32 {
         // The resets can be written while their caches are off.
         if value & ACR_DCRST != 0 && self.acr & ACR_DCEN == 0 {
             self.data.clear();
@@ -480,6 +439,7 @@ impl Flash {
         }
         self.publish(ctx);
         self.check_wait_states(ctx);
+        kept
     }
 
     /// Comes out of reset with this value in FLASH_ACR.
@@ -556,15 +516,16 @@ impl Flash {
         self.busy_until.into_iter().fold(now, Ps::max)
     }
 
-    /// Starts an operation that takes the time `lasts`, in the bank of an offset or in all banks, after the end of the
-    /// previous one. Records `what` with its size.
-    pub fn begin(&mut self, offset: Option<u32>, lasts: Ps, (what, bytes): (&'static Activity, u32), ctx: &mut Ctx) {
+    /// Starts an operation that takes the time `lasts`, in the bank of an address, or in all banks for all bytes, after
+    /// the end of the previous one. Records `what` with its size.
+    fn begin(&mut self, address: u32, lasts: Ps, (what, bytes): (&'static Activity, u32), ctx: &mut Ctx) {
         let begins = self.free_at(ctx.now);
         let ends = begins + lasts;
-        ctx.span(what, begins, ends, Detail::Address { address: offset.unwrap_or(0), bytes });
-        match offset {
-            Some(offset) => self.busy_until[self.bank_of(offset)] = ends,
-            None => self.busy_until = [ends; MOST_BANKS],
+        ctx.span(what, begins, ends, Detail::Address { address, bytes });
+        if bytes == self.size_bytes {
+            self.busy_until = [ends; MOST_BANKS];
+        } else {
+            self.busy_until[self.bank_of(address)] = ends;
         }
         ctx.schedule(ends, ENDS);
         self.publish(ctx);

@@ -12,37 +12,21 @@ pub struct Keys {
     written: Option<usize>,
 }
 
-/// The effect of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
-    /// The next one, of several.
-    Next,
-    /// The last one.
-    Last,
-    /// Wrong, or after a wrong one: it is answered with a bus error.
-    Wrong,
-}
-
 impl Keys {
     /// No key has been written.
     pub const fn new(sequence: [u32; 2]) -> Keys {
         Keys { sequence, written: Some(0) }
     }
 
-    /// Writes a key. A wrong key locks the register up to the next reset.
-    pub fn take(&mut self, key: u32, ctx: &mut Ctx) -> Key {
+    /// Writes a key: true if it is the last one of the sequence. A wrong key locks the register up to the next reset;
+    /// it is answered with a bus error (`None`), as is each key after it.
+    pub fn take(&mut self, key: u32, ctx: &mut Ctx) -> Option<bool> {
         let next = self.written.filter(|count| self.sequence.get(*count) == Some(&key));
         self.written = next.map(|count| count + 1);
-        match self.written {
-            None => {
-                ctx.note(
-                    "a wrong key was written to unlock the flash: a bus error, and it stays locked to the next reset",
-                );
-                Key::Wrong
-            }
-            Some(count) if count == self.sequence.len() => Key::Last,
-            Some(_) => Key::Next,
+        if self.written.is_none() {
+            ctx.note("a wrong key was written to unlock the flash: a bus error, and it stays locked to the next reset");
         }
+        self.written.map(|count| count == self.sequence.len())
     }
 
     /// Locks the register again.

@@ -1,6 +1,5 @@
 //! Option bytes of STM32s: the values that a chip reads when its reset ends, as set by a programmer.
 
-use engine::dt::fault::FaultKind;
 use engine::dt::reader::NodeReader;
 
 use crate::registers::{Bit, Row, field as field_of};
@@ -37,10 +36,7 @@ pub fn from_node(reader: &mut NodeReader, row: &Row, none: u32) -> u32 {
     for part in text.split([',', ' ']).map(str::trim).filter(|part| !part.is_empty()) {
         match assigned(part, row, none) {
             Ok((mask, value)) => options = options & !mask | value,
-            Err(allowed) => {
-                let (property, value) = (PROPERTY.to_owned(), part.escape_debug().to_string());
-                reader.fault_at(PROPERTY, FaultKind::OutOfRange { property, value, allowed });
-            }
+            Err(allowed) => reader.out_of_range(PROPERTY, part.escape_debug(), allowed),
         }
     }
     options

@@ -21,8 +21,8 @@ mod tests;
 use crate::prelude::*;
 
 use super::array::Flash;
-use super::{Family, FlashController, Times, check_size};
-use crate::support::activities::{ERASE, FLASH, PROGRAM};
+use super::{Family, FlashController, Refusal, Times, check_size};
+use crate::support::activities::FLASH;
 
 registers! {
     /// The register map (RM0090, FLASH register map).
@@ -75,7 +75,7 @@ pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32f4-flash-contro
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let flash = Flash::from_node(reader, 1);
     let allowed = "the flash has sectors of 4 times 16, 64 and then 128 KiB, and up to 1 MiB";
-    check_size(is_whole_sectors(flash.size_bytes()), &flash, allowed, reader);
+    check_size(is_whole_sectors(flash.size_bytes), &flash, allowed, reader);
     let mut by_width = |what: &str| {
         [8, 16, 32].map(|bits| {
             reader.timing_ps(
@@ -125,45 +125,41 @@ impl FlashController {
         self.registers.put(OPTCR, OPTCR_OPTSTRT, false);
     }
 
-    fn erase_sectors(&mut self, ctx: &mut Ctx) {
+    fn erase_sectors(&mut self, ctx: &mut Ctx) -> Result<(), Refusal> {
         let width = self.registers.field(CR, CR_PSIZE).min(2) as usize;
-        let bytes = self.flash.size_bytes();
+        let bytes = self.flash.size_bytes;
         if self.control() & CR_MER != 0 {
             if sectors(bytes).enumerate().any(|(number, _)| self.is_protected(number)) {
-                return self.refuse(
-                    SR_WRPERR,
-                    "a mass erase was started while a sector is protected (FLASH_OPTCR.nWRP)",
-                    ctx,
-                );
+                return Err((SR_WRPERR, "a mass erase was started while a sector is protected (FLASH_OPTCR.nWRP)"));
             }
-            self.flash.erase(0, bytes, ctx);
-            return self.flash.begin(None, self.times.erase_all[width], (&ERASE, bytes), ctx);
+            self.flash.erase(0, bytes, self.times.erase_all[width], ctx);
+            return Ok(());
         }
         let number = self.registers.field(CR, CR_SNB) as usize;
         let Some((first, size)) = sectors(bytes).nth(number).filter(|_| self.control() & CR_SER != 0) else {
-            return self.refuse(SR_PGSERR, "FLASH_CR.STRT was set without a sector to erase (SER, SNB, MER)", ctx);
+            return Err((SR_PGSERR, "FLASH_CR.STRT was set without a sector to erase (SER, SNB, MER)"));
         };
         if self.is_protected(number) {
-            return self.refuse(SR_WRPERR, "an erase of a protected sector was started (FLASH_OPTCR.nWRP)", ctx);
+            return Err((SR_WRPERR, "an erase of a protected sector was started (FLASH_OPTCR.nWRP)"));
         }
         let kind = [16 << 10, 64 << 10].iter().position(|bytes| *bytes == size).unwrap_or(2);
-        self.flash.erase(first, size, ctx);
-        self.flash.begin(Some(first), self.times.erase[kind][width], (&ERASE, size), ctx);
+        self.flash.erase(first, size, self.times.erase[kind][width], ctx);
+        Ok(())
     }
 
-    fn program_unit(&mut self, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) {
+    fn program_unit(&mut self, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> Result<(), Refusal> {
         let width_bytes = 1 << self.registers.field(CR, CR_PSIZE);
         // Two words make up 64 bits.
         if size.bytes() != width_bytes && !(width_bytes == 8 && size == AccessSize::Word) {
             let what = "the flash was written with another size than FLASH_CR.PSIZE: nothing is programmed (PGPERR)";
-            return self.refuse(SR_PGPERR, what, ctx);
+            return Err((SR_PGPERR, what));
         }
-        let number = sectors(self.flash.size_bytes()).take_while(|(first, _)| *first <= offset).count();
+        let number = sectors(self.flash.size_bytes).take_while(|(first, _)| *first <= offset).count();
         if self.is_protected(number.saturating_sub(1)) {
-            return self.refuse(SR_WRPERR, "a protected sector of the flash was written (FLASH_OPTCR.nWRP)", ctx);
+            return Err((SR_WRPERR, "a protected sector of the flash was written (FLASH_OPTCR.nWRP)"));
         }
-        self.flash.program(offset, &value.to_le_bytes()[..size.bytes() as usize], ctx);
-        self.flash.begin(Some(offset), self.times.program, (&PROGRAM, size.bytes()), ctx);
+        self.flash.program(offset, &value.to_le_bytes()[..size.bytes() as usize], self.times.program, ctx);
+        Ok(())
     }
 
     fn is_protected(&self, sector: usize) -> bool {

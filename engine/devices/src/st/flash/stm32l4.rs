@@ -21,8 +21,8 @@ mod tests;
 use crate::prelude::*;
 
 use super::array::Flash;
-use super::{Family, FlashController, Times, check_size};
-use crate::support::activities::{ERASE, FLASH, PROGRAM};
+use super::{Family, FlashController, Refusal, Times, check_size};
+use crate::support::activities::FLASH;
 
 registers! {
     /// The register map (RM0432, FLASH register map).
@@ -93,7 +93,7 @@ pub const MODEL: Model = Model::device(Group::Memory, &["st,stm32l4-flash-contro
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let flash = Flash::from_node(reader, BANKS);
-    let is_sound = flash.size_bytes() == BANKS as u32 * PAGES_OF_BANK * page_bytes(true);
+    let is_sound = flash.size_bytes == BANKS as u32 * PAGES_OF_BANK * page_bytes(true);
     check_size(is_sound, &flash, "the flash has 2 MiB: two banks of 256 pages of 4 KiB", reader);
     let program = reader.timing_ps("cyclescope,program-ns", "time to program a double word");
     let erase = reader.timing_ps("cyclescope,page-erase-us", "time to erase a page");
@@ -134,61 +134,52 @@ impl FlashController {
         }
     }
 
-    fn erase_pages(&mut self, ctx: &mut Ctx) {
+    fn erase_pages(&mut self, ctx: &mut Ctx) -> Result<(), Refusal> {
         if self.status() & SR_ERRORS != 0 {
-            return self.refuse(SR_PGSERR, "an operation was started with error flags set in FLASH_SR", ctx);
+            return Err((SR_PGSERR, "an operation was started with error flags set in FLASH_SR"));
         }
-        let bank_bytes = self.flash.size_bytes() / BANKS as u32;
-        match (self.control() & CR_MER1 != 0, self.control() & CR_MER2 != 0) {
-            (true, true) => {
-                self.flash.erase(0, 2 * bank_bytes, ctx);
-                self.flash.begin(None, self.times.erase_all[0], (&ERASE, 2 * bank_bytes), ctx);
-            }
-            (false, false) if self.control() & CR_PER != 0 => {
+        let bank_bytes = self.flash.size_bytes / BANKS as u32;
+        let (page, all) = (self.times.erase[0][0], self.times.erase_all[0]);
+        let (first, bytes, lasts) = match [CR_MER1, CR_MER2].map(|bank| self.control() & bank != 0) {
+            [true, true] => (0, 2 * bank_bytes, all),
+            [false, false] if self.control() & CR_PER != 0 => {
                 let bytes = page_bytes(self.has_two_banks());
-                let number = self.registers.field(CR, CR_PNB);
                 let bank = u32::from(self.control() & CR_BKER != 0 && self.has_two_banks());
-                let first = bank * bank_bytes + number * bytes;
-                self.flash.erase(first, bytes, ctx);
-                self.flash.begin(Some(first), self.times.erase[0][0], (&ERASE, bytes), ctx);
+                (bank * bank_bytes + self.registers.field(CR, CR_PNB) * bytes, bytes, page)
             }
-            (false, false) => {
-                self.refuse(SR_PGSERR, "FLASH_CR.STRT was set without anything to erase (PER, MER1, MER2)", ctx);
+            [false, false] => {
+                return Err((SR_PGSERR, "FLASH_CR.STRT was set without anything to erase (PER, MER1, MER2)"));
             }
-            (_, second) => {
-                let first = if second { bank_bytes } else { 0 };
-                self.flash.erase(first, bank_bytes, ctx);
-                self.flash.begin(Some(first), self.times.erase_all[0], (&ERASE, bank_bytes), ctx);
-            }
-        }
+            [_, second] => (u32::from(second) * bank_bytes, bank_bytes, all),
+        };
+        self.flash.erase(first, bytes, lasts, ctx);
+        Ok(())
     }
 
-    fn program_word(&mut self, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) {
+    fn program_word(&mut self, offset: u32, size: AccessSize, value: u32, ctx: &mut Ctx) -> Result<(), Refusal> {
         if self.status() & SR_ERRORS != 0 {
-            return self.refuse(SR_PGSERR, "the flash was written with error flags set in FLASH_SR", ctx);
+            return Err((SR_PGSERR, "the flash was written with error flags set in FLASH_SR"));
         }
         if size != AccessSize::Word {
-            let what = "a byte or a halfword was written to the flash: nothing is programmed (SIZERR)";
-            return self.refuse(SR_SIZERR, what, ctx);
+            return Err((SR_SIZERR, "a byte or a halfword was written to the flash: nothing is programmed (SIZERR)"));
         }
         let Some((first_at, first)) = self.first_word.take() else {
             if offset.is_multiple_of(DOUBLE_WORD) {
                 self.first_word = Some((offset, value));
-                return;
+                return Ok(());
             }
-            let what = "a double word of the flash was written without its first word (PGAERR)";
-            return self.refuse(SR_PGAERR, what, ctx);
+            return Err((SR_PGAERR, "a double word of the flash was written without its first word (PGAERR)"));
         };
         if offset != first_at + 4 {
-            return self.refuse(SR_PGAERR, "two words of different double words were written (PGAERR)", ctx);
+            return Err((SR_PGAERR, "two words of different double words were written (PGAERR)"));
         }
         let data = u64::from(value) << 32 | u64::from(first);
         let held = [first_at, offset].map(|at| self.flash.value(at, AccessSize::Word));
         if held != [u32::MAX; 2] && data != 0 {
             let what = "a double word that is not erased was written: nothing is programmed (PROGERR)";
-            return self.refuse(SR_PROGERR, what, ctx);
+            return Err((SR_PROGERR, what));
         }
-        self.flash.program(first_at, &data.to_le_bytes(), ctx);
-        self.flash.begin(Some(first_at), self.times.program, (&PROGRAM, DOUBLE_WORD), ctx);
+        self.flash.program(first_at, &data.to_le_bytes(), self.times.program, ctx);
+        Ok(())
     }
 }

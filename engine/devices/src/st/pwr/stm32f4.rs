@@ -10,10 +10,10 @@
 
 use crate::prelude::*;
 
-use super::{Generation, Params, Pwr};
+use super::{Generation, Pwr};
 use crate::support::activities::POWER;
 use crate::support::clock_gate::BACKUP_DOMAIN;
-use crate::support::stm32f4_part::Part;
+use crate::support::stm32f4_part::of_part;
 
 registers! {
     const COMMON "PWR_" {
@@ -59,7 +59,7 @@ const F407: Generation = Generation {
 };
 
 /// STM32F411 (RM0383, the same). The reserved value acts as the lowest.
-static F411: Generation = Generation {
+const F411: Generation = Generation {
     map: &joined!(f411::MAP, COMMON),
     needs_pll: true,
     limits: &[(SCALE_3, 64), (SCALE_3, 64), (SCALE_2, 84), (SCALE_1, 100)],
@@ -67,24 +67,18 @@ static F411: Generation = Generation {
 };
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32f4-pwr"], 1, from_node).with_activities(POWER);
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32f4-pwr"], 1, from_node).with_activities(POWER).naming(F411.map.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let part = Part::from_node(reader, "voltage scales");
+    let generation = of_part(reader, "voltage scales", [&F407, &F411]);
     let hclk = reader.clock_input(0, "HCLK, which the voltage limits");
     let pll = reader.clock_input(1, "an output of the PLL, which shows whether the PLL runs");
     let gate = ClockGate::from_node(reader);
     let regulator = reader.timing_ps("cyclescope,vos-us", "from a write of VOS until the regulator has that voltage");
     let backup = reader.timing_ps("cyclescope,backup-regulator-us", "from BRE until the backup regulator is ready");
-    Box::new(Pwr::new(generation_of(part), Params { hclk, pll, gate, times: [regulator, backup] }))
-}
-
-const fn generation_of(part: Part) -> &'static Generation {
-    match part {
-        Part::F407 => &F407,
-        Part::F411 => &F411,
-    }
+    Box::new(Pwr::new(generation, [hclk, pll], gate, [regulator, backup]))
 }
 
 /// VOS in force.
@@ -138,12 +132,11 @@ mod tests {
     const PLL: ClockId = ClockId(4);
     const VOS_SHIFT: u32 = 14;
 
-    fn pwr(part: Part, mhz: u64) -> Bench {
+    fn pwr(part: &'static Generation, mhz: u64) -> Bench {
         let hclk = ClockInput::fixed(Hz::new(mhz * 1_000_000).unwrap());
         let times = [Ps::from_us(40), Ps::from_us(100)];
         let pll = ClockInput { rate: hclk.rate, id: Some(PLL) };
-        let params = Params { hclk, pll, gate: ClockGate::default(), times };
-        let mut bench = Bench::new(Pwr::new(generation_of(part), params));
+        let mut bench = Bench::new(Pwr::new(part, [hclk, pll], ClockGate::default(), times));
         bench.bus.clocks.add_user(PLL, User::Device(DeviceId(0)));
         turn_pll(&mut bench, Ps(0), false);
         bench.bus.with_device(DeviceId(0), Ps(0), |device, ctx| device.reset(ctx));
@@ -161,16 +154,16 @@ mod tests {
 
     #[test]
     fn registers_are_those_of_the_manual() {
-        for part in [Part::F407, Part::F411] {
-            walk::device_keeps_its_map(generation_of(part).map, &["PWR_CSR"], &mut pwr(part, 16));
+        for part in [&F407, &F411] {
+            walk::device_keeps_its_map(part.map, &["PWR_CSR"], &mut pwr(part, 16));
         }
-        assert_eq!(pwr(Part::F407, 16).value(Ps(0), CR), 0x4000);
-        assert_eq!(pwr(Part::F411, 16).value(Ps(0), CR), 0x8000);
+        assert_eq!(pwr(&F407, 16).value(Ps(0), CR), 0x4000);
+        assert_eq!(pwr(&F411, 16).value(Ps(0), CR), 0x8000);
     }
 
     #[test]
     fn the_regulator_takes_its_time() {
-        let mut bench = pwr(Part::F407, 16);
+        let mut bench = pwr(&F407, 16);
         assert_eq!(bench.value(Ps(0), CSR), CSR_VOSRDY);
         bench.write(Ps(0), CR, 0).unwrap();
         assert_eq!(bench.value(Ps::from_us(39), CSR), 0);
@@ -185,7 +178,7 @@ mod tests {
 
     #[test]
     fn each_flag_has_its_event() {
-        let mut bench = pwr(Part::F407, 16);
+        let mut bench = pwr(&F407, 16);
         bench.write(Ps(0), CR, 0).unwrap();
         bench.write(Ps::from_us(1), CSR, CSR_BRE).unwrap();
         assert_eq!(bench.bus.events.next_due(), Ps::from_us(40));
@@ -195,7 +188,7 @@ mod tests {
 
     #[test]
     fn dbp_opens_the_backup_domain() {
-        let mut bench = pwr(Part::F407, 16);
+        let mut bench = pwr(&F407, 16);
         let (register, bit) = BACKUP_DOMAIN;
         assert!(!bench.bus.clocks.is_running(register, bit));
         bench.write(Ps(0), CR, CR_DBP | 1 << VOS_SHIFT).unwrap();
@@ -204,14 +197,14 @@ mod tests {
 
     #[test]
     fn a_clock_too_fast_for_the_voltage_is_reported() {
-        let mut bench = pwr(Part::F407, 168);
+        let mut bench = pwr(&F407, 168);
         bench.write(Ps(0), CR, 1 << VOS_SHIFT).unwrap();
         assert!(bench.bus.notes().is_empty());
         bench.write(Ps(0), CR, 0).unwrap();
         assert_eq!(bench.bus.notes().len(), 1);
         for (vos, mhz) in [(3, 100), (2, 84), (1, 64)] {
             for (above, notes) in [(0, 0), (1, 1)] {
-                let mut bench = pwr(Part::F411, mhz + above);
+                let mut bench = pwr(&F411, mhz + above);
                 bench.write(Ps(0), CR, vos << VOS_SHIFT).unwrap();
                 turn_pll(&mut bench, Ps(0), true);
                 let scale = format!("at scale {}", 4 - vos);
@@ -223,7 +216,7 @@ mod tests {
 
     #[test]
     fn vos_of_an_f411_is_in_force_while_the_pll_runs() {
-        let mut bench = pwr(Part::F411, 16);
+        let mut bench = pwr(&F411, 16);
         bench.write(Ps(0), CR, 3 << VOS_SHIFT).unwrap();
         assert_eq!(bench.value(Ps(0), CSR), CSR_VOSRDY, "scale 3, whatever VOS says");
         turn_pll(&mut bench, Ps::from_us(9), true);

@@ -9,7 +9,7 @@
 
 use crate::prelude::*;
 
-use super::{Generation, Params, Pwr};
+use super::{Generation, Pwr};
 use crate::support::activities::POWER;
 use crate::support::clock_gate::{BACKUP_DOMAIN, SECOND_SUPPLY};
 
@@ -23,24 +23,8 @@ registers! {
         SR2 0x14 ro mask 0xff00 { REGLPS 8, REGLPF 9, VOSF 10 };
         SCR 0x18 wo mask 0x11f;
         /// Pull-ups and pull-downs in Standby, one bit for each pin.
-        PUCRA 0x20 rw mask 0xffff;
-        PDCRA 0x24 rw mask 0xffff;
-        PUCRB 0x28 rw mask 0xffff;
-        PDCRB 0x2c rw mask 0xffff;
-        PUCRC 0x30 rw mask 0xffff;
-        PDCRC 0x34 rw mask 0xffff;
-        PUCRD 0x38 rw mask 0xffff;
-        PDCRD 0x3c rw mask 0xffff;
-        PUCRE 0x40 rw mask 0xffff;
-        PDCRE 0x44 rw mask 0xffff;
-        PUCRF 0x48 rw mask 0xffff;
-        PDCRF 0x4c rw mask 0xffff;
-        PUCRG 0x50 rw mask 0xffff;
-        PDCRG 0x54 rw mask 0xffff;
-        PUCRH 0x58 rw mask 0xffff;
-        PDCRH 0x5c rw mask 0xffff;
-        PUCRI 0x60 rw mask 0xffff;
-        PDCRI 0x64 rw mask 0xffff;
+        PUCR ['A'..'J'; 8] 0x20 rw mask 0xffff;
+        PDCR ['A'..'J'; 8] 0x24 rw mask 0xffff;
         CR5 0x80 rw reset 0x100 { R1MODE 8 };
     }
 }
@@ -79,7 +63,8 @@ static L4: Generation = Generation {
 };
 
 /// For the list of models.
-pub const MODEL: Model = Model::device(Group::System, &["st,stm32l4-pwr"], 1, from_node).with_activities(POWER);
+pub const MODEL: Model =
+    Model::device(Group::System, &["st,stm32l4-pwr"], 1, from_node).with_activities(POWER).naming(MAP.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
@@ -88,7 +73,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let regulator = reader.timing_ps("cyclescope,vos-us", "from range 2 to range 1");
     let main =
         reader.timing_ps("cyclescope,main-regulator-us", "from low-power run mode until the main regulator is on");
-    Box::new(Pwr::new(&L4, Params { hclk, pll: hclk, gate, times: [regulator, main] }))
+    Box::new(Pwr::new(&L4, [hclk, hclk], gate, [regulator, main]))
 }
 
 fn wrote_control(pwr: &mut Pwr, old: u32, new: u32, ctx: &mut Ctx) {
@@ -126,7 +111,7 @@ mod tests {
     use engine::time::{Hz, Ps};
 
     fn new(hclk: ClockInput, times: [Ps; 2]) -> Pwr {
-        Pwr::new(&L4, Params { hclk, pll: hclk, gate: ClockGate::NONE, times })
+        Pwr::new(&L4, [hclk, hclk], ClockGate::NONE, times)
     }
 
     fn pwr(mhz: u64) -> Bench {

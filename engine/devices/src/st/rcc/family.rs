@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::prelude::*;
+use crate::registers::Row;
 
 use super::pll::{Input, Limits, Pll};
 use super::sources::{Source, named_clocks, start_time};
@@ -16,14 +17,10 @@ pub struct Family {
     pub map: &'static Map,
     /// Oscillators and PLLs by their index; the first one runs after reset.
     pub sources: &'static [SourceRow],
-    /// The index of HSE among them.
-    pub hse: usize,
-    /// The index of LSE.
-    pub lse: usize,
     /// The rate of the first source after reset.
     pub reset_hz: Hz,
     /// The sources that RCC_CFGR.SW selects, by its values: the last one is the PLL.
-    pub sysclk: &'static [usize],
+    pub sysclk: &'static [Name],
     /// The common input of the PLLs.
     pub input: Input,
     /// The limits of the PLLs.
@@ -36,9 +33,7 @@ pub struct Family {
     pub apb_dividers: [u32; 2],
     /// The bit by which timers get up to four times PCLK, in its register of settings.
     pub timers_by_4: Option<(u32, u32)>,
-    /// RCC_xxxRSTR.
-    pub resets: RangeInclusive<u32>,
-    /// RCC_xxxENR, in the same order as the resets, and with the same bits.
+    /// RCC_xxxENR; RCC_xxxRSTR are in the same order and have the same bits.
     pub enables: RangeInclusive<u32>,
     /// The first enable registers of APB1 and APB2.
     pub apb_enables: [u32; 2],
@@ -58,8 +53,8 @@ pub struct Family {
     pub interrupts: Interrupts,
     /// Registers with dividers and selections, which take effect some cycles after a write.
     pub settings: &'static [u32],
-    /// The clocks that it drives, in the order of `cyclescope,outputs`.
-    pub outputs: &'static [(&'static str, Clock)],
+    /// The clocks that it drives, in the order of `cyclescope,outputs`: those of all families, and then others.
+    pub outputs: &'static [&'static [(&'static str, Clock)]],
     /// Maximum HCLK, PCLK1 and PCLK2 in MHz, and the document that a note names.
     pub most_mhz: (&'static [u64], &'static str),
     /// Further effects of a write, before the common ones: the register, and the value that it had.
@@ -68,9 +63,27 @@ pub struct Family {
     pub tune: fn(&mut Rcc),
 }
 
+/// The sources that families have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name {
+    Msi,
+    Hsi,
+    Hse,
+    Lse,
+    Lsi,
+    Hsi48,
+    /// The PLL that SYSCLK can have, and the others.
+    Main,
+    I2s,
+    Sai1,
+    Sai2,
+}
+
 /// An oscillator or a PLL.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceRow {
+    /// Its name in tables.
+    pub source: Name,
     /// The manual's name.
     pub name: &'static str,
     /// The register with its switch and its ready flag.
@@ -87,23 +100,44 @@ pub struct SourceRow {
 
 impl SourceRow {
     /// A row; the array has the switch, the ready flag, and the interrupt's flag.
-    pub const fn new(name: &'static str, register: u32, bits: [u32; 3], kind: Kind) -> SourceRow {
+    pub const fn new(source: Name, name: &'static str, register: u32, bits: [u32; 3], kind: Kind) -> SourceRow {
         let [on, ready, interrupt] = bits;
-        SourceRow { name, register, on, ready, interrupt, kind }
+        SourceRow { source, name, register, on, ready, interrupt, kind }
     }
 }
 
 /// The kind of a source.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// An oscillator: its name in `clock-names`, and the property of ours with its start time.
+    /// An oscillator: its name in `clock-names`, and the unit of its start time in properties.
     Oscillator(&'static str, &'static str),
-    /// An oscillator with a rate that firmware sets: the property of ours with its start time.
-    Ranges(&'static str),
-    /// HSE: its name in `clock-names`.
-    Hse(&'static str),
+    /// An oscillator with a rate that firmware sets: its name in properties, and the unit of its start time.
+    Ranges(&'static str, &'static str),
+    /// HSE, the crystal or the clock at OSC_IN.
+    Crystal,
     /// A PLL.
     Pll(Pll),
+}
+
+/// The peripherals of a bus that a part has, as bits: of RCC_xxxRSTR; of RCC_xxxENR after reset; of RCC_xxxENR; of the
+/// enables in low-power modes, which are set after reset.
+pub type Peripherals = [u32; 4];
+
+/// From a reset register to the enable register of the same peripherals.
+pub const TO_ENABLES: u32 = 0x20;
+
+/// The registers of `map` with the bits of a part's peripherals: the resets of all buses, then their enables, then the
+/// enables in low-power modes.
+pub const fn with_peripherals<const N: usize>(map: &Map, buses: &[Peripherals]) -> [Row; N] {
+    let mut rows = [map.rows[0]; N];
+    let mut at = 0;
+    while at < N {
+        let [resets, enabled, enables, asleep] = buses[at % buses.len()];
+        let (reset, mask) = [(0, resets), (enabled, enables), (asleep, asleep)][at / buses.len()];
+        rows[at] = map.rows[at].with(reset, mask);
+        at += 1;
+    }
+    rows
 }
 
 /// The registers of interrupts. Those of several kinds may be one register, with its fields.
@@ -139,8 +173,9 @@ impl Family {
     pub fn oscillators(&self, reader: &mut NodeReader) -> Vec<Option<Hz>> {
         reader.known(&["#reset-cells"]);
         let name = |row: &SourceRow| match row.kind {
-            Kind::Oscillator(name, _) | Kind::Hse(name) => Some(name),
-            Kind::Ranges(_) | Kind::Pll(_) => None,
+            Kind::Oscillator(name, _) => Some(name),
+            Kind::Crystal => Some("hse"),
+            Kind::Ranges(..) | Kind::Pll(_) => None,
         };
         let names: Vec<&str> = self.sources.iter().filter_map(name).collect();
         let mut clocks = named_clocks(reader, &names).into_iter();
@@ -150,12 +185,22 @@ impl Family {
     /// The start times that a node gives, in the order of the sources.
     pub fn start_times(&self, reader: &mut NodeReader) -> Vec<Ps> {
         let start = |row: &SourceRow| match row.kind {
-            Kind::Oscillator(_, start) | Kind::Ranges(start) => {
-                Some(start_time(reader, &format!("cyclescope,{start}"), row.name))
+            Kind::Oscillator(name, unit) | Kind::Ranges(name, unit) => {
+                Some(start_time(reader, &format!("cyclescope,{name}-start-{unit}"), row.name))
             }
-            Kind::Hse(_) | Kind::Pll(_) => None,
+            Kind::Crystal | Kind::Pll(_) => None,
         };
         self.sources.iter().filter_map(start).collect()
+    }
+
+    /// The index of a source.
+    pub fn place(&self, source: Name) -> usize {
+        self.sources.iter().position(|row| row.source == source).unwrap_or(0)
+    }
+
+    /// Its clocks, and what they are.
+    pub fn clocks(&self) -> impl Iterator<Item = &'static (&'static str, Clock)> + Clone {
+        self.outputs.iter().copied().flatten()
     }
 
     /// The sources after reset.
@@ -165,24 +210,36 @@ impl Family {
         for (row, rate) in self.sources.iter().zip(&params.oscillators) {
             let stop = if row.register == self.csr { lsi_stop } else { stop };
             let mut started = || starts.next().unwrap_or_default();
-            let source = match row.kind {
+            list.push(match row.kind {
                 Kind::Oscillator(..) => Source::oscillator(*rate, started(), stop),
-                Kind::Ranges(_) => Source::oscillator(Some(self.reset_hz), started(), stop),
-                Kind::Hse(_) => Source::oscillator(*rate, params.hse.start, stop),
-                Kind::Pll(_) => Source::pll(params.lock, self.input.source(registers)),
-            };
-            list.push(source.called(row.name, self.name_of(row.register, row.on)));
+                Kind::Ranges(..) => Source::oscillator(Some(self.reset_hz), started(), stop),
+                Kind::Crystal => Source::oscillator(*rate, params.hse.start, stop),
+                Kind::Pll(_) => Source::pll(params.lock, self.pll_source(registers)),
+            });
         }
         list[0] = list[0].running();
         list
     }
 
+    /// The PLL at an index among the sources.
+    pub fn pll(&self, index: usize) -> Option<&'static Pll> {
+        match &self.sources[index].kind {
+            Kind::Pll(pll) => Some(pll),
+            _ => None,
+        }
+    }
+
     /// The PLL that has this register, and its index among the sources.
     pub fn pll_at(&self, register: u32) -> Option<(usize, &'static Pll)> {
-        self.sources.iter().enumerate().find_map(|(index, row)| match &row.kind {
-            Kind::Pll(pll) if pll.register == register => Some((index, pll)),
-            _ => None,
-        })
+        let mut plls = (0..self.sources.len()).filter_map(|index| Some((index, self.pll(index)?)));
+        plls.find(|(_, pll)| pll.register == register)
+    }
+
+    /// The source that the registers select for the PLLs.
+    pub fn pll_source(&self, registers: &Registers) -> Option<usize> {
+        let Input { register, select, sources, .. } = self.input;
+        let selected = sources.get(registers.field(register, select) as usize).copied().flatten();
+        selected.map(|source| self.place(source))
     }
 
     /// The names of a register and of its bit.

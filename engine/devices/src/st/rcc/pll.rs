@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use crate::prelude::*;
 
 use super::Rcc;
-use super::family::Kind;
+use super::family::{Kind, Name};
 use super::sources::{Driven, scaled};
 
 pub const MHZ: u64 = 1_000_000;
@@ -97,7 +97,7 @@ pub struct Input {
     /// PLLSRC.
     pub select: u32,
     /// The sources by its values.
-    pub sources: &'static [Option<usize>],
+    pub sources: &'static [Option<Name>],
     /// Bits that can't be written while any PLL is on.
     pub shared: u32,
     /// Bits of outputs in all PLLs' registers, which can be written while the PLL is on.
@@ -105,13 +105,6 @@ pub struct Input {
     /// True if the PLL's rate is that of the board's oscillator, even while that can't run; else a PLL that is turned
     /// on without an input keeps its rate.
     pub is_boards: bool,
-}
-
-impl Input {
-    /// The source that the registers select.
-    pub fn source(&self, registers: &Registers) -> Option<usize> {
-        self.sources.get(registers.field(self.register, self.select) as usize).copied().flatten()
-    }
 }
 
 /// The limits of all PLLs.
@@ -179,19 +172,19 @@ impl Rcc {
     /// A PLL is about to be turned on: sets its input and its rate.
     pub(super) fn prepare_pll(&mut self, index: usize, pll: &Pll, ctx: &mut Ctx) {
         let (name, input) = (self.family.sources[index].name, self.family.input);
-        let source = input.source(&self.registers);
-        self.sources.set_parent(index, source);
+        let source = self.family.pll_source(&self.registers);
+        self.sources.list[index].parent = source;
         let Some(source) = source else {
             ctx.note(&format!("{name} was turned on without an input (RCC_PLLCFGR.PLLSRC): it never becomes ready"));
             return;
         };
-        let rate = if input.is_boards { self.params.oscillators[source] } else { self.sources.rate(source) };
+        let rate = if input.is_boards { self.params.oscillators[source] } else { self.sources.list[source].rate };
         let factors = self.factors(pll);
         if let Some(wrong) = rate.and_then(|rate| factors.complaint(rate, &self.family.limits)) {
             ctx.note(&format!("{name} was turned on out of its range: {wrong}; it runs nevertheless"));
         }
         if rate.is_some() || input.is_boards {
-            self.sources.set_rate(index, rate.map(|rate| factors.output(rate, 0)));
+            self.sources.list[index].rate = rate.map(|rate| factors.output(rate, 0));
         }
     }
 
@@ -200,9 +193,10 @@ impl Rcc {
     pub(super) fn wrote_pll(&mut self, (index, pll): (usize, &Pll), old: u32, new: u32, ctx: &mut Ctx) {
         let input = self.family.input;
         let plls = self.family.sources.iter().enumerate().filter(|(_, row)| matches!(row.kind, Kind::Pll(_)));
-        let is_any_on = plls.map(|(index, _)| index).any(|index| self.sources.is_on(index));
-        let is_sysclk = self.family.sysclk.contains(&index) && self.sources.is_in_use(index);
-        let factors = if self.sources.is_on(index) { !input.outputs } else { 0 };
+        let is_any_on = plls.map(|(index, _)| index).any(|index| self.sources.list[index].is_on());
+        let is_sysclk =
+            self.family.sysclk.contains(&self.family.sources[index].source) && self.sources.is_in_use(index);
+        let factors = if self.sources.list[index].is_on() { !input.outputs } else { 0 };
         let shared = if pll.register == input.register && is_any_on { input.shared } else { 0 };
         let output = if is_sysclk { pll.outputs[0].enable } else { 0 };
         let (locked, changed) = (factors | shared | output, old ^ new);
@@ -221,17 +215,9 @@ impl Rcc {
         }
     }
 
-    /// The PLL at an index among the sources.
-    fn pll(&self, index: usize) -> Option<&'static Pll> {
-        match &self.family.sources[index].kind {
-            Kind::Pll(pll) => Some(pll),
-            _ => None,
-        }
-    }
-
     /// The bit that would turn on the first output of a source, if that is a PLL with the output off.
     pub(super) fn output_off(&self, source: usize) -> Option<String> {
-        let pll = self.pll(source)?;
+        let pll = self.family.pll(source)?;
         self.bit_off(pll, &pll.outputs[0])
     }
 
@@ -240,16 +226,17 @@ impl Rcc {
         is_off.then(|| self.family.name_of(pll.register, output.enable).join("."))
     }
 
-    /// One of the outputs of a PLL.
-    pub(super) fn pll_output(&self, index: usize, output: usize) -> Driven {
-        self.sources.driven(index)?;
-        let Some(pll) = self.pll(index) else { return Err(None) };
+    /// One of the outputs of a PLL, by its letter; the one for SYSCLK without a letter.
+    pub(super) fn pll_output(&self, index: usize, letter: Option<&str>) -> Driven {
+        self.source(index)?;
+        let Some(pll) = self.family.pll(index) else { return Err(None) };
+        let output = pll.outputs.iter().position(|output| Some(output.name) == letter).unwrap_or(0);
         let made = &pll.outputs[output];
         if let Some(bit) = self.bit_off(pll, made) {
             return Err(Some(format!("output {} of a PLL, which is off ({bit})", made.name)));
         }
-        let source = self.family.input.source(&self.registers);
-        let input = source.map_or(Err(None), |source| self.sources.driven(source))?;
+        let source = self.family.pll_source(&self.registers);
+        let input = source.map_or(Err(None), |source| self.source(source))?;
         Ok(self.factors(pll).output(input, output))
     }
 }

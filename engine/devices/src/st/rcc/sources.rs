@@ -18,7 +18,7 @@ use engine::state;
 
 /// The state of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]
-enum State {
+pub enum State {
     Off,
     /// On, and its input, or the part itself, is missing.
     Waiting,
@@ -34,28 +34,25 @@ pub type Driven = Result<Hz, Option<String>>;
 /// An oscillator or a PLL.
 #[derive(Clone, Copy, Debug, state::State, Polled)]
 pub struct Source {
-    /// The manual's name, and the register and the bit that turn it on.
-    #[state(skip)]
-    name: &'static str,
-    #[state(skip)]
-    switch: [&'static str; 2],
-    /// `None` for an oscillator that the board does not have, and for a PLL without a rate.
-    rate: Option<Hz>,
-    start: Ps,
+    /// `None` for an oscillator that the board does not have, and for a PLL without a rate. A change is in force at
+    /// once, or when the source is ready.
+    pub rate: Option<Hz>,
+    /// Its start-up or lock time.
+    pub start: Ps,
     /// Cycles from turning it off until its ready flag falls.
     #[state(skip)]
     stop_cycles: Cycles,
     /// The source of a PLL.
-    parent: Option<usize>,
+    pub parent: Option<usize>,
     #[state(skip)]
     is_pll: bool,
-    state: State,
+    pub state: State,
 }
 
 impl Source {
     /// An oscillator, off.
     pub const fn oscillator(rate: Option<Hz>, start: Ps, stop_cycles: Cycles) -> Source {
-        Source { name: "", switch: [""; 2], rate, start, stop_cycles, parent: None, is_pll: false, state: State::Off }
+        Source { rate, start, stop_cycles, parent: None, is_pll: false, state: State::Off }
     }
 
     /// A PLL, off. Its flag falls at once.
@@ -63,21 +60,18 @@ impl Source {
         Source { start: lock, parent, is_pll: true, ..Source::oscillator(None, lock, Cycles(0)) }
     }
 
-    /// The same source, with the manual's name, and the register and the bit that turn it on.
-    pub const fn called(self, name: &'static str, switch: [&'static str; 2]) -> Source {
-        Source { name, switch, ..self }
-    }
-
     /// The same source, ready after reset.
     pub const fn running(self) -> Source {
         Source { state: State::Ready, ..self }
     }
 
-    const fn is_on(&self) -> bool {
+    /// True if it is turned on, ready or not.
+    pub const fn is_on(&self) -> bool {
         !matches!(self.state, State::Off | State::Stopping(_))
     }
 
-    const fn is_ready(&self) -> bool {
+    /// True if its ready flag is set.
+    pub const fn is_ready(&self) -> bool {
         matches!(self.state, State::Ready | State::Stopping(_))
     }
 }
@@ -97,8 +91,10 @@ pub struct Happened {
 #[derive(Clone, Debug, state::State, Polled)]
 pub struct Sources {
     #[state(with = engine::state::fixed)]
-    list: Vec<Source>,
-    selected: usize,
+    pub list: Vec<Source>,
+    /// The source of SYSCLK.
+    pub selected: usize,
+    /// The source that firmware has selected.
     wanted: usize,
     switch_at: Option<Ps>,
     /// Cycles of the old and of the new clock that the multiplexer takes.
@@ -112,67 +108,9 @@ impl Sources {
         Sources { list, selected, wanted: selected, switch_at: None, switch_cycles }
     }
 
-    /// True if the source's ready flag is set.
-    pub fn is_ready(&self, source: usize) -> bool {
-        self.list[source].is_ready()
-    }
-
-    /// True if the source is turned on, ready or not.
-    pub fn is_on(&self, source: usize) -> bool {
-        self.list[source].is_on()
-    }
-
-    /// Its rate when it is ready.
-    pub fn rate(&self, source: usize) -> Option<Hz> {
-        self.list[source].rate
-    }
-
-    /// Its present rate.
-    ///
-    /// # Errors
-    /// Why it does not run.
-    pub fn driven(&self, source: usize) -> Driven {
-        let Source { name, switch, rate, parent, is_pll, state, .. } = self.list[source];
-        match (rate, state) {
-            (Some(rate), State::Ready | State::Stopping(_)) => Ok(rate),
-            (Some(_), State::Starting(_)) => Err(None),
-            (_, State::Off) => Err(Some(format!("{name}, which is off ({})", switch.join(".")))),
-            (Some(_), _) if is_pll => match parent.map(|parent| self.driven(parent)) {
-                Some(Err(why)) => Err(why),
-                _ => Err(None),
-            },
-            _ => Err(Some(format!("{name}, which has nothing to run by"))),
-        }
-    }
-
-    /// The source of SYSCLK.
-    pub fn selected(&self) -> usize {
-        self.selected
-    }
-
-    /// The source that firmware has selected.
-    pub fn wanted(&self) -> usize {
-        self.wanted
-    }
-
     /// True if it is the source of SYSCLK, directly or through a PLL, or is about to be.
     pub fn is_in_use(&self, source: usize) -> bool {
         [self.selected, self.wanted].into_iter().any(|user| user == source || self.list[user].parent == Some(source))
-    }
-
-    /// Sets the rate of a source, from now on or when it is ready.
-    pub fn set_rate(&mut self, source: usize, rate: Option<Hz>) {
-        self.list[source].rate = rate;
-    }
-
-    /// Sets its start time.
-    pub fn set_start(&mut self, source: usize, start: Ps) {
-        self.list[source].start = start;
-    }
-
-    /// Sets the input of a PLL.
-    pub fn set_parent(&mut self, pll: usize, parent: Option<usize>) {
-        self.list[pll].parent = parent;
     }
 
     /// Turns a source on or off. A source that SYSCLK needs stays on.
@@ -265,10 +203,7 @@ impl Sources {
             return;
         }
         for (index, source) in self.list.iter().enumerate() {
-            let due = match source.state {
-                State::Starting(due) => Some(due),
-                _ => None,
-            };
+            let due = if let State::Starting(due) = source.state { Some(due) } else { None };
             ctx.awaits((&CLOCK_START, index as u32), due, Detail::None);
         }
     }
@@ -324,17 +259,16 @@ impl Hse {
     }
 
     /// HSE is about to be turned on, with the present value of RCC_CR.HSEBYP: sets the source's rate and start time.
-    pub fn prepare(&self, sources: &mut Sources, hse: usize, bypass: bool, ctx: &mut Ctx) {
+    pub fn prepare(&self, hse: &mut Source, bypass: bool, ctx: &mut Ctx) {
+        hse.rate = None;
         let Some(rate) = self.rate else {
             ctx.note("HSE is turned on (RCC_CR.HSEON), and the board has nothing at OSC_IN: it never gets ready");
-            sources.set_rate(hse, None);
             return;
         };
         if bypass && !self.is_external {
             ctx.note(
                 "RCC_CR.HSEBYP is set, and OSC_IN has a crystal, which does not oscillate so: HSE never gets ready",
             );
-            sources.set_rate(hse, None);
             return;
         }
         if self.is_external && !bypass {
@@ -343,9 +277,8 @@ impl Hse {
                  the same",
             );
         }
-        sources.set_rate(hse, Some(rate));
         let cycles = rate.ps_at_floor(self.external_cycles);
-        sources.set_start(hse, if self.is_external { cycles } else { self.start });
+        (hse.rate, hse.start) = (Some(rate), if self.is_external { cycles } else { self.start });
     }
 }
 

@@ -19,12 +19,14 @@ mod tests;
 
 use crate::prelude::*;
 
-use super::family::{Family, Interrupts, Kind, SourceRow};
+use super::Rcc;
+use super::family::Kind::{Crystal, Oscillator};
+use super::family::Name::{Hse, Hsi, I2s, Lse, Lsi, Main};
+use super::family::{Family, Interrupts, Kind, Peripherals, SourceRow, with_peripherals};
 use super::pll::{Factor, Input, Limits, MHZ, Output, Pll};
-use super::tree::Clock;
-use super::{Params, Rcc};
+use super::tree::{BUSES, Clock};
 use crate::support::activities::CLOCKS;
-use crate::support::stm32f4_part::Part;
+use crate::support::stm32f4_part::of_part;
 
 registers! {
     /// The registers that are the same in all parts (RM0090, 7.3.24, RCC register map; RM0383, 6.3.22).
@@ -53,138 +55,121 @@ registers! {
     }
 }
 
-/// The further registers of STM32F405 and STM32F407.
-mod f407 {
-    use super::*;
+registers! {
+    /// Those of the peripherals, whose bits depend on the part.
+    const PERIPHERALS "RCC_" {
+        AHB1RSTR "AHB{}RSTR" [1..3; 4] 0x10 rw;
+        APB1RSTR "APB{}RSTR" [1..3; 4] 0x20 rw;
+        AHB1ENR "AHB{}ENR" [1..3; 4] 0x30 rw;
+        APB1ENR "APB{}ENR" [1..3; 4] 0x40 rw;
+        AHB1LPENR "AHB{}LPENR" [1..3; 4] 0x50 rw;
+        APB1LPENR "APB{}LPENR" [1..3; 4] 0x60 rw;
+    }
 
-    registers! {
-        pub const MAP "RCC_" {
-            AHB1RSTR 0x10 rw mask 0x2260_11ff;
-            AHB2RSTR 0x14 rw mask 0x0000_00f1;
-            AHB3RSTR 0x18 rw mask 0x0000_0001;
-            APB1RSTR 0x20 rw mask 0x36fe_c9ff;
-            APB2RSTR 0x24 rw mask 0x0007_5933;
-            AHB1ENR 0x30 rw reset 0x0010_0000 mask 0x7e74_11ff;
-            AHB2ENR 0x34 rw mask 0x0000_00f1;
-            AHB3ENR 0x38 rw mask 0x0000_0001;
-            APB1ENR 0x40 rw mask 0x36fe_c9ff;
-            APB2ENR 0x44 rw mask 0x0007_5f33;
-            AHB1LPENR 0x50 rw reset 0x7e67_91ff mask 0x7e67_91ff;
-            AHB2LPENR 0x54 rw reset 0x0000_00f1 mask 0x0000_00f1;
-            AHB3LPENR 0x58 rw reset 0x0000_0001 mask 0x0000_0001;
-            APB1LPENR 0x60 rw reset 0x36fe_c9ff mask 0x36fe_c9ff;
-            APB2LPENR 0x64 rw reset 0x0007_5f33 mask 0x0007_5f33;
-            BDCR 0x70 rw { LSEON 0, LSERDY 1 ro, LSEBYP 2, RTCSEL 8..10, RTCEN 15, BDRST 16 };
-            PLLI2SCFGR 0x84 rw reset 0x2000_3000 { PLLI2SN 6..15, PLLI2SR 28..31 };
-        }
+    /// The further registers of STM32F405 and STM32F407.
+    pub const OF_F407 "RCC_" {
+        AHB3RSTR 0x18 rw mask 1;
+        AHB3ENR 0x38 rw mask 1;
+        AHB3LPENR 0x58 rw reset 1 mask 1;
+        BDCR 0x70 rw { LSEON 0, LSERDY 1 ro, LSEBYP 2, RTCSEL 8..10, RTCEN 15, BDRST 16 };
+        PLLI2SCFGR 0x84 rw reset 0x2000_3000 { PLLI2SN 6..15, PLLI2SR 28..31 };
+    }
+
+    /// What only STM32F411 has.
+    const ALONE "RCC_" {
+        DCKCFGR 0x8c rw { TIMPRE 24 };
     }
 }
+
+/// The peripherals on AHB1, AHB2, APB1 and APB2.
+const BITS_OF_F407: [Peripherals; 4] = [
+    [0x2260_11ff, 0x0010_0000, 0x7e74_11ff, 0x7e67_91ff],
+    [0x0000_00f1, 0, 0x0000_00f1, 0x0000_00f1],
+    [0x36fe_c9ff, 0, 0x36fe_c9ff, 0x36fe_c9ff],
+    [0x0007_5933, 0, 0x0007_5f33, 0x0007_5f33],
+];
 
 /// The further registers of STM32F411.
-pub mod f411 {
+mod f411 {
     use super::*;
 
     registers! {
-        /// The registers that depend on the part.
         pub const MAP "RCC_" {
-            AHB1RSTR 0x10 rw mask 0x0060_109f;
-            AHB2RSTR 0x14 rw mask 0x0000_0080;
-            APB1RSTR 0x20 rw mask 0x10e2_c80f;
-            APB2RSTR 0x24 rw mask 0x0017_7931;
-            AHB1ENR 0x30 rw mask 0x0060_109f;
-            AHB2ENR 0x34 rw mask 0x0000_0080;
-            APB1ENR 0x40 rw mask 0x10e2_c80f;
-            APB2ENR 0x44 rw mask 0x0017_7931;
-            AHB1LPENR 0x50 rw reset 0x0061_909f mask 0x0061_909f;
-            AHB2LPENR 0x54 rw reset 0x0000_0080 mask 0x0000_0080;
-            APB1LPENR 0x60 rw reset 0x10e2_c80f mask 0x10e2_c80f;
-            APB2LPENR 0x64 rw reset 0x0017_7931 mask 0x0017_7931;
             BDCR 0x70 rw { LSEON 0, LSERDY 1 ro, LSEBYP 2, LSEMOD 3, RTCSEL 8..10, RTCEN 15, BDRST 16 };
             PLLI2SCFGR 0x84 rw reset 0x2000_3010 { PLLI2SM 0..6, PLLI2SN 6..15, PLLI2SR 28..31 };
-            DCKCFGR 0x8c rw { TIMPRE 24 };
         }
     }
+
+    /// The peripherals on AHB1, AHB2, APB1 and APB2.
+    pub const BITS: [Peripherals; 4] = [
+        [0x0060_109f, 0, 0x0060_109f, 0x0061_909f],
+        [0x0000_0080, 0, 0x0000_0080, 0x0000_0080],
+        [0x10e2_c80f, 0, 0x10e2_c80f, 0x10e2_c80f],
+        [0x0017_7931, 0, 0x0017_7931, 0x0017_7931],
+    ];
 }
 
-use f411::{APB1ENR, APB2ENR, BDCR, BDCR_LSEON, BDCR_LSERDY, BDCR_RTCSEL, DCKCFGR, PLLI2SCFGR};
-
-const HSI: usize = 0;
-const HSE: usize = 1;
-const LSE: usize = 2;
-const LSI: usize = 3;
-const PLL: usize = 4;
-const PLLI2S: usize = 5;
+/// The registers of both, with their names.
+const NAMED: Map =
+    joined!(COMMON, OF_F407, Map::new(&with_peripherals::<12>(&PERIPHERALS, &BITS_OF_F407), &[], 4), ALONE);
 
 /// The sources; the STM32F407's PLLs share the divisor of their input.
 const fn sources(m_of_i2s: u32) -> [SourceRow; 6] {
     const Q: Output = Output::new("Q", 0, Factor::plain(PLLCFGR_PLLQ));
     const P: Output = Output::new("P", 0, Factor::even(PLLCFGR_PLLP));
-    const R: Output = Output::new("R", 0, Factor::plain(f411::PLLI2SCFGR_PLLI2SR));
+    const R: Output = Output::new("R", 0, Factor::plain(PLLI2SCFGR_PLLI2SR));
     let m = Factor::plain(PLLCFGR_PLLM);
-    let pll = Pll { register: PLLCFGR, m: (PLLCFGR, m), n: Factor::plain(PLLCFGR_PLLN), outputs: &[P, Q] };
-    let n = Factor::plain(f411::PLLI2SCFGR_PLLI2SN);
+    let main = Pll { register: PLLCFGR, m: (PLLCFGR, m), n: Factor::plain(PLLCFGR_PLLN), outputs: &[P, Q] };
+    let n = Factor::plain(PLLI2SCFGR_PLLI2SN);
     let i2s = Pll { register: PLLI2SCFGR, m: (m_of_i2s, m), n, outputs: &[R] };
     [
-        SourceRow::new("HSI", CR, [CR_HSION, CR_HSIRDY, CIR_HSIRDYF], Kind::Oscillator("hsi", "hsi-start-ns")),
-        SourceRow::new("HSE", CR, [CR_HSEON, CR_HSERDY, CIR_HSERDYF], Kind::Hse("hse")),
-        SourceRow::new("LSE", BDCR, [BDCR_LSEON, BDCR_LSERDY, CIR_LSERDYF], Kind::Oscillator("lse", "lse-start-us")),
-        SourceRow::new("LSI", CSR, [CSR_LSION, CSR_LSIRDY, CIR_LSIRDYF], Kind::Oscillator("lsi", "lsi-start-us")),
-        SourceRow::new("the PLL", CR, [CR_PLLON, CR_PLLRDY, CIR_PLLRDYF], Kind::Pll(pll)),
-        SourceRow::new("PLLI2S", CR, [CR_PLLI2SON, CR_PLLI2SRDY, CIR_PLLI2SRDYF], Kind::Pll(i2s)),
+        SourceRow::new(Hsi, "HSI", CR, [CR_HSION, CR_HSIRDY, CIR_HSIRDYF], Oscillator("hsi", "ns")),
+        SourceRow::new(Hse, "HSE", CR, [CR_HSEON, CR_HSERDY, CIR_HSERDYF], Crystal),
+        SourceRow::new(Lse, "LSE", BDCR, [BDCR_LSEON, BDCR_LSERDY, CIR_LSERDYF], Oscillator("lse", "us")),
+        SourceRow::new(Lsi, "LSI", CSR, [CSR_LSION, CSR_LSIRDY, CIR_LSIRDYF], Oscillator("lsi", "us")),
+        SourceRow::new(Main, "the PLL", CR, [CR_PLLON, CR_PLLRDY, CIR_PLLRDYF], Kind::Pll(main)),
+        SourceRow::new(I2s, "PLLI2S", CR, [CR_PLLI2SON, CR_PLLI2SRDY, CIR_PLLI2SRDYF], Kind::Pll(i2s)),
     ]
 }
 
 /// What RCC_BDCR.RTCSEL selects.
 const OF_RTC: [Clock; 4] = [
     Clock::Nothing("RCC_BDCR.RTCSEL"),
-    Clock::Source(LSE),
-    Clock::Source(LSI),
-    Clock::OverField(&Clock::Source(HSE), CFGR, CFGR_RTCPRE),
+    Clock::Source(Lse),
+    Clock::Source(Lsi),
+    Clock::OverField(&Clock::Source(Hse), CFGR, CFGR_RTCPRE),
 ];
 
-/// The clocks that the device drives, in the order of `cyclescope,outputs`.
-pub const OUTPUTS: [(&str, Clock); 10] = [
-    ("SYSCLK", Clock::Sysclk),
-    ("HCLK", Clock::Hclk),
-    ("HCLK / 8, SysTick's external clock", Clock::Over(&Clock::Hclk, 8)),
-    ("PCLK1", Clock::Pclk(0)),
-    ("PCLK2", Clock::Pclk(1)),
-    ("the clock of APB1's timers", Clock::Timers(0)),
-    ("the clock of APB2's timers", Clock::Timers(1)),
-    ("the PLL's output Q, for USB, RNG and SDIO", Clock::Output(PLL, 1)),
-    ("the PLLI2S's output R, for I2S", Clock::Output(PLLI2S, 0)),
+/// The further clocks that the device drives.
+const OUTPUTS: [(&str, Clock); 3] = [
+    ("the PLL's output Q, for USB, RNG and SDIO", Clock::Output(Main, "Q")),
+    ("the PLLI2S's output R, for I2S", Clock::Output(I2s, "R")),
     ("RTCCLK", Clock::Selected(BDCR, BDCR_RTCSEL, &OF_RTC)),
 ];
 
 /// STM32F405 and STM32F407 (limits: DS8626, General operating conditions).
 pub static F407: Family = Family {
-    map: &joined!(COMMON, f407::MAP),
+    map: &joined!(COMMON, OF_F407, Map::new(&with_peripherals::<12>(&PERIPHERALS, &BITS_OF_F407), &[], 4)),
     sources: &sources(PLLCFGR),
-    input: Input { shared: PLLCFGR_PLLSRC | PLLCFGR_PLLM, ..INPUT },
+    input: Input { shared: PLLCFGR_PLLSRC | PLLCFGR_PLLM, ..F411.input },
     most_mhz: (&[168, 42, 84], ""),
-    ..F411_FAMILY
+    ..F411
 };
 
 /// STM32F411.
-pub static F411: Family = F411_FAMILY;
-
-const INPUT: Input = Input {
-    register: PLLCFGR,
-    select: PLLCFGR_PLLSRC,
-    sources: &[Some(HSI), Some(HSE)],
-    shared: PLLCFGR_PLLSRC,
-    outputs: 0,
-    is_boards: true,
-};
-
-const F411_FAMILY: Family = Family {
-    map: &joined!(COMMON, f411::MAP),
+pub const F411: Family = Family {
+    map: &joined!(COMMON, f411::MAP, Map::new(&with_peripherals::<12>(&PERIPHERALS, &f411::BITS), &[], 4), ALONE),
     sources: &sources(PLLI2SCFGR),
-    hse: HSE,
-    lse: LSE,
     reset_hz: Hz::new(16 * MHZ).expect("a rate"),
-    sysclk: &[HSI, HSE, PLL],
-    input: INPUT,
+    sysclk: &[Hsi, Hse, Main],
+    input: Input {
+        register: PLLCFGR,
+        select: PLLCFGR_PLLSRC,
+        sources: &[Some(Hsi), Some(Hse)],
+        shared: PLLCFGR_PLLSRC,
+        outputs: 0,
+        is_boards: true,
+    },
     // RM0090, RCC_PLLCFGR.
     limits: Limits { m: 2..=63, n: 50..=432, input_hz: 950_000..=2_100_000, input: "1 to 2 MHz", vco_mhz: 100..=432 },
     mco: (
@@ -194,10 +179,9 @@ const F411_FAMILY: Family = Family {
     dividers: CFGR_HPRE | CFGR_PPRE1 | CFGR_PPRE2 | CFGR_RTCPRE | CFGR_I2SSRC,
     apb_dividers: [CFGR_PPRE1, CFGR_PPRE2],
     // RM0383, RCC_DCKCFGR.TIMPRE: only some parts have it.
-    timers_by_4: Some((DCKCFGR, f411::DCKCFGR_TIMPRE)),
-    resets: f411::AHB1RSTR..=f411::APB2RSTR,
-    enables: f411::AHB1ENR..=APB2ENR,
-    apb_enables: [APB1ENR, APB2ENR],
+    timers_by_4: Some((DCKCFGR, DCKCFGR_TIMPRE)),
+    enables: AHB1ENR..=APB1ENR + 4,
+    apb_enables: [APB1ENR, APB1ENR + 4],
     // ES0182 and ES0287, "Delay after an RCC peripheral clock enabling": 2 cycles of AHB, or 1 plus the bus's divider.
     enabled_at: |now, hclk, bus| hclk.after(now, Cycles(1 + hclk.get() / bus.get().max(1))),
     bdcr: BDCR,
@@ -207,7 +191,7 @@ const F411_FAMILY: Family = Family {
     reset_flags: CSR_FLAGS,
     interrupts: Interrupts { enables: CIR, shift: 8, flags: CIR, clears: 0xff << 16, clear_shift: 16 },
     settings: &[CFGR, DCKCFGR, BDCR],
-    outputs: &OUTPUTS,
+    outputs: &[&BUSES, &OUTPUTS],
     // DS10314, General operating conditions.
     most_mhz: (&[100, 50, 100], ""),
     wrote: |rcc, register, _, ctx| {
@@ -221,19 +205,12 @@ const F411_FAMILY: Family = Family {
 /// For the list of models.
 pub const MODEL: Model =
     Model::device(Group::System, &["st,stm32f4-rcc", "st,stm32-rcc", "st,stm32f42xx-rcc"], 1, from_node)
-        .with_activities(CLOCKS);
+        .with_activities(CLOCKS)
+        .naming(NAMED.rows);
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let oscillators = F407.oscillators(reader);
-    let family = family_of(Part::from_node(reader, "registers and limits"));
-    Box::new(Rcc::new(family, Params::from_node(reader, family, oscillators)))
-}
-
-/// The table of a part.
-pub const fn family_of(part: Part) -> &'static Family {
-    match part {
-        Part::F407 => &F407,
-        Part::F411 => &F411,
-    }
+    let family = of_part(reader, "registers and limits", [&F407, &F411]);
+    Rcc::from_node(family, oscillators, reader)
 }

@@ -19,15 +19,43 @@ mod tests;
 
 use crate::prelude::*;
 
-use super::family::{Family, Interrupts, Kind, SourceRow};
+use super::Rcc;
+use super::family::Kind::{Crystal, Oscillator, Ranges};
+use super::family::Name::{self, Hse, Hsi, Hsi48, Lse, Lsi, Main, Msi, Sai1, Sai2};
+use super::family::{Family, Interrupts, Kind, Peripherals, SourceRow, with_peripherals};
 use super::pll::{Factor, Input, Limits, MHZ, Output, Pll};
-use super::tree::Clock;
-use super::{Params, Rcc};
+use super::tree::{BUSES, Clock};
 use crate::support::activities::CLOCKS;
 
 registers! {
-    /// The register map (RM0432, RCC register map), of the STM32L4R5.
-    pub const MAP "RCC_" {
+    /// The registers that STM32G4 has as well.
+    pub const SHARED "RCC_" {
+        PLLCFGR 0x0c rw reset 0x1000 {
+            PLLSRC 0..2, PLLM 4..8, PLLN 8..15, PLLPEN 16, PLLP 17, PLLQEN 20, PLLQ 21..23, PLLREN 24, PLLR 25..27,
+            PLLPDIV 27..32
+        };
+        BDCR 0x90 rw {
+            LSEON 0, LSERDY 1 ro, LSEBYP 2, LSEDRV 3..5, LSECSSON 5, RTCSEL 8..10, RTCEN 15, BDRST 16, LSCOEN 24,
+            LSCOSEL 25
+        };
+        CRRCR 0x98 rw { HSI48ON 0, HSI48RDY 1 ro };
+    }
+
+    /// Those of the peripherals, whose bits depend on the family.
+    pub const PERIPHERALS "RCC_" {
+        AHB1RSTR "AHB{}RSTR" [1..4; 4] 0x28 rw;
+        APB1RSTR "APB1RSTR{}" [1..3; 4] 0x38 rw;
+        APB2RSTR 0x40 rw;
+        AHB1ENR "AHB{}ENR" [1..4; 4] 0x48 rw;
+        APB1ENR "APB1ENR{}" [1..3; 4] 0x58 rw;
+        APB2ENR 0x60 rw;
+        AHB1SMENR "AHB{}SMENR" [1..4; 4] 0x68 rw;
+        APB1SMENR "APB1SMENR{}" [1..3; 4] 0x78 rw;
+        APB2SMENR 0x80 rw;
+    }
+
+    /// The others (RM0432, RCC register map), of the STM32L4R5.
+    const OF_L4 "RCC_" {
         CR 0x00 rw reset 0x61 {
             MSION 0, MSIRDY 1 ro, MSIPLLEN 2,
             /// Selects MSIRANGE. Only a reset clears it.
@@ -39,10 +67,6 @@ registers! {
         ICSCR 0x04 rw reset 0x4000_0000 { MSITRIM 8..16, HSITRIM 24..31 };
         CFGR 0x08 rw {
             SW 0..2, SWS 2..4 ro, HPRE 4..8, PPRE1 8..11, PPRE2 11..14, STOPWUCK 15, MCOSEL 24..28, MCOPRE 28..31
-        };
-        PLLCFGR 0x0c rw reset 0x1000 {
-            PLLSRC 0..2, PLLM 4..8, PLLN 8..15, PLLPEN 16, PLLP 17, PLLQEN 20, PLLQ 21..23, PLLREN 24, PLLR 25..27,
-            PLLPDIV 27..32
         };
         PLLSAI1CFGR 0x10 rw reset 0x1000 {
             PLLSAI1M 4..8, PLLSAI1N 8..15, PLLSAI1PEN 16, PLLSAI1P 17, PLLSAI1QEN 20, PLLSAI1Q 21..23, PLLSAI1REN 24,
@@ -58,107 +82,94 @@ registers! {
             LSECSSF 9, HSI48RDYF 10
         };
         CICR 0x20 clear CIFR mask 0x7ff;
-        AHB1RSTR 0x28 rw mask 0x0003_1107;
-        AHB2RSTR 0x2c rw mask 0x0054_71ff;
-        AHB3RSTR 0x30 rw mask 0x0000_0301;
-        APB1RSTR1 0x38 rw mask 0xf3fe_c03f;
-        APB1RSTR2 0x3c rw mask 0x0000_0023;
-        APB2RSTR 0x40 rw mask 0x0167_7801;
-        AHB1ENR 0x48 rw reset 0x0000_0100 mask 0x0003_1107;
-        AHB2ENR 0x4c rw mask 0x0054_71ff;
-        AHB3ENR 0x50 rw mask 0x0000_0301;
-        APB1ENR1 0x58 rw reset 0x0000_0400 mask 0xf3fe_cc3f;
-        APB1ENR2 0x5c rw mask 0x0000_0023;
-        APB2ENR 0x60 rw mask 0x0167_7881;
-        AHB1SMENR 0x68 rw reset 0x0003_1307 mask 0x0003_1307;
-        AHB2SMENR 0x6c rw reset 0x0054_77ff mask 0x0054_77ff;
-        AHB3SMENR 0x70 rw reset 0x0000_0301 mask 0x0000_0301;
-        APB1SMENR1 0x78 rw reset 0xf3fe_cc3f mask 0xf3fe_cc3f;
-        APB1SMENR2 0x7c rw reset 0x0000_0023 mask 0x0000_0023;
-        APB2SMENR 0x80 rw reset 0x0167_7801 mask 0x0167_7801;
         CCIPR 0x88 rw {
             USART1SEL 0..2, USART2SEL 2..4, USART3SEL 4..6, UART4SEL 6..8, UART5SEL 8..10, LPUART1SEL 10..12,
             I2C1SEL 12..14, I2C2SEL 14..16, I2C3SEL 16..18, LPTIM1SEL 18..20, LPTIM2SEL 20..22, CLK48SEL 26..28,
             ADCSEL 28..30
         };
-        BDCR 0x90 rw {
-            LSEON 0, LSERDY 1 ro, LSEBYP 2, LSEDRV 3..5, LSECSSON 5, RTCSEL 8..10, RTCEN 15, BDRST 16, LSCOEN 24,
-            LSCOSEL 25
-        };
         /// After power-on: BORRSTF and PINRSTF; MSISRANGE of 4 MHz.
         CSR 0x94 rw reset 0x0c00_0600 { LSION 0, LSIRDY 1 ro, MSISRANGE 8..12, RMVF 23, FLAGS 24..32 ro };
-        CRRCR 0x98 rw { HSI48ON 0, HSI48RDY 1 ro };
         CCIPR2 0x9c rw mask 0x0033_57ff { I2C4SEL 0..2, OSPISEL 20..22 };
     }
 }
 
-const MSI: usize = 0;
-const HSI: usize = 1;
-const HSE: usize = 2;
-const LSE: usize = 3;
-const LSI: usize = 4;
-const HSI48: usize = 5;
-const PLL: usize = 6;
-const PLLSAI1: usize = 7;
-
-// The outputs of the PLLs, by their index.
-const R: usize = 0;
-const Q: usize = 1;
-
-/// The factors of a PLL; the PLLs have them at the same places in their registers.
-const fn pll(register: u32) -> Kind {
-    const OUTPUTS: [Output; 2] = [
-        Output::new("R", PLLCFGR_PLLREN, Factor::even(PLLCFGR_PLLR)),
-        Output::new("Q", PLLCFGR_PLLQEN, Factor::even(PLLCFGR_PLLQ)),
-    ];
-    let (m, n) = (Factor::next(PLLCFGR_PLLM), Factor::plain(PLLCFGR_PLLN));
-    Kind::Pll(Pll { register, m: (register, m), n, outputs: &OUTPUTS })
-}
-
-/// Oscillators and PLLs.
-const SOURCES: [SourceRow; 9] = [
-    SourceRow::new("MSI", CR, [CR_MSION, CR_MSIRDY, CIFR_MSIRDYF], Kind::Ranges("msi-start-ns")),
-    SourceRow::new("HSI16", CR, [CR_HSION, CR_HSIRDY, CIFR_HSIRDYF], Kind::Oscillator("hsi", "hsi-start-ns")),
-    SourceRow::new("HSE", CR, [CR_HSEON, CR_HSERDY, CIFR_HSERDYF], Kind::Hse("hse")),
-    SourceRow::new("LSE", BDCR, [BDCR_LSEON, BDCR_LSERDY, CIFR_LSERDYF], Kind::Oscillator("lse", "lse-start-us")),
-    SourceRow::new("LSI", CSR, [CSR_LSION, CSR_LSIRDY, CIFR_LSIRDYF], Kind::Oscillator("lsi", "lsi-start-us")),
-    SourceRow::new(
-        "HSI48",
-        CRRCR,
-        [CRRCR_HSI48ON, CRRCR_HSI48RDY, CIFR_HSI48RDYF],
-        Kind::Oscillator("hsi48", "hsi48-start-ns"),
-    ),
-    SourceRow::new("the PLL", CR, [CR_PLLON, CR_PLLRDY, CIFR_PLLRDYF], pll(PLLCFGR)),
-    SourceRow::new("PLLSAI1", CR, [CR_PLLSAI1ON, CR_PLLSAI1RDY, CIFR_PLLSAI1RDYF], pll(PLLSAI1CFGR)),
-    SourceRow::new("PLLSAI2", CR, [CR_PLLSAI2ON, CR_PLLSAI2RDY, CIFR_PLLSAI2RDYF], pll(PLLSAI2CFGR)),
+/// The peripherals on AHB1 to AHB3, on APB1 (two registers) and on APB2.
+const BITS: [Peripherals; 6] = [
+    [0x0003_1107, 0x100, 0x0003_1107, 0x0003_1307],
+    [0x0054_71ff, 0, 0x0054_71ff, 0x0054_77ff],
+    [0x0000_0301, 0, 0x0000_0301, 0x0000_0301],
+    [0xf3fe_c03f, 0x400, 0xf3fe_cc3f, 0xf3fe_cc3f],
+    [0x0000_0023, 0, 0x0000_0023, 0x0000_0023],
+    [0x0167_7801, 0, 0x0167_7881, 0x0167_7801],
 ];
 
-// What selectors select, by their values.
-const HSI16: Clock = Clock::Source(HSI);
-const OF_UART1: [Clock; 4] = [Clock::Pclk(1), Clock::Sysclk, HSI16, Clock::Source(LSE)];
-const OF_UARTS: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, Clock::Source(LSE)];
-const OF_I2C: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, Clock::Nothing("RCC_CCIPR")];
-const OF_I2C4: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, Clock::Nothing("RCC_CCIPR2")];
-const OF_LPTIM: [Clock; 4] = [Clock::Pclk(0), Clock::Source(LSI), HSI16, Clock::Source(LSE)];
-const OF_CLK48: [Clock; 4] =
-    [Clock::Source(HSI48), Clock::Output(PLLSAI1, Q), Clock::Output(PLL, Q), Clock::Source(MSI)];
-const OF_ADC: [Clock; 4] =
-    [Clock::Nothing("RCC_CCIPR"), Clock::Output(PLLSAI1, R), Clock::Nothing("RCC_CCIPR"), Clock::Sysclk];
-const OF_OSPI: [Clock; 4] = [Clock::Sysclk, Clock::Source(MSI), Clock::Output(PLL, Q), Clock::Nothing("RCC_CCIPR2")];
-const OF_RTC: [Clock; 4] =
-    [Clock::Nothing("RCC_BDCR.RTCSEL"), Clock::Source(LSE), Clock::Source(LSI), Clock::Over(&Clock::Source(HSE), 32)];
+/// The register map of the STM32L4R5.
+const MAP: Map = joined!(OF_L4, SHARED, Map::new(&with_peripherals::<18>(&PERIPHERALS, &BITS), &[], 4));
 
-/// The clocks that the device drives, in the order of `cyclescope,outputs`.
-pub const OUTPUTS: [(&str, Clock); 24] = [
-    ("SYSCLK", Clock::Sysclk),
-    ("HCLK", Clock::Hclk),
-    ("HCLK / 8, SysTick's external clock", Clock::Over(&Clock::Hclk, 8)),
-    ("PCLK1", Clock::Pclk(0)),
-    ("PCLK2", Clock::Pclk(1)),
-    ("the clock of APB1's timers", Clock::Timers(0)),
-    ("the clock of APB2's timers", Clock::Timers(1)),
-    ("MSI", Clock::Source(MSI)),
-    ("CLK48, for USB, RNG and SDMMC", Clock::Selected(CCIPR, CCIPR_CLK48SEL, &OF_CLK48)),
+/// R, which SYSCLK can have.
+pub const R: Output = Output::new("R", PLLCFGR_PLLREN, Factor::even(PLLCFGR_PLLR));
+/// Q, for other clocks.
+pub const Q: Output = Output::new("Q", PLLCFGR_PLLQEN, Factor::even(PLLCFGR_PLLQ));
+
+/// A PLL; all have their factors at the same places in their registers.
+pub const fn pll(
+    source: Name,
+    name: &'static str,
+    register: u32,
+    bits: [u32; 3],
+    outputs: &'static [Output],
+) -> SourceRow {
+    let (m, n) = (Factor::next(PLLCFGR_PLLM), Factor::plain(PLLCFGR_PLLN));
+    SourceRow::new(source, name, CR, bits, Kind::Pll(Pll { register, m: (register, m), n, outputs }))
+}
+
+/// The oscillators that STM32G4 has as well.
+pub const OSCILLATORS: [SourceRow; 5] = [
+    SourceRow::new(Hsi, "HSI16", CR, [CR_HSION, CR_HSIRDY, CIFR_HSIRDYF], Oscillator("hsi", "ns")),
+    SourceRow::new(Hse, "HSE", CR, [CR_HSEON, CR_HSERDY, CIFR_HSERDYF], Crystal),
+    SourceRow::new(Lse, "LSE", BDCR, [BDCR_LSEON, BDCR_LSERDY, CIFR_LSERDYF], Oscillator("lse", "us")),
+    SourceRow::new(Lsi, "LSI", CSR, [CSR_LSION, CSR_LSIRDY, CIFR_LSIRDYF], Oscillator("lsi", "us")),
+    SourceRow::new(Hsi48, "HSI48", CRRCR, [CRRCR_HSI48ON, CRRCR_HSI48RDY, CIFR_HSI48RDYF], Oscillator("hsi48", "ns")),
+];
+
+const SOURCES: [SourceRow; 9] = {
+    let [hsi, hse, lse, lsi, hsi48] = OSCILLATORS;
+    [
+        SourceRow::new(Msi, "MSI", CR, [CR_MSION, CR_MSIRDY, CIFR_MSIRDYF], Ranges("msi", "ns")),
+        hsi,
+        hse,
+        lse,
+        lsi,
+        hsi48,
+        pll(Main, "the PLL", PLLCFGR, [CR_PLLON, CR_PLLRDY, CIFR_PLLRDYF], &[R, Q]),
+        pll(Sai1, "PLLSAI1", PLLSAI1CFGR, [CR_PLLSAI1ON, CR_PLLSAI1RDY, CIFR_PLLSAI1RDYF], &[R, Q]),
+        pll(Sai2, "PLLSAI2", PLLSAI2CFGR, [CR_PLLSAI2ON, CR_PLLSAI2RDY, CIFR_PLLSAI2RDYF], &[R, Q]),
+    ]
+};
+
+// What selectors select, by their values.
+/// No clock, as a field of RCC_CCIPR says.
+pub const NONE: Clock = Clock::Nothing("RCC_CCIPR");
+/// No clock, as a field of RCC_CCIPR2 says.
+pub const NONE_2: Clock = Clock::Nothing("RCC_CCIPR2");
+/// HSI16.
+pub const HSI16: Clock = Clock::Source(Hsi);
+const OF_UART1: [Clock; 4] = [Clock::Pclk(1), Clock::Sysclk, HSI16, Clock::Source(Lse)];
+const OF_UARTS: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, Clock::Source(Lse)];
+/// Those of I2C1 to I2C3.
+pub const OF_I2C: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, NONE];
+const OF_I2C4: [Clock; 4] = [Clock::Pclk(0), Clock::Sysclk, HSI16, NONE_2];
+/// Those of a low-power timer.
+pub const OF_LPTIM: [Clock; 4] = [Clock::Pclk(0), Clock::Source(Lsi), HSI16, Clock::Source(Lse)];
+const OF_CLK48: [Clock; 4] =
+    [Clock::Source(Hsi48), Clock::Output(Sai1, "Q"), Clock::Output(Main, "Q"), Clock::Source(Msi)];
+const OF_ADC: [Clock; 4] = [NONE, Clock::Output(Sai1, "R"), NONE, Clock::Sysclk];
+const OF_OSPI: [Clock; 4] = [Clock::Sysclk, Clock::Source(Msi), Clock::Output(Main, "Q"), NONE_2];
+const OF_RTC: [Clock; 4] =
+    [Clock::Nothing("RCC_BDCR.RTCSEL"), Clock::Source(Lse), Clock::Source(Lsi), Clock::Over(&Clock::Source(Hse), 32)];
+
+/// RTC's clock, and the kernel clocks that RCC_CCIPR selects in STM32G4 as well.
+pub const KERNELS: [(&str, Clock); 10] = [
     ("RTCCLK", Clock::Selected(BDCR, BDCR_RTCSEL, &OF_RTC)),
     ("USART1's kernel clock", Clock::Selected(CCIPR, CCIPR_USART1SEL, &OF_UART1)),
     ("USART2's", Clock::Selected(CCIPR, CCIPR_USART2SEL, &OF_UARTS)),
@@ -169,6 +180,12 @@ pub const OUTPUTS: [(&str, Clock); 24] = [
     ("I2C1's", Clock::Selected(CCIPR, CCIPR_I2C1SEL, &OF_I2C)),
     ("I2C2's", Clock::Selected(CCIPR, CCIPR_I2C2SEL, &OF_I2C)),
     ("I2C3's", Clock::Selected(CCIPR, CCIPR_I2C3SEL, &OF_I2C)),
+];
+
+const MSI_AND_CLK48: [(&str, Clock); 2] =
+    [("MSI", Clock::Source(Msi)), ("CLK48, for USB, RNG and SDMMC", Clock::Selected(CCIPR, CCIPR_CLK48SEL, &OF_CLK48))];
+
+const OTHERS: [(&str, Clock); 5] = [
     ("I2C4's", Clock::Selected(CCIPR2, CCIPR2_I2C4SEL, &OF_I2C4)),
     ("LPTIM1's", Clock::Selected(CCIPR, CCIPR_LPTIM1SEL, &OF_LPTIM)),
     ("LPTIM2's", Clock::Selected(CCIPR, CCIPR_LPTIM2SEL, &OF_LPTIM)),
@@ -176,6 +193,8 @@ pub const OUTPUTS: [(&str, Clock); 24] = [
     ("the OCTOSPIs' clock", Clock::Selected(CCIPR2, CCIPR2_OSPISEL, &OF_OSPI)),
 ];
 
+/// The index of MSI among the sources.
+const MSI: usize = 0;
 /// MSI's ranges in kilohertz (RM0432, RCC_CR.MSIRANGE).
 const MSI_KHZ: [u64; 12] = [100, 200, 400, 800, 1_000, 2_000, 4_000, 8_000, 16_000, 24_000, 32_000, 48_000];
 /// 4 MHz.
@@ -185,14 +204,12 @@ const MSI_RESET: Hz = Hz::new(4 * MHZ).expect("a rate");
 pub const L4: Family = Family {
     map: &MAP,
     sources: &SOURCES,
-    hse: HSE,
-    lse: LSE,
     reset_hz: MSI_RESET,
-    sysclk: &[MSI, HSI, HSE, PLL],
+    sysclk: &[Msi, Hsi, Hse, Main],
     input: Input {
         register: PLLCFGR,
         select: PLLCFGR_PLLSRC,
-        sources: &[None, Some(MSI), Some(HSI), Some(HSE)],
+        sources: &[None, Some(Msi), Some(Hsi), Some(Hse)],
         shared: PLLCFGR_PLLSRC | PLLCFGR_PLLM,
         outputs: PLLCFGR_PLLPEN | PLLCFGR_PLLQEN | PLLCFGR_PLLREN,
         is_boards: false,
@@ -209,9 +226,8 @@ pub const L4: Family = Family {
     dividers: CFGR_HPRE | CFGR_PPRE1 | CFGR_PPRE2,
     apb_dividers: [CFGR_PPRE1, CFGR_PPRE2],
     timers_by_4: None,
-    resets: AHB1RSTR..=APB2RSTR,
     enables: AHB1ENR..=APB2ENR,
-    apb_enables: [APB1ENR1, APB2ENR],
+    apb_enables: [APB1ENR, APB2ENR],
     // RM0432, "Peripheral clock enable register": a delay of 2 cycles of that clock.
     enabled_at: |now, _, bus| bus.after(now, Cycles(2)),
     bdcr: BDCR,
@@ -221,11 +237,11 @@ pub const L4: Family = Family {
     reset_flags: CSR_FLAGS,
     interrupts: Interrupts { enables: CIER, shift: 0, flags: CIFR, clears: 0, clear_shift: 0 },
     settings: &[CFGR, CCIPR, CCIPR2, BDCR, CR],
-    outputs: &OUTPUTS,
+    outputs: &[&BUSES, &MSI_AND_CLK48, &KERNELS, &OTHERS],
     most_mhz: (&[120], " (DS12023)"),
     wrote,
     // PLLs with MSI as their source follow its range.
-    tune: |rcc| rcc.sources.set_rate(MSI, Some(rcc.msi_rate())),
+    tune: |rcc| rcc.sources.list[MSI].rate = Some(rcc.msi_rate()),
 };
 
 /// For the list of models.
@@ -234,8 +250,7 @@ pub const MODEL: Model =
 
 /// Builds the device from its node.
 pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
-    let oscillators = L4.oscillators(reader);
-    Box::new(Rcc::new(&L4, Params::from_node(reader, &L4, oscillators)))
+    Rcc::from_node(&L4, L4.oscillators(reader), reader)
 }
 
 /// Writes of MSI's ranges.
@@ -255,7 +270,7 @@ impl Rcc {
         // Writing 0 does not change MSIRGSEL.
         self.registers.put(CR, old & CR_MSIRGSEL, true);
         if (self.registers[CR] ^ old) & (CR_MSIRANGE | CR_MSIRGSEL) != 0 {
-            if self.sources.is_on(MSI) && !self.sources.is_ready(MSI) {
+            if self.sources.list[MSI].is_on() && !self.sources.list[MSI].is_ready() {
                 ctx.note("MSI's range (RCC_CR.MSIRANGE) was written while MSI was starting, which the manual forbids");
             }
             self.settings_change(ctx);
@@ -265,8 +280,8 @@ impl Rcc {
     /// MSI's rate by the settings in force. It has its reset range until MSIRGSEL is set: CSR.MSISRANGE applies after
     /// Standby. Ranges that are not allowed act as that of reset.
     fn msi_rate(&self) -> Hz {
-        let range = self.setting(CR, CR_MSIRANGE) as usize;
-        let khz = MSI_KHZ.get(range).filter(|_| self.setting(CR, CR_MSIRGSEL) != 0);
+        let range = self.in_force.field(CR, CR_MSIRANGE) as usize;
+        let khz = MSI_KHZ.get(range).filter(|_| self.in_force.field(CR, CR_MSIRGSEL) != 0);
         khz.and_then(|khz| Hz::new(khz * 1_000)).unwrap_or(MSI_RESET)
     }
 }

@@ -92,12 +92,9 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "#reset-cells"]);
     let lock = start_time(reader, "cyclescope,pll-lock-us", "a PLL");
     let clocks = Clocks { hse: reader.clock(0, "hse_ck"), hsi: reader.clock(1, "hsi_ck"), lock };
-    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS, 0);
-    Box::new(Rcc::new(
-        clocks,
-        outputs,
-        reader.core_index("st,mcu", "the core that is the MCU: held in reset until the firmware releases it"),
-    ))
+    let outputs = reader.driven_clock_inputs("cyclescope,outputs", &OUTPUTS.map(|(meaning, _)| meaning), 0);
+    let mcu = reader.core_index("st,mcu", "the core that is the MCU: held in reset until the firmware releases it");
+    Box::new(Rcc::new(clocks, outputs, mcu))
 }
 
 impl Rcc {
@@ -177,16 +174,18 @@ impl Rcc {
     /// The frequencies of the outputs, by the settings and by the PLLs with this bit of RCC_PLLxCR.
     fn tree_frequencies(&self, runs: u32) -> [Option<u64>; OUTPUTS.len()] {
         let Clocks { hse, hsi, .. } = self.clocks;
-        let fraction = |offset| Some(self.fractions[PLLS.iter().position(|pll| pll + PLL_FRACR == offset)?]);
-        Tree { hse, hsi, runs, register: &|offset| fraction(offset).unwrap_or_else(|| self.registers[offset]) }
-            .frequencies()
+        let register = |offset| match pll_at(offset) {
+            Some((index, PLL_FRACR)) => self.fractions[index],
+            _ => self.registers[offset],
+        };
+        Tree { hse, hsi, runs, register: &register }.frequencies()
     }
 
     fn write_setting(&mut self, row: &Row, value: u32, ctx: &mut Ctx) {
         let Row { name, offset, .. } = *row;
         let (before, pll) = (self.registers[offset], pll_at(offset));
         let mut after = row.after_write(before, value);
-        if pll == Some(offset) && before & after & PLLON == 0 {
+        if matches!(pll, Some((_, 0))) && before & after & PLLON == 0 {
             // A PLL that is turned on is not locked yet.
             after &= !PLLRDY;
         }
@@ -197,9 +196,9 @@ impl Rcc {
             }
             return;
         }
-        let is_fraction = pll.is_some_and(|pll| pll + PLL_FRACR == offset);
-        if let Some(pll) = pll.filter(|pll| *pll != offset && !is_fraction)
-            && self.registers.has(pll, PLLON)
+        if let Some((index, place)) = pll
+            && ![0, PLL_FRACR].contains(&place)
+            && self.registers.has(PLLS[index], PLLON)
         {
             ctx.note(&format!("{name} was written while its PLL is on (PLLON): it keeps its value of {before:#x}"));
             return;
@@ -208,23 +207,22 @@ impl Rcc {
             ctx.note("RCC_STGENCKSELR selects another clock: the generic timer still counts the board's");
         }
         self.registers.set(offset, after);
-        if let Some(index) = PLLS.iter().position(|known| pll == Some(*known)) {
-            self.wrote_pll(index, offset, before, after, ctx.now);
+        match pll {
+            Some((index, 0)) => self.turn_pll(index, before, after, ctx.now),
+            Some((index, PLL_FRACR)) if after & FRACLE != 0 => self.fractions[index] = after,
+            _ => {}
         }
         self.changes_at = Some(ctx.now);
         self.wake(ctx);
     }
 
-    fn wrote_pll(&mut self, index: usize, offset: u32, before: u32, after: u32, now: Ps) {
-        if offset == PLLS[index] + PLL_FRACR && after & FRACLE != 0 {
-            self.fractions[index] = after;
-        } else if offset == PLLS[index] {
-            self.locks[index] = match (after & PLLON != 0, before & PLLON != 0) {
-                (true, false) => Some(now.saturating_add(self.clocks.lock)),
-                (true, true) => self.locks[index],
-                (false, _) => None,
-            };
-        }
+    /// RCC_PLLxCR was written.
+    fn turn_pll(&mut self, index: usize, before: u32, after: u32, now: Ps) {
+        self.locks[index] = match (after & PLLON != 0, before & PLLON != 0) {
+            (true, false) => Some(now.saturating_add(self.clocks.lock)),
+            (true, true) => self.locks[index],
+            (false, _) => None,
+        };
     }
 
     /// Schedules the next event.
@@ -262,7 +260,7 @@ impl Rcc {
             if self.are_on[index] && !are_on[index] {
                 ctx.note(&format!(
                     "firmware turns off {}, or its source: devices on it continue at its rate",
-                    OUTPUTS[index]
+                    OUTPUTS[index].0
                 ));
             }
         }
@@ -287,10 +285,10 @@ impl Device for Rcc {
         self.publish(ctx);
         // Kernel clocks come directly from oscillators.
         let kernel = self.outputs.iter().zip(self.frequencies).skip(KERNEL);
-        let differing = kernel.filter_map(|(clock, hz)| Some((clock.id?, hz.and_then(Hz::new)?, clock.rate)));
-        let changed: Vec<_> =
-            differing.filter(|(_, rate, board)| rate != board).map(|(id, rate, _)| (id, rate)).collect();
-        ctx.set_clocks(&changed);
+        let differing = |(clock, hz): (&ClockInput, Option<u64>)| {
+            Some((clock.id?, hz.and_then(Hz::new).filter(|rate| *rate != clock.rate)?))
+        };
+        ctx.set_clocks(&kernel.filter_map(differing).collect::<Vec<_>>());
         let selected: Vec<u64> = self.frequencies[..NOTED].iter().flatten().copied().collect();
         let board: Vec<u64> = self.outputs.iter().take(NOTED).map(|clock| clock.rate.get()).collect();
         if selected.iter().zip(&board).any(|(selected, board)| selected.abs_diff(*board) > 1) {

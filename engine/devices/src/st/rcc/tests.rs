@@ -4,7 +4,7 @@ use engine::bus::device::{DeviceId, IrqLine};
 use engine::dt::wiring::{ClockId, ClockInput};
 use engine::time::{Cycles, Hz, Ps};
 
-use super::family::Family;
+use super::family::{Family, Name};
 use super::sources::Hse;
 use super::{Params, Rcc};
 use crate::bench::Bench;
@@ -22,14 +22,14 @@ pub fn params(family: &Family, oscillators: &[Option<u64>], starts: &[Ps], lock:
     let mut oscillators: Vec<Option<Hz>> = oscillators.iter().map(|rate| rate.map(hz)).collect();
     oscillators.resize(family.sources.len(), None);
     Params {
-        hse: Hse { rate: oscillators[family.hse], ..NO_HSE },
+        hse: Hse { rate: oscillators[family.place(Name::Hse)], ..NO_HSE },
         oscillators,
         starts: starts.to_vec(),
         stop_cycles: [Cycles(6), Cycles(3)],
         lock,
         switch_cycles: Cycles(2),
         divider_cycles: Cycles(2),
-        outputs: (0..family.outputs.len() as u32).map(ClockId).collect(),
+        outputs: (0..family.clocks().count() as u32).map(ClockId).collect(),
         interrupt: Some(IrqLine::Core { core: 0, bit: 5 }),
     }
 }

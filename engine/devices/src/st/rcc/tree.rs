@@ -2,9 +2,9 @@
 
 use crate::prelude::*;
 
-use super::family::Kind;
+use super::family::{Kind, Name};
 use super::pll::MHZ;
-use super::sources::{Driven, ahb_divider, apb_divider, publish, scaled};
+use super::sources::{Driven, Source, State, ahb_divider, apb_divider, publish, scaled};
 use super::{CFGR, CFGR_HPRE, Rcc};
 
 /// A clock of the tree.
@@ -18,10 +18,10 @@ pub enum Clock {
     Pclk(usize),
     /// The clock of APB1's or APB2's timers, from 0.
     Timers(usize),
-    /// A source, by its index.
-    Source(usize),
-    /// An output of a PLL: the source's index, and the output's.
-    Output(usize, usize),
+    /// A source.
+    Source(Name),
+    /// An output of a PLL: the source, and the output's letter.
+    Output(Name, &'static str),
     /// A clock by a divider.
     Over(&'static Clock, u64),
     /// A clock by the field of a register of settings.
@@ -31,6 +31,17 @@ pub enum Clock {
     /// No clock, as this field selects none.
     Nothing(&'static str),
 }
+
+/// The clocks that every family drives, and what they are.
+pub const BUSES: [(&str, Clock); 7] = [
+    ("SYSCLK", Clock::Sysclk),
+    ("HCLK", Clock::Hclk),
+    ("HCLK / 8, SysTick's external clock", Clock::Over(&Clock::Hclk, 8)),
+    ("PCLK1", Clock::Pclk(0)),
+    ("PCLK2", Clock::Pclk(1)),
+    ("the clock of APB1's timers", Clock::Timers(0)),
+    ("the clock of APB2's timers", Clock::Timers(1)),
+];
 
 /// The rates of the buses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,20 +55,38 @@ pub struct Tree {
 impl Rcc {
     /// The present rates.
     pub(super) fn tree(&self) -> Tree {
-        let selected = self.sources.selected();
+        let selected = self.sources.selected;
         let rate = match self.family.sources[selected].kind {
-            Kind::Pll(_) => self.pll_output(selected, 0).ok(),
-            _ => self.sources.rate(selected),
+            Kind::Pll(_) => self.pll_output(selected, None).ok(),
+            _ => self.sources.list[selected].rate,
         };
         let sysclk = rate.unwrap_or(self.family.reset_hz);
-        let hclk = scaled(sysclk, 1, ahb_divider(self.setting(CFGR, CFGR_HPRE)));
-        let dividers = self.family.apb_dividers.map(|mask| apb_divider(self.setting(CFGR, mask)));
+        let hclk = scaled(sysclk, 1, ahb_divider(self.in_force.field(CFGR, CFGR_HPRE)));
+        let dividers = self.family.apb_dividers.map(|mask| apb_divider(self.in_force.field(CFGR, mask)));
         let pclk = dividers.map(|divider| scaled(hclk, 1, divider));
         // Twice or four times PCLK, up to HCLK.
-        let is_by_4 = self.family.timers_by_4.is_some_and(|(register, bit)| self.setting(register, bit) != 0);
+        let is_by_4 = self.family.timers_by_4.is_some_and(|(register, bit)| self.in_force.field(register, bit) != 0);
         let factor = if is_by_4 { 4 } else { 2 };
         let timers = dividers.map(|divider| scaled(hclk, factor.min(divider), divider));
         Tree { sysclk, hclk, pclk, timers }
+    }
+
+    /// The present rate of a source.
+    pub(super) fn source(&self, index: usize) -> Driven {
+        let (Source { rate, parent, state, .. }, row) = (self.sources.list[index], &self.family.sources[index]);
+        match (rate, state) {
+            (Some(rate), State::Ready | State::Stopping(_)) => Ok(rate),
+            (Some(_), State::Starting(_)) => Err(None),
+            (_, State::Off) => {
+                let switch = self.family.name_of(row.register, row.on).join(".");
+                Err(Some(format!("{}, which is off ({switch})", row.name)))
+            }
+            (Some(_), _) if matches!(row.kind, Kind::Pll(_)) => match parent.map(|parent| self.source(parent)) {
+                Some(Err(why)) => Err(why),
+                _ => Err(None),
+            },
+            _ => Err(Some(format!("{}, which has nothing to run by", row.name))),
+        }
     }
 
     /// The rate of a clock.
@@ -67,15 +96,15 @@ impl Rcc {
             Clock::Hclk => Ok(tree.hclk),
             Clock::Pclk(bus) => Ok(tree.pclk[bus]),
             Clock::Timers(bus) => Ok(tree.timers[bus]),
-            Clock::Source(source) => self.sources.driven(source),
-            Clock::Output(pll, output) => self.pll_output(pll, output),
+            Clock::Source(source) => self.source(self.family.place(source)),
+            Clock::Output(pll, letter) => self.pll_output(self.family.place(pll), Some(letter)),
             Clock::Over(clock, divider) => self.driven(clock, tree).map(|rate| scaled(rate, 1, divider)),
             Clock::OverField(clock, register, mask) => {
-                let divider = self.setting(register, mask).max(1);
+                let divider = self.in_force.field(register, mask).max(1);
                 self.driven(clock, tree).map(|rate| scaled(rate, 1, divider.into()))
             }
             Clock::Selected(register, mask, choices) => {
-                let choice = choices.get(self.setting(register, mask) as usize);
+                let choice = choices.get(self.in_force.field(register, mask) as usize);
                 choice.map_or(Err(None), |clock| self.driven(clock, tree))
             }
             Clock::Nothing(field) => Err(Some(format!("nothing, as {field} selects none"))),
@@ -85,7 +114,7 @@ impl Rcc {
     /// Sets the board's clocks to their rates.
     pub(super) fn publish(&mut self, ctx: &mut Ctx) {
         let tree = self.tree();
-        let clocks = self.family.outputs.iter();
+        let clocks = self.family.clocks();
         publish(&self.params.outputs, clocks.map(|(_, clock)| self.driven(clock, &tree)), ctx);
         self.check_limits(&tree, ctx);
     }

@@ -17,7 +17,7 @@ fn sources() -> Sources {
         Source::pll(Ps::from_us(200), Some(HSE)),
     ];
     let mut sources = Sources::new(list, HSI, Cycles(2));
-    sources.set_rate(PLL, Some(hz(168 * MHZ)));
+    sources.list[PLL].rate = Some(hz(168 * MHZ));
     sources
 }
 
@@ -30,9 +30,9 @@ fn a_pll_locks_from_when_its_input_is_ready() {
     assert_eq!(sources.next(), Some(Ps::from_us(2_010)));
     assert_eq!(sources.advance(Ps::from_us(2_010)), Happened { ready: 1 << HSE, ..Happened::default() });
     assert_eq!(sources.next(), Some(Ps::from_us(2_210)));
-    assert!(!sources.is_ready(PLL));
+    assert!(!sources.list[PLL].is_ready());
     assert_eq!(sources.advance(Ps::from_us(2_210)).ready, 1 << PLL);
-    assert!(sources.is_ready(PLL));
+    assert!(sources.list[PLL].is_ready());
 }
 
 #[test]
@@ -40,45 +40,45 @@ fn sysclk_changes_over_when_the_chosen_source_is_ready() {
     let mut sources = sources();
     sources.turn(HSE, true, Ps(0));
     sources.select(HSE, Ps(0));
-    assert_eq!((sources.selected(), sources.wanted()), (HSI, HSE));
+    assert_eq!((sources.selected, sources.wanted), (HSI, HSE));
     sources.advance(Ps::from_us(2_000));
     // Two cycles of 62.5 ns, two of 125 ns; all have an edge at 2 ms.
     let due = Ps::from_us(2_000).saturating_add(Ps(2 * 62_500 + 2 * 125_000));
     // The edge of 8 MHz after 125 ns is at 125 ns itself.
     assert_eq!(sources.next(), Some(due));
     assert!(sources.advance(due).switched);
-    assert_eq!(sources.selected(), HSE);
+    assert_eq!(sources.selected, HSE);
 }
 
 #[test]
 fn what_sysclk_needs_stays_on() {
     let mut sources = sources();
     sources.turn(HSI, false, Ps(0));
-    assert!(sources.is_on(HSI));
+    assert!(sources.list[HSI].is_on());
     sources.turn(HSE, true, Ps(0));
     sources.turn(PLL, true, Ps(0));
     sources.select(PLL, Ps(0));
     while let Some(next) = sources.next() {
         sources.advance(next);
     }
-    assert_eq!(sources.selected(), PLL);
+    assert_eq!(sources.selected, PLL);
     sources.turn(PLL, false, Ps::from_us(3_000));
     sources.turn(HSE, false, Ps::from_us(3_000));
-    assert!(sources.is_on(PLL) && sources.is_on(HSE));
+    assert!(sources.list[PLL].is_on() && sources.list[HSE].is_on());
     // HSI is not needed any more; its flag falls six of its cycles later.
     sources.turn(HSI, false, Ps::from_us(3_000));
-    assert!(sources.is_ready(HSI) && !sources.is_on(HSI));
+    assert!(sources.list[HSI].is_ready() && !sources.list[HSI].is_on());
     assert_eq!(sources.next(), Some(Ps::from_us(3_000).saturating_add(Ps(6 * 62_500))));
     assert!(sources.advance(Ps::from_us(3_001)).stopped);
-    assert!(!sources.is_ready(HSI));
+    assert!(!sources.list[HSI].is_ready());
 }
 
 #[test]
 fn an_oscillator_that_is_not_there_never_starts() {
     let mut sources = sources();
-    sources.set_rate(HSE, None);
+    sources.list[HSE].rate = None;
     sources.turn(HSE, true, Ps(0));
-    assert!(sources.is_on(HSE));
+    assert!(sources.list[HSE].is_on());
     assert_eq!(sources.next(), None);
 }
 
@@ -91,7 +91,7 @@ fn a_pll_that_loses_its_input_loses_its_lock() {
     sources.advance(Ps::from_us(2_200));
     sources.turn(HSE, false, Ps::from_us(3_000));
     sources.advance(Ps::from_us(3_001));
-    assert!(!sources.is_ready(PLL) && sources.is_on(PLL));
+    assert!(!sources.list[PLL].is_ready() && sources.list[PLL].is_on());
 }
 
 #[test]

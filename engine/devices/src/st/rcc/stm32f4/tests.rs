@@ -1,7 +1,7 @@
-use super::f411::*;
 use super::*;
 use crate::bench::Bench;
 use crate::registers::walk::{self, Port};
+use crate::st::rcc::Params;
 use crate::st::rcc::sources::Hse;
 use crate::st::rcc::tests::{self, MHZ, hz, output, rate};
 use crate::support::clock_gate::BACKUP_DOMAIN;
@@ -20,12 +20,12 @@ fn params() -> Params {
     board([Some(16 * MHZ), Some(8 * MHZ), None, Some(32_000)])
 }
 
-fn with(part: Part, params: Params) -> Bench {
-    tests::with(family_of(part), params)
+fn with(part: &'static Family, params: Params) -> Bench {
+    tests::with(part, params)
 }
 
 fn rcc() -> Bench {
-    with(Part::F407, params())
+    with(&F407, params())
 }
 
 /// The rates of the outputs, in their order, at a time.
@@ -39,8 +39,8 @@ const DIVIDED_168: u32 = 5 << 10 | 4 << 13;
 #[test]
 fn registers_are_those_of_the_manual() {
     let special = ["RCC_CR", "RCC_PLLCFGR", "RCC_CFGR", "RCC_CIR", "RCC_BDCR", "RCC_CSR"];
-    for part in [Part::F407, Part::F411] {
-        walk::device_keeps_its_map(family_of(part).map, &special, &mut with(part, params()));
+    for part in [&F407, &F411] {
+        walk::device_keeps_its_map(part.map, &special, &mut with(part, params()));
     }
     let resets = [(CR, 0x83), (PLLCFGR, 0x2400_3010), (CFGR, 0), (CIR, 0), (BDCR, 0), (CSR, 0x0e00_0000)];
     for (register, reset) in resets {
@@ -114,7 +114,7 @@ fn the_divider_of_the_ahb_divides_all_after_it() {
 
 #[test]
 fn timers_of_an_f411_may_have_four_times_their_bus() {
-    let mut bench = with(Part::F411, params());
+    let mut bench = with(&F411, params());
     bench.put(CFGR, 5 << 10 | 6 << 13);
     assert_eq!(rates(&mut bench, Ps::from_us(1))[3..7], [4, 2, 8, 4].map(|mhz| mhz * MHZ));
     bench.put(DCKCFGR, DCKCFGR_TIMPRE);
@@ -123,7 +123,7 @@ fn timers_of_an_f411_may_have_four_times_their_bus() {
 
 #[test]
 fn what_the_board_does_not_have_never_gets_ready() {
-    let mut bench = with(Part::F407, Params { hse: tests::NO_HSE, ..params() });
+    let mut bench = with(&F407, Params { hse: tests::NO_HSE, ..params() });
     bench.put(CR, 0x81 | CR_HSEON);
     bench.run(Ps::from_us(10_000_000));
     assert_eq!(bench.value(Ps::from_us(10_000_000), CR) & (CR_HSEON | CR_HSERDY), CR_HSEON);
@@ -132,7 +132,7 @@ fn what_the_board_does_not_have_never_gets_ready() {
 
 #[test]
 fn hse_from_elsewhere_takes_its_cycles() {
-    let mut bench = with(Part::F407, Params { hse: Hse { is_external: true, ..params().hse }, ..params() });
+    let mut bench = with(&F407, Params { hse: Hse { is_external: true, ..params().hse }, ..params() });
     bench.put(CR, 0x81 | CR_HSEBYP);
     bench.put(CR, 0x81 | CR_HSEBYP | CR_HSEON);
     bench.run(Ps::from_us(64));
@@ -218,7 +218,7 @@ fn ready_flags_interrupt_if_they_are_enabled() {
 #[test]
 fn the_backup_domain_is_written_when_it_is_open() {
     let (register, bit) = BACKUP_DOMAIN;
-    let mut bench = with(Part::F407, board([Some(16 * MHZ), None, Some(32_768), None]));
+    let mut bench = with(&F407, board([Some(16 * MHZ), None, Some(32_768), None]));
     bench.bus.clocks.set_gates(register, 0);
     bench.put(BDCR, BDCR_LSEON);
     assert_eq!((bench.get(BDCR), bench.bus.notes().len()), (0, 1));
@@ -268,7 +268,7 @@ fn outputs_run_while_their_plls_do() {
 #[test]
 fn the_input_of_both_plls_stays_while_one_is_on() {
     // An STM32F407's divider of the input is that of both.
-    for (part, m) in [(Part::F407, 16), (Part::F411, 8)] {
+    for (part, m) in [(&F407, 16), (&F411, 8)] {
         let mut bench = with(part, params());
         bench.put(CR, 0x81 | CR_PLLI2SON);
         bench.put(PLLCFGR, 8 | 336 << 6 | PLLCFGR_PLLSRC | 7 << 24);

@@ -6,8 +6,7 @@ use crate::registers::registers;
 
 registers! {
     pub const MAP "RCC_" {
-        OCENSETR 0x00c set_of OCENSETR reset 0x111;
-        OCENCLRR 0x010 clear_of OCENSETR;
+        OCENSETR 0x00c pair reset 0x111;
         MPCKSELR 0x020 rw reset READY | 2 { MPUSRC 0..3, MPUSRCRDY 31 ro };
         ASSCKSELR 0x024 rw reset READY | 2 { AXISSRC 0..3, AXISSRCRDY 31 ro };
         RCK12SELR 0x028 rw reset READY | 1 { PLL12SRC 0..3, PLL12SRCRDY 31 ro };
@@ -29,30 +28,20 @@ registers! {
         CPERCKSELR 0x0d0 rw reset 2 { CKPERSRC 0..3 };
         /// The clock of the system timer, which the generic timer counts.
         STGENCKSELR 0x0d4 rw reset 1 { STGENSRC 0..3 };
-        MP_SREQSETR 0x104 set_of MP_SREQSETR;
-        MP_SREQCLRR 0x108 clear_of MP_SREQSETR;
+        MP_SREQSETR 0x104 pair;
         MP_GCR 0x10c rw { BOOT_MCU 0 };
-        APBRST4 "APB{}RSTSETR" [4..6; 8] 0x180 set_of APBRST4;
-        APBRST4_CLEAR "APB{}RSTCLRR" [4..6; 8] 0x184 clear_of APBRST4;
-        AHBRST5 "AHB{}RSTSETR" [5..7; 8] 0x190 set_of AHBRST5;
-        AHBRST5_CLEAR "AHB{}RSTCLRR" [5..7; 8] 0x194 clear_of AHBRST5;
-        TZAHB6RSTSETR 0x1a0 set_of TZAHB6RSTSETR;
-        TZAHB6RSTCLRR 0x1a4 clear_of TZAHB6RSTSETR;
-        MP_APBEN4 "MP_APB{}ENSETR" [4..6; 8] 0x200 set_of MP_APBEN4;
-        MP_APBEN4_CLEAR "MP_APB{}ENCLRR" [4..6; 8] 0x204 clear_of MP_APBEN4;
-        MP_AHBEN5 "MP_AHB{}ENSETR" [5..7; 8] 0x210 set_of MP_AHBEN5;
-        MP_AHBEN5_CLEAR "MP_AHB{}ENCLRR" [5..7; 8] 0x214 clear_of MP_AHBEN5;
-        MP_TZAHB6ENSETR 0x220 set_of MP_TZAHB6ENSETR;
-        MP_TZAHB6ENCLRR 0x224 clear_of MP_TZAHB6ENSETR;
-        MC_APBEN4 "MC_APB{}ENSETR" [4..6; 8] 0x280 set_of MC_APBEN4;
-        MC_APBEN4_CLEAR "MC_APB{}ENCLRR" [4..6; 8] 0x284 clear_of MC_APBEN4;
-        MC_AHBEN5 "MC_AHB{}ENSETR" [5..7; 8] 0x290 set_of MC_AHBEN5;
-        MC_AHBEN5_CLEAR "MC_AHB{}ENCLRR" [5..7; 8] 0x294 clear_of MC_AHBEN5;
+        APBRST4 "APB{}RSTSETR" [4..6; 8] 0x180 pair;
+        AHBRST5 "AHB{}RSTSETR" [5..7; 8] 0x190 pair;
+        TZAHB6RSTSETR 0x1a0 pair;
+        MP_APBEN4 "MP_APB{}ENSETR" [4..6; 8] 0x200 pair;
+        MP_AHBEN5 "MP_AHB{}ENSETR" [5..7; 8] 0x210 pair;
+        MP_TZAHB6ENSETR 0x220 pair;
+        MC_APBEN4 "MC_APB{}ENSETR" [4..6; 8] 0x280 pair;
+        MC_AHBEN5 "MC_AHB{}ENSETR" [5..7; 8] 0x290 pair;
         MP_GRSTCSETR 0x404 rw volatile { MPSYSRST 0, MCURST 1, MPUP0RST 4, MPUP1RST 5 };
         /// After power-on.
         MP_RSTSCLRR 0x408 w1c reset 1;
-        MP_IWDGFZSETR 0x40c set_of MP_IWDGFZSETR;
-        MP_IWDGFZCLRR 0x410 clear_of MP_IWDGFZSETR;
+        MP_IWDGFZSETR 0x40c pair;
         OCRDYR 0x808 ro reset 1 << 24 | 1 << 23 | 1 << 8 | 1 << 4 | 1 << 2 | 1;
         RCK3SELR 0x820 rw reset READY | 1 { PLL3SRC 0..3, PLL3SRCRDY 31 ro };
         RCK4SELR 0x824 rw reset READY | 1 { PLL4SRC 0..3, PLL4SRCRDY 31 ro };
@@ -79,26 +68,17 @@ registers! {
         UART78CKSELR 0x8f0 rw reset 2 { UART78SRC 0..3 };
         /// LSI.
         RNG2CKSELR 0x920 rw reset 3 { RNG2SRC 0..2 };
-        APBRST1 "APB{}RSTSETR" [1..4; 8] 0x980 set_of APBRST1;
-        APBRST1_CLEAR "APB{}RSTCLRR" [1..4; 8] 0x984 clear_of APBRST1;
-        AHBRST2 "AHB{}RSTSETR" [2..5; 8] 0x998 set_of AHBRST2;
-        AHBRST2_CLEAR "AHB{}RSTCLRR" [2..5; 8] 0x99c clear_of AHBRST2;
-        MP_APBEN1 "MP_APB{}ENSETR" [1..4; 8] 0xa00 set_of MP_APBEN1;
-        MP_APBEN1_CLEAR "MP_APB{}ENCLRR" [1..4; 8] 0xa04 clear_of MP_APBEN1;
-        MP_AHBEN2 "MP_AHB{}ENSETR" [2..5; 8] 0xa18 set_of MP_AHBEN2;
-        MP_AHBEN2_CLEAR "MP_AHB{}ENCLRR" [2..5; 8] 0xa1c clear_of MP_AHBEN2;
+        APBRST1 "APB{}RSTSETR" [1..4; 8] 0x980 pair;
+        AHBRST2 "AHB{}RSTSETR" [2..5; 8] 0x998 pair;
+        MP_APBEN1 "MP_APB{}ENSETR" [1..4; 8] 0xa00 pair;
+        MP_AHBEN2 "MP_AHB{}ENSETR" [2..5; 8] 0xa18 pair;
         /// RETRAMEN.
-        MP_MLAHBENSETR 0xa38 set_of MP_MLAHBENSETR reset 1 << 4;
-        MP_MLAHBENCLRR 0xa3c clear_of MP_MLAHBENSETR;
-        MC_APBEN1 "MC_APB{}ENSETR" [1..4; 8] 0xa80 set_of MC_APBEN1;
-        MC_APBEN1_CLEAR "MC_APB{}ENCLRR" [1..4; 8] 0xa84 clear_of MC_APBEN1;
-        MC_AHBEN2 "MC_AHB{}ENSETR" [2..5; 8] 0xa98 set_of MC_AHBEN2;
-        MC_AHBEN2_CLEAR "MC_AHB{}ENCLRR" [2..5; 8] 0xa9c clear_of MC_AHBEN2;
-        MC_AXIMENSETR 0xab0 set_of MC_AXIMENSETR;
-        MC_AXIMENCLRR 0xab4 clear_of MC_AXIMENSETR;
+        MP_MLAHBENSETR 0xa38 pair reset 1 << 4;
+        MC_APBEN1 "MC_APB{}ENSETR" [1..4; 8] 0xa80 pair;
+        MC_AHBEN2 "MC_AHB{}ENSETR" [2..5; 8] 0xa98 pair;
+        MC_AXIMENSETR 0xab0 pair;
         /// RETRAMEN.
-        MC_MLAHBENSETR 0xab8 set_of MC_MLAHBENSETR reset 1 << 4;
-        MC_MLAHBENCLRR 0xabc clear_of MC_MLAHBENSETR;
+        MC_MLAHBENSETR 0xab8 pair reset 1 << 4;
         /// After power-on.
         MC_RSTSCLRR 0xc00 w1c reset 1;
     }
@@ -123,7 +103,8 @@ pub const PLLS: [u32; 4] = [PLL1CR, PLL2CR, PLL3CR, PLL4CR];
 /// From RCC_PLLxCR to RCC_PLLxFRACR.
 pub const PLL_FRACR: u32 = PLL1FRACR - PLL1CR;
 
-/// RCC_PLLxCR of the PLL that has a register at `offset`.
-pub fn pll_at(offset: u32) -> Option<u32> {
-    PLLS.into_iter().find(|pll| (*pll..=pll + PLL_FRACR).contains(&offset))
+/// The number of the PLL that has a register at `offset`, from 0, and the distance of the register from RCC_PLLxCR.
+pub fn pll_at(offset: u32) -> Option<(usize, u32)> {
+    let places = PLLS.into_iter().map(|pll| offset.wrapping_sub(pll));
+    places.enumerate().find(|(_, place)| *place <= PLL_FRACR)
 }
