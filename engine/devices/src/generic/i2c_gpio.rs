@@ -11,6 +11,7 @@
 
 use super::spi_gpio::pin;
 use crate::prelude::*;
+use crate::support::hosted_chip::name_wire;
 use crate::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use engine::activity::Scope;
 use engine::bus::device::PortId;
@@ -61,13 +62,12 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl I2cGpio {
     /// The bus with the label of its node, between two pins.
     pub fn new(label: String, scl: Pin, sda: Pin, chips: I2cChips) -> I2cGpio {
-        let pins = I2cPins::new(true, true);
         I2cGpio {
             label,
             scl,
             sda,
             chips,
-            pins,
+            pins: I2cPins::new(true, true),
             given: None,
             stretched_until: None,
             pulls_sda: false,
@@ -161,8 +161,7 @@ impl Device for I2cGpio {
         self.scope = ctx.scope();
         for (pin, name) in [(self.scl, "scl"), (self.sda, "sda")] {
             ctx.bus.wires.pull_up(pin);
-            let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
-            ctx.bus.wires.name(pin, signal);
+            name_wire(pin, &self.label, name, ctx);
             ctx.bus.wires.watch(pin, ctx.id, false);
         }
         self.chips.start_up(ctx);

@@ -143,8 +143,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
 
     fn name_wire(&self, pin: Pin, name: &str, ctx: &mut Ctx) {
         if ctx.bus.wires.is_port(pin.port.device) {
-            let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
-            ctx.bus.wires.name(pin, signal);
+            name_wire(pin, &self.label, name, ctx);
         }
     }
 
@@ -220,10 +219,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
                 self.drive(self.target.interrupt().unwrap_or(self.level), ctx);
             }
         }
-        match next.into_iter().chain(word_end).min() {
-            Some(due) => self.alarm.set(due.max(ctx.now), self.token, ctx),
-            None => self.alarm.cancel(self.token, ctx),
-        }
+        self.alarm.follow(next.into_iter().chain(word_end).min(), self.token, ctx);
     }
 
     fn drive(&mut self, level: bool, ctx: &mut Ctx) {
@@ -412,6 +408,12 @@ impl Polled for NoChip {
     }
 }
 
+/// Names a wire at a pin, for waveforms, after the device whose wire it is.
+pub fn name_wire(pin: Pin, label: &str, name: &str, ctx: &mut Ctx) {
+    let signal = ctx.bus.waves.signal(label, name, ctx.bus.wires.level(pin));
+    ctx.bus.wires.name(pin, signal);
+}
+
 /// A controller's chip selects, each with a chip or without. The chip on select n is woken by events with the token n.
 #[derive(Default, State)]
 pub struct Chips {
@@ -457,16 +459,16 @@ impl Chips {
     /// The chips of a controller's node, each on the select that its `reg` names. A select that the controller does not
     /// have, or that another chip has already, is a fault.
     pub fn from_node(reader: &mut NodeReader, selects: u32) -> Chips {
-        Chips::from_nodes(reader, selects, |_| false)
+        Chips::from_nodes(reader, selects, false)
     }
 
     /// The same for a controller that can use one data line for both directions: chips may have `spi-3wire`.
     pub fn from_node_by_three_wires(reader: &mut NodeReader, selects: u32) -> Chips {
-        let meaning = "the chip gives its data on MOSI, the line on which it takes them, and MISO leads nowhere";
-        Chips::from_nodes(reader, selects, |chip| chip.flag("spi-3wire", meaning))
+        Chips::from_nodes(reader, selects, true)
     }
 
-    fn from_nodes(reader: &mut NodeReader, selects: u32, is_on_three_wires: impl Fn(&mut NodeReader) -> bool) -> Chips {
+    fn from_nodes(reader: &mut NodeReader, selects: u32, takes_three_wires: bool) -> Chips {
+        let meaning = "the chip gives its data on MOSI, the line on which it takes them, and MISO leads nowhere";
         let mut chips: Vec<Option<HostedChip>> = (0..selects).map(|_| None).collect();
         let mut taken = vec![false; selects as usize];
         for child in reader.children() {
@@ -482,7 +484,7 @@ impl Chips {
                     let kind = FaultKind::OutOfRange { property: "reg".into(), value: select.to_string(), allowed };
                     chip.fault_at("reg", kind);
                 }
-                let is_on_three_wires = is_on_three_wires(chip);
+                let is_on_three_wires = takes_three_wires && chip.flag("spi-3wire", meaning);
                 HostedChip::from_node(chip, select).map(|hosted| HostedChip { is_on_three_wires, ..hosted })
             });
             if let Some(place) = chips.get_mut(select as usize) {
@@ -493,14 +495,14 @@ impl Chips {
         Chips::new(chips)
     }
 
+    /// The number of selects.
+    pub fn selects(&self) -> usize {
+        self.selects.len()
+    }
+
     /// The chip on select 0: for a controller with one select.
     pub fn into_only(self) -> Option<HostedChip> {
         self.selects.into_iter().next().flatten()
-    }
-
-    /// Each select's chip.
-    pub fn into_selects(self) -> impl Iterator<Item = Option<HostedChip>> {
-        self.selects.into_iter()
     }
 
     /// The chip on a select.
@@ -569,9 +571,10 @@ impl Chips {
         self.all().map(HostedChip::target).collect()
     }
 
-    /// [`HostedChip::counters`].
-    pub fn counters(&self) -> impl Iterator<Item = (String, u64)> {
-        self.selects.iter().flatten().flat_map(HostedChip::counters)
+    /// The controller's own totals, and then those of its chips ([`HostedChip::counters`]).
+    pub fn counters_after(&self, own: &[(&str, u64)]) -> Vec<(String, u64)> {
+        let own = own.iter().map(|(name, count)| ((*name).to_owned(), *count));
+        own.chain(self.selects.iter().flatten().flat_map(HostedChip::counters)).collect()
     }
 }
 

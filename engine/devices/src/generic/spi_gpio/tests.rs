@@ -4,6 +4,7 @@ use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::support::hosted_chip::HostedChip;
 use crate::bench::Bench;
 use crate::ingenic::jz4740_gpio::Gpio;
 use engine::bus::device::IrqLine;

@@ -2,6 +2,7 @@
 //! jz4740.h).
 
 use crate::prelude::*;
+use crate::support::spi_controller::Format;
 
 registers! {
     /// All registers.
@@ -25,38 +26,36 @@ registers! {
 }
 
 /// The numbers of words that TTRG and RTRG select.
-const TRIGGERS: [usize; 4] = [1, 4, 8, 14];
+pub const TRIGGERS: [usize; 4] = [1, 4, 8, 14];
 
 /// The settings of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
 pub struct Settings {
+    /// Words of 2 to 17 bits, and SCK.
+    pub format: Format,
     /// SSICR0.
-    pub cr0: u32,
+    cr0: u32,
     /// SSICR1.
-    pub cr1: u32,
-    /// SSIGR.CGV.
-    pub divider: u32,
+    cr1: u32,
 }
 
 impl Settings {
     /// Those of the registers.
     pub fn of(registers: &Registers) -> Settings {
-        Settings { cr0: registers[SSICR0], cr1: registers[SSICR1], divider: registers[SSIGR] }
+        let (cr0, cr1) = (registers[SSICR0], registers[SSICR1]);
+        let format = Format {
+            bits: field(cr1, SSICR1_FLEN) + 2,
+            lsb_first: cr1 & SSICR1_LFST != 0,
+            cpol: cr1 & SSICR1_POL != 0,
+            cpha: cr1 & SSICR1_PHA != 0,
+            half: u64::from(registers[SSIGR]) + 1,
+        };
+        Settings { format, cr0, cr1 }
     }
 
-    /// Bits of a word: 2 to 17.
-    pub fn bits(self) -> u32 {
-        field(self.cr1, SSICR1_FLEN) + 2
-    }
-
-    /// The bits of a word, as a mask.
-    pub fn mask(self) -> u32 {
-        (1 << self.bits()) - 1
-    }
-
-    /// A word in the order of the wire, or back: the first bit highest.
-    pub fn ordered(self, word: u32) -> u32 {
-        if self.cr1 & SSICR1_LFST != 0 { word.reverse_bits() >> (32 - self.bits()) } else { word }
+    /// True if the controller receives what it sends.
+    pub fn is_loop(self) -> bool {
+        self.cr0 & SSICR0_LOOP != 0
     }
 
     /// The chip select that frames use: 0 is SSI_CE_.
@@ -69,23 +68,13 @@ impl Settings {
         field(self.cr1, SSICR1_FRMHL) >> select & 1 != 0
     }
 
-    /// Clocks of SCK from the chip select to the first bit's time.
-    pub fn lead_clocks(self) -> u32 {
-        field(self.cr1, SSICR1_TFVCK)
+    /// Cycles from the chip select to the first bit's time.
+    pub fn lead(self) -> u64 {
+        u64::from(field(self.cr1, SSICR1_TFVCK)) * self.format.period()
     }
 
-    /// Clocks of SCK from the last bit's time to the chip select's end.
-    pub fn trail_clocks(self) -> u32 {
-        field(self.cr1, SSICR1_TCKFI)
-    }
-
-    /// The number of words in the transmit FIFO at and below which it requests more.
-    pub fn transmit_trigger(self) -> usize {
-        TRIGGERS[field(self.cr1, SSICR1_TTRG) as usize]
-    }
-
-    /// The number of words in the receive FIFO from which on it requests a read.
-    pub fn receive_trigger(self) -> usize {
-        TRIGGERS[field(self.cr1, SSICR1_RTRG) as usize]
+    /// Cycles from the last bit's time to the chip select's end.
+    pub fn trail(self) -> u64 {
+        u64::from(field(self.cr1, SSICR1_TCKFI)) * self.format.period()
     }
 }
