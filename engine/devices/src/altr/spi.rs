@@ -148,7 +148,7 @@ impl AltrSpi {
 
     fn wrote_select(&mut self, new: u32, edge: u64, ctx: &mut Ctx) {
         self.advance(edge);
-        let selects = new & self.params.select_mask();
+        let selects = self.shifter.bus.existing(new);
         if selects.count_ones() > 1 {
             ctx.note("slaveselect selects several slaves at once: the lowest is taken");
         }

@@ -36,7 +36,7 @@ use crate::support::dma_lines::DmaLine;
 use crate::support::fifo_entries::Fifo;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::support::pin_functions::PinFunctions;
-use crate::support::spi_controller::{Format, SpiBus};
+use crate::support::spi_controller::Format;
 use engine::activity::Activity;
 use engine::bus::device::PortId;
 use engine::dt::wiring::Pin;
@@ -143,7 +143,7 @@ impl Spi {
             clears_modf: false,
             transmit: Fifo::new(&TX_FIFO),
             receive: Fifo::new(&RX_FIFO),
-            shifter: Shifter { bus: SpiBus::new(chips), ..Shifter::default() },
+            shifter: Shifter::new(chips),
             pins: PinFunctions::default(),
             dma: Default::default(),
             alarm: Alarm::default(),
@@ -303,7 +303,8 @@ impl Spi {
     /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
         self.shifter.abandon();
-        [&mut self.transmit, &mut self.receive].map(|fifo| fifo.clear(ctx.now, self.clock.rate));
+        self.transmit.clear(ctx.now, self.clock.rate);
+        self.receive.clear(ctx.now, self.clock.rate);
         (self.flags, self.clears_ovr, self.clears_modf) = (0, false, false);
         let control = self.registers[CR1];
         self.registers.reset();
@@ -426,7 +427,8 @@ impl Device for Spi {
         }
         self.shifter.bus.chips.start(ctx);
         if self.has_fifos {
-            [&mut self.transmit, &mut self.receive].map(|fifo| fifo.observe(ctx));
+            self.transmit.observe(ctx);
+            self.receive.observe(ctx);
         }
     }
 
@@ -491,7 +493,8 @@ impl Device for Spi {
     }
 
     fn finish(&mut self, _now: Ps) {
-        [&mut self.transmit, &mut self.receive].map(|fifo| fifo.stay(self.clock.rate));
+        self.transmit.stay(self.clock.rate);
+        self.receive.stay(self.clock.rate);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {

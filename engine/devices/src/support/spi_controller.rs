@@ -49,6 +49,11 @@ impl Format {
     }
 }
 
+/// The first of the selects that are set.
+pub fn lowest(selects: u32) -> Option<usize> {
+    (selects != 0).then(|| selects.trailing_zeros() as usize)
+}
+
 /// The bus as its controller drives it: chip selects, lines, and totals for the results.
 #[derive(Default, State, Polled)]
 pub struct SpiBus {
@@ -85,7 +90,12 @@ impl SpiBus {
     /// The select that is low, the first of several.
     #[inline]
     pub fn selected(&self) -> Option<usize> {
-        (self.selected != 0).then(|| self.selected.trailing_zeros() as usize)
+        lowest(self.selected)
+    }
+
+    /// The selects, of these, that the controller has.
+    pub fn existing(&self, selects: u32) -> u32 {
+        selects & ((1 << self.chips.selects()) - 1u64) as u32
     }
 
     /// A chip select goes low or high.

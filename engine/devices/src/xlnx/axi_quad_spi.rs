@@ -26,6 +26,7 @@ use crate::prelude::*;
 use crate::support::activities::{RX_FIFO, TX_FIFO};
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::support::interrupt_output::InterruptOutput;
+use crate::support::spi_controller::lowest;
 use engine::activity::Activity;
 use engine::bus::device::PortId;
 use engine::observe::spi::{FRAME, READING, SHIFTING};
@@ -80,8 +81,6 @@ pub struct AxiQuadSpi {
     params: Params,
     shifter: Shifter,
     registers: Registers,
-    #[poll(total)]
-    overruns_seen: u64,
     command_error_seen: bool,
     interrupt: InterruptOutput,
     event_due: Ps,
@@ -109,7 +108,6 @@ impl AxiQuadSpi {
             params,
             shifter: Shifter::new(params, chips),
             registers: Registers::new(if params.xip { &xip::MAP } else { &MAP }),
-            overruns_seen: 0,
             command_error_seen: false,
             interrupt: InterruptOutput::new(params.interrupt),
             event_due: Ps::MAX,
@@ -132,10 +130,7 @@ impl AxiQuadSpi {
         while rx.see_one(seen_edge, |edge| params.seen_at(edge)) {
             raised |= flag(IPISR_DRR_FULL, rx.is_full());
         }
-        if self.shifter.overruns != self.overruns_seen {
-            self.overruns_seen = self.shifter.overruns;
-            raised |= IPISR_DRR_OVERRUN;
-        }
+        raised |= flag(IPISR_DRR_OVERRUN, std::mem::take(&mut self.shifter.has_overrun));
         if self.shifter.has_command_error() != self.command_error_seen {
             self.command_error_seen = !self.command_error_seen;
             raised |= flag(IPISR_COMMAND_ERROR, self.command_error_seen);
@@ -219,18 +214,18 @@ impl AxiQuadSpi {
     fn wrote_select(&mut self, ctx: &mut Ctx) {
         let edge = self.params.effect_edge(ctx.now);
         self.settle_wire(edge, ctx);
-        let active = !self.registers[SPISSR] & (u32::MAX >> (32 - self.params.slaves));
+        let active = self.shifter.bus.existing(!self.registers[SPISSR]);
         if active.count_ones() > 1 {
             ctx.note("SPISSR selects several slaves at once: the lowest is taken");
         }
-        self.shifter.request_select((active != 0).then(|| active.trailing_zeros() as usize), edge);
+        self.shifter.request_select(lowest(active), edge);
     }
 
     /// The settings of SPICR for the wire.
     fn control(&self) -> Control {
         let enabled = self.is_set(SPICR_SPE) && self.is_set(SPICR_MASTER);
         Control {
-            running: enabled && !self.is_set(SPICR_INHIBIT) && self.setting_errors() & SETTINGS == 0,
+            running: enabled && !self.is_set(SPICR_INHIBIT) && self.setting_errors() == 0,
             manual_select: self.is_set(SPICR_MANUAL_SELECT),
             loopback: self.is_set(SPICR_LOOP) && self.params.lines == Lines::Single,
             lsb_first: self.is_set(SPICR_LSB_FIRST),
@@ -255,13 +250,6 @@ impl AxiQuadSpi {
         if self.params.lines == Lines::Single && self.clock_modes_differ() {
             ctx.note("SPICR's CPOL and CPHA differ: the memory would read wrong bits; here it reads right ones");
         }
-    }
-
-    /// The edges of the ends of bytes that the AXI side has not seen: ends in the past, the next one, and the last one.
-    fn ends_to_be_seen(&self) -> Vec<u64> {
-        let Shifter { tx, rx, .. } = &self.shifter;
-        let to_come = self.shifter.next_completion().into_iter().chain(self.shifter.last_completion());
-        tx.unseen_edges().chain(rx.unseen_edges()).chain(to_come).collect()
     }
 
     /// Updates the interrupt line, and requests an event at the end of the next byte while it might raise the line.
@@ -302,7 +290,7 @@ impl AxiQuadSpi {
         }
     }
 
-    /// Lists the ends of bytes. False if an event has to come first, or will, at the end of a byte that starts only in
+    /// Lists the ends of bytes that the AXI side has not seen: those in the past, the next, and the last. False if an event has to come first, or will, at the end of a byte that starts only in
     /// the next iteration.
     fn list_ends(&mut self, poll: &mut Poll) -> bool {
         if !self.params.xip {
@@ -310,10 +298,12 @@ impl AxiQuadSpi {
         }
         poll.phase(self.params.port.clock);
         poll.phase(self.params.ext_spi_clock);
-        for edge in self.ends_to_be_seen() {
+        let Shifter { tx, rx, bus, .. } = &self.shifter;
+        let (next, last) = (self.shifter.next_completion(), self.shifter.last_completion());
+        for edge in tx.unseen_edges().chain(rx.unseen_edges()).chain(next).chain(last) {
             poll.end_ps(&mut self.params.seen_at(edge));
         }
-        let waits = self.shifter.bus.chips.have_pins() && self.shifter.next_completion().is_some();
+        let waits = bus.chips.have_pins() && next.is_some();
         self.event_due > poll.now() && !waits
     }
 
@@ -450,7 +440,7 @@ impl Device for AxiQuadSpi {
 
     fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
         if self.has_window(range) {
-            self.xip_frame(offset, bytes, &mut [], ctx)
+            self.xip_read(offset, bytes, &mut [], ctx)
         } else {
             Err(SlaveError { done: ctx.now })
         }
@@ -460,7 +450,8 @@ impl Device for AxiQuadSpi {
         self.catch_wire_up(now);
         let params = self.params;
         let Shifter { tx, rx, .. } = &mut self.shifter;
-        [tx, rx].map(|fifo| fifo.record_rest(|edge| params.seen_at(edge)));
+        tx.record_rest(|edge| params.seen_at(edge));
+        rx.record_rest(|edge| params.seen_at(edge));
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {

@@ -42,11 +42,6 @@ impl Params {
             interrupt: reader.interrupt(0, "its interrupt"),
         }
     }
-
-    /// The slave selects.
-    pub const fn select_mask(&self) -> u32 {
-        u32::MAX >> (32 - self.slaves)
-    }
 }
 
 /// Half of the even divider that gives at most `target_hz`, as the generator selects it.

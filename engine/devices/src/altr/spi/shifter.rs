@@ -3,7 +3,7 @@
 use super::params::Params;
 use crate::prelude::*;
 use crate::support::hosted_chip::Chips;
-use crate::support::spi_controller::SpiBus;
+use crate::support::spi_controller::{SpiBus, lowest};
 
 /// A word on the wire.
 #[derive(Clone, Copy, Debug, State, Fresh, Polled)]
@@ -92,7 +92,7 @@ impl Shifter {
             self.select = self.select_holding;
         }
         self.select_output = on;
-        let select = (on || self.word.is_some()).then(|| self.lowest()).flatten();
+        let select = (on || self.word.is_some()).then(|| lowest(self.select)).flatten();
         self.move_select(select, edge) && self.word.is_some()
     }
 
@@ -114,7 +114,7 @@ impl Shifter {
         let halves = u64::from(2 * format.bits + 2) - self.first_state();
         self.select = self.select_holding;
         let select_halves = if self.select_output { 0 } else { 1 - self.first_state() };
-        self.move_select(self.lowest(), Cycles(edge.0 + select_halves * format.half));
+        self.move_select(lowest(self.select), Cycles(edge.0 + select_halves * format.half));
         let last_sck = Cycles(edge.0 + (halves - 1) * format.half);
         let received = format.ordered(self.exchange(format.ordered(word), last_sck));
         let end = Cycles(edge.0 + halves * format.half + u64::from(format.cpha));
@@ -136,11 +136,6 @@ impl Shifter {
         let clock = format.clock(self.params.port.clock, end.0 - halves * format.half);
         self.bus.pass_idle_clocks(burst, now);
         self.bus.exchange(burst, now, clock) & format.mask()
-    }
-
-    /// The slave that slaveselect selects.
-    fn lowest(&self) -> Option<usize> {
-        (self.select != 0).then(|| self.select.trailing_zeros() as usize)
     }
 
     /// Selects a slave, or none; true if that is a change.

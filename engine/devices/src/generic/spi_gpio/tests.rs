@@ -4,9 +4,9 @@ use engine::polling::{Poll, Polled};
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::support::hosted_chip::HostedChip;
 use crate::bench::Bench;
 use crate::ingenic::jz4740_gpio::Gpio;
+use crate::support::hosted_chip::HostedChip;
 use engine::bus::device::IrqLine;
 use engine::time::Hz;
 use engine::wire::spi::{self, Burst, ControlPin, Edges, NextClock, SpiTarget};

@@ -33,10 +33,16 @@ pub const TRIGGERS: [usize; 4] = [1, 4, 8, 14];
 pub struct Settings {
     /// Words of 2 to 17 bits, and SCK.
     pub format: Format,
-    /// SSICR0.
-    cr0: u32,
-    /// SSICR1.
-    cr1: u32,
+    /// The controller receives what it sends.
+    pub is_loop: bool,
+    /// The chip select that frames use: 0 is SSI_CE_.
+    pub select: usize,
+    /// The chip selects that are active high, one bit each.
+    pub active_high: u32,
+    /// Cycles from the chip select to the first bit's time.
+    pub lead: u64,
+    /// Cycles from the last bit's time to the chip select's end.
+    pub trail: u64,
 }
 
 impl Settings {
@@ -50,31 +56,19 @@ impl Settings {
             cpha: cr1 & SSICR1_PHA != 0,
             half: u64::from(registers[SSIGR]) + 1,
         };
-        Settings { format, cr0, cr1 }
-    }
-
-    /// True if the controller receives what it sends.
-    pub fn is_loop(self) -> bool {
-        self.cr0 & SSICR0_LOOP != 0
-    }
-
-    /// The chip select that frames use: 0 is SSI_CE_.
-    pub fn select(self) -> usize {
-        usize::from(self.cr0 & SSICR0_FSEL != 0)
+        let clocks = |bits: u32| u64::from(field(cr1, bits)) * format.period();
+        Settings {
+            format,
+            is_loop: cr0 & SSICR0_LOOP != 0,
+            select: usize::from(cr0 & SSICR0_FSEL != 0),
+            active_high: field(cr1, SSICR1_FRMHL),
+            lead: clocks(SSICR1_TFVCK),
+            trail: clocks(SSICR1_TCKFI),
+        }
     }
 
     /// True if a chip select is active high.
-    pub fn is_active_high(self, select: usize) -> bool {
-        field(self.cr1, SSICR1_FRMHL) >> select & 1 != 0
-    }
-
-    /// Cycles from the chip select to the first bit's time.
-    pub fn lead(self) -> u64 {
-        u64::from(field(self.cr1, SSICR1_TFVCK)) * self.format.period()
-    }
-
-    /// Cycles from the last bit's time to the chip select's end.
-    pub fn trail(self) -> u64 {
-        u64::from(field(self.cr1, SSICR1_TCKFI)) * self.format.period()
+    pub const fn is_active_high(self, select: usize) -> bool {
+        self.active_high >> select & 1 != 0
     }
 }

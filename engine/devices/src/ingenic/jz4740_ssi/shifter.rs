@@ -124,7 +124,7 @@ impl Shifter {
         self.bus.frames += 1;
         self.show_select(true, now);
         self.set_pins(self.settings.format.cpol, now);
-        self.phase = Phase::Word(self.word(word, cycle + self.settings.lead()));
+        self.phase = Phase::Word(self.word(word, cycle + self.settings.lead));
     }
 
     /// Continues the open frame with this word.
@@ -139,7 +139,7 @@ impl Shifter {
     pub fn release(&mut self, at: Ps) {
         if let Phase::Waiting(end) = self.phase {
             let from = self.clock.cycles_until_ceil(at).0.max(end);
-            self.phase = Phase::Releasing(from + self.settings.trail());
+            self.phase = Phase::Releasing(from + self.settings.trail);
         }
     }
 
@@ -210,7 +210,7 @@ impl Shifter {
 
     /// The level of MISO that the controller samples: pulled up if no chip drives it.
     fn miso(&self, at: Ps) -> bool {
-        if self.settings.is_loop() {
+        if self.settings.is_loop {
             return self.mosi;
         }
         let mut driven = self.pins.iter().enumerate().filter_map(|(select, pins)| {
@@ -223,7 +223,7 @@ impl Shifter {
 
     fn set_pins(&mut self, clock: bool, at: Ps) {
         for (select, pins) in self.pins.iter_mut().enumerate() {
-            let active = self.selected && self.settings.select() == select;
+            let active = self.selected && self.settings.select == select;
             // Chips are selected by a low level.
             let selected = active != self.settings.is_active_high(select);
             let levels = PinLevels { selected, clock, enables: 1, levels: u8::from(self.mosi) };
@@ -247,7 +247,7 @@ impl Shifter {
     }
 
     fn show_select(&self, active: bool, at: Ps) {
-        let select = self.settings.select();
+        let select = self.settings.select;
         self.bus.signals.select(select, active != self.settings.is_active_high(select), at);
     }
 

@@ -2,6 +2,7 @@
 
 use super::{MISO, MOSI, SCK};
 use crate::prelude::*;
+use crate::support::hosted_chip::Chips;
 use crate::support::pin_functions::PinFunctions;
 use crate::support::spi_controller::{Format, SpiBus};
 use engine::wire::spi::{Burst, PULLED_UP};
@@ -51,6 +52,11 @@ pub struct Shifter {
 }
 
 impl Shifter {
+    /// At rest.
+    pub fn new(chips: Chips) -> Shifter {
+        Shifter { bus: SpiBus::new(chips), ..Shifter::default() }
+    }
+
     pub const fn is_busy(&self) -> bool {
         self.word.is_some()
     }

@@ -7,11 +7,11 @@
 //! configuration registers at their defaults (PG153, "Micron Memory"; N25Q128A data sheet, command set and dummy
 //! cycles).
 
-use engine::state::{Damaged, Fresh, Loader, Saver, State};
+use engine::state::{Fresh, State};
 use engine::wire::spi::Lines;
 
 /// The data after the address and the dummies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Data {
     /// On one line both directions work at the same time: data in either direction, or no data.
     Single,
@@ -22,7 +22,7 @@ pub enum Data {
 }
 
 /// A command of the memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Command {
     /// The command byte.
     pub opcode: u8,
@@ -116,30 +116,10 @@ pub const COMMANDS: &[Command] = &[
     row(0xeb, "QUAD INPUT/OUTPUT FAST READ", 3, Quad, 5, In(Quad)),
 ];
 
-/// Saved as its code.
-impl State for &'static Command {
-    fn save(&self, to: &mut Saver) {
-        self.opcode.save(to);
-    }
-
-    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
-        let opcode = u8::loaded(from)?;
-        *self = COMMANDS.iter().find(|command| command.opcode == opcode).ok_or(Damaged)?;
-        Ok(())
-    }
-}
-
-impl Fresh for &'static Command {
-    fn fresh() -> &'static Command {
-        &COMMANDS[0]
-    }
-}
-
 /// The command that starts with `opcode`, if a core with `lines` data lines supports it.
-pub fn find(opcode: u8, lines: Lines) -> Option<&'static Command> {
+pub fn find(opcode: u8, lines: Lines) -> Option<Command> {
     let index = COMMANDS.binary_search_by_key(&opcode, |command| command.opcode).ok()?;
-    let command = &COMMANDS[index];
-    (command.data_lines() <= lines).then_some(command)
+    Some(COMMANDS[index]).filter(|command| command.data_lines() <= lines)
 }
 
 #[cfg(test)]

@@ -36,11 +36,6 @@ pub struct Params {
 }
 
 impl Params {
-    /// Depth of the FIFO model: without FIFOs, one register each.
-    pub const fn register_or_fifo_depth(&self) -> u32 {
-        if self.fifo_depth == 0 { 1 } else { self.fifo_depth }
-    }
-
     /// The time of an edge of EXT_SPI_CLK.
     pub const fn spi_time(&self, edge: u64) -> Ps {
         self.ext_spi_clock.ps_at_floor(Cycles(edge))
@@ -99,11 +94,8 @@ fn switch(reader: &mut NodeReader, name: &str, meaning: &str) -> bool {
 }
 
 fn lines(reader: &mut NodeReader) -> Lines {
-    match reader.u32_or("xlnx,spi-mode", 0, 0..=2, "0 is standard, 1 dual, 2 quad") {
-        1 => Lines::Dual,
-        2 => Lines::Quad,
-        _ => Lines::Single,
-    }
+    let mode = reader.u32_or("xlnx,spi-mode", 0, 0..=2, "0 is standard, 1 dual, 2 quad");
+    [Lines::Single, Lines::Dual, Lines::Quad][mode as usize]
 }
 
 /// PG153 v3.2, "Frequency Ratio": 2, 4, 8 and 16 n for n up to 128; 2 alone in dual and quad mode.

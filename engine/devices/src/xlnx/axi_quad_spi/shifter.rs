@@ -32,7 +32,7 @@ enum Frame {
     /// The next byte is a command.
     Command,
     /// The command, and the number of bytes after it.
-    Known(&'static Command, u32),
+    Known(Command, u32),
     /// The command is not in the table: no byte is sent until the FIFO is reset.
     Refused,
 }
@@ -69,6 +69,8 @@ pub struct Shifter {
     /// Received bytes that were lost because the FIFO was full.
     #[poll(total)]
     pub overruns: u64,
+    /// One was lost since this was last cleared.
+    pub has_overrun: bool,
     /// Statistics of the wire, by the frames' first bytes.
     #[poll(edge = self.params.ext_spi_clock)]
     pub frames: Frames,
@@ -84,7 +86,8 @@ pub struct Shifter {
 impl Shifter {
     /// Idle, with empty FIFOs.
     pub fn new(params: Params, chips: Chips) -> Shifter {
-        let (depth, axi) = (params.register_or_fifo_depth(), params.port.clock);
+        // Without FIFOs there is one register each.
+        let (depth, axi) = (params.fifo_depth.max(1), params.port.clock);
         Shifter {
             params,
             bus: SpiBus::new(chips),
@@ -92,6 +95,7 @@ impl Shifter {
             rx: Fifo::from_wire(depth, axi),
             control: Control::default(),
             overruns: 0,
+            has_overrun: false,
             frames: Frames::default(),
             format: Format { bits: u8::BITS, half: u64::from(params.sck_ratio / 2), ..Format::default() },
             select_request: None,
@@ -218,7 +222,7 @@ impl Shifter {
         match self.frame {
             Frame::Refused => None,
             Frame::Command => commands::find(byte, self.params.lines).map(|_| Burst::byte_out(Lines::Single, byte)),
-            Frame::Known(command, index) => Some(follower(command, index, byte)),
+            Frame::Known(command, index) => Some(follower(&command, index, byte)),
         }
     }
 
@@ -242,7 +246,9 @@ impl Shifter {
         };
         self.tx.complete(self.free_edge);
         let received = self.format.ordered(received & self.format.mask()) as u8;
-        self.overruns += u64::from(!self.rx.push(received, self.free_edge));
+        let is_lost = !self.rx.push(received, self.free_edge);
+        self.overruns += u64::from(is_lost);
+        self.has_overrun |= is_lost;
     }
 
     /// Sends a byte, which was there from an edge on, with the clocks of `burst` from `start` on.

@@ -22,7 +22,7 @@ registers! {
 }
 
 /// The command that the core sends for a read of the window.
-fn fast_read(lines: Lines) -> &'static Command {
+fn fast_read(lines: Lines) -> Command {
     let opcode = match lines {
         Lines::Single => 0x0b,
         Lines::Dual => 0xbb,
@@ -48,7 +48,7 @@ impl AxiQuadSpi {
     pub(super) fn read_window(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
         self.check_window(ctx)?;
         let mut word = [0; 4];
-        let done = self.xip_frame(offset & !3, 4, &mut word, ctx)?;
+        let done = self.xip_read(offset & !3, 4, &mut word, ctx)?;
         Ok(Reply::read(size.extracted(u32::from_le_bytes(word), offset), done))
     }
 
@@ -67,7 +67,7 @@ impl AxiQuadSpi {
 
     /// One read transaction: copies the bytes from `offset` on, up to the length of `into`. Returns the time of its
     /// last beat.
-    pub(super) fn xip_frame(
+    pub(super) fn xip_read(
         &mut self,
         offset: u32,
         bytes: u32,
@@ -82,7 +82,7 @@ impl AxiQuadSpi {
             return Err(SlaveError { done: self.params.port.written(ctx.now).done });
         }
         let edge = self.params.effect_edge(ctx.now);
-        let end = self.shifter.read_frame(fast_read(self.params.lines), offset, bytes, into, edge);
+        let end = self.shifter.read_frame(&fast_read(self.params.lines), offset, bytes, into, edge);
         self.shifter.bus.chips.take_notes(ctx);
         self.follow_chips(ctx);
         let latency = Cycles(self.params.rx_sync_cycles.0 + self.params.port.read_cycles.0);
