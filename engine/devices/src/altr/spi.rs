@@ -248,7 +248,7 @@ impl Table for AltrSpi {
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        if self.shifter.has_let_go() {
+        if std::mem::take(&mut self.shifter.has_let_go) {
             self.shifter.bus.chips.take_notes(ctx);
         }
         self.follow(ctx);

@@ -27,8 +27,6 @@ mod tests;
 #[poll(never = "no loop reads it: it has no address")]
 pub struct I2cGpio {
     #[state(skip)]
-    label: String,
-    #[state(skip)]
     scl: Pin,
     #[state(skip)]
     sda: Pin,
@@ -56,14 +54,13 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let scl = pin(reader, "scl-gpios", "the pin of the clock");
     let sda = pin(reader, "sda-gpios", "the pin of the data");
     let chips = I2cChips::from_node(reader);
-    Box::new(I2cGpio::new(reader.node.label().to_owned(), scl, sda, chips))
+    Box::new(I2cGpio::new(scl, sda, chips))
 }
 
 impl I2cGpio {
-    /// The bus with the label of its node, between two pins.
-    pub fn new(label: String, scl: Pin, sda: Pin, chips: I2cChips) -> I2cGpio {
+    /// The bus, between two pins.
+    pub fn new(scl: Pin, sda: Pin, chips: I2cChips) -> I2cGpio {
         I2cGpio {
-            label,
             scl,
             sda,
             chips,
@@ -151,9 +148,10 @@ impl I2cGpio {
 impl Device for I2cGpio {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.scope = ctx.scope();
+        let label = ctx.label().to_owned();
         for (pin, name) in [(self.scl, "scl"), (self.sda, "sda")] {
             ctx.bus.wires.pull_up(pin);
-            name_wire(pin, &self.label, name, ctx);
+            name_wire(pin, &label, name, ctx);
             ctx.bus.wires.watch(pin, ctx.id, false);
         }
         self.chips.start_up(ctx);

@@ -44,8 +44,6 @@ pub struct Wiring {
 #[poll(never = "no loop reads it: it has no address")]
 pub struct SpiGpio {
     #[state(skip)]
-    label: String,
-    #[state(skip)]
     wiring: Wiring,
     chips: Chips,
     /// The pins of the chip on each select.
@@ -78,7 +76,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         selects: select_pins(reader, selects),
     };
     let chips = Chips::from_node(reader, selects.min(MOST_SELECTS));
-    Box::new(SpiGpio::new(reader.node.label().to_owned(), wiring, chips))
+    Box::new(SpiGpio::new(wiring, chips))
 }
 
 /// A pin that the bus needs. Without the property, which is a fault, a pin that is never used.
@@ -100,10 +98,9 @@ fn select_pins(reader: &mut NodeReader, selects: u32) -> Vec<Pin> {
 }
 
 impl SpiGpio {
-    /// The bus with the label of its node, with a chip or without on each chip select.
-    pub fn new(label: String, wiring: Wiring, chips: Chips) -> SpiGpio {
+    /// The bus, with a chip or without on each chip select.
+    pub fn new(wiring: Wiring, chips: Chips) -> SpiGpio {
         SpiGpio {
-            label,
             pins: vec![Pins::new(); wiring.selects.len()],
             wiring,
             chips,
@@ -201,12 +198,13 @@ impl SpiGpio {
 impl Device for SpiGpio {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.scope = ctx.scope();
+        let label = ctx.label().to_owned();
         let Wiring { sck, mosi, miso, selects } = &self.wiring;
         for (pin, name) in [(sck, "sck"), (mosi, "mosi"), (miso, "miso")] {
-            name_wire(*pin, &self.label, name, ctx);
+            name_wire(*pin, &label, name, ctx);
         }
         for (index, line) in selects.iter().enumerate() {
-            name_wire(*line, &self.label, &format!("cs{index}"), ctx);
+            name_wire(*line, &label, &format!("cs{index}"), ctx);
         }
         let driven: Vec<Pin> = [*sck, *mosi].iter().chain(selects).copied().collect();
         for pin in &driven {

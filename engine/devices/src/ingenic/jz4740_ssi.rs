@@ -96,37 +96,33 @@ impl Ssi {
             if let Some(received) = self.shifter.pass_to(now) {
                 self.take_received(received, self.shifter.free_from());
             }
-            let goes_on = if self.shifter.waits() { self.go_on() } else { self.begin() };
+            let goes_on = self.go_on();
             if !goes_on && self.shifter.next_end().is_none_or(|end| end > now) {
                 return;
             }
         }
     }
 
-    /// Begins a frame if there is a word for it, and no frame is open.
-    fn begin(&mut self) -> bool {
-        if !self.registers.has(SSICR0, SSICR0_SSIE) || self.shifter.is_busy() {
+    /// Begins a frame if there is a word for it, or continues the open one with the next word, or ends it. False if
+    /// nothing of that is possible now.
+    fn go_on(&mut self) -> bool {
+        let (is_open, is_between) = (self.shifter.is_busy(), self.shifter.is_between_words());
+        if is_open && !is_between || !is_open && !self.registers.has(SSICR0, SSICR0_SSIE) {
             return false;
         }
-        let Some(word) = self.pop_word() else { return false };
-        self.shifter.set_idle(Settings::of(&self.registers), self.clock.rate, self.changed_at);
-        self.shifter.begin(word, self.changed_at);
-        true
-    }
-
-    /// Continues the open frame with the next word, or ends it. False if it waits for either.
-    fn go_on(&mut self) -> bool {
         if let Some(word) = self.pop_word() {
-            self.shifter.go_on(word, self.changed_at);
-            return true;
-        }
-        if !self.registers.has(SSICR1, SSICR1_UNFIN) {
+            if !is_open {
+                self.shifter.set_idle(Settings::of(&self.registers), self.clock.rate, self.changed_at);
+            }
+            self.shifter.begin(word, self.changed_at);
+        } else if is_open && !self.registers.has(SSICR1, SSICR1_UNFIN) {
             self.shifter.release(self.changed_at);
-            return true;
+        } else {
+            self.underruns += u64::from(is_open && !self.registers.has(SSISR, SSISR_UNDR));
+            self.registers.put(SSISR, flag(SSISR_UNDR, is_open), true);
+            return false;
         }
-        self.underruns += u64::from(!self.registers.has(SSISR, SSISR_UNDR));
-        self.registers.put(SSISR, SSISR_UNDR, true);
-        false
+        true
     }
 
     /// The next word to send, which leaves the FIFO as soon as the wire is free.

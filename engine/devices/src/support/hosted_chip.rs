@@ -417,43 +417,29 @@ pub fn name_wire(pin: Pin, label: &str, name: &str, ctx: &mut Ctx) {
 /// A controller's chip selects, each with a chip or without. The chip on select n is woken by events with the token n.
 #[derive(Default, State)]
 pub struct Chips {
-    #[state(with = each)]
-    selects: Vec<Option<HostedChip>>,
+    /// In the order of their selects, which are their tokens.
+    #[state(with = engine::state::fixed)]
+    chips: Vec<HostedChip>,
+    /// The number of selects.
+    #[state(skip)]
+    selects: usize,
     #[state(skip)]
     have_pins: bool,
 }
 
 impl Polled for Chips {
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.all().all(|chip| chip.polled(poll))
-    }
-}
-
-/// The selects that have chips on the board.
-mod each {
-    use super::HostedChip;
-    use engine::state::{Damaged, Loader, Saver, present};
-
-    pub fn save(chips: &[Option<HostedChip>], to: &mut Saver) {
-        if to.is_shown() {
-            to.list(chips.len());
-        }
-        for chip in chips {
-            to.item();
-            present::save(chip, to);
-        }
-        to.end();
-    }
-
-    pub fn load(chips: &mut [Option<HostedChip>], from: &mut Loader) -> Result<(), Damaged> {
-        chips.iter_mut().try_for_each(|chip| present::load(chip, from))
+        self.chips.iter_mut().all(|chip| chip.polled(poll))
     }
 }
 
 impl Chips {
     /// A chip, or none, on each select.
     pub fn new(selects: Vec<Option<HostedChip>>) -> Chips {
-        Chips { have_pins: selects.iter().flatten().any(HostedChip::has_pin), selects }
+        let count = selects.len();
+        let on = |(select, chip): (usize, Option<HostedChip>)| Some(HostedChip { token: select as u32, ..chip? });
+        let chips: Vec<HostedChip> = selects.into_iter().enumerate().filter_map(on).collect();
+        Chips { have_pins: chips.iter().any(HostedChip::has_pin), chips, selects: count }
     }
 
     /// The chips of a controller's node, each on the select that its `reg` names. A select that the controller does not
@@ -497,32 +483,28 @@ impl Chips {
 
     /// The number of selects.
     pub fn selects(&self) -> usize {
-        self.selects.len()
+        self.selects
     }
 
     /// The chip on select 0: for a controller with one select.
     pub fn into_only(self) -> Option<HostedChip> {
-        self.selects.into_iter().next().flatten()
+        self.chips.into_iter().next()
     }
 
     /// The chip on a select.
     #[inline]
     pub fn get_mut(&mut self, select: usize) -> Option<&mut HostedChip> {
-        self.selects.get_mut(select).and_then(Option::as_mut)
+        self.chips.iter_mut().find(|chip| chip.token as usize == select)
     }
 
     /// The same, for reading.
     pub fn get(&self, select: usize) -> Option<&HostedChip> {
-        self.selects.get(select).and_then(Option::as_ref)
+        self.chips.iter().find(|chip| chip.token as usize == select)
     }
 
     /// Chips with the numbers of their selects.
     pub fn each(&mut self) -> impl Iterator<Item = (usize, &mut HostedChip)> {
-        self.selects.iter_mut().enumerate().filter_map(|(select, chip)| Some((select, chip.as_mut()?)))
-    }
-
-    fn all(&mut self) -> impl Iterator<Item = &mut HostedChip> {
-        self.selects.iter_mut().flatten()
+        self.chips.iter_mut().map(|chip| (chip.token as usize, chip))
     }
 
     /// [`HostedChip::has_pin`], for any of the chips.
@@ -533,25 +515,25 @@ impl Chips {
 
     /// [`HostedChip::start`].
     pub fn start(&mut self, ctx: &mut Ctx) {
-        self.all().for_each(|chip| chip.start(ctx));
+        self.chips.iter_mut().for_each(|chip| chip.start(ctx));
     }
 
     /// [`HostedChip::follow`].
     #[inline]
     pub fn follow(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
         if self.have_pins {
-            self.all().for_each(|chip| chip.follow(word_end, ctx));
+            self.chips.iter_mut().for_each(|chip| chip.follow(word_end, ctx));
         }
     }
 
     /// [`HostedChip::take_notes`].
     pub fn take_notes(&mut self, ctx: &mut Ctx) {
-        self.all().for_each(|chip| chip.take_notes(ctx));
+        self.chips.iter_mut().for_each(|chip| chip.take_notes(ctx));
     }
 
     /// [`HostedChip::settle`].
     pub fn settle(&mut self, ctx: &mut Ctx) {
-        self.all().for_each(|chip| chip.settle(ctx));
+        self.chips.iter_mut().for_each(|chip| chip.settle(ctx));
     }
 
     /// [`HostedChip::event`], if `token` is a chip's.
@@ -563,18 +545,18 @@ impl Chips {
 
     /// [`HostedChip::pins_changed`].
     pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        self.all().for_each(|chip| chip.pins_changed(port, changed, levels, ctx));
+        self.chips.iter_mut().for_each(|chip| chip.pins_changed(port, changed, levels, ctx));
     }
 
     /// For [`engine::bus::device::Device::chips`].
     pub fn targets(&mut self) -> Vec<&mut dyn SpiTarget> {
-        self.all().map(HostedChip::target).collect()
+        self.chips.iter_mut().map(HostedChip::target).collect()
     }
 
     /// The controller's own totals, and then those of its chips ([`HostedChip::counters`]).
     pub fn counters_after(&self, own: &[(&str, u64)]) -> Vec<(String, u64)> {
         let own = own.iter().map(|(name, count)| ((*name).to_owned(), *count));
-        own.chain(self.selects.iter().flatten().flat_map(HostedChip::counters)).collect()
+        own.chain(self.chips.iter().flat_map(HostedChip::counters)).collect()
     }
 }
 

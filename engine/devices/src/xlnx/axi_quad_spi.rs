@@ -83,7 +83,7 @@ pub struct AxiQuadSpi {
     registers: Registers,
     command_error_seen: bool,
     interrupt: InterruptOutput,
-    event_due: Ps,
+    alarm: Alarm,
 }
 
 /// The activities that the core records.
@@ -110,7 +110,7 @@ impl AxiQuadSpi {
             registers: Registers::new(if params.xip { &xip::MAP } else { &MAP }),
             command_error_seen: false,
             interrupt: InterruptOutput::new(params.interrupt),
-            event_due: Ps::MAX,
+            alarm: Alarm::default(),
         }
     }
 
@@ -198,8 +198,7 @@ impl AxiQuadSpi {
         }
         self.shifter.set_clock_mode(value & SPICR_CPOL != 0, value & SPICR_CPHA != 0, edge);
         if tx_reset {
-            self.shifter.tx.reset(ctx.now);
-            self.shifter.reset_frame();
+            self.shifter.reset_tx(ctx.now);
         }
         if value & SPICR_RX_FIFO_RESET != 0 {
             self.shifter.advance(edge);
@@ -261,11 +260,7 @@ impl AxiQuadSpi {
             return;
         }
         if let Some(edge) = self.shifter.next_completion() {
-            let due = self.params.seen_at(edge).max(ctx.now + Ps(1));
-            if due < self.event_due {
-                self.event_due = due;
-                ctx.schedule(due, CONTROLLER_EVENT);
-            }
+            self.alarm.set(self.params.seen_at(edge).max(ctx.now + Ps(1)), CONTROLLER_EVENT, ctx);
         }
     }
 
@@ -290,7 +285,7 @@ impl AxiQuadSpi {
         }
     }
 
-    /// Lists the ends of bytes that the AXI side has not seen: those in the past, the next, and the last. False if an event has to come first, or will, at the end of a byte that starts only in
+    /// Lists the ends of bytes that the AXI side has not seen: those in the past, the next, and the last. False if an event will come at the end of a byte that starts only in
     /// the next iteration.
     fn list_ends(&mut self, poll: &mut Poll) -> bool {
         if !self.params.xip {
@@ -303,8 +298,7 @@ impl AxiQuadSpi {
         for edge in tx.unseen_edges().chain(rx.unseen_edges()).chain(next).chain(last) {
             poll.end_ps(&mut self.params.seen_at(edge));
         }
-        let waits = bus.chips.have_pins() && next.is_some();
-        self.event_due > poll.now() && !waits
+        !bus.chips.have_pins() || next.is_none()
     }
 
     fn note_write(&self, register: u32, ctx: &mut Ctx) {
@@ -408,9 +402,7 @@ impl Device for AxiQuadSpi {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if ctx.now >= self.event_due {
-            self.event_due = Ps::MAX;
-        }
+        self.alarm.rang(ctx.now);
         self.catch_up(ctx.now);
         if self.shifter.bus.chips.have_pins() {
             self.catch_wire_up(ctx.now);

@@ -32,7 +32,8 @@ pub struct Shifter {
     pub select: u32,
     /// SSO: the slave stays selected between words.
     select_output: bool,
-    has_let_go: bool,
+    /// A slave was deselected since this was last cleared.
+    pub has_let_go: bool,
     /// The last edge that the chips have seen.
     #[poll(end)]
     last_edge: Cycles,
@@ -94,11 +95,6 @@ impl Shifter {
         self.select_output = on;
         let select = (on || self.word.is_some()).then(|| lowest(self.select)).flatten();
         self.move_select(select, edge) && self.word.is_some()
-    }
-
-    /// True, once, after a slave was deselected.
-    pub fn has_let_go(&mut self) -> bool {
-        std::mem::take(&mut self.has_let_go)
     }
 
     fn list_first_state(&mut self, poll: &mut Poll) -> bool {

@@ -73,8 +73,8 @@ impl Shifter {
         !matches!(self.phase, Phase::Idle)
     }
 
-    /// True if the frame waits for a word.
-    pub fn waits(&self) -> bool {
+    /// True if the last word of an open frame has ended.
+    pub fn is_between_words(&self) -> bool {
         matches!(self.phase, Phase::Waiting(_))
     }
 
@@ -116,23 +116,26 @@ impl Shifter {
         self.clock = clock;
     }
 
-    /// Begins a frame with this word, at `at` or later, when the previous frame is over.
+    /// Sends a word, which was there at `at`: it continues the open frame, or begins one when the previous frame is over.
     pub fn begin(&mut self, word: u32, at: Ps) {
-        let cycle = self.clock.cycles_until_ceil(at.max(self.free_at)).0;
+        let start = match self.phase {
+            Phase::Waiting(end) => self.clock.cycles_until_ceil(at).0.max(end),
+            _ => self.begin_frame(at.max(self.free_at)),
+        };
+        let format = self.settings.format;
+        let sent = format.ordered(word & format.mask());
+        self.phase = Phase::Word(Word { start: start as i64, sent, received: 0, step: 0 });
+    }
+
+    /// Selects the chip at `at`: the cycle in which the first bit's time begins.
+    fn begin_frame(&mut self, at: Ps) -> u64 {
+        let cycle = self.clock.cycles_until_ceil(at).0;
         let now = self.time(cycle);
         self.selected = true;
         self.bus.frames += 1;
         self.show_select(true, now);
         self.set_pins(self.settings.format.cpol, now);
-        self.phase = Phase::Word(self.word(word, cycle + self.settings.lead));
-    }
-
-    /// Continues the open frame with this word.
-    pub fn go_on(&mut self, word: u32, at: Ps) {
-        if let Phase::Waiting(end) = self.phase {
-            let start = self.clock.cycles_until_ceil(at).0.max(end);
-            self.phase = Phase::Word(self.word(word, start));
-        }
+        cycle + self.settings.lead
     }
 
     /// Ends the open frame: there is no further word.
@@ -201,11 +204,6 @@ impl Shifter {
         let leading = second != format.cpha && step < 2 * format.bits;
         self.set_pins(leading != format.cpol, at);
         word.step += 1;
-    }
-
-    fn word(&self, value: u32, start: u64) -> Word {
-        let format = self.settings.format;
-        Word { start: start as i64, sent: format.ordered(value & format.mask()), received: 0, step: 0 }
     }
 
     /// The level of MISO that the controller samples: pulled up if no chip drives it.

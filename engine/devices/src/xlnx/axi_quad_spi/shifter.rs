@@ -198,8 +198,9 @@ impl Shifter {
         }
     }
 
-    /// The transmit FIFO was reset: the next byte is the first entry again.
-    pub fn reset_frame(&mut self) {
+    /// Resets the transmit FIFO: the next byte is the first entry again.
+    pub fn reset_tx(&mut self, now: Ps) {
+        self.tx.reset(now);
         self.frame = Frame::Command;
     }
 
