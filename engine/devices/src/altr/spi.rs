@@ -55,11 +55,9 @@ const ACCESS_CYCLES: u64 = 2;
 
 /// The core.
 #[derive(State, Polled, RegisterBank)]
-#[port(Port::axi_lite(self.params.port).decoding(DECODED))]
+#[port(Port::axi_lite(self.shifter.params.port).decoding(DECODED))]
 #[poll(first = AltrSpi::is_listed)]
 pub struct AltrSpi {
-    #[state(skip)]
-    params: Params,
     shifter: Shifter,
     registers: Registers,
     interrupt: InterruptOutput,
@@ -87,7 +85,6 @@ impl AltrSpi {
     /// The core after reset, with a chip or without on each slave select.
     pub fn new(params: Params, chips: Chips) -> AltrSpi {
         AltrSpi {
-            params,
             shifter: Shifter::new(params, chips),
             registers: Registers::new(&MAP),
             interrupt: InterruptOutput::new(params.interrupt),
@@ -157,7 +154,7 @@ impl AltrSpi {
 
     /// A write of txdata that ends at `edge`.
     fn transmit(&mut self, word: u32, edge: u64, ctx: &mut Ctx) {
-        if self.params.format.cpol != self.params.format.cpha {
+        if self.shifter.params.format.cpol != self.shifter.params.format.cpha {
             ctx.note("SCK's polarity and phase differ: the slave would read wrong bits; here it reads right ones");
         }
         self.advance(edge - 1);
@@ -180,7 +177,7 @@ impl AltrSpi {
         self.interrupt.drive(level, ctx);
         if let Some(end) = self.shifter.word_end().filter(|end| enabled != 0 && !level && *end != self.awaited) {
             self.awaited = end;
-            ctx.schedule(self.params.port.clock.ps_at_floor(Cycles(end.0 + 1)), CONTROLLER_EVENT);
+            ctx.schedule(self.shifter.params.port.clock.ps_at_floor(Cycles(end.0 + 1)), CONTROLLER_EVENT);
         }
     }
 
@@ -192,7 +189,7 @@ impl AltrSpi {
     /// Updates the chips' pins and the interrupt after a possible change.
     fn follow(&mut self, ctx: &mut Ctx) {
         if self.shifter.bus.chips.have_pins() {
-            let word_end = self.shifter.word_end().map(|end| self.params.port.clock.ps_at_floor(end));
+            let word_end = self.shifter.word_end().map(|end| self.shifter.params.port.clock.ps_at_floor(end));
             self.shifter.bus.chips.follow(word_end, ctx);
         }
         self.update_interrupt(ctx);
@@ -203,11 +200,11 @@ impl AltrSpi {
         self.advance(self.cycle(poll.now()));
         let asks = self.enabled() != 0 || self.shifter.bus.chips.have_pins();
         let waits = asks && self.shifter.word_end().is_some();
-        poll.clock() == self.params.port.clock && !waits
+        poll.clock() == self.shifter.params.port.clock && !waits
     }
 
     fn cycle(&self, at: Ps) -> u64 {
-        self.params.port.clock.cycles_until_ceil(at).0
+        self.shifter.params.port.clock.cycles_until_ceil(at).0
     }
 }
 
@@ -235,11 +232,11 @@ impl Table for AltrSpi {
         let cycle = self.cycle(ctx.now);
         let edge = cycle + ACCESS_CYCLES;
         match register {
-            TXDATA => self.transmit(new & self.params.format.mask(), edge, ctx),
+            TXDATA => self.transmit(new & self.shifter.params.format.mask(), edge, ctx),
             STATUS => self.clear(FLAGS, cycle),
             CONTROL => self.wrote_control(new, edge, ctx),
             SLAVESELECT => self.wrote_select(new, edge, ctx),
-            _ => self.registers.set(EOP_VALUE, new & self.params.format.mask()),
+            _ => self.registers.set(EOP_VALUE, new & self.shifter.params.format.mask()),
         }
     }
 
@@ -264,7 +261,7 @@ impl Device for AltrSpi {
 
     fn reset(&mut self, ctx: &mut Ctx) {
         self.shifter.bus.name_lines(Lines::Single, ctx);
-        self.shifter.bus.signals.rest(self.params.format.cpol, ctx.now);
+        self.shifter.bus.signals.rest(self.shifter.params.format.cpol, ctx.now);
         self.shifter.bus.chips.start(ctx);
     }
 

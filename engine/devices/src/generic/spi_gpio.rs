@@ -146,24 +146,9 @@ impl SpiGpio {
         self.sck_clocks += u64::from(clocked);
     }
 
-    /// The level to which the chips drive MISO at `at`, and the level after their output delays.
-    fn miso_at(&self, at: Ps) -> [Option<bool>; 2] {
-        let mut miso = [None; 2];
-        for (index, pins) in self.pins.iter().enumerate() {
-            let Some(chip) = self.chips.get(index) else { continue };
-            let driven = pins.driven(&**chip, at);
-            for (miso, (lines, levels)) in miso.iter_mut().zip(driven) {
-                if lines & MISO != 0 {
-                    *miso = Some(levels & MISO != 0 && *miso != Some(false));
-                }
-            }
-        }
-        miso
-    }
-
     /// Brings MISO up to `ctx.now`.
     fn drive_miso(&mut self, ctx: &mut Ctx) {
-        let [now, settled] = self.miso_at(ctx.now);
+        let [now, settled] = self.chips.miso(&self.pins, ctx.now);
         if now != self.driven {
             let since = if ctx.bus.waves.is_on() { self.changed_at(now, ctx.now) } else { ctx.now };
             self.driven = now;
@@ -189,7 +174,7 @@ impl SpiGpio {
         let (mut before, mut after) = (self.looked, now);
         while after.0 > before.0 + 1 {
             let middle = Ps(before.0 + (after.0 - before.0) / 2);
-            if self.miso_at(middle)[0] == level { after = middle } else { before = middle }
+            if self.chips.miso(&self.pins, middle)[0] == level { after = middle } else { before = middle }
         }
         after
     }

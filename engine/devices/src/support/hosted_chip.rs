@@ -18,7 +18,8 @@ use engine::dt::node::{Node, Property};
 use engine::pins::Pin;
 use engine::wire::chip::{CONTROLS, Chip, ControlPin, INTERRUPT};
 use engine::wire::notes::ChipReport;
-use engine::wire::spi::{Burst, Header, PULLED_UP, SpiTarget};
+use engine::wire::spi::{Burst, Header, MISO, PULLED_UP, SpiTarget};
+use engine::wire::spi_pins::Pins;
 
 /// The token of a controller's own events. The chip on select n is woken by events with the token n, and no controller
 /// has this many selects.
@@ -48,9 +49,6 @@ pub struct Hosted<T: ?Sized> {
     /// True if it may have further reports for the run besides notes.
     #[state(skip)]
     has_chip_report: bool,
-    /// True if it has an interrupt pin or control pins: its time and the changes of its pin are kept.
-    #[state(skip)]
-    is_watched: bool,
     alarm: Alarm,
     /// The device's token for the alarm.
     #[state(skip)]
@@ -82,7 +80,6 @@ impl<T: Chip + ?Sized> Hosted<T> {
         Hosted {
             has_pin,
             has_chip_report,
-            is_watched: has_pin,
             target,
             label,
             interrupt,
@@ -100,7 +97,6 @@ impl<T: Chip + ?Sized> Hosted<T> {
     #[must_use]
     pub fn with_control(mut self, pin: Pin, control: ControlPin, wire: &'static str) -> Hosted<T> {
         self.controls.push((pin, control, wire));
-        self.is_watched = true;
         self
     }
 
@@ -150,7 +146,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
     /// Accesses the chip at `at`, or at the chip's own time if that is later: the closure gets the time.
     #[inline(always)]
     pub fn access<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
-        if self.is_watched { self.report_and_look(at, call) } else { call(self.target.as_mut(), at) }
+        if self.is_watched() { self.report_and_look(at, call) } else { call(self.target.as_mut(), at) }
     }
 
     /// The same for a chip with pins: its time never goes back, and its interrupt pin is compared before and after.
@@ -189,10 +185,11 @@ impl<T: Chip + ?Sized> Hosted<T> {
         self.has_pin
     }
 
-    /// True if the chip has an interrupt pin or control pins, which need the chip's state at times of their own.
+    /// True if the chip has an interrupt pin or control pins, which need the chip's state at times of their own: its time
+    /// and the changes of its pin are kept.
     #[inline]
     pub fn is_watched(&self) -> bool {
-        self.is_watched
+        self.has_pin || !self.controls.is_empty()
     }
 
     /// Updates the interrupt line and the alarm after an access to the chip. `word_end` is the time at which the wire
@@ -343,13 +340,13 @@ impl HostedChip {
     /// [`SpiTarget::start_repeated_read`], for a chip without pins outside of the wire.
     #[inline]
     pub fn start_repeated_read(&mut self, header: &Header, address: u32) -> bool {
-        !self.is_watched && self.target.start_repeated_read(header, address)
+        !self.is_watched() && self.target.start_repeated_read(header, address)
     }
 
     /// [`SpiTarget::read_next_word`], likewise.
     #[inline]
     pub fn read_next_word(&mut self) -> Option<u32> {
-        if self.is_watched { None } else { self.target.read_next_word() }
+        if self.is_watched() { None } else { self.target.read_next_word() }
     }
 
     /// [`SpiTarget::skip_repeated_reads`].
@@ -360,7 +357,7 @@ impl HostedChip {
     /// [`SpiTarget::end_repeated_read`], likewise.
     #[inline]
     pub fn end_repeated_read(&mut self) -> bool {
-        !self.is_watched && self.target.end_repeated_read()
+        !self.is_watched() && self.target.end_repeated_read()
     }
 
     /// [`SpiTarget::deselect`].
@@ -505,6 +502,20 @@ impl Chips {
     /// Chips with the numbers of their selects.
     pub fn each(&mut self) -> impl Iterator<Item = (usize, &mut HostedChip)> {
         self.chips.iter_mut().map(|chip| (chip.token as usize, chip))
+    }
+
+    /// The level to which the chips drive MISO at `at`, and the level after their output delays, if the controller drives
+    /// single pins, those of each select. Low wins.
+    pub fn miso(&self, pins: &[Pins], at: Ps) -> [Option<bool>; 2] {
+        let mut miso = [None; 2];
+        for (pins, chip) in pins.iter().enumerate().filter_map(|(select, pins)| Some((pins, self.get(select)?))) {
+            for (miso, (lines, levels)) in miso.iter_mut().zip(pins.driven(&**chip, at)) {
+                if lines & MISO != 0 {
+                    *miso = Some(levels & MISO != 0 && *miso != Some(false));
+                }
+            }
+        }
+        miso
     }
 
     /// [`HostedChip::has_pin`], for any of the chips.

@@ -131,10 +131,9 @@ impl AxiQuadSpi {
             raised |= flag(IPISR_DRR_FULL, rx.is_full());
         }
         raised |= flag(IPISR_DRR_OVERRUN, std::mem::take(&mut self.shifter.has_overrun));
-        if self.shifter.has_command_error() != self.command_error_seen {
-            self.command_error_seen = !self.command_error_seen;
-            raised |= flag(IPISR_COMMAND_ERROR, self.command_error_seen);
-        }
+        let has_error = self.shifter.has_command_error();
+        let had_error = std::mem::replace(&mut self.command_error_seen, has_error);
+        raised |= flag(IPISR_COMMAND_ERROR, has_error && !had_error);
         if raised != 0 {
             self.registers.put(IPISR, raised, true);
         }
@@ -295,7 +294,7 @@ impl AxiQuadSpi {
         poll.phase(self.params.ext_spi_clock);
         let Shifter { tx, rx, bus, .. } = &self.shifter;
         let (next, last) = (self.shifter.next_completion(), self.shifter.last_completion());
-        for edge in tx.unseen_edges().chain(rx.unseen_edges()).chain(next).chain(last) {
+        for edge in tx.unseen().chain(rx.unseen()).map(|slot| slot.edge).chain(next).chain(last) {
             poll.end_ps(&mut self.params.seen_at(edge));
         }
         !bus.chips.have_pins() || next.is_none()

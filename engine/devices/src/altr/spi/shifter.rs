@@ -19,8 +19,9 @@ struct Word {
 #[derive(State, Polled)]
 #[poll(first = Shifter::list_first_state)]
 pub struct Shifter {
+    /// Of the core.
     #[state(skip)]
-    params: Params,
+    pub params: Params,
     /// The bus.
     pub bus: SpiBus,
     word: Option<Word>,

@@ -4,7 +4,6 @@ use super::registers::Settings;
 use crate::prelude::*;
 use crate::support::hosted_chip::Chips;
 use crate::support::spi_controller::SpiBus;
-use engine::wire::spi::MISO;
 use engine::wire::spi_pins::{PinLevels, Pins};
 
 /// Chip selects: SSI_CE_ and SSI_CE2_.
@@ -211,12 +210,7 @@ impl Shifter {
         if self.settings.is_loop {
             return self.mosi;
         }
-        let mut driven = self.pins.iter().enumerate().filter_map(|(select, pins)| {
-            let [(lines, levels), _] = pins.driven(&**self.bus.chips.get(select)?, at);
-            (lines & MISO != 0).then_some(levels & MISO != 0)
-        });
-        // Low wins.
-        driven.all(|level| level)
+        self.bus.chips.miso(&self.pins, at)[0].unwrap_or(true)
     }
 
     fn set_pins(&mut self, clock: bool, at: Ps) {

@@ -13,11 +13,12 @@ use engine::polling::Edge;
 /// Depth of the deepest FIFO that the core has.
 const SLOTS: u64 = 256;
 
+/// A byte of a FIFO.
 #[derive(Clone, Copy, Debug, Default, State)]
-struct Slot {
+pub struct Slot {
     byte: u8,
     /// The edge from which on the wire can take the byte; after the wire's access, that of the access.
-    edge: u64,
+    pub edge: u64,
 }
 
 /// A FIFO between AXI and the wire.
@@ -133,14 +134,9 @@ impl Fifo {
     }
 
     /// The wire's accesses that the AXI side has not seen.
-    fn unseen(&self) -> impl Iterator<Item = Slot> {
+    pub fn unseen(&self) -> impl Iterator<Item = Slot> {
         let by_wire = if self.is_from_wire { self.written } else { self.read };
         (self.seen..by_wire).map(|number| self.slot(number))
-    }
-
-    /// Their edges.
-    pub fn unseen_edges(&self) -> impl Iterator<Item = u64> {
-        self.unseen().map(|slot| slot.edge)
     }
 
     /// Lets the AXI side see one more access of the wire, which was at `seen_edge` or earlier: false if there is no such
