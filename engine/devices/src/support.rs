@@ -18,6 +18,7 @@ pub mod receiver;
 pub mod register_file;
 pub mod sampler;
 pub mod shift_register;
+pub mod spi_controller;
 pub mod stm32_pin_lines;
 pub mod stm32f4_part;
 pub mod write_protection;

@@ -29,7 +29,6 @@ use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::support::interrupt_output::InterruptOutput;
 use engine::bus::device::PortId;
 use engine::observe::spi::SPI;
-use engine::observe::spi::SpiSignals;
 use engine::wire::spi::{Lines, SpiTarget};
 
 registers! {
@@ -56,11 +55,9 @@ const ACCESS_CYCLES: u64 = 2;
 
 /// The core.
 #[derive(State, Polled, RegisterBank)]
-#[port(Port::axi_lite(self.params.port).decoding(DECODED))]
+#[port(Port::axi_lite(self.shifter.params.port).decoding(DECODED))]
 #[poll(first = AltrSpi::is_listed)]
 pub struct AltrSpi {
-    #[state(skip)]
-    params: Params,
     shifter: Shifter,
     registers: Registers,
     interrupt: InterruptOutput,
@@ -88,7 +85,6 @@ impl AltrSpi {
     /// The core after reset, with a chip or without on each slave select.
     pub fn new(params: Params, chips: Chips) -> AltrSpi {
         AltrSpi {
-            params,
             shifter: Shifter::new(params, chips),
             registers: Registers::new(&MAP),
             interrupt: InterruptOutput::new(params.interrupt),
@@ -119,7 +115,7 @@ impl AltrSpi {
         let flags = self.registers[STATUS] & FLAGS;
         flags
             | flag(STATUS_E, flags & (STATUS_ROE | STATUS_TOE) != 0)
-            | flag(STATUS_TMT, self.shifter.is_empty())
+            | flag(STATUS_TMT, self.shifter.word_end().is_none())
             | flag(STATUS_TRDY, self.shifter.takes_word())
     }
 
@@ -136,7 +132,7 @@ impl AltrSpi {
     fn clear(&mut self, flags: u32, cycle: u64) {
         let edge = cycle + ACCESS_CYCLES;
         self.advance(edge - 1);
-        let kept = flag(STATUS_RRDY, self.shifter.ends_at(Cycles(edge)));
+        let kept = flag(STATUS_RRDY, self.shifter.word_end() == Some(Cycles(edge)));
         self.registers.put(STATUS, flags & !kept, false);
     }
 
@@ -149,16 +145,16 @@ impl AltrSpi {
 
     fn wrote_select(&mut self, new: u32, edge: u64, ctx: &mut Ctx) {
         self.advance(edge);
-        let selects = new & self.params.select_mask();
+        let selects = self.shifter.bus.existing(new);
         if selects.count_ones() > 1 {
             ctx.note("slaveselect selects several slaves at once: the lowest is taken");
         }
-        self.shifter.set_select_holding(selects);
+        self.shifter.select_holding = selects;
     }
 
     /// A write of txdata that ends at `edge`.
     fn transmit(&mut self, word: u32, edge: u64, ctx: &mut Ctx) {
-        if self.params.clock_polarity != self.params.clock_phase {
+        if self.shifter.params.format.cpol != self.shifter.params.format.cpha {
             ctx.note("SCK's polarity and phase differ: the slave would read wrong bits; here it reads right ones");
         }
         self.advance(edge - 1);
@@ -181,7 +177,7 @@ impl AltrSpi {
         self.interrupt.drive(level, ctx);
         if let Some(end) = self.shifter.word_end().filter(|end| enabled != 0 && !level && *end != self.awaited) {
             self.awaited = end;
-            ctx.schedule(self.params.port.clock.ps_at_floor(Cycles(end.0 + 1)), CONTROLLER_EVENT);
+            ctx.schedule(self.shifter.params.port.clock.ps_at_floor(Cycles(end.0 + 1)), CONTROLLER_EVENT);
         }
     }
 
@@ -192,9 +188,9 @@ impl AltrSpi {
 
     /// Updates the chips' pins and the interrupt after a possible change.
     fn follow(&mut self, ctx: &mut Ctx) {
-        if self.shifter.chips.have_pins() {
-            let word_end = self.shifter.word_end().map(|end| self.params.port.clock.ps_at_floor(end));
-            self.shifter.chips.follow(word_end, ctx);
+        if self.shifter.bus.chips.have_pins() {
+            let word_end = self.shifter.word_end().map(|end| self.shifter.params.port.clock.ps_at_floor(end));
+            self.shifter.bus.chips.follow(word_end, ctx);
         }
         self.update_interrupt(ctx);
     }
@@ -202,13 +198,13 @@ impl AltrSpi {
     /// False if the end of the word on the wire is awaited, or the accesses wait for edges of another clock.
     fn is_listed(&mut self, poll: &mut Poll) -> bool {
         self.advance(self.cycle(poll.now()));
-        let asks = self.enabled() != 0 || self.shifter.chips.have_pins();
+        let asks = self.enabled() != 0 || self.shifter.bus.chips.have_pins();
         let waits = asks && self.shifter.word_end().is_some();
-        poll.clock() == self.params.port.clock && !waits
+        poll.clock() == self.shifter.params.port.clock && !waits
     }
 
     fn cycle(&self, at: Ps) -> u64 {
-        self.params.port.clock.cycles_until_ceil(at).0
+        self.shifter.params.port.clock.cycles_until_ceil(at).0
     }
 }
 
@@ -221,7 +217,7 @@ impl Table for AltrSpi {
         match register {
             STATUS => self.status(),
             CONTROL | EOP_VALUE => held,
-            SLAVESELECT => self.shifter.select_register(),
+            SLAVESELECT => self.shifter.select,
             RXDATA => self.receive(self.cycle(ctx.now)),
             // The core decodes no other offsets.
             _ => self.registers[RXDATA],
@@ -236,11 +232,11 @@ impl Table for AltrSpi {
         let cycle = self.cycle(ctx.now);
         let edge = cycle + ACCESS_CYCLES;
         match register {
-            TXDATA => self.transmit(new & self.params.data_mask(), edge, ctx),
+            TXDATA => self.transmit(new & self.shifter.params.format.mask(), edge, ctx),
             STATUS => self.clear(FLAGS, cycle),
             CONTROL => self.wrote_control(new, edge, ctx),
             SLAVESELECT => self.wrote_select(new, edge, ctx),
-            _ => self.registers.set(EOP_VALUE, new & self.params.data_mask()),
+            _ => self.registers.set(EOP_VALUE, new & self.shifter.params.format.mask()),
         }
     }
 
@@ -249,8 +245,8 @@ impl Table for AltrSpi {
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        if self.shifter.has_let_go() {
-            self.shifter.chips.take_notes(ctx);
+        if std::mem::take(&mut self.shifter.has_let_go) {
+            self.shifter.bus.chips.take_notes(ctx);
         }
         self.follow(ctx);
     }
@@ -264,22 +260,20 @@ impl Device for AltrSpi {
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
-        let signals =
-            SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Single, self.params.slaves as usize);
-        signals.rest(self.params.clock_polarity, ctx.now);
-        self.shifter.signals = signals;
-        self.shifter.chips.start(ctx);
+        self.shifter.bus.name_lines(Lines::Single, ctx);
+        self.shifter.bus.signals.rest(self.shifter.params.format.cpol, ctx.now);
+        self.shifter.bus.chips.start(ctx);
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.advance(self.cycle(ctx.now));
-        self.shifter.chips.event(token, ctx);
+        self.shifter.bus.chips.event(token, ctx);
         self.follow(ctx);
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.advance(self.cycle(ctx.now));
-        self.shifter.chips.pins_changed(port, changed, levels, ctx);
+        self.shifter.bus.chips.pins_changed(port, changed, levels, ctx);
         self.follow(ctx);
     }
 
@@ -288,19 +282,17 @@ impl Device for AltrSpi {
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        self.shifter.chips.targets()
+        self.shifter.bus.chips.targets()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let sck_clocks = self.shifter.words * u64::from(self.params.bits);
-        let mut counters = vec![
-            ("bytes".to_owned(), sck_clocks / 8),
-            ("sck_clocks".to_owned(), sck_clocks),
-            ("frames".to_owned(), self.shifter.frames),
-            ("rx_overruns".to_owned(), self.receive_overruns),
-            ("tx_overruns".to_owned(), self.transmit_overruns),
-        ];
-        counters.extend(self.shifter.chips.counters());
-        counters
+        let bus = &self.shifter.bus;
+        bus.chips.counters_after(&[
+            ("bytes", bus.clocks / 8),
+            ("sck_clocks", bus.clocks),
+            ("frames", bus.frames),
+            ("rx_overruns", self.receive_overruns),
+            ("tx_overruns", self.transmit_overruns),
+        ])
     }
 }

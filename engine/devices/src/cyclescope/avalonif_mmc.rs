@@ -25,10 +25,11 @@ use self::slot::Slot;
 use crate::prelude::*;
 use crate::support::axi_lite::{AxiLitePort, on_lanes};
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips, HostedChip};
+use crate::support::interrupt_output::InterruptOutput;
+use crate::support::spi_controller::{Format, SpiBus};
 use engine::bus::device::PortId;
 use engine::observe::spi::SPI;
-use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::wire::spi::{Burst, Lines, PULLED_UP, SpiTarget};
+use engine::wire::spi::{Lines, SpiTarget};
 
 registers! {
     /// The register map. The interface's source has no names for its registers.
@@ -69,12 +70,10 @@ const BITS: u32 = 8;
 pub struct AvalonifMmc {
     #[state(skip)]
     port: AxiLitePort,
-    #[state(skip)]
-    interrupt: Option<IrqLine>,
-    #[state(with = engine::state::present)]
-    chip: Option<HostedChip>,
     registers: Registers,
-    irq_level: bool,
+    interrupt: InterruptOutput,
+    /// With the card on select 0.
+    bus: SpiBus,
     /// The edge from which on no byte is on the wire.
     #[poll(end)]
     idle_from: Cycles,
@@ -85,12 +84,6 @@ pub struct AvalonifMmc {
     #[poll(skip = "listed with the time, in `is_quiet`")]
     counter: DownCounter,
     slot: Slot,
-    #[poll(skip = "for waveforms")]
-    signals: SpiSignals,
-    #[poll(total)]
-    bytes: u64,
-    #[poll(total)]
-    frames: u64,
 }
 
 /// For the list of models.
@@ -109,18 +102,14 @@ impl AvalonifMmc {
     pub fn new(port: AxiLitePort, interrupt: Option<IrqLine>, chip: Option<HostedChip>) -> AvalonifMmc {
         AvalonifMmc {
             port,
-            interrupt,
-            chip,
             registers: Registers::new(&MAP),
-            irq_level: false,
+            interrupt: InterruptOutput::new(interrupt),
+            bus: SpiBus::new(Chips::new(vec![chip])),
             idle_from: Cycles(0),
             received: 0,
             received_before: 0,
             counter: DownCounter::default(),
             slot: Slot::default(),
-            signals: SpiSignals::default(),
-            bytes: 0,
-            frames: 0,
         }
     }
 
@@ -146,8 +135,9 @@ impl AvalonifMmc {
 
     /// The control register in clock `cycle`.
     fn control(&mut self, cycle: Cycles) -> u32 {
-        self.slot.look(self.port.clock, cycle, &self.chip);
-        let protected = self.chip.as_ref().is_some_and(|chip| chip.write_protected());
+        let card = self.bus.chips.get(0);
+        self.slot.look(self.port.clock, cycle, card);
+        let protected = card.is_some_and(|card| card.write_protected());
         self.registers[CONTROL] & STORED
             | flag(CONTROL_CDALTER, self.slot.changed)
             | flag(CONTROL_FRCZERO, self.counter.flag(cycle))
@@ -177,7 +167,7 @@ impl AvalonifMmc {
 
     fn set_control(&mut self, value: u32, cycle: Cycles, ctx: &mut Ctx) {
         if value & CONTROL_CDALTER == 0 {
-            self.slot.clear_changed(self.port.clock, cycle, &self.chip);
+            self.slot.clear_changed(self.port.clock, cycle, self.bus.chips.get(0));
         }
         if !self.is_idle(cycle, ctx) {
             return;
@@ -188,14 +178,14 @@ impl AvalonifMmc {
         self.registers.set(CONTROL, value & STORED);
         let (starts, ends_frame) = (value & CONTROL_IDLE == 0, was_selected && !self.is_selected());
         if was_selected != self.is_selected() {
-            self.select(!was_selected, edge);
+            self.bus.select(0, !was_selected, self.port.clock.ps_at_floor(edge));
         }
         if starts {
             self.exchange((value & CONTROL_DATA) as u8, edge, ctx);
         }
         // Not after each byte of a frame: there are millions of bytes.
         if ends_frame || !starts {
-            self.take_notes(ctx);
+            self.bus.chips.take_notes(ctx);
         }
         self.update_interrupt(cycle, ctx);
     }
@@ -209,62 +199,25 @@ impl AvalonifMmc {
         idle
     }
 
-    fn select(&mut self, select: bool, edge: Cycles) {
-        self.frames += u64::from(select);
-        let now = self.port.clock.ps_at_floor(edge);
-        self.signals.select(0, select, now);
-        match &mut self.chip {
-            Some(chip) if select => chip.select(now),
-            Some(chip) => chip.deselect(now),
-            None => {}
-        }
-    }
-
     /// Transfers a byte that is taken at `edge`.
     fn exchange(&mut self, byte: u8, edge: Cycles, ctx: &mut Ctx) {
         self.idle_from = Cycles(edge.0 + BYTE_HALVES * self.half());
         let end = self.port.clock.ps_at_floor(self.idle_from);
-        let burst = Burst::byte_out(Lines::Single, byte);
-        // SCK falls for the first time half a period after the write, and ends high.
-        let (start, period) = (edge.0 + self.half(), 2 * self.half());
-        let clock = SerialClock { source: self.port.clock, start, period, cpol: true, cpha: true };
-        let is_selected = self.is_selected();
+        let format = Format { bits: BITS, lsb_first: false, cpol: true, cpha: true, half: self.half() };
+        let burst = format.burst(byte.into());
+        // The data line rests high, so that it does not change if all bits are high.
+        self.bus.pass_idle_clocks(burst, end);
         self.received_before = self.received;
-        self.received = match &mut self.chip {
-            Some(chip) if is_selected => self.signals.burst(burst, chip.shift(burst, end), clock) as u8,
-            chip => {
-                // The data line rests high, so that it does not change if all bits are high.
-                if let Some(chip) = chip.as_mut().filter(|_| byte == 0xff) {
-                    chip.idle_clocks(BITS, end);
-                }
-                self.signals.burst(burst, PULLED_UP, clock) as u8
-            }
-        };
-        self.bytes += 1;
+        // SCK falls for the first time half a period after the write, and ends high.
+        let clock = format.clock(self.port.clock, edge.0 + self.half());
+        self.received = self.bus.exchange(burst, end, clock) as u8;
         if self.registers.has(CONTROL, CONTROL_IRQENA) {
             ctx.schedule(end, CONTROLLER_EVENT);
         }
     }
 
     fn update_interrupt(&mut self, cycle: Cycles, ctx: &mut Ctx) {
-        let level = self.registers.has(CONTROL, CONTROL_IRQENA) && cycle >= self.idle_from;
-        if level != self.irq_level {
-            self.irq_level = level;
-            ctx.set_irq(self.interrupt, level);
-        }
-    }
-
-    fn take_notes(&mut self, ctx: &mut Ctx) {
-        if let Some(chip) = &mut self.chip {
-            chip.take_notes(ctx);
-        }
-    }
-
-    /// Updates the line of the card's interrupt pin after an access to the card.
-    fn follow_chip(&mut self, ctx: &mut Ctx) {
-        if let Some(chip) = &mut self.chip {
-            chip.follow(None, ctx);
-        }
+        self.interrupt.drive(self.registers.has(CONTROL, CONTROL_IRQENA) && cycle >= self.idle_from, ctx);
     }
 
     fn cycle(&self, at: Ps) -> Cycles {
@@ -278,19 +231,17 @@ impl AvalonifMmc {
         if poll.clock() != clock || awaits_interrupt {
             return false;
         }
-        self.slot.look(clock, cycle, &self.chip);
+        self.slot.look(clock, cycle, self.bus.chips.get(0));
         self.counter.list(clock, cycle, poll);
-        self.slot.is_settled(clock, cycle, &self.chip) && !self.is_shifting(cycle)
+        self.slot.is_settled(clock, cycle, self.bus.chips.get(0)) && !self.is_shifting(cycle)
     }
 }
 
 impl Device for AvalonifMmc {
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), Lines::Single, 1);
-        self.signals.rest(true, ctx.now);
-        if let Some(chip) = &mut self.chip {
-            chip.start(ctx);
-        }
+        self.bus.name_lines(Lines::Single, ctx);
+        self.bus.signals.rest(true, ctx.now);
+        self.bus.chips.start(ctx);
     }
 
     fn shows_answers(&self, _range: usize, offset: u32) -> bool {
@@ -331,34 +282,25 @@ impl Device for AvalonifMmc {
             COUNTER => self.counter.load(value, Cycles(cycle.0 + 1)),
             _ => ctx.note("a write to the register with the clock's frequency, which is read only, has no effect"),
         }
-        self.follow_chip(ctx);
+        self.bus.chips.follow(None, ctx);
         Ok(Reply::written(self.port.clock.ps_at_floor(Cycles(cycle.0 + self.port.write_cycles.0))))
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if let Some(chip) = self.chip.as_mut().filter(|_| token != CONTROLLER_EVENT) {
-            chip.event(ctx);
-        }
+        self.bus.chips.event(token, ctx);
         self.update_interrupt(self.cycle(ctx.now), ctx);
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        if let Some(chip) = &mut self.chip {
-            chip.pins_changed(port, changed, levels, ctx);
-        }
+        self.bus.chips.pins_changed(port, changed, levels, ctx);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        self.chip.iter_mut().map(HostedChip::target).collect()
+        self.bus.chips.targets()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let mut counters = vec![
-            ("bytes".to_owned(), self.bytes),
-            ("sck_clocks".to_owned(), self.bytes * u64::from(BITS)),
-            ("frames".to_owned(), self.frames),
-        ];
-        counters.extend(self.chip.iter().flat_map(HostedChip::counters));
-        counters
+        let SpiBus { words, clocks, frames, .. } = self.bus;
+        self.bus.chips.counters_after(&[("bytes", words), ("sck_clocks", clocks), ("frames", frames)])
     }
 }

@@ -11,6 +11,7 @@
 
 use super::spi_gpio::pin;
 use crate::prelude::*;
+use crate::support::hosted_chip::name_wire;
 use crate::support::i2c_chips::{I2cChips, MASTER_EVENT};
 use engine::activity::Scope;
 use engine::bus::device::PortId;
@@ -25,8 +26,6 @@ mod tests;
 #[derive(State, Polled)]
 #[poll(never = "no loop reads it: it has no address")]
 pub struct I2cGpio {
-    #[state(skip)]
-    label: String,
     #[state(skip)]
     scl: Pin,
     #[state(skip)]
@@ -55,19 +54,17 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     let scl = pin(reader, "scl-gpios", "the pin of the clock");
     let sda = pin(reader, "sda-gpios", "the pin of the data");
     let chips = I2cChips::from_node(reader);
-    Box::new(I2cGpio::new(reader.node.label().to_owned(), scl, sda, chips))
+    Box::new(I2cGpio::new(scl, sda, chips))
 }
 
 impl I2cGpio {
-    /// The bus with the label of its node, between two pins.
-    pub fn new(label: String, scl: Pin, sda: Pin, chips: I2cChips) -> I2cGpio {
-        let pins = I2cPins::new(true, true);
+    /// The bus, between two pins.
+    pub fn new(scl: Pin, sda: Pin, chips: I2cChips) -> I2cGpio {
         I2cGpio {
-            label,
             scl,
             sda,
             chips,
-            pins,
+            pins: I2cPins::new(true, true),
             given: None,
             stretched_until: None,
             pulls_sda: false,
@@ -88,40 +85,32 @@ impl I2cGpio {
     }
 
     fn take_edge(&mut self, edge: Edge, now: Ps) {
-        self.pass_on(edge, now);
         match edge {
-            Edge::Start => {
-                self.frames += 1;
-                self.chips.start(now);
-                (self.given, self.pulls_sda) = (None, false);
-            }
-            Edge::Stop => {
-                self.chips.stop(now);
+            Edge::Start | Edge::Stop => {
+                let begins = edge == Edge::Start;
+                self.scope.level(&BUS_BUSY, begins, now);
+                self.scope.level(&FRAME, begins, now);
+                self.frames += u64::from(begins);
+                if begins {
+                    self.chips.start(now)
+                } else {
+                    self.chips.stop(now)
+                }
                 (self.given, self.pulls_sda) = (None, false);
             }
             Edge::Bit(bit) => self.pulls_sda = self.given.is_some_and(|byte| byte << bit & 0x80 == 0),
-            // The master acknowledges.
-            Edge::Byte(_) if self.given.is_some() => self.pulls_sda = false,
-            Edge::Byte(byte) => {
+            Edge::Byte(byte) if self.given.is_none() => {
+                self.scope.bits(&FRAME, 8, Some(byte.into()), None);
                 let answer = self.chips.send(byte, now);
                 self.pulls_sda = answer.ack;
                 self.stretch(answer.stretch, now);
             }
+            // The master acknowledges.
+            Edge::Byte(_) => {
+                self.scope.bits(&FRAME, 8, None, self.given.map(u32::from));
+                self.pulls_sda = false;
+            }
             Edge::Acknowledge(ack) => self.acknowledge(ack, now),
-        }
-    }
-
-    fn pass_on(&self, edge: Edge, now: Ps) {
-        let received = self.given.map(u32::from);
-        match edge {
-            Edge::Start | Edge::Stop => {
-                self.scope.level(&BUS_BUSY, edge == Edge::Start, now);
-                self.scope.level(&FRAME, edge == Edge::Start, now);
-            }
-            Edge::Byte(byte) => {
-                self.scope.bits(&FRAME, 8, Some(byte.into()).filter(|_| received.is_none()), received);
-            }
-            Edge::Bit(_) | Edge::Acknowledge(_) => {}
         }
     }
 
@@ -159,10 +148,10 @@ impl I2cGpio {
 impl Device for I2cGpio {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.scope = ctx.scope();
+        let label = ctx.label().to_owned();
         for (pin, name) in [(self.scl, "scl"), (self.sda, "sda")] {
             ctx.bus.wires.pull_up(pin);
-            let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
-            ctx.bus.wires.name(pin, signal);
+            name_wire(pin, &label, name, ctx);
             ctx.bus.wires.watch(pin, ctx.id, false);
         }
         self.chips.start_up(ctx);

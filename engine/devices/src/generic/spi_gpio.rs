@@ -14,7 +14,7 @@
 //! Totals: `sck_clocks` (rising edges of the clock while a chip is selected), `frames` (falling edges of chip selects).
 
 use crate::prelude::*;
-use crate::support::hosted_chip::{Chips, HostedChip};
+use crate::support::hosted_chip::{Chips, name_wire};
 use engine::activity::{Kind, Scope};
 use engine::bus::device::{DeviceId, PortId};
 use engine::dt::fault::FaultKind;
@@ -39,30 +39,16 @@ pub struct Wiring {
     pub selects: Vec<Pin>,
 }
 
-/// A chip select, and the chip on it.
-#[derive(State)]
-struct ChipSelect {
-    #[state(skip)]
-    line: Pin,
-    pins: Pins,
-    #[state(with = engine::state::present)]
-    chip: Option<HostedChip>,
-}
-
 /// The bus.
 #[derive(State, Polled)]
 #[poll(never = "no loop reads it: it has no address")]
 pub struct SpiGpio {
     #[state(skip)]
-    label: String,
-    #[state(skip)]
-    sck: Pin,
-    #[state(skip)]
-    mosi: Pin,
-    #[state(skip)]
-    miso: Pin,
+    wiring: Wiring,
+    chips: Chips,
+    /// The pins of the chip on each select.
     #[state(with = engine::state::fixed)]
-    chips: Vec<ChipSelect>,
+    pins: Vec<Pins>,
     /// The levels on the port's side of the bus; `selected` is not used.
     lines: PinLevels,
     /// The level to which the chips drive MISO.
@@ -90,7 +76,7 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
         selects: select_pins(reader, selects),
     };
     let chips = Chips::from_node(reader, selects.min(MOST_SELECTS));
-    Box::new(SpiGpio::new(reader.node.label().to_owned(), wiring, chips))
+    Box::new(SpiGpio::new(wiring, chips))
 }
 
 /// A pin that the bus needs. Without the property, which is a fault, a pin that is never used.
@@ -112,15 +98,12 @@ fn select_pins(reader: &mut NodeReader, selects: u32) -> Vec<Pin> {
 }
 
 impl SpiGpio {
-    /// The bus with the label of its node, with a chip or without on each chip select.
-    pub fn new(label: String, wiring: Wiring, chips: Chips) -> SpiGpio {
-        let chips = wiring.selects.into_iter().zip(chips.into_selects());
+    /// The bus, with a chip or without on each chip select.
+    pub fn new(wiring: Wiring, chips: Chips) -> SpiGpio {
         SpiGpio {
-            label,
-            sck: wiring.sck,
-            mosi: wiring.mosi,
-            miso: wiring.miso,
-            chips: chips.map(|(line, chip)| ChipSelect { line, pins: Pins::new(), chip }).collect(),
+            pins: vec![Pins::new(); wiring.selects.len()],
+            wiring,
+            chips,
             lines: PinLevels { selected: false, clock: true, enables: 1, levels: 1 },
             driven: None,
             looked: Ps::ZERO,
@@ -134,13 +117,13 @@ impl SpiGpio {
     /// Takes over changes on the port's side of the bus.
     fn take_lines(&mut self, port: PortId, changed: u32, levels: u32, now: Ps) {
         let level = |pin: Pin| (pin.port == port && pin.of(changed)).then(|| pin.of(levels));
-        let rose = level(self.sck) == Some(true);
-        self.lines.clock = level(self.sck).unwrap_or(self.lines.clock);
-        self.lines.levels = level(self.mosi).map_or(self.lines.levels, u8::from);
+        let rose = level(self.wiring.sck) == Some(true);
+        self.lines.clock = level(self.wiring.sck).unwrap_or(self.lines.clock);
+        self.lines.levels = level(self.wiring.mosi).map_or(self.lines.levels, u8::from);
         let mut clocked = false;
-        for (index, select) in self.chips.iter_mut().enumerate() {
-            let was_selected = select.pins.levels().selected;
-            let selected = level(select.line).map_or(was_selected, |level| !level);
+        for (index, (pins, line)) in self.pins.iter_mut().zip(&self.wiring.selects).enumerate() {
+            let was_selected = pins.levels().selected;
+            let selected = level(*line).map_or(was_selected, |level| !level);
             self.frames += u64::from(selected && !was_selected);
             clocked |= selected && rose;
             let frame = (&FRAME, index as u32);
@@ -149,47 +132,32 @@ impl SpiGpio {
             }
             if selected && rose && self.scope.records(Kind::Frame) {
                 // On the edge, the lines have the levels from before it.
-                let mosi = select.pins.levels().levels & 1;
-                let miso = select.chip.as_ref().is_none_or(|chip| {
-                    let (driven, levels) = select.pins.driven(&**chip, now)[0];
+                let mosi = pins.levels().levels & 1;
+                let miso = self.chips.get(index).is_none_or(|chip| {
+                    let (driven, levels) = pins.driven(&**chip, now)[0];
                     driven & MISO == 0 || levels & MISO != 0
                 });
                 self.scope.bits(frame, 1, Some(mosi.into()), Some(miso.into()));
             }
-            if let Some(chip) = &mut select.chip {
-                select.pins.set(PinLevels { selected, ..self.lines }, now, chip.target());
+            if let Some(chip) = self.chips.get_mut(index) {
+                pins.set(PinLevels { selected, ..self.lines }, now, chip.target());
             }
         }
         self.sck_clocks += u64::from(clocked);
     }
 
-    /// The level to which the chips drive MISO at `at`, and the level after their output delays.
-    fn miso_at(&self, at: Ps) -> [Option<bool>; 2] {
-        let mut miso = [None; 2];
-        for select in &self.chips {
-            let Some(chip) = &select.chip else { continue };
-            let driven = select.pins.driven(&**chip, at);
-            for (miso, (lines, levels)) in miso.iter_mut().zip(driven) {
-                if lines & MISO != 0 {
-                    *miso = Some(levels & MISO != 0 && *miso != Some(false));
-                }
-            }
-        }
-        miso
-    }
-
     /// Brings MISO up to `ctx.now`.
     fn drive_miso(&mut self, ctx: &mut Ctx) {
-        let [now, settled] = self.miso_at(ctx.now);
+        let [now, settled] = self.chips.miso(&self.pins, ctx.now);
         if now != self.driven {
             let since = if ctx.bus.waves.is_on() { self.changed_at(now, ctx.now) } else { ctx.now };
             self.driven = now;
-            ctx.bus.drive_pin_since(self.miso, now, since, ctx.now);
+            ctx.bus.drive_pin_since(self.wiring.miso, now, since, ctx.now);
         }
         self.looked = ctx.now;
         if self.moving != (now != settled) {
             self.moving = now != settled;
-            ctx.bus.wires.set_moving(self.miso, self.moving);
+            ctx.bus.wires.set_moving(self.wiring.miso, self.moving);
         }
     }
 
@@ -206,37 +174,31 @@ impl SpiGpio {
         let (mut before, mut after) = (self.looked, now);
         while after.0 > before.0 + 1 {
             let middle = Ps(before.0 + (after.0 - before.0) / 2);
-            if self.miso_at(middle)[0] == level { after = middle } else { before = middle }
+            if self.chips.miso(&self.pins, middle)[0] == level { after = middle } else { before = middle }
         }
         after
-    }
-
-    fn declare(&self, pin: Pin, name: &str, ctx: &mut Ctx) {
-        let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
-        ctx.bus.wires.name(pin, signal);
     }
 }
 
 impl Device for SpiGpio {
     fn reset(&mut self, ctx: &mut Ctx) {
         self.scope = ctx.scope();
-        for (pin, name) in [(self.sck, "sck"), (self.mosi, "mosi"), (self.miso, "miso")] {
-            self.declare(pin, name, ctx);
+        let label = ctx.label().to_owned();
+        let Wiring { sck, mosi, miso, selects } = &self.wiring;
+        for (pin, name) in [(sck, "sck"), (mosi, "mosi"), (miso, "miso")] {
+            name_wire(*pin, &label, name, ctx);
         }
-        for (index, select) in self.chips.iter().enumerate() {
-            self.declare(select.line, &format!("cs{index}"), ctx);
-            ctx.bus.wires.watch(select.line, ctx.id, false);
+        for (index, line) in selects.iter().enumerate() {
+            name_wire(*line, &label, &format!("cs{index}"), ctx);
         }
-        ctx.bus.wires.watch(self.sck, ctx.id, false);
-        ctx.bus.wires.watch(self.mosi, ctx.id, false);
-        ctx.bus.wires.watch(self.miso, ctx.id, true);
-        for chip in self.chips.iter_mut().filter_map(|select| select.chip.as_mut()) {
-            chip.start(ctx);
+        let driven: Vec<Pin> = [*sck, *mosi].iter().chain(selects).copied().collect();
+        for pin in &driven {
+            ctx.bus.wires.watch(*pin, ctx.id, false);
         }
+        ctx.bus.wires.watch(*miso, ctx.id, true);
+        self.chips.start(ctx);
         // The present levels of the wires: ports report later changes.
-        let pins: Vec<Pin> =
-            [self.sck, self.mosi].into_iter().chain(self.chips.iter().map(|select| select.line)).collect();
-        for pin in pins {
+        for pin in driven {
             self.take_lines(pin.port, pin.mask(), ctx.bus.wires.levels(pin.port), ctx.now);
         }
         self.drive_miso(ctx);
@@ -245,7 +207,7 @@ impl Device for SpiGpio {
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.settle_miso(ctx);
         self.take_lines(port, changed, levels, ctx.now);
-        for chip in self.chips.iter_mut().filter_map(|select| select.chip.as_mut()) {
+        for (_, chip) in self.chips.each() {
             chip.pins_changed(port, changed, levels, ctx);
             chip.settle(ctx);
         }
@@ -258,20 +220,16 @@ impl Device for SpiGpio {
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
         self.settle_miso(ctx);
-        if let Some(chip) = self.chips.get_mut(token as usize).and_then(|select| select.chip.as_mut()) {
-            chip.event(ctx);
-        }
+        self.chips.event(token, ctx);
         self.drive_miso(ctx);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        self.chips.iter_mut().filter_map(|select| Some(select.chip.as_mut()?.target())).collect()
+        self.chips.targets()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let mut counters = vec![("sck_clocks".to_owned(), self.sck_clocks), ("frames".to_owned(), self.frames)];
-        counters.extend(self.chips.iter().filter_map(|select| select.chip.as_ref()).flat_map(HostedChip::counters));
-        counters
+        self.chips.counters_after(&[("sck_clocks", self.sck_clocks), ("frames", self.frames)])
     }
 }
 

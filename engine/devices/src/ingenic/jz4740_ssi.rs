@@ -15,12 +15,12 @@
 //! clock gate in the CGU, and whether the GPIO port gives the pins to the SSI.
 
 mod registers;
+mod shifter;
 #[cfg(test)]
 mod tests;
-mod wire;
 
 use self::registers::*;
-use self::wire::{SELECTS, Wire};
+use self::shifter::{SELECTS, Shifter};
 use crate::prelude::*;
 use crate::support::activities::{RX_FIFO, TX_FIFO};
 use crate::support::fifo_entries::Fifo;
@@ -29,7 +29,7 @@ use crate::support::interrupt_output::InterruptOutput;
 use engine::activity::Activity;
 use engine::bus::device::PortId;
 use engine::observe::spi::{FRAME, SHIFTING};
-use engine::wire::spi::SpiTarget;
+use engine::wire::spi::{Lines, SpiTarget};
 
 const FIFO_WORDS: usize = 16;
 
@@ -38,8 +38,6 @@ const FIFO_WORDS: usize = 16;
 #[port(Port::APB)]
 #[poll(first = Ssi::is_idle)]
 pub struct Ssi {
-    #[state(skip)]
-    label: String,
     /// The device clock.
     clock: ClockInput,
     registers: Registers,
@@ -47,7 +45,7 @@ pub struct Ssi {
     transmit: Fifo<u32>,
     #[poll(edge = poll.clock())]
     receive: Fifo<u32>,
-    wire: Wire,
+    shifter: Shifter,
     /// The time at which software last changed a setting of the wire.
     #[poll(skip = "only the end of a frame and the next word depend on it, and that is a change, too")]
     changed_at: Ps,
@@ -71,20 +69,19 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names"]);
     let interrupt = reader.interrupt(0, "its interrupt");
     let chips = Chips::from_node(reader, SELECTS as u32);
-    Box::new(Ssi::new(reader.node.label().to_owned(), clock, interrupt, chips))
+    Box::new(Ssi::new(clock, interrupt, chips))
 }
 
 impl Ssi {
     /// The device after reset, with a chip or without on each of its chip selects.
-    pub fn new(label: String, clock: impl Into<ClockInput>, interrupt: Option<IrqLine>, chips: Chips) -> Ssi {
+    pub fn new(clock: impl Into<ClockInput>, interrupt: Option<IrqLine>, chips: Chips) -> Ssi {
         let clock = clock.into();
         Ssi {
-            label,
             clock,
             registers: Registers::new(&MAP),
             transmit: Fifo::new(&TX_FIFO),
             receive: Fifo::new(&RX_FIFO),
-            wire: Wire::new(chips, clock.rate),
+            shifter: Shifter::new(chips, clock.rate),
             changed_at: Ps::ZERO,
             alarm: Alarm::default(),
             interrupt: InterruptOutput::new(interrupt),
@@ -93,52 +90,44 @@ impl Ssi {
         }
     }
 
-    fn settings(&self) -> Settings {
-        Settings::of(&self.registers)
-    }
-
     /// Brings the wire up to `now`.
     fn pass_to(&mut self, now: Ps) {
         loop {
-            if let Some(received) = self.wire.pass_to(now) {
-                self.take_received(received, self.wire.free_from());
+            if let Some(received) = self.shifter.pass_to(now) {
+                self.take_received(received, self.shifter.free_from());
             }
-            let goes_on = if self.wire.waits() { self.go_on() } else { self.begin() };
-            if !goes_on && self.wire.next_end().is_none_or(|end| end > now) {
+            let goes_on = self.go_on();
+            if !goes_on && self.shifter.next_end().is_none_or(|end| end > now) {
                 return;
             }
         }
     }
 
-    /// Begins a frame if there is a word for it, and no frame is open.
-    fn begin(&mut self) -> bool {
-        if !self.registers.has(SSICR0, SSICR0_SSIE) || self.wire.is_busy() {
+    /// Begins a frame if there is a word for it, or continues the open one with the next word, or ends it. False if
+    /// nothing of that is possible now.
+    fn go_on(&mut self) -> bool {
+        let (is_open, is_between) = (self.shifter.is_busy(), self.shifter.is_between_words());
+        if is_open && !is_between || !is_open && !self.registers.has(SSICR0, SSICR0_SSIE) {
             return false;
         }
-        let Some(word) = self.pop_word() else { return false };
-        self.wire.set_idle(self.settings(), self.clock.rate, self.changed_at);
-        self.wire.begin(word, self.changed_at);
-        true
-    }
-
-    /// Continues the open frame with the next word, or ends it. False if it waits for either.
-    fn go_on(&mut self) -> bool {
         if let Some(word) = self.pop_word() {
-            self.wire.go_on(word, self.changed_at);
-            return true;
+            if !is_open {
+                self.shifter.set_idle(Settings::of(&self.registers), self.clock.rate, self.changed_at);
+            }
+            self.shifter.begin(word, self.changed_at);
+        } else if is_open && !self.registers.has(SSICR1, SSICR1_UNFIN) {
+            self.shifter.release(self.changed_at);
+        } else {
+            self.underruns += u64::from(is_open && !self.registers.has(SSISR, SSISR_UNDR));
+            self.registers.put(SSISR, flag(SSISR_UNDR, is_open), true);
+            return false;
         }
-        if !self.registers.has(SSICR1, SSICR1_UNFIN) {
-            self.wire.release(self.changed_at);
-            return true;
-        }
-        self.underruns += u64::from(!self.registers.has(SSISR, SSISR_UNDR));
-        self.registers.put(SSISR, SSISR_UNDR, true);
-        false
+        true
     }
 
     /// The next word to send, which leaves the FIFO as soon as the wire is free.
     fn pop_word(&mut self) -> Option<u32> {
-        let at = self.changed_at.max(self.wire.free_from());
+        let at = self.changed_at.max(self.shifter.free_from());
         self.transmit.pop(at, self.clock.rate)
     }
 
@@ -157,7 +146,8 @@ impl Ssi {
 
     fn status(&self) -> u32 {
         let (waiting, come) = (self.transmit.len(), self.receive.len());
-        let (busy, settings) = (self.wire.is_busy(), self.settings());
+        let busy = self.shifter.is_busy();
+        let trigger = |bits: u32| TRIGGERS[self.registers.field(SSICR1, bits) as usize];
         self.registers[SSISR] & (SSISR_UNDR | SSISR_OVER)
             | (waiting as u32) << SSISR_TFIFO_NUM.trailing_zeros()
             | (come as u32) << SSISR_RFIFO_NUM.trailing_zeros()
@@ -165,8 +155,8 @@ impl Ssi {
             | flag(SSISR_BUSY, busy)
             | flag(SSISR_TFF, waiting == FIFO_WORDS)
             | flag(SSISR_RFE, come == 0)
-            | flag(SSISR_TFHE, waiting <= settings.transmit_trigger())
-            | flag(SSISR_RFHF, come >= settings.receive_trigger())
+            | flag(SSISR_TFHE, waiting <= trigger(SSICR1_TTRG))
+            | flag(SSISR_RFHF, come >= trigger(SSICR1_RTRG))
     }
 
     fn send(&mut self, word: u32, ctx: &mut Ctx) {
@@ -185,31 +175,31 @@ impl Ssi {
         if new & SSICR0_RFLUSH != 0 {
             self.receive.clear(ctx.now, self.clock.rate);
         }
-        if new & SSICR0_SSIE == 0 && self.wire.is_busy() {
+        if new & SSICR0_SSIE == 0 && self.shifter.is_busy() {
             ctx.note("SSICR0.SSIE was cleared within a frame, which ended there");
-            self.wire.abort(ctx.now);
+            self.shifter.abort(ctx.now);
         }
     }
 
     /// Updates the chips, the interrupt line and the event for the end on the wire after a possible change.
     fn follow(&mut self, ctx: &mut Ctx) {
-        if !self.wire.is_busy() {
-            self.wire.set_idle(self.settings(), self.clock.rate, ctx.now);
+        if !self.shifter.is_busy() {
+            self.shifter.set_idle(Settings::of(&self.registers), self.clock.rate, ctx.now);
         }
-        self.wire.chips.settle(ctx);
+        self.shifter.bus.chips.settle(ctx);
         let (status, control) = (self.status(), self.registers[SSICR0]);
         let interrupts =
             [(SSICR0_TIE, SSISR_TFHE), (SSICR0_TEIE, SSISR_UNDR), (SSICR0_RIE, SSISR_RFHF), (SSICR0_REIE, SSISR_OVER)];
         let level = interrupts.iter().any(|(enable, flag)| control & enable != 0 && status & flag != 0);
         self.interrupt.drive(level && control & SSICR0_SSIE != 0, ctx);
-        if let Some(end) = self.wire.next_end() {
+        if let Some(end) = self.shifter.next_end() {
             self.alarm.set(end, CONTROLLER_EVENT, ctx);
         }
     }
 
     /// True if no frame is open, and no word waits for one.
     fn is_idle(&mut self, _: &mut Poll) -> bool {
-        !self.wire.is_busy() && self.transmit.is_empty()
+        !self.shifter.is_busy() && self.transmit.is_empty()
     }
 }
 
@@ -263,7 +253,8 @@ impl Device for Ssi {
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.wire.start(&self.label, ctx);
+        self.shifter.bus.name_lines(Lines::Single, ctx);
+        self.shifter.bus.chips.start(ctx);
         self.transmit.observe(ctx);
         self.receive.observe(ctx);
     }
@@ -273,20 +264,20 @@ impl Device for Ssi {
         if token == CONTROLLER_EVENT {
             self.alarm.rang(ctx.now);
         }
-        self.wire.chips.event(token, ctx);
+        self.shifter.bus.chips.event(token, ctx);
         self.follow(ctx);
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
-        self.wire.chips.pins_changed(port, changed, levels, ctx);
+        self.shifter.bus.chips.pins_changed(port, changed, levels, ctx);
         self.follow(ctx);
     }
 
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.pass_to(ctx.now);
         ctx.bus.clocks.update(&mut self.clock);
-        self.wire.change_clock(self.clock.rate, ctx.now);
+        self.shifter.change_clock(self.clock.rate, ctx.now);
         self.alarm.cancel(CONTROLLER_EVENT, ctx);
         self.follow(ctx);
     }
@@ -297,18 +288,17 @@ impl Device for Ssi {
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        self.wire.chips.targets()
+        self.shifter.bus.chips.targets()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let mut counters = vec![
-            ("sck_clocks".to_owned(), self.wire.clocks),
-            ("words".to_owned(), self.wire.words),
-            ("frames".to_owned(), self.wire.frames),
-            ("rx_overruns".to_owned(), self.overruns),
-            ("tx_underruns".to_owned(), self.underruns),
-        ];
-        counters.extend(self.wire.chips.counters());
-        counters
+        let bus = &self.shifter.bus;
+        bus.chips.counters_after(&[
+            ("sck_clocks", bus.clocks),
+            ("words", bus.words),
+            ("frames", bus.frames),
+            ("rx_overruns", self.overruns),
+            ("tx_underruns", self.underruns),
+        ])
     }
 }

@@ -22,26 +22,25 @@
 //! values, and no CRC is sent, with a note), NSSP.
 
 mod registers;
+mod shifter;
 mod status;
-mod wire;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
-
 use self::registers::*;
-use self::wire::{Frame, Wire};
+use self::shifter::Shifter;
 use crate::prelude::*;
 use crate::support::activities::{RX_FIFO, TX_FIFO};
 use crate::support::dma_lines::DmaLine;
-use crate::support::fifo_entries::Queues;
+use crate::support::fifo_entries::Fifo;
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::support::pin_functions::PinFunctions;
+use crate::support::spi_controller::Format;
 use engine::activity::Activity;
 use engine::bus::device::PortId;
 use engine::dt::wiring::Pin;
-use engine::observe::spi::{FRAME, SHIFTING, SpiSignals};
+use engine::observe::spi::{FRAME, SHIFTING};
 use engine::wire::spi::{Lines, SpiTarget};
 
 /// Maximum number of chip selects.
@@ -56,34 +55,26 @@ const MOSI: usize = 2;
 /// Bytes of each FIFO.
 const FIFO_BYTES: usize = 4;
 
-/// The board's parameters of the device.
-#[derive(Clone, Debug, State, Polled)]
-pub struct Params {
-    /// PCLK.
-    pub clock: ClockInput,
-    /// Clocks from a write of SPI_DR to the word's first bit.
-    #[state(skip)]
-    pub start_cycles: Cycles,
-    /// True with FIFOs.
-    #[state(skip)]
-    pub has_fifos: bool,
-    /// Its interrupt.
-    #[state(skip)]
-    pub interrupt: Option<IrqLine>,
-    /// Pins that are chip selects.
-    #[state(skip)]
-    pub selects: Vec<Pin>,
-    /// Its clock enable bit in the RCC.
-    #[state(skip)]
-    pub gate: ClockGate,
-}
-
 /// The device.
 #[derive(State, Polled, RegisterBank)]
-#[port(Port::gated(self.params.gate))]
+#[port(Port::gated(self.gate))]
 #[poll(first = Spi::look)]
 pub struct Spi {
-    params: Params,
+    /// PCLK.
+    clock: ClockInput,
+    /// Clocks from a write of SPI_DR to the word's first bit.
+    #[state(skip)]
+    start_cycles: Cycles,
+    #[state(skip)]
+    has_fifos: bool,
+    #[state(skip)]
+    interrupt: Option<IrqLine>,
+    /// Pins that are chip selects.
+    #[state(skip)]
+    selects: Vec<Pin>,
+    /// Its clock enable bit in the RCC.
+    #[state(skip)]
+    gate: ClockGate,
     registers: Registers,
     /// The size of the access under way: one of SPI_DR takes as many frames as fit.
     #[state(skip)]
@@ -95,12 +86,11 @@ pub struct Spi {
     clears_ovr: bool,
     clears_modf: bool,
     /// Frames to send, and received frames.
-    transmit: VecDeque<u16>,
-    receive: VecDeque<u16>,
-    /// Records the contents of the FIFOs.
     #[poll(edge = poll.clock())]
-    queues: Queues,
-    wire: Wire,
+    transmit: Fifo<u16>,
+    #[poll(edge = poll.clock())]
+    receive: Fifo<u16>,
+    shifter: Shifter,
     /// The pins that carry [`SCK`], [`MISO`] and [`MOSI`].
     pins: PinFunctions,
     /// Requests: transmit, receive.
@@ -123,55 +113,57 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
     reader.known(&["clock-names", "interrupt-names", "resets"]);
     let has_fifos = reader.node.compatibles().contains(&"st,stm32-spi-fifo");
     let meaning = "the pins that select its chips, from select 0 on";
-    let params = Params {
-        clock: reader.clock_input(0, "PCLK, from which SCK is divided"),
-        start_cycles: reader.timing_cycles("cyclescope,start-cycles", "clocks from a write of SPI_DR to the first bit"),
-        has_fifos,
-        interrupt: reader.interrupt(0, "its interrupt"),
-        selects: (0..SELECTS).map_while(|index| reader.gpio("cs-gpios", index, meaning)).collect(),
-        gate: ClockGate::from_node(reader),
-    };
+    let clock = reader.clock_input(0, "PCLK, from which SCK is divided");
+    let start_cycles =
+        reader.timing_cycles("cyclescope,start-cycles", "clocks from a write of SPI_DR to the first bit");
+    let interrupt = reader.interrupt(0, "its interrupt");
+    let selects: Vec<Pin> = (0..SELECTS).map_while(|index| reader.gpio("cs-gpios", index, meaning)).collect();
+    let gate = ClockGate::from_node(reader);
     let dma =
         [DmaLine::from_node(reader, "tx", "SPI_DR takes data"), DmaLine::from_node(reader, "rx", "SPI_DR has data")];
-    let chips = Chips::from_node_by_three_wires(reader, params.selects.len().max(1) as u32);
+    let chips = Chips::from_node_by_three_wires(reader, selects.len().max(1) as u32);
     let pins = PinFunctions::from_node(reader, SIGNALS);
-    Box::new(Spi { pins, ..Spi::new(params, dma, chips) })
+    Box::new(Spi { start_cycles, interrupt, selects, gate, dma, pins, ..Spi::new(clock, has_fifos, chips) })
 }
 
 impl Spi {
-    /// The device after reset, with the chips on its selects.
-    pub fn new(params: Params, dma: [DmaLine; 2], chips: Chips) -> Spi {
+    /// The device after reset, with the chips on its selects, and nothing else connected.
+    fn new(clock: ClockInput, has_fifos: bool, chips: Chips) -> Spi {
         Spi {
-            registers: Registers::new(if params.has_fifos { &WITH_FIFOS } else { &WITHOUT_FIFOS }),
+            clock,
+            start_cycles: Cycles(0),
+            has_fifos,
+            interrupt: None,
+            selects: Vec::new(),
+            gate: ClockGate::NONE,
+            registers: Registers::new(if has_fifos { &WITH_FIFOS } else { &WITHOUT_FIFOS }),
             size: AccessSize::Word,
             flags: 0,
             clears_ovr: false,
             clears_modf: false,
-            transmit: VecDeque::with_capacity(FIFO_BYTES),
-            receive: VecDeque::with_capacity(FIFO_BYTES),
-            queues: Queues::default(),
-            wire: Wire::new(chips),
+            transmit: Fifo::new(&TX_FIFO),
+            receive: Fifo::new(&RX_FIFO),
+            shifter: Shifter::new(chips),
             pins: PinFunctions::default(),
-            dma,
+            dma: Default::default(),
             alarm: Alarm::default(),
             overruns: 0,
-            params,
         }
     }
 
     /// The cycle of PCLK at a time.
     fn cycle(&self, now: Ps) -> u64 {
-        self.params.clock.rate.cycles_until_floor(now).0
+        self.clock.rate.cycles_until_floor(now).0
     }
 
     /// The time of a cycle.
     fn time(&self, cycle: u64) -> Ps {
-        self.params.clock.rate.ps_at_floor(Cycles(cycle))
+        self.clock.rate.ps_at_floor(Cycles(cycle))
     }
 
     /// Bits of a word.
     fn bits(&self) -> u32 {
-        if self.params.has_fifos {
+        if self.has_fifos {
             // Sizes below 4 act as 8.
             let size = self.registers.field(CR2, CR2_DS) + 1;
             return if size < 4 { 8 } else { size };
@@ -186,58 +178,62 @@ impl Spi {
 
     /// Frames that the buffer of each direction can hold.
     fn room(&self) -> usize {
-        if self.params.has_fifos { FIFO_BYTES / self.frame_bytes() } else { 1 }
+        if self.has_fifos { FIFO_BYTES / self.frame_bytes() } else { 1 }
     }
 
     /// Performs all that happens on the wire up to `now`.
     fn advance(&mut self, now: Ps) {
         let cycle = self.cycle(now);
         loop {
-            if let Some((word, sampled_at)) = self.wire.take_received(cycle) {
+            if let Some((word, sampled_at)) = self.shifter.take_received(cycle) {
                 self.take(word, sampled_at);
             }
-            let Some(free) = self.wire.end_word(cycle) else { return };
-            if !self.is_on() {
+            let Some(start) = self.shifter.next_start(cycle) else { return };
+            if !self.has_next() {
                 return;
             }
-            let receives = self.clocks_by_itself();
-            let Some(start) = self.wire.start_by(free, cycle) else { return };
+            let clock = self.clock.rate;
             // In receive-only modes, data to send stay in the FIFO.
-            let next = if receives { Some(0) } else { self.transmit.pop_front() };
-            let Some(data) = next else { return };
-            let clock = self.params.clock.rate;
-            if !receives {
-                self.queues.tx.leave(self.transmit.len() + 1, clock.ps_at_floor(Cycles(start)), clock);
-            }
-            let frame = Frame { data, bits: self.bits(), direction: self.direction() };
-            self.wire.begin(start, frame, self.registers[CR1], clock, &self.pins);
+            let data = if self.clocks_by_itself() { None } else { self.transmit.pop(self.time(start), clock) };
+            let how = (self.format(), self.direction());
+            self.shifter.begin(data.unwrap_or(0), how, (clock, start), &self.pins);
+        }
+    }
+
+    /// True if there is a word to begin.
+    fn has_next(&self) -> bool {
+        self.clocks_by_itself() || self.is_on() && !self.transmit.is_empty()
+    }
+
+    fn format(&self) -> Format {
+        Format {
+            bits: self.bits(),
+            lsb_first: self.registers.has(CR1, CR1_LSBFIRST),
+            cpol: self.registers.has(CR1, CR1_CPOL),
+            cpha: self.registers.has(CR1, CR1_CPHA),
+            half: 1 << self.registers.field(CR1, CR1_BR),
         }
     }
 
     /// Stores a received word whose last bit was sampled in this cycle.
     fn take(&mut self, word: u16, sampled_at: u64) {
-        if self.receive.len() >= self.room() {
-            self.overruns += u64::from(self.flags & SR_OVR == 0);
-            self.flags |= SR_OVR;
-            self.clears_ovr = false;
-            return;
+        if self.receive.len() < self.room() {
+            return self.receive.push(word, self.time(sampled_at));
         }
-        if self.params.has_fifos {
-            let came = self.time(sampled_at);
-            self.queues.rx.come(self.receive.len(), came, word.into());
-        }
-        self.receive.push_back(word);
+        self.overruns += u64::from(self.flags & SR_OVR == 0);
+        self.flags |= SR_OVR;
+        self.clears_ovr = false;
     }
 
     /// True if the access has two frames.
     fn packs(&self) -> bool {
-        self.params.has_fifos && self.bits() <= 8 && self.size != AccessSize::Byte
+        self.has_fifos && self.bits() <= 8 && self.size != AccessSize::Byte
     }
 
     /// The interface may begin with a word that software provides now.
     fn get_ready(&mut self, now: Ps) {
-        let cycle = self.params.clock.rate.cycles_until_ceil(now).0;
-        self.wire.ready_at(cycle + self.params.start_cycles.0);
+        let cycle = self.clock.rate.cycles_until_ceil(now).0;
+        self.shifter.ready_at(cycle + self.start_cycles.0);
     }
 
     /// A write of SPI_DR.
@@ -250,11 +246,7 @@ impl Spi {
                 ctx.note("SPI_DR was written while it was full (TXE is 0): the word is lost");
                 return;
             }
-            if self.params.has_fifos {
-                let word = u32::from(*frame) & u32::MAX >> (32 - self.bits());
-                self.queues.tx.come(self.transmit.len(), ctx.now, word);
-            }
-            self.transmit.push_back(*frame);
+            self.transmit.push_as(*frame, u32::from(*frame) & u32::MAX >> (32 - self.bits()), ctx.now);
         }
         self.get_ready(ctx.now);
     }
@@ -263,15 +255,9 @@ impl Spi {
     fn receive(&mut self, now: Ps) -> u32 {
         self.clears_ovr |= self.flags & SR_OVR != 0;
         let packs = self.packs();
-        let first = u32::from(self.pop_received(now));
-        let second = if packs { self.pop_received(now) } else { 0 };
-        first | u32::from(second) << 8
-    }
-
-    fn pop_received(&mut self, now: Ps) -> u16 {
-        let Some(word) = self.receive.pop_front() else { return 0 };
-        self.queues.rx.leave(self.receive.len() + 1, now, self.params.clock.rate);
-        word
+        let clock = self.clock.rate;
+        let [first, second] = [true, packs].map(|takes| if takes { self.receive.pop(now, clock) } else { None });
+        u32::from(first.unwrap_or(0)) | u32::from(second.unwrap_or(0)) << 8
     }
 
     /// A write of SPI_CR1, except for MODF: the value that stays in it.
@@ -298,28 +284,27 @@ impl Spi {
         let clocked = self.clocks_by_itself();
         // A word that is being received is completed.
         if old & !value & CR1_SPE != 0 && !clocked {
-            if self.wire.is_busy() {
+            if self.shifter.is_busy() {
                 ctx.note("SPI_CR1.SPE was cleared while a word was on the wire: it is cut off");
             }
-            self.wire.abandon();
+            self.shifter.abandon();
         }
         self.registers.set(CR1, value);
         if value & !old & CR1_SPE != 0 || self.clocks_by_itself() && !clocked {
             self.get_ready(ctx.now);
         }
-        self.wire.rest(value & CR1_CPOL != 0, ctx.now);
+        self.shifter.bus.signals.rest(value & CR1_CPOL != 0, ctx.now);
         // NSS selects a chip without a chip-select pin.
-        if self.params.selects.is_empty() {
-            self.wire.select(0, self.is_on() && self.registers.has(CR2, CR2_SSOE), ctx.now);
+        if self.selects.is_empty() {
+            self.shifter.bus.select(0, self.is_on() && self.registers.has(CR2, CR2_SSOE), ctx.now);
         }
     }
 
     /// Reset by the RCC: registers return to their reset values.
     fn reset_registers(&mut self, ctx: &mut Ctx) {
-        self.wire.abandon();
-        self.queues.clear((self.transmit.len(), self.receive.len()), ctx.now, self.params.clock.rate);
-        self.transmit.clear();
-        self.receive.clear();
+        self.shifter.abandon();
+        self.transmit.clear(ctx.now, self.clock.rate);
+        self.receive.clear(ctx.now, self.clock.rate);
         (self.flags, self.clears_ovr, self.clears_modf) = (0, false, false);
         let control = self.registers[CR1];
         self.registers.reset();
@@ -342,28 +327,25 @@ impl Spi {
         let (status, enables) = (self.status(), self.registers[CR2]);
         let on = |enable: u32, flags: u32| enables & enable != 0 && status & flags != 0;
         let level = on(CR2_TXEIE, SR_TXE) || on(CR2_RXNEIE, SR_RXNE) || on(CR2_ERRIE, SR_OVR | SR_MODF);
-        ctx.set_irq(self.params.interrupt, level);
+        ctx.set_irq(self.interrupt, level);
         self.dma[0].set(on(CR2_TXDMAEN, SR_TXE), DMA_ACTIVITIES, ctx);
         self.dma[1].set(on(CR2_RXDMAEN, SR_RXNE), DMA_ACTIVITIES, ctx);
         let due = self.next().map(|cycle| self.time(cycle));
-        self.wire.chips.follow(due, ctx);
-        self.wire.chips.take_notes(ctx);
+        self.shifter.bus.chips.follow(due, ctx);
+        self.shifter.bus.chips.take_notes(ctx);
         self.note_pins(ctx);
-        if std::mem::take(&mut self.wire.unheard) {
+        if std::mem::take(&mut self.shifter.unheard) {
             ctx.note(
                 "a word was received on the data line, MOSI (SPI_CR1.BIDIMODE without BIDIOE), which no chip drives: \
                  it reads ones; a chip with `spi-3wire` in its node answers there",
             );
         }
-        match due {
-            Some(due) => self.alarm.set(due.max(ctx.now), CONTROLLER_EVENT, ctx),
-            None => self.alarm.cancel(CONTROLLER_EVENT, ctx),
-        }
+        self.alarm.follow(due, CONTROLLER_EVENT, ctx);
     }
 
     /// Adds notes for words that a signal without a pin has spoiled.
     fn note_pins(&mut self, ctx: &mut Ctx) {
-        let spoiled = std::mem::take(&mut self.wire.spoiled);
+        let spoiled = std::mem::take(&mut self.shifter.spoiled);
         for (signal, effect) in [
             (SCK, "a word is sent, but no chip gets a clock"),
             (MOSI, "a word is sent, but the chip reads ones"),
@@ -377,7 +359,7 @@ impl Spi {
 
     /// The cycle of the next change on the wire.
     fn next(&self) -> Option<u64> {
-        self.wire.next(self.clocks_by_itself() || self.is_on() && !self.transmit.is_empty())
+        self.shifter.next(self.has_next())
     }
 
     fn look(&mut self, poll: &mut Poll) -> bool {
@@ -436,17 +418,18 @@ impl Device for Spi {
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.params.gate.follow(ctx);
+        self.gate.follow(ctx);
         self.pins.follow(ctx);
-        let label = ctx.label().to_owned();
-        self.wire.signals =
-            SpiSignals::new(&ctx.bus.waves, ctx.scope(), &label, Lines::Single, self.params.selects.len().max(1));
-        for (index, pin) in self.params.selects.iter().enumerate() {
+        self.shifter.bus.name_lines(Lines::Single, ctx);
+        for (index, pin) in self.selects.iter().enumerate() {
             ctx.bus.wires.watch(*pin, ctx.id, false);
-            self.wire.select(index, !ctx.bus.wires.level(*pin), ctx.now);
+            self.shifter.bus.select(index, !ctx.bus.wires.level(*pin), ctx.now);
         }
-        self.wire.chips.start(ctx);
-        self.queues.observe(ctx);
+        self.shifter.bus.chips.start(ctx);
+        if self.has_fifos {
+            self.transmit.observe(ctx);
+            self.receive.observe(ctx);
+        }
     }
 
     fn read(&mut self, _: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
@@ -475,7 +458,7 @@ impl Device for Spi {
             self.alarm.rang(ctx.now);
         }
         self.advance(ctx.now);
-        self.wire.chips.event(token, ctx);
+        self.shifter.bus.chips.event(token, ctx);
         self.drive(ctx);
     }
 
@@ -483,23 +466,23 @@ impl Device for Spi {
     fn clocks_changed(&mut self, ctx: &mut Ctx) {
         self.advance(ctx.now);
         let before = self.cycle(ctx.now);
-        self.params.clock.rate = ctx.bus.clocks.rate_of(self.params.clock);
-        self.wire.move_by(before, self.cycle(ctx.now));
+        self.clock.rate = ctx.bus.clocks.rate_of(self.clock);
+        self.shifter.move_by(before, self.cycle(ctx.now));
         self.alarm.cancel(CONTROLLER_EVENT, ctx);
         self.drive(ctx);
-        if self.params.gate.is_reset(ctx.bus) {
+        if self.gate.is_reset(ctx.bus) {
             self.reset_registers(ctx);
         }
     }
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.advance(ctx.now);
-        for (index, pin) in self.params.selects.iter().enumerate() {
+        for (index, pin) in self.selects.iter().enumerate() {
             if pin.port == port && pin.of(changed) {
-                self.wire.select(index, !pin.of(levels), ctx.now);
+                self.shifter.bus.select(index, !pin.of(levels), ctx.now);
             }
         }
-        self.wire.chips.pins_changed(port, changed, levels, ctx);
+        self.shifter.bus.chips.pins_changed(port, changed, levels, ctx);
         self.drive(ctx);
     }
 
@@ -510,15 +493,16 @@ impl Device for Spi {
     }
 
     fn finish(&mut self, _now: Ps) {
-        self.queues.stay((self.transmit.len(), self.receive.len()), self.params.clock.rate);
+        self.transmit.stay(self.clock.rate);
+        self.receive.stay(self.clock.rate);
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        self.wire.chips.targets()
+        self.shifter.bus.chips.targets()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let own = [("words", self.wire.words), ("sck_clocks", self.wire.clocks), ("rx_overruns", self.overruns)];
-        own.into_iter().map(|(name, count)| (name.to_owned(), count)).chain(self.wire.chips.counters()).collect()
+        let bus = &self.shifter.bus;
+        bus.chips.counters_after(&[("words", bus.words), ("sck_clocks", bus.clocks), ("rx_overruns", self.overruns)])
     }
 }

@@ -155,7 +155,12 @@ impl<T: Copy + Fresh + Into<u32>> Fifo<T> {
 
     /// An entry arrives at `at`.
     pub fn push(&mut self, value: T, at: Ps) {
-        self.entries.come(self.len(), at, value.into());
+        self.push_as(value, value.into(), at);
+    }
+
+    /// An entry arrives at `at`, of which `recorded` is recorded.
+    pub fn push_as(&mut self, value: T, recorded: u32, at: Ps) {
+        self.entries.come(self.len(), at, recorded);
         self.hold(value);
     }
 

@@ -18,7 +18,8 @@ use engine::dt::node::{Node, Property};
 use engine::pins::Pin;
 use engine::wire::chip::{CONTROLS, Chip, ControlPin, INTERRUPT};
 use engine::wire::notes::ChipReport;
-use engine::wire::spi::{Burst, Header, PULLED_UP, SpiTarget};
+use engine::wire::spi::{Burst, Header, MISO, PULLED_UP, SpiTarget};
+use engine::wire::spi_pins::Pins;
 
 /// The token of a controller's own events. The chip on select n is woken by events with the token n, and no controller
 /// has this many selects.
@@ -48,9 +49,6 @@ pub struct Hosted<T: ?Sized> {
     /// True if it may have further reports for the run besides notes.
     #[state(skip)]
     has_chip_report: bool,
-    /// True if it has an interrupt pin or control pins: its time and the changes of its pin are kept.
-    #[state(skip)]
-    is_watched: bool,
     alarm: Alarm,
     /// The device's token for the alarm.
     #[state(skip)]
@@ -82,7 +80,6 @@ impl<T: Chip + ?Sized> Hosted<T> {
         Hosted {
             has_pin,
             has_chip_report,
-            is_watched: has_pin,
             target,
             label,
             interrupt,
@@ -100,7 +97,6 @@ impl<T: Chip + ?Sized> Hosted<T> {
     #[must_use]
     pub fn with_control(mut self, pin: Pin, control: ControlPin, wire: &'static str) -> Hosted<T> {
         self.controls.push((pin, control, wire));
-        self.is_watched = true;
         self
     }
 
@@ -143,15 +139,14 @@ impl<T: Chip + ?Sized> Hosted<T> {
 
     fn name_wire(&self, pin: Pin, name: &str, ctx: &mut Ctx) {
         if ctx.bus.wires.is_port(pin.port.device) {
-            let signal = ctx.bus.waves.signal(&self.label, name, ctx.bus.wires.level(pin));
-            ctx.bus.wires.name(pin, signal);
+            name_wire(pin, &self.label, name, ctx);
         }
     }
 
     /// Accesses the chip at `at`, or at the chip's own time if that is later: the closure gets the time.
     #[inline(always)]
     pub fn access<R>(&mut self, at: Ps, call: impl FnOnce(&mut T, Ps) -> R) -> R {
-        if self.is_watched { self.report_and_look(at, call) } else { call(self.target.as_mut(), at) }
+        if self.is_watched() { self.report_and_look(at, call) } else { call(self.target.as_mut(), at) }
     }
 
     /// The same for a chip with pins: its time never goes back, and its interrupt pin is compared before and after.
@@ -190,10 +185,11 @@ impl<T: Chip + ?Sized> Hosted<T> {
         self.has_pin
     }
 
-    /// True if the chip has an interrupt pin or control pins, which need the chip's state at times of their own.
+    /// True if the chip has an interrupt pin or control pins, which need the chip's state at times of their own: its time
+    /// and the changes of its pin are kept.
     #[inline]
     pub fn is_watched(&self) -> bool {
-        self.is_watched
+        self.has_pin || !self.controls.is_empty()
     }
 
     /// Updates the interrupt line and the alarm after an access to the chip. `word_end` is the time at which the wire
@@ -220,10 +216,7 @@ impl<T: Chip + ?Sized> Hosted<T> {
                 self.drive(self.target.interrupt().unwrap_or(self.level), ctx);
             }
         }
-        match next.into_iter().chain(word_end).min() {
-            Some(due) => self.alarm.set(due.max(ctx.now), self.token, ctx),
-            None => self.alarm.cancel(self.token, ctx),
-        }
+        self.alarm.follow(next.into_iter().chain(word_end).min(), self.token, ctx);
     }
 
     fn drive(&mut self, level: bool, ctx: &mut Ctx) {
@@ -352,13 +345,13 @@ impl HostedChip {
     /// [`SpiTarget::start_repeated_read`], for a chip without pins outside of the wire.
     #[inline]
     pub fn start_repeated_read(&mut self, header: &Header, address: u32) -> bool {
-        !self.is_watched && self.target.start_repeated_read(header, address)
+        !self.is_watched() && self.target.start_repeated_read(header, address)
     }
 
     /// [`SpiTarget::read_next_word`], likewise.
     #[inline]
     pub fn read_next_word(&mut self) -> Option<u32> {
-        if self.is_watched { None } else { self.target.read_next_word() }
+        if self.is_watched() { None } else { self.target.read_next_word() }
     }
 
     /// [`SpiTarget::skip_repeated_reads`].
@@ -369,7 +362,7 @@ impl HostedChip {
     /// [`SpiTarget::end_repeated_read`], likewise.
     #[inline]
     pub fn end_repeated_read(&mut self) -> bool {
-        !self.is_watched && self.target.end_repeated_read()
+        !self.is_watched() && self.target.end_repeated_read()
     }
 
     /// [`SpiTarget::deselect`].
@@ -417,61 +410,53 @@ impl Polled for NoChip {
     }
 }
 
+/// Names a wire at a pin, for waveforms, after the device whose wire it is.
+pub fn name_wire(pin: Pin, label: &str, name: &str, ctx: &mut Ctx) {
+    let signal = ctx.bus.waves.signal(label, name, ctx.bus.wires.level(pin));
+    ctx.bus.wires.name(pin, signal);
+}
+
 /// A controller's chip selects, each with a chip or without. The chip on select n is woken by events with the token n.
 #[derive(Default, State)]
 pub struct Chips {
-    #[state(with = each)]
-    selects: Vec<Option<HostedChip>>,
+    /// In the order of their selects, which are their tokens.
+    #[state(with = engine::state::fixed)]
+    chips: Vec<HostedChip>,
+    /// The number of selects.
+    #[state(skip)]
+    selects: usize,
     #[state(skip)]
     have_pins: bool,
 }
 
 impl Polled for Chips {
     fn polled(&mut self, poll: &mut Poll) -> bool {
-        self.all().all(|chip| chip.polled(poll))
-    }
-}
-
-/// The selects that have chips on the board.
-mod each {
-    use super::HostedChip;
-    use engine::state::{Damaged, Loader, Saver, present};
-
-    pub fn save(chips: &[Option<HostedChip>], to: &mut Saver) {
-        if to.is_shown() {
-            to.list(chips.len());
-        }
-        for chip in chips {
-            to.item();
-            present::save(chip, to);
-        }
-        to.end();
-    }
-
-    pub fn load(chips: &mut [Option<HostedChip>], from: &mut Loader) -> Result<(), Damaged> {
-        chips.iter_mut().try_for_each(|chip| present::load(chip, from))
+        self.chips.iter_mut().all(|chip| chip.polled(poll))
     }
 }
 
 impl Chips {
     /// A chip, or none, on each select.
     pub fn new(selects: Vec<Option<HostedChip>>) -> Chips {
-        Chips { have_pins: selects.iter().flatten().any(HostedChip::has_pin), selects }
+        let count = selects.len();
+        let on = |(select, chip): (usize, Option<HostedChip>)| Some(HostedChip { token: select as u32, ..chip? });
+        let chips: Vec<HostedChip> = selects.into_iter().enumerate().filter_map(on).collect();
+        Chips { have_pins: chips.iter().any(HostedChip::has_pin), chips, selects: count }
     }
 
     /// The chips of a controller's node, each on the select that its `reg` names. A select that the controller does not
     /// have, or that another chip has already, is a fault.
     pub fn from_node(reader: &mut NodeReader, selects: u32) -> Chips {
-        Chips::from_nodes(reader, selects, |_| false)
+        Chips::from_nodes(reader, selects, false)
     }
 
     /// The same for a controller that can use one data line for both directions: chips may have `spi-3wire`.
     pub fn from_node_by_three_wires(reader: &mut NodeReader, selects: u32) -> Chips {
-        let meaning = "the chip gives its data on MOSI, the line on which it takes them, and MISO leads nowhere";
-        Chips::from_nodes(reader, selects, |chip| chip.flag("spi-3wire", meaning))
+        Chips::from_nodes(reader, selects, true)
     }
 
-    fn from_nodes(reader: &mut NodeReader, selects: u32, is_on_three_wires: impl Fn(&mut NodeReader) -> bool) -> Chips {
+    fn from_nodes(reader: &mut NodeReader, selects: u32, takes_three_wires: bool) -> Chips {
+        let meaning = "the chip gives its data on MOSI, the line on which it takes them, and MISO leads nowhere";
         let mut chips: Vec<Option<HostedChip>> = (0..selects).map(|_| None).collect();
         let mut taken = vec![false; selects as usize];
         for child in reader.children() {
@@ -487,7 +472,7 @@ impl Chips {
                     let kind = FaultKind::OutOfRange { property: "reg".into(), value: select.to_string(), allowed };
                     chip.fault_at("reg", kind);
                 }
-                let is_on_three_wires = is_on_three_wires(chip);
+                let is_on_three_wires = takes_three_wires && chip.flag("spi-3wire", meaning);
                 HostedChip::from_node(chip, select).map(|hosted| HostedChip { is_on_three_wires, ..hosted })
             });
             if let Some(place) = chips.get_mut(select as usize) {
@@ -498,34 +483,44 @@ impl Chips {
         Chips::new(chips)
     }
 
-    /// The chip on select 0: for a controller with one select.
-    pub fn into_only(self) -> Option<HostedChip> {
-        self.selects.into_iter().next().flatten()
+    /// The number of selects.
+    pub fn selects(&self) -> usize {
+        self.selects
     }
 
-    /// Each select's chip.
-    pub fn into_selects(self) -> impl Iterator<Item = Option<HostedChip>> {
-        self.selects.into_iter()
+    /// The chip on select 0: for a controller with one select.
+    pub fn into_only(self) -> Option<HostedChip> {
+        self.chips.into_iter().next()
     }
 
     /// The chip on a select.
     #[inline]
     pub fn get_mut(&mut self, select: usize) -> Option<&mut HostedChip> {
-        self.selects.get_mut(select).and_then(Option::as_mut)
+        self.chips.iter_mut().find(|chip| chip.token as usize == select)
     }
 
     /// The same, for reading.
     pub fn get(&self, select: usize) -> Option<&HostedChip> {
-        self.selects.get(select).and_then(Option::as_ref)
+        self.chips.iter().find(|chip| chip.token as usize == select)
     }
 
     /// Chips with the numbers of their selects.
     pub fn each(&mut self) -> impl Iterator<Item = (usize, &mut HostedChip)> {
-        self.selects.iter_mut().enumerate().filter_map(|(select, chip)| Some((select, chip.as_mut()?)))
+        self.chips.iter_mut().map(|chip| (chip.token as usize, chip))
     }
 
-    fn all(&mut self) -> impl Iterator<Item = &mut HostedChip> {
-        self.selects.iter_mut().flatten()
+    /// The level to which the chips drive MISO at `at`, and the level after their output delays, if the controller drives
+    /// single pins, those of each select. Low wins.
+    pub fn miso(&self, pins: &[Pins], at: Ps) -> [Option<bool>; 2] {
+        let mut miso = [None; 2];
+        for (pins, chip) in pins.iter().enumerate().filter_map(|(select, pins)| Some((pins, self.get(select)?))) {
+            for (miso, (lines, levels)) in miso.iter_mut().zip(pins.driven(&**chip, at)) {
+                if lines & MISO != 0 {
+                    *miso = Some(levels & MISO != 0 && *miso != Some(false));
+                }
+            }
+        }
+        miso
     }
 
     /// [`HostedChip::has_pin`], for any of the chips.
@@ -536,25 +531,25 @@ impl Chips {
 
     /// [`HostedChip::start`].
     pub fn start(&mut self, ctx: &mut Ctx) {
-        self.all().for_each(|chip| chip.start(ctx));
+        self.chips.iter_mut().for_each(|chip| chip.start(ctx));
     }
 
     /// [`HostedChip::follow`].
     #[inline]
     pub fn follow(&mut self, word_end: Option<Ps>, ctx: &mut Ctx) {
         if self.have_pins {
-            self.all().for_each(|chip| chip.follow(word_end, ctx));
+            self.chips.iter_mut().for_each(|chip| chip.follow(word_end, ctx));
         }
     }
 
     /// [`HostedChip::take_notes`].
     pub fn take_notes(&mut self, ctx: &mut Ctx) {
-        self.all().for_each(|chip| chip.take_notes(ctx));
+        self.chips.iter_mut().for_each(|chip| chip.take_notes(ctx));
     }
 
     /// [`HostedChip::settle`].
     pub fn settle(&mut self, ctx: &mut Ctx) {
-        self.all().for_each(|chip| chip.settle(ctx));
+        self.chips.iter_mut().for_each(|chip| chip.settle(ctx));
     }
 
     /// [`HostedChip::event`], if `token` is a chip's.
@@ -566,17 +561,18 @@ impl Chips {
 
     /// [`HostedChip::pins_changed`].
     pub fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
-        self.all().for_each(|chip| chip.pins_changed(port, changed, levels, ctx));
+        self.chips.iter_mut().for_each(|chip| chip.pins_changed(port, changed, levels, ctx));
     }
 
     /// For [`engine::bus::device::Device::chips`].
     pub fn targets(&mut self) -> Vec<&mut dyn SpiTarget> {
-        self.all().map(HostedChip::target).collect()
+        self.chips.iter_mut().map(HostedChip::target).collect()
     }
 
-    /// [`HostedChip::counters`].
-    pub fn counters(&self) -> impl Iterator<Item = (String, u64)> {
-        self.selects.iter().flatten().flat_map(HostedChip::counters)
+    /// The controller's own totals, and then those of its chips ([`HostedChip::counters`]).
+    pub fn counters_after(&self, own: &[(&str, u64)]) -> Vec<(String, u64)> {
+        let own = own.iter().map(|(name, count)| ((*name).to_owned(), *count));
+        own.chain(self.chips.iter().flat_map(HostedChip::counters)).collect()
     }
 }
 

@@ -14,22 +14,22 @@ pub mod commands;
 pub mod fifo;
 pub mod frames;
 pub mod params;
-mod queues;
-pub mod wire;
+pub mod shifter;
 pub mod xip;
 
 #[cfg(test)]
 mod tests;
 
-use self::fifo::{RxFifo, TxFifo};
 use self::params::Params;
-use self::wire::{Control, Wire};
+use self::shifter::{Control, Shifter};
 use crate::prelude::*;
-use crate::support::fifo_entries::Queues;
+use crate::support::activities::{RX_FIFO, TX_FIFO};
 use crate::support::hosted_chip::{CONTROLLER_EVENT, Chips};
 use crate::support::interrupt_output::InterruptOutput;
+use crate::support::spi_controller::lowest;
+use engine::activity::Activity;
 use engine::bus::device::PortId;
-use engine::observe::spi::SpiSignals;
+use engine::observe::spi::{FRAME, READING, SHIFTING};
 use engine::wire::spi::{Lines, SpiTarget};
 
 registers! {
@@ -79,24 +79,19 @@ const SRR_RESET: u32 = 0xa;
 pub struct AxiQuadSpi {
     #[state(skip)]
     params: Params,
-    wire: Wire,
-    #[poll(edge = self.params.ext_spi_clock)]
-    tx: TxFifo,
-    #[poll(edge = self.params.ext_spi_clock)]
-    rx: RxFifo,
-    #[poll(edge = self.params.port.clock)]
-    queues: Queues,
+    shifter: Shifter,
     registers: Registers,
-    #[poll(total)]
-    overruns_seen: u64,
     command_error_seen: bool,
     interrupt: InterruptOutput,
-    event_due: Ps,
+    alarm: Alarm,
 }
+
+/// The activities that the core records.
+const ACTIVITIES: &[&Activity] = &[&SHIFTING, &FRAME, &READING, &TX_FIFO, &RX_FIFO];
 
 /// For the list of models.
 pub const MODEL: Model = Model::device(Group::Spi, &["xlnx,axi-quad-spi-1.00.a", "xlnx,xps-spi-2.00.a"], 1, from_node)
-    .with_activities(queues::ACTIVITIES)
+    .with_activities(ACTIVITIES)
     .naming(MAP.rows);
 
 /// Builds the core from its node.
@@ -109,46 +104,36 @@ pub fn from_node(reader: &mut NodeReader) -> Box<dyn Device> {
 impl AxiQuadSpi {
     /// The core with a chip or without on each slave select.
     pub fn new(params: Params, chips: Chips) -> AxiQuadSpi {
-        let depth = params.register_or_fifo_depth();
         AxiQuadSpi {
             params,
-            wire: Wire::new(params.ext_spi_clock, u64::from(params.sck_ratio), params.lines, chips),
-            tx: TxFifo::new(depth),
-            rx: RxFifo::new(depth),
-            queues: Queues::default(),
+            shifter: Shifter::new(params, chips),
             registers: Registers::new(if params.xip { &xip::MAP } else { &MAP }),
-            overruns_seen: 0,
             command_error_seen: false,
             interrupt: InterruptOutput::new(params.interrupt),
-            event_due: Ps::MAX,
+            alarm: Alarm::default(),
         }
     }
 
     /// Brings the core up to the state that AXI sees at `now`.
     fn catch_up(&mut self, now: Ps) {
-        let seen_edge = self.seen_edge(now);
-        self.wire.advance(&mut self.tx, &mut self.rx, seen_edge);
+        let (params, seen_edge) = (self.params, self.params.seen_edge(now));
+        self.shifter.advance(seen_edge);
+        let Shifter { tx, rx, .. } = &mut self.shifter;
         let mut raised = 0;
-        while self.tx.free_one(seen_edge) {
-            self.report_sent();
-            raised |= match self.tx.occupancy() {
+        while tx.see_one(seen_edge, |edge| params.seen_at(edge)) {
+            raised |= match tx.occupancy() {
                 0 => IPISR_DTR_EMPTY,
-                left if left * 2 == self.params.fifo_depth => IPISR_TX_HALF_EMPTY,
+                left if left * 2 == params.fifo_depth => IPISR_TX_HALF_EMPTY,
                 _ => 0,
             };
         }
-        while self.rx.see_one(seen_edge) {
-            self.report_received();
-            raised |= flag(IPISR_DRR_FULL, self.rx.is_full());
+        while rx.see_one(seen_edge, |edge| params.seen_at(edge)) {
+            raised |= flag(IPISR_DRR_FULL, rx.is_full());
         }
-        if self.wire.totals.overruns != self.overruns_seen {
-            self.overruns_seen = self.wire.totals.overruns;
-            raised |= IPISR_DRR_OVERRUN;
-        }
-        if self.wire.has_command_error() != self.command_error_seen {
-            self.command_error_seen = !self.command_error_seen;
-            raised |= flag(IPISR_COMMAND_ERROR, self.command_error_seen);
-        }
+        raised |= flag(IPISR_DRR_OVERRUN, std::mem::take(&mut self.shifter.has_overrun));
+        let has_error = self.shifter.has_command_error();
+        let had_error = std::mem::replace(&mut self.command_error_seen, has_error);
+        raised |= flag(IPISR_COMMAND_ERROR, has_error && !had_error);
         if raised != 0 {
             self.registers.put(IPISR, raised, true);
         }
@@ -156,13 +141,13 @@ impl AxiQuadSpi {
 
     /// SPISR as a function of the state.
     fn status(&self) -> u32 {
-        let depth = self.params.register_or_fifo_depth();
-        flag(SPISR_RX_EMPTY, self.rx.occupancy() == 0)
-            | flag(SPISR_RX_FULL, self.rx.occupancy() == depth)
-            | flag(SPISR_TX_EMPTY, self.tx.occupancy() == 0)
-            | flag(SPISR_TX_FULL, self.tx.is_full())
+        let Shifter { tx, rx, .. } = &self.shifter;
+        flag(SPISR_RX_EMPTY, rx.occupancy() == 0)
+            | flag(SPISR_RX_FULL, rx.is_full())
+            | flag(SPISR_TX_EMPTY, tx.occupancy() == 0)
+            | flag(SPISR_TX_FULL, tx.is_full())
             | SPISR_SLAVE_MODE_SELECT
-            | flag(SPISR_COMMAND_ERROR, self.wire.has_command_error())
+            | flag(SPISR_COMMAND_ERROR, self.shifter.has_command_error())
             | self.setting_errors()
     }
 
@@ -186,24 +171,9 @@ impl AxiQuadSpi {
         self.is_set(SPICR_CPOL) != self.is_set(SPICR_CPHA)
     }
 
-    /// A read of SPI DRR.
-    fn receive(&mut self, now: Ps) -> u32 {
-        let Some(byte) = self.rx.pop() else { return 0 };
-        self.record_read(now);
-        byte.into()
-    }
-
     /// An occupancy register: one less than the number of bytes, and 0 without FIFOs.
     fn occupancy(&self, bytes: u32) -> u32 {
         if self.params.fifo_depth == 0 { 0 } else { bytes.saturating_sub(1) }
-    }
-
-    /// A write of SPI DTR, which is not full.
-    fn transmit(&mut self, byte: u8, now: Ps) {
-        let visible_edge = self.effect_edge(now);
-        if self.tx.push(byte, visible_edge) {
-            self.record_written(byte, now);
-        }
     }
 
     fn write_reset(&mut self, value: u32, ctx: &mut Ctx) {
@@ -220,21 +190,18 @@ impl AxiQuadSpi {
         self.registers.put(SPICR, FIFO_RESETS, false);
         let control = self.control();
         let tx_reset = value & SPICR_TX_FIFO_RESET != 0;
-        let edge = self.effect_edge(ctx.now);
-        if control != self.wire.control || tx_reset {
+        let edge = self.params.effect_edge(ctx.now);
+        if control != self.shifter.control || tx_reset {
             self.settle_wire(edge, ctx);
-            self.wire.set_control(control, edge);
+            self.shifter.set_control(control, edge);
         }
-        self.wire.set_clock_mode(value & SPICR_CPOL != 0, value & SPICR_CPHA != 0, edge);
+        self.shifter.set_clock_mode(value & SPICR_CPOL != 0, value & SPICR_CPHA != 0, edge);
         if tx_reset {
-            self.record_tx_reset(ctx.now);
-            self.tx.clear();
-            self.wire.reset_frame();
+            self.shifter.reset_tx(ctx.now);
         }
         if value & SPICR_RX_FIFO_RESET != 0 {
-            self.wire.advance(&mut self.tx, &mut self.rx, edge);
-            self.record_rx_reset(ctx.now);
-            self.rx.clear();
+            self.shifter.advance(edge);
+            self.shifter.rx.reset(ctx.now);
         }
         if value & SPICR_SPE != 0 {
             self.registers.put(IPISR, self.setting_errors() << SETTINGS_SHIFT, true);
@@ -243,20 +210,20 @@ impl AxiQuadSpi {
     }
 
     fn wrote_select(&mut self, ctx: &mut Ctx) {
-        let edge = self.effect_edge(ctx.now);
+        let edge = self.params.effect_edge(ctx.now);
         self.settle_wire(edge, ctx);
-        let active = !self.registers[SPISSR] & (u32::MAX >> (32 - self.params.slaves));
+        let active = self.shifter.bus.existing(!self.registers[SPISSR]);
         if active.count_ones() > 1 {
             ctx.note("SPISSR selects several slaves at once: the lowest is taken");
         }
-        self.wire.request_select((active != 0).then(|| active.trailing_zeros() as usize), edge);
+        self.shifter.request_select(lowest(active), edge);
     }
 
     /// The settings of SPICR for the wire.
     fn control(&self) -> Control {
         let enabled = self.is_set(SPICR_SPE) && self.is_set(SPICR_MASTER);
         Control {
-            running: enabled && !self.is_set(SPICR_INHIBIT) && self.setting_errors() & SETTINGS == 0,
+            running: enabled && !self.is_set(SPICR_INHIBIT) && self.setting_errors() == 0,
             manual_select: self.is_set(SPICR_MANUAL_SELECT),
             loopback: self.is_set(SPICR_LOOP) && self.params.lines == Lines::Single,
             lsb_first: self.is_set(SPICR_LSB_FIRST),
@@ -265,8 +232,8 @@ impl AxiQuadSpi {
 
     /// Brings the wire up to a change that takes effect at `edge`.
     fn settle_wire(&mut self, edge: u64, ctx: &mut Ctx) {
-        self.wire.advance(&mut self.tx, &mut self.rx, edge);
-        if self.wire.finish_byte(&mut self.tx, &mut self.rx, edge) {
+        self.shifter.advance(edge);
+        if self.shifter.finish_byte(edge) {
             ctx.note(
                 "a transfer was stopped, or its slave select changed, in the middle of a byte: the core's outcome is \
                  undefined; here the byte is completed",
@@ -283,30 +250,6 @@ impl AxiQuadSpi {
         }
     }
 
-    /// The edge of EXT_SPI_CLK at which a write at `now` takes effect on the wire's side.
-    fn effect_edge(&self, now: Ps) -> u64 {
-        self.params.ext_spi_clock.cycles_until_ceil(now).0 + self.params.tx_sync_clocks.0
-    }
-
-    /// The last edge of EXT_SPI_CLK that the AXI side has seen at `now`.
-    fn seen_edge(&self, now: Ps) -> u64 {
-        let axi = self.params.port.clock;
-        let cycle = axi.cycles_until_floor(now).0.saturating_sub(self.params.rx_sync_cycles.0);
-        self.params.ext_spi_clock.cycles_until_floor(axi.ps_at_floor(Cycles(cycle))).0
-    }
-
-    /// The time at which the AXI side sees a byte that ended at `edge`.
-    fn seen_at(&self, edge: u64) -> Ps {
-        let ended = self.params.ext_spi_clock.ps_at_floor(Cycles(edge));
-        self.params.port.clock.after(ended, self.params.rx_sync_cycles)
-    }
-
-    /// The edges of the ends of bytes that the AXI side has not seen: ends in the past, the next one, and the last one.
-    fn ends_to_be_seen(&self) -> Vec<u64> {
-        let to_come = self.wire.next_completion(&self.tx).into_iter().chain(self.wire.last_completion(&self.tx));
-        self.tx.unseen().chain(self.rx.unseen()).chain(to_come).collect()
-    }
-
     /// Updates the interrupt line, and requests an event at the end of the next byte while it might raise the line.
     fn update_interrupts(&mut self, ctx: &mut Ctx) {
         let enabled = if self.registers.has(DGIER, DGIER_GIE) { self.registers[IPIER] } else { 0 };
@@ -315,33 +258,24 @@ impl AxiQuadSpi {
         if level || enabled & BY_BYTES == 0 {
             return;
         }
-        if let Some(edge) = self.wire.next_completion(&self.tx) {
-            let due = self.seen_at(edge).max(ctx.now + Ps(1));
-            if due < self.event_due {
-                self.event_due = due;
-                ctx.schedule(due, CONTROLLER_EVENT);
-            }
+        if let Some(edge) = self.shifter.next_completion() {
+            self.alarm.set(self.params.seen_at(edge).max(ctx.now + Ps(1)), CONTROLLER_EVENT, ctx);
         }
-    }
-
-    fn take_notes(&mut self, ctx: &mut Ctx) {
-        self.wire.chips.take_notes(ctx);
     }
 
     /// Brings the wire up to `now`, whether the AXI side has seen it or not: the chips' pins do not wait for that.
     fn catch_wire_up(&mut self, now: Ps) {
-        let edge = self.params.ext_spi_clock.cycles_until_floor(now).0;
-        self.wire.advance(&mut self.tx, &mut self.rx, edge);
+        self.shifter.advance(self.params.ext_spi_clock.cycles_until_floor(now).0);
     }
 
     /// Updates the lines of the chips' pins after an access on the wire, and for those that follow.
     fn follow_chips(&mut self, ctx: &mut Ctx) {
-        if self.wire.chips.have_pins() {
-            let end =
-                self.wire.next_completion(&self.tx).map(|edge| self.params.ext_spi_clock.ps_at_floor(Cycles(edge)));
-            self.wire.chips.follow(end, ctx);
+        if self.shifter.bus.chips.have_pins() {
+            let end = self.shifter.next_completion().map(|edge| self.params.spi_time(edge));
+            self.shifter.bus.chips.follow(end, ctx);
         }
     }
+
     /// Updates the chips' pins and the interrupt after an access of a register.
     fn follow(&mut self, ctx: &mut Ctx) {
         if !self.params.xip {
@@ -350,7 +284,7 @@ impl AxiQuadSpi {
         }
     }
 
-    /// Lists the ends of bytes. False if an event has to come first, or will, at the end of a byte that starts only in
+    /// Lists the ends of bytes that the AXI side has not seen: those in the past, the next, and the last. False if an event will come at the end of a byte that starts only in
     /// the next iteration.
     fn list_ends(&mut self, poll: &mut Poll) -> bool {
         if !self.params.xip {
@@ -358,11 +292,12 @@ impl AxiQuadSpi {
         }
         poll.phase(self.params.port.clock);
         poll.phase(self.params.ext_spi_clock);
-        for edge in self.ends_to_be_seen() {
-            poll.end_ps(&mut self.seen_at(edge));
+        let Shifter { tx, rx, bus, .. } = &self.shifter;
+        let (next, last) = (self.shifter.next_completion(), self.shifter.last_completion());
+        for edge in tx.unseen().chain(rx.unseen()).map(|slot| slot.edge).chain(next).chain(last) {
+            poll.end_ps(&mut self.params.seen_at(edge));
         }
-        let waits = self.wire.chips.have_pins() && self.wire.next_completion(&self.tx).is_some();
-        self.event_due > poll.now() && !waits
+        !bus.chips.have_pins() || next.is_none()
     }
 
     fn note_write(&self, register: u32, ctx: &mut Ctx) {
@@ -382,10 +317,10 @@ impl Table for AxiQuadSpi {
 
     fn error(&self, register: u32, is_write: bool) -> Option<&'static str> {
         match register {
-            DRR if !self.params.xip && !is_write && self.rx.occupancy() == 0 => {
+            DRR if !self.params.xip && !is_write && self.shifter.rx.occupancy() == 0 => {
                 Some("SPI DRR was read while it was empty: the core answers with an error")
             }
-            DTR if !self.params.xip && is_write && self.tx.is_full() => {
+            DTR if !self.params.xip && is_write && self.shifter.tx.is_full() => {
                 Some("SPI DTR was written while it was full: the core answers with an error")
             }
             _ => None,
@@ -396,9 +331,9 @@ impl Table for AxiQuadSpi {
         match register {
             _ if self.params.xip => held,
             SPISR => self.status(),
-            DRR => self.receive(ctx.now),
-            TX_FIFO_OCY => self.occupancy(self.tx.occupancy()),
-            RX_FIFO_OCY => self.occupancy(self.rx.occupancy()),
+            DRR => self.shifter.rx.read(ctx.now).map_or(0, u32::from),
+            TX_FIFO_OCY => self.occupancy(self.shifter.tx.occupancy()),
+            RX_FIFO_OCY => self.occupancy(self.shifter.rx.occupancy()),
             _ => held,
         }
     }
@@ -412,7 +347,7 @@ impl Table for AxiQuadSpi {
             _ if self.params.xip => self.wrote_xip(ctx),
             SRR => self.write_reset(new, ctx),
             SPICR => self.wrote_control(new, ctx),
-            DTR => self.transmit(new as u8, ctx.now),
+            DTR => self.shifter.tx.write(new as u8, self.params.effect_edge(ctx.now), ctx.now),
             SPISSR => self.wrote_select(ctx),
             SPISR | DRR | TX_FIFO_OCY | RX_FIFO_OCY => self.note_write(register, ctx),
             _ => {}
@@ -424,7 +359,7 @@ impl Table for AxiQuadSpi {
     }
 
     fn update(&mut self, ctx: &mut Ctx) {
-        self.take_notes(ctx);
+        self.shifter.bus.chips.take_notes(ctx);
         self.follow(ctx);
     }
 }
@@ -435,13 +370,13 @@ impl Device for AxiQuadSpi {
     }
 
     fn reset(&mut self, ctx: &mut Ctx) {
-        self.wire.signals =
-            SpiSignals::new(&ctx.bus.waves, ctx.scope(), ctx.label(), self.params.lines, self.params.slaves as usize);
-        self.wire.signals.set_in_place(self.params.xip);
+        self.shifter.bus.name_lines(self.params.lines, ctx);
+        self.shifter.bus.signals.set_in_place(self.params.xip);
         if self.params.fifo_depth > 0 {
-            self.queues.observe(ctx);
+            self.shifter.tx.observe(ctx);
+            self.shifter.rx.observe(ctx);
         }
-        self.wire.chips.start(ctx);
+        self.shifter.bus.chips.start(ctx);
     }
 
     fn read(&mut self, range: usize, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
@@ -466,13 +401,11 @@ impl Device for AxiQuadSpi {
     }
 
     fn event(&mut self, token: u32, ctx: &mut Ctx) {
-        if ctx.now >= self.event_due {
-            self.event_due = Ps::MAX;
-        }
+        self.alarm.rang(ctx.now);
         self.catch_up(ctx.now);
-        if self.wire.chips.have_pins() {
+        if self.shifter.bus.chips.have_pins() {
             self.catch_wire_up(ctx.now);
-            self.wire.chips.event(token, ctx);
+            self.shifter.bus.chips.event(token, ctx);
         }
         self.follow_chips(ctx);
         self.update_interrupts(ctx);
@@ -480,7 +413,7 @@ impl Device for AxiQuadSpi {
 
     fn pins_changed(&mut self, port: PortId, changed: u32, levels: u32, ctx: &mut Ctx) {
         self.catch_wire_up(ctx.now);
-        self.wire.chips.pins_changed(port, changed, levels, ctx);
+        self.shifter.bus.chips.pins_changed(port, changed, levels, ctx);
         self.follow_chips(ctx);
     }
 
@@ -489,36 +422,39 @@ impl Device for AxiQuadSpi {
     }
 
     fn peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
-        self.xip_peek(range, offset, into)
+        self.has_window(range) && self.shifter.bus.chips.get(0).is_some_and(|chip| chip.peek(offset, into))
     }
 
     fn preload(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
-        self.xip_load(range, offset, bytes)
+        self.has_window(range) && self.shifter.bus.chips.get_mut(0).is_some_and(|chip| chip.preload(offset, bytes))
     }
 
     fn burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
-        self.xip_burst(range, offset, bytes, ctx)
+        if self.has_window(range) {
+            self.xip_read(offset, bytes, &mut [], ctx)
+        } else {
+            Err(SlaveError { done: ctx.now })
+        }
     }
 
     fn finish(&mut self, now: Ps) {
         self.catch_wire_up(now);
-        self.record_rest();
+        let params = self.params;
+        let Shifter { tx, rx, .. } = &mut self.shifter;
+        tx.record_rest(|edge| params.seen_at(edge));
+        rx.record_rest(|edge| params.seen_at(edge));
     }
 
     fn chips(&mut self) -> Vec<&mut dyn SpiTarget> {
-        self.wire.chips.targets()
+        self.shifter.bus.chips.targets()
     }
 
     fn counters(&self) -> Vec<(String, u64)> {
-        let totals = self.wire.totals;
-        let mut counters = vec![
-            ("bytes".to_owned(), totals.bytes),
-            ("sck_clocks".to_owned(), totals.sck_clocks),
-            ("frames".to_owned(), totals.frames),
-            ("rx_overruns".to_owned(), totals.overruns),
-        ];
-        counters.extend(self.wire.frames.counters());
-        counters.extend(self.wire.chips.counters());
+        let Shifter { bus, frames, overruns, .. } = &self.shifter;
+        let own =
+            [("bytes", bus.words), ("sck_clocks", bus.clocks), ("frames", bus.frames), ("rx_overruns", *overruns)];
+        let mut counters = bus.chips.counters_after(&own);
+        counters.splice(own.len()..own.len(), frames.counters());
         counters
     }
 }

@@ -432,6 +432,15 @@ impl Alarm {
         }
     }
 
+    /// [`Alarm::set`] for a time, or for now if that has passed; without a time, [`Alarm::cancel`].
+    #[inline]
+    pub fn follow(&mut self, due: Option<Ps>, token: u32, ctx: &mut Ctx) {
+        match due {
+            Some(due) => self.set(due.max(ctx.now), token, ctx),
+            None => self.cancel(token, ctx),
+        }
+    }
+
     /// An event has come at `now`, which may be after its due time where another core's access came first: to be called
     /// first in [`Device::event`].
     #[inline]

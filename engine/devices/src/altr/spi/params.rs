@@ -3,6 +3,7 @@
 
 use crate::prelude::*;
 use crate::support::axi_lite::AxiLitePort;
+use crate::support::spi_controller::Format;
 use engine::dt::reader::FREQUENCIES_HZ;
 
 /// The core's configuration and timing.
@@ -10,16 +11,8 @@ use engine::dt::reader::FREQUENCIES_HZ;
 pub struct Params {
     /// Register port; SCK is divided from its clock.
     pub port: AxiLitePort,
-    /// Clocks in half a period of SCK.
-    pub half_cycles: u64,
-    /// `altr,databits`: bits of a word, 1 to 32.
-    pub bits: u32,
-    /// `altr,lsbfirst`: bit 0 first.
-    pub lsb_first: bool,
-    /// `altr,clockpolarity`: the level of SCK at rest.
-    pub clock_polarity: bool,
-    /// `altr,clockphase`: data is sampled on the second edge of a clock, not on the first.
-    pub clock_phase: bool,
+    /// `altr,databits`, `altr,lsbfirst`, `altr,clockpolarity`, `altr,clockphase`, and the divider of SCK.
+    pub format: Format,
     /// `num-cs`: slave selects.
     pub slaves: u32,
     /// Interrupt output.
@@ -38,28 +31,16 @@ impl Params {
         );
         let mut option = |name: &str, meaning: &str| reader.u32_or(name, 0, 0..=1, meaning) == 1;
         let lsb_first = option("altr,lsbfirst", "0 is the highest bit first, 1 the lowest");
-        let clock_polarity = option("altr,clockpolarity", "the level of SCK at rest, 0 or 1");
-        let clock_phase = option("altr,clockphase", "0 samples on the first edge of a clock, 1 on the second");
+        let cpol = option("altr,clockpolarity", "the level of SCK at rest, 0 or 1");
+        let cpha = option("altr,clockphase", "0 samples on the first edge of a clock, 1 on the second");
+        let bits = reader.u32_or("altr,databits", 8, 1..=32, "a word has 1 to 32 bits");
+        let half = half_cycles(port.clock, target_hz.max(1));
         Params {
             port,
-            half_cycles: half_cycles(port.clock, target_hz.max(1)),
-            bits: reader.u32_or("altr,databits", 8, 1..=32, "a word has 1 to 32 bits"),
-            lsb_first,
-            clock_polarity,
-            clock_phase,
+            format: Format { bits, lsb_first, cpol, cpha, half },
             slaves: reader.u32_or("num-cs", 1, 1..=32, "the core has 1 to 32 slave selects"),
             interrupt: reader.interrupt(0, "its interrupt"),
         }
-    }
-
-    /// The bits of a word.
-    pub const fn data_mask(&self) -> u32 {
-        u32::MAX >> (32 - self.bits)
-    }
-
-    /// The slave selects.
-    pub const fn select_mask(&self) -> u32 {
-        u32::MAX >> (32 - self.slaves)
     }
 }
 

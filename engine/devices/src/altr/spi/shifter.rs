@@ -3,8 +3,7 @@
 use super::params::Params;
 use crate::prelude::*;
 use crate::support::hosted_chip::Chips;
-use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::wire::spi::{Burst, Lines, PULLED_UP, Rate};
+use crate::support::spi_controller::{SpiBus, lowest};
 
 /// A word on the wire.
 #[derive(Clone, Copy, Debug, State, Fresh, Polled)]
@@ -16,33 +15,26 @@ struct Word {
     received: u32,
 }
 
-/// The core's side of the wire, and the chips on it.
+/// The core's side of the wire, and the bus.
 #[derive(State, Polled)]
 #[poll(first = Shifter::list_first_state)]
 pub struct Shifter {
+    /// Of the core.
     #[state(skip)]
-    params: Params,
-    /// On the slave selects.
-    pub chips: Chips,
-    /// Words so far.
-    #[poll(total)]
-    pub words: u64,
-    /// Times that a slave was selected.
-    #[poll(total)]
-    pub frames: u64,
-    /// The lines, for waveforms.
-    #[poll(skip = "software does not see them")]
-    pub signals: SpiSignals,
+    pub params: Params,
+    /// The bus.
+    pub bus: SpiBus,
     word: Option<Word>,
     /// txdata, until the previous word is finished.
     held: Option<u32>,
-    /// slaveselect as written, and as in effect.
-    select_holding: u32,
-    select: u32,
+    /// slaveselect as written: takes effect from the next word on.
+    pub select_holding: u32,
+    /// slaveselect as in effect, and as software reads it.
+    pub select: u32,
     /// SSO: the slave stays selected between words.
     select_output: bool,
-    selected: Option<usize>,
-    has_let_go: bool,
+    /// A slave was deselected since this was last cleared.
+    pub has_let_go: bool,
     /// The last edge that the chips have seen.
     #[poll(end)]
     last_edge: Cycles,
@@ -53,24 +45,15 @@ impl Shifter {
     pub fn new(params: Params, chips: Chips) -> Shifter {
         Shifter {
             params,
-            chips,
-            words: 0,
-            frames: 0,
-            signals: SpiSignals::default(),
+            bus: SpiBus::new(chips),
             word: None,
             held: None,
             select_holding: 1,
             select: 1,
             select_output: false,
-            selected: None,
             has_let_go: false,
             last_edge: Cycles(0),
         }
-    }
-
-    /// TMT: no word waits or is being sent.
-    pub fn is_empty(&self) -> bool {
-        self.word.is_none()
     }
 
     /// TRDY: a word can be written.
@@ -78,24 +61,9 @@ impl Shifter {
         self.held.is_none()
     }
 
-    /// When the word on the wire ends.
+    /// When the word on the wire ends. TMT: no word waits or is being sent.
     pub fn word_end(&self) -> Option<Cycles> {
         self.word.map(|word| word.end)
-    }
-
-    /// True if the word on the wire ends at `edge`.
-    pub fn ends_at(&self, edge: Cycles) -> bool {
-        self.word_end() == Some(edge)
-    }
-
-    /// slaveselect as software reads it: as in effect.
-    pub fn select_register(&self) -> u32 {
-        self.select
-    }
-
-    /// A write of slaveselect: takes effect from the next word on.
-    pub fn set_select_holding(&mut self, selects: u32) {
-        self.select_holding = selects;
     }
 
     /// Takes a word from txdata at `edge`, if [`Shifter::takes_word`]: it starts with the next edge if no word is on
@@ -112,7 +80,7 @@ impl Shifter {
         let word = self.word.filter(|word| word.end <= edge)?;
         self.word = None;
         if !self.select_output {
-            self.move_select(None, Cycles(word.end.0 - u64::from(self.params.clock_phase)));
+            self.move_select(None, Cycles(word.end.0 - u64::from(self.params.format.cpha)));
         }
         if let Some(next) = self.held.take() {
             self.start(next, Cycles(word.end.0 + 1));
@@ -126,15 +94,8 @@ impl Shifter {
             self.select = self.select_holding;
         }
         self.select_output = on;
-        let select = (on || self.word.is_some()).then(|| self.lowest()).flatten();
-        let changes = select != self.selected;
-        self.move_select(select, edge);
-        changes && self.word.is_some()
-    }
-
-    /// True, once, after a slave was deselected.
-    pub fn has_let_go(&mut self) -> bool {
-        std::mem::take(&mut self.has_let_go)
+        let select = (on || self.word.is_some()).then(|| lowest(self.select)).flatten();
+        self.move_select(select, edge) && self.word.is_some()
     }
 
     fn list_first_state(&mut self, poll: &mut Poll) -> bool {
@@ -144,84 +105,45 @@ impl Shifter {
 
     /// Puts a word on the wire: it is in the shift register from `edge` on.
     fn start(&mut self, word: u32, edge: Cycles) {
-        let Params { bits, half_cycles, lsb_first, clock_phase, .. } = self.params;
+        let format = self.params.format;
         // The RTL's counter of halves goes from 0 to 2 bits + 1; SCK changes at the end of all halves except the first
         // and the last.
-        let halves = u64::from(2 * bits + 2) - self.first_state();
+        let halves = u64::from(2 * format.bits + 2) - self.first_state();
         self.select = self.select_holding;
         let select_halves = if self.select_output { 0 } else { 1 - self.first_state() };
-        self.move_select(self.lowest(), Cycles(edge.0 + select_halves * half_cycles));
-        let last_sck = Cycles(edge.0 + (halves - 1) * half_cycles);
-        let reversed = |word: u32| if lsb_first { word.reverse_bits() >> (32 - bits) } else { word };
-        let received = reversed(self.exchange(reversed(word), last_sck));
-        let end = Cycles(edge.0 + halves * half_cycles + u64::from(clock_phase));
+        self.move_select(lowest(self.select), Cycles(edge.0 + select_halves * format.half));
+        let last_sck = Cycles(edge.0 + (halves - 1) * format.half);
+        let received = format.ordered(self.exchange(format.ordered(word), last_sck));
+        let end = Cycles(edge.0 + halves * format.half + u64::from(format.cpha));
         self.word = Some(Word { end, received });
-        self.words += 1;
     }
 
     /// The first value of the counter of halves. With CPHA 1 the core takes a clock to detect a word's end, and if SCK
     /// has half the clock's frequency, the counter advances with that clock: from the second word on it starts from 1.
     fn first_state(&self) -> u64 {
-        u64::from(self.params.clock_phase && self.params.half_cycles == 1 && self.words > 0)
+        u64::from(self.params.format.cpha && self.params.format.half == 1 && self.bus.words > 0)
     }
 
+    /// Shifts a word whose last edge is `end`. With CPHA 0 the first bit's time begins half a period before the first
+    /// edge.
     fn exchange(&mut self, word: u32, end: Cycles) -> u32 {
-        let now = self.time(end);
-        let ones = self.params.data_mask();
-        let burst = Burst::output(Lines::Single, Rate::Single, self.params.bits, word);
-        let clock = self.serial_clock(end);
-        // The data line is pulled up unless a chip drives it.
-        let (mut received, mut is_answered) = (ones, false);
-        for (select, chip) in self.chips.each() {
-            if self.selected == Some(select) {
-                received = self.signals.burst(burst, chip.shift(burst, now), clock) & ones;
-                is_answered = true;
-            } else if word == ones {
-                chip.idle_clocks(self.params.bits, now);
-            }
-        }
-        if !is_answered {
-            self.signals.burst(burst, PULLED_UP, clock);
-        }
-        received
+        let format = self.params.format;
+        let (now, burst) = (self.time(end), format.burst(word));
+        let halves = u64::from(2 * format.bits) - u64::from(format.cpha);
+        let clock = format.clock(self.params.port.clock, end.0 - halves * format.half);
+        self.bus.pass_idle_clocks(burst, now);
+        self.bus.exchange(burst, now, clock) & format.mask()
     }
 
-    /// The clocks of a word whose last edge is `end`. With CPHA 0 the first bit's time begins half a period before the
-    /// first edge.
-    fn serial_clock(&self, end: Cycles) -> SerialClock {
-        let Params { bits, half_cycles, clock_polarity, clock_phase, .. } = self.params;
-        let halves = u64::from(2 * bits) - u64::from(clock_phase);
-        SerialClock {
-            source: self.params.port.clock,
-            start: end.0 - halves * half_cycles,
-            period: 2 * half_cycles,
-            cpol: clock_polarity,
-            cpha: clock_phase,
-        }
-    }
-
-    /// The slave that slaveselect selects.
-    fn lowest(&self) -> Option<usize> {
-        (self.select != 0).then(|| self.select.trailing_zeros() as usize)
-    }
-
-    fn move_select(&mut self, select: Option<usize>, edge: Cycles) {
-        if select == self.selected {
-            return;
+    /// Selects a slave, or none; true if that is a change.
+    fn move_select(&mut self, select: Option<usize>, edge: Cycles) -> bool {
+        if select == self.bus.selected() {
+            return false;
         }
         let now = self.time(edge);
-        let old = std::mem::replace(&mut self.selected, select);
-        for (select, low) in old.map(|old| (old, false)).into_iter().chain(select.map(|new| (new, true))) {
-            self.signals.select(select, low, now);
-        }
-        self.has_let_go |= old.is_some();
-        self.frames += u64::from(select.is_some());
-        if let Some(chip) = old.and_then(|old| self.chips.get_mut(old)) {
-            chip.deselect(now);
-        }
-        if let Some(chip) = select.and_then(|new| self.chips.get_mut(new)) {
-            chip.select(now);
-        }
+        self.has_let_go |= self.bus.selected().is_some();
+        self.bus.select_only(select, now);
+        true
     }
 
     /// The time of an edge for the chips; never before the last one, since a word on the wire may be ahead.

@@ -6,6 +6,7 @@ use crate::bench::{Bench, CPU_INTC, read_node};
 use crate::registers::walk;
 use crate::support::axi_lite::AxiLitePort;
 use crate::support::hosted_chip::HostedChip;
+use crate::support::spi_controller::Format;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::time::Hz;
 use engine::wire::spi::{Burst, SpiTarget};
@@ -83,14 +84,15 @@ fn at(cycle: u64) -> Ps {
 fn params(half_cycles: u64) -> Params {
     Params {
         port: AxiLitePort { clock: clock(), read_cycles: Cycles(1), write_cycles: Cycles(1) },
-        half_cycles,
-        bits: 8,
-        lsb_first: false,
-        clock_polarity: false,
-        clock_phase: false,
+        format: Format { bits: 8, half: half_cycles, ..Format::default() },
         slaves: 2,
         interrupt: Some(IrqLine::Core { core: 0, bit: 18 }),
     }
+}
+
+/// The same in another mode of the clock.
+fn in_mode(cpol: bool, cpha: bool, params: Params) -> Params {
+    Params { format: Format { cpol, cpha, ..params.format }, ..params }
 }
 
 struct Rig {
@@ -173,7 +175,7 @@ fn a_word_takes_two_halves_more_than_its_bits() {
 #[test]
 fn waveforms_show_sck_between_the_selects_halves() {
     for (clock_polarity, clock_phase) in [(false, false), (true, true)] {
-        let mut rig = Rig::new(Params { clock_polarity, clock_phase, ..params(5) });
+        let mut rig = Rig::new(in_mode(clock_polarity, clock_phase, params(5)));
         rig.bench.record();
         rig.put(10, SLAVESELECT, 2);
         rig.put(20, TXDATA, 0xa5);
@@ -290,7 +292,7 @@ fn without_a_slave_all_chips_see_idle_clocks_while_the_line_is_high() {
 
 #[test]
 fn the_width_and_order_of_bits_are_the_generators() {
-    let mut rig = Rig::new(Params { bits: 12, lsb_first: true, ..params(1) });
+    let mut rig = Rig::new(Params { format: Format { bits: 12, lsb_first: true, ..params(1).format }, ..params(1) });
     rig.put(100, TXDATA, 0xf801);
     assert_eq!(rig.get(103 + 25, STATUS) & STATUS_RRDY, 0);
     assert_eq!(rig.get(103 + 26, STATUS) & STATUS_RRDY, STATUS_RRDY);
@@ -337,7 +339,7 @@ fn interrupts_follow_their_flags() {
 fn a_polarity_and_phase_that_differ_are_noted() {
     for (clock_polarity, clock_phase, notes) in [(false, false, 0), (true, true, 0), (false, true, 1), (true, false, 1)]
     {
-        let mut rig = Rig::new(Params { clock_polarity, clock_phase, ..params(1) });
+        let mut rig = Rig::new(in_mode(clock_polarity, clock_phase, params(1)));
         rig.put(100, TXDATA, 1);
         assert_eq!(rig.bench.bus.notes().len(), notes);
     }

@@ -19,8 +19,8 @@ pub struct Slot {
 
 impl Slot {
     /// Brings both up to clock `cycle`. A card may be taken out between two calls, but none is put in.
-    pub fn look(&mut self, clock: Hz, cycle: Cycles, chip: &Option<HostedChip>) {
-        let present = |edge| chip.as_ref().is_some_and(|chip| chip.present(clock.ps_at_floor(Cycles(edge))));
+    pub fn look(&mut self, clock: Hz, cycle: Cycles, chip: Option<&HostedChip>) {
+        let present = |edge| chip.is_some_and(|chip| chip.present(clock.ps_at_floor(Cycles(edge))));
         let taken = cycle.0.saturating_sub(DELAY_CYCLES);
         // The first edge after reset is number 1.
         if taken > 0 && !self.looked {
@@ -33,12 +33,12 @@ impl Slot {
     }
 
     /// True if the last register shows the switch's level in clock `cycle`: no change is in the other registers.
-    pub fn is_settled(&self, clock: Hz, cycle: Cycles, chip: &Option<HostedChip>) -> bool {
-        self.card_in == chip.as_ref().is_some_and(|chip| chip.present(clock.ps_at_floor(cycle)))
+    pub fn is_settled(&self, clock: Hz, cycle: Cycles, chip: Option<&HostedChip>) -> bool {
+        self.card_in == chip.is_some_and(|chip| chip.present(clock.ps_at_floor(cycle)))
     }
 
     /// A write in clock `cycle` clears the flag; a change in the same clock sets it again.
-    pub fn clear_changed(&mut self, clock: Hz, cycle: Cycles, chip: &Option<HostedChip>) {
+    pub fn clear_changed(&mut self, clock: Hz, cycle: Cycles, chip: Option<&HostedChip>) {
         self.look(clock, cycle, chip);
         self.changed = false;
     }

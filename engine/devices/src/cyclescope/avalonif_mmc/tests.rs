@@ -6,7 +6,7 @@ use crate::bench::{Bench, CPU_INTC, read_node};
 use crate::registers::walk;
 use engine::bus::device::{DeviceId, IrqLine};
 use engine::time::Hz;
-use engine::wire::spi::SpiTarget;
+use engine::wire::spi::{Burst, SpiTarget};
 
 mod clocked;
 mod polling;

@@ -82,7 +82,7 @@ impl Hand {
         let chip: Box<dyn I2cTarget> = Box::new(Chip { calls: Arc::clone(&calls), given: 0, stretch });
         let chips = I2cChips::new(vec![(0x48, Hosted::new(chip, "chip".into(), None, 0))]);
         let [scl, sda] = [SCL, SDA].map(|number| Pin::new(PORT, number));
-        let bus = I2cGpio::new("i2c0".into(), scl, sda, chips);
+        let bus = I2cGpio::new(scl, sda, chips);
         let port = Gpio::new(Hz::new(100_000_000).unwrap(), Some(IrqLine::Core { core: 0, bit: 2 }));
         let mut hand = Hand { bench: Bench::new(port).as_port().and(bus), now: Ps::ZERO, calls };
         for device in [PORT, BUS] {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::bench::Bench;
 use crate::ingenic::jz4740_gpio::Gpio;
+use crate::support::hosted_chip::HostedChip;
 use engine::bus::device::IrqLine;
 use engine::time::Hz;
 use engine::wire::spi::{self, Burst, ControlPin, Edges, NextClock, SpiTarget};
@@ -137,10 +138,11 @@ impl Hand {
             "sleep",
         );
         let wiring = Wiring { sck: pin(SCK), mosi: pin(MOSI), miso: pin(MISO), selects: vec![pin(CS)] };
-        let bus = SpiGpio::new("spi0".into(), wiring, Chips::new(vec![Some(hosted)]));
+        let bus = SpiGpio::new(wiring, Chips::new(vec![Some(hosted)]));
         let clock = Hz::new(100_000_000).unwrap();
         let port = Gpio::new(clock, Some(IrqLine::Core { core: 0, bit: 2 }));
         let mut hand = Hand { bench: Bench::new(port).as_port().and(bus), now: Ps::ZERO, log, mosi, miso };
+        hand.bench.bus.device_names[BUS.0 as usize] = "spi0".into();
         for device in [PORT, BUS] {
             hand.bench.bus.with_device(device, Ps::ZERO, |device, ctx| device.reset(ctx));
         }

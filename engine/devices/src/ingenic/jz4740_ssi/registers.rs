@@ -2,6 +2,7 @@
 //! jz4740.h).
 
 use crate::prelude::*;
+use crate::support::spi_controller::Format;
 
 registers! {
     /// All registers.
@@ -25,67 +26,49 @@ registers! {
 }
 
 /// The numbers of words that TTRG and RTRG select.
-const TRIGGERS: [usize; 4] = [1, 4, 8, 14];
+pub const TRIGGERS: [usize; 4] = [1, 4, 8, 14];
 
 /// The settings of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
 pub struct Settings {
-    /// SSICR0.
-    pub cr0: u32,
-    /// SSICR1.
-    pub cr1: u32,
-    /// SSIGR.CGV.
-    pub divider: u32,
+    /// Words of 2 to 17 bits, and SCK.
+    pub format: Format,
+    /// The controller receives what it sends.
+    pub is_loop: bool,
+    /// The chip select that frames use: 0 is SSI_CE_.
+    pub select: usize,
+    /// The chip selects that are active high, one bit each.
+    pub active_high: u32,
+    /// Cycles from the chip select to the first bit's time.
+    pub lead: u64,
+    /// Cycles from the last bit's time to the chip select's end.
+    pub trail: u64,
 }
 
 impl Settings {
     /// Those of the registers.
     pub fn of(registers: &Registers) -> Settings {
-        Settings { cr0: registers[SSICR0], cr1: registers[SSICR1], divider: registers[SSIGR] }
-    }
-
-    /// Bits of a word: 2 to 17.
-    pub fn bits(self) -> u32 {
-        field(self.cr1, SSICR1_FLEN) + 2
-    }
-
-    /// The bits of a word, as a mask.
-    pub fn mask(self) -> u32 {
-        (1 << self.bits()) - 1
-    }
-
-    /// A word in the order of the wire, or back: the first bit highest.
-    pub fn ordered(self, word: u32) -> u32 {
-        if self.cr1 & SSICR1_LFST != 0 { word.reverse_bits() >> (32 - self.bits()) } else { word }
-    }
-
-    /// The chip select that frames use: 0 is SSI_CE_.
-    pub fn select(self) -> usize {
-        usize::from(self.cr0 & SSICR0_FSEL != 0)
+        let (cr0, cr1) = (registers[SSICR0], registers[SSICR1]);
+        let format = Format {
+            bits: field(cr1, SSICR1_FLEN) + 2,
+            lsb_first: cr1 & SSICR1_LFST != 0,
+            cpol: cr1 & SSICR1_POL != 0,
+            cpha: cr1 & SSICR1_PHA != 0,
+            half: u64::from(registers[SSIGR]) + 1,
+        };
+        let clocks = |bits: u32| u64::from(field(cr1, bits)) * format.period();
+        Settings {
+            format,
+            is_loop: cr0 & SSICR0_LOOP != 0,
+            select: usize::from(cr0 & SSICR0_FSEL != 0),
+            active_high: field(cr1, SSICR1_FRMHL),
+            lead: clocks(SSICR1_TFVCK),
+            trail: clocks(SSICR1_TCKFI),
+        }
     }
 
     /// True if a chip select is active high.
-    pub fn is_active_high(self, select: usize) -> bool {
-        field(self.cr1, SSICR1_FRMHL) >> select & 1 != 0
-    }
-
-    /// Clocks of SCK from the chip select to the first bit's time.
-    pub fn lead_clocks(self) -> u32 {
-        field(self.cr1, SSICR1_TFVCK)
-    }
-
-    /// Clocks of SCK from the last bit's time to the chip select's end.
-    pub fn trail_clocks(self) -> u32 {
-        field(self.cr1, SSICR1_TCKFI)
-    }
-
-    /// The number of words in the transmit FIFO at and below which it requests more.
-    pub fn transmit_trigger(self) -> usize {
-        TRIGGERS[field(self.cr1, SSICR1_TTRG) as usize]
-    }
-
-    /// The number of words in the receive FIFO from which on it requests a read.
-    pub fn receive_trigger(self) -> usize {
-        TRIGGERS[field(self.cr1, SSICR1_RTRG) as usize]
+    pub const fn is_active_high(self, select: usize) -> bool {
+        self.active_high >> select & 1 != 0
     }
 }

@@ -94,7 +94,7 @@ fn wired() -> Wired {
     let line = |bit| Some(IrqLine::Core { core: 0, bit });
     let chip = HostedChip::new(Box::new(script), "chip0".to_owned(), line(5), 0);
     let clock = ClockInput { rate: hz(100_000_000), id: Some(CLOCK) };
-    let ssi = Ssi::new("ssi".to_owned(), clock, line(4), Chips::new(vec![Some(chip), None]));
+    let ssi = Ssi::new(clock, line(4), Chips::new(vec![Some(chip), None]));
     let mut bench = Bench::new(ssi);
     bench.bus.clocks.add_user(CLOCK, User::Device(DeviceId(0)));
     bench.bus.with_device(DeviceId(0), Ps::ZERO, |device, ctx| device.reset(ctx));
@@ -124,7 +124,7 @@ impl Wired {
 #[test]
 fn the_register_map_holds() {
     let clock = hz(100_000_000);
-    let mut bench = Bench::new(Ssi::new("ssi".to_owned(), clock, None, Chips::default()));
+    let mut bench = Bench::new(Ssi::new(clock, None, Chips::default()));
     walk::device_keeps_its_table(MAP.rows, &["SSIDR", "SSICR0", "SSISR"], &mut bench);
 }
 

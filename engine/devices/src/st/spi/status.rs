@@ -1,7 +1,7 @@
 //! The state of the interface, by its registers: the direction of words, and SPI_SR.
 
 use super::registers::*;
-use super::wire::Direction;
+use super::shifter::Direction;
 use super::{FIFO_BYTES, Spi};
 use crate::registers::flag;
 
@@ -29,8 +29,8 @@ impl Spi {
 
     /// SPI_SR.BSY. In the interface without FIFOs it reads 0 while receiving on one data line (RM0090, "BSY flag").
     pub(super) fn is_busy(&self) -> bool {
-        let is_shown = self.params.has_fifos || self.direction() != Direction::InOnMosi;
-        is_shown && (self.wire.is_busy() || self.is_on() && !self.transmit.is_empty())
+        let is_shown = self.has_fifos || self.direction() != Direction::InOnMosi;
+        is_shown && (self.shifter.is_busy() || self.is_on() && !self.transmit.is_empty())
     }
 
     pub(super) fn status(&self) -> u32 {
@@ -38,7 +38,7 @@ impl Spi {
         let bytes = |frames: usize| (frames * self.frame_bytes()).min(FIFO_BYTES);
         let (waiting, come) = (bytes(self.transmit.len()), bytes(self.receive.len()));
         let busy = flag(SR_BSY, self.is_busy());
-        if !self.params.has_fifos {
+        if !self.has_fifos {
             return self.flags | busy | flag(SR_TXE, waiting == 0) | flag(SR_RXNE, come > 0);
         }
         let threshold = if self.registers.has(CR2, CR2_FRXTH) { 1 } else { 2 };

@@ -103,15 +103,13 @@ fn rig_with(wired: impl Fn(HostedChip) -> HostedChip, has_fifos: bool, registers
     let seen = Seen::default();
     let target = Box::new(Chip { seen: Arc::clone(&seen), last: 0xa5 });
     let chips = Chips::new(vec![Some(wired(HostedChip::new(target, "chip".to_owned(), None, 0)))]);
-    let params = Params {
-        clock: ClockInput { rate: clock(), id: Some(engine::dt::wiring::ClockId(7)) },
+    let spi = Spi {
         start_cycles: Cycles(START),
-        has_fifos,
         interrupt: Some(IrqLine::Core { core: 0, bit: 5 }),
         selects: vec![PIN],
-        gate: ClockGate::default(),
+        ..Spi::new(ClockInput { rate: clock(), id: Some(engine::dt::wiring::ClockId(7)) }, has_fifos, chips)
     };
-    let mut bench = Bench::new(Spi::new(params, Default::default(), chips)).and(Idle);
+    let mut bench = Bench::new(spi).and(Idle);
     bench.bus.wires.add_port(PORT, 1);
     bench.record();
     bench.bus.drive_pin(PIN, Some(false), at(0));

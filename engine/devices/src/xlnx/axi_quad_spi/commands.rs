@@ -7,11 +7,11 @@
 //! configuration registers at their defaults (PG153, "Micron Memory"; N25Q128A data sheet, command set and dummy
 //! cycles).
 
-use engine::state::{Damaged, Fresh, Loader, Saver, State};
+use engine::state::{Fresh, State};
 use engine::wire::spi::Lines;
 
 /// The data after the address and the dummies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub enum Data {
     /// On one line both directions work at the same time: data in either direction, or no data.
     Single,
@@ -22,7 +22,7 @@ pub enum Data {
 }
 
 /// A command of the memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, State, Fresh)]
 pub struct Command {
     /// The command byte.
     pub opcode: u8,
@@ -56,25 +56,19 @@ impl Command {
 use Data::{In, Out};
 use Lines::{Dual, Quad, Single};
 
-const fn row(
-    opcode: u8,
-    name: &'static str,
-    address_bytes: u8,
-    address_lines: Lines,
-    dummy_bytes: u8,
-    data: Data,
-) -> Command {
-    Command { opcode, name, address_bytes, address_lines, dummy_bytes, data }
+/// A command with an address.
+const fn row(opcode: u8, name: &'static str, address_lines: Lines, dummy_bytes: u8, data: Data) -> Command {
+    Command { opcode, name, address_bytes: 3, address_lines, dummy_bytes, data }
 }
 
 /// A command without an address.
 const fn plain(opcode: u8, name: &'static str) -> Command {
-    row(opcode, name, 0, Single, 0, Data::Single)
+    Command { address_bytes: 0, ..addressed(opcode, name, 0) }
 }
 
 /// A command with an address, on one line throughout.
 const fn addressed(opcode: u8, name: &'static str, dummy_bytes: u8) -> Command {
-    row(opcode, name, 3, Single, dummy_bytes, Data::Single)
+    row(opcode, name, Single, dummy_bytes, Data::Single)
 }
 
 /// The decoder's table, by opcode.
@@ -86,17 +80,17 @@ pub const COMMANDS: &[Command] = &[
     plain(0x05, "READ STATUS REGISTER"),
     plain(0x06, "WRITE ENABLE"),
     addressed(0x0b, "FAST READ", 1),
-    row(0x12, "EXTENDED QUAD INPUT FAST PROGRAM", 3, Quad, 0, Out(Quad)),
+    row(0x12, "EXTENDED QUAD INPUT FAST PROGRAM", Quad, 0, Out(Quad)),
     addressed(0x20, "SUBSECTOR ERASE", 0),
-    row(0x32, "QUAD INPUT FAST PROGRAM", 3, Single, 0, Out(Quad)),
-    row(0x3b, "DUAL OUTPUT FAST READ", 3, Single, 2, In(Dual)),
+    row(0x32, "QUAD INPUT FAST PROGRAM", Single, 0, Out(Quad)),
+    row(0x3b, "DUAL OUTPUT FAST READ", Single, 2, In(Dual)),
     addressed(0x42, "PROGRAM OTP ARRAY", 0),
     addressed(0x4b, "READ OTP ARRAY", 1),
     plain(0x50, "CLEAR FLAG STATUS REGISTER"),
     addressed(0x5a, "READ SERIAL FLASH DISCOVERY PARAMETER", 1),
     plain(0x61, "WRITE ENHANCED VOLATILE CONFIGURATION REGISTER"),
     plain(0x65, "READ ENHANCED VOLATILE CONFIGURATION REGISTER"),
-    row(0x6b, "QUAD OUTPUT FAST READ", 3, Single, 4, In(Quad)),
+    row(0x6b, "QUAD OUTPUT FAST READ", Single, 4, In(Quad)),
     plain(0x70, "READ FLAG STATUS REGISTER"),
     plain(0x75, "PROGRAM/ERASE SUSPEND"),
     plain(0x7a, "PROGRAM/ERASE RESUME"),
@@ -104,42 +98,22 @@ pub const COMMANDS: &[Command] = &[
     plain(0x85, "READ VOLATILE CONFIGURATION REGISTER"),
     plain(0x9e, "READ ID"),
     plain(0x9f, "READ ID"),
-    row(0xa2, "DUAL INPUT FAST PROGRAM", 3, Single, 0, Out(Dual)),
+    row(0xa2, "DUAL INPUT FAST PROGRAM", Single, 0, Out(Dual)),
     plain(0xb1, "WRITE NONVOLATILE CONFIGURATION REGISTER"),
     plain(0xb5, "READ NONVOLATILE CONFIGURATION REGISTER"),
-    row(0xbb, "DUAL INPUT/OUTPUT FAST READ", 3, Dual, 2, In(Dual)),
+    row(0xbb, "DUAL INPUT/OUTPUT FAST READ", Dual, 2, In(Dual)),
     plain(0xc7, "BULK ERASE"),
-    row(0xd2, "EXTENDED DUAL INPUT FAST PROGRAM", 3, Dual, 0, Out(Dual)),
+    row(0xd2, "EXTENDED DUAL INPUT FAST PROGRAM", Dual, 0, Out(Dual)),
     addressed(0xd8, "SECTOR ERASE", 0),
     addressed(0xe5, "WRITE LOCK REGISTER", 0),
     addressed(0xe8, "READ LOCK REGISTER", 0),
-    row(0xeb, "QUAD INPUT/OUTPUT FAST READ", 3, Quad, 5, In(Quad)),
+    row(0xeb, "QUAD INPUT/OUTPUT FAST READ", Quad, 5, In(Quad)),
 ];
 
-/// Saved as its code.
-impl State for &'static Command {
-    fn save(&self, to: &mut Saver) {
-        self.opcode.save(to);
-    }
-
-    fn load(&mut self, from: &mut Loader) -> Result<(), Damaged> {
-        let opcode = u8::loaded(from)?;
-        *self = COMMANDS.iter().find(|command| command.opcode == opcode).ok_or(Damaged)?;
-        Ok(())
-    }
-}
-
-impl Fresh for &'static Command {
-    fn fresh() -> &'static Command {
-        &COMMANDS[0]
-    }
-}
-
 /// The command that starts with `opcode`, if a core with `lines` data lines supports it.
-pub fn find(opcode: u8, lines: Lines) -> Option<&'static Command> {
+pub fn find(opcode: u8, lines: Lines) -> Option<Command> {
     let index = COMMANDS.binary_search_by_key(&opcode, |command| command.opcode).ok()?;
-    let command = &COMMANDS[index];
-    (command.data_lines() <= lines).then_some(command)
+    Some(COMMANDS[index]).filter(|command| command.data_lines() <= lines)
 }
 
 #[cfg(test)]

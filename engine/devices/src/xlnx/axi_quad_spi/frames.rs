@@ -40,7 +40,7 @@ pub struct Shifted {
     pub end: u64,
 }
 
-/// The frame in progress.
+/// The frame in progress, with the totals of all frames of its kind.
 #[derive(Clone, Copy, Debug, State, Fresh)]
 struct Current {
     command: u8,
@@ -51,6 +51,7 @@ struct Current {
 /// All frames so far.
 #[derive(Debug, Default, State)]
 pub struct Frames {
+    /// By first byte, without the kind of the frame in progress.
     ended: BTreeMap<u8, Totals>,
     current: Option<Current>,
 }
@@ -59,10 +60,12 @@ impl Frames {
     /// A byte was shifted to a selected slave.
     #[inline]
     pub fn byte(&mut self, shifted: Shifted) {
-        let current = self.current.get_or_insert(Current {
-            command: shifted.byte,
-            totals: Totals { frames: 1, waiting_clocks: shifted.start - shifted.there, ..Totals::default() },
-            last_end: shifted.start,
+        let ended = &mut self.ended;
+        let current = self.current.get_or_insert_with(|| {
+            let mut totals = ended.remove(&shifted.byte).unwrap_or_default();
+            totals.frames += 1;
+            totals.waiting_clocks += shifted.start - shifted.there;
+            Current { command: shifted.byte, totals, last_end: shifted.start }
         });
         current.totals.sck_clocks += u64::from(shifted.sck_clocks);
         current.totals.idle_clocks += shifted.start - current.last_end;
@@ -72,16 +75,14 @@ impl Frames {
     /// The slave select has changed: the next byte begins a frame.
     pub fn end(&mut self) {
         if let Some(current) = self.current.take() {
-            add(self.ended.entry(current.command).or_default(), current.totals);
+            self.ended.insert(current.command, current.totals);
         }
     }
 
     /// The totals by first byte, in its order, including those of a frame in progress.
     pub fn totals(&self) -> BTreeMap<u8, Totals> {
         let mut found = self.ended.clone();
-        if let Some(current) = self.current {
-            add(found.entry(current.command).or_default(), current.totals);
-        }
+        found.extend(self.current.map(|current| (current.command, current.totals)));
         found
     }
 
@@ -110,13 +111,6 @@ impl Edge for Frames {
             poll.edge(clock, &mut current.last_end);
         }
     }
-}
-
-fn add(to: &mut Totals, more: Totals) {
-    to.frames += more.frames;
-    to.sck_clocks += more.sck_clocks;
-    to.idle_clocks += more.idle_clocks;
-    to.waiting_clocks += more.waiting_clocks;
 }
 
 #[cfg(test)]

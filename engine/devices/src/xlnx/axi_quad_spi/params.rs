@@ -36,9 +36,26 @@ pub struct Params {
 }
 
 impl Params {
-    /// Depth of the FIFO model: without FIFOs, one register each.
-    pub const fn register_or_fifo_depth(&self) -> u32 {
-        if self.fifo_depth == 0 { 1 } else { self.fifo_depth }
+    /// The time of an edge of EXT_SPI_CLK.
+    pub const fn spi_time(&self, edge: u64) -> Ps {
+        self.ext_spi_clock.ps_at_floor(Cycles(edge))
+    }
+
+    /// The edge of EXT_SPI_CLK at which a write at `now` takes effect on the wire's side.
+    pub fn effect_edge(&self, now: Ps) -> u64 {
+        self.ext_spi_clock.cycles_until_ceil(now).0 + self.tx_sync_clocks.0
+    }
+
+    /// The last edge of EXT_SPI_CLK that the AXI side has seen at `now`.
+    pub fn seen_edge(&self, now: Ps) -> u64 {
+        let axi = self.port.clock;
+        let cycle = axi.cycles_until_floor(now).0.saturating_sub(self.rx_sync_cycles.0);
+        self.ext_spi_clock.cycles_until_floor(axi.ps_at_floor(Cycles(cycle))).0
+    }
+
+    /// The time at which the AXI side sees a byte that ended at `edge`.
+    pub fn seen_at(&self, edge: u64) -> Ps {
+        self.port.clock.after(self.spi_time(edge), self.rx_sync_cycles)
     }
 
     /// Reads the node, all but its children.
@@ -77,11 +94,8 @@ fn switch(reader: &mut NodeReader, name: &str, meaning: &str) -> bool {
 }
 
 fn lines(reader: &mut NodeReader) -> Lines {
-    match reader.u32_or("xlnx,spi-mode", 0, 0..=2, "0 is standard, 1 dual, 2 quad") {
-        1 => Lines::Dual,
-        2 => Lines::Quad,
-        _ => Lines::Single,
-    }
+    let mode = reader.u32_or("xlnx,spi-mode", 0, 0..=2, "0 is standard, 1 dual, 2 quad");
+    [Lines::Single, Lines::Dual, Lines::Quad][mode as usize]
 }
 
 /// PG153 v3.2, "Frequency Ratio": 2, 4, 8 and 16 n for n up to 128; 2 alone in dual and quad mode.

@@ -22,7 +22,7 @@ registers! {
 }
 
 /// The command that the core sends for a read of the window.
-fn fast_read(lines: Lines) -> &'static Command {
+fn fast_read(lines: Lines) -> Command {
     let opcode = match lines {
         Lines::Single => 0x0b,
         Lines::Dual => 0xbb,
@@ -33,7 +33,11 @@ fn fast_read(lines: Lines) -> &'static Command {
 
 impl AxiQuadSpi {
     /// Outside of XIP mode the core has no read window, even if the board has an address range for it.
-    fn has_window(&self, ctx: &mut Ctx) -> Result<(), SlaveError> {
+    pub(super) fn has_window(&self, range: usize) -> bool {
+        self.params.xip && range == 1
+    }
+
+    fn check_window(&self, ctx: &mut Ctx) -> Result<(), SlaveError> {
         if self.params.xip {
             return Ok(());
         }
@@ -42,14 +46,14 @@ impl AxiQuadSpi {
     }
 
     pub(super) fn read_window(&mut self, offset: u32, size: AccessSize, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.has_window(ctx)?;
+        self.check_window(ctx)?;
         let mut word = [0; 4];
-        let done = self.xip_frame(offset & !3, 4, &mut word, ctx)?;
+        let done = self.xip_read(offset & !3, 4, &mut word, ctx)?;
         Ok(Reply::read(size.extracted(u32::from_le_bytes(word), offset), done))
     }
 
     pub(super) fn write_window(&mut self, ctx: &mut Ctx) -> Result<Reply, SlaveError> {
-        self.has_window(ctx)?;
+        self.check_window(ctx)?;
         self.registers.put(XIPSR, XIPSR_AXI_TRANSACTION_ERROR, true);
         ctx.note("a write to the read window has no effect: the core answers with an error");
         Err(SlaveError { done: self.params.port.written(ctx.now).done })
@@ -57,28 +61,19 @@ impl AxiQuadSpi {
 
     pub(super) fn wrote_xip(&mut self, ctx: &mut Ctx) {
         let [cpol, cpha] = [XIPCR_CPOL, XIPCR_CPHA].map(|bit| self.registers.has(XIPCR, bit));
-        let edge = self.effect_edge(ctx.now);
-        self.wire.set_clock_mode(cpol, cpha, edge);
-    }
-
-    pub(super) fn xip_peek(&self, range: usize, offset: u32, into: &mut [u8]) -> bool {
-        self.params.xip && range == 1 && self.wire.chips.get(0).is_some_and(|chip| chip.peek(offset, into))
-    }
-
-    pub(super) fn xip_load(&mut self, range: usize, offset: u32, bytes: &[u8]) -> bool {
-        self.params.xip && range == 1 && self.wire.chips.get_mut(0).is_some_and(|chip| chip.preload(offset, bytes))
-    }
-
-    pub(super) fn xip_burst(&mut self, range: usize, offset: u32, bytes: u32, ctx: &mut Ctx) -> Result<Ps, SlaveError> {
-        if !self.params.xip || range != 1 {
-            return Err(SlaveError { done: ctx.now });
-        }
-        self.xip_frame(offset, bytes, &mut [], ctx)
+        let edge = self.params.effect_edge(ctx.now);
+        self.shifter.set_clock_mode(cpol, cpha, edge);
     }
 
     /// One read transaction: copies the bytes from `offset` on, up to the length of `into`. Returns the time of its
     /// last beat.
-    fn xip_frame(&mut self, offset: u32, bytes: u32, into: &mut [u8], ctx: &mut Ctx) -> Result<Ps, SlaveError> {
+    pub(super) fn xip_read(
+        &mut self,
+        offset: u32,
+        bytes: u32,
+        into: &mut [u8],
+        ctx: &mut Ctx,
+    ) -> Result<Ps, SlaveError> {
         if self.registers[XIPCR].count_ones() == 1 {
             self.registers.put(XIPSR, XIPSR_CPOL_CPHA_ERROR, true);
             ctx.note(
@@ -86,12 +81,11 @@ impl AxiQuadSpi {
             );
             return Err(SlaveError { done: self.params.port.written(ctx.now).done });
         }
-        let edge = self.effect_edge(ctx.now);
-        let end = self.wire.read_frame(fast_read(self.params.lines), offset, bytes, into, edge);
-        self.take_notes(ctx);
+        let edge = self.params.effect_edge(ctx.now);
+        let end = self.shifter.read_frame(&fast_read(self.params.lines), offset, bytes, into, edge);
+        self.shifter.bus.chips.take_notes(ctx);
         self.follow_chips(ctx);
-        let ended = self.params.ext_spi_clock.ps_at_floor(Cycles(end));
         let latency = Cycles(self.params.rx_sync_cycles.0 + self.params.port.read_cycles.0);
-        Ok(self.params.port.clock.after(ended, latency))
+        Ok(self.params.port.clock.after(self.params.spi_time(end), latency))
     }
 }

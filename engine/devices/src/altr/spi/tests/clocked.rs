@@ -84,7 +84,7 @@ impl Clocked {
     fn edge(&mut self, strobe: Strobe) {
         let (busy, state, holding, trdy) = (self.busy, self.state, self.holding, self.trdy());
         let (rrdy, rx, ended) = (self.flags & STATUS_RRDY != 0, self.rx, self.ended);
-        let slow = self.slow == self.params.half_cycles - 1;
+        let slow = self.slow == self.params.format.half - 1;
         let load = holding.is_some() && !busy;
         self.slow = if busy && !slow { self.slow + 1 } else { 0 };
         if load {
@@ -99,7 +99,7 @@ impl Clocked {
             Strobe::Second(offset, Some(value)) => self.written(offset, value, trdy),
             _ => {}
         }
-        let last = 2 * self.params.bits + 1;
+        let last = 2 * self.params.format.bits + 1;
         let finished = slow && busy && state == last;
         if slow && busy {
             self.state = if state == last { 0 } else { state + 1 };
@@ -109,10 +109,10 @@ impl Clocked {
             }
         }
         self.ended = false;
-        if finished && self.params.clock_phase {
+        if finished && self.params.format.cpha {
             self.ended = true;
         }
-        if ended || finished && !self.params.clock_phase {
+        if ended || finished && !self.params.format.cpha {
             self.busy = false;
             self.flags |= STATUS_RRDY | flag(STATUS_ROE, rrdy);
             self.rx = self.answered();
@@ -194,7 +194,7 @@ proptest! {
     fn it_is_the_clocked_machine(
         acts in acts(), half in 1u64..5, phase: bool, select in 0u32..4, sso: bool,
     ) {
-        let params = Params { clock_polarity: phase, clock_phase: phase, ..params(half) };
+        let params = in_mode(phase, phase, params(half));
         let (mut rig, mut clocked) = (Rig::new(params), Clocked::after_reset(params));
         let setting = [(2, SLAVESELECT, Some(select)), (2, CONTROL, Some(flag(CONTROL_SSO, sso)))];
         let unsetting = [(500, CONTROL, Some(0)), (2, STATUS, None)];

@@ -2,15 +2,16 @@
 //!
 //! Times are edges of EXT_SPI_CLK; SCK takes `ratio` of them and runs only while a byte is shifted. Bytes follow each
 //! other without a gap while the transmit FIFO has bytes; otherwise SCK stops. The engine is brought up to date on
-//! request: [`Wire::advance`] carries out everything that is complete by an edge.
+//! request: [`Shifter::advance`] carries out everything that is complete by an edge.
 
 use super::commands::{self, Command, Data};
-use super::fifo::{RxFifo, TxFifo};
+use super::fifo::Fifo;
 use super::frames::{Frames, Shifted};
+use super::params::Params;
 use crate::prelude::*;
 use crate::support::hosted_chip::Chips;
-use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::wire::spi::{Burst, Lines, PULLED_UP};
+use crate::support::spi_controller::{Format, SpiBus};
+use engine::wire::spi::{Burst, Lines};
 
 /// The settings of SPICR for the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
@@ -31,7 +32,7 @@ enum Frame {
     /// The next byte is a command.
     Command,
     /// The command, and the number of bytes after it.
-    Known(&'static Command, u32),
+    Known(Command, u32),
     /// The command is not in the table: no byte is sent until the FIFO is reset.
     Refused,
 }
@@ -50,72 +51,53 @@ impl Polled for Frame {
     }
 }
 
-/// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State, Polled)]
-pub struct Totals {
-    /// Bytes that went over the wire.
-    #[poll(total)]
-    pub bytes: u64,
-    /// Periods of SCK.
-    #[poll(total)]
-    pub sck_clocks: u64,
-    /// Times that a slave was selected.
-    #[poll(total)]
-    pub frames: u64,
+/// The shift engine with its FIFOs, and the bus.
+#[derive(State, Polled)]
+pub struct Shifter {
+    #[state(skip)]
+    params: Params,
+    /// Words are bytes.
+    pub bus: SpiBus,
+    /// SPI DTR.
+    #[poll(edge = self.params.ext_spi_clock)]
+    pub tx: Fifo,
+    /// SPI DRR.
+    #[poll(edge = self.params.ext_spi_clock)]
+    pub rx: Fifo,
+    /// As set by [`Shifter::set_control`].
+    pub control: Control,
     /// Received bytes that were lost because the FIFO was full.
     #[poll(total)]
     pub overruns: u64,
-}
-
-/// The wire and the chips on it.
-#[derive(State, Polled)]
-pub struct Wire {
-    /// EXT_SPI_CLK.
-    #[state(skip)]
-    pub clock: Hz,
-    /// EXT_SPI_CLK periods a period of SCK.
-    #[state(skip)]
-    pub ratio: u64,
-    /// The widest transfer that the core is built for.
-    #[state(skip)]
-    pub lines: Lines,
-    /// On the slave selects.
-    pub chips: Chips,
-    /// As set by [`Wire::set_control`].
-    pub control: Control,
-    /// Totals.
-    pub totals: Totals,
+    /// One was lost since this was last cleared.
+    pub has_overrun: bool,
     /// Statistics of the wire, by the frames' first bytes.
-    #[poll(edge = self.clock)]
+    #[poll(edge = self.params.ext_spi_clock)]
     pub frames: Frames,
-    /// The lines, for waveforms.
-    #[poll(skip = "software does not see them")]
-    pub signals: SpiSignals,
-    cpol: bool,
-    cpha: bool,
-    selected: Option<usize>,
+    /// Of words on one line.
+    format: Format,
     select_request: Option<usize>,
     frame: Frame,
     /// No byte starts before this edge.
-    #[poll(edge = self.clock)]
+    #[poll(edge = self.params.ext_spi_clock)]
     free_edge: u64,
 }
 
-impl Wire {
-    /// An idle wire.
-    pub fn new(clock: Hz, ratio: u64, lines: Lines, chips: Chips) -> Wire {
-        Wire {
-            clock,
-            ratio,
-            lines,
-            chips,
+impl Shifter {
+    /// Idle, with empty FIFOs.
+    pub fn new(params: Params, chips: Chips) -> Shifter {
+        // Without FIFOs there is one register each.
+        let (depth, axi) = (params.fifo_depth.max(1), params.port.clock);
+        Shifter {
+            params,
+            bus: SpiBus::new(chips),
+            tx: Fifo::to_wire(depth, axi),
+            rx: Fifo::from_wire(depth, axi),
             control: Control::default(),
-            totals: Totals::default(),
+            overruns: 0,
+            has_overrun: false,
             frames: Frames::default(),
-            signals: SpiSignals::default(),
-            cpol: false,
-            cpha: false,
-            selected: None,
+            format: Format { bits: u8::BITS, half: u64::from(params.sck_ratio / 2), ..Format::default() },
             select_request: None,
             frame: Frame::Command,
             free_edge: 0,
@@ -127,28 +109,37 @@ impl Wire {
         matches!(self.frame, Frame::Refused)
     }
 
-    /// The edge at which the byte at the front will have been sent, if nothing changes; `None` if no byte is being
+    /// The edge at which the byte at the front starts, and its clocks, if nothing changes; `None` if no byte is being
     /// sent.
-    pub fn next_completion(&self, tx: &TxFifo) -> Option<u64> {
-        let (byte, visible_edge) = tx.front().filter(|_| self.control.running)?;
-        let burst = self.burst(byte)?;
-        Some(visible_edge.max(self.free_edge) + u64::from(burst.clocks) * self.ratio)
+    fn next_byte(&self) -> Option<(u64, Burst)> {
+        let (byte, visible_edge) = self.tx.front().filter(|_| self.control.running)?;
+        Some((visible_edge.max(self.free_edge), self.burst(byte)?))
+    }
+
+    /// The edge at which this byte will have been sent.
+    pub fn next_completion(&self) -> Option<u64> {
+        self.next_byte().map(|(start, burst)| start + self.edges(burst))
+    }
+
+    /// Periods of EXT_SPI_CLK in a burst.
+    fn edges(&self, burst: Burst) -> u64 {
+        u64::from(burst.clocks) * self.format.period()
     }
 
     /// The latest edge at which all bytes will have been sent, if nothing changes; `None` if no byte is being sent.
-    pub fn last_completion(&self, tx: &TxFifo) -> Option<u64> {
-        let ahead = self.next_completion(tx)?;
-        let (bytes, visible_edge) = tx.unsent()?;
+    pub fn last_completion(&self) -> Option<u64> {
+        let ahead = self.next_completion()?;
+        let (bytes, visible_edge) = self.tx.unsent()?;
         // A byte on one line has the most clocks.
-        Some(ahead.max(visible_edge) + bytes * u64::from(Lines::Single.clocks(u8::BITS)) * self.ratio)
+        Some(ahead.max(visible_edge) + bytes * self.edges(self.format.burst(0)))
     }
 
     /// Carries out everything that is complete by `limit_edge`.
-    pub fn advance(&mut self, tx: &mut TxFifo, rx: &mut RxFifo, limit_edge: u64) {
+    pub fn advance(&mut self, limit_edge: u64) {
         if !self.control.running {
             return;
         }
-        while let Some((byte, visible_edge)) = tx.front() {
+        while let Some((byte, visible_edge)) = self.tx.front() {
             let start = visible_edge.max(self.free_edge);
             if start > limit_edge {
                 break;
@@ -157,50 +148,45 @@ impl Wire {
                 self.frame = Frame::Refused;
                 break;
             };
-            let end = start + u64::from(burst.clocks) * self.ratio;
-            if end > limit_edge {
+            if start + self.edges(burst) > limit_edge {
                 break;
             }
-            self.shift(burst, byte, start, end, tx, rx);
+            self.shift(burst, (byte, visible_edge), start);
         }
-        self.stall(tx, limit_edge);
+        self.stall(limit_edge);
     }
 
     /// Deselects a slave that the core itself has selected, if the FIFO was empty before `limit_edge`.
-    fn stall(&mut self, tx: &TxFifo, limit_edge: u64) {
-        let starved = tx.front().is_none_or(|(_, visible_edge)| visible_edge > self.free_edge);
-        if !self.control.manual_select && self.selected.is_some() && starved && self.free_edge <= limit_edge {
+    fn stall(&mut self, limit_edge: u64) {
+        let starved = self.tx.front().is_none_or(|(_, visible_edge)| visible_edge > self.free_edge);
+        if !self.control.manual_select && starved && self.free_edge <= limit_edge {
             self.select(None, self.free_edge);
         }
     }
 
     /// Completes a byte that is on the wire at `edge`: true if there was one. The hardware would interrupt it.
-    pub fn finish_byte(&mut self, tx: &mut TxFifo, rx: &mut RxFifo, edge: u64) -> bool {
-        match self.next_completion(tx) {
-            Some(end) if tx.front().is_some_and(|(_, visible_edge)| visible_edge.max(self.free_edge) < edge) => {
-                self.advance(tx, rx, end);
-                true
-            }
-            _ => false,
-        }
+    pub fn finish_byte(&mut self, edge: u64) -> bool {
+        let Some((start, burst)) = self.next_byte().filter(|(start, _)| *start < edge) else { return false };
+        self.advance(start + self.edges(burst));
+        true
     }
 
     /// SPICR takes effect at `edge`.
     pub fn set_control(&mut self, control: Control, edge: u64) {
         self.free_edge = self.free_edge.max(edge);
-        if control.manual_select != self.control.manual_select {
-            self.control = control;
+        self.format.lsb_first = control.lsb_first;
+        let before = std::mem::replace(&mut self.control, control);
+        if control.manual_select != before.manual_select {
             self.select(self.select_request.filter(|_| control.manual_select), self.free_edge);
         }
-        self.control = control;
     }
 
     /// Sets SCK's polarity and phase from `edge` on. The memory behaves identically in both modes that it supports.
     pub fn set_clock_mode(&mut self, cpol: bool, cpha: bool, edge: u64) {
-        if cpol != self.cpol {
-            self.signals.rest(cpol, self.time(edge.max(self.free_edge)));
+        if cpol != self.format.cpol {
+            self.bus.signals.rest(cpol, self.params.spi_time(edge.max(self.free_edge)));
         }
-        (self.cpol, self.cpha) = (cpol, cpha);
+        (self.format.cpol, self.format.cpha) = (cpol, cpha);
     }
 
     /// SPISSR takes effect at `edge`: the slave with an active (low) select, if any.
@@ -212,87 +198,68 @@ impl Wire {
         }
     }
 
-    /// The transmit FIFO was reset: the next byte is the first entry again.
-    pub fn reset_frame(&mut self) {
+    /// Resets the transmit FIFO: the next byte is the first entry again.
+    pub fn reset_tx(&mut self, now: Ps) {
+        self.tx.reset(now);
         self.frame = Frame::Command;
     }
 
     fn select(&mut self, slave: Option<usize>, edge: u64) {
-        if slave == self.selected {
+        if slave == self.bus.selected() {
             return;
         }
         self.frames.end();
-        let now = self.time(edge);
-        if let Some(chip) = self.selected.and_then(|old| self.chips.get_mut(old)) {
-            chip.deselect(now);
-        }
-        if let Some(old) = self.selected {
-            self.signals.select(old, false, now);
-        }
-        self.selected = slave;
+        self.bus.select_only(slave, self.params.spi_time(edge));
         if !self.has_command_error() {
             self.frame = Frame::Command;
-        }
-        if let Some(new) = slave {
-            self.totals.frames += 1;
-            self.signals.select(new, true, now);
-            if let Some(chip) = self.chips.get_mut(new) {
-                chip.select(now);
-            }
         }
     }
 
     /// The burst of `byte`; `None` if it is a command that the core refuses.
     fn burst(&self, byte: u8) -> Option<Burst> {
-        if self.lines == Lines::Single {
-            let bits = if self.control.lsb_first { byte.reverse_bits() } else { byte };
-            return Some(Burst::byte_out(Lines::Single, bits));
+        if self.params.lines == Lines::Single {
+            return Some(self.format.burst(self.format.ordered(byte.into())));
         }
         match self.frame {
             Frame::Refused => None,
-            Frame::Command => commands::find(byte, self.lines).map(|_| Burst::byte_out(Lines::Single, byte)),
-            Frame::Known(command, index) => Some(follower(command, index, byte)),
+            Frame::Command => commands::find(byte, self.params.lines).map(|_| Burst::byte_out(Lines::Single, byte)),
+            Frame::Known(command, index) => Some(follower(&command, index, byte)),
         }
     }
 
-    fn shift(&mut self, burst: Burst, byte: u8, start: u64, end: u64, tx: &mut TxFifo, rx: &mut RxFifo) {
+    fn shift(&mut self, burst: Burst, (byte, there): (u8, u64), start: u64) {
         if !self.control.manual_select && !self.control.loopback {
             self.select(self.select_request, start);
         }
-        if self.selected.is_some() && !self.control.loopback {
-            let there = tx.front().map_or(start, |(_, visible_edge)| visible_edge);
-            self.frames.byte(Shifted { byte, sck_clocks: burst.clocks, there, start, end });
-        }
-        let received = self.exchange(burst, end) as u8;
-        let received = if self.control.lsb_first { received.reverse_bits() } else { received };
+        let received = if self.control.loopback {
+            self.bus.count(burst);
+            self.free_edge = start + self.edges(burst);
+            burst.bits
+        } else {
+            self.exchange(burst, (byte, there), start)
+        };
         self.frame = match self.frame {
             Frame::Known(command, index) => Frame::Known(command, index + 1),
-            Frame::Command if self.lines != Lines::Single => {
-                commands::find(byte, self.lines).map_or(Frame::Refused, |command| Frame::Known(command, 1))
+            Frame::Command if self.params.lines != Lines::Single => {
+                commands::find(byte, self.params.lines).map_or(Frame::Refused, |command| Frame::Known(command, 1))
             }
             other => other,
         };
-        self.free_edge = end;
-        tx.complete(end);
-        self.totals.overruns += u64::from(!rx.push(received, end));
-        self.totals.bytes += 1;
-        self.totals.sck_clocks += u64::from(burst.clocks);
+        self.tx.complete(self.free_edge);
+        let received = self.format.ordered(received & self.format.mask()) as u8;
+        let is_lost = !self.rx.push(received, self.free_edge);
+        self.overruns += u64::from(is_lost);
+        self.has_overrun |= is_lost;
     }
 
-    fn exchange(&mut self, burst: Burst, end: u64) -> u32 {
-        if self.control.loopback {
-            return burst.bits;
+    /// Sends a byte, which was there from an edge on, with the clocks of `burst` from `start` on.
+    fn exchange(&mut self, burst: Burst, (byte, there): (u8, u64), start: u64) -> u32 {
+        let end = start + self.edges(burst);
+        self.free_edge = end;
+        if self.bus.selected().is_some() {
+            self.frames.byte(Shifted { byte, sck_clocks: burst.clocks, there, start, end });
         }
-        let now = self.time(end);
-        let clock = SerialClock {
-            source: self.clock,
-            start: end - u64::from(burst.clocks) * self.ratio,
-            period: self.ratio,
-            cpol: self.cpol,
-            cpha: self.cpha,
-        };
-        let chip = self.selected.and_then(|slave| self.chips.get_mut(slave));
-        self.signals.burst(burst, chip.map_or(PULLED_UP, |chip| chip.shift(burst, now)), clock)
+        self.bus.exchange(burst, self.params.spi_time(end), self.format.clock(self.params.ext_spi_clock, start))
     }
 
     /// One frame of the execute-in-place window, from `edge` on: `command`, `address`, its dummies, and `into.len()`
@@ -305,22 +272,13 @@ impl Wire {
         for index in 0..header_bytes + bytes {
             let byte = header.get(index as usize).copied().unwrap_or(0);
             let burst = if index == 0 { Burst::byte_out(Lines::Single, byte) } else { follower(command, index, byte) };
-            let start = self.free_edge;
-            self.free_edge += u64::from(burst.clocks) * self.ratio;
-            self.frames.byte(Shifted { byte, sck_clocks: burst.clocks, there: start, start, end: self.free_edge });
-            let received = self.exchange(burst, self.free_edge) as u8;
-            self.totals.sck_clocks += u64::from(burst.clocks);
+            let received = self.exchange(burst, (byte, self.free_edge), self.free_edge) as u8;
             if let Some(place) = index.checked_sub(header_bytes).and_then(|data| into.get_mut(data as usize)) {
                 *place = received;
             }
         }
-        self.totals.bytes += u64::from(header_bytes + bytes);
         self.select(None, self.free_edge);
         self.free_edge
-    }
-
-    fn time(&self, edge: u64) -> Ps {
-        self.clock.ps_at_floor(Cycles(edge))
     }
 }
 

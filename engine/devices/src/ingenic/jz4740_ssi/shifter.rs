@@ -1,10 +1,9 @@
 //! Words on the wire, edge by edge: chips sample on their own edges, in any of the four modes.
 
-use super::registers::{SSICR0_LOOP, SSICR1_PHA, SSICR1_POL, Settings};
+use super::registers::Settings;
 use crate::prelude::*;
 use crate::support::hosted_chip::Chips;
-use engine::observe::spi::{SerialClock, SpiSignals};
-use engine::wire::spi::{Burst, Lines, MISO, Rate};
+use crate::support::spi_controller::SpiBus;
 use engine::wire::spi_pins::{PinLevels, Pins};
 
 /// Chip selects: SSI_CE_ and SSI_CE2_.
@@ -35,15 +34,13 @@ enum Phase {
     Releasing(u64),
 }
 
-/// The controller's side of the wire, and the chips on it.
+/// The controller's side of the wire, and the bus.
 #[derive(State, Polled)]
-pub struct Wire {
-    /// On the chip selects.
-    pub chips: Chips,
+pub struct Shifter {
+    /// The bus.
+    pub bus: SpiBus,
     #[poll(skip = "between frames they follow from the settings")]
     pins: [Pins; SELECTS],
-    #[poll(skip = "software does not see them")]
-    signals: SpiSignals,
     /// The settings at the frame's start.
     settings: Settings,
     clock: Hz,
@@ -53,37 +50,21 @@ pub struct Wire {
     free_at: Ps,
     selected: bool,
     mosi: bool,
-    /// The number of words; see also [`Wire::frames`].
-    pub words: u64,
-    /// The number of the words' bits.
-    pub clocks: u64,
-    /// The number of times that chip select went active.
-    pub frames: u64,
 }
 
-impl Wire {
+impl Shifter {
     /// At rest.
-    pub fn new(chips: Chips, clock: Hz) -> Wire {
-        Wire {
-            chips,
+    pub fn new(chips: Chips, clock: Hz) -> Shifter {
+        Shifter {
+            bus: SpiBus::new(chips),
             pins: [Pins::new(); SELECTS],
-            signals: SpiSignals::default(),
             settings: Settings::default(),
             clock,
             phase: Phase::Idle,
             free_at: Ps::ZERO,
             selected: false,
             mosi: true,
-            words: 0,
-            clocks: 0,
-            frames: 0,
         }
-    }
-
-    /// The board comes out of reset.
-    pub fn start(&mut self, label: &str, ctx: &mut Ctx) {
-        self.signals = SpiSignals::new(&ctx.bus.waves, ctx.scope(), label, Lines::Single, SELECTS);
-        self.chips.start(ctx);
     }
 
     /// True while a frame is open.
@@ -91,12 +72,12 @@ impl Wire {
         !matches!(self.phase, Phase::Idle)
     }
 
-    /// True if the frame waits for a word.
-    pub fn waits(&self) -> bool {
+    /// True if the last word of an open frame has ended.
+    pub fn is_between_words(&self) -> bool {
         matches!(self.phase, Phase::Waiting(_))
     }
 
-    /// After [`Wire::pass_to`]: the end of a word after which the frame waits for the next one, or of the last frame.
+    /// After [`Shifter::pass_to`]: the end of a word after which the frame waits for the next one, or of the last frame.
     pub fn free_from(&self) -> Ps {
         match self.phase {
             Phase::Waiting(end) => self.time(end),
@@ -113,15 +94,12 @@ impl Wire {
         }
     }
 
-    /// Between frames the settings are those of the registers; the clock rests at their level.
+    /// Between frames: the settings are those of the registers; the clock rests at their level.
     pub fn set_idle(&mut self, settings: Settings, clock: Hz, now: Ps) {
-        if self.is_busy() {
-            return;
-        }
         let now = now.max(self.free_at);
         self.show_rest(settings, now);
         (self.settings, self.clock) = (settings, clock);
-        self.set_pins(settings.cpol(), now);
+        self.set_pins(settings.format.cpol, now);
     }
 
     /// The device clock has another rate from `now` on; all edges up to then have been carried out. Cycles that lie
@@ -137,31 +115,33 @@ impl Wire {
         self.clock = clock;
     }
 
-    /// Begins a frame with this word, at `at` or later, when the previous frame is over.
+    /// Sends a word, which was there at `at`: it continues the open frame, or begins one when the previous frame is over.
     pub fn begin(&mut self, word: u32, at: Ps) {
-        let cycle = self.clock.cycles_until_ceil(at.max(self.free_at)).0;
-        let now = self.time(cycle);
-        self.selected = true;
-        self.frames += 1;
-        self.show_select(true, now);
-        self.set_pins(self.settings.cpol(), now);
-        let start = cycle + u64::from(self.settings.lead_clocks()) * self.period();
-        self.phase = Phase::Word(self.word(word, start));
+        let start = match self.phase {
+            Phase::Waiting(end) => self.clock.cycles_until_ceil(at).0.max(end),
+            _ => self.begin_frame(at.max(self.free_at)),
+        };
+        let format = self.settings.format;
+        let sent = format.ordered(word & format.mask());
+        self.phase = Phase::Word(Word { start: start as i64, sent, received: 0, step: 0 });
     }
 
-    /// Continues the open frame with this word.
-    pub fn go_on(&mut self, word: u32, at: Ps) {
-        if let Phase::Waiting(end) = self.phase {
-            let start = self.clock.cycles_until_ceil(at).0.max(end);
-            self.phase = Phase::Word(self.word(word, start));
-        }
+    /// Selects the chip at `at`: the cycle in which the first bit's time begins.
+    fn begin_frame(&mut self, at: Ps) -> u64 {
+        let cycle = self.clock.cycles_until_ceil(at).0;
+        let now = self.time(cycle);
+        self.selected = true;
+        self.bus.frames += 1;
+        self.show_select(true, now);
+        self.set_pins(self.settings.format.cpol, now);
+        cycle + self.settings.lead
     }
 
     /// Ends the open frame: there is no further word.
     pub fn release(&mut self, at: Ps) {
         if let Phase::Waiting(end) = self.phase {
             let from = self.clock.cycles_until_ceil(at).0.max(end);
-            self.phase = Phase::Releasing(from + u64::from(self.settings.trail_clocks()) * self.period());
+            self.phase = Phase::Releasing(from + self.settings.trail);
         }
     }
 
@@ -172,7 +152,7 @@ impl Wire {
             self.show_select(false, now);
         }
         self.free_at = now;
-        self.set_pins(self.settings.cpol(), now);
+        self.set_pins(self.settings.format.cpol, now);
     }
 
     /// Carries out all edges by `now`, up to the end of the word or the frame in progress: returns the received word if
@@ -188,7 +168,7 @@ impl Wire {
                 None
             }
             Phase::Word(mut word) => {
-                while word.step <= 2 * self.settings.bits() {
+                while word.step <= 2 * self.settings.format.bits {
                     let at = self.time(self.cycle_of(word, word.step));
                     if at > now {
                         self.phase = Phase::Word(word);
@@ -204,59 +184,42 @@ impl Wire {
     fn end_word(&mut self, word: Word) -> u32 {
         let end = self.end_of(word);
         self.phase = Phase::Waiting(end);
-        self.words += 1;
-        self.clocks += u64::from(self.settings.bits());
-        let clock = SerialClock {
-            source: self.clock,
-            start: word.start.max(0) as u64,
-            period: self.period(),
-            cpol: self.settings.cpol(),
-            cpha: self.settings.cpha(),
-        };
-        let burst = Burst::output(Lines::Single, Rate::Single, self.settings.bits(), word.sent);
-        self.signals.burst(burst, word.received, clock);
-        self.settings.ordered(word.received)
+        let format = self.settings.format;
+        let (burst, clock) = (format.burst(word.sent), format.clock(self.clock, word.start.max(0) as u64));
+        self.bus.count(burst);
+        format.ordered(self.bus.signals.burst(burst, word.received, clock))
     }
 
     /// Begins half `word.step` of the word's half periods. With CPHA 0 a bit is set in the first half of its clock and
     /// sampled at the start of the second; with CPHA 1 the clock is half a period ahead of that.
     fn half_step(&mut self, word: &mut Word, at: Ps) {
-        let (step, bits) = (word.step, self.settings.bits());
+        let (step, format) = (word.step, self.settings.format);
         let second = step % 2 == 1;
         if second {
             word.received = word.received << 1 | u32::from(self.miso(at));
-        } else if step < 2 * bits {
-            self.mosi = word.sent >> (bits - 1 - step / 2) & 1 != 0;
+        } else if step < 2 * format.bits {
+            self.mosi = word.sent >> (format.bits - 1 - step / 2) & 1 != 0;
         }
-        let leading = second != self.settings.cpha() && step < 2 * bits;
-        self.set_pins(leading != self.settings.cpol(), at);
+        let leading = second != format.cpha && step < 2 * format.bits;
+        self.set_pins(leading != format.cpol, at);
         word.step += 1;
-    }
-
-    fn word(&self, value: u32, start: u64) -> Word {
-        Word { start: start as i64, sent: self.settings.ordered(value & self.settings.mask()), received: 0, step: 0 }
     }
 
     /// The level of MISO that the controller samples: pulled up if no chip drives it.
     fn miso(&self, at: Ps) -> bool {
-        if self.settings.cr0 & SSICR0_LOOP != 0 {
+        if self.settings.is_loop {
             return self.mosi;
         }
-        let mut driven = self.pins.iter().enumerate().filter_map(|(select, pins)| {
-            let [(lines, levels), _] = pins.driven(&**self.chips.get(select)?, at);
-            (lines & MISO != 0).then_some(levels & MISO != 0)
-        });
-        // Low wins.
-        driven.all(|level| level)
+        self.bus.chips.miso(&self.pins, at)[0].unwrap_or(true)
     }
 
     fn set_pins(&mut self, clock: bool, at: Ps) {
         for (select, pins) in self.pins.iter_mut().enumerate() {
-            let active = self.selected && self.settings.select() == select;
+            let active = self.selected && self.settings.select == select;
             // Chips are selected by a low level.
             let selected = active != self.settings.is_active_high(select);
             let levels = PinLevels { selected, clock, enables: 1, levels: u8::from(self.mosi) };
-            if let Some(chip) = self.chips.get_mut(select).filter(|_| pins.levels() != levels) {
+            if let Some(chip) = self.bus.chips.get_mut(select).filter(|_| pins.levels() != levels) {
                 pins.set(levels, at, chip.target());
             }
         }
@@ -264,51 +227,32 @@ impl Wire {
 
     /// The lines' levels at rest change with new settings.
     fn show_rest(&self, settings: Settings, now: Ps) {
-        if settings.cpol() != self.settings.cpol() {
-            self.signals.rest(settings.cpol(), now);
+        if settings.format.cpol != self.settings.format.cpol {
+            self.bus.signals.rest(settings.format.cpol, now);
         }
         for select in 0..SELECTS {
             let low = settings.is_active_high(select);
             if low != self.settings.is_active_high(select) {
-                self.signals.select(select, low, now);
+                self.bus.signals.select(select, low, now);
             }
         }
     }
 
     fn show_select(&self, active: bool, at: Ps) {
-        let select = self.settings.select();
-        self.signals.select(select, active != self.settings.is_active_high(select), at);
+        let select = self.settings.select;
+        self.bus.signals.select(select, active != self.settings.is_active_high(select), at);
     }
 
     /// The cycle in which half `halves` of the word's half periods begins.
     fn cycle_of(&self, word: Word, halves: u32) -> u64 {
-        word.start.saturating_add_unsigned(u64::from(halves) * self.half()).max(0) as u64
+        word.start.saturating_add_unsigned(u64::from(halves) * self.settings.format.half).max(0) as u64
     }
 
     fn end_of(&self, word: Word) -> u64 {
-        self.cycle_of(word, 2 * self.settings.bits())
-    }
-
-    /// Cycles of the device clock in half a period of SCK: CGV + 1.
-    fn half(&self) -> u64 {
-        u64::from(self.settings.divider) + 1
-    }
-
-    fn period(&self) -> u64 {
-        2 * self.half()
+        self.cycle_of(word, 2 * self.settings.format.bits)
     }
 
     fn time(&self, cycle: u64) -> Ps {
         self.clock.ps_at_floor(Cycles(cycle))
-    }
-}
-
-impl Settings {
-    fn cpol(self) -> bool {
-        self.cr1 & SSICR1_POL != 0
-    }
-
-    fn cpha(self) -> bool {
-        self.cr1 & SSICR1_PHA != 0
     }
 }
