@@ -13,6 +13,7 @@ pub mod interrupt_output;
 pub mod kernel_clock;
 pub mod pin_functions;
 pub mod receiver;
+pub mod register_chip;
 pub mod register_file;
 pub mod sampler;
 pub mod shift_register;

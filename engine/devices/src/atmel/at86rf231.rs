@@ -35,7 +35,6 @@ mod buffer;
 mod csma;
 mod fcs;
 mod limits;
-mod notes;
 mod parameters;
 mod part;
 mod radio;
@@ -53,12 +52,10 @@ use air::{Others, Peer};
 use buffer::FrameBuffer;
 use csma::{BackOffs, Transaction};
 use limits::Checker;
-use notes::Note;
 use parameters::{Parameters, Times};
 pub use part::Part;
 use radio::Measured;
 use receiving::Reception;
-use registers::Registers;
 use states::{State, Transition};
 use transmitting::Transmission;
 use wire::Line;
@@ -95,10 +92,8 @@ const HEADER_BYTES: u64 = 5;
 const PHR_BYTES: u64 = 1;
 
 /// Totals since the start of the run.
-#[derive(Clone, Copy, Debug, Default, state::State)]
+#[derive(Clone, Copy, Debug, Default, state::State, Counters)]
 struct Totals {
-    spi_clocks: u64,
-    bytes: u64,
     register_reads: u64,
     register_writes: u64,
     frame_buffer_reads: u64,
@@ -106,31 +101,35 @@ struct Totals {
     frame_buffer_length_reads: u64,
     frame_buffer_writes: u64,
     sram_accesses: u64,
-    underruns: u64,
-    /// Frames that the peer began.
-    frames_on_air: u64,
     frames_received: u64,
     frames_missed: u64,
     /// Frames that RX_AACK did not indicate.
     frames_filtered: u64,
     acknowledgements_sent: u64,
-    bytes_received: u64,
     frames_sent: u64,
     /// Those of them with a wrong FCS, or without one.
     frames_sent_invalid: u64,
-    bytes_sent: u64,
-    /// Sent frames whose header requests an acknowledgement.
-    asked: u64,
+    frames_repeated: u64,
+    frames_unacknowledged: u64,
     /// Assessments that found the channel busy.
     channel_busy: u64,
     /// Transactions that failed for that reason.
-    channel_failures: u64,
-    unacknowledged: u64,
-    frames_repeated: u64,
+    channel_access_failures: u64,
+    bytes_received: u64,
+    bytes_sent: u64,
+    underruns: u64,
+    bytes: u64,
+    spi_clocks: u64,
+    /// Frames that the peer began.
+    #[counter(skip)]
+    frames_on_air: u64,
+    /// Sent frames whose header requests an acknowledgement.
+    #[counter(skip)]
+    asked: u64,
 }
 
 /// The chip.
-#[derive(Clone, Debug, state::State)]
+#[derive(Clone, Debug, Default, state::State)]
 pub struct Transceiver {
     #[state(skip)]
     part: Part,
@@ -140,7 +139,7 @@ pub struct Transceiver {
     peer: Peer,
     #[state(skip)]
     others: Others,
-    notes: Notes<Note>,
+    notes: Notes<String>,
     totals: Totals,
     /// The time up to which all events have been carried out.
     now: Ps,
@@ -197,46 +196,8 @@ impl Transceiver {
 
     fn new(part: Part, parameters: Parameters) -> Transceiver {
         let Parameters { times, limits, peer, others } = parameters;
-        let registers = Registers::new(part);
-        let mut chip = Transceiver {
-            part,
-            times,
-            peer,
-            others,
-            notes: Notes::default(),
-            totals: Totals::default(),
-            now: Ps::ZERO,
-            version: 0,
-            line: Line::default(),
-            access: Access::Command,
-            checker: Checker::new(limits),
-            edges: None,
-            powered: false,
-            in_reset: false,
-            resetting: false,
-            sleep_pin: false,
-            sleep_pin_rose_at: Ps::ZERO,
-            back_offs: BackOffs::new(&registers),
-            registers,
-            buffer: FrameBuffer::new(),
-            protected: false,
-            state: State::PowerOn,
-            transition: None,
-            stored: None,
-            locked_at: Ps::ZERO,
-            pending: Vec::new(),
-            measurement: None,
-            cca_done: false,
-            cca_clear: false,
-            transmission: None,
-            transaction: None,
-            last_sent: Vec::new(),
-            reception: None,
-            acknowledgement: None,
-            air_until: Ps::ZERO,
-            next_frame_at: None,
-            scope: Scope::default(),
-        };
+        let checker = Checker::new(limits);
+        let mut chip = Transceiver { part, times, peer, others, checker, ..Transceiver::default() };
         chip.power_up();
         chip
     }
@@ -341,31 +302,9 @@ impl SpiTarget for Transceiver {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let totals = &self.totals;
-        vec![
-            ("register_reads", totals.register_reads),
-            ("register_writes", totals.register_writes),
-            ("frame_buffer_reads", totals.frame_buffer_reads),
-            ("frame_buffer_length_reads", totals.frame_buffer_length_reads),
-            ("frame_buffer_writes", totals.frame_buffer_writes),
-            ("sram_accesses", totals.sram_accesses),
-            ("frames_received", totals.frames_received),
-            ("frames_missed", totals.frames_missed),
-            ("frames_filtered", totals.frames_filtered),
-            ("acknowledgements_sent", totals.acknowledgements_sent),
-            ("frames_sent", totals.frames_sent),
-            ("frames_sent_invalid", totals.frames_sent_invalid),
-            ("frames_repeated", totals.frames_repeated),
-            ("frames_unacknowledged", totals.unacknowledged),
-            ("channel_busy", totals.channel_busy),
-            ("channel_access_failures", totals.channel_failures),
-            ("bytes_received", totals.bytes_received),
-            ("bytes_sent", totals.bytes_sent),
-            ("underruns", totals.underruns),
-            ("bytes", totals.bytes),
-            ("spi_clocks", totals.spi_clocks),
-            ("timing_violations", self.checker.violations),
-        ]
+        let mut counters = self.totals.counters();
+        counters.push(("timing_violations", self.checker.violations));
+        counters
     }
 }
 

@@ -4,13 +4,10 @@
 use super::air::{self, TURNAROUND};
 use super::csma::Trac;
 use super::receiving::Reception;
-use super::registers::{
-    CSMA_SEED_1, CSMA_SEED_1_AACK_DIS_ACK, CSMA_SEED_1_AACK_FVN_MODE, CSMA_SEED_1_AACK_I_AM_COORD,
-    CSMA_SEED_1_AACK_SET_PD, IEEE_ADDR, PAN_ID, Registers, SHORT_ADDR, XAH_CTRL_1, XAH_CTRL_1_AACK_ACK_TIME,
-    XAH_CTRL_1_AACK_FLTR_RES_FT, XAH_CTRL_1_AACK_PROM_MODE, XAH_CTRL_1_AACK_UPLD_RES_FT, irq,
-};
+use super::registers::*;
 use super::states::State;
 use super::{BYTE_US, Transceiver, fcs};
+use crate::registers::Registers;
 use engine::state;
 use engine::time::Ps;
 
@@ -98,12 +95,13 @@ pub(super) fn verdict(registers: &Registers, psdu: &[u8]) -> Verdict {
 /// AACK_FVN_MODE: the greatest version; 3: any.
 fn is_version(registers: &Registers, header: Header) -> bool {
     let greatest = registers.field(CSMA_SEED_1, CSMA_SEED_1_AACK_FVN_MODE);
-    greatest == 3 || header.version <= greatest
+    greatest == 3 || u32::from(header.version) <= greatest
 }
 
 fn is_ours(registers: &Registers, header: Header) -> bool {
-    let own =
-        |first: u32, bytes: usize| (first..).take(bytes).map(|address| registers.get(address)).collect::<Vec<u8>>();
+    let own = |first: u32, bytes: usize| -> Vec<u8> {
+        (first..).take(bytes).map(|address| registers[address] as u8).collect()
+    };
     let pan = own(PAN_ID, 2);
     if header.kind == BEACON {
         return header.source_pan.is_some_and(|source| source == pan) || pan == BROADCAST;
@@ -141,17 +139,17 @@ impl Transceiver {
         if !indicated {
             self.totals.frames_filtered += 1;
             self.protected = false;
-            return self.arrive_busy_end(State::RxAackOn);
+            return self.arrive_busy_end(State::RX_AACK_ON);
         }
         self.count_received(psdu.len());
         if !verdict.acknowledged {
             self.set_trac(Trac::Success);
-            return self.arrive_busy_end(State::RxAackOn);
+            return self.arrive_busy_end(State::RX_AACK_ON);
         }
         let short = self.registers.has(XAH_CTRL_1, XAH_CTRL_1_AACK_ACK_TIME);
         // AACK_ACK_TIME: two symbols (section 11.3).
         let wait = if short { Ps::from_us(BYTE_US) } else { TURNAROUND };
-        let until = self.now.saturating_add(wait).saturating_add(air::ack_time(self.registers.data_rate()));
+        let until = self.now.saturating_add(wait).saturating_add(air::ack_time(self.data_rate()));
         self.acknowledgement = Some(Acknowledgement { until, psdu: self.acknowledgement_of(psdu) });
     }
 
@@ -174,6 +172,6 @@ impl Transceiver {
         self.last_sent = ack.psdu;
         self.set_trac(Trac::Success);
         self.locked_at = self.now.saturating_add(self.times.transmit_end);
-        self.arrive_busy_end(State::RxAackOn);
+        self.arrive_busy_end(State::RX_AACK_ON);
     }
 }

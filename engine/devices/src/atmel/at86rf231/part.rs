@@ -5,11 +5,12 @@ use super::states::Command;
 use crate::prelude::*;
 
 /// Which part it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
     /// Atmel 5131.
     At86rf230,
     /// Atmel 8111.
+    #[default]
     At86rf231,
 }
 
@@ -58,7 +59,7 @@ impl Part {
 
     /// False for a command whose value is reserved and has no effect.
     pub fn knows(self, command: Command) -> bool {
-        self == Part::At86rf231 || command != Command::ForcePllOn
+        self == Part::At86rf231 || command != Command::FORCE_PLL_ON
     }
 
     /// Register and bit of TX_AUTO_CRC_ON.

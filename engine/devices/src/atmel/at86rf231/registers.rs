@@ -2,9 +2,7 @@
 //! descriptions of the registers. Reset values of whole registers are also in Avrora's simulation of the chip, and
 //! agree except for the random bits of PHY_RSSI.
 
-use super::part::Part;
 use crate::prelude::*;
-use crate::registers::{self, Access};
 
 registers! {
     /// Registers that both parts have, with the same reset values. A bit that starts an operation (`..._START`,
@@ -70,84 +68,4 @@ pub mod irq {
     /// An address matches.
     pub const AMI: u8 = 1 << 5;
     pub const TRX_UR: u8 = 1 << 6;
-}
-
-/// The first byte that the chip sends in an access, as selected by TRX_CTRL_1's SPI_CMD_MODE (table 6-3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PhyStatus {
-    Nothing,
-    Register(u32),
-}
-
-/// The result of a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    Done,
-    /// The register of this name is read-only.
-    ReadOnly(&'static str),
-    /// There is no register at the address.
-    Nowhere,
-}
-
-/// The registers' values, without the values that follow from the chip's state.
-#[derive(Clone, Debug, State)]
-pub struct Registers(registers::Registers);
-
-impl Registers {
-    /// After reset.
-    pub fn new(part: Part) -> Registers {
-        Registers(registers::Registers::new(part.map()))
-    }
-
-    /// The value at an address.
-    pub fn get(&self, address: impl Into<u32>) -> u8 {
-        self.0[address.into()] as u8
-    }
-
-    /// The field that `mask` selects, as a number.
-    pub fn field(&self, address: u32, mask: u32) -> u8 {
-        self.0.field(address, mask) as u8
-    }
-
-    /// Sets a value, whether software may write it or not.
-    pub fn set(&mut self, address: impl Into<u32>, value: u8) {
-        self.0.set(address.into(), value.into());
-    }
-
-    /// Sets bits, or clears them.
-    pub fn put(&mut self, address: u32, bits: u32, on: bool) {
-        self.0.put(address, bits, on);
-    }
-
-    /// A write by software, to the writable bits.
-    pub fn write(&mut self, address: u8, value: u8) -> Written {
-        let Ok((row, ..)) = self.0.write(address.into(), value.into()) else { return Written::Nowhere };
-        let starts = matches!(row.offset, PHY_ED_LEVEL | FTN_CTRL | PLL_CF | PLL_DCU);
-        if row.access == Access::Ro && !starts { Written::ReadOnly(row.name) } else { Written::Done }
-    }
-
-    /// True if there is a register at an address.
-    pub fn exists(&self, address: u8) -> bool {
-        self.0.map().row(address.into()).is_some()
-    }
-
-    /// True if any of `bits` is set.
-    pub fn has(&self, address: u32, bits: u32) -> bool {
-        self.0.has(address, bits)
-    }
-
-    /// SPI_CMD_MODE.
-    pub fn phy_status(&self) -> PhyStatus {
-        match self.field(TRX_CTRL_1, TRX_CTRL_1_SPI_CMD_MODE) {
-            0 => PhyStatus::Nothing,
-            1 => PhyStatus::Register(TRX_STATUS),
-            2 => PhyStatus::Register(PHY_RSSI),
-            _ => PhyStatus::Register(IRQ_STATUS),
-        }
-    }
-
-    /// OQPSK_DATA_RATE: 250 kbit/s times two to its power (table 11-9).
-    pub fn data_rate(&self) -> u8 {
-        self.field(TRX_CTRL_2, TRX_CTRL_2_OQPSK_DATA_RATE)
-    }
 }

@@ -81,7 +81,7 @@ impl Transceiver {
             stage: Stage::Starting,
             begin,
             psdu: begin.saturating_add(Ps::from_us(BYTE_US * (HEADER_BYTES + PHR_BYTES))),
-            byte: air::byte_time(self.registers.data_rate()),
+            byte: air::byte_time(self.data_rate()),
             length: 0,
             sent: Vec::new(),
         });
@@ -94,7 +94,7 @@ impl Transceiver {
             Stage::Starting => {
                 frame.stage = Stage::Header;
                 if self.transaction.is_none() {
-                    self.state = State::BusyTx;
+                    self.state = State::BUSY_TX;
                 }
             }
             Stage::Header => {
@@ -123,6 +123,6 @@ impl Transceiver {
             return self.await_acknowledgement(asks);
         }
         self.raise(irq::TRX_END);
-        self.arrive_busy_end(State::PllOn);
+        self.arrive_busy_end(State::PLL_ON);
     }
 }
