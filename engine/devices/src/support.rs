@@ -6,6 +6,7 @@ pub mod axi_lite;
 pub mod bit_band;
 pub mod clock_gate;
 pub mod dma_lines;
+pub mod fastest_clock;
 pub mod fifo_entries;
 pub mod hosted_chip;
 pub mod i2c_chips;

@@ -34,7 +34,6 @@ mod array;
 pub mod commands;
 mod contents;
 mod frame;
-mod notes;
 mod operations;
 mod parameters;
 pub mod parts;
@@ -48,17 +47,17 @@ mod tests;
 use std::sync::Arc;
 
 use array::Array;
-use commands::{Command, EraseUnit, Source};
+use commands::{Command, Source};
 use contents::Backing;
 use frame::{Frame, Phase};
-use notes::Note;
-use operations::{Busy, Latch, OTP_BYTES, Suspended, Totals};
+use operations::{Busy, ERASED, Latch, OTP_BYTES, Suspended};
 use parameters::{Parameters, Times};
 use parts::{PAGE_BYTES, Part};
 use registers::Registers;
 use repeated_reads::TriedHeader;
 
 use crate::prelude::*;
+use crate::support::fastest_clock::FastestClock;
 use engine::activity::Scope;
 use engine::host_image::{HostImage, ImageError};
 use engine::wire::bytes::Span;
@@ -82,10 +81,7 @@ pub struct Flash {
     #[state(skip)]
     times: Times,
     #[state(skip)]
-    max_clock: Option<Hz>,
-    /// The shortest time that 0 to 32 clocks may take.
-    #[state(skip)]
-    shortest: [Ps; 33],
+    fastest: FastestClock,
     /// Shared with copies.
     #[state(with = array::shared)]
     #[poll(skip = "changes in frames that are counted")]
@@ -118,13 +114,15 @@ pub struct Flash {
     /// The end of the last clock.
     #[poll(skip = "only the end of a cycle depends on it, which is a deadline")]
     last_edge: Ps,
-    totals: Totals,
+    pages_programmed: u64,
+    /// Erased units, by their kind.
+    erased: [u64; 4],
     #[poll(total)]
     bytes_read: u64,
     /// The number of frames that were not reads, and may have changed the state.
     changes: u64,
     #[poll(skip = "no answer depends on it")]
-    notes: Notes<Note>,
+    notes: Notes<String>,
     #[state(skip)]
     scope: Scope,
 }
@@ -148,8 +146,7 @@ impl Flash {
             part,
             chip_select,
             times,
-            max_clock,
-            shortest: Flash::shortest_spans(max_clock),
+            fastest: FastestClock::new(max_clock),
             array: Arc::new(array),
             backing,
             otp: [0xff; OTP_BYTES],
@@ -162,11 +159,12 @@ impl Flash {
             reset_enabled: false,
             xip: None,
             selected: false,
-            frame: Frame::new(Lines::Single),
+            frame: Frame::default(),
             tried: TriedHeader::default(),
             buffer: [0xff; PAGE_BYTES as usize],
             last_edge: Ps::ZERO,
-            totals: Totals::default(),
+            pages_programmed: 0,
+            erased: [0; 4],
             bytes_read: 0,
             changes: 0,
             notes: Notes::default(),
@@ -199,14 +197,6 @@ impl Flash {
         }
         true
     }
-
-    #[cold]
-    fn note_too_fast(&mut self, burst: Burst, start: Ps, end: Ps) {
-        let Some(max_clock) = self.max_clock else { return };
-        let length = end.saturating_sub(start).0.max(1);
-        let at_least_hz = u64::from(burst.clocks) * 1_000_000_000_000 / length;
-        self.notes.add(Note::TooFast { max_hz: max_clock.get(), at_least_hz });
-    }
 }
 
 impl SpiTarget for Flash {
@@ -214,7 +204,7 @@ impl SpiTarget for Flash {
         self.update(now);
         self.last_edge = now;
         self.selected = true;
-        self.frame = Frame::new(self.registers.protocol().lines(Lines::Single));
+        self.frame = Frame { lines: self.registers.protocol().lines(Lines::Single), ..Frame::default() };
         if let Some(command) = self.xip {
             self.frame.continuing = true;
             self.begin(command);
@@ -230,8 +220,8 @@ impl SpiTarget for Flash {
         let start = std::mem::replace(&mut self.last_edge, end);
         if !self.selected {
             self.frame.phase = Phase::Ignored;
-        } else if end.saturating_sub(start) < self.shortest[burst.clocks.min(32) as usize] {
-            self.note_too_fast(burst, start, end);
+        } else if end.saturating_sub(start) < self.fastest.shortest(burst.clocks) {
+            self.notes.add(self.fastest.note(burst.clocks, end.saturating_sub(start)));
         }
         self.pass(burst, Span { start, end, clocks: burst.clocks })
     }
@@ -277,7 +267,7 @@ impl SpiTarget for Flash {
         } else if let Some(command) = self.frame.command {
             self.finish_frame(command, now);
         } else if self.frame.bits > 0 {
-            self.notes.add(Note::PartialCommand);
+            self.notes.add("a frame ended within its command byte: ignored".to_owned());
         }
     }
 
@@ -321,17 +311,11 @@ impl SpiTarget for Flash {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let totals = &self.totals;
-        let mut counters =
-            vec![("pages_programmed", totals.pages_programmed), ("subsectors_erased", totals.subsectors_erased)];
-        if self.part.family.commands.erases(EraseUnit::HalfBlock) {
-            counters.push(("half_blocks_erased", totals.half_blocks_erased));
-        }
-        counters.extend([
-            ("sectors_erased", totals.sectors_erased),
-            ("bulk_erases", totals.bulk_erases),
-            ("bytes_read", self.bytes_read),
-        ]);
+        let commands = self.part.family.commands;
+        let erased = ERASED.into_iter().zip(self.erased).filter(|((unit, _), _)| commands.erases(*unit));
+        let mut counters = vec![("pages_programmed", self.pages_programmed)];
+        counters.extend(erased.map(|((_, name), count)| (name, count)));
+        counters.push(("bytes_read", self.bytes_read));
         counters
     }
 }

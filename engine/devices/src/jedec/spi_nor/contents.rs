@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::Flash;
 use super::array::Array;
-use super::notes::Note;
 use engine::dt::reader::NodeReader;
 use engine::host_image::{self, Access, HostImage, ImageError};
 
@@ -50,7 +49,7 @@ impl Flash {
         let (file, is_locked) = image.take()?;
         let contents = host_image::read(file, array.size_bytes())?;
         if !is_locked {
-            self.notes.add(Note::NotLocked);
+            self.notes.add(host_image::NOT_LOCKED.to_owned());
         }
         array.fill(&contents);
         for (address, bytes) in self.backing.programmed.drain(..) {

@@ -57,7 +57,7 @@ impl Flash {
     fn try_header(&self, header: &Header) -> Option<Frame> {
         let now = self.last_edge;
         let spans = header.bursts(0).map(|burst| burst.clocks.min(LONGEST_CLOCKS)).chain(1..=LONGEST_CLOCKS);
-        let fast_enough = |clocks: u32| header.least(clocks) >= self.shortest[clocks as usize];
+        let fast_enough = |clocks: u32| header.least(clocks) >= self.fastest.shortest(clocks);
         if !spans.into_iter().all(fast_enough) {
             return None;
         }
