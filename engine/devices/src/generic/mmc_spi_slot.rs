@@ -91,17 +91,19 @@ const ACTIVITIES: &[&Activity] = &[&PROGRAM_BUSY, &MERGE_BUSY, &ERASE_BUSY, &WRI
 const POWER_UP_CLOCKS: u32 = 74;
 
 /// The use of the data line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh, Polled)]
 enum Data {
+    #[default]
     None,
     Sending(Sending),
     Receiving(Receiving),
 }
 
 /// The state of the card between power-up and ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh, Polled)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh, Polled)]
 enum State {
     /// SD mode: the card waits for CMD0.
+    #[default]
     PowerUp,
     /// SPI mode; the initialisation has not begun.
     Idle,
@@ -128,7 +130,7 @@ struct Totals {
 }
 
 /// The card.
-#[derive(Debug, state::State, Polled)]
+#[derive(Debug, Default, state::State, Polled)]
 #[poll(first = Card::list_times)]
 pub struct Card {
     #[state(skip)]
@@ -165,7 +167,7 @@ pub struct Card {
     data: Data,
     /// Data of a block and its CRC.
     #[poll(skip = "listed while it is sent")]
-    buffer: Box<[u8; BLOCK_BYTES + 2]>,
+    buffer: Vec<u8>,
     busy_until: Ps,
 
     power_up_clocks: u32,
@@ -184,33 +186,8 @@ impl Card {
     pub fn from_node(reader: &mut NodeReader) -> Card {
         let (parameters, medium, image) = parameters::from_node(reader);
         let translation = Translation::from_node(reader, parameters.capacity.blocks());
-        Card {
-            medium,
-            image,
-            image_error: None,
-            translation,
-            pace: Pace::new(parameters.max_clock),
-            parameters,
-            notes: Notes::default(),
-            totals: Totals::default(),
-            removed: false,
-            leaves_after_byte: false,
-            selected: false,
-            line: ByteLine::default(),
-            out: Out::Level,
-            command: [0; 6],
-            command_bytes: 0,
-            reply: Reply::default(),
-            data: Data::None,
-            buffer: Box::new([0; BLOCK_BYTES + 2]),
-            busy_until: Ps::ZERO,
-            power_up_clocks: 0,
-            state: State::PowerUp,
-            application: false,
-            session: Session::default(),
-            well_written: 0,
-            scope: Scope::default(),
-        }
+        let (pace, buffer) = (Pace::new(parameters.max_clock), vec![0; BLOCK_BYTES + 2]);
+        Card { parameters, medium, image, translation, pace, buffer, ..Card::default() }
     }
 
     /// Size in blocks of 512 bytes.

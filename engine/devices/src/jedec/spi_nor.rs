@@ -59,16 +59,17 @@ use repeated_reads::TriedHeader;
 use crate::prelude::*;
 use crate::support::fastest_clock::FastestClock;
 use engine::activity::Scope;
-use engine::host_image::{HostImage, ImageError};
+use engine::host_image::{self, HostImage, ImageError};
 use engine::wire::bytes::Span;
 use engine::wire::notes::Notes;
-use engine::wire::spi::{Burst, Header, Lines, NextClock, NextRead, Rate, SpiTarget};
+use engine::wire::spi::{Burst, Header, NextClock, NextRead, Rate, SpiTarget};
 
 /// The compatible of all parts, after their own.
 pub const COMPATIBLE: &str = "jedec,spi-nor";
 
 /// For the list of models.
-pub const MODEL: Model = Model::spi_chip(&[COMPATIBLE], from_node).with_activities(operations::ACTIVITIES);
+pub const MODEL: Model =
+    Model::spi_chip(&[COMPATIBLE], |reader| Box::new(Flash::from_node(reader))).with_activities(operations::ACTIVITIES);
 
 /// The flash.
 #[derive(Clone, Debug, State, Polled)]
@@ -127,21 +128,11 @@ pub struct Flash {
     scope: Scope,
 }
 
-/// A flash as its node describes it, on a controller's wire.
-pub fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
-    Box::new(Flash::from_node(reader))
-}
-
 impl Flash {
     /// A flash as its node describes it, after power-up.
     pub fn from_node(reader: &mut NodeReader) -> Flash {
-        let (parameters, mut array) = parameters::from_node(reader);
+        let (Parameters { part, chip_select, max_clock, registers, times }, mut array) = parameters::from_node(reader);
         let backing = Backing::from_node(reader, &mut array);
-        Flash::new(parameters, array, backing)
-    }
-
-    fn new(parameters: Parameters, array: Array, backing: Backing) -> Flash {
-        let Parameters { part, chip_select, max_clock, registers, times } = parameters;
         let mut flash = Flash {
             part,
             chip_select,
@@ -179,11 +170,6 @@ impl Flash {
         self.chip_select
     }
 
-    /// Size in bytes.
-    pub fn size_bytes(&self) -> u32 {
-        self.part.size_bytes
-    }
-
     /// Lists the frame in progress; false while the chip receives data.
     fn list_frame(&mut self, poll: &mut Poll) -> bool {
         let Frame { phase, data_bytes, .. } = self.frame;
@@ -204,7 +190,7 @@ impl SpiTarget for Flash {
         self.update(now);
         self.last_edge = now;
         self.selected = true;
-        self.frame = Frame { lines: self.registers.protocol().lines(Lines::Single), ..Frame::default() };
+        self.frame = Frame { lines: self.registers.protocol(), ..Frame::default() };
         if let Some(command) = self.xip {
             self.frame.continuing = true;
             self.begin(command);
@@ -276,7 +262,10 @@ impl SpiTarget for Flash {
     }
 
     fn preload(&mut self, addr: u32, bytes: &[u8]) -> bool {
-        self.store(addr, bytes)
+        if self.backing.image.is_some() {
+            self.backing.programmed.push((addr, bytes.to_vec()));
+        }
+        Arc::make_mut(&mut self.array).write(addr, bytes)
     }
 
     fn next_clock(&self) -> NextClock {
@@ -299,11 +288,24 @@ impl SpiTarget for Flash {
     }
 
     fn begin_run(&mut self) -> Result<(), ImageError> {
-        self.take_image()
+        let Some(image) = &mut self.backing.image else { return Ok(()) };
+        let array = Arc::make_mut(&mut self.array);
+        let (file, is_locked) = image.take()?;
+        // Another run may have ended since the board was made.
+        let contents = host_image::read(file, array.size_bytes())?;
+        if !is_locked {
+            self.notes.add(host_image::NOT_LOCKED.to_owned());
+        }
+        array.fill(&contents);
+        for (address, bytes) in self.backing.programmed.drain(..) {
+            array.write(address, &bytes);
+        }
+        Ok(())
     }
 
     fn finish(&mut self, _now: Ps) -> Result<(), ImageError> {
-        self.save()
+        let Some(image) = self.backing.image.as_mut().filter(|_| self.array.is_dirty()) else { return Ok(()) };
+        image.replace(&|out| self.array.write_to(out))
     }
 
     fn take_notes(&mut self) -> Vec<String> {

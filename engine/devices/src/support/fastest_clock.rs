@@ -13,6 +13,13 @@ pub struct FastestClock {
     shortest: [Ps; MOST_CLOCKS + 1],
 }
 
+/// No limit.
+impl Default for FastestClock {
+    fn default() -> FastestClock {
+        FastestClock { hz: None, shortest: [Ps::ZERO; MOST_CLOCKS + 1] }
+    }
+}
+
 impl FastestClock {
     /// The limit; `None` if there is none.
     pub fn new(hz: Option<Hz>) -> FastestClock {

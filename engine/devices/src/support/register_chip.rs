@@ -45,6 +45,9 @@ impl Outputs {
     }
 }
 
+/// The note of a write, if there is any: for a register and its row, if it exists, what it held and what is written.
+pub type Note = fn(u32, Option<&Row>, u32, u8) -> Option<String>;
+
 /// A chip that is a table: what is left to say of its registers.
 pub trait ChipTable: State + Send + 'static {
     /// The register map.
@@ -53,6 +56,8 @@ pub trait ChipTable: State + Send + 'static {
     const ADDRESS: u8;
     /// The output registers.
     const OUTPUTS: Outputs;
+    /// The note of a write that asks for what is not modelled.
+    const NOTE: Note = |_, row, held, written| row.and_then(|row| unmodelled(row, held, written.into()));
     /// The flags for a sample that is ready, and for one that is overrun.
     const FLAGS: [u32; 2] = [1, 2];
 
@@ -69,11 +74,6 @@ pub trait ChipTable: State + Send + 'static {
     /// Firmware wrote a register: its effects.
     fn wrote(&mut self, register: u32, has_changed: bool, chip: &mut Common, now: Ps);
 
-    /// The note of a write over `held`, if the model does not do what it asks for. Without a register, `row` is `None`.
-    fn note(_register: u32, row: Option<&Row>, held: u32, written: u8) -> Option<String> {
-        row.and_then(|row| unmodelled(row, held, written.into()))
-    }
-
     /// The output for a measured value, in thousandths.
     fn output(&self, measured: i32, registers: &Registers) -> i16;
 
@@ -85,7 +85,7 @@ pub trait ChipTable: State + Send + 'static {
 }
 
 /// The state that all chips have.
-#[derive(State)]
+#[derive(Default, State)]
 pub struct Common {
     #[state(skip)]
     boot: Ps,
@@ -105,20 +105,6 @@ pub struct Common {
 }
 
 impl Common {
-    fn new(map: &'static Map) -> Common {
-        let (registers, sampler) = (Registers::new(map), Sampler::default());
-        Common {
-            boot: Ps::ZERO,
-            measured: [0; 3],
-            registers,
-            command: None,
-            register: 0,
-            sampler,
-            ready: 0,
-            overrun: 0,
-        }
-    }
-
     /// The flags of a chip.
     pub fn flags<T: ChipTable>(&self) -> u32 {
         let [ready, overrun] = T::FLAGS;
@@ -127,7 +113,7 @@ impl Common {
 
     fn write<T: ChipTable>(&mut self, value: u8, notes: &mut Notes<String>) -> bool {
         let (register, held) = (self.register, self.registers[self.register]);
-        let note = T::note(register, self.registers.map().row(register), held, value);
+        let note = (T::NOTE)(register, self.registers.map().row(register), held, value);
         note.into_iter().for_each(|note| notes.add(note));
         self.registers.write(register, value.into()).is_ok_and(|(_, old, new)| old != new)
     }
@@ -148,7 +134,8 @@ impl<T: ChipTable> RegisterChip<T> {
         let meaning = "the acceleration along X, Y and Z in thousandths of g";
         let measured = reader.cells("cyclescope,acceleration-mg", |_| true, meaning).unwrap_or_default();
         let measured = measured.map(|value: u32| value as i32);
-        RegisterChip { common: Common { boot, measured, ..Common::new(T::MAP) }, table }
+        let registers = Registers::new(T::MAP);
+        RegisterChip { common: Common { boot, measured, registers, ..Common::default() }, table }
     }
 
     /// The chip on its wire; the clock is at most `max_hz`, unless its node says something else.

@@ -54,12 +54,14 @@ fn chunks_of(at: u64, len: usize) -> impl Iterator<Item = Part> {
     })
 }
 
-impl Medium {
-    /// Memory in which all blocks are unwritten.
-    pub fn memory() -> Medium {
+/// Memory in which all blocks are unwritten.
+impl Default for Medium {
+    fn default() -> Medium {
         Medium::Memory(BTreeMap::new())
     }
+}
 
+impl Medium {
     /// An image, and its size in bytes.
     ///
     /// # Errors

@@ -25,10 +25,10 @@ pub struct Faults {
 }
 
 /// All properties of the node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Parameters {
     /// The fastest SCK that the board allows.
-    pub max_clock: Hz,
+    pub max_clock: Option<Hz>,
     /// Size and kind.
     pub capacity: Capacity,
     /// SD_SPEC of the SCR: 1 for version 1.10 of the specification, which has no CMD8, and 2 for version 2.00.
@@ -53,7 +53,7 @@ pub struct Parameters {
 pub fn from_node(reader: &mut NodeReader) -> (Parameters, Medium, Option<HostImage>) {
     reader.u32("reg", 0..=31, "the chip select line, 0 to 31");
     reader.known(&["voltage-ranges", "disable-wp"]);
-    let max_hz = reader.frequency_or("spi-max-frequency", Some(25_000_000), "the fastest SCK that the card takes");
+    let max_clock = reader.frequency_or("spi-max-frequency", Some(25_000_000), "the fastest SCK that the card takes");
     let write_protect = reader.flag("cyclescope,write-protect", "nothing can be written");
     let (medium, bytes, image) = contents(reader, write_protect);
     let capacity = capacity(reader, bytes);
@@ -63,7 +63,7 @@ pub fn from_node(reader: &mut NodeReader) -> (Parameters, Medium, Option<HostIma
         "NCR, clocks from a command to its response: a multiple of 8, up to 64",
     );
     let parameters = Parameters {
-        max_clock: max_hz.unwrap_or_else(|| Hz::new(1).expect("1 Hz is a frequency")),
+        max_clock,
         capacity,
         sd_spec,
         set_block_count: reader.flag("cyclescope,set-block-count", "the card has CMD23, and its SCR says so"),
@@ -99,7 +99,7 @@ fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64, Option<Ho
             let property = "cyclescope,capacity-bytes".to_owned();
             reader.fault_at("compatible", FaultKind::Missing { property, meaning });
         }
-        return (Medium::memory(), bytes.unwrap_or(STANDARD_MAX_BYTES), None);
+        return (Medium::default(), bytes.unwrap_or(STANDARD_MAX_BYTES), None);
     }
     let access = if read_only { Access::ReadOnly } else { Access::InPlace };
     if let Some((image, Some(file))) = HostImage::from_node(reader, access) {
@@ -108,7 +108,7 @@ fn contents(reader: &mut NodeReader, read_only: bool) -> (Medium, u64, Option<Ho
             Err(error) => reader.fault_at(NAME, image.fault(&error).kind),
         }
     }
-    (Medium::memory(), STANDARD_MAX_BYTES, None)
+    (Medium::default(), STANDARD_MAX_BYTES, None)
 }
 
 /// One cell, or two for more than 4 GiB.
@@ -152,7 +152,7 @@ fn capacity(reader: &mut NodeReader, bytes: u64) -> Capacity {
             ("cyclescope,capacity-bytes", bytes.to_string())
         };
         out_of_range(reader, name, value, &advice);
-        Capacity::standard(STANDARD_MAX_BYTES).expect("2 GiB is a capacity")
+        Capacity::default()
     })
 }
 

@@ -9,16 +9,17 @@ use engine::wire::bytes::single_lines;
 use engine::wire::spi::{Burst, Drive, Lines, Rate};
 
 /// The card's output during a byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, state::State, state::Fresh)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]
 pub(super) enum Out {
     /// Low while the card is busy, else high: bit by bit.
+    #[default]
     Level,
     /// This byte.
     Byte(u8),
 }
 
 /// The card's measurement of the clock.
-#[derive(Clone, Copy, Debug, state::State)]
+#[derive(Clone, Copy, Debug, Default, state::State)]
 pub(super) struct Pace {
     #[state(skip)]
     fastest: FastestClock,
@@ -30,9 +31,9 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) fn new(max_clock: Hz) -> Pace {
-        let fastest = FastestClock::new(Some(max_clock));
-        Pace { fastest, half_clock: Ps(fastest.shortest(1).0 / 2), last_edge: Ps::ZERO, is_noted: false }
+    pub(super) fn new(max_clock: Option<Hz>) -> Pace {
+        let fastest = FastestClock::new(max_clock);
+        Pace { fastest, half_clock: Ps(fastest.shortest(1).0 / 2), ..Pace::default() }
     }
 
     /// The clock is idle until `now`.

@@ -1,7 +1,7 @@
 //! A frame from select to deselect: command, address, dummy clocks and data, and the transitions between them.
 
 use super::Flash;
-use super::commands::{Action, Command, Source};
+use super::commands::{Action, Command, Source, lines_in};
 use super::parts::PAGE_BYTES;
 use crate::prelude::*;
 use engine::wire::bytes::Span;
@@ -143,7 +143,7 @@ impl Flash {
         let protocol = self.registers.protocol();
         self.frame.command = Some(command);
         if let Some(lines) = command.address {
-            self.frame.enter(Phase::Address, protocol.lines(lines), command.rate);
+            self.frame.enter(Phase::Address, lines_in(protocol, lines), command.rate);
             self.frame.left = 3;
         } else {
             self.begin_dummies();
@@ -154,7 +154,8 @@ impl Flash {
         let Some(command) = self.frame.command else { return };
         let size_mask = self.part.size_bytes - 1;
         self.frame.address &= size_mask;
-        self.frame.count_mask = self.registers.wrap_bytes(command).map_or(size_mask, |bytes| bytes - 1);
+        let wrap = (self.registers.set.wrap_bytes)(&self.registers, command);
+        self.frame.count_mask = wrap.map_or(size_mask, |bytes| bytes - 1);
         if command.mode {
             self.frame.phase = Phase::Mode;
         } else {
@@ -175,7 +176,7 @@ impl Flash {
     }
 
     fn begin_data(&mut self, command: &'static Command) {
-        let lines = self.registers.protocol().lines(command.data);
+        let lines = lines_in(self.registers.protocol(), command.data);
         let phase = match command.action {
             Action::Read(source) => Phase::Output(source),
             Action::Write(_) | Action::Program | Action::ProgramOtp => {

@@ -9,7 +9,6 @@ use super::parts::PAGE_BYTES;
 use super::registers::{Condition, Failure, ReadEnd, Writing};
 use crate::prelude::*;
 use engine::activity::{Activity, Kind};
-use engine::wire::spi::Lines;
 
 /// Bytes of the one-time programmable area, its control byte included.
 pub(super) const OTP_BYTES: usize = 65;
@@ -253,7 +252,8 @@ impl Flash {
             mode: frame.mode.filter(|_| frame.phase == Phase::Output(source)),
             continuing: frame.continuing,
         };
-        let before = std::mem::replace(&mut self.xip, self.registers.continues(end).then_some(command));
+        let continues = (self.registers.set.continues)(&mut self.registers, end);
+        let before = std::mem::replace(&mut self.xip, continues.then_some(command));
         // The end of a continuous read may be in a register as well.
         let opcode = |command: Option<&'static Command>| command.map(|command| command.opcode);
         self.changes += u64::from(opcode(before) != opcode(self.xip));
@@ -273,7 +273,8 @@ impl Flash {
         self.suspended_erase = None;
         self.latch = Latch::Closed;
         self.registers.reset();
-        self.xip = self.registers.opcode_at_power_up().and_then(|opcode| self.part.family.commands.find(opcode));
+        self.xip = (self.registers.set.opcode_at_power_up)(&self.registers)
+            .and_then(|opcode| self.part.family.commands.find(opcode));
     }
 
     /// Clears the errors, the latch and the busy state after an error.
@@ -300,7 +301,7 @@ impl Flash {
         }
         let protocol = self.registers.protocol();
         if protocol != before {
-            let lines = protocol.lines(Lines::Single) as u32;
+            let lines = protocol as u32;
             self.notes.add(format!("commands, addresses and data now go over {lines} line(s)"));
         }
     }

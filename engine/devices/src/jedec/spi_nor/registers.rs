@@ -127,7 +127,7 @@ pub struct Set {
 #[derive(Clone, Debug, State)]
 pub struct Registers {
     #[state(skip)]
-    set: &'static Set,
+    pub set: &'static Set,
     values: registers::Registers,
     /// Lock register of each sector.
     #[state(with = engine::state::fixed)]
@@ -194,21 +194,6 @@ impl Registers {
             Dummies::Fixed(clocks) => clocks,
             Dummies::Configured(clocks) => (self.set.dummy_clocks)(self, clocks),
         }
-    }
-
-    /// Bytes after which a read by `command` wraps, if it does.
-    pub fn wrap_bytes(&self, command: &Command) -> Option<u32> {
-        (self.set.wrap_bytes)(self, command)
-    }
-
-    /// The read that is active right after power-up, without a command.
-    pub fn opcode_at_power_up(&self) -> Option<u8> {
-        (self.set.opcode_at_power_up)(self)
-    }
-
-    /// True if the next frame continues the read with its address, without a command.
-    pub fn continues(&mut self, end: ReadEnd) -> bool {
-        (self.set.continues)(self, end)
     }
 
     /// Byte `index` of a register; FFh if `source` is not a register.

@@ -5,7 +5,7 @@
 //! level of each line on each edge. All give the same result (a test compares them).
 
 use super::Flash;
-use super::commands::Source;
+use super::commands::{Source, lines_in};
 use super::frame::Phase;
 use engine::time::Ps;
 use engine::wire::bytes::Span;
@@ -303,8 +303,8 @@ impl Flash {
         let Some(command) = frame.command else { return };
         let expected = self.registers.dummy_clocks(command.dummies);
         let got = frame.deaf_clocks;
-        let address_lines =
-            command.address.map_or(Lines::Single, |lines| self.registers.protocol().lines(lines)).bits();
+        let protocol = self.registers.protocol();
+        let address_lines = command.address.map_or(Lines::Single, |lines| lines_in(protocol, lines)).bits();
         let mode = !frame.released
             && !command.mode
             && got < expected

@@ -12,8 +12,7 @@ mod tests;
 
 use super::{COMMON, MAX_HZ, OUTPUTS, STATUS};
 use crate::prelude::*;
-use crate::registers::Row;
-use crate::support::register_chip::{ChipTable, Common, Outputs};
+use crate::support::register_chip::{ChipTable, Common, Note, Outputs};
 use engine::wire::spi::SpiTarget;
 
 registers! {
@@ -81,13 +80,10 @@ impl ChipTable for Lis3dh {
     const MAP: &'static Map = &joined!(COMMON, OWN);
     const ADDRESS: u8 = 0x3f;
     const OUTPUTS: Outputs = OUTPUTS;
+    const NOTE: Note = super::note;
 
     fn shown(&self, register: u32, held: u32, chip: &Common) -> u32 {
         if register == STATUS { super::status(chip) } else { held }
-    }
-
-    fn note(register: u32, row: Option<&Row>, held: u32, written: u8) -> Option<String> {
-        super::note(register, row, held, written)
     }
 
     /// CTRL_REG1 or CTRL_REG4 may change the rate or the mode.

@@ -14,8 +14,7 @@ mod tests;
 
 use super::{COMMON, MAX_HZ, OUTPUTS, STATUS};
 use crate::prelude::*;
-use crate::registers::Row;
-use crate::support::register_chip::{ChipTable, Common, Outputs};
+use crate::support::register_chip::{ChipTable, Common, Note, Outputs};
 use engine::wire::spi::SpiTarget;
 
 registers! {
@@ -89,6 +88,7 @@ impl ChipTable for Lis3dsh {
     const MAP: &'static Map = &joined!(COMMON, OWN);
     const ADDRESS: u8 = 0x7f;
     const OUTPUTS: Outputs = OUTPUTS;
+    const NOTE: Note = super::note;
 
     fn counts_up(_: u8, registers: &Registers) -> bool {
         registers.has(CTRL_REG6, CTRL_REG6_ADD_INC)
@@ -101,10 +101,6 @@ impl ChipTable for Lis3dsh {
             STAT => chip.flags::<Lis3dsh>(),
             _ => held,
         }
-    }
-
-    fn note(register: u32, row: Option<&Row>, held: u32, written: u8) -> Option<String> {
-        super::note(register, row, held, written)
     }
 
     fn wrote(&mut self, _: u32, _: bool, chip: &mut Common, now: Ps) {

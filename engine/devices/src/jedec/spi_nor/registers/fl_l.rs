@@ -67,7 +67,7 @@ pub static SET: Set = Set {
     ],
     quad: (CR1V, CR1V_QUAD),
     reset,
-    protocol: |_| Protocol::Extended,
+    protocol: |_| Protocol::Single,
     dummy_clocks: |registers, _| match registers.values.field(CR3V, CR3V_RL) {
         0 => registers.default_clocks,
         clocks => clocks,
