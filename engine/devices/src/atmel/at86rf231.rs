@@ -48,15 +48,16 @@ mod wire;
 
 use aack::Acknowledgement;
 use access::Access;
-use air::{Others, Peer};
+use air::{Others, Peer, TURNAROUND};
 use buffer::FrameBuffer;
-use csma::{BackOffs, Transaction};
+use csma::{BackOffs, Trac, Transaction};
 use limits::Checker;
 use parameters::{Parameters, Times};
 pub use part::Part;
 use radio::Measured;
 use receiving::Reception;
-use states::{State, Transition};
+use registers::*;
+use states::{Command, State, Transition};
 use transmitting::Transmission;
 use wire::Line;
 
@@ -75,7 +76,7 @@ fn from_node(reader: &mut NodeReader) -> Box<dyn SpiTarget> {
     let is_230 = |compatible: &&str| *compatible == MODEL.compatibles[0];
     let known = reader.node.compatibles().into_iter().find(|compatible| MODEL.compatibles.contains(compatible));
     let part = if known.as_ref().is_some_and(is_230) { Part::At86rf230 } else { Part::At86rf231 };
-    Box::new(Transceiver::from_node(reader, part))
+    Box::new(Transceiver::new(part, parameters::from_node(reader)))
 }
 
 /// Size of the frame buffer.
@@ -189,22 +190,13 @@ pub struct Transceiver {
 }
 
 impl Transceiver {
-    /// A chip as its node describes it; its supply comes on at time 0.
-    pub fn from_node(reader: &mut NodeReader, part: Part) -> Transceiver {
-        Transceiver::new(part, parameters::from_node(reader))
-    }
-
+    /// A chip; its supply comes on at time 0.
     fn new(part: Part, parameters: Parameters) -> Transceiver {
         let Parameters { times, limits, peer, others } = parameters;
         let checker = Checker::new(limits);
         let mut chip = Transceiver { part, times, peer, others, checker, ..Transceiver::default() };
         chip.power_up();
         chip
-    }
-
-    /// The PSDU of the last frame that was sent.
-    pub fn last_sent(&self) -> &[u8] {
-        &self.last_sent
     }
 
     /// An access to the chip at `now`.

@@ -41,12 +41,13 @@ mod tests;
 pub mod translation;
 mod wire;
 
+use crc::{crc7, crc16};
 use medium::{BLOCK_BYTES, Medium};
-use operations::Session;
+use operations::{Erase, Session};
 use parameters::Parameters;
-use receiving::Receiving;
-use reply::Reply;
-use sending::Sending;
+use receiving::{Receiving, Stage};
+use reply::{Answer, OK, Reply, Response, r1, r2};
+use sending::{START_BLOCK, Sending};
 use translation::{Doing, Translation};
 use wire::{Out, Pace};
 

@@ -47,13 +47,13 @@ mod tests;
 use std::sync::Arc;
 
 use array::Array;
-use commands::{Command, Source};
+use commands::{Action, Command, EraseUnit, Source, Target, lines_in};
 use contents::Backing;
 use frame::{Frame, Phase};
 use operations::{Busy, ERASED, Latch, OTP_BYTES, Suspended};
 use parameters::{Parameters, Times};
 use parts::{PAGE_BYTES, Part};
-use registers::Registers;
+use registers::{Condition, Failure, ReadEnd, Registers, Writing};
 use repeated_reads::TriedHeader;
 
 use crate::prelude::*;
@@ -62,7 +62,7 @@ use engine::activity::Scope;
 use engine::host_image::{self, HostImage, ImageError};
 use engine::wire::bytes::Span;
 use engine::wire::notes::Notes;
-use engine::wire::spi::{Burst, Header, NextClock, NextRead, Rate, SpiTarget};
+use engine::wire::spi::{Burst, Header, Lines, NextClock, NextRead, Rate, SpiTarget};
 
 /// The compatible of all parts, after their own.
 pub const COMPATIBLE: &str = "jedec,spi-nor";

@@ -1,15 +1,7 @@
 //! RX_AACK: reception with address filter and automatic acknowledgement (datasheet, section 7.2.3; IEEE 802.15.4-2006,
 //! 7.5.6.2, the third level).
 
-use super::air::{self, TURNAROUND};
-use super::csma::Trac;
-use super::receiving::Reception;
-use super::registers::*;
-use super::states::State;
-use super::{BYTE_US, Transceiver, fcs};
-use crate::registers::Registers;
-use engine::state;
-use engine::time::Ps;
+use super::*;
 
 const BEACON: u8 = 0;
 const DATA: u8 = 1;

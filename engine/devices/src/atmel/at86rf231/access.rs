@@ -1,13 +1,7 @@
 //! Accesses over SPI, byte by byte (datasheet, section 6.2): registers, the frame buffer, SRAM.
 
-use super::Transceiver;
-use super::csma::BackOffs;
-use super::radio::Measured;
-use super::registers::*;
-use super::states::{Command, State};
-use crate::prelude::*;
+use super::*;
 use crate::registers::Access as Kind;
-use engine::state;
 
 /// The meaning of an access's next bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]

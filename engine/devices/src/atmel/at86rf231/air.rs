@@ -3,9 +3,7 @@
 //! Other stations use the channel for the first `busy` of every interval, from the start of the run on. Only
 //! measurements detect them: they neither send to the chip nor corrupt its frames.
 
-use super::registers::{CCA_THRES, CCA_THRES_CCA_ED_THRES, PHY_CC_CCA, PHY_CC_CCA_CCA_MODE};
-use super::{BYTE_US, Part, SYMBOL_US, Transceiver, fcs};
-use engine::time::Ps;
+use super::*;
 
 /// Acknowledgements begin 12 symbols after the frame: aTurnaroundTime (IEEE 802.15.4-2006, 6.4.1).
 pub const TURNAROUND: Ps = Ps::from_us(12 * SYMBOL_US);

@@ -7,13 +7,7 @@
 //! register of 11 bits (x^11 + x^9 + 1): the chip's own is not documented. CSMA_SEED sets it when it is written, in a
 //! reset, and when the chip leaves SLEEP.
 
-use super::air::{self, TURNAROUND};
-use super::registers::*;
-use super::states::State;
-use super::{Part, SYMBOL_US, Transceiver};
-use crate::registers::{Registers, field};
-use engine::state;
-use engine::time::Ps;
+use super::*;
 
 /// aUnitBackoffPeriod.
 const BACK_OFF: Ps = Ps::from_us(20 * SYMBOL_US);

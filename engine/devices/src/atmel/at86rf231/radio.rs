@@ -1,11 +1,7 @@
 //! The chip's own operations, in the order of time: transitions, interrupts, frames on the air, measurements.
 
-use super::Transceiver;
-use super::registers::*;
-use super::states::State;
+use super::*;
 use engine::activity::{Activity, Kind};
-use engine::state;
-use engine::time::Ps;
 
 static CHANGING: Activity = Activity::new(Kind::Busy, "state transition", "from a command, or a pin, to the new state");
 static SENDING: Activity =

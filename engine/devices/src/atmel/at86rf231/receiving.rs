@@ -7,13 +7,7 @@
 //! two bytes of three or more are the check sequence. Preamble, SFD and PHR have 250 kbit/s at any data rate (section
 //! 11.3.2).
 
-use super::air::{self, TURNAROUND};
-use super::buffer::FrameBuffer;
-use super::registers::*;
-use super::states::State;
-use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
-use engine::state;
-use engine::time::Ps;
+use super::*;
 
 /// The best link quality: the peer is near.
 const LQI: u8 = 0xff;

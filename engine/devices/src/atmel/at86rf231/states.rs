@@ -1,12 +1,6 @@
 //! The states of the Basic and the Extended Operating Mode and their transitions (datasheet, sections 7.1 and 7.2).
 
-use super::Transceiver;
-use super::buffer::FrameBuffer;
-use super::csma::{BackOffs, Trac};
-use super::registers::irq;
-use crate::registers::Registers;
-use engine::state;
-use engine::time::Ps;
+use super::*;
 
 /// States, by the datasheet's names, with their values in TRX_STATUS (table 7-15 of Atmel 8111).
 #[expect(non_camel_case_types, reason = "the datasheet's names, as notes have them")]

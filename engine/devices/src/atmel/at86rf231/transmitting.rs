@@ -1,12 +1,6 @@
 //! Frames that are sent (datasheet, sections 7.1.4.4, 8.1 and 8.2.3).
 
-use super::air;
-use super::buffer::FrameBuffer;
-use super::registers::irq;
-use super::states::State;
-use super::{BYTE_US, HEADER_BYTES, PHR_BYTES, Transceiver, fcs};
-use engine::state;
-use engine::time::Ps;
+use super::*;
 
 /// A bit of the frame control field's first byte.
 const ACK_REQUEST: u8 = 1 << 5;

@@ -1,10 +1,8 @@
 //! The chip on the wire: SPI mode 0, most significant bit first, from the falling edge of /SEL on.
 
-use super::Transceiver;
-use super::access::Access;
-use crate::prelude::*;
+use super::*;
 use engine::wire::bytes::{ByteLine, single_lines};
-use engine::wire::spi::{Burst, Edges, Lines, MISO, NextClock, Rate};
+use engine::wire::spi::{Lines, MISO, Rate};
 
 /// The chip's state on the wire within an access.
 #[derive(Clone, Copy, Debug, Default, State)]

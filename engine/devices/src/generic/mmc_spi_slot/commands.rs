@@ -1,10 +1,6 @@
 //! The table of commands, when they are legal, and how a command is received: 7.3.1.
 
-use super::crc::crc7;
-use super::operations::Erase;
-use super::reply::{Answer, OK, Reply, Response, r1};
-use super::{Card, Data, POWER_UP_CLOCKS, State, registers};
-use engine::time::Ps;
+use super::*;
 
 /// When a command is legal.
 const IDLE: u8 = 1;

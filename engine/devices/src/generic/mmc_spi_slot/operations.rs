@@ -1,11 +1,6 @@
 //! The execution of each command at its end.
 
-use super::receiving::Receiving;
-use super::reply::{Answer, OK, Response, r1, r2};
-use super::wire::Out;
-use super::{BLOCK_BYTES, Card, Data, ERASE_BUSY, INITIALISING, State, WRITE_BUSY};
-use crate::prelude::*;
-use engine::state;
+use super::*;
 
 /// An erase sequence in progress: 4.3.5.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh, Polled)]

@@ -1,10 +1,6 @@
 //! Data from the host: write commands with their tokens, data responses and busy times: 7.2.4 and 7.3.3.
 
-use super::crc::crc16;
-use super::reply::{Reply, r2};
-use super::sending::START_BLOCK;
-use super::{BLOCK_BYTES, Card, Data, WRITE_BUSY};
-use crate::prelude::*;
+use super::*;
 
 /// Before each block of a multiple write.
 pub const START_BLOCK_MULTIPLE: u8 = 0xfc;

@@ -1,11 +1,6 @@
 //! Data to the host: registers and blocks, with their tokens: 7.2.3 and 7.3.3.
 
-use super::crc::crc16;
-use super::reply::r2;
-use super::wire::Out;
-use super::{BLOCK_BYTES, Card, Data, READ_ACCESS};
-use crate::prelude::*;
-use engine::wire::bytes::ByteLine;
+use super::*;
 
 /// Before each block.
 pub const START_BLOCK: u8 = 0xfe;

@@ -1,12 +1,9 @@
 //! The card on the wire: bytes, counted from the falling edge of chip select, most significant bit first; SPI mode 0.
 
-use super::receiving::{Receiving, Stage};
-use super::{Card, Data, State};
+use super::*;
 use crate::support::fastest_clock::FastestClock;
-use engine::state;
-use engine::time::{Hz, Ps};
 use engine::wire::bytes::single_lines;
-use engine::wire::spi::{Burst, Drive, Lines, Rate};
+use engine::wire::spi::{Drive, Lines};
 
 /// The card's output during a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, state::State, state::Fresh)]

@@ -1,11 +1,7 @@
 //! A frame from select to deselect: command, address, dummy clocks and data, and the transitions between them.
 
-use super::Flash;
-use super::commands::{Action, Command, Source, lines_in};
-use super::parts::PAGE_BYTES;
-use crate::prelude::*;
-use engine::wire::bytes::Span;
-use engine::wire::spi::{Drive, Lines, Rate};
+use super::*;
+use engine::wire::spi::Drive;
 
 /// The device ID as bytes of READ ID: the capacity, then the memory type.
 const DEVICE_ID_ORDER: [usize; 2] = [2, 1];

@@ -1,13 +1,6 @@
 //! The chip's internal operations: what a complete frame starts, and how long it takes.
 
-use std::sync::Arc;
-
-use super::Flash;
-use super::commands::{Action, Command, EraseUnit, Source, Target};
-use super::frame::Phase;
-use super::parts::PAGE_BYTES;
-use super::registers::{Condition, Failure, ReadEnd, Writing};
-use crate::prelude::*;
+use super::*;
 use engine::activity::{Activity, Kind};
 
 /// Bytes of the one-time programmable area, its control byte included.

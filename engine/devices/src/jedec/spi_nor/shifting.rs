@@ -4,12 +4,8 @@
 //! bytes that are read in this way by [`Flash::part_of_byte`]; all other clocks by [`Flash::clock`], which checks the
 //! level of each line on each edge. All give the same result (a test compares them).
 
-use super::Flash;
-use super::commands::{Source, lines_in};
-use super::frame::Phase;
-use engine::time::Ps;
-use engine::wire::bytes::Span;
-use engine::wire::spi::{Burst, Drive, Lines, NextClock, Rate};
+use super::*;
+use engine::wire::spi::Drive;
 
 /// The levels of the four lines around an edge.
 #[derive(Clone, Copy)]

@@ -55,7 +55,7 @@ fn a_frame_is_acknowledged_twelve_symbols_after_it() {
         assert_eq!(events, expected);
         let mut ack = vec![0x02, 0x00, 0x00, 0, 0];
         fcs::close(&mut ack);
-        assert_eq!(bench.chip.last_sent(), ack);
+        assert_eq!(bench.chip.last_sent, ack);
         bench.now = bench.chip.now;
         assert_eq!(bench.read(TRX_STATE) >> 5, 0);
         assert_eq!(bench.frame().0, super::super::air::psdu(BYTES, 0, Some((PAN, SHORT))));

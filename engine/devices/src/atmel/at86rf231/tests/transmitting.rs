@@ -38,8 +38,8 @@ fn a_frame_goes_out_with_its_check_sequence() {
         let exact = air_time(u64::from(bytes), 0);
         assert!(took >= exact && took < exact + Ps::from_us(20), "{took} {exact}");
         let payload = usize::from(bytes) - 2;
-        assert_eq!(bench.chip.last_sent()[..payload], psdu[..payload]);
-        assert_eq!(bench.chip.last_sent()[payload..], fcs(&psdu[..payload]));
+        assert_eq!(bench.chip.last_sent[..payload], psdu[..payload]);
+        assert_eq!(bench.chip.last_sent[payload..], fcs(&psdu[..payload]));
     }
     assert_eq!(["frames_sent", "frames_sent_invalid", "bytes_sent"].map(|name| bench.counter(name)), [3, 0, 135]);
     assert_eq!((bench.status(), bench.notes()), (0x09, Vec::new()));
@@ -85,7 +85,7 @@ fn without_automatic_fcs_the_buffer_goes_out_as_it_is() {
     bench.write(registers::TRX_CTRL_1, 0);
     bench.fill(&[1, 2, 3, 4]);
     send(&mut bench);
-    assert_eq!(bench.chip.last_sent(), [1, 2, 3, 4]);
+    assert_eq!(bench.chip.last_sent, [1, 2, 3, 4]);
     assert_eq!(bench.counter("frames_sent_invalid"), 1);
 }
 
@@ -96,7 +96,7 @@ fn bytes_may_be_written_while_the_frame_goes_out_but_not_too_late() {
     bench.command(Command::TX_START);
     bench.fill(&[9; 100]);
     bench.wait_us(4000);
-    assert_eq!((bench.read(IRQ_STATUS), bench.chip.last_sent()[..98].to_vec()), (0x08, vec![9; 98]));
+    assert_eq!((bench.read(IRQ_STATUS), bench.chip.last_sent[..98].to_vec()), (0x08, vec![9; 98]));
     bench.command(Command::TX_START);
     bench.wait_us(1000);
     bench.fill(&[8; 100]);
