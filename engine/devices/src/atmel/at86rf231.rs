@@ -153,7 +153,6 @@ pub struct Transceiver {
     /// The edges of the next burst.
     edges: Option<Edges>,
 
-    powered: bool,
     in_reset: bool,
     /// True if TRX_OFF is entered from a reset.
     resetting: bool,
@@ -247,19 +246,14 @@ impl SpiTarget for Transceiver {
     fn control(&mut self, pin: ControlPin, level: bool, now: Ps) {
         self.touch(now);
         match pin {
-            ControlPin::PowerOff if level == self.powered => {
-                if level {
-                    self.power_down()
-                } else {
-                    self.power_up()
-                }
-            }
+            ControlPin::PowerOff if level && self.checker.powered => self.power_down(),
+            ControlPin::PowerOff if !level && !self.checker.powered => self.power_up(),
             ControlPin::Reset if level == self.in_reset => {
                 self.in_reset = !level;
-                if self.powered && self.in_reset {
+                if self.checker.powered && self.in_reset {
                     self.resetting = true;
                     self.hold_reset();
-                } else if self.powered {
+                } else if self.checker.powered {
                     self.release_reset();
                 }
             }

@@ -139,7 +139,7 @@ impl Transceiver {
     /// The level of the interrupt pin.
     pub(super) fn irq_pin(&self) -> bool {
         let active = self.registers.has(IRQ_STATUS, self.registers[IRQ_MASK]);
-        self.powered && active != self.registers.has(TRX_CTRL_1, TRX_CTRL_1_IRQ_POLARITY)
+        self.checker.powered && active != self.registers.has(TRX_CTRL_1, TRX_CTRL_1_IRQ_POLARITY)
     }
 
     /// Starts a measurement: only a listening receiver can make it (sections 8.4 and 8.5).

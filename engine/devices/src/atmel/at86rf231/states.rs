@@ -57,7 +57,6 @@ pub(super) struct Transition {
 impl Transceiver {
     /// The supply is switched on.
     pub(super) fn power_up(&mut self) {
-        self.powered = true;
         self.checker.powered = true;
         self.clear();
         self.state = State::P_ON;
@@ -68,7 +67,6 @@ impl Transceiver {
     pub(super) fn power_down(&mut self) {
         self.stop_radio();
         self.clear();
-        self.powered = false;
         self.checker.powered = false;
         (self.state, self.transition) = (State::P_ON, None);
     }
@@ -105,7 +103,7 @@ impl Transceiver {
     pub(super) fn is_accessible(&self) -> bool {
         let starting = self.transition.is_some_and(|transition| transition.to == State::P_ON);
         let waking = self.state == State::SLEEP;
-        self.powered && !starting && !waking && !self.in_reset
+        self.checker.powered && !starting && !waking && !self.in_reset
     }
 
     /// TRX_STATUS's state.

@@ -51,7 +51,7 @@ impl Transceiver {
     /// Shifts the clocks of a burst. The result has the first edge in the highest bits.
     pub(super) fn pass(&mut self, burst: Burst, end: Ps) -> u32 {
         let edges = self.edges.take();
-        if !self.line.selected || !self.powered {
+        if !self.line.selected || !self.checker.powered {
             return u32::MAX;
         }
         self.checker.clocked(burst.clocks, end, edges, &mut self.notes);
@@ -75,7 +75,7 @@ impl Transceiver {
 
     /// The output on MISO at `now`, before the next clock.
     pub(super) fn shown(&self, now: Option<Ps>) -> NextClock {
-        let drives = self.line.selected && self.powered;
+        let drives = self.line.selected && self.checker.powered;
         if !drives || now.is_some_and(|now| now < self.checker.miso_active_at()) {
             return NextClock::default();
         }
