@@ -170,7 +170,7 @@ pub struct Transceiver {
     /// The time at which the PLL has locked.
     locked_at: Ps,
     /// Interrupts that have not reached the pin: the time, and the bits.
-    pending: Vec<(Ps, u8)>,
+    pending: Vec<(Ps, u32)>,
     measurement: Option<(Ps, Measured)>,
     cca_done: bool,
     cca_clear: bool,
@@ -250,11 +250,10 @@ impl SpiTarget for Transceiver {
             ControlPin::PowerOff if !level && !self.checker.powered => self.power_up(),
             ControlPin::Reset if level == self.in_reset => {
                 self.in_reset = !level;
-                if self.checker.powered && self.in_reset {
-                    self.resetting = true;
-                    self.hold_reset();
-                } else if self.checker.powered {
-                    self.release_reset();
+                match level {
+                    _ if !self.checker.powered => {}
+                    false => self.hold_reset(),
+                    true => self.release_reset(),
                 }
             }
             ControlPin::Sleep if level != self.sleep_pin => self.sleep_pin(level),

@@ -118,7 +118,7 @@ impl Transceiver {
         if verdict.accepted {
             let at =
                 begins.saturating_add(Ps(byte.0 * verdict.header_bytes as u64)).saturating_add(self.times.interrupt);
-            self.pending.push((at, irq::AMI));
+            self.pending.push((at, IRQ_STATUS_AMI));
         }
     }
 

@@ -199,7 +199,7 @@ impl Transceiver {
     fn settle(&mut self, span: Ps) {
         if matches!(self.state, State::PLL_ON | State::RX_ON | State::RX_AACK_ON | State::TX_ARET_ON) {
             self.locked_at = self.now.saturating_add(span);
-            self.pending.push((self.locked_at, irq::PLL_LOCK));
+            self.pending.push((self.locked_at, IRQ_STATUS_PLL_LOCK));
         }
     }
 
@@ -226,6 +226,6 @@ impl Transceiver {
     fn underrun(&mut self, what: &str) {
         self.totals.underruns += 1;
         self.notes.add(format!("TRX_UR: {what}"));
-        self.flag(irq::TRX_UR);
+        self.flag(IRQ_STATUS_TRX_UR);
     }
 }

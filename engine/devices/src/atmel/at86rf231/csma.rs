@@ -177,7 +177,7 @@ impl Transceiver {
             _ => self.totals.frames_unacknowledged += 1,
         }
         self.set_trac(trac);
-        self.raise(irq::TRX_END);
+        self.raise(IRQ_STATUS_TRX_END);
         self.arrive_busy_end(State::TX_ARET_ON);
     }
 

@@ -120,15 +120,15 @@ impl Transceiver {
     }
 
     /// Raises an interrupt: it is visible after the latency.
-    pub(super) fn raise(&mut self, bits: u8) {
+    pub(super) fn raise(&mut self, bits: u32) {
         self.pending.push((self.now.saturating_add(self.times.interrupt), bits));
     }
 
     /// Makes interrupts visible. Masked ones are dropped unless IRQ_MASK_MODE is set (section 6.6).
-    pub(super) fn flag(&mut self, bits: u8) {
+    pub(super) fn flag(&mut self, bits: u32) {
         let keeps_all = self.registers.has(TRX_CTRL_1, TRX_CTRL_1_IRQ_MASK_MODE);
         let kept = if keeps_all { 0xff } else { self.registers[IRQ_MASK] };
-        self.registers.put(IRQ_STATUS, u32::from(bits & self.part.interrupts()) & kept, true);
+        self.registers.put(IRQ_STATUS, bits & self.part.interrupts() & kept, true);
     }
 
     /// OQPSK_DATA_RATE: 250 kbit/s times two to its power (table 11-9).
@@ -159,7 +159,7 @@ impl Transceiver {
             Measured::Energy => self.set_energy(begun),
             Measured::ClearChannel => (self.cca_done, self.cca_clear) = (true, !self.is_busy_since(begun)),
         }
-        self.raise(irq::AWAKE_CCA_ED);
+        self.raise(IRQ_STATUS_AWAKE_CCA_ED);
     }
 
     /// Sets the energy on the channel since `from`, as PHY_ED_LEVEL shows it.

@@ -151,7 +151,7 @@ impl Transceiver {
                     let (psdu, begins, byte) = (frame.psdu.clone(), frame.psdu_begins(), frame.byte);
                     self.expect_address(&psdu, begins, byte);
                 }
-                self.raise(irq::RX_START);
+                self.raise(IRQ_STATUS_RX_START);
             }
             Stage::Psdu => self.end_reception(),
         }
@@ -180,6 +180,6 @@ impl Transceiver {
     pub(super) fn count_received(&mut self, bytes: usize) {
         self.totals.frames_received += 1;
         self.totals.bytes_received += bytes as u64;
-        self.raise(irq::TRX_END);
+        self.raise(IRQ_STATUS_TRX_END);
     }
 }

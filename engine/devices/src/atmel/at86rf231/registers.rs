@@ -13,7 +13,8 @@ registers! {
         TRX_CTRL_0 0x03 rw reset 0x19;
         PHY_CC_CCA 0x08 rw reset 0x2b { CHANNEL 0..5, CCA_MODE 5..7, CCA_REQUEST 7 ro };
         CCA_THRES 0x09 rw reset 0xc7 { CCA_ED_THRES 0..4, RESERVED 4..8 ro };
-        IRQ_STATUS 0x0f ro;
+        /// Interrupts (section 6.6). AWAKE_CCA_ED: AWAKE_END and CCA_ED_DONE. AMI: an address matches.
+        IRQ_STATUS 0x0f ro mask 0xff { PLL_LOCK 0, RX_START 2, TRX_END 3, AWAKE_CCA_ED 4, AMI 5, TRX_UR 6 };
         VREG_CTRL 0x10 rw { DVDD_OK 2 ro, DVREG_EXT 3, AVDD_OK 6 ro, AVREG_EXT 7 };
         BATMON 0x11 rw reset 0x02 { BATMON_VTH 0..5, BATMON_OK 5 ro };
         XOSC_CTRL 0x12 rw reset 0xf0;
@@ -57,15 +58,3 @@ registers! {
 
 /// All registers of the AT86RF231.
 pub const RF231: Map = joined!(COMMON, OF_231);
-
-/// Interrupts, as bits of IRQ_STATUS and IRQ_MASK (section 6.6).
-pub mod irq {
-    pub const PLL_LOCK: u8 = 1 << 0;
-    pub const RX_START: u8 = 1 << 2;
-    pub const TRX_END: u8 = 1 << 3;
-    /// AWAKE_END and CCA_ED_DONE.
-    pub const AWAKE_CCA_ED: u8 = 1 << 4;
-    /// An address matches.
-    pub const AMI: u8 = 1 << 5;
-    pub const TRX_UR: u8 = 1 << 6;
-}

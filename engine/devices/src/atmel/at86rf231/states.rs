@@ -73,6 +73,7 @@ impl Transceiver {
 
     /// /RST goes low: registers have their reset values, and the chip waits for the pin's rise (section 7.1.4.5).
     pub(super) fn hold_reset(&mut self) {
+        self.resetting = true;
         self.stop_radio();
         self.clear();
         if self.state != State::P_ON {
@@ -200,7 +201,7 @@ impl Transceiver {
                 }
                 if matches!(from, State::P_ON | State::SLEEP) || self.resetting {
                     self.resetting = false;
-                    self.raise(irq::AWAKE_CCA_ED);
+                    self.raise(IRQ_STATUS_AWAKE_CCA_ED);
                 }
                 if self.sleep_pin {
                     self.change(State::SLEEP, self.times.fall_asleep);
@@ -208,7 +209,7 @@ impl Transceiver {
             }
             (State::TRX_OFF, State::PLL_ON | State::RX_ON | State::RX_AACK_ON | State::TX_ARET_ON) => {
                 self.locked_at = self.now;
-                self.raise(irq::PLL_LOCK);
+                self.raise(IRQ_STATUS_PLL_LOCK);
             }
             (_, State::SLEEP) => {
                 self.buffer = FrameBuffer::default();

@@ -116,7 +116,7 @@ impl Transceiver {
         if self.transaction.is_some() {
             return self.await_acknowledgement(asks);
         }
-        self.raise(irq::TRX_END);
+        self.raise(IRQ_STATUS_TRX_END);
         self.arrive_busy_end(State::PLL_ON);
     }
 }
